@@ -1,0 +1,62 @@
+/** The boundaries of docs/ARCHITECTURE.md, checked on every change. */
+const only = (name, packages, home) => ({
+  name,
+  severity: 'error',
+  from: { pathNot: `^(${home}|libs/testing|bench|test)/|[.-]spec\\.ts$` },
+  to: { path: `node_modules/(${packages})/` },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'domain-is-pure',
+      severity: 'error',
+      from: { path: '^libs/domain/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: '^libs/domain/' },
+    },
+    {
+      name: 'libs-never-import-apps',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^apps/' },
+    },
+    {
+      name: 'apps-never-import-each-other',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'a-lib-is-entered-through-its-index',
+      severity: 'error',
+      from: { path: '^(apps|libs)/([^/]+)/' },
+      to: { path: '^libs/[^/]+/src/.+', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^$1/$2/'] },
+    },
+    {
+      name: 'testing-only-from-tests',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '^libs/testing/|[.-]spec\\.ts$' },
+      to: { path: '^libs/testing/' },
+    },
+    only('viem-only-in-chain', 'viem', 'libs/chain'),
+    only('database-only-in-db', 'typeorm|pg|pg-copy-streams', 'libs/db'),
+    only('redis-only-in-cache', 'ioredis', 'libs/cache'),
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, pathNot: '[.-]spec\\.ts$|main\\.ts$' },
+      to: {},
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,67 @@
+import tseslint from 'typescript-eslint';
+
+const clock = {
+  'no-restricted-syntax': [
+    'error',
+    {
+      selector: "CallExpression[callee.object.name='Date'][callee.property.name='now']",
+      message: 'Read the time from the Clock of #libs/platform.',
+    },
+    {
+      selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+      message: 'Read the time from the Clock of #libs/platform.',
+    },
+    {
+      selector: "MemberExpression[object.name='process'][property.name='env']",
+      message: 'Settings are read by #libs/config only.',
+    },
+  ],
+};
+
+export default tseslint.config(
+  { ignores: ['dist/**', '.data/**', 'node_modules/**', '**/*.generated.ts'] },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: {
+      parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      // Nest modules and DTOs are classes whose whole meaning is in their decorators.
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
+      // Nest takes its options as literals of classes it declares.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      'no-empty': ['error', { allowEmptyCatch: false }],
+      'max-params': ['error', 4],
+      'max-lines': ['error', { max: 300 }],
+      ...clock,
+    },
+  },
+  {
+    files: [
+      '**/*.spec.ts',
+      '**/*-spec.ts',
+      'test/**/*.ts',
+      'bench/**/*.ts',
+      'libs/testing/**/*.ts',
+    ],
+    rules: {
+      'no-restricted-syntax': 'off',
+      // Nest's test modules and supertest hand out untyped values.
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+    },
+  },
+  {
+    files: ['libs/platform/src/clock.ts', 'libs/config/src/**/*.ts'],
+    rules: { 'no-restricted-syntax': 'off' },
+  },
+);

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+
+const swcrc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
+delete swcrc.exclude;
+
+/** The suffix of a test file says what it needs; see CONTRIBUTING.md. */
+export default {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }] },
+  moduleNameMapper: {
+    '^#libs/(.*)$': '<rootDir>/libs/$1/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  testMatch: [
+    '<rootDir>/{apps,libs,test,contracts}/**/*.spec.ts',
+    '<rootDir>/{apps,libs,test,contracts}/**/*.{int,chain,e2e}-spec.ts',
+  ],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
+  globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
+  testTimeout: 60_000,
+  maxWorkers: 2,
+};

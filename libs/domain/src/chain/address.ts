@@ -1,0 +1,9 @@
+/** An EVM address: `0x` and 40 lower-case hex digits. */
+export type Address = string & { readonly __brand: 'Address' };
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
+/** The address in lower case, or undefined where the text is not `0x` and 40 hex digits. A checksum is not verified. */
+export function parseAddress(text: string): Address | undefined {
+  return ADDRESS.test(text) ? (text.toLowerCase() as Address) : undefined;
+}

@@ -49,6 +49,7 @@ export default tseslint.config(
       '**/*.spec.ts',
       '**/*-spec.ts',
       'test/**/*.ts',
+      'apps/*/test/**/*.ts',
       'bench/**/*.ts',
       'libs/testing/**/*.ts',
     ],

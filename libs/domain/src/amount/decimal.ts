@@ -1,0 +1,28 @@
+import { PermanentError } from '../errors/errors.js';
+
+/** The exact value digits / 10^scale. */
+export interface Decimal {
+  readonly digits: bigint;
+  /** 0 or more. */
+  readonly scale: number;
+}
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+const MAX_LENGTH = 400;
+
+/**
+ * Reads a decimal number as JSON, PostgreSQL or a person writes it: `12`, `0.0001`, `-3.50`, `1e-7`. Exact: nothing is rounded;
+ * trailing zeros keep their scale.
+ * @throws PermanentError INVALID_DECIMAL for anything else, also for more than 400 characters
+ */
+export function parseDecimal(text: string): Decimal {
+  const match = text.length <= MAX_LENGTH ? DECIMAL.exec(text) : null;
+  if (match === null) {
+    throw new PermanentError('INVALID_DECIMAL', 'Expected a decimal number such as 0.0001.');
+  }
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+  const magnitude = BigInt(whole + fraction);
+  const digits = sign === '-' ? -magnitude : magnitude;
+  const scale = fraction.length - Number(exponent);
+  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ratioToNumber } from './ratio.js';
+
+/** The exact value of a finite double as numerator / 2^k, from its bits. */
+function exactly(value: number): { numerator: bigint; power: bigint } {
+  const bits = new BigUint64Array(new Float64Array([value]).buffer)[0] ?? 0n;
+  const exponent = (bits >> 52n) & 0x7ffn;
+  const fraction = bits & 0xfffffffffffffn;
+  const significand = exponent === 0n ? fraction : fraction | (1n << 52n);
+  const scale = (exponent === 0n ? 1n : exponent) - 1075n;
+  return scale >= 0n
+    ? { numerator: significand << scale, power: 0n }
+    : { numerator: significand, power: -scale };
+}
+
+function neighbour(value: number, step: 1n | -1n): number {
+  const bits = new BigUint64Array(new Float64Array([value]).buffer);
+  bits[0] = (bits[0] ?? 0n) + step;
+  return new Float64Array(bits.buffer)[0] ?? 0;
+}
+
+function isEven(value: number): boolean {
+  return ((new BigUint64Array(new Float64Array([value]).buffer)[0] ?? 0n) & 1n) === 0n;
+}
+
+const abs = (value: bigint) => (value < 0n ? -value : value);
+
+/** |value - n/d|, as a numerator over d x 2^1100. */
+function distance(value: number, n: bigint, d: bigint): bigint {
+  const { numerator, power } = exactly(value);
+  return abs(((numerator * d) << (1100n - power)) - (n << 1100n));
+}
+
+/** Nearest, and even where two are equally near: checked against both neighbours by exact arithmetic. */
+function expectNearest(result: number, n: bigint, d: bigint): void {
+  const own = distance(result, n, d);
+  const others = [neighbour(result, 1n), ...(result > 0 ? [neighbour(result, -1n)] : [])];
+  for (const other of others.filter(Number.isFinite)) {
+    const theirs = distance(other, n, d);
+    if (!(own < theirs || (own === theirs && isEven(result)))) {
+      throw new Error(`${n.toString()}/${d.toString()} gave ${result}, but ${other} is nearer`);
+    }
+  }
+}
+
+const positive = (bits: bigint) => fc.bigInt({ min: 1n, max: 1n << bits });
+
+describe('ratioToNumber', () => {
+  it('gives the nearest double, half to even, for ratios of any size', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(...[8n, 53n, 54n, 64n, 130n, 260n, 900n].map(positive)),
+        fc.oneof(...[8n, 53n, 54n, 64n, 130n, 260n, 1000n].map(positive)),
+        (n, d) => {
+          expectNearest(ratioToNumber(n, d), n, d);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('rounds exact midpoints to even and what is a hair beside them to the nearer one', () => {
+    const doubles = fc.double({ min: 0, max: 1e300, noNaN: true });
+    fc.assert(
+      fc.property(doubles, fc.constantFrom(-1n, 0n, 1n), (low, hair) => {
+        const a = exactly(low);
+        const b = exactly(neighbour(low, 1n));
+        const n =
+          (((a.numerator << (1100n - a.power)) + (b.numerator << (1100n - b.power))) << 40n) + hair;
+        const d = 1n << 1141n;
+        expectNearest(ratioToNumber(n, d), n, d);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('gives back every double, subnormal or huge, from its exact value', () => {
+    const doubles = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(doubles, positive(200n), (value, factor) => {
+        const { numerator, power } = exactly(value);
+        expect(ratioToNumber(numerator * factor, factor << power)).toBe(value);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('agrees with the decimal reader of the language', () => {
+    fc.assert(
+      fc.property(positive(260n), fc.integer({ min: 0, max: 255 }), (n, decimals) => {
+        const digits = n.toString();
+        expect(ratioToNumber(n, 10n ** BigInt(decimals))).toBe(Number(`${digits}e-${decimals}`));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each([
+    [0n, 5n, 0],
+    [1n, 3n, 1 / 3],
+    [-1n, 3n, -1 / 3],
+    [(1n << 53n) + 1n, 1n, 2 ** 53],
+    [(1n << 53n) + 3n, 1n, 2 ** 53 + 4],
+    [1n, 1n << 1074n, Number.MIN_VALUE],
+    [1n, 1n << 1075n, 0],
+    [3n, 1n << 1075n, 2 * Number.MIN_VALUE],
+    [1n << 1024n, 1n, Infinity],
+    [(1n << 1024n) - (1n << 970n) - 1n, 1n, Number.MAX_VALUE],
+    [(1n << 1024n) - (1n << 970n), 1n, Infinity],
+  ])('of %s / %s is %s', (n, d, expected) => {
+    expect(ratioToNumber(n, d)).toBe(expected);
+  });
+
+  it.each([0n, -1n])('refuses the denominator %s', (denominator) => {
+    expect(() => ratioToNumber(1n, denominator)).toThrow(RangeError);
+  });
+});

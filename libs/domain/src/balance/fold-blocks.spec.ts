@@ -1,0 +1,239 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Address } from '../chain/address.js';
+import { type BlockDeltas, type WalletState } from './balance.js';
+import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
+import { PermanentError } from '../errors/errors.js';
+import { dailyMinima } from '../snapshot/daily-minima.js';
+import { type FoldedBlocks, foldBlocks, NegativeBalanceError } from './fold-blocks.js';
+
+const WALLETS = ['a', 'b', 'c', 'd'].map((digit) => `0x${digit.repeat(40)}` as Address);
+const [ALICE = '' as Address, BOB = '' as Address] = WALLETS;
+const ZERO = `0x${'0'.repeat(40)}` as Address;
+/** 2026-01-01. */
+const FIRST_DAY = 20_454;
+
+function block(number: number, seconds: number, ...deltas: [Address, number][]): BlockDeltas {
+  return {
+    blockNumber: BigInt(number),
+    timestampSeconds: seconds,
+    deltas: deltas.map(([wallet, amount]) => ({ wallet, amount: BigInt(amount) })),
+  };
+}
+
+/** A valid history: end-of-block balances never below zero, though inside a block they may be. */
+const histories: fc.Arbitrary<BlockDeltas[]> = fc
+  .array(
+    fc.record({
+      step: fc.oneof(
+        fc.constant({ kind: 'same' as const }),
+        fc.constant({ kind: 'midnight' as const }),
+        fc.record({
+          kind: fc.constant('midnights' as const),
+          days: fc.integer({ min: 1, max: 9 }),
+        }),
+        fc.record({
+          kind: fc.constant('seconds' as const),
+          by: fc.integer({ min: 1, max: 90_000 }),
+        }),
+        fc.constant({ kind: 'seconds' as const, by: 1 }),
+      ),
+      effects: fc.array(
+        fc.record({
+          wallet: fc.constantFrom(...WALLETS),
+          amount: fc.integer({ min: -1000, max: 1000 }),
+        }),
+        { maxLength: 6 },
+      ),
+      leave: fc.boolean(),
+    }),
+    { maxLength: 40 },
+  )
+  .map((drafts) => {
+    const balances = new Map<Address, bigint>();
+    let seconds = FIRST_DAY * SECONDS_PER_DAY;
+    return drafts.map(({ step, effects, leave }, index) => {
+      if (step.kind === 'seconds') seconds += step.by;
+      if (step.kind === 'midnight') seconds = (dayOf(seconds) + 1) * SECONDS_PER_DAY;
+      if (step.kind === 'midnights') seconds = (dayOf(seconds) + step.days) * SECONDS_PER_DAY;
+      const deltas = effects.map(({ wallet, amount }) => ({ wallet, amount: BigInt(amount) }));
+      for (const wallet of WALLETS) {
+        const net = deltas.reduce((sum, d) => (d.wallet === wallet ? sum + d.amount : sum), 0n);
+        const after = (balances.get(wallet) ?? 0n) + net;
+        const fix = after < 0n || (leave && net < 0n) ? -after : 0n;
+        if (fix !== 0n) deltas.push({ wallet, amount: fix });
+        balances.set(wallet, after + fix);
+      }
+      return { blockNumber: BigInt(index + 1), timestampSeconds: seconds, deltas };
+    });
+  });
+
+/** The sum of everything that happened up to and including a second: the definition, read off the events. */
+function balanceAt(history: readonly BlockDeltas[], wallet: Address, seconds: number): bigint {
+  return history
+    .filter(({ timestampSeconds }) => timestampSeconds <= seconds)
+    .flatMap(({ deltas }) => deltas)
+    .reduce((sum, delta) => (delta.wallet === wallet ? sum + delta.amount : sum), 0n);
+}
+
+/** The step function is constant between events, so its minimum over a day is at the day's start or at an event. */
+function minimumOf(history: readonly BlockDeltas[], wallet: Address, day: number): bigint {
+  const times = history.map((b) => b.timestampSeconds).filter((seconds) => dayOf(seconds) === day);
+  return [day * SECONDS_PER_DAY, ...times]
+    .map((seconds) => balanceAt(history, wallet, seconds))
+    .reduce((least, balance) => (balance < least ? balance : least));
+}
+
+function foldInBatches(history: readonly BlockDeltas[], cuts: readonly number[]): FoldedBlocks {
+  const bounds = [0, ...cuts.map((cut) => cut % (history.length + 1)), history.length];
+  bounds.sort((a, b) => a - b);
+  const states = new Map<Address, WalletState>();
+  const days = new Map<string, FoldedBlocks['days'][number]>();
+  const changes: FoldedBlocks['changes'] = [];
+  let totalDelta = 0n;
+  for (let i = 1; i < bounds.length; i++) {
+    const folded = foldBlocks(states, history.slice(bounds[i - 1], bounds[i]));
+    for (const [wallet, state] of folded.states) states.set(wallet, state);
+    for (const day of folded.days) days.set(`${day.wallet}/${day.day}`, day);
+    changes.push(...folded.changes);
+    totalDelta += folded.totalDelta;
+  }
+  return { changes, days: [...days.values()], states, totalDelta };
+}
+
+const sorted = (folded: FoldedBlocks) => ({
+  ...folded,
+  days: folded.days.toSorted((a, b) => a.day - b.day || a.wallet.localeCompare(b.wallet)),
+  states: [...folded.states].sort(([a], [b]) => a.localeCompare(b)),
+});
+
+describe('foldBlocks with dailyMinima', () => {
+  it('agrees with a brute-force reading of the events on every day of every window', () => {
+    fc.assert(
+      fc.property(
+        histories,
+        fc.integer({ min: 1, max: 30 }),
+        fc.nat(400),
+        (history, lastDays, at) => {
+          const { days } = foldBlocks(new Map(), history);
+          const endDay = FIRST_DAY + (at % 120);
+          const window = { firstDay: endDay - lastDays, endDay };
+          for (const wallet of WALLETS) {
+            const rows = days
+              .filter((row) => row.wallet === wallet && row.day < endDay)
+              .toSorted((a, b) => b.day - a.day)
+              .slice(0, lastDays + 1);
+            expect(dailyMinima(rows, window)).toEqual(
+              Array.from({ length: lastDays }, (_, i) => ({
+                day: window.firstDay + i,
+                minimum: minimumOf(history, wallet, window.firstDay + i),
+              })),
+            );
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives the same rows, states and total in one go and in any batches', () => {
+    fc.assert(
+      fc.property(histories, fc.array(fc.nat(100), { maxLength: 5 }), (history, cuts) => {
+        expect(sorted(foldInBatches(history, cuts))).toEqual(
+          sorted(foldBlocks(new Map(), history)),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('writes changes that are the end-of-block balances, and a total that is their sum', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const { changes, states, totalDelta } = foldBlocks(new Map(), history);
+        for (const { wallet, blockNumber, balance } of changes) {
+          expect(balance).toBe(balanceAt(history.slice(0, Number(blockNumber)), wallet, Infinity));
+        }
+        const total = [...states.values()].reduce((sum, { balance }) => sum + balance, 0n);
+        expect(totalDelta).toBe(total);
+      }),
+    );
+  });
+});
+
+describe('foldBlocks', () => {
+  const midnight = FIRST_DAY * SECONDS_PER_DAY;
+
+  it('lets a change at exactly 00:00:00 replace the balance carried in', () => {
+    const { days } = foldBlocks(new Map(), [
+      block(1, midnight - 10, [ALICE, 100]),
+      block(2, midnight, [ALICE, -40]),
+    ]);
+    expect(days).toEqual([
+      { wallet: ALICE, day: FIRST_DAY - 1, low: 0n, closing: 100n },
+      { wallet: ALICE, day: FIRST_DAY, low: null, closing: 60n },
+    ]);
+  });
+
+  it('never sees a balance that another block of the same second replaces', () => {
+    const { changes, days } = foldBlocks(new Map(), [
+      block(1, midnight, [ALICE, 100]),
+      block(2, midnight, [ALICE, -100]),
+      block(3, midnight, [ALICE, 70]),
+    ]);
+    expect(changes.map(({ balance }) => balance)).toEqual([100n, 0n, 70n]);
+    expect(days).toEqual([{ wallet: ALICE, day: FIRST_DAY, low: null, closing: 70n }]);
+  });
+
+  it('never sees what happens inside a block', () => {
+    const { changes } = foldBlocks(new Map(), [
+      block(1, midnight + 5, [ALICE, -50], [ALICE, 80], [BOB, 5], [ALICE, 0]),
+    ]);
+    expect(changes.map(({ wallet, balance }) => [wallet, balance])).toEqual([
+      [ALICE, 30n],
+      [BOB, 5n],
+    ]);
+  });
+
+  it('adds no row for a net effect of zero, except the first ever', () => {
+    const first = foldBlocks(new Map(), [block(1, midnight + 5, [ALICE, 50], [ALICE, -50])]);
+    expect(first.changes.map(({ balance }) => balance)).toEqual([0n]);
+    const second = foldBlocks(first.states, [block(2, midnight + 9, [ALICE, 7], [ALICE, -7])]);
+    expect(second).toEqual({ changes: [], days: [], states: new Map(), totalDelta: 0n });
+  });
+
+  it('ignores zero amounts and the zero address', () => {
+    const folded = foldBlocks(new Map(), [block(1, midnight, [ALICE, 0], [ZERO, -5], [ZERO, 9])]);
+    expect(folded).toEqual({ changes: [], days: [], states: new Map(), totalDelta: 0n });
+  });
+
+  it('names wallet, block, balance and amount where a balance would go below zero', () => {
+    const history = [block(7, midnight, [ALICE, 10]), block(8, midnight + 1, [ALICE, -11])];
+    expect(() => foldBlocks(new Map(), history)).toThrow(NegativeBalanceError);
+    expect(() => foldBlocks(new Map(), history)).toThrow(
+      expect.objectContaining({
+        code: 'NEGATIVE_BALANCE',
+        retryable: false,
+        wallet: ALICE,
+        blockNumber: 8n,
+        balance: 10n,
+        amount: -11n,
+      }),
+    );
+  });
+
+  it.each([
+    ['numbers that repeat', [block(2, midnight), block(2, midnight)]],
+    ['numbers that fall', [block(2, midnight), block(1, midnight)]],
+    ['times that run backwards', [block(1, midnight), block(2, midnight - 1)]],
+  ])('refuses %s', (_, history) => {
+    expect(() => foldBlocks(new Map(), history)).toThrow(PermanentError);
+  });
+
+  it('refuses a block older than what the wallet already has', () => {
+    const state = { balance: 1n, sinceSeconds: midnight + 60, low: null };
+    expect(() => foldBlocks(new Map([[ALICE, state]]), [block(1, midnight, [ALICE, 1])])).toThrow(
+      expect.objectContaining({ code: 'BLOCKS_OUT_OF_ORDER' }),
+    );
+  });
+});

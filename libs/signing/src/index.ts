@@ -1,0 +1,3 @@
+export { hashApiKey, isApiKey, type MintedCredential, mintCredential } from './credential.js';
+export { hmacSha256Hex, verifySignature } from './hmac.js';
+export { KeyRing, mintSecretsKey } from './key-ring.js';

@@ -1,0 +1,116 @@
+/**
+ * Shared secrets at rest: AES-256-GCM under SECRETS_KEY. A sealed secret is
+ * `version (1) | key id (4) | nonce (12) | tag (16) | ciphertext`; version, key id and the context are authenticated with it.
+ * Several keys may be given: the first seals, each opens what it sealed, so a key can be replaced without a halt.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { PermanentError } from '#libs/domain';
+
+const VERSION = 1;
+const KEY_BYTES = 32;
+const HEADER_BYTES = 5;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const SECRETS_KEY_FAULT =
+  'SECRETS_KEY must be 32 bytes in base64, for example from: openssl rand -base64 32';
+const CIPHERTEXT_OFFSET = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
+interface RingKey {
+  readonly id: Buffer;
+  readonly key: Uint8Array;
+}
+
+export class KeyRing {
+  private readonly keys: readonly [RingKey, ...RingKey[]];
+
+  /**
+   * @param key 32 bytes; seals
+   * @param older open what they sealed before
+   * @throws PermanentError SECRETS_KEY_INVALID
+   */
+  constructor(key: Uint8Array, ...older: readonly Uint8Array[]) {
+    this.keys = [ringKey(key), ...older.map(ringKey)];
+  }
+
+  /**
+   * @param text SECRETS_KEY: 32 bytes in base64; several separated by commas, the one that seals first
+   * @throws PermanentError SECRETS_KEY_INVALID, which never shows the text
+   */
+  static parse(text: string): KeyRing {
+    const [first, ...older] = text.split(',').map(keyBytes);
+    return new KeyRing(first ?? Buffer.alloc(0), ...older);
+  }
+
+  /**
+   * @param context binds the sealed secret to its place: opening needs the same, so a row's secret cannot be moved to
+   * another. For a credential it is the hash of its API key.
+   */
+  seal(secret: string, context: Uint8Array): Buffer {
+    const { id, key } = this.keys[0];
+    const header = Buffer.concat([Buffer.from([VERSION]), id]);
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', key, nonce);
+    cipher.setAAD(Buffer.concat([header, context]));
+    const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+    return Buffer.concat([header, nonce, cipher.getAuthTag(), ciphertext]);
+  }
+
+  /** @throws PermanentError SEALED_SECRET_INVALID (damaged, or of another place), SECRETS_KEY_MISSING (sealed under a key not given) */
+  open(sealed: Uint8Array, context: Uint8Array): string {
+    const bytes = Buffer.from(sealed);
+    if (bytes.length < CIPHERTEXT_OFFSET || bytes[0] !== VERSION) throw invalidSecret();
+    const header = bytes.subarray(0, HEADER_BYTES);
+    const id = header.subarray(1);
+    const found = this.keys.find((candidate) => candidate.id.equals(id));
+    if (found === undefined) {
+      throw new PermanentError(
+        'SECRETS_KEY_MISSING',
+        `A stored secret was sealed under key ${id.toString('hex')}, which is not in SECRETS_KEY. Add that key behind the first, separated by a comma.`,
+      );
+    }
+    const nonce = bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
+    const decipher = createDecipheriv('aes-256-gcm', found.key, nonce, {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(Buffer.concat([header, context]));
+    decipher.setAuthTag(bytes.subarray(HEADER_BYTES + NONCE_BYTES, CIPHERTEXT_OFFSET));
+    try {
+      const text = decipher.update(bytes.subarray(CIPHERTEXT_OFFSET));
+      return Buffer.concat([text, decipher.final()]).toString('utf8');
+    } catch (cause) {
+      throw invalidSecret(cause);
+    }
+  }
+}
+
+/** A new SECRETS_KEY: 32 random bytes; the setting holds them in base64. */
+export function mintSecretsKey(): Buffer {
+  return randomBytes(KEY_BYTES);
+}
+
+/** Node reads base64 leniently: a typing error must not become another key. */
+function keyBytes(text: string): Buffer {
+  const trimmed = text.trim();
+  const bytes = Buffer.from(trimmed, 'base64');
+  return bytes.toString('base64') === trimmed ? bytes : Buffer.alloc(0);
+}
+
+function ringKey(key: Uint8Array): RingKey {
+  if (key.length !== KEY_BYTES) {
+    throw new PermanentError('SECRETS_KEY_INVALID', SECRETS_KEY_FAULT);
+  }
+  return {
+    key,
+    id: createHash('sha256')
+      .update(key)
+      .digest()
+      .subarray(0, HEADER_BYTES - 1),
+  };
+}
+
+function invalidSecret(cause?: unknown): PermanentError {
+  return new PermanentError(
+    'SEALED_SECRET_INVALID',
+    'A stored secret cannot be opened: it is damaged or belongs to another credential. Issue a new credential to the partner.',
+    { cause },
+  );
+}

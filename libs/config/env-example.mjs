@@ -1,0 +1,14 @@
+/** Writes .env.example and docs/operating/settings.md from the settings classes of the built applications. */
+import { glob, writeFile } from 'node:fs/promises';
+import { appSettings, renderEnvExample, renderSettingsPage } from '#libs/config';
+
+const root = new URL('../../', import.meta.url);
+const applications = [];
+for await (const path of glob('dist/apps/*/src/*.env.js', { cwd: root })) {
+  const app = path.split('/')[2];
+  // The stack hands its settings on to the services, whose classes describe them.
+  if (app === 'stack') continue;
+  applications.push(appSettings(app, await import(new URL(path, root))));
+}
+await writeFile(new URL('.env.example', root), renderEnvExample(applications));
+await writeFile(new URL('docs/operating/settings.md', root), renderSettingsPage(applications));

@@ -1,0 +1,23 @@
+export {
+  type AppSettings,
+  appSettings,
+  renderEnvExample,
+  renderSettingsPage,
+} from './env-example.js';
+export { base64Key, commaList, naturalBigInt, oneOf, url, urlList } from './parsers.js';
+export { readSettings, type SettingsSource } from './read-settings.js';
+export {
+  DatabaseSettings,
+  SECRETS_KEY_SETTING,
+  SecretsSettings,
+  ServiceSettings,
+} from './service.settings.js';
+export {
+  Setting,
+  type SettingMetadata,
+  type SettingOptions,
+  type SettingsClass,
+  settingsOf,
+} from './setting.js';
+export { SettingsError } from './settings.error.js';
+export { environmentOrStack, STACK_FILE } from './stack-file.js';

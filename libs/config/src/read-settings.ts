@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { validateSync } from 'class-validator';
+import { type SettingMetadata, settingsOf, type SettingsClass } from './setting.js';
+import { SettingsError } from './settings.error.js';
+
+/** Where settings come from: `process.env`, or a plain object. */
+export type SettingsSource = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The settings of one application, read and validated. An empty variable counts as absent.
+ *
+ * @throws SettingsError that names every wrong variable with what is expected of it, and never a value.
+ */
+export function readSettings<T extends object>(
+  Class: SettingsClass<T>,
+  source: SettingsSource = process.env,
+): T {
+  const settings = new Class();
+  const faults = new Map<string, string>();
+  for (const setting of settingsOf(Class)) {
+    try {
+      const text = textOf(setting, source);
+      Object.assign(settings, { [setting.property]: text && valueOf(setting, text) });
+    } catch (error) {
+      faults.set(setting.variable, messageOf(error));
+    }
+  }
+  for (const [variable, fault] of constraintFaults(Class, settings)) {
+    if (!faults.has(variable)) faults.set(variable, fault);
+  }
+  if (faults.size > 0) throw new SettingsError(faults);
+  return settings;
+}
+
+function textOf(setting: SettingMetadata, source: SettingsSource): string | undefined {
+  const { variable } = setting;
+  const direct = source[variable] || undefined;
+  const path = setting.secret === true ? source[`${variable}_FILE`] || undefined : undefined;
+  if (direct !== undefined && path !== undefined) {
+    throw new Error(`is set twice: keep either ${variable} or ${variable}_FILE`);
+  }
+  const text = direct ?? (path === undefined ? undefined : secretFile(variable, path));
+  const found = text ?? setting.default;
+  if (found === undefined && setting.optional !== true) throw new Error('must be set');
+  return found;
+}
+
+function secretFile(variable: string, path: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new Error(`cannot be read from the file that ${variable}_FILE names`, { cause });
+  }
+  // Editors and `echo` end a file with a line break that is not part of the secret.
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret === '') throw new Error(`is empty in the file that ${variable}_FILE names`);
+  return secret;
+}
+
+function valueOf(setting: SettingMetadata, text: string): unknown {
+  if (setting.parse !== undefined) return setting.parse(text);
+  switch (setting.type) {
+    case 'string':
+      return text;
+    case 'number': {
+      // Number('') and Number(' ') are 0, Number('0x10') is 16: none of them is what was meant.
+      if (!/^-?\d+(\.\d+)?$/.test(text)) throw new Error('must be a number');
+      return Number(text);
+    }
+    case 'boolean': {
+      if (text !== 'true' && text !== 'false') throw new Error('must be true or false');
+      return text === 'true';
+    }
+    case 'other':
+      return text;
+  }
+}
+
+function* constraintFaults(Class: SettingsClass, settings: object): Generator<[string, string]> {
+  const absent = settingsOf(Class).filter(
+    ({ property }) => (settings as Record<string, unknown>)[property] === undefined,
+  );
+  const faults = validateSync(settings, {
+    forbidUnknownValues: false,
+    validationError: { target: false, value: false },
+  });
+  for (const { property, constraints } of faults) {
+    // What is absent has been judged by textOf.
+    if (absent.some((setting) => setting.property === property)) continue;
+    const messages = Object.values(constraints ?? {}).map((message) =>
+      message.startsWith(`${property} `) ? message.slice(property.length + 1) : message,
+    );
+    const setting = settingsOf(Class).find((one) => one.property === property);
+    yield [setting?.variable ?? property, messages.join(', ')];
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'is not valid';
+}

@@ -1,0 +1,42 @@
+import { LOG_LEVELS, type LogLevel } from '#libs/platform';
+import { base64Key, commaList, oneOf, url } from './parsers.js';
+import { Setting, type SettingOptions } from './setting.js';
+
+/** What every program that talks to the database reads. */
+export class DatabaseSettings {
+  @Setting({
+    description:
+      'PostgreSQL 15 or newer. sslmode and sslrootcert in the URL mean what they mean to psql.',
+    secret: true,
+    example: 'postgresql://lowmark:password@127.0.0.1:5432/lowmark?sslmode=disable',
+    parse: url('postgresql', 'postgres'),
+  })
+  readonly databaseUrl!: string;
+}
+
+/** What every service reads. */
+export class ServiceSettings extends DatabaseSettings {
+  @Setting({
+    description: `How much is logged: ${LOG_LEVELS.join(', ')}.`,
+    default: 'info',
+    parse: oneOf(LOG_LEVELS),
+  })
+  readonly logLevel!: LogLevel;
+}
+
+/** SECRETS_KEY, for classes that cannot extend SecretsSettings. */
+export const SECRETS_KEY_SETTING: SettingOptions = {
+  description:
+    '32 bytes in base64 that encrypt partner secrets at rest: openssl rand -base64 32. Several, separated by commas: the first encrypts, each decrypts what it encrypted.',
+  secret: true,
+  parse: (text) => {
+    commaList(text).forEach(base64Key(32));
+    return text;
+  },
+};
+
+/** What a service reads that seals or opens partner secrets. */
+export class SecretsSettings extends ServiceSettings {
+  @Setting(SECRETS_KEY_SETTING)
+  readonly secretsKey!: string;
+}

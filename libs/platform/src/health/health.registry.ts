@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+
+/** What one check found: a reason where the service cannot serve, and facts for whoever looks. */
+export interface CheckResult {
+  /** Why the service is not ready; absent where it is. */
+  readonly reason?: string;
+  readonly details?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export type HealthCheck = () => CheckResult | Promise<CheckResult>;
+
+export interface HealthReport {
+  readonly status: 'ready' | 'not ready';
+  /** One sentence for each failed check, its name first. */
+  readonly reasons: readonly string[];
+  readonly checks: Readonly<Record<string, { readonly ready: boolean } & CheckResult>>;
+}
+
+const CHECK_TIMEOUT_MS = 2000;
+
+/** Where the parts of a service say whether they can serve. A part that throws or hangs cannot. */
+@Injectable()
+export class HealthRegistry {
+  private readonly registered = new Map<string, HealthCheck>();
+
+  register(name: string, check: HealthCheck): void {
+    this.registered.set(name, check);
+  }
+
+  async report(): Promise<HealthReport> {
+    const checks = Object.fromEntries(
+      await Promise.all(
+        [...this.registered].map(async ([name, check]) => {
+          const result = await bounded(check);
+          return [name, { ready: result.reason === undefined, ...result }] as const;
+        }),
+      ),
+    );
+    const reasons = Object.entries(checks).flatMap(([name, { reason }]) =>
+      reason === undefined ? [] : [`${name}: ${reason}`],
+    );
+    return { status: reasons.length === 0 ? 'ready' : 'not ready', reasons, checks };
+  }
+}
+
+async function bounded(check: HealthCheck): Promise<CheckResult> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<CheckResult>((resolve) => {
+    timer = setTimeout(() => {
+      resolve({ reason: `no answer within ${CHECK_TIMEOUT_MS} ms` });
+    }, CHECK_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([Promise.resolve().then(check), late]);
+  } catch (error) {
+    // The message of an error may name hosts and statements; readiness is public, the log is not.
+    const code = (error as { code?: unknown } | null)?.code;
+    return { reason: typeof code === 'string' ? `failed (${code})` : 'failed' };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,17 @@
+export { CLOCK, type Clock, systemClock } from './clock.js';
+export { type CheckResult, type HealthCheck, type HealthReport } from './health/health.registry.js';
+export { HealthModule } from './health/health.module.js';
+export { HealthRegistry } from './health/health.registry.js';
+export {
+  createLogger,
+  LOG_LEVELS,
+  type Logger,
+  type LoggerOptions,
+  type LogLevel,
+} from './logger/logger.js';
+export { NestLogger } from './logger/nest-logger.js';
+export { redact } from './logger/redact.js';
+export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics/metrics.js';
+export { MetricsModule } from './metrics/metrics.module.js';
+export { type Closable, closeOnSignals } from './shutdown.js';
+export { version } from './version.js';

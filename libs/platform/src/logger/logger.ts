@@ -1,0 +1,35 @@
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { redact, SECRET_FIELDS } from './redact.js';
+
+export type { Logger } from 'pino';
+
+export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LoggerOptions {
+  /** Which service speaks: the `app` field of every record. */
+  readonly app: string;
+  /** Default `info`. */
+  readonly level?: LogLevel;
+  /** Default: standard output. */
+  readonly destination?: DestinationStream;
+}
+
+/**
+ * A logger that writes one JSON record a line. Secret fields and credentials inside any text (an error's message, a URL)
+ * are replaced before the line leaves the process.
+ */
+export function createLogger({ app, level = 'info', destination }: LoggerOptions): Logger {
+  const options = {
+    level,
+    base: { app },
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: {
+      paths: SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`]),
+      censor: '[redacted]',
+    },
+    hooks: { streamWrite: redact },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}

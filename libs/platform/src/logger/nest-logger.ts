@@ -1,0 +1,48 @@
+import { type LoggerService } from '@nestjs/common';
+import { type Logger } from './logger.js';
+
+type Level = 'info' | 'error' | 'warn' | 'debug' | 'trace' | 'fatal';
+
+/** Nest's own messages through our logger: `NestFactory.create(Module, { logger: new NestLogger(logger) })`. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  /** Nest tells of each module and route it wires; that is detail for us. */
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write('error', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  /** Nest passes the context last and, for errors, the stack before it. */
+  private write(level: Level, message: unknown, rest: unknown[]): void {
+    const texts = rest.filter((part): part is string => typeof part === 'string');
+    const context = texts.at(-1);
+    const stack = texts.length > 1 ? texts[0] : undefined;
+    const fields = {
+      ...(context === undefined ? {} : { context }),
+      ...(stack === undefined ? {} : { stack }),
+    };
+    if (message instanceof Error) this.logger[level]({ ...fields, err: message });
+    else
+      this.logger[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
+  }
+}

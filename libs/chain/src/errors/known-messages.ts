@@ -1,0 +1,113 @@
+/**
+ * Texts with which nodes and providers refuse, in lower case, collected from their sources and their users' reports. The codes
+ * alone say little: -32005 is a rate limit at one provider and a range limit at the next, -32602 and -32600 and -32000 are both.
+ */
+
+/** geth, nethermind, besu, erigon, reth, parity and proxies in front of them: the state or history was pruned. */
+export const STATE_UNAVAILABLE = [
+  'missing trie node',
+  'historical state',
+  'no state available',
+  'world state unavailable',
+  'old data not available due to pruning',
+  'pruned history',
+  'state pruning',
+  'state is pruned',
+  'state has been pruned',
+  'state already discarded',
+  'proof window',
+  'archive node',
+  'archival',
+  'only serves recent blocks',
+  'state at block',
+];
+
+/** The block is not known here (yet). */
+export const NODE_BEHIND = [
+  'header not found',
+  'block not found',
+  'unknown block',
+  'block could not be found',
+  'could not find block',
+  'unfinalized data',
+  'after last accepted block',
+  'beyond current head',
+  'block is out of range',
+  'blockoutofrange',
+  'resource not found',
+  'greater than latest',
+  'ahead of latest',
+  'future block',
+  'finalized block not found',
+  'safe block not found',
+  'invalid block height',
+  'block hash not found',
+  'blockhash) cannot be found',
+];
+
+export const BATCH_TOO_LARGE = [
+  'batch too large',
+  'batch request was too large',
+  'batch size',
+  'batch limit',
+  'requests in batch',
+  'batch of more than',
+  'batched requests are not supported',
+  'batch requests are not',
+  'too many requests in a batch',
+  'maximum batch',
+];
+
+/** Too much traffic, or no money left; both pass with time, not with a smaller range. */
+export const RATE_LIMITED = [
+  'rate limit',
+  'rate-limit',
+  'ratelimit',
+  'rate exceeded',
+  'too many requests',
+  'compute units',
+  'request limit',
+  'requests limited',
+  'request count exceeded',
+  'credits limited',
+  'credits exceeded',
+  'capacity',
+  'quota',
+  'rps limit',
+  'requests per second',
+  'call rate',
+  'under too much load',
+  'free tier limit',
+  'current plan',
+  'throttle',
+];
+
+export const TIMED_OUT = [
+  'timeout',
+  'timed out',
+  'deadline exceeded',
+  'took too long',
+  'took longer',
+];
+
+export const REVERTED = [
+  'revert',
+  'vm exception',
+  'vm execution error',
+  'invalid opcode',
+  'invalid jump',
+  'out of gas',
+  'stack underflow',
+];
+
+/** Names the range itself, so talk of plans and limits beside it is no rate limit. */
+export const RANGE_FOR_CERTAIN =
+  /blocks? range|range limit|range is too|[\d,]+k? (?:blocks? )?range|more than [\d,]+ results/;
+
+/** Refusals of eth_getLogs for its size. Matched after the lists above, so "range" may stand alone. */
+export const RANGE_TOO_LARGE =
+  /\brange\b|too many (?:blocks|logs|results)|more than [\d,]+ (?:results|logs|blocks)|max(?:imum)? (?:results|logs|blocks)|(?:response|result|query|log)s? ?(?:set |size )?(?:is |was )?(?:too (?:big|large)|exceed)|size exceeded|limit exceeded|exceeds? (?:the )?(?:max|limit)|blocks distance|blocks are not supported|limit the query|query limit|up to an? [\d,]+k? block|[\d,]+k? blocks/;
+
+/** An answer of any method that is too large to send: geth, jsonrpsee. */
+export const ANSWER_TOO_LARGE =
+  /(?:batch )?response (?:is |was )?too (?:big|large)|response size (?:limit|exceed)/;

@@ -1,0 +1,158 @@
+/**
+ * What can go wrong between us and a node. Policy follows from the class: the pool asks another endpoint, the caller narrows
+ * the range, or the process stops. No message holds a URL or a credential: endpoints are named by host and ordinal.
+ */
+import { PermanentError, RetryableError } from '#libs/domain';
+
+export interface RpcErrorOptions {
+  /** The endpoint's name, host and ordinal. */
+  readonly endpoint: string;
+  readonly cause?: Error | undefined;
+  /** A smaller request might have succeeded: a cut body, a 5xx, an error without a known meaning. */
+  readonly sizeMayExplain?: boolean;
+}
+
+/** A failure of one endpoint. */
+export abstract class RpcError extends RetryableError {
+  readonly endpoint: string;
+  readonly sizeMayExplain: boolean;
+
+  constructor(code: string, what: string, options: RpcErrorOptions) {
+    super(code, `${options.endpoint}: ${what}`, options.cause ? { cause: options.cause } : {});
+    this.endpoint = options.endpoint;
+    this.sizeMayExplain = options.sizeMayExplain ?? false;
+  }
+}
+
+/** The range holds too many blocks, logs or bytes for this endpoint, or took too long: ask for fewer blocks. */
+export class RangeTooLargeError extends RpcError {
+  /** The last block of the range that the node proposed: inside the asked range and below its end, otherwise left out. */
+  readonly proposedTo: bigint | undefined;
+
+  constructor(
+    what: string,
+    options: RpcErrorOptions & { readonly proposedTo?: bigint | undefined },
+  ) {
+    super('RPC_RANGE_TOO_LARGE', what, options);
+    this.proposedTo = options.proposedTo;
+  }
+}
+
+export class RateLimitedError extends RpcError {
+  /** What the node asked us to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    what: string,
+    options: RpcErrorOptions & { readonly retryAfterMs?: number | undefined },
+  ) {
+    super('RPC_RATE_LIMITED', what, options);
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** The node does not have a block that we know exists, or exists on another node. */
+export class NodeBehindError extends RpcError {
+  constructor(what: string, options: RpcErrorOptions) {
+    super('RPC_NODE_BEHIND', what, options);
+  }
+}
+
+/** The node knows the block and has thrown its state or history away. */
+export class StateUnavailableError extends RpcError {
+  constructor(what: string, options: RpcErrorOptions) {
+    super('RPC_STATE_UNAVAILABLE', what, options);
+  }
+}
+
+/** Not JSON, not the shape of the protocol, or parts that contradict each other. */
+export class MalformedAnswerError extends RpcError {
+  constructor(what: string, options: RpcErrorOptions) {
+    super('RPC_MALFORMED_ANSWER', what, options);
+  }
+}
+
+/** No answer: refused, reset, DNS, TLS, 5xx. */
+export class TransportError extends RpcError {
+  constructor(what: string, options: RpcErrorOptions, code = 'RPC_TRANSPORT') {
+    super(code, what, options);
+  }
+}
+
+/** No whole answer within the deadline, the body included, or the node gave up itself. */
+export class RpcTimeoutError extends TransportError {
+  constructor(what: string, options: RpcErrorOptions) {
+    super(what, { ...options, sizeMayExplain: true }, 'RPC_TIMEOUT');
+  }
+}
+
+/** The node answered that a block has no logs of ours, or fewer than it has. */
+export class LogsWithheldError extends RpcError {
+  readonly blockNumber: bigint;
+
+  constructor(blockNumber: bigint, options: RpcErrorOptions) {
+    super('RPC_LOGS_WITHHELD', `left out logs of block ${blockNumber.toString()}`, options);
+    this.blockNumber = blockNumber;
+  }
+}
+
+/** More calls in one batch than the endpoint takes. */
+export class BatchTooLargeError extends RpcError {
+  /** The limit it named. */
+  readonly limit: number | undefined;
+
+  constructor(what: string, options: RpcErrorOptions & { readonly limit?: number | undefined }) {
+    super('RPC_BATCH_TOO_LARGE', what, options);
+    this.limit = options.limit;
+  }
+}
+
+/** An error of the node without a more exact class: an unknown method, refused credentials, an internal error. */
+export class RpcRefusedError extends RpcError {
+  /** The JSON-RPC code or the HTTP status. */
+  readonly rpcCode: number | undefined;
+
+  constructor(what: string, options: RpcErrorOptions & { readonly rpcCode?: number | undefined }) {
+    super('RPC_REFUSED', what, options);
+    this.rpcCode = options.rpcCode;
+  }
+}
+
+/** Every endpoint that may be asked failed, or none may be asked before `retryAfterMs` has passed. */
+export class AllEndpointsFailedError extends RetryableError {
+  readonly failures: readonly RpcError[];
+  readonly retryAfterMs: number;
+
+  constructor(failures: readonly RpcError[], retryAfterMs: number) {
+    const last = failures.at(-1);
+    super(
+      'RPC_ALL_ENDPOINTS_FAILED',
+      last
+        ? `No endpoint could answer. ${failures.map((failure) => failure.message).join('; ')}`
+        : `No endpoint may be asked for another ${Math.ceil(retryAfterMs / 1000)} s.`,
+      last ? { cause: last } : {},
+    );
+    this.failures = failures;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The contract refused an eth_call. */
+export class ExecutionRevertedError extends PermanentError {
+  readonly endpoint: string;
+
+  constructor(what: string, options: RpcErrorOptions) {
+    super('RPC_EXECUTION_REVERTED', `${options.endpoint}: ${what}`);
+    this.endpoint = options.endpoint;
+  }
+}
+
+/** Endpoints of different chains, or of another chain than CHAIN_ID. */
+export class ChainMismatchError extends PermanentError {
+  constructor(endpoint: string, expected: number, actual: number) {
+    super(
+      'RPC_CHAIN_MISMATCH',
+      `${endpoint} serves chain ${actual}, but CHAIN_ID is ${expected}. Correct RPC_URLS or CHAIN_ID.`,
+    );
+  }
+}

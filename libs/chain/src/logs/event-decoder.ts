@@ -1,0 +1,130 @@
+/**
+ * From the hex of a log straight to its effects on balances: only the fields that are needed, nothing allocated that is not kept.
+ */
+import { PermanentError, type Address, type StakeDelta } from '#libs/domain';
+import { type FieldSlot, type StakeEventSpec } from '../events/stake-event.js';
+
+/** A contract emits an event that the settings describe differently; no other node will answer otherwise. */
+export class EventMismatchError extends PermanentError {
+  constructor(blockNumber: number, spec: StakeEventSpec, found: string) {
+    super(
+      'STAKE_EVENT_MISMATCH',
+      `A log of ${spec.signature} in block ${blockNumber} has ${found}. Check the types and the word "indexed" in STAKE_EVENTS.`,
+    );
+  }
+}
+
+/** What the decoder needs of a log. */
+export interface EventLog {
+  readonly topics: readonly unknown[];
+  /** Checked to be `0x` and lower-case hex digits. */
+  readonly data: string;
+  readonly blockNumber: number;
+}
+
+/** Wallets are kept so that a million events of a thousand wallets make a thousand strings. */
+const MAX_KNOWN_WALLETS = 200_000;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+const WORD = /^0x[0-9a-f]{64}$/;
+const ADDRESS_WORD = /^0x0{24}[0-9a-f]{40}$/;
+
+export class EventDecoder {
+  /** Searched from the front: there are few, and comparing is cheaper than hashing every topic anew. */
+  private readonly kinds: readonly { readonly topic0: string; readonly specs: StakeEventSpec[] }[];
+  private readonly wallets = new Map<string, Address>();
+
+  constructor(events: readonly StakeEventSpec[]) {
+    const topics = [...new Set(events.map((event) => event.topic0))];
+    this.kinds = topics.map((topic0) => ({
+      topic0,
+      specs: events.filter((event) => event.topic0 === topic0),
+    }));
+  }
+
+  /**
+   * Appends the effects of one log. Amounts of zero have none, nor does anything happen to the zero address.
+   * @returns undefined, or what is malformed about the log
+   * @throws EventMismatchError where the log has another layout than the settings say
+   */
+  decode(log: EventLog, into: StakeDelta[]): string | undefined {
+    const topic0 = log.topics[0];
+    for (const kind of this.kinds) {
+      if (kind.topic0 === topic0) return this.decodeAs(kind.specs, log, into);
+    }
+    return 'an event we did not ask for';
+  }
+
+  private decodeAs(
+    specs: readonly StakeEventSpec[],
+    log: EventLog,
+    into: StakeDelta[],
+  ): string | undefined {
+    let fits = false;
+    for (const spec of specs) {
+      if (log.topics.length !== spec.topics) continue;
+      fits = true;
+      if (log.data.length < 2 + spec.dataWords * 64) {
+        throw new EventMismatchError(
+          log.blockNumber,
+          spec,
+          `${log.data.length / 2 - 1} bytes of data`,
+        );
+      }
+      if (spec.where.length > 0 && !matches(spec, log)) continue;
+      const fault = this.apply(spec, log, into);
+      if (fault !== undefined) return fault;
+    }
+    const [spec] = specs;
+    if (!fits && spec) {
+      throw new EventMismatchError(
+        log.blockNumber,
+        spec,
+        `${log.topics.length - 1} indexed fields`,
+      );
+    }
+    return undefined;
+  }
+
+  private apply(spec: StakeEventSpec, log: EventLog, into: StakeDelta[]): string | undefined {
+    const account = this.wallet(wordAt(log, spec.account));
+    if (account === undefined) return 'an account that is not an address';
+    const amountWord = wordAt(log, spec.amount);
+    if (spec.amount.in === 'topic' && !WORD.test(amountWord)) return 'an amount that is not a word';
+    const amount = BigInt(amountWord);
+    if (amount === 0n) return undefined;
+    if (account !== ZERO_ADDRESS) {
+      into.push({ wallet: account, amount: spec.effect === 'increase' ? amount : -amount });
+    }
+    if (!spec.receiver) return undefined;
+    const receiver = this.wallet(wordAt(log, spec.receiver));
+    if (receiver === undefined) return 'a receiver that is not an address';
+    if (receiver !== ZERO_ADDRESS) into.push({ wallet: receiver, amount });
+    return undefined;
+  }
+
+  private wallet(word: string): Address | undefined {
+    const known = this.wallets.get(word);
+    if (known !== undefined) return known;
+    if (!ADDRESS_WORD.test(word)) return undefined;
+    if (this.wallets.size >= MAX_KNOWN_WALLETS) this.wallets.clear();
+    // Through a buffer, so that the short string does not keep the long one alive.
+    const wallet = `0x${Buffer.from(word.slice(26)).toString('latin1')}` as Address;
+    this.wallets.set(word, wallet);
+    return wallet;
+  }
+}
+
+function matches(spec: StakeEventSpec, log: EventLog): boolean {
+  return spec.where.every(({ slot, word }) => wordAt(log, slot).endsWith(word));
+}
+
+/** `0x` and 64 hex digits; for a topic, whatever the node sent instead. */
+function wordAt(log: EventLog, slot: FieldSlot): string {
+  if (slot.in === 'topic') {
+    const topic = log.topics[slot.index];
+    return typeof topic === 'string' ? topic : '';
+  }
+  // Most events have one word of data: nothing to cut.
+  if (slot.word === 0 && log.data.length === 66) return log.data;
+  return `0x${log.data.slice(2 + slot.word * 64, 66 + slot.word * 64)}`;
+}

@@ -1,0 +1,210 @@
+/** The log source in front of a real chain, with nodes in between that lie about it. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aWallet, type Fault, FaultyHistory } from '#libs/testing';
+import { parseStakeEvents } from '../events/parse-stake-events.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
+import { LogSource, type LogSourceOptions } from './log-source.js';
+
+describe('LogSource', () => {
+  let history: FaultyHistory;
+
+  beforeAll(async () => {
+    history = await FaultyHistory.start();
+  });
+
+  afterAll(async () => {
+    await history.stop();
+  });
+
+  async function aSource(
+    faults: readonly (Fault | readonly Fault[] | undefined)[],
+    options: Partial<LogSourceOptions> = {},
+  ): Promise<{ source: LogSource; pool: RpcPool }> {
+    const pool = await history.pool(...faults);
+    const source = new LogSource(pool, {
+      contracts: [history.chain.contracts.staking],
+      events: parseStakeEvents('staked-withdrawn'),
+      ...options,
+    });
+    return { source, pool };
+  }
+
+  it('reads events, times and linked headers in one request', async () => {
+    const { source, pool } = await aSource([undefined]);
+    const answer = await source.fetch(history.range);
+    expect(answer).toMatchObject({ ...history.range, endpoint: pool.endpoints[0], events: 5 });
+    expect(answer.blocks).toEqual(history.truth);
+    expect(answer.headers.map(({ number }) => number)).toEqual(
+      [0n, 1n, 2n, 3n, 4n, 5n].map((n) => history.busy + n),
+    );
+    expect(answer.first).toMatchObject({ number: history.busy, timestampSeconds: 1_700_000_010 });
+    expect(answer.head).toMatchObject({
+      number: history.range.to,
+      timestampSeconds: 1_700_000_050,
+    });
+    expect(answer.head.hash).toBe(answer.headers.at(-1)?.hash);
+    expect(Object.keys(answer.head).sort()).toEqual([
+      'hash',
+      'number',
+      'parentHash',
+      'timestampSeconds',
+    ]);
+    expect(answer.bytes).toBeGreaterThan(5000);
+    expect(history.nodes[0]?.requests).toHaveLength(1);
+    expect(history.nodes[0]?.requests[0]?.calls.slice(0, 2)).toMatchObject([
+      { method: 'eth_getLogs' },
+      { method: 'eth_getBlockByNumber', params: [`0x${history.range.to.toString(16)}`, false] },
+    ]);
+  });
+
+  it('reads the same from receipts, and with the headers of event blocks only', async () => {
+    const { source } = await aSource([undefined]);
+    expect((await source.fetch(history.range, { by: 'receipts' })).blocks).toEqual(history.truth);
+    const sparse = await source.fetch(history.range, { headers: 'events' });
+    expect(sparse.blocks).toEqual(history.truth);
+    expect(sparse.headers.map(({ number }) => number)).toEqual([
+      history.busy,
+      history.single,
+      history.range.to,
+    ]);
+    expect(history.nodes[0]?.requests.at(-1)?.calls).toHaveLength(3);
+  });
+
+  it('fetches headers for times where logs carry none', async () => {
+    const { source } = await aSource([{ kind: 'no-log-timestamps' }], { headers: 'events' });
+    expect((await source.fetch(history.range)).blocks).toEqual(history.truth);
+    expect(history.nodes[0]?.requests.map(({ calls }) => calls.length)).toEqual([3, 1]);
+  });
+
+  it('adds several contracts up and takes an empty range for what it is', async () => {
+    const other = aWallet(99);
+    const { source } = await aSource([undefined], {
+      contracts: [other, history.chain.contracts.staking],
+    });
+    expect((await source.fetch(history.range)).blocks).toEqual(history.truth);
+    const empty = await source.fetch({ from: history.busy + 1n, to: history.busy + 1n });
+    expect(empty).toMatchObject({ blocks: [], events: 0, head: { number: history.busy + 1n } });
+    expect(empty.first).toEqual(empty.head);
+  });
+
+  describe('moves on to the next endpoint from one', () => {
+    it.each<[string, Fault]>([
+      ['that answers [] though the headers are right', { kind: 'empty-logs' }],
+      ['that lags behind', { kind: 'lagging', blocks: 2n }],
+      ['that leaves out all logs of a block', { kind: 'drop-block-logs' }],
+      ['that leaves out the only log of a block', { kind: 'drop-one-log' }],
+      ['with logs of another fork', { kind: 'other-fork-logs' }],
+      ['that sends a log twice', { kind: 'duplicate-log' }],
+      ['with logs out of order', { kind: 'unordered-logs' }],
+      ['with removed logs', { kind: 'removed-log' }],
+      ['with a log of another block', { kind: 'log-out-of-range' }],
+      ['with wrong times in its logs', { kind: 'wrong-log-timestamps' }],
+      ['whose answer is not JSON', { kind: 'html' }],
+      ['whose batch lacks a header', { kind: 'missing-answer' }],
+      [
+        'with logs that are no list',
+        { kind: 'result', method: 'eth_getLogs', result: { logs: [] } },
+      ],
+      ['with logs that are no logs', { kind: 'result', method: 'eth_getLogs', result: [null] }],
+      [
+        'with blocks that are no blocks',
+        { kind: 'result', method: 'eth_getBlockByNumber', result: { number: '0x1' } },
+      ],
+      ['that answers 503', { kind: 'status', status: 503 }],
+    ])('%s', async (_case, fault) => {
+      if (fault.kind === 'drop-one-log') fault = { ...fault, block: history.single };
+      const { source, pool } = await aSource([fault, undefined]);
+      const answer = await source.fetch(history.range);
+      expect(answer.blocks).toEqual(history.truth);
+      expect(answer.endpoint).toBe(pool.endpoints[1]);
+      expect(history.nodes[0]?.requests[0]?.faults).toEqual([fault.kind]);
+    });
+
+    it('whose headers are not one chain', async () => {
+      const { source, pool } = await aSource([
+        { kind: 'broken-chain', block: history.single },
+        undefined,
+      ]);
+      expect((await source.fetch(history.range)).endpoint).toBe(pool.endpoints[1]);
+    });
+  });
+
+  it('says who leaves out logs, and stays away from them for a while', async () => {
+    const { source, pool } = await aSource([
+      { kind: 'drop-block-logs', block: history.single },
+      undefined,
+    ]);
+    await source.fetch(history.range);
+    expect(history.warnings).toEqual([
+      {
+        endpoint: pool.endpoints[0],
+        code: 'RPC_LOGS_WITHHELD',
+        message: `${String(pool.endpoints[0])}: left out logs of block ${String(history.single)}`,
+      },
+    ]);
+    const asked = history.nodes[0]?.requests.length;
+    history.clock.advance(59_000);
+    await source.fetch(history.range);
+    expect(history.nodes[0]?.requests.length).toBe(asked);
+  });
+
+  it.each<[string, Fault]>([
+    ['all logs of a block', { kind: 'drop-block-logs' }],
+    ['every log', { kind: 'empty-logs' }],
+  ])('with one endpoint that leaves out %s, reads the receipts', async (_case, fault) => {
+    const { source } = await aSource([fault]);
+    expect((await source.fetch(history.range)).blocks).toEqual(history.truth);
+    expect(history.warnings.map(({ code }) => code)).toEqual(['RPC_LOGS_WITHHELD']);
+  });
+
+  it('does not believe receipts with a hole either', async () => {
+    const fault: Fault = { kind: 'drop-block-logs', block: history.single, receiptsToo: true };
+    const { source } = await aSource([fault]);
+    await expect(source.fetch(history.range)).rejects.toMatchObject({
+      code: 'RPC_ALL_ENDPOINTS_FAILED',
+      failures: [
+        {
+          code: 'RPC_MALFORMED_ANSWER',
+          message: expect.stringContaining('lack logs that its bloom holds'),
+        },
+      ],
+    });
+  });
+
+  it('cannot see one of several logs of a block missing by itself, but receipts show it', async () => {
+    const { source } = await aSource([{ kind: 'drop-one-log', block: history.busy }]);
+    expect((await source.fetch(history.range)).events).toBe(4);
+    expect((await source.fetch(history.range, { by: 'receipts' })).blocks).toEqual(history.truth);
+  });
+
+  describe('on a chain without blooms', () => {
+    it('believes logs, and says once that it has less to go by', async () => {
+      const { source } = await aSource([{ kind: 'zero-blooms' }]);
+      expect((await source.fetch(history.range)).blocks).toEqual(history.truth);
+      await source.fetch(history.range);
+      expect(history.warnings.map(({ code }) => code)).toEqual(['BLOOMS_ABSENT']);
+    });
+
+    it('asks a second endpoint before it believes that a range is empty', async () => {
+      const zero: Fault = { kind: 'zero-blooms' };
+      const { source, pool } = await aSource([[zero, { kind: 'empty-logs' }], zero]);
+      const answer = await source.fetch(history.range);
+      expect(answer.blocks).toEqual(history.truth);
+      expect(answer.endpoint).toBe(pool.endpoints[1]);
+      expect(history.warnings[0]).toMatchObject({
+        code: 'RPC_LOGS_WITHHELD',
+        endpoint: pool.endpoints[0],
+      });
+    });
+
+    it('goes on with a warning where the second cannot say', async () => {
+      const zero: Fault = { kind: 'zero-blooms' };
+      const { source } = await aSource([
+        [zero, { kind: 'empty-logs' }],
+        { kind: 'status', status: 500 },
+      ]);
+      expect((await source.fetch(history.range)).blocks).toEqual([]);
+      expect(history.warnings).toMatchObject([{ code: 'EMPTY_RANGE_UNCONFIRMED' }]);
+    });
+  });
+});

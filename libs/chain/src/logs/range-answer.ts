@@ -1,0 +1,80 @@
+import { type BlockDeltas, type BlockHeader, type BlockRef } from '#libs/domain';
+import { type FullHeader } from '../shape/header.js';
+import { type BlockLogs } from './range-logs.js';
+
+/** The logs of a range of blocks, vouched for by the node that gave them. */
+export interface RangeAnswer {
+  readonly from: bigint;
+  readonly to: bigint;
+  /** The endpoint that answered. */
+  readonly endpoint: string;
+  /** The header of `from`. */
+  readonly first: BlockHeader;
+  /** The header of `to`. */
+  readonly head: BlockHeader;
+  /** Blocks in which something happened, ascending. */
+  readonly blocks: readonly BlockDeltas[];
+  /** Every block of the range; with `headers: 'events'` the first, the last and those with events. Ascending. */
+  readonly headers: readonly BlockRef[];
+  /** Logs read. */
+  readonly events: number;
+  /** Bytes of the bodies, decoded. */
+  readonly bytes: number;
+}
+
+/** What was read for an answer. */
+export interface RangeReading {
+  readonly endpoint: string;
+  /** Ascending; the first is that of `from`, the last that of `to`. */
+  readonly headers: readonly FullHeader[];
+  readonly blocks: readonly BlockLogs[];
+  readonly events: number;
+  readonly bytes: number;
+}
+
+export function toRangeAnswer(
+  range: { readonly from: bigint; readonly to: bigint },
+  reading: RangeReading,
+): RangeAnswer {
+  const { endpoint, blocks, events, bytes } = reading;
+  const refs = new Map<bigint, BlockRef>();
+  for (const { number, hash, timestampSeconds } of reading.headers) {
+    refs.set(number, { number, hash, timestampSeconds });
+  }
+  for (const block of blocks) {
+    const number = BigInt(block.number);
+    if (!refs.has(number)) {
+      refs.set(number, { number, hash: block.hash, timestampSeconds: timeOf(block) });
+    }
+  }
+  return {
+    ...range,
+    endpoint,
+    first: headerOf(reading.headers[0]),
+    head: headerOf(reading.headers.at(-1)),
+    blocks: blocks
+      .filter((block) => block.deltas.length > 0)
+      .map((block) => ({
+        blockNumber: BigInt(block.number),
+        timestampSeconds: timeOf(block),
+        deltas: block.deltas,
+      })),
+    headers: [...refs.values()].sort((a, b) => (a.number < b.number ? -1 : 1)),
+    events,
+    bytes,
+  };
+}
+
+/** Without the bloom, which is half a kilobyte for each block. */
+function headerOf(header: FullHeader | undefined): BlockHeader {
+  if (!header) throw new RangeError('an answer without headers');
+  const { number, hash, parentHash, timestampSeconds } = header;
+  return { number, hash, parentHash, timestampSeconds };
+}
+
+function timeOf(block: BlockLogs): number {
+  if (block.timestampSeconds === undefined) {
+    throw new RangeError(`the time of block ${block.number} was never read`);
+  }
+  return block.timestampSeconds;
+}

@@ -1,0 +1,183 @@
+/**
+ * The logs of one answer, checked against the range and the headers, and turned into effects block by block.
+ */
+import { type BlockHash, type StakeDelta } from '#libs/domain';
+import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
+import { hash, isRecord, quantity, smallQuantity } from '../shape/hex.js';
+import { type EventDecoder } from './event-decoder.js';
+import { type LogFilter } from './log-filter.js';
+
+/** One block with logs of ours. */
+export interface BlockLogs {
+  readonly number: number;
+  readonly hash: BlockHash;
+  /** From the header, else from the log; undefined where neither is known. */
+  timestampSeconds: number | undefined;
+  readonly deltas: StakeDelta[];
+  /** How many logs of ours. */
+  logs: number;
+  /** Their addresses and topics. */
+  readonly seen: Set<string>;
+}
+
+export interface RangeLogs {
+  /** Ascending. */
+  readonly blocks: BlockLogs[];
+  readonly events: number;
+  /** A log came from a block whose bloom is all zero: this chain does not fill blooms. */
+  readonly bloomless: boolean;
+}
+
+export interface RangeLogsContext {
+  readonly endpoint: string;
+  readonly from: number;
+  readonly to: number;
+  readonly filter: LogFilter;
+  readonly decoder: EventDecoder;
+  /** By block number; those that are known. */
+  readonly headers: ReadonlyMap<number, FullHeader>;
+}
+
+const DATA = /^0x[0-9a-f]*$/;
+
+/**
+ * @param logs the result of eth_getLogs, not trusted
+ * @throws MalformedAnswerError, EventMismatchError
+ */
+export function readRangeLogs(logs: unknown, context: RangeLogsContext): RangeLogs {
+  if (!Array.isArray(logs)) throw malformed('the logs are not a list', context);
+  const cursor = new LogCursor(context);
+  for (const log of logs as unknown[]) {
+    if (!isRecord(log)) throw malformed('a log is not an object', context);
+    cursor.read(log);
+  }
+  let bloomless = false;
+  for (const { number, seen } of cursor.blocks) {
+    const bloom = context.headers.get(number)?.logsBloom;
+    if (bloom === EMPTY_BLOOM) bloomless = true;
+    else if (bloom !== undefined) requireInBloom(bloom, seen, number, context);
+  }
+  return { blocks: cursor.blocks, events: logs.length, bloomless };
+}
+
+/**
+ * Reads logs one after the other. Neighbours repeat their block, contract and event literally: each is parsed and checked once,
+ * and compared as text after that.
+ */
+class LogCursor {
+  readonly blocks: BlockLogs[] = [];
+  private block: BlockLogs | undefined;
+  private numberText: unknown;
+  private hashText: unknown;
+  private timeText: unknown;
+  private addressText: unknown;
+  private topicText: unknown;
+  private lastIndex = -1;
+
+  constructor(private readonly context: RangeLogsContext) {}
+
+  read(log: Record<string, unknown>): void {
+    const { context } = this;
+    const block = this.blockOf(log);
+    if (log['removed'] === true) throw malformed('a log is marked as removed', context);
+    const index = smallQuantity(log['logIndex']);
+    if (index === undefined) throw malformed('a log lacks a valid logIndex', context);
+    if (index <= this.lastIndex) throw malformed('a log is doubled or out of order', context);
+    this.lastIndex = index;
+    const { topics, data } = log;
+    if (!Array.isArray(topics) || typeof data !== 'string') {
+      throw malformed('a log lacks topics or data', context);
+    }
+    if (!DATA.test(data)) throw malformed('the data of a log is not lower-case hex', context);
+    this.requireOurs(log['address'], topics[0], block);
+    const event = { topics, data, blockNumber: block.number };
+    const fault = context.decoder.decode(event, block.deltas);
+    if (fault !== undefined)
+      throw malformed(`a log of block ${block.number} holds ${fault}`, context);
+    block.logs++;
+  }
+
+  private blockOf(log: Record<string, unknown>): BlockLogs {
+    const { block } = this;
+    if (block && log['blockNumber'] === this.numberText) {
+      if (log['blockHash'] === this.hashText && log['blockTimestamp'] === this.timeText)
+        return block;
+      throw malformed(`the logs of block ${block.number} name different blocks`, this.context);
+    }
+    const opened = openBlock(log, block, this.context);
+    this.blocks.push(opened);
+    this.block = opened;
+    this.numberText = log['blockNumber'];
+    this.hashText = log['blockHash'];
+    this.timeText = log['blockTimestamp'];
+    this.addressText = undefined;
+    this.lastIndex = -1;
+    return opened;
+  }
+
+  private requireOurs(address: unknown, topic0: unknown, block: BlockLogs): void {
+    if (address === this.addressText && topic0 === this.topicText) return;
+    const lower = typeof address === 'string' ? address.toLowerCase() : '';
+    if (typeof topic0 !== 'string' || !this.context.filter.isOurs(lower, topic0)) {
+      throw malformed('a log of another contract or event', this.context);
+    }
+    this.addressText = address;
+    this.topicText = topic0;
+    block.seen.add(lower).add(topic0);
+  }
+}
+
+/** Begins a block at its first log: in the range, after the block before it, and the block that the headers know. */
+function openBlock(
+  log: Record<string, unknown>,
+  previous: BlockLogs | undefined,
+  context: RangeLogsContext,
+): BlockLogs {
+  const number = quantity(log['blockNumber']);
+  const blockHash = hash(log['blockHash']);
+  if (number === undefined || blockHash === undefined) {
+    throw malformed('a log lacks a valid blockNumber or blockHash', context);
+  }
+  if (number < context.from || number > context.to) {
+    throw malformed(`a log is from block ${number}, outside the range`, context);
+  }
+  if (previous && number <= previous.number) throw malformed('the logs are out of order', context);
+  const header = context.headers.get(number);
+  if (header && header.hash !== blockHash) {
+    throw malformed(`the logs of block ${number} are from another fork than its header`, context);
+  }
+  const stamp = log['blockTimestamp'];
+  const fromLog = stamp === undefined || stamp === null ? undefined : quantity(stamp);
+  if (fromLog !== undefined && header && fromLog !== header.timestampSeconds) {
+    throw malformed(`the logs of block ${number} have another time than its header`, context);
+  }
+  return {
+    number,
+    hash: blockHash,
+    timestampSeconds: header?.timestampSeconds ?? fromLog,
+    deltas: [],
+    logs: 0,
+    seen: new Set(),
+  };
+}
+
+function requireInBloom(
+  bloom: string,
+  seen: ReadonlySet<string>,
+  number: number,
+  context: RangeLogsContext,
+): void {
+  const { filter } = context;
+  const addresses = filter.addresses.filter((address) => seen.has(address));
+  const topics = filter.topics.filter((topic) => seen.has(topic));
+  const address = addresses[0] ?? '';
+  const vouched =
+    addresses.every((item) => filter.inBloom(bloom, item, topics[0] ?? '')) &&
+    topics.every((item) => filter.inBloom(bloom, address, item));
+  if (!vouched) throw malformed(`block ${number} has logs that its bloom denies`, context);
+}
+
+function malformed(what: string, { endpoint }: RangeLogsContext): MalformedAnswerError {
+  return new MalformedAnswerError(what, { endpoint });
+}

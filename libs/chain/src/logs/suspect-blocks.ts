@@ -1,0 +1,178 @@
+/** Blocks whose bloom speaks of events that the answer did not bring: the truth about them from elsewhere. */
+import {
+  AllEndpointsFailedError,
+  LogsWithheldError,
+  MalformedAnswerError,
+  NodeBehindError,
+  RangeTooLargeError,
+  RpcRefusedError,
+} from '../errors/rpc.errors.js';
+import { valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type FullHeader, parseHeaderOf } from '../shape/header.js';
+import { hash, isRecord } from '../shape/hex.js';
+import { type LogFilter } from './log-filter.js';
+import { type BlockSpan, headerCall, receiptsCall } from './range-reader.js';
+import { ourLogsOfReceipts } from './receipt-logs.js';
+
+export interface SuspectBlock {
+  readonly header: FullHeader;
+  /** How many logs of ours the answer held. */
+  readonly logs: number;
+}
+
+export interface CheckOptions {
+  readonly avoid: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
+
+const RECEIPTS_AT_ONCE = 25;
+
+export class SuspectBlocks {
+  constructor(
+    private readonly pool: RpcPool,
+    private readonly filter: LogFilter,
+  ) {}
+
+  /**
+   * Asks a second endpoint for each block by its hash, else the same one for the receipts, else the same one again.
+   * @throws LogsWithheldError where a block has more logs of ours than the answer held
+   */
+  async verify(
+    session: RpcSession,
+    suspects: readonly SuspectBlock[],
+    options: CheckOptions,
+  ): Promise<void> {
+    const counts =
+      (await this.fromAnother(session, suspects, options)) ??
+      (await this.fromReceipts(session, suspects)) ??
+      (await this.byHash(session, suspects));
+    for (const [index, { header, logs }] of suspects.entries()) {
+      if ((counts[index] ?? 0) > logs) {
+        throw new LogsWithheldError(header.number, { endpoint: session.endpoint });
+      }
+    }
+  }
+
+  /**
+   * For chains that do not fill their blooms: a second endpoint must find the range empty too. Where none can answer, the range
+   * passes with a warning; the comparison with the contract's total remains.
+   */
+  async verifyEmpty(
+    session: RpcSession,
+    span: BlockSpan,
+    { head, ...options }: CheckOptions & { readonly head: FullHeader },
+  ): Promise<void> {
+    const avoid = [...options.avoid, session.endpoint];
+    if (!this.hasOther(avoid)) return;
+    const ask = async (other: RpcSession): Promise<unknown> => {
+      const filter = this.filter.forRange(span.from, span.to);
+      const { results } = await other.batch([
+        { method: 'eth_getLogs', params: [filter] },
+        headerCall(span.to),
+      ]);
+      const logs = valueOf(results[0]);
+      const { endpoint } = other;
+      const found = parseHeaderOf(valueOf(results[1]), span.to, endpoint);
+      if (found?.hash !== head.hash) {
+        throw new NodeBehindError('has another block at the end of the range', { endpoint });
+      }
+      return logs;
+    };
+    const logs = await this.unlessAllFail(() =>
+      this.pool.run(ask, { avoid, signal: options.signal, patient: false }),
+    );
+    if (logs === undefined) {
+      this.pool.warn(
+        session.endpoint,
+        'EMPTY_RANGE_UNCONFIRMED',
+        `Blocks ${span.from.toString()} to ${span.to.toString()} are empty by one endpoint only`,
+      );
+    } else if (!Array.isArray(logs) || logs.length > 0) {
+      throw new LogsWithheldError(blockOf(logs) ?? span.from, { endpoint: session.endpoint });
+    }
+  }
+
+  private async fromAnother(
+    session: RpcSession,
+    suspects: readonly SuspectBlock[],
+    options: CheckOptions,
+  ): Promise<number[] | undefined> {
+    const avoid = [...options.avoid, session.endpoint];
+    if (!this.hasOther(avoid)) return undefined;
+    return this.unlessAllFail(() =>
+      this.pool.run((other) => this.byHash(other, suspects), {
+        avoid,
+        signal: options.signal,
+        patient: false,
+      }),
+    );
+  }
+
+  private async byHash(session: RpcSession, suspects: readonly SuspectBlock[]): Promise<number[]> {
+    const { results } = await session.batch(
+      suspects.map(({ header }) => ({
+        method: 'eth_getLogs',
+        params: [this.filter.forBlock(header.hash)],
+      })),
+    );
+    return suspects.map(({ header }, index) => {
+      const logs = valueOf(results[index]);
+      const { endpoint } = session;
+      if (!Array.isArray(logs))
+        throw new MalformedAnswerError('the logs are not a list', { endpoint });
+      return logs.filter((log) => this.isOurs(log, header)).length;
+    });
+  }
+
+  /** @returns undefined where the node has no such method, or its answer is too large */
+  private async fromReceipts(
+    session: RpcSession,
+    suspects: readonly SuspectBlock[],
+  ): Promise<number[] | undefined> {
+    const counts: number[] = [];
+    const context = { endpoint: session.endpoint, filter: this.filter };
+    try {
+      for (let at = 0; at < suspects.length; at += RECEIPTS_AT_ONCE) {
+        const part = suspects.slice(at, at + RECEIPTS_AT_ONCE);
+        const { results } = await session.batch(part.map(({ header }) => receiptsCall(header)));
+        for (const [index, { header }] of part.entries()) {
+          counts.push(ourLogsOfReceipts(valueOf(results[index]), header, context).length);
+        }
+      }
+      return counts;
+    } catch (error) {
+      if (error instanceof RpcRefusedError || error instanceof RangeTooLargeError) return undefined;
+      throw error;
+    }
+  }
+
+  private isOurs(log: unknown, header: FullHeader): boolean {
+    if (!isRecord(log) || hash(log['blockHash']) !== header.hash) return false;
+    const { address, topics } = log;
+    const topic0: unknown = Array.isArray(topics) ? topics[0] : undefined;
+    if (typeof address !== 'string' || typeof topic0 !== 'string') return false;
+    return this.filter.isOurs(address.toLowerCase(), topic0);
+  }
+
+  private hasOther(avoid: readonly string[]): boolean {
+    return this.pool.endpoints.some((name) => !avoid.includes(name));
+  }
+
+  private async unlessAllFail<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof AllEndpointsFailedError) return undefined;
+      throw error;
+    }
+  }
+}
+
+function blockOf(logs: unknown): bigint | undefined {
+  const first: unknown = Array.isArray(logs) ? logs[0] : undefined;
+  const number = isRecord(first) ? first['blockNumber'] : undefined;
+  return typeof number === 'string' && /^0x[0-9a-f]{1,16}$/i.test(number)
+    ? BigInt(number)
+    : undefined;
+}

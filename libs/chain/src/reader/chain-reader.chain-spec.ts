@@ -1,0 +1,214 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { encodeAbiParameters } from 'viem';
+import { type BlockRef } from '#libs/domain';
+import {
+  aWallet,
+  type Fault,
+  FakeClock,
+  type FaultyNode,
+  stake,
+  startChain,
+  startFaultyNode,
+  type TestChain,
+  withdraw,
+} from '#libs/testing';
+import { RpcPool } from '../rpc/rpc-pool.js';
+import { ChainReader, type ChainReaderOptions } from './chain-reader.js';
+
+const START = 1_700_000_000;
+const [ALICE, BOB] = [aWallet(1), aWallet(2)];
+
+describe('ChainReader', () => {
+  let chain: TestChain;
+  let nodes: FaultyNode[];
+  let before: BlockRef;
+  let after: BlockRef;
+
+  beforeAll(async () => {
+    chain = await startChain({ deployedSeconds: START, finalityDepth: 4 });
+    await chain.player.fund([ALICE, BOB], 1000n, START);
+    const one = await chain.player.block(
+      START + 10,
+      [stake(ALICE, 500n), stake(ALICE, 20n)],
+      stake(BOB, 7n),
+    );
+    const two = await chain.player.block(START + 20, withdraw(ALICE, 120n));
+    await chain.player.mine(START + 30, START + 40);
+    const reader = new ChainReader(new RpcPool({ urls: [chain.url], clock: new FakeClock(0) }));
+    [before, after] = (await reader.headers([one, two])) as BlockRef[] as [BlockRef, BlockRef];
+  });
+
+  afterAll(async () => {
+    await chain.stop();
+  });
+
+  beforeEach(async () => {
+    nodes = await Promise.all([1, 2].map(() => startFaultyNode({ upstream: chain.url })));
+  });
+
+  afterEach(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  function aReader(
+    faults: readonly (Fault | undefined)[],
+    options: ChainReaderOptions = {},
+  ): ChainReader {
+    const used = nodes.slice(0, faults.length);
+    for (const [index, node] of used.entries()) node.fault = faults[index];
+    const pool = new RpcPool({
+      urls: used.map((node) => node.url),
+      clock: new FakeClock(0),
+      sleep: () => Promise.resolve(),
+    });
+    return new ChainReader(pool, { contracts: [chain.contracts.staking], ...options });
+  }
+
+  it.each([
+    ['finalized', 4n],
+    ['depth:2', 2n],
+    ['depth:0', 0n],
+    ['depth:1000000', undefined],
+  ])('reads the heads with finality %s', async (finality, depth) => {
+    const { latest, finalised } = await aReader([undefined], { finality }).heads();
+    expect(latest).toMatchObject({ number: after.number + 2n, timestampSeconds: START + 40 });
+    expect(finalised.number).toBe(depth === undefined ? 0n : latest.number - depth);
+  });
+
+  it('does not take a missing tag for block 0', async () => {
+    const reader = aReader([{ kind: 'result', method: 'eth_getBlockByNumber', result: null }]);
+    await expect(reader.heads()).rejects.toThrow(/has no latest block/);
+  });
+
+  it('reads headers, and undefined for blocks that are not there', async () => {
+    const headers = await aReader([undefined]).headers([after.number, 10_000n, before.number]);
+    expect(headers.map((header) => header?.hash)).toEqual([after.hash, undefined, before.hash]);
+    expect(headers[0]?.parentHash).toBe(before.hash);
+    expect(await aReader([undefined]).headers([])).toEqual([]);
+  });
+
+  it('tells contracts from wallets, and reads a token', async () => {
+    const reader = aReader([undefined]);
+    const { token, staking } = chain.contracts;
+    expect(await reader.hasCode(staking)).toBe(true);
+    expect(await reader.hasCode(ALICE)).toBe(false);
+    const facts = await reader.token(token);
+    expect(facts).toEqual({ symbol: expect.stringMatching(/^\w+$/), decimals: 18 });
+    expect(await reader.token(token, { symbol: 'X' })).toEqual({ symbol: 'X', decimals: 18 });
+    expect(await reader.token(ALICE, { symbol: 'X', decimals: 6 })).toEqual({
+      symbol: 'X',
+      decimals: 6,
+    });
+    await expect(reader.token(staking)).rejects.toThrow(
+      /does not tell its symbol.*set TOKEN_SYMBOL/,
+    );
+    await expect(reader.token(staking, { symbol: 'X' })).rejects.toThrow(/set TOKEN_DECIMALS/);
+    await expect(reader.token(ALICE)).rejects.toMatchObject({
+      code: 'TOKEN_UNREADABLE',
+      retryable: false,
+    });
+  });
+
+  describe('the contract’s own figures', () => {
+    it.each<[string, Fault | undefined]>([
+      ['by block hash', undefined],
+      ['by number where a node takes no hash', { kind: 'no-block-hash-calls' }],
+    ])('are of exactly the block asked for: %s', async (_case, fault) => {
+      const reader = aReader([fault]);
+      expect(await reader.stakeTotal(before)).toBe(527n);
+      expect(await reader.stakeTotal(after)).toBe(407n);
+      expect(await reader.stakeBalances([ALICE, BOB, aWallet(3)], before)).toEqual([520n, 7n, 0n]);
+      expect(await reader.stakeBalances([ALICE], after)).toEqual([400n]);
+      expect([reader.hasTotal, reader.hasBalances]).toEqual([true, true]);
+      const other = { ...after, hash: `0x${'77'.repeat(32)}` as BlockRef['hash'] };
+      await expect(reader.stakeTotal(other)).rejects.toMatchObject({
+        failures: [{ code: 'RPC_NODE_BEHIND' }],
+      });
+    });
+
+    it('add several contracts up, in batches of a hundred calls', async () => {
+      const { staking } = chain.contracts;
+      const reader = aReader([undefined], { contracts: [staking, staking] });
+      expect(await reader.stakeTotal(after)).toBe(814n);
+      const wallets = Array.from({ length: 120 }, (_, index) => aWallet(index + 1));
+      const balances = await reader.stakeBalances(wallets, after);
+      expect(balances?.slice(0, 3)).toEqual([800n, 14n, 0n]);
+      expect(balances).toHaveLength(120);
+      expect(Math.max(...(nodes[0]?.requests ?? []).map(({ calls }) => calls.length))).toBe(100);
+    });
+
+    it('are nothing before the contract was there', async () => {
+      const reader = aReader([undefined]);
+      const [genesis] = await reader.headers([0n]);
+      expect(await reader.stakeTotal(genesis as BlockRef)).toBe(0n);
+    });
+
+    it('come from another node where one has no state, and are undefined where none has', async () => {
+      const pruned: Fault = {
+        kind: 'pruned',
+        when: (calls) => calls.some(({ params }) => typeof params[1] === 'object'),
+      };
+      expect(await aReader([pruned, undefined]).stakeTotal(after)).toBe(407n);
+      expect(await aReader([pruned, pruned]).stakeTotal(after)).toBeUndefined();
+    });
+
+    it('are undefined where the contract has none, or the settings say so', async () => {
+      const without = aReader([undefined], { contracts: [chain.contracts.staking, ALICE] });
+      expect(without.hasTotal).toBe(true);
+      expect(await without.stakeTotal(after)).toBeUndefined();
+      expect(without.hasTotal).toBe(false);
+      const none = aReader([undefined], { totalView: 'none', balanceView: 'none' });
+      expect([none.hasTotal, none.hasBalances]).toEqual([false, false]);
+      expect(await none.stakeTotal(after)).toBeUndefined();
+      expect(await none.stakeBalances([ALICE], after)).toBeUndefined();
+    });
+
+    it('may have another name', async () => {
+      const totalView = 'function totalStaked() view returns (uint256)';
+      expect(await aReader([undefined], { totalView }).stakeTotal(after)).toBe(407n);
+    });
+  });
+
+  describe('a price feed', () => {
+    const feed = (answer: bigint): FaultyNode['fault'] | Fault => ({
+      kind: 'result',
+      method: 'eth_call',
+      result: encodeAbiParameters(
+        [
+          { type: 'uint80' },
+          { type: 'int256' },
+          { type: 'uint256' },
+          { type: 'uint256' },
+          { type: 'uint80' },
+        ],
+        [9n, answer, 1n, 1_700_000_123n, 9n],
+      ),
+    });
+
+    it.each([15_000_000n, -1n])('is read as it stands: %p', async (answer) => {
+      const node = await startFaultyNode({
+        upstream: ({ params }) => {
+          const { data } = params[0] as { data: string };
+          const round = feed(answer) as unknown as { result: string };
+          return data === '0x313ce567' ? `0x${'8'.padStart(64, '0')}` : round.result;
+        },
+      });
+      const pool = new RpcPool({ urls: [node.url], clock: new FakeClock(0) });
+      expect(await new ChainReader(pool).latestRound(ALICE)).toEqual({
+        answer,
+        decimals: 8,
+        updatedAtSeconds: 1_700_000_123,
+      });
+      await node.close();
+    });
+
+    it('is refused where there is none', async () => {
+      await expect(aReader([undefined]).latestRound(chain.contracts.token)).rejects.toMatchObject({
+        code: 'NOT_A_PRICE_FEED',
+      });
+      await expect(aReader([undefined]).latestRound(ALICE)).rejects.toMatchObject({
+        code: 'NOT_A_PRICE_FEED',
+      });
+    });
+  });
+});

@@ -1,0 +1,233 @@
+/** What is read from the chain beside the logs. */
+import { type Address, type BlockHeader, type BlockRef, PermanentError } from '#libs/domain';
+import {
+  ExecutionRevertedError,
+  MalformedAnswerError,
+  NodeBehindError,
+} from '../errors/rpc.errors.js';
+import { headerCall } from '../logs/range-reader.js';
+import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { parseHeader, parseHeaderOf } from '../shape/header.js';
+import { bytes } from '../shape/hex.js';
+import { decodeText } from './abi-text.js';
+import { type Finality, parseFinality } from './finality.js';
+import { ethCall, wordOf } from './pinned-calls.js';
+import { type StakeViewSettings } from './stake-view.js';
+import { StakeViews } from './stake-views.js';
+
+export interface ChainReaderOptions extends StakeViewSettings {
+  /** FINALITY: `finalized` (default), `safe` or `depth:<blocks>`. */
+  readonly finality?: string;
+  /** The stake contracts, for their own figures. */
+  readonly contracts?: readonly Address[];
+}
+
+export interface Heads {
+  readonly latest: BlockHeader;
+  readonly finalised: BlockHeader;
+}
+
+export interface TokenFacts {
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+export interface PriceRound {
+  /** As the feed gives it, unscaled; may be zero or negative. */
+  readonly answer: bigint;
+  readonly decimals: number;
+  readonly updatedAtSeconds: number;
+}
+
+/** keccak256 of the signatures, the first four bytes. */
+const SYMBOL = '0x95d89b41';
+const DECIMALS = '0x313ce567';
+const LATEST_ROUND_DATA = '0xfeaf968c';
+
+export class ChainReader {
+  private readonly finality: Finality;
+  private readonly views: StakeViews;
+
+  /** @throws PermanentError where an option is wrong */
+  constructor(
+    private readonly pool: RpcPool,
+    options: ChainReaderOptions = {},
+  ) {
+    this.finality = parseFinality(options.finality ?? 'finalized');
+    this.views = new StakeViews(pool, options.contracts ?? [], options);
+  }
+
+  /** @see RpcPool.verifyChainId */
+  verifyChainId(expected: number): Promise<void> {
+    return this.pool.verifyChainId(expected);
+  }
+
+  /** The newest block and the newest final one, from the same node. */
+  heads(): Promise<Heads> {
+    return this.pool.run(async (session) => {
+      const { finality } = this;
+      const tags = finality.kind === 'tag' ? ['latest', finality.tag] : ['latest'];
+      const { results } = await session.batch(tags.map(tagCall));
+      const latest = required(
+        parseHeader(valueOf(results[0]), session.endpoint),
+        'latest',
+        session,
+      );
+      const finalised =
+        finality.kind === 'tag'
+          ? required(parseHeader(valueOf(results[1]), session.endpoint), finality.tag, session)
+          : await this.headerBelow(session, latest, finality.blocks);
+      if (finalised.number > latest.number) {
+        throw new MalformedAnswerError('the final block is above the newest', session);
+      }
+      return { latest: plain(latest), finalised: plain(finalised) };
+    });
+  }
+
+  /** @returns in the order of the numbers; undefined where the node has no such block */
+  headers(numbers: readonly bigint[]): Promise<(BlockHeader | undefined)[]> {
+    if (numbers.length === 0) return Promise.resolve([]);
+    return this.pool.run(async (session) => {
+      const { results } = await session.batch(numbers.map(headerCall));
+      return numbers.map((number, index) => {
+        const header = parseHeaderOf(valueOf(results[index]), number, session.endpoint);
+        return header && plain(header);
+      });
+    });
+  }
+
+  async hasCode(address: Address): Promise<boolean> {
+    const call = { method: 'eth_getCode', params: [address, 'latest'] };
+    const code = await this.one(call, (value) => bytes(value));
+    return code !== '0x';
+  }
+
+  /**
+   * @param known what the settings say instead of the chain
+   * @throws PermanentError where the contract does not say and the settings do not either
+   */
+  async token(
+    address: Address,
+    known: { readonly symbol?: string | undefined; readonly decimals?: number | undefined } = {},
+  ): Promise<TokenFacts> {
+    if (known.symbol !== undefined && known.decimals !== undefined) {
+      return { symbol: known.symbol, decimals: known.decimals };
+    }
+    const read = await this.pool.run(async (session) => {
+      const { results } = await session.batch(
+        [SYMBOL, DECIMALS].map((data) => ethCall({ to: address, data }, 'latest')),
+      );
+      const [symbol, decimals] = results;
+      const reverted = symbol && !symbol.ok && symbol.error instanceof ExecutionRevertedError;
+      const text = reverted ? undefined : bytes(valueOf(symbol));
+      return { symbol: text && decodeText(text), decimals: wordOf(decimals) };
+    });
+    const symbol = known.symbol ?? read.symbol;
+    const decimals = known.decimals ?? smallNumber(read.decimals);
+    if (symbol === undefined) throw unreadable(address, 'symbol', 'TOKEN_SYMBOL');
+    if (decimals === undefined) throw unreadable(address, 'decimals', 'TOKEN_DECIMALS');
+    return { symbol, decimals };
+  }
+
+  /**
+   * The newest round of a Chainlink feed (AggregatorV3Interface); whether it is fresh or sane is for the caller to say.
+   * @throws PermanentError where the address is not such a feed
+   */
+  async latestRound(feed: Address): Promise<PriceRound> {
+    return this.pool.run(async (session) => {
+      const answer = await session.batch(
+        [LATEST_ROUND_DATA, DECIMALS].map((data) => ethCall({ to: feed, data }, 'latest')),
+      );
+      const words = roundWords(answer);
+      const decimals = smallNumber(wordOf(answer.results[1]));
+      if (!words || decimals === undefined) {
+        throw new PermanentError('NOT_A_PRICE_FEED', `${feed} is not a Chainlink price feed.`);
+      }
+      const updatedAt = smallNumber(words[3], Number.MAX_SAFE_INTEGER);
+      if (updatedAt === undefined) {
+        throw new MalformedAnswerError('the round has no valid time', session);
+      }
+      return { answer: BigInt.asIntN(256, words[1] ?? 0n), decimals, updatedAtSeconds: updatedAt };
+    });
+  }
+
+  /** False once it is known that the contracts have no total to compare with. */
+  get hasTotal(): boolean {
+    return this.views.hasTotal;
+  }
+
+  /** False once it is known that the contracts do not tell a wallet's balance. */
+  get hasBalances(): boolean {
+    return this.views.hasBalances;
+  }
+
+  /**
+   * The sum of all stakes at the end of exactly this block, by the contracts' own account.
+   * @returns undefined where no node has that block's state, or there is no such view
+   */
+  stakeTotal(block: BlockRef): Promise<bigint | undefined> {
+    return this.views.total(block);
+  }
+
+  /** The wallets' stakes at the end of exactly this block, in their order; undefined as for the total. */
+  stakeBalances(wallets: readonly Address[], block: BlockRef): Promise<bigint[] | undefined> {
+    return this.views.balancesOf(wallets, block);
+  }
+
+  private async headerBelow(
+    session: RpcSession,
+    latest: BlockHeader,
+    blocks: bigint,
+  ): Promise<BlockHeader> {
+    const number = latest.number > blocks ? latest.number - blocks : 0n;
+    const { results } = await session.batch([headerCall(number)]);
+    const header = parseHeaderOf(valueOf(results[0]), number, session.endpoint);
+    return required(header, `block ${number.toString()}`, session);
+  }
+
+  private one<T>(call: RpcCall, read: (value: unknown) => T | undefined): Promise<T> {
+    return this.pool.run(async (session) => {
+      const { results } = await session.batch([call]);
+      const value = read(valueOf(results[0]));
+      if (value !== undefined) return value;
+      throw new MalformedAnswerError(`${call.method} answered with something else`, session);
+    });
+  }
+}
+
+function tagCall(tag: string): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [tag, false] };
+}
+
+function required<T>(header: T | undefined, what: string, { endpoint }: RpcSession): T {
+  if (header) return header;
+  throw new NodeBehindError(
+    `has no ${what} block; where the chain has none, set FINALITY=depth:<blocks>`,
+    { endpoint },
+  );
+}
+
+/** Without the bloom. */
+function plain({ number, hash, parentHash, timestampSeconds }: BlockHeader): BlockHeader {
+  return { number, hash, parentHash, timestampSeconds };
+}
+
+function roundWords({ results }: BatchAnswer): bigint[] | undefined {
+  const [round] = results;
+  if (round && !round.ok && round.error instanceof ExecutionRevertedError) return undefined;
+  const data = bytes(valueOf(round));
+  if (data?.length !== 2 + 5 * 64) return undefined;
+  return [0, 1, 2, 3, 4].map((word) => BigInt(`0x${data.slice(2 + word * 64, 66 + word * 64)}`));
+}
+
+function smallNumber(value: bigint | undefined, highest = 255): number | undefined {
+  return value !== undefined && value <= BigInt(highest) ? Number(value) : undefined;
+}
+
+function unreadable(address: Address, what: string, variable: string): PermanentError {
+  return new PermanentError(
+    'TOKEN_UNREADABLE',
+    `The token ${address} does not tell its ${what}. Check TOKEN_CONTRACT, or set ${variable}.`,
+  );
+}

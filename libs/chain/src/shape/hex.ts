@@ -1,0 +1,53 @@
+/** Shapes of the JSON-RPC wire: quantities and fixed-length data, checked before use. */
+import { type Address, parseAddress, type BlockHash } from '#libs/domain';
+
+const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
+const HASH = /^0x[0-9a-f]{64}$/;
+const BYTES = /^0x(?:[0-9a-fA-F]{2})*$/;
+
+/** A hex quantity as a safe integer, or undefined. */
+export function quantity(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !QUANTITY.test(value)) return undefined;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** The same for at most seven digits, without a regular expression: asked once for every log. */
+export function smallQuantity(value: unknown): number | undefined {
+  if (typeof value !== 'string' || value.length < 3 || value.length > 9) return undefined;
+  if (value.charCodeAt(0) !== 48 || value.charCodeAt(1) !== 120) return undefined;
+  let number = 0;
+  for (let at = 2; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    const letter = code | 32;
+    const digit = code < 58 ? code - 48 : letter < 103 ? letter - 87 : -1;
+    if (digit < 0 || (code > 57 && digit < 10)) return undefined;
+    number = number * 16 + digit;
+  }
+  return number;
+}
+
+/** A 32-byte hash in lower case, or undefined. */
+export function hash(value: unknown): BlockHash | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (HASH.test(value)) return value as BlockHash;
+  const lower = value.toLowerCase();
+  return HASH.test(lower) ? (lower as BlockHash) : undefined;
+}
+
+export function address(value: unknown): Address | undefined {
+  return typeof value === 'string' ? parseAddress(value) : undefined;
+}
+
+/** Bytes as hex, of any even length, or undefined. */
+export function bytes(value: unknown): `0x${string}` | undefined {
+  return typeof value === 'string' && BYTES.test(value) ? (value as `0x${string}`) : undefined;
+}
+
+export function toQuantity(value: bigint | number): `0x${string}` {
+  return `0x${value.toString(16)}`;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

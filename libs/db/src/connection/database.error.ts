@@ -1,0 +1,54 @@
+import { type LowmarkError, PermanentError, RetryableError } from '#libs/domain';
+
+/** The database does not answer, is starting, overloaded, or gave up a statement. */
+export class DatabaseUnavailableError extends RetryableError {
+  constructor(cause: unknown) {
+    super('DATABASE_UNAVAILABLE', `The database did not answer (${codeOf(cause) ?? 'no code'})`, {
+      cause,
+    });
+  }
+}
+
+/** The database refused a statement: a constraint, a missing table or right, a wrong password. */
+export class DatabaseRefusedError extends PermanentError {
+  /** The five characters of PostgreSQL's error code. */
+  readonly sqlState: string;
+
+  constructor(sqlState: string, cause: Error) {
+    super('DATABASE_REFUSED', `The database refused (${sqlState}): ${cause.message}`, { cause });
+    this.sqlState = sqlState;
+  }
+}
+
+// Connection lost, out of resources, operator intervention and cancelled statements, deadlock and serialisation failures.
+const PASSING = /^(08|53|57|40)/;
+const SQL_STATE = /^[0-9A-Z]{5}$/;
+
+/** The error of the driver as one of ours; what is no error of the driver stays as it is. */
+export function databaseError(error: unknown): LowmarkError | Error {
+  // Errors of the network are made outside of the realm that a test runs in, so `instanceof` would not know them.
+  if (!isError(error) || 'retryable' in error) return error as Error;
+  const code = codeOf(error);
+  const sqlState =
+    code !== undefined && SQL_STATE.test(code) && 'severity' in error ? code : undefined;
+  if (sqlState !== undefined) {
+    return PASSING.test(sqlState)
+      ? new DatabaseUnavailableError(error)
+      : new DatabaseRefusedError(sqlState, error);
+  }
+  return code !== undefined || CONNECTION_MESSAGE.test(error.message)
+    ? new DatabaseUnavailableError(error)
+    : error;
+}
+
+// pg raises these without a code.
+const CONNECTION_MESSAGE = /timeout|terminated|not queryable|connection|Query read timeout/i;
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+function isError(value: unknown): value is Error {
+  return typeof value === 'object' && value !== null && 'message' in value;
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  createDatabase,
+  type Database,
+  DatabaseRefusedError,
+  DatabaseUnavailableError,
+} from '../index.js';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+function statement(text: string): { text: string } {
+  return { text };
+}
+
+describe('Database', () => {
+  it('survives the loss of its connections and tells of it', async () => {
+    const errors: Error[] = [];
+    const database = await test.open({ poolSize: 1, onError: (error) => errors.push(error) });
+    const other = await test.open({ poolSize: 1 });
+    await other.query(
+      statement(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()`),
+    );
+    while (errors.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(errors).toEqual([expect.objectContaining({ code: '57P01' })]);
+    expect(await database.query(statement('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+  });
+
+  it('tells what may pass from what will not', async () => {
+    const database = await test.open({ statementTimeoutMs: 50 });
+    await expect(database.query(statement('SELECT pg_sleep(1)'))).rejects.toThrow(
+      DatabaseUnavailableError,
+    );
+    const refused = database.query(statement('SELECT * FROM staking.nothing'));
+    await expect(refused).rejects.toMatchObject({ sqlState: '42P01', retryable: false });
+    await expect(refused).rejects.toThrow(DatabaseRefusedError);
+  });
+
+  it('writes nothing of a transaction that fails, and can be used again', async () => {
+    const database = await test.open({ poolSize: 1 });
+    const failing = database.transaction(async (client) => {
+      await client.query(`INSERT INTO partners.partner (name) VALUES ('gone')`);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await database.query(statement('SELECT name FROM partners.partner'))).toEqual([]);
+  });
+
+  it('never shows the password of its URL', async () => {
+    const wrong = new URL(test.url);
+    wrong.password = 'hunter2';
+    const nowhere = 'postgresql://user:hunter2@127.0.0.1:1/db';
+    for (const url of [wrong.href, nowhere]) {
+      const error: unknown = await createDatabase({ url, applicationName: 'test' }).catch(
+        (reason: unknown) => reason,
+      );
+      expect(error).toMatchObject({ retryable: url === nowhere });
+      const { message, stack, cause } = error as Error;
+      expect([message, stack, String(cause), JSON.stringify(error)].join()).not.toContain(
+        'hunter2',
+      );
+    }
+  });
+});
+
+describe('the reading role', () => {
+  let reader: Database;
+  beforeAll(async () => {
+    // Options of the operator are kept, and cannot lift the restriction.
+    const url = new URL(test.url);
+    url.searchParams.set('options', '-c work_mem=8MB -c default_transaction_read_only=off');
+    reader = await test.open({ url: url.href, readOnly: true, poolSize: 1 });
+  });
+
+  const WRITES = [
+    `INSERT INTO staking.block VALUES (1, '\\x${'00'.repeat(32)}', 1)`,
+    'UPDATE staking.index_state SET fence = 9',
+    'DELETE FROM partners.credential',
+    'TRUNCATE staking.balance_change',
+    'CREATE TABLE staking.mine (id int)',
+    'CREATE TABLE public.mine (id int)',
+    'DROP TABLE staking.price',
+    'SELECT * FROM staking.index_state FOR UPDATE',
+  ];
+
+  it.each(WRITES)('cannot %s', async (text) => {
+    await expect(reader.query(statement(text))).rejects.toMatchObject({
+      sqlState: expect.stringMatching(/^(25006|42501)$/),
+    });
+  });
+
+  it.each(WRITES)('cannot %s in a transaction that says it may write', async (text) => {
+    const writing = reader.transaction(async (client) => {
+      await client.query('SET TRANSACTION READ WRITE');
+      await client.query(text);
+    });
+    await expect(writing).rejects.toMatchObject({ sqlState: '42501' });
+  });
+
+  it('reads all that an answer needs, under the settings that were asked for', async () => {
+    const [row] = await reader.query(
+      statement(`SELECT current_user::text AS role, current_setting('work_mem') AS work_mem,
+        (SELECT count(*)::int FROM staking.balance_day) AS days,
+        (SELECT count(*)::int FROM partners.credential) AS credentials`),
+    );
+    expect(row).toEqual({ role: 'lowmark_reader', work_mem: '8MB', days: 0, credentials: 0 });
+  });
+});

@@ -1,0 +1,96 @@
+import { type Pool, type PoolClient, type QueryResultRow } from 'pg';
+import { DataSource } from 'typeorm';
+import { migrations } from '../migrations/index.js';
+import { connectionOptions, type DatabaseOptions } from './connection-options.js';
+import { databaseError } from './database.error.js';
+import { SILENT_LOGGER } from './silent-logger.js';
+
+/** Where the migrations keep their own record. */
+export const MIGRATION_SCHEMA = 'lowmark';
+
+export interface Statement {
+  /** The server parses and plans a named statement once per connection; without a name, each time. */
+  readonly name?: string;
+  readonly text: string;
+}
+
+export type Values = readonly unknown[];
+
+/** One open database: TypeORM's DataSource, and its pool of connections for prepared statements and COPY. */
+export class Database {
+  constructor(
+    readonly dataSource: DataSource,
+    readonly pool: Pool,
+  ) {}
+
+  /** @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async query<R extends QueryResultRow>(statement: Statement, values: Values = []): Promise<R[]> {
+    try {
+      const result = await this.pool.query<R>({ ...statement, values: [...values] });
+      return result.rows;
+    } catch (error) {
+      throw databaseError(error);
+    }
+  }
+
+  /**
+   * Runs the work in one transaction on one connection.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws; nothing is written then
+   */
+  async transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient;
+    try {
+      client = await this.pool.connect();
+    } catch (error) {
+      throw databaseError(error);
+    }
+    let broken = false;
+    try {
+      await client.query('BEGIN');
+      const result = await work(client);
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {
+        broken = true;
+      });
+      throw databaseError(error);
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.dataSource.destroy();
+  }
+}
+
+/**
+ * Opens a pool of connections and proves that the first one works.
+ * @throws DatabaseUnavailableError, DatabaseRefusedError
+ */
+export async function createDatabase(options: DatabaseOptions): Promise<Database> {
+  const dataSource = new DataSource({
+    type: 'postgres',
+    extra: connectionOptions(options),
+    entities: [],
+    migrations,
+    migrationsTableName: 'migration',
+    schema: MIGRATION_SCHEMA,
+    migrationsTransactionMode: 'all',
+    installExtensions: false,
+    logger: SILENT_LOGGER,
+    poolErrorHandler: (error: unknown) => {
+      // Without a listener the pool just replaces the connection at its next use.
+      options.onError?.(error as Error);
+    },
+  });
+  try {
+    await dataSource.initialize();
+  } catch (error) {
+    throw databaseError(error);
+  }
+  // TypeORM types the driver's pool as any.
+  const { master } = dataSource.driver as unknown as { master: Pool };
+  return new Database(dataSource, master);
+}

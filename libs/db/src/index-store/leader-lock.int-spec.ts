@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { DatabaseUnavailableError, LeaderLock } from '../index.js';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+function aLock(): LeaderLock {
+  return new LeaderLock({ url: test.url, applicationName: 'leader' });
+}
+
+describe('LeaderLock', () => {
+  it('is held by one at a time, and free after its release', async () => {
+    const [first, second] = [aLock(), aLock()];
+    expect(await first.tryAcquire()).toBe(true);
+    expect(await first.tryAcquire()).toBe(true);
+    expect(await second.tryAcquire()).toBe(false);
+    expect([first.held, second.held]).toEqual([true, false]);
+    await first.release();
+    expect(await second.tryAcquire()).toBe(true);
+    await second.release();
+    await second.release();
+  });
+
+  it('tells when it is lost, and can be taken again', async () => {
+    const lock = aLock();
+    await lock.tryAcquire();
+    const database = await test.open();
+    await database.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leader'`,
+    );
+    expect(await lock.lost).toMatchObject({ code: '57P01' });
+    expect(lock.held).toBe(false);
+    expect(await lock.tryAcquire()).toBe(true);
+    await lock.release();
+  });
+
+  it('reports a database that is not there', async () => {
+    const lock = new LeaderLock({ url: 'postgresql://u:p@127.0.0.1:1/x', applicationName: 'x' });
+    await expect(lock.tryAcquire()).rejects.toThrow(DatabaseUnavailableError);
+  });
+});

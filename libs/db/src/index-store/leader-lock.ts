@@ -1,0 +1,99 @@
+import { Client } from 'pg';
+import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
+import { databaseError } from '../connection/database.error.js';
+
+/** Any two numbers: one indexer for each database. */
+const LEADER_LOCK = [0x10_77, 2] as const;
+const HEARTBEAT_MS = 5000;
+const HEARTBEAT_TIMEOUT_MS = 5000;
+
+/**
+ * The right to write the index, held for as long as one connection of its own lives: idle -> held -> lost or released.
+ * It keeps a second indexer from working in vain; what keeps it from harm is the fence of IndexStore.
+ */
+export class LeaderLock {
+  private client: Client | undefined;
+  private heartbeat: NodeJS.Timeout | undefined;
+  private settle: (reason: Error) => void = () => undefined;
+  private ending = false;
+
+  /** Resolves with the reason once a lock that was held is lost; never after `release`. A new promise with each acquisition. */
+  lost: Promise<Error> = new Promise(() => undefined);
+
+  constructor(private readonly options: Pick<DatabaseOptions, 'url' | 'applicationName'>) {}
+
+  get held(): boolean {
+    return this.client !== undefined;
+  }
+
+  /**
+   * False where another process has the lock.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async tryAcquire(): Promise<boolean> {
+    if (this.client !== undefined) return true;
+    const client = new Client({
+      ...connectionOptions({ ...this.options, statementTimeoutMs: HEARTBEAT_TIMEOUT_MS }),
+      query_timeout: HEARTBEAT_TIMEOUT_MS,
+    });
+    // Before the lock is held there is nobody to tell; connect and query report their own failures.
+    client.on('error', (error) => {
+      this.lose(client, error);
+    });
+    client.on('end', () => {
+      this.lose(client, new Error('the connection ended'));
+    });
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ held: boolean }>(
+        'SELECT pg_try_advisory_lock($1, $2) AS held',
+        [...LEADER_LOCK],
+      );
+      if (rows[0]?.held !== true) {
+        await client.end();
+        return false;
+      }
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw databaseError(error);
+    }
+    this.hold(client);
+    return true;
+  }
+
+  /** Gives the lock back; does nothing where it is not held. */
+  async release(): Promise<void> {
+    const { client } = this;
+    if (client === undefined) return;
+    this.ending = true;
+    this.forget();
+    await client.end().catch(() => undefined);
+    this.ending = false;
+  }
+
+  private hold(client: Client): void {
+    this.client = client;
+    this.lost = new Promise((resolve) => {
+      this.settle = resolve;
+    });
+    // A server that vanished without a word is noticed within two heartbeats.
+    this.heartbeat = setInterval(() => {
+      client.query('SELECT 1').catch((error: unknown) => {
+        this.lose(client, error as Error);
+      });
+    }, HEARTBEAT_MS).unref();
+  }
+
+  private lose(client: Client, reason: Error): void {
+    if (this.client !== client || this.ending) return;
+    this.forget();
+    this.settle(reason);
+    // The session may still live on the server and hold the lock; what cannot be ended is gone already.
+    client.end().catch(() => undefined);
+  }
+
+  private forget(): void {
+    clearInterval(this.heartbeat);
+    this.client = undefined;
+  }
+}

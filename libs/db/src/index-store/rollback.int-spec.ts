@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type BlockDeltas, type BlockRef, foldBlocks } from '#libs/domain';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import { type Database, type IndexState, IndexStore } from '../index.js';
+
+const DAY = 86_400;
+const START = 1_700_006_400; // 00:00:00 UTC
+const WALLETS = 2;
+
+/** The one that is rolled back, and one that never is. */
+let live: Index;
+let fresh: Index;
+
+beforeAll(async () => {
+  [live, fresh] = await Promise.all([anIndex(), anIndex()]);
+});
+afterAll(() => Promise.all([live, fresh].map(({ test }) => test.drop())));
+
+async function anIndex(): Promise<Index> {
+  const test = await createTestDatabase();
+  const database = await test.open({ poolSize: 1 });
+  return { test, database, store: new IndexStore(database), fence: 0n };
+}
+
+interface Index {
+  readonly test: TestDatabase;
+  readonly database: Database;
+  readonly store: IndexStore;
+  fence: bigint;
+}
+
+interface Block extends BlockRef {
+  readonly deltas: BlockDeltas['deltas'];
+}
+
+type Move = readonly [wallet: number, kind: 'stake' | 'leave' | 'part' | 'churn', amount: number];
+interface Plan {
+  readonly gap: number | 'midnight';
+  readonly moves: readonly Move[];
+}
+
+const move: fc.Arbitrary<Move> = fc.tuple(
+  fc.nat(WALLETS - 1),
+  fc.constantFrom('stake', 'leave', 'part', 'churn'),
+  fc.integer({ min: 1, max: 1000 }),
+);
+const plan: fc.Arbitrary<Plan> = fc.record({
+  // Blocks of the same second, at exactly midnight, within the day, and after empty days.
+  gap: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(0) },
+    { weight: 2, arbitrary: fc.constant('midnight' as const) },
+    { weight: 3, arbitrary: fc.integer({ min: 1, max: DAY / 2 }) },
+    { weight: 1, arbitrary: fc.constantFrom(DAY, 3 * DAY) },
+  ),
+  moves: fc.array(move, { maxLength: 5 }),
+});
+
+/** Blocks above `base`, with amounts that never bring a balance below zero. */
+function chain(base: readonly Block[], plans: readonly Plan[], branch: number): Block[] {
+  const balances = new Map<number, bigint>();
+  for (const { deltas } of base) {
+    for (const { wallet, amount } of deltas) {
+      const ordinal = Number(BigInt(wallet)) - 1;
+      balances.set(ordinal, (balances.get(ordinal) ?? 0n) + amount);
+    }
+  }
+  let { number, timestampSeconds } = base.at(-1) ?? aBlock(0, START - 1);
+  return plans.map(({ gap, moves }) => {
+    number += 1n;
+    timestampSeconds =
+      gap === 'midnight' ? (Math.floor(timestampSeconds / DAY) + 1) * DAY : timestampSeconds + gap;
+    const deltas = moves.flatMap(([wallet, kind, amount]) => {
+      const balance = balances.get(wallet) ?? 0n;
+      const amounts = {
+        stake: [BigInt(amount)],
+        leave: [-balance],
+        part: [-(balance / 3n)],
+        churn: [BigInt(amount), -BigInt(amount)],
+      }[kind];
+      for (const delta of amounts) balances.set(wallet, (balances.get(wallet) ?? 0n) + delta);
+      return amounts.map((delta) => ({ wallet: aWallet(wallet + 1), amount: delta }));
+    });
+    return { ...aBlock(Number(number), timestampSeconds, branch), deltas };
+  });
+}
+
+function refOf({ number, hash, timestampSeconds }: BlockRef): BlockRef {
+  return { number, hash, timestampSeconds };
+}
+
+async function reset(index: Index): Promise<void> {
+  await index.database.pool.query(
+    'TRUNCATE staking.index_state, staking.block, staking.balance_change, staking.balance_day',
+  );
+  await index.store.create(anInitialIndex({ head: aBlock(0, START - 1) }));
+  index.fence = await index.store.takeLead();
+}
+
+async function stateOf({ store }: Index): Promise<IndexState> {
+  const state = await store.state();
+  if (state === undefined) throw new Error('no index');
+  return state;
+}
+
+/** Commits blocks in batches of the given sizes, from the state that is stored. */
+async function apply(
+  index: Index,
+  blocks: readonly Block[],
+  sizes: readonly number[],
+): Promise<void> {
+  const { store, fence } = index;
+  let rest = blocks;
+  for (let turn = 0; rest.length > 0; turn += 1) {
+    const part = rest.slice(0, sizes[turn % sizes.length]);
+    rest = rest.slice(part.length);
+    const state = await stateOf(index);
+    const deltas = part.map((block) => ({ ...block, blockNumber: block.number }));
+    const wallets = deltas.flatMap((block) => block.deltas.map(({ wallet }) => wallet));
+    const folded = foldBlocks(await store.walletStates([...new Set(wallets)]), deltas);
+    await store.commit({
+      fence,
+      previousHead: state.head,
+      head: refOf(part.at(-1) ?? state.head),
+      changes: folded.changes,
+      days: folded.days,
+      total: state.total + folded.totalDelta,
+      blocks: part.map(refOf),
+    });
+  }
+}
+
+interface Tables {
+  readonly stated: string;
+  readonly summed: string;
+}
+
+async function tables({ database }: Index): Promise<Tables | undefined> {
+  const { rows } = await database.pool.query<Tables>(`SELECT
+    (SELECT json_agg(c ORDER BY wallet, block) FROM staking.balance_change c) AS changes,
+    (SELECT json_agg(d ORDER BY wallet, day) FROM staking.balance_day d) AS days,
+    (SELECT json_agg(b ORDER BY number) FROM staking.block b) AS blocks,
+    (SELECT json_build_array(head_number, head_hash, head_seconds) FROM staking.index_state) AS head,
+    (SELECT coalesce(sum(balance), 0)::text FROM staking.balance_interval WHERE to_block IS NULL) AS summed,
+    (SELECT total::text FROM staking.index_state) AS stated`);
+  return rows[0];
+}
+
+const sizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 });
+
+describe('rollback', () => {
+  it('leaves exactly what a fresh application of the remaining blocks leaves, before and after the new branch', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          first: fc.array(plan, { minLength: 1, maxLength: 16 }),
+          // Each fork: how many blocks stay, and what follows them.
+          forks: fc.array(fc.tuple(fc.nat(16), fc.array(plan, { maxLength: 8 })), {
+            minLength: 1,
+            maxLength: 3,
+          }),
+          sizes,
+        }),
+        async ({ first, forks, sizes: batchSizes }) => {
+          await Promise.all([reset(live), reset(fresh)]);
+          let blocks = chain([], first, 0);
+          await apply(live, blocks, batchSizes);
+          for (const [index, [stay, plans]] of forks.entries()) {
+            const kept = blocks.slice(0, stay);
+            blocks = [...kept, ...chain(kept, plans, index + 1)];
+            const to = refOf(kept.at(-1) ?? aBlock(0, START - 1));
+            const { head } = await stateOf(live);
+            const { total } = await live.store.rollback({ fence: live.fence, head, to });
+            await reset(fresh);
+            await apply(fresh, kept, [100]);
+            const expected = await tables(fresh);
+            expect(await tables(live)).toEqual(expected);
+            expect(expected?.summed).toBe(total.toString());
+            await apply(fresh, blocks.slice(kept.length), [1]);
+            await apply(live, blocks.slice(kept.length), batchSizes);
+            expect(await tables(live)).toEqual(await tables(fresh));
+          }
+          const { stated, summed } = (await tables(live)) ?? {};
+          expect(stated).toBe(summed);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('does not see a balance that was replaced in the same second', async () => {
+    await reset(live);
+    const left: Plan = { gap: 0, moves: [[0, 'leave', 1]] };
+    const back: Plan = { gap: 0, moves: [[0, 'stake', 7]] };
+    const next: Plan = { gap: 'midnight', moves: [[0, 'stake', 1]] };
+    const blocks = chain([], [aStake(0, 50), next, aStake(1, 1), left, back, aStake(0, 4)], 0);
+    await apply(live, blocks, [10]);
+    const { head } = await stateOf(live);
+    await live.store.rollback({ fence: live.fence, head, to: refOf(blocks[4] ?? head) });
+    const { rows } = await live.database.pool.query(
+      'SELECT low, closing FROM staking.balance_day ORDER BY wallet, day DESC LIMIT 1',
+    );
+    expect(rows).toEqual([{ low: '51', closing: '7' }]);
+  });
+
+  it('counts what it takes back, counts itself, and lowers what was verified', async () => {
+    await reset(live);
+    const { fence, store } = live;
+    const blocks = chain([], [aStake(0, 5), aStake(1, 7), aStake(0, 9)], 0);
+    await apply(live, blocks, [1]);
+    const { head, total } = await stateOf(live);
+    const nothing = { changes: [], days: [], blocks: [] };
+    await store.commit({ ...nothing, fence, previousHead: head, head, total, verifiedNumber: 3n });
+    const to = refOf(blocks[0] ?? head);
+    expect(await store.rollback({ fence, head, to })).toEqual({
+      changes: 2,
+      wallets: 2,
+      total: 5n,
+    });
+    expect(await stateOf(live)).toMatchObject({ rollbacks: 1n, verifiedNumber: 1n, head: to });
+    expect(await store.rollback({ fence, head: to, to })).toMatchObject({ changes: 0, total: 5n });
+  });
+});
+
+function aStake(wallet: number, amount: number): Plan {
+  return { gap: 12, moves: [[wallet, 'stake', amount]] };
+}

@@ -1,0 +1,59 @@
+import { type MigrationInterface, type QueryRunner } from 'typeorm';
+
+/**
+ * The role that only reads. Roles belong to the whole cluster, so another database may be creating the same one right now.
+ * The role stays when the migration is undone: another database may use it.
+ */
+export class ReaderRole1760000000002 implements MigrationInterface {
+  readonly name = 'ReaderRole1760000000002';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(ROLE);
+    await runner.query(RIGHTS);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP OWNED BY lowmark_reader');
+  }
+}
+
+const ROLE = `
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'lowmark_reader') THEN
+    CREATE ROLE lowmark_reader NOLOGIN;
+  END IF;
+EXCEPTION
+  WHEN duplicate_object OR unique_violation THEN
+    NULL; -- another database of the cluster was faster
+  WHEN insufficient_privilege THEN
+    RAISE EXCEPTION 'this user may not create the role lowmark_reader: let an administrator run CREATE ROLE lowmark_reader NOLOGIN and GRANT lowmark_reader TO %', current_user
+      USING ERRCODE = 'insufficient_privilege';
+END $$;
+-- Whoever migrates may also be who reads: its sessions must be able to take the role. Since PostgreSQL 16 a role's creator may
+-- grant it, yet not take it.
+DO $$
+DECLARE
+  before text := current_setting('role');
+BEGIN
+  PERFORM set_config('role', 'lowmark_reader', true);
+  PERFORM set_config('role', before, true);
+EXCEPTION WHEN insufficient_privilege THEN
+  BEGIN
+    EXECUTE format('GRANT lowmark_reader TO %I', current_user);
+  EXCEPTION
+    WHEN unique_violation OR internal_error THEN
+      NULL; -- granted by another session at this moment
+    WHEN insufficient_privilege THEN
+      RAISE EXCEPTION 'this user may not use the role lowmark_reader: let an administrator run GRANT lowmark_reader TO %', current_user
+        USING ERRCODE = 'insufficient_privilege';
+  END;
+END $$;
+`;
+
+const RIGHTS = `
+GRANT USAGE ON SCHEMA staking, partners TO lowmark_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA staking, partners TO lowmark_reader;
+ALTER DEFAULT PRIVILEGES IN SCHEMA staking GRANT SELECT ON TABLES TO lowmark_reader;
+ALTER DEFAULT PRIVILEGES IN SCHEMA partners GRANT SELECT ON TABLES TO lowmark_reader;
+`;

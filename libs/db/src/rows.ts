@@ -1,0 +1,24 @@
+/** Between rows and domain values. Addresses and hashes travel as hex digits without `0x`. */
+import { type Address, type BlockHash, type BlockRef } from '#libs/domain';
+
+export function addressOf(hex: string): Address {
+  return `0x${hex}` as Address;
+}
+
+export function hashOf(hex: string): BlockHash {
+  return `0x${hex}` as BlockHash;
+}
+
+export function hexOf(value: Address | BlockHash): string {
+  return value.slice(2);
+}
+
+/** The block of three columns that are either all null or none. */
+export function blockOf(
+  number: string | null,
+  hash: string | null,
+  seconds: string | null,
+): BlockRef | undefined {
+  if (number === null || hash === null || seconds === null) return undefined;
+  return { number: BigInt(number), hash: hashOf(hash), timestampSeconds: Number(seconds) };
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type BalanceDay } from '#libs/domain';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import { type Database, IndexStore, PriceStore, SnapshotStore } from '../index.js';
+
+let test: TestDatabase;
+let writer: Database;
+let snapshots: SnapshotStore;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  writer = await test.open();
+  snapshots = new SnapshotStore(await test.open({ readOnly: true }));
+});
+afterAll(() => test.drop());
+
+const days: BalanceDay[] = [3, 5, 6, 9, 10].map((day) => ({
+  wallet: aWallet(1),
+  day,
+  low: day === 6 ? null : BigInt(day),
+  closing: 10n ** 30n + BigInt(day),
+}));
+
+describe('SnapshotStore', () => {
+  it('says where there is no index yet', async () => {
+    expect(await snapshots.read(aWallet(1), 10, 7)).toBeUndefined();
+  });
+
+  it('reads the newest days before the end, the state and the price at once', async () => {
+    const store = new IndexStore(writer);
+    await store.create(anInitialIndex());
+    const fence = await store.takeLead();
+    const [previousHead, head] = [aBlock(0), aBlock(4)];
+    await store.commit({ fence, previousHead, head, changes: [], days, total: 3n, blocks: [] });
+
+    const read = await snapshots.read(aWallet(1), 10, 2);
+    expect(read).toEqual({
+      index: await store.state(),
+      hasHistory: true,
+      days: [9, 6, 5].map((day) => ({
+        day,
+        low: day === 6 ? null : BigInt(day),
+        closing: 10n ** 30n + BigInt(day),
+      })),
+      price: undefined,
+    });
+  });
+
+  it('knows a wallet whose history lies outside the window, and one that has none', async () => {
+    expect(await snapshots.read(aWallet(1), 3, 7)).toMatchObject({ hasHistory: true, days: [] });
+    expect(await snapshots.read(aWallet(2), 10, 7)).toMatchObject({ hasHistory: false, days: [] });
+  });
+
+  it('gives the price that was read last, with its own time', async () => {
+    const prices = new PriceStore(writer);
+    const [early, late] = [new Date(1_700_000_000_000), new Date(1_700_000_600_123)];
+    expect(await prices.newest()).toBeUndefined();
+    await prices.add({ usd: '0.00000000000000000012', observedAt: late, source: 'fixed' });
+    await prices.add({ usd: '2.50', observedAt: early, source: 'chainlink:0x1' });
+    const price = { usd: '2.50', observedAt: early, source: 'chainlink:0x1' };
+    expect(await prices.newest()).toEqual(price);
+    expect((await snapshots.read(aWallet(1), 10, 1))?.price).toEqual(price);
+    await prices.add({ usd: '0.00000000000000000012', observedAt: late, source: 'fixed' });
+    expect((await snapshots.read(aWallet(1), 10, 1))?.price).toEqual({
+      usd: '0.00000000000000000012',
+      observedAt: late,
+      source: 'fixed',
+    });
+  });
+
+  it.each(['0', '-1', 'NaN', 'Infinity'])('refuses %s as a price', async (usd) => {
+    const adding = new PriceStore(writer).add({ usd, observedAt: new Date(), source: 'x' });
+    await expect(adding).rejects.toMatchObject({ sqlState: '23514' });
+  });
+});

@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { watchdog } from '#libs/devprocess';
+import { DevRpc } from './json-rpc.js';
+
+export interface DevChainOptions {
+  /** Default: a random one, so that a client of another chain notices at once. */
+  readonly chainId?: number;
+  /** The timestamp of block 0, Unix seconds. Not used where `stateFile` is given. */
+  readonly genesisSeconds?: number;
+  /** Number of unlocked accounts, default 10. */
+  readonly accounts?: number;
+  /** A state written by `saveChainState`: the chain goes on from there, with the same blocks, hashes, receipts and logs. */
+  readonly stateFile?: string;
+  /** Lets every address send transactions, not only the unlocked accounts. */
+  readonly autoImpersonate?: boolean;
+  /** `finalized` is this many blocks behind the newest one; even, at least 2; default 64. */
+  readonly finalityDepth?: number;
+}
+
+/** How the process of the chain ended. */
+export interface DevChainExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The end of what it printed. */
+  readonly tail: string;
+}
+
+/** A running local chain that mines only when told to. */
+export interface DevChain {
+  /** Loopback, the port given by the system. */
+  readonly url: string;
+  readonly chainId: number;
+  readonly pid: number;
+  readonly rpc: DevRpc;
+  readonly exited: Promise<DevChainExit>;
+  stop(): Promise<void>;
+}
+
+const START_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 10_000;
+
+/** The path of the anvil program that npm installed for this machine. */
+export function anvilPath(): string {
+  const cpu = process.arch === 'x64' ? 'amd64' : process.arch;
+  const machine = `${process.platform}-${cpu}`;
+  const file = process.platform === 'win32' ? 'anvil.exe' : 'anvil';
+  const fromAnvil = createRequire(
+    createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'),
+  );
+  try {
+    return fromAnvil.resolve(`@foundry-rs/anvil-${machine}/bin/${file}`);
+  } catch (cause) {
+    throw new Error(`@foundry-rs/anvil has no program for ${machine}; run "npm ci"`, { cause });
+  }
+}
+
+/**
+ * Starts anvil and returns once it answers with the right chain id. It ends with `stop()`, and also with this process,
+ * whatever ends that.
+ */
+export async function launchDevChain(options: DevChainOptions = {}): Promise<DevChain> {
+  const chainId = options.chainId ?? randomInt(1_000_000, 2 ** 31);
+  const child = spawn(anvilPath(), argumentsOf(options, chainId), {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { pid } = child;
+  if (pid !== undefined) watchdog().add(pid);
+  const output = new Tail(child);
+  const exited = new Promise<DevChainExit>((resolve) => {
+    child.on('error', (error) => {
+      resolve({ code: null, signal: null, tail: error.message });
+    });
+    child.on('exit', (code, signal) => {
+      if (pid !== undefined) watchdog().remove(pid);
+      resolve({ code, signal, tail: output.text });
+    });
+  });
+  try {
+    const url = await listeningUrl(output, exited);
+    const rpc = new DevRpc(url);
+    const answered = Number(await rpc.call<string>('eth_chainId'));
+    if (answered !== chainId) {
+      throw new Error(
+        `${url} is a chain with id ${answered}, not the one just started (${chainId})`,
+      );
+    }
+    const stop = async (): Promise<void> => {
+      rpc.close();
+      await end(child, exited);
+    };
+    return { url, chainId, pid: pid ?? 0, rpc, exited, stop };
+  } catch (error) {
+    await end(child, exited);
+    throw error;
+  }
+}
+
+function argumentsOf(options: DevChainOptions, chainId: number): string[] {
+  const { accounts = 10, finalityDepth = 64, genesisSeconds, stateFile } = options;
+  // On a loaded chain anvil would accept nothing older than its own start, were it not told of an older first block.
+  const firstSeconds = stateFile === undefined ? genesisSeconds : 1;
+  return [
+    ...['--host', '127.0.0.1', '--port', '0', '--chain-id', String(chainId)],
+    ...['--no-mining', '--order', 'fifo', '--accounts', String(accounts)],
+    // Free gas: any address can send a transaction without holding ether first.
+    ...['--gas-price', '0', '--block-base-fee-per-gas', '0', '--gas-limit', '1000000000'],
+    // From Prague on every block writes its parent's hash to the state and anvil slows down with every block.
+    ...['--hardfork', 'cancun'],
+    ...['--slots-in-an-epoch', String(finalityDepth / 2), '--no-request-size-limit'],
+    ...(options.autoImpersonate === true ? ['--auto-impersonate'] : []),
+    ...(stateFile === undefined ? [] : ['--load-state', stateFile]),
+    ...(firstSeconds === undefined ? [] : ['--timestamp', String(firstSeconds)]),
+  ];
+}
+
+async function listeningUrl(output: Tail, exited: Promise<DevChainExit>): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`anvil did not start within ${START_LIMIT_MS / 1000} s: ${output.text}`));
+    }, START_LIMIT_MS);
+  });
+  const died = exited.then(({ code, signal, tail }) => {
+    throw new Error(`anvil ended with ${String(signal ?? code)} before it was ready: ${tail}`);
+  });
+  try {
+    const address = await Promise.race([
+      output.match(/Listening on (127\.0\.0\.1:\d+)/),
+      died,
+      tooLate,
+    ]);
+    return `http://${address}`;
+  } finally {
+    clearTimeout(timer);
+    died.catch(() => undefined);
+  }
+}
+
+async function end(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+  await exited;
+  clearTimeout(timer);
+}
+
+/** Drains a child's output, keeps its end, and lets one wait for a line. */
+class Tail {
+  text = '';
+  #watch: ((text: string) => void) | undefined;
+
+  constructor(child: ChildProcess) {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (chunk: string) => {
+        this.text = (this.text + chunk).slice(-8_000);
+        this.#watch?.(this.text);
+      });
+    }
+  }
+
+  match(pattern: RegExp): Promise<string> {
+    return new Promise((resolve) => {
+      this.#watch = (text) => {
+        const found = pattern.exec(text)?.[1];
+        if (found === undefined) return;
+        this.#watch = undefined;
+        resolve(found);
+      };
+      this.#watch(this.text);
+    });
+  }
+}

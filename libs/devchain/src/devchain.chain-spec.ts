@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAddress } from '#libs/domain';
+import { type DevChain, launchDevChain } from './anvil.js';
+import { saveChainState } from './chain-state.js';
+import { deployStaking } from './staking/deployment.js';
+import { stake, withdraw } from './staking/move.js';
+import { StakingPlayer } from './staking/player.js';
+
+const START = 1_760_000_000;
+const [alice, bob] = ['a', 'b'].map((digit) => parseAddress('0x' + digit.repeat(40)));
+if (!alice || !bob) throw new Error('not an address');
+
+const running: DevChain[] = [];
+async function launch(options: Parameters<typeof launchDevChain>[0]): Promise<DevChain> {
+  const chain = await launchDevChain(options);
+  running.push(chain);
+  return chain;
+}
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((chain) => chain.stop()));
+});
+
+interface Block {
+  hash: string;
+  parentHash: string;
+  timestamp: string;
+}
+const blockAt = (chain: DevChain, number: bigint | string) =>
+  chain.rpc.call<Block>(
+    'eth_getBlockByNumber',
+    typeof number === 'string' ? number : `0x${number.toString(16)}`,
+    false,
+  );
+const secondsOf = async (chain: DevChain, number: bigint) =>
+  Number((await blockAt(chain, number)).timestamp);
+
+async function withContracts(options: Parameters<typeof launchDevChain>[0]) {
+  const chain = await launch({ genesisSeconds: START, autoImpersonate: true, ...options });
+  const player = new StakingPlayer(chain.rpc, await deployStaking(chain.rpc, START));
+  return { chain, player };
+}
+
+describe('the local chain', () => {
+  it('mines blocks with exactly the given timestamps, equal ones included', async () => {
+    const { chain, player } = await withContracts({});
+    const head = await player.play([
+      { seconds: START + 5, transactions: [stake(alice, 10n)] },
+      { seconds: START + 5, transactions: [withdraw(alice, 4n), stake(bob, 1n)] },
+      { seconds: START + 86_400, transactions: [] },
+    ]);
+    const seconds = await Promise.all([0n, 1n, 2n].map((back) => secondsOf(chain, head - back)));
+    expect(seconds).toEqual([START + 86_400, START + 5, START + 5]);
+    expect(await secondsOf(chain, player.contracts.startBlock)).toBe(START);
+  });
+
+  it('has a finalised block at the asked distance', async () => {
+    const { chain, player } = await withContracts({ finalityDepth: 8 });
+    const head = await player.mine(...Array.from({ length: 20 }, (_, index) => START + index));
+    const finalised = await blockAt(chain, 'finalized');
+    expect(finalised.hash).toBe((await blockAt(chain, head - 8n)).hash);
+  });
+
+  it('reorganises to other blocks of any timestamps', async () => {
+    const { chain, player } = await withContracts({});
+    const times = Array.from({ length: 60 }, (_, index) => START + 10 + index * 12);
+    const fork = await player.block(START + 1, stake(alice, 10n));
+    const before = await player.mine(...times);
+    const old = await blockAt(chain, before);
+    const head = await player.reorganise(60, [
+      { seconds: START + 11, transactions: [withdraw(alice, 10n), stake(bob, 2n)] },
+      ...times.slice(1).map((seconds) => ({ seconds, transactions: [] })),
+    ]);
+    expect(head).toBe(before);
+    const renewed = await blockAt(chain, head);
+    expect(renewed.timestamp).toBe(old.timestamp);
+    expect(renewed.hash).not.toBe(old.hash);
+    expect((await blockAt(chain, fork + 1n)).parentHash).toBe((await blockAt(chain, fork)).hash);
+  });
+
+  it('refuses a script that withdraws more than is staked', async () => {
+    const { player } = await withContracts({});
+    await expect(player.block(START + 1, stake(alice, 1n), withdraw(alice, 2n))).rejects.toThrow(
+      'played 1 blocks with 2 events, found 1 with 1; was more withdrawn than staked?',
+    );
+  });
+
+  it('goes on from a saved state with the same blocks, receipts and logs', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'lowmark-chain-'));
+    try {
+      const stateFile = join(directory, 'state.json');
+      const chain = await launch({ genesisSeconds: START, accounts: 3, chainId: 4_242_424 });
+      const contracts = await deployStaking(chain.rpc, START);
+      const player = new StakingPlayer(chain.rpc, contracts);
+      const [, wallet] = (await chain.rpc.call<string[]>('eth_accounts')).map(parseAddress);
+      if (!wallet) throw new Error('no second account');
+      await player.fund([wallet], 1_000n, START + 1);
+      const head = await player.play(
+        Array.from({ length: 40 }, (_, index) => ({
+          seconds: START + 60 * (index + 1),
+          transactions: [stake(wallet, 5n), stake(wallet, 1n), withdraw(wallet, 2n)],
+        })),
+      );
+      const before = await everything(chain, head);
+      await saveChainState(chain, stateFile);
+      await chain.stop();
+      expect(await readdir(directory)).toEqual(['state.json']);
+
+      const again = await launch({ stateFile, accounts: 3, chainId: 4_242_424 });
+      expect(await everything(again, head)).toEqual(before);
+      const resumed = new StakingPlayer(again.rpc, contracts);
+      resumed.assumeFunded([wallet]);
+      const next = await resumed.block(START + 3_000, withdraw(wallet, 160n));
+      expect((await blockAt(again, next)).parentHash).toBe((await blockAt(again, head)).hash);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('ends with the process that started it, even a killed one', async () => {
+    const script = `
+      import { launchDevChain } from '#libs/devchain';
+      const chain = await launchDevChain();
+      console.log(chain.pid);
+      setInterval(() => {}, 1_000);
+    `;
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const printed = once(parent.stdout, 'data').then(([data]) => String(data));
+    const pid = Number(await Promise.race([printed, once(parent, 'exit').then(() => 'nothing')]));
+    expect(isAlive(pid)).toBe(true);
+    parent.kill('SIGKILL');
+    for (let waitedMs = 0; waitedMs < 8_000 && isAlive(pid); waitedMs += 50) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(isAlive(pid)).toBe(false);
+  });
+});
+
+async function everything(chain: DevChain, head: bigint) {
+  const numbers = Array.from({ length: Number(head) + 1 }, (_, index) => `0x${index.toString(16)}`);
+  const batch = (method: string, ...rest: unknown[]) =>
+    chain.rpc.batch(numbers.map((number) => ({ method, params: [number, ...rest] })));
+  return {
+    blocks: await batch('eth_getBlockByNumber', true),
+    receipts: await batch('eth_getBlockReceipts'),
+    logs: await chain.rpc.call('eth_getLogs', { fromBlock: '0x0', toBlock: 'latest' }),
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,18 @@
+export {
+  anvilPath,
+  type DevChain,
+  type DevChainExit,
+  type DevChainOptions,
+  launchDevChain,
+} from './anvil.js';
+export { saveChainState } from './chain-state.js';
+export { DevRpc, type JsonRpcCall, JsonRpcFault } from './json-rpc.js';
+export { deployStaking, type StakingDeployment } from './staking/deployment.js';
+export {
+  stake,
+  type StakeBlock,
+  type StakeMove,
+  type StakeTransaction,
+  withdraw,
+} from './staking/move.js';
+export { StakingPlayer } from './staking/player.js';

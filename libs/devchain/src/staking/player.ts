@@ -1,0 +1,190 @@
+import { encodeFunctionData, maxUint256 } from 'viem';
+import { lowmarkTokenAbi, stakingAbi } from '#libs/chain';
+import { type Address } from '#libs/domain';
+import { type DevRpc, type JsonRpcCall } from '../json-rpc.js';
+import { type StakingDeployment } from './deployment.js';
+import { type StakeBlock, type StakeMove, type StakeTransaction } from './move.js';
+
+type Hex = `0x${string}`;
+
+interface Transaction {
+  readonly from: Address;
+  readonly to: Address;
+  readonly data: Hex;
+  readonly gas: bigint;
+}
+
+/**
+ * Plays staking activity onto a local chain, block by block, with exact timestamps.
+ *
+ * Any address can be a wallet (where the chain runs with `autoImpersonate`; else one of its accounts). A wallet given to `fund` stakes its own tokens; for any other the treasury stakes, which
+ * leaves the same event. Withdrawals are always the wallet's own transactions.
+ */
+export class StakingPlayer {
+  readonly #rpc: DevRpc;
+  readonly #funded = new Set<Address>();
+  readonly #nonces = new Map<Address, number>();
+
+  constructor(
+    rpc: DevRpc,
+    readonly contracts: StakingDeployment,
+  ) {
+    this.#rpc = rpc;
+  }
+
+  /** Remembers wallets that were funded on this chain before (a chain that was started again). */
+  assumeFunded(wallets: readonly Address[]): void {
+    for (const wallet of wallets) this.#funded.add(wallet);
+  }
+
+  /** Gives tokens to each wallet and lets it allow the staking contract to take them, in one block. */
+  async fund(wallets: readonly Address[], amount: bigint, seconds: number): Promise<void> {
+    const { token, staking, treasury } = this.contracts;
+    const call = (from: Address, functionName: 'transfer' | 'approve', args: [Hex, bigint]) => ({
+      from,
+      to: token,
+      data: encodeFunctionData({ abi: lowmarkTokenAbi, functionName, args }),
+      gas: 100_000n,
+    });
+    await this.#send([
+      ...wallets.map((wallet) => call(treasury, 'transfer', [wallet as Hex, amount])),
+      ...wallets.map((wallet) => call(wallet, 'approve', [staking as Hex, maxUint256])),
+    ]);
+    await this.#mine(seconds);
+    this.assumeFunded(wallets);
+  }
+
+  /** Mines one block with these transactions; see `play`. */
+  async block(seconds: number, ...transactions: readonly StakeTransaction[]): Promise<bigint> {
+    return this.play([{ seconds, transactions }]);
+  }
+
+  /** Mines empty blocks with these timestamps. */
+  async mine(...seconds: readonly number[]): Promise<bigint> {
+    return this.play(seconds.map((at) => ({ seconds: at, transactions: [] })));
+  }
+
+  /**
+   * Mines the blocks and makes sure that every move left its event.
+   * @returns the number of the newest block
+   */
+  async play(blocks: readonly StakeBlock[], onBlock?: (done: number) => void): Promise<bigint> {
+    const before = await this.head();
+    let expected = 0;
+    for (const [index, { seconds, transactions }] of blocks.entries()) {
+      await this.#send(transactions.flatMap((one) => this.#encode(one)));
+      await this.#mine(seconds);
+      for (const one of transactions) expected += 'kind' in one ? 1 : one.length;
+      onBlock?.(index + 1);
+    }
+    const head = await this.head();
+    const events = await this.#countEvents(before + 1n, head);
+    if (head !== before + BigInt(blocks.length) || events !== expected) {
+      throw new Error(
+        `played ${blocks.length} blocks with ${expected} events, found ${String(head - before)} with ${events}; ` +
+          'was more withdrawn than staked?',
+      );
+    }
+    return head;
+  }
+
+  /** A reorganisation: the newest `depth` blocks are forgotten and these are mined in their place. */
+  async reorganise(depth: number, blocks: readonly StakeBlock[]): Promise<bigint> {
+    await this.rollback(depth);
+    return this.play(blocks);
+  }
+
+  /** Forgets the newest `depth` blocks: the chain's head goes backwards. */
+  async rollback(depth: number): Promise<void> {
+    await this.#rpc.call('anvil_rollback', depth);
+    this.#nonces.clear();
+  }
+
+  async head(): Promise<bigint> {
+    return BigInt(await this.#rpc.call<string>('eth_blockNumber'));
+  }
+
+  #encode(transaction: StakeTransaction): Transaction[] {
+    const moves = 'kind' in transaction ? [transaction] : transaction;
+    const [first] = moves;
+    if (!first) return [];
+    const own = moves.every(
+      ({ kind, wallet }) =>
+        wallet === first.wallet && (kind === 'withdraw' || this.#funded.has(wallet)),
+    );
+    return [own ? this.#ownTransaction(first.wallet, moves) : this.#treasuryTransaction(moves)];
+  }
+
+  #ownTransaction(wallet: Address, moves: readonly StakeMove[]): Transaction {
+    const calls = moves.map(({ kind, amount }) =>
+      encodeFunctionData({ abi: stakingAbi, functionName: kind, args: [amount] }),
+    );
+    const [first] = calls;
+    const data =
+      first !== undefined && calls.length === 1
+        ? first
+        : encodeFunctionData({ abi: stakingAbi, functionName: 'multicall', args: [calls] });
+    return { from: wallet, to: this.contracts.staking, data, gas: gasFor(moves.length) };
+  }
+
+  #treasuryTransaction(moves: readonly StakeMove[]): Transaction {
+    if (moves.some(({ kind }) => kind === 'withdraw')) {
+      throw new Error(
+        'one transaction can hold the stakes of many wallets, or stakes and withdrawals of one funded wallet',
+      );
+    }
+    const data = encodeFunctionData({
+      abi: stakingAbi,
+      functionName: 'stakeMany',
+      args: [moves.map(({ wallet }) => wallet as Hex), moves.map(({ amount }) => amount)],
+    });
+    const { treasury, staking } = this.contracts;
+    return { from: treasury, to: staking, data, gas: gasFor(moves.length) };
+  }
+
+  async #send(transactions: readonly Transaction[]): Promise<void> {
+    if (transactions.length === 0) return;
+    await this.#prepare(transactions.map(({ from }) => from));
+    await this.#rpc.batch(
+      transactions.map(({ from, to, data, gas }) => {
+        const nonce = this.#nonces.get(from) ?? 0;
+        this.#nonces.set(from, nonce + 1);
+        const fields = { from, to, data, gas: hex(gas), gasPrice: '0x0', nonce: hex(nonce) };
+        return { method: 'eth_sendTransaction', params: [fields] };
+      }),
+    );
+  }
+
+  /** Nonces are counted here: a batch is not executed in order, so the node could not give them out. */
+  async #prepare(senders: readonly Address[]): Promise<void> {
+    const unknown = [...new Set(senders)].filter((sender) => !this.#nonces.has(sender));
+    if (unknown.length === 0) return;
+    const calls: JsonRpcCall[] = unknown.map((sender) => ({
+      method: 'eth_getTransactionCount',
+      params: [sender, 'latest'],
+    }));
+    for (const [index, count] of (await this.#rpc.batch(calls)).entries()) {
+      const sender = unknown[index];
+      if (sender !== undefined) this.#nonces.set(sender, Number(count));
+    }
+  }
+
+  async #mine(seconds: number): Promise<void> {
+    await this.#rpc.call('evm_mine', seconds);
+  }
+
+  async #countEvents(from: bigint, to: bigint): Promise<number> {
+    if (from > to) return 0;
+    const filter = { address: this.contracts.staking, fromBlock: hex(from), toBlock: hex(to) };
+    return (await this.#rpc.call<unknown[]>('eth_getLogs', filter)).length;
+  }
+}
+
+function hex(value: bigint | number): Hex {
+  return `0x${value.toString(16)}`;
+}
+
+/** Enough for the first stake of as many wallets. */
+function gasFor(moves: number): bigint {
+  return 150_000n + 60_000n * BigInt(moves);
+}

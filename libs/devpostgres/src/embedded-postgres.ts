@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, ManagedProcess } from '#libs/devprocess';
+import { PermanentError } from '#libs/domain';
+import { postgresPrograms } from './postgres-programs.js';
+import { PostgresUser } from './postgres-user.js';
+
+const SUPERUSER = 'lowmark';
+const LEFTOVER_WAIT_MS = 15_000;
+
+export interface EmbeddedPostgresOptions {
+  /** The cluster; made where it is missing, complete or not at all. */
+  readonly directory: string;
+  readonly logFile: string;
+  /** Of the cluster that is there; a new one gets a random one. */
+  readonly password?: string | undefined;
+  /** Called with the password of a new cluster before it is used, to keep it. */
+  readonly onCreated?: (password: string) => Promise<void>;
+  readonly initdbFlags?: readonly string[];
+  /** Ends a start that is under way, and nothing later. */
+  readonly signal?: AbortSignal;
+  /** Further server settings. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** A PostgreSQL of our own: loopback, a port given by the system. It ends with this process, whatever ends that. */
+export class EmbeddedPostgres {
+  private constructor(
+    readonly process: ManagedProcess,
+    readonly port: number,
+    /** The address of the database `postgres`, as superuser. */
+    readonly url: string,
+  ) {}
+
+  /** @throws PermanentError that says what to do */
+  static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+    const { directory } = options;
+    const programs = await postgresPrograms();
+    await mkdir(dirname(directory), { recursive: true });
+    const user = await PostgresUser.for([programs.postgres, directory]);
+    const password = await clusterPassword(options, (unfinished, passwordFile) =>
+      initdb(user, {
+        program: programs.initdb,
+        unfinished,
+        passwordFile,
+        options,
+      }),
+    );
+    await leftoverGone(directory);
+    const port = await freePort();
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port: String(port),
+      unix_socket_directories: '',
+      ...options.settings,
+    };
+    const process = await ManagedProcess.start({
+      ...user.command(programs.postgres, [
+        ...['-D', directory],
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ]),
+      logFile: options.logFile,
+      // A fast shutdown: it does not wait for clients to leave.
+      stopSignal: 'SIGINT',
+    });
+    const release = stopOnAbort(process, options.signal);
+    try {
+      await ready(process, directory);
+    } catch (error) {
+      await process.stop();
+      throw error;
+    } finally {
+      release();
+    }
+    const url = `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres?sslmode=disable`;
+    return new EmbeddedPostgres(process, port, url);
+  }
+
+  stop(): Promise<void> {
+    return this.process.stop(30_000);
+  }
+}
+
+async function clusterPassword(
+  { directory, password, onCreated }: EmbeddedPostgresOptions,
+  create: (unfinished: string, passwordFile: string) => Promise<void>,
+): Promise<string> {
+  if (existsSync(directory)) {
+    if (password !== undefined) return password;
+    throw new PermanentError(
+      'POSTGRES_PASSWORD_LOST',
+      `The password of the database in ${directory} is not known; remove the directory to start over.`,
+    );
+  }
+  const created = randomBytes(24).toString('base64url');
+  const unfinished = `${directory}.part`;
+  const secrets = await mkdtemp(join(tmpdir(), 'lowmark-'));
+  const passwordFile = join(secrets, 'password');
+  try {
+    await rm(unfinished, { recursive: true, force: true });
+    await mkdir(unfinished, { mode: 0o700 });
+    await writeFile(passwordFile, created, { mode: 0o600 });
+    await create(unfinished, passwordFile);
+  } finally {
+    await rm(secrets, { recursive: true });
+  }
+  await onCreated?.(created);
+  await rename(unfinished, directory);
+  return created;
+}
+
+async function initdb(
+  user: PostgresUser,
+  {
+    program,
+    unfinished,
+    passwordFile,
+    options,
+  }: {
+    program: string;
+    unfinished: string;
+    passwordFile: string;
+    options: EmbeddedPostgresOptions;
+  },
+): Promise<void> {
+  if (user.ids !== undefined) {
+    const { uid, gid } = user.ids;
+    for (const path of [unfinished, passwordFile, dirname(passwordFile)]) {
+      await chown(path, uid, gid);
+    }
+  }
+  await chmod(unfinished, 0o700);
+  const process = await ManagedProcess.start({
+    ...user.command(program, [
+      ...[`--pgdata=${unfinished}`, `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`],
+      ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'],
+      ...(options.initdbFlags ?? []),
+    ]),
+    logFile: options.logFile,
+  });
+  const release = stopOnAbort(process, options.signal);
+  const how = await process.ended;
+  release();
+  if (how !== 'exit code 0') throw await failure('PostgreSQL could not be set up', process);
+}
+
+function stopOnAbort(process: ManagedProcess, signal: AbortSignal | undefined): () => void {
+  const stop = (): void => {
+    void process.stop();
+  };
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop);
+  return () => signal?.removeEventListener('abort', stop);
+}
+
+/** Waits for the PostgreSQL of a process that was killed: the watchdog is ending it. */
+async function leftoverGone(directory: string): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += 100) {
+    const pid = Number((await postmasterFile(directory))[0] ?? 0);
+    if (pid === 0 || !isAlive(pid)) return;
+    if (waitedMs >= LEFTOVER_WAIT_MS) {
+      throw new PermanentError(
+        'POSTGRES_IN_USE',
+        `A PostgreSQL (process ${pid}) still uses ${directory}. End it first: kill -INT ${pid}`,
+      );
+    }
+    await sleep(100);
+  }
+}
+
+/** Line 1 of the server's pid file is its process, line 8 the status that pg_ctl goes by as well. */
+async function ready(server: ManagedProcess, directory: string): Promise<void> {
+  for (;;) {
+    const lines = await postmasterFile(directory);
+    if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return;
+    if (!server.isRunning) throw await failure('PostgreSQL could not be started', server);
+    await sleep(30);
+  }
+}
+
+async function failure(what: string, process: ManagedProcess): Promise<PermanentError> {
+  const how = await process.ended;
+  const tail = (await process.tail()).join('\n');
+  return new PermanentError('POSTGRES_FAILED', `${what} (${how}):\n${tail}`);
+}
+
+async function postmasterFile(directory: string): Promise<string[]> {
+  try {
+    return (await readFile(join(directory, 'postmaster.pid'), 'utf8')).split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

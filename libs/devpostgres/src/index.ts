@@ -1,0 +1,1 @@
+export { EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { readFile, rename } from 'node:fs/promises';
+import { watchdog } from './watchdog.js';
+
+export interface ProcessOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Absent: the environment of this process. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Both outputs go here; what an earlier start wrote is kept as `<file>.1`. */
+  readonly logFile: string;
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+  /** What asks it to end, default SIGTERM. */
+  readonly stopSignal?: NodeJS.Signals;
+}
+
+/**
+ * A child process with its log on disk. It runs in a session of its own, so that a Ctrl-C in the terminal reaches the stack
+ * alone and things end in order; where the stack is killed, the watchdog ends it.
+ */
+export class ManagedProcess {
+  /** Resolves when the process has ended, to the words for how. */
+  readonly ended: Promise<string>;
+  #running = true;
+
+  private constructor(
+    private readonly options: ProcessOptions,
+    private readonly child: ChildProcess,
+  ) {
+    const { pid } = child;
+    if (pid !== undefined) watchdog().add(pid);
+    this.ended = new Promise((resolve) => {
+      child.on('error', (error) => {
+        this.#running = false;
+        resolve(`could not be started: ${error.message}`);
+      });
+      child.on('exit', (code, signal) => {
+        this.#running = false;
+        if (pid !== undefined) watchdog().remove(pid);
+        resolve(signal === null ? `exit code ${String(code)}` : `signal ${signal}`);
+      });
+    });
+  }
+
+  static async start(options: ProcessOptions): Promise<ManagedProcess> {
+    await rename(options.logFile, `${options.logFile}.1`).catch(ignoreMissing);
+    const log = openSync(options.logFile, 'a', 0o600);
+    try {
+      const child = spawn(options.command, options.args, {
+        detached: true,
+        windowsHide: true,
+        stdio: ['ignore', log, log],
+        ...(options.environment && { env: options.environment }),
+        ...options.user,
+      });
+      return new ManagedProcess(options, child);
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
+  get isRunning(): boolean {
+    return this.#running;
+  }
+
+  /** Asks the process to end, and makes it after `limitMs`. */
+  async stop(limitMs = 10_000): Promise<void> {
+    if (!this.#running) return;
+    this.child.kill(this.options.stopSignal ?? 'SIGTERM');
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), limitMs);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  /** The last lines of its log. */
+  async tail(lines = 15): Promise<string[]> {
+    const text = await readFile(this.options.logFile, 'utf8');
+    return text.trimEnd().split('\n').slice(-lines);
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,18 @@
+import { type Clock } from '#libs/platform';
+
+/** A clock that stands where it is put. */
+export class FakeClock implements Clock {
+  constructor(private now: number) {}
+
+  nowMs(): number {
+    return this.now;
+  }
+
+  set(nowMs: number): void {
+    this.now = nowMs;
+  }
+
+  advance(milliseconds: number): void {
+    this.now += milliseconds;
+  }
+}

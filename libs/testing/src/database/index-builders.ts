@@ -1,0 +1,32 @@
+import { type InitialIndexState } from '#libs/db';
+import { type Address, type BlockHash, type BlockRef } from '#libs/domain';
+
+/** A wallet by a small number. */
+export function aWallet(ordinal: number): Address {
+  return `0x${ordinal.toString(16).padStart(40, '0')}` as Address;
+}
+
+/** A block whose hash follows from its number and branch; by default 12 seconds after the one before it. */
+export function aBlock(
+  number: number,
+  timestampSeconds = 1_700_000_000 + number * 12,
+  branch = 0,
+): BlockRef {
+  const digits = number.toString(16).padStart(16, '0');
+  const hash = `0x${branch.toString(16).padStart(48, '0')}${digits}` as BlockHash;
+  return { number: BigInt(number), hash, timestampSeconds };
+}
+
+export function anInitialIndex(overrides: Partial<InitialIndexState> = {}): InitialIndexState {
+  return {
+    fingerprint: 'sample',
+    settings: { events: 'staked-withdrawn' },
+    chainId: 31_337,
+    stakeContract: aWallet(0xa1),
+    tokenContract: aWallet(0xa2),
+    tokenSymbol: 'LOW',
+    tokenDecimals: 18,
+    head: aBlock(0),
+    ...overrides,
+  };
+}

@@ -1,0 +1,98 @@
+import { type BatchFault, type CallFault } from './fault.js';
+import { type NodeAnswer, type NodeCall } from './node-call.js';
+
+/** Applies a fault to the answers. @returns whether there was something to do */
+export function applyCallFault(
+  fault: CallFault,
+  calls: readonly NodeCall[],
+  answers: NodeAnswer[],
+): boolean {
+  let touched = false;
+  for (const [index, call] of calls.entries()) {
+    const replaced = replacement(fault, call);
+    if (!replaced) continue;
+    touched = true;
+    answers[index] = { jsonrpc: '2.0', id: call.id, ...replaced };
+  }
+  return touched;
+}
+
+type Replacement = Pick<NodeAnswer, 'result' | 'error'>;
+
+function replacement(fault: CallFault, call: NodeCall): Replacement | undefined {
+  const { method, params } = call;
+  switch (fault.kind) {
+    case 'error': {
+      const { code, message, data } = fault;
+      return fault.method === method ? { error: { code, message, data } } : undefined;
+    }
+    case 'result':
+      return fault.method === method ? { result: fault.result } : undefined;
+    case 'range-limit':
+      return method === 'eth_getLogs' ? rangeError(fault, params[0]) : undefined;
+    case 'chain-id':
+      return method === 'eth_chainId' ? { result: `0x${fault.chainId.toString(16)}` } : undefined;
+    case 'no-method':
+      if (fault.method !== method) return undefined;
+      return {
+        error: { code: -32601, message: `the method ${method} does not exist/is not available` },
+      };
+    case 'pruned':
+      if (method !== 'eth_call') return undefined;
+      return {
+        error: { code: -32000, message: 'missing trie node 00 (path ) state is not available' },
+      };
+    case 'no-block-hash-calls':
+      if (method !== 'eth_call' || typeof params[1] !== 'object') return undefined;
+      return {
+        error: {
+          code: -32602,
+          message: 'invalid argument 1: json: cannot unmarshal object into string',
+        },
+      };
+  }
+}
+
+function rangeError(
+  fault: CallFault & { kind: 'range-limit' },
+  filter: unknown,
+): Replacement | undefined {
+  const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string };
+  if (fromBlock === undefined || toBlock === undefined) return undefined;
+  const from = BigInt(fromBlock);
+  const to = BigInt(toBlock);
+  if (to - from + 1n <= BigInt(fault.blocks)) return undefined;
+  return { error: fault.error?.(from, to) ?? { code: -32000, message: 'block range is too wide' } };
+}
+
+/** @returns the body to send, or undefined where there was nothing to do */
+export function applyBatchFault(
+  fault: BatchFault,
+  calls: readonly NodeCall[],
+  answers: readonly NodeAnswer[],
+): NodeAnswer | NodeAnswer[] | undefined {
+  switch (fault.kind) {
+    case 'single-error':
+      return errorOf(null, fault);
+    case 'out-of-order':
+      return answers.length > 1 ? [...answers].reverse() : undefined;
+    case 'missing-answer': {
+      const missing = fault.index ?? answers.length - 1;
+      return answers.filter((_, index) => index !== missing);
+    }
+    case 'wrong-ids':
+      return answers.map((answer) => ({ ...answer, id: Number(answer.id) + 1_000_000 }));
+    case 'batch-limit': {
+      if (calls.length <= fault.limit) return undefined;
+      if (fault.style === 'object') {
+        const message = `Batch of more than ${fault.limit} requests are not allowed`;
+        return errorOf(null, { code: -32600, message });
+      }
+      return [errorOf(calls[0]?.id, { code: -32600, message: 'batch too large' })];
+    }
+  }
+}
+
+function errorOf(id: unknown, { code, message }: { code: number; message: string }): NodeAnswer {
+  return { jsonrpc: '2.0', id, error: { code, message } };
+}

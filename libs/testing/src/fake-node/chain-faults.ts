@@ -1,0 +1,148 @@
+import { type ChainFault } from './fault.js';
+import { blockOf, changeLogs, type Log, resultRecords } from './logs.js';
+import { type NodeAnswer, type NodeCall } from './node-call.js';
+
+export interface ChainContext {
+  /** The number of the upstream's newest block. */
+  readonly head: () => Promise<bigint>;
+  readonly ask: (calls: readonly NodeCall[]) => Promise<NodeAnswer[]>;
+}
+
+/** Applies a fault to the answers in place. @returns whether there was something to do */
+export async function applyChainFault(
+  fault: ChainFault,
+  calls: readonly NodeCall[],
+  answers: NodeAnswer[],
+  context: ChainContext,
+): Promise<boolean> {
+  if (fault.kind === 'lagging') {
+    return lag((await context.head()) - fault.blocks, calls, { answers, context });
+  }
+  if (fault.kind === 'zero-blooms') {
+    return changeBlocks(answers, calls, (block) => {
+      if (typeof block['logsBloom'] === 'string') block['logsBloom'] = `0x${'0'.repeat(512)}`;
+      return true;
+    });
+  }
+  if (fault.kind === 'broken-chain') {
+    return changeBlocks(answers, calls, (block) => {
+      if (BigInt(block['number'] as string) !== fault.block) return false;
+      block['parentHash'] = `0x${'ab'.repeat(32)}`;
+      return true;
+    });
+  }
+  return applyLogFault(fault, calls, answers);
+}
+
+type LogFault = Exclude<ChainFault, { kind: 'lagging' | 'zero-blooms' | 'broken-chain' }>;
+
+function applyLogFault(
+  fault: LogFault,
+  calls: readonly NodeCall[],
+  answers: NodeAnswer[],
+): boolean {
+  const receiptsToo = ('receiptsToo' in fault ? fault.receiptsToo : undefined) ?? false;
+  return changeLogs(calls, answers, {
+    receiptsToo,
+    change: (logs, filter) => change(fault, logs, filter),
+  });
+}
+
+/** @returns the logs to answer with; the same list where there is nothing to do */
+function change(fault: LogFault, logs: Log[], filter: Record<string, unknown>): Log[] {
+  const middle = logs[Math.floor(logs.length / 2)];
+  if (!middle) return logs;
+  switch (fault.kind) {
+    case 'empty-logs':
+      return [];
+    case 'drop-one-log': {
+      const dropped = pick(logs, fault.block);
+      return dropped ? logs.filter((log) => log !== dropped) : logs;
+    }
+    case 'drop-block-logs': {
+      const block = fault.block ?? blockOf(middle);
+      const kept = logs.filter((log) => blockOf(log) !== block);
+      return kept.length < logs.length ? kept : logs;
+    }
+    case 'altered-amount': {
+      const altered = pick(logs, fault.block);
+      if (!altered) return logs;
+      const amount = BigInt(altered['data'] as string) + 1n;
+      return replace(logs, altered, { data: `0x${amount.toString(16).padStart(64, '0')}` });
+    }
+    case 'other-fork-logs':
+      return logs.map((log) => ({ ...log, blockHash: `0x${'cd'.repeat(32)}` }));
+    case 'duplicate-log':
+      return logs.flatMap((log) => (log === middle ? [log, { ...log }] : [log]));
+    case 'unordered-logs':
+      return logs.length > 1 ? [...logs].reverse() : logs;
+    case 'removed-log':
+      return replace(logs, middle, { removed: true });
+    case 'log-out-of-range': {
+      const last = logs.at(-1) ?? middle;
+      const after = BigInt((filter['toBlock'] ?? last['blockNumber']) as string) + 1n;
+      return replace(logs, last, { blockNumber: `0x${after.toString(16)}` });
+    }
+    case 'no-log-timestamps':
+      return logs.map((log) => ({ ...log, blockTimestamp: undefined }));
+    case 'wrong-log-timestamps':
+      return logs.map((log) => ({ ...log, blockTimestamp: '0x1' }));
+  }
+}
+
+function pick(logs: readonly Log[], block: bigint | undefined): Log | undefined {
+  if (block === undefined) return logs[Math.floor(logs.length / 2)];
+  return logs.find((log) => blockOf(log) === block);
+}
+
+function replace(logs: readonly Log[], one: Log, changes: Record<string, unknown>): Log[] {
+  return logs.map((log) => (log === one ? { ...log, ...changes } : log));
+}
+
+function changeBlocks(
+  answers: readonly NodeAnswer[],
+  calls: readonly NodeCall[],
+  change: (block: Record<string, unknown>) => boolean,
+): boolean {
+  let touched = false;
+  for (const [index, answer] of answers.entries()) {
+    if (!calls[index]?.method.startsWith('eth_getBlockBy')) continue;
+    for (const block of resultRecords(answer)) touched = change(block) || touched;
+  }
+  return touched;
+}
+
+/** Makes a node out of the answers that knows nothing above `head`. */
+async function lag(
+  head: bigint,
+  calls: readonly NodeCall[],
+  { answers, context }: { readonly answers: NodeAnswer[]; readonly context: ChainContext },
+): Promise<boolean> {
+  for (const [index, call] of calls.entries()) {
+    const answer = answers[index];
+    if (!answer) continue;
+    if (call.method === 'eth_blockNumber') answer.result = `0x${head.toString(16)}`;
+    if (call.method === 'eth_getBlockByNumber' && call.params[0] === 'latest') {
+      const asked = { ...call, params: [`0x${head.toString(16)}`, ...call.params.slice(1)] };
+      answer.result = (await context.ask([asked]))[0]?.result;
+    } else if (call.method.startsWith('eth_getBlock')) {
+      const [first] = resultRecords(answer);
+      const number = first?.['number'] ?? first?.['blockNumber'];
+      if (typeof number === 'string' && BigInt(number) > head) answer.result = null;
+    }
+    if (call.method === 'eth_getLogs') hideLogs(answer, call, head);
+  }
+  return true;
+}
+
+function hideLogs(answer: NodeAnswer, call: NodeCall, head: bigint): void {
+  const logs = resultRecords(answer);
+  const kept = logs.filter((log) => blockOf(log) <= head);
+  const byHash = (call.params[0] as Record<string, unknown>)['blockHash'] !== undefined;
+  if (byHash && kept.length < logs.length) {
+    delete answer.result;
+    answer.error = { code: -32000, message: 'unknown block' };
+  } else {
+    answer.result = kept;
+  }
+}

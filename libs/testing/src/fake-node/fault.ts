@@ -1,0 +1,138 @@
+import { type NodeCall } from './node-call.js';
+
+export interface FaultScope {
+  /** How many requests it touches before it is over; without it, all. A request it finds nothing to do in does not count. */
+  readonly times?: number;
+  /** Only requests whose calls fulfil this. */
+  readonly when?: (calls: readonly NodeCall[]) => boolean;
+}
+
+/** What goes wrong on the way, whatever is asked. */
+export type WireFault =
+  | { readonly kind: 'never-answers' }
+  | { readonly kind: 'delay'; readonly ms: number }
+  /** Headers at once, then the body a few bytes at a time. */
+  | { readonly kind: 'trickle'; readonly bytesPerSecond?: number }
+  /** The connection is closed without an answer. */
+  | { readonly kind: 'reset' }
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      /** Seconds, or an HTTP date. */
+      readonly retryAfter?: number | string;
+      readonly body?: string;
+    }
+  | { readonly kind: 'wrong-json' }
+  /** A 200 with a web page. */
+  | { readonly kind: 'html' }
+  | { readonly kind: 'empty-body' }
+  /** Half the body, then the connection is closed. */
+  | { readonly kind: 'truncated-body' }
+  /** The right answer, with white space up to this size. */
+  | { readonly kind: 'oversized-body'; readonly bytes: number };
+
+/** What goes wrong with the list of answers. */
+export type BatchFault =
+  /** One error object instead of a list. */
+  | { readonly kind: 'single-error'; readonly code: number; readonly message: string }
+  | { readonly kind: 'out-of-order' }
+  /** The answer to the call of this index (default: the last) is missing. */
+  | { readonly kind: 'missing-answer'; readonly index?: number }
+  | { readonly kind: 'wrong-ids' }
+  /** More calls than this are refused, as geth does it (an error for the first call only) or with one error object. */
+  | { readonly kind: 'batch-limit'; readonly limit: number; readonly style?: 'geth' | 'object' };
+
+/** What goes wrong with the answer to a call. */
+export type CallFault =
+  | {
+      readonly kind: 'error';
+      readonly method: string;
+      readonly code: number;
+      readonly message: string;
+      readonly data?: unknown;
+    }
+  | { readonly kind: 'result'; readonly method: string; readonly result: unknown }
+  /** eth_getLogs over more blocks is refused. */
+  | {
+      readonly kind: 'range-limit';
+      readonly blocks: number;
+      readonly error?: (
+        from: bigint,
+        to: bigint,
+      ) => { code: number; message: string; data?: unknown };
+    }
+  | { readonly kind: 'chain-id'; readonly chainId: number }
+  | { readonly kind: 'no-method'; readonly method: string }
+  /** eth_call fails for want of state. */
+  | { readonly kind: 'pruned' }
+  /** eth_call takes no `{ blockHash }`. */
+  | { readonly kind: 'no-block-hash-calls' };
+
+/** What goes wrong with the blocks and logs. */
+export type ChainFault =
+  /** The node is so many blocks behind: no newer blocks, `[]` for their logs, errors for their hashes. */
+  | { readonly kind: 'lagging'; readonly blocks: bigint }
+  /** eth_getLogs answers `[]`; the headers are right. */
+  | { readonly kind: 'empty-logs' }
+  /** One log is left out: the first of `block`, else the one in the middle of the answer. */
+  | { readonly kind: 'drop-one-log'; readonly block?: bigint; readonly receiptsToo?: boolean }
+  /** All logs of `block` are left out, else those of the block in the middle of the answer. */
+  | { readonly kind: 'drop-block-logs'; readonly block?: bigint; readonly receiptsToo?: boolean }
+  /** A log's data is altered: one more of the token's smallest unit. */
+  | { readonly kind: 'altered-amount'; readonly block?: bigint }
+  /** The logs name another block hash than the headers. */
+  | { readonly kind: 'other-fork-logs' }
+  | { readonly kind: 'duplicate-log' }
+  | { readonly kind: 'unordered-logs' }
+  | { readonly kind: 'removed-log' }
+  /** A log says that it is from the block after the range. */
+  | { readonly kind: 'log-out-of-range' }
+  | { readonly kind: 'no-log-timestamps' }
+  | { readonly kind: 'wrong-log-timestamps' }
+  | { readonly kind: 'zero-blooms' }
+  /** The header of `block` names another parent. */
+  | { readonly kind: 'broken-chain'; readonly block: bigint };
+
+export type Fault = (WireFault | BatchFault | CallFault | ChainFault) & FaultScope;
+
+type Layer = 'instead' | 'body' | 'batch' | 'call' | 'chain';
+
+/** Where each fault sets in: instead of an answer, in the body's bytes, the list of answers, an answer, the chain's data. */
+export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
+  'never-answers': 'instead',
+  delay: 'instead',
+  reset: 'instead',
+  status: 'instead',
+  trickle: 'body',
+  'wrong-json': 'body',
+  html: 'body',
+  'empty-body': 'body',
+  'truncated-body': 'body',
+  'oversized-body': 'body',
+  'single-error': 'batch',
+  'out-of-order': 'batch',
+  'missing-answer': 'batch',
+  'wrong-ids': 'batch',
+  'batch-limit': 'batch',
+  error: 'call',
+  result: 'call',
+  'range-limit': 'call',
+  'chain-id': 'call',
+  'no-method': 'call',
+  pruned: 'call',
+  'no-block-hash-calls': 'call',
+  lagging: 'chain',
+  'empty-logs': 'chain',
+  'drop-one-log': 'chain',
+  'drop-block-logs': 'chain',
+  'altered-amount': 'chain',
+  'other-fork-logs': 'chain',
+  'duplicate-log': 'chain',
+  'unordered-logs': 'chain',
+  'removed-log': 'chain',
+  'log-out-of-range': 'chain',
+  'no-log-timestamps': 'chain',
+  'wrong-log-timestamps': 'chain',
+  'zero-blooms': 'chain',
+  'broken-chain': 'chain',
+};

@@ -1,0 +1,47 @@
+import { type NodeAnswer, type NodeCall } from './node-call.js';
+
+export type Log = Record<string, unknown>;
+
+export interface LogChange {
+  readonly receiptsToo: boolean;
+  /** @returns the logs to answer with; the same list where there is nothing to do */
+  readonly change: (logs: Log[], filter: Record<string, unknown>) => Log[];
+}
+
+export function blockOf(log: Log): bigint {
+  return BigInt(log['blockNumber'] as string);
+}
+
+/** The objects in a result, whether it is one or a list. */
+export function resultRecords({ result }: NodeAnswer): Record<string, unknown>[] {
+  const list: unknown[] = Array.isArray(result) ? result : [result];
+  return list.filter(
+    (item): item is Record<string, unknown> => typeof item === 'object' && item !== null,
+  );
+}
+
+/** Changes the logs in the answers to eth_getLogs, and on demand in receipts. @returns whether anything was changed */
+export function changeLogs(
+  calls: readonly NodeCall[],
+  answers: readonly NodeAnswer[],
+  { receiptsToo, change }: LogChange,
+): boolean {
+  let touched = false;
+  for (const [index, call] of calls.entries()) {
+    const answer = answers[index];
+    if (!answer || answer.error) continue;
+    if (call.method === 'eth_getLogs') {
+      const before = resultRecords(answer);
+      const after = change(before, call.params[0] as Record<string, unknown>);
+      touched ||= after !== before;
+      answer.result = after;
+    } else if (receiptsToo && call.method === 'eth_getBlockReceipts') {
+      for (const receipt of resultRecords(answer)) {
+        const before = receipt['logs'] as Log[];
+        receipt['logs'] = change(before, {});
+        touched ||= receipt['logs'] !== before;
+      }
+    }
+  }
+  return touched;
+}

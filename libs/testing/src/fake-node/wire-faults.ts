@@ -1,0 +1,57 @@
+import { type ServerResponse } from 'node:http';
+import { type WireFault } from './fault.js';
+
+export type BodyFault = Extract<
+  WireFault,
+  { kind: 'trickle' | 'truncated-body' | 'oversized-body' | 'wrong-json' | 'html' | 'empty-body' }
+>;
+
+const TICK_MS = 50;
+
+/** Sends a body, with what goes wrong with it. */
+export function sendBody(
+  response: ServerResponse,
+  body: string,
+  fault: BodyFault | undefined,
+): void {
+  const json = { 'content-type': 'application/json' };
+  switch (fault?.kind) {
+    case undefined:
+      response.writeHead(200, { ...json, 'content-length': Buffer.byteLength(body) }).end(body);
+      return;
+    case 'wrong-json':
+      response.writeHead(200, json).end('{"jsonrpc":"2.0","id":1,"result":[}');
+      return;
+    case 'html':
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><html><body><h1>Welcome</h1></body></html>');
+      return;
+    case 'empty-body':
+      response.writeHead(200, json).end();
+      return;
+    case 'oversized-body':
+      response.writeHead(200, json).end(body.padEnd(fault.bytes, ' '));
+      return;
+    case 'truncated-body':
+      response.writeHead(200, { ...json, 'content-length': Buffer.byteLength(body) });
+      response.write(body.slice(0, Math.floor(body.length / 2)), () => response.destroy());
+      return;
+    case 'trickle':
+      trickle(response.writeHead(200, json), body, fault.bytesPerSecond ?? 1);
+  }
+}
+
+function trickle(response: ServerResponse, body: string, bytesPerSecond: number): void {
+  const step = Math.max(1, Math.floor((bytesPerSecond * TICK_MS) / 1000));
+  const every = Math.max(TICK_MS, 1000 / bytesPerSecond);
+  let at = 0;
+  const timer = setInterval(() => {
+    response.write(body.slice(at, at + step));
+    at += step;
+    if (at >= body.length) response.end();
+  }, every);
+  response.on('close', () => {
+    clearInterval(timer);
+  });
+}

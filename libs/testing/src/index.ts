@@ -1,0 +1,20 @@
+export { startChain, type TestChain, type TestChainOptions } from './chain/start-chain.js';
+export {
+  stake,
+  type StakeBlock,
+  type StakeMove,
+  type StakeTransaction,
+  type StakingDeployment,
+  StakingPlayer,
+  withdraw,
+} from '#libs/devchain';
+export { FakeClock } from './clock/fake-clock.js';
+export { createTestDatabase, TestDatabase } from './database/test-database.js';
+export { aBlock, anInitialIndex, aWallet } from './database/index-builders.js';
+export {
+  type Fault,
+  FaultyHistory,
+  FaultyNode,
+  NodeError,
+  startFaultyNode,
+} from './fake-node/index.js';

@@ -1,0 +1,6 @@
+import { startTestServer } from './test-server.mjs';
+
+/** The workers inherit the address with the environment. */
+export default async function setup() {
+  process.env.LOWMARK_TEST_POSTGRES = await startTestServer();
+}

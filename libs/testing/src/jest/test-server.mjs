@@ -1,0 +1,54 @@
+/** The one PostgreSQL of a test run, with the migrated template that each test file clones. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, migrate } from '#libs/db';
+import { EmbeddedPostgres } from '#libs/devpostgres';
+
+const TEMPLATE = 'lowmark_template';
+
+const SETTINGS = {
+  max_connections: '100',
+  fsync: 'off',
+  full_page_writes: 'off',
+  // Tests last seconds; a background job at a random moment only makes them differ.
+  autovacuum: 'off',
+};
+
+let running;
+
+/** @returns the address of the server */
+export async function startTestServer() {
+  const folder = await mkdtemp(join(tmpdir(), 'lowmark-test-'));
+  const server = await EmbeddedPostgres.start({
+    directory: join(folder, 'data'),
+    logFile: join(folder, 'postgres.log'),
+    initdbFlags: ['--no-sync'],
+    settings: SETTINGS,
+  });
+  running = { server, folder };
+  try {
+    await prepareTemplate(server.url);
+  } catch (error) {
+    await stopTestServer();
+    throw error;
+  }
+  return server.url;
+}
+
+export async function stopTestServer() {
+  if (running === undefined) return;
+  const { server, folder } = running;
+  running = undefined;
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function prepareTemplate(url) {
+  const database = await createDatabase({ url, applicationName: 'test setup', poolSize: 1 });
+  await database.query({ text: `CREATE DATABASE ${TEMPLATE}` });
+  await database.close();
+  const template = new URL(url);
+  template.pathname = `/${TEMPLATE}`;
+  await migrate(template.href);
+}

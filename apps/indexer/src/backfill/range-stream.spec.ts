@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { RangeTooLargeError } from '#libs/chain';
+import { RangeSizer } from './range-sizer.js';
+import { type BlockRange, streamRanges } from './range-stream.js';
+
+interface Answer extends BlockRange {
+  readonly bytes: number;
+}
+
+const sizer = (initialBlocks = 10): RangeSizer =>
+  new RangeSizer({ targetBytes: 1000, maxBlocks: 100, initialBlocks });
+
+async function collect(ranges: AsyncGenerator<Answer>): Promise<BlockRange[]> {
+  const all: BlockRange[] = [];
+  for await (const { from, to } of ranges) all.push({ from, to });
+  return all;
+}
+
+/** A node that answers after some turns of the event loop. */
+function node(options: {
+  maxBlocks?: number;
+  proposes?: (range: BlockRange) => bigint;
+  turns?: () => number;
+}): {
+  fetch: (range: BlockRange) => Promise<Answer>;
+  asked: BlockRange[];
+} {
+  const asked: BlockRange[] = [];
+  return {
+    asked,
+    async fetch(range) {
+      asked.push(range);
+      for (let turn = options.turns?.() ?? 0; turn > 0; turn--)
+        await new Promise((resolve) => setImmediate(resolve));
+      const blocks = Number(range.to - range.from) + 1;
+      if (options.maxBlocks !== undefined && blocks > options.maxBlocks)
+        throw new RangeTooLargeError('too many', {
+          endpoint: 'node',
+          ...(options.proposes && { proposedTo: options.proposes(range) }),
+        });
+      return { ...range, bytes: blocks * 10 };
+    },
+  };
+}
+
+function expectWhole(ranges: readonly BlockRange[], whole: BlockRange): void {
+  let next = whole.from;
+  for (const { from, to } of ranges) {
+    expect(from).toBe(next);
+    expect(to).toBeGreaterThanOrEqual(from);
+    next = to + 1n;
+  }
+  expect(next).toBe(whole.to + 1n);
+}
+
+const never = new AbortController().signal;
+
+describe('streamRanges', () => {
+  it('hands out every block once and in order, whatever order the answers come in', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          blocks: fc.integer({ min: 1, max: 400 }),
+          initial: fc.integer({ min: 1, max: 60 }),
+          maxBlocks: fc.integer({ min: 1, max: 60 }),
+          concurrency: fc.integer({ min: 1, max: 6 }),
+          maxBufferedBytes: fc.integer({ min: 1, max: 2000 }),
+          lie: fc.integer({ min: -5, max: 500 }),
+          delays: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 20 }),
+        }),
+        async ({ blocks, initial, maxBlocks, concurrency, maxBufferedBytes, lie, delays }) => {
+          let call = 0;
+          const { fetch } = node({
+            maxBlocks,
+            proposes: ({ from }) => from + BigInt(lie),
+            turns: () => delays[call++ % delays.length] ?? 0,
+          });
+          const whole = { from: 7n, to: 6n + BigInt(blocks) };
+          const ranges = await collect(
+            streamRanges(
+              whole,
+              { fetch, sizer: sizer(initial), concurrency, maxBufferedBytes },
+              never,
+            ),
+          );
+          expectWhole(ranges, whole);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('ends every range where the cut says', async () => {
+    const { fetch } = node({});
+    const cut = (range: BlockRange): BlockRange =>
+      range.from <= 15n && range.to > 15n ? { from: range.from, to: 15n } : range;
+    const ranges = await collect(
+      streamRanges(
+        { from: 1n, to: 40n },
+        { fetch, sizer: sizer(), concurrency: 2, maxBufferedBytes: 1e6, cut },
+        never,
+      ),
+    );
+    expect(ranges.some(({ to }) => to === 15n)).toBe(true);
+    expectWhole(ranges, { from: 1n, to: 40n });
+  });
+
+  it('hands out what came before an error, then raises it', async () => {
+    const fetch = (range: BlockRange): Promise<Answer> =>
+      range.from === 21n
+        ? Promise.reject(new Error('node down'))
+        : Promise.resolve({ ...range, bytes: 100 });
+    const seen: bigint[] = [];
+    const run = async (): Promise<void> => {
+      const options = { fetch, sizer: sizer(), concurrency: 4, maxBufferedBytes: 1e6 };
+      for await (const { to } of streamRanges({ from: 1n, to: 60n }, options, never)) seen.push(to);
+    };
+    await expect(run()).rejects.toThrow('node down');
+    expect(seen).toEqual([10n, 20n]);
+  });
+
+  it('raises "too large" for a single block, which cannot be narrowed', async () => {
+    const { fetch } = node({ maxBlocks: 0 });
+    const options = { fetch, sizer: sizer(), concurrency: 2, maxBufferedBytes: 1e6 };
+    await expect(
+      collect(streamRanges({ from: 1n, to: 4n }, options, never)),
+    ).rejects.toBeInstanceOf(RangeTooLargeError);
+  });
+
+  it('fetches no further ahead than the buffer allows', async () => {
+    const { fetch, asked } = node({});
+    const ranges = streamRanges(
+      { from: 1n, to: 1000n },
+      { fetch, sizer: sizer(), concurrency: 4, maxBufferedBytes: 150 },
+      never,
+    );
+    await ranges.next();
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(asked.length).toBeLessThanOrEqual(6);
+    await ranges.return();
+  });
+
+  it('stops the requests in flight when nobody wants them any more', async () => {
+    const signals: AbortSignal[] = [];
+    const fetch = (range: BlockRange, signal: AbortSignal): Promise<Answer> => {
+      signals.push(signal);
+      return Promise.resolve({ ...range, bytes: 100 });
+    };
+    const options = { fetch, sizer: sizer(), concurrency: 3, maxBufferedBytes: 1e6 };
+    const ranges = streamRanges({ from: 1n, to: 100n }, options, never);
+    await ranges.next();
+    await ranges.return();
+    expect(signals.every((signal) => signal.aborted)).toBe(true);
+  });
+
+  it('ends with the reason when it is aborted while it waits', async () => {
+    const stop = new AbortController();
+    const fetch = (): Promise<Answer> => new Promise(() => undefined);
+    const options = { fetch, sizer: sizer(), concurrency: 3, maxBufferedBytes: 1e6 };
+    const ranges = collect(streamRanges({ from: 1n, to: 100n }, options, stop.signal));
+    stop.abort(new Error('shutting down'));
+    await expect(ranges).rejects.toThrow('shutting down');
+  });
+});

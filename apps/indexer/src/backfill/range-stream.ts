@@ -1,0 +1,142 @@
+/**
+ * Block ranges fetched several at a time and handed out in order, without a gap.
+ *
+ * Invariant: the ranges of the slots, in order, cover exactly what is still to be handed out. A range that proves too large is
+ * cut in two in its place. What has been fetched but not yet handed out is bounded in bytes, so memory does not grow with
+ * history, however much faster the node is than the database.
+ */
+import { RangeTooLargeError } from '#libs/chain';
+import { type RangeSizer } from './range-sizer.js';
+
+/** Blocks `from` to `to`, both included. */
+export interface BlockRange {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+export interface RangeStreamOptions<T> {
+  readonly fetch: (range: BlockRange, signal: AbortSignal) => Promise<T>;
+  readonly sizer: RangeSizer;
+  /** Requests in flight at once. */
+  readonly concurrency: number;
+  /** Fetched and not yet handed out, in bytes of the answers as they came. */
+  readonly maxBufferedBytes: number;
+  /** Shortens a planned range from its end, where what follows must be read in another way. */
+  readonly cut?: (range: BlockRange) => BlockRange;
+}
+
+interface Slot<T> {
+  range: BlockRange;
+  state: 'waiting' | 'flying' | 'done' | 'failed';
+  answer?: T;
+  error?: unknown;
+}
+
+/**
+ * @returns the answers for `range`, ascending. An error other than "too large" ends the stream when its turn comes, after all
+ *   earlier ranges were handed out.
+ */
+export async function* streamRanges<T extends { readonly bytes: number }>(
+  range: BlockRange,
+  options: RangeStreamOptions<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T, void, undefined> {
+  const stop = new AbortController();
+  const fetchSignal = AbortSignal.any([signal, stop.signal]);
+  const slots: Slot<T>[] = [];
+  let planned = range.from;
+  let buffered = 0;
+  let wake: () => void = () => undefined;
+
+  const launch = (slot: Slot<T>): void => {
+    slot.state = 'flying';
+    options.fetch(slot.range, fetchSignal).then(
+      (answer) => {
+        slot.state = 'done';
+        slot.answer = answer;
+        buffered += answer.bytes;
+        options.sizer.succeeded(blocksIn(slot.range), answer.bytes);
+        wake();
+      },
+      (error: unknown) => {
+        const rest = narrowed(slot, error, options.sizer);
+        if (rest) slots.splice(slots.indexOf(slot) + 1, 0, rest);
+        wake();
+      },
+    );
+  };
+
+  const nextSlot = (): Slot<T> | undefined => {
+    const waiting = slots.find((slot) => slot.state === 'waiting');
+    if (waiting || planned > range.to || slots.length >= options.concurrency * 2) return waiting;
+    const slot: Slot<T> = { range: plan(planned, range.to, options), state: 'waiting' };
+    planned = slot.range.to + 1n;
+    slots.push(slot);
+    return slot;
+  };
+
+  const fill = (): void => {
+    while (slots.filter((slot) => slot.state === 'flying').length < options.concurrency) {
+      const next = nextSlot();
+      // The slot whose turn it is must always go, or a full buffer behind it would wait for ever.
+      if (!next || (buffered >= options.maxBufferedBytes && next !== slots[0])) return;
+      launch(next);
+    }
+  };
+
+  const onAbort = (): void => {
+    wake();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const first = slots[0];
+      if (first?.state === 'done') {
+        slots.shift();
+        const answer = first.answer as T;
+        buffered -= answer.bytes;
+        fill();
+        yield answer;
+        continue;
+      }
+      if (first?.state === 'failed') throw first.error;
+      if (!first && planned > range.to) return;
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      fill();
+      await woken;
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    stop.abort();
+  }
+}
+
+/** Turns a slot that was too large into its first part; returns the rest, or undefined where the error is final. */
+function narrowed<T>(slot: Slot<T>, error: unknown, sizer: RangeSizer): Slot<T> | undefined {
+  const blocks = blocksIn(slot.range);
+  if (!(error instanceof RangeTooLargeError) || blocks === 1) {
+    slot.state = 'failed';
+    slot.error = error;
+    return undefined;
+  }
+  const { from, to } = slot.range;
+  const proposed =
+    error.proposedTo === undefined ? undefined : Number(error.proposedTo - from + 1n);
+  const cut = from + BigInt(sizer.refused(blocks, proposed)) - 1n;
+  slot.range = { from, to: cut };
+  slot.state = 'waiting';
+  return { range: { from: cut + 1n, to }, state: 'waiting' };
+}
+
+function plan<T>(from: bigint, last: bigint, options: RangeStreamOptions<T>): BlockRange {
+  const wanted = from + BigInt(options.sizer.size) - 1n;
+  const range = { from, to: wanted < last ? wanted : last };
+  return options.cut?.(range) ?? range;
+}
+
+function blocksIn(range: BlockRange): number {
+  return Number(range.to - range.from) + 1;
+}

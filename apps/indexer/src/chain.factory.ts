@@ -1,0 +1,59 @@
+import {
+  ChainReader,
+  loadStakeEvents,
+  LogSource,
+  type RpcObserver,
+  RpcPool,
+  type StakeEventSpec,
+} from '#libs/chain';
+import { type Clock, type Logger } from '#libs/platform';
+import { type IndexerSettings } from './indexer.env.js';
+
+export interface ChainParts {
+  readonly reader: ChainReader;
+  readonly source: LogSource;
+  readonly events: readonly StakeEventSpec[];
+}
+
+/** The indexer's view of the chain. @throws PermanentError where STAKE_EVENTS, FINALITY or a view is wrong, with the reason */
+export async function connectChain(
+  settings: IndexerSettings,
+  tools: { clock: Clock; logger: Logger; observer: RpcObserver },
+): Promise<ChainParts> {
+  const events = await loadStakeEvents(settings.stakeEvents);
+  const contracts = settings.stakeContract;
+  const pool = new RpcPool({
+    urls: settings.rpcUrls,
+    clock: tools.clock,
+    observer: tools.observer,
+  });
+  return {
+    events,
+    reader: new ChainReader(pool, {
+      finality: settings.finality,
+      contracts,
+      ...viewsFor(settings, events, tools.logger),
+    }),
+    source: new LogSource(pool, { contracts, events }),
+  };
+}
+
+/** A filter on an argument picks a part of the stakes: the contract's figures speak of the whole and cannot be compared. */
+function viewsFor(
+  settings: IndexerSettings,
+  events: readonly StakeEventSpec[],
+  logger: Logger,
+): { totalView?: string; balanceView?: string } {
+  const partial = events.some(({ where }) => where.length > 0);
+  const { stakeTotalView: totalView, stakeBalanceView: balanceView } = settings;
+  if (partial && totalView === undefined)
+    logger.warn(
+      'STAKE_EVENTS filters events: set STAKE_TOTAL_VIEW for checks against the contract',
+    );
+  const fallback = partial ? { totalView: 'none', balanceView: 'none' } : {};
+  return {
+    ...fallback,
+    ...(totalView !== undefined && { totalView }),
+    ...(balanceView !== undefined && { balanceView }),
+  };
+}

@@ -1,0 +1,86 @@
+import { type ChainReader, type LogSource } from '#libs/chain';
+import { IndexStore, type LeaderLock, type Database } from '#libs/db';
+import { type Clock, type Logger, type Registry } from '#libs/platform';
+import { IndexWriter } from './apply/index-writer.js';
+import { Doubts } from './audit/doubts.js';
+import { Reconciler } from './audit/reconciler.js';
+import { WalletCheck } from './audit/wallet-check.js';
+import { BackfillProgress } from './backfill/backfill-progress.js';
+import { RangeSizer } from './backfill/range-sizer.js';
+import { IndexLoop } from './follow/index-loop.js';
+import { IndexStatus } from './follow/index-status.js';
+import { IndexerMetrics } from './health/indexer.metrics.js';
+import { Supervisor, type SupervisorOptions } from './lead/supervisor.js';
+import { prepareIndex, type PrepareSettings } from './setup/prepare-index.js';
+
+/** Bytes of one answer to aim at: large enough to be worth a round trip, small enough to parse without a pause. */
+const TARGET_BYTES = 4 * 1024 * 1024;
+/** Fetched ahead of the database. With the decoded rows of it this bounds the indexer's memory. */
+const MAX_BUFFERED_BYTES = 24 * 1024 * 1024;
+const CONCURRENCY = 4;
+const INITIAL_BLOCKS = 100;
+
+export interface IndexerOptions extends SupervisorOptions, PrepareSettings {
+  readonly maxRangeBlocks: number;
+}
+
+export interface IndexerParts {
+  readonly database: Database;
+  readonly lock: LeaderLock;
+  readonly reader: ChainReader;
+  readonly source: LogSource;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface Indexer {
+  readonly status: IndexStatus;
+  /** Runs until aborted. @throws PermanentError where a setting is wrong; nothing was written then */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Puts the indexer together; nothing happens before `run`. */
+export function createIndexer(parts: IndexerParts, options: IndexerOptions): Indexer {
+  const { clock, logger, reader, source, registry } = parts;
+  const { firstBlock } = options;
+  const status = new IndexStatus(clock.nowMs());
+  const metrics = new IndexerMetrics(registry, status, () => clock.nowMs());
+  const store = new IndexStore(parts.database);
+  const writer = new IndexWriter(store);
+  const doubts = new Doubts();
+  const loop = new IndexLoop({
+    reader,
+    source,
+    writer,
+    reconciler: new Reconciler({ reader, doubts, logger, firstBlock }),
+    walletCheck: new WalletCheck({ reader, store, doubts, logger, firstBlock }),
+    doubts,
+    sizer: new RangeSizer({
+      targetBytes: TARGET_BYTES,
+      maxBlocks: options.maxRangeBlocks,
+      initialBlocks: INITIAL_BLOCKS,
+    }),
+    status,
+    progress: new BackfillProgress(clock, logger),
+    metrics,
+    clock,
+    logger,
+    concurrency: CONCURRENCY,
+    maxBufferedBytes: MAX_BUFFERED_BYTES,
+  });
+  const supervisor = new Supervisor(
+    {
+      lock: parts.lock,
+      loop,
+      writer,
+      prepare: () => prepareIndex({ reader, store, logger }, options),
+      status,
+      metrics,
+      clock,
+      logger,
+    },
+    options,
+  );
+  return { status, run: (signal) => supervisor.run(signal) };
+}

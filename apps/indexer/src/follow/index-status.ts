@@ -1,0 +1,57 @@
+import { type BlockRef } from '#libs/domain';
+
+export type IndexPhase =
+  | 'starting'
+  /** Another indexer leads; this one is ready to take over. */
+  | 'standby'
+  | 'backfilling'
+  | 'following'
+  /** Stopped by an error that only a person can mend. */
+  | 'halted';
+
+/** What the indexer knows of its own condition: written by the loop, read by health, metrics and the watchdog. */
+export class IndexStatus {
+  phase: IndexPhase = 'starting';
+  head: BlockRef | undefined;
+  finalised: BlockRef | undefined;
+  verifiedNumber: bigint | undefined;
+  chainHeadNumber: bigint | undefined;
+  synced = false;
+  /** Why nothing moves, in words for an operator; undefined while all is well. */
+  trouble: string | undefined;
+  /** When the loop last got anything done. */
+  progressAtMs: number;
+
+  constructor(nowMs: number) {
+    this.progressAtMs = nowMs;
+  }
+
+  /** Seconds between the newest indexed block and now. */
+  lagSeconds(nowMs: number): number | undefined {
+    return this.head && Math.max(0, Math.floor(nowMs / 1000) - this.head.timestampSeconds);
+  }
+
+  /** Why the index cannot be relied on right now, or undefined where it can. */
+  notReady(nowMs: number, maxLagSeconds: number): string | undefined {
+    switch (this.phase) {
+      case 'starting':
+        return this.trouble ?? 'starting';
+      case 'standby':
+        return 'standby: another indexer leads';
+      case 'halted':
+        return `halted: ${this.trouble ?? 'see the log'}`;
+      case 'backfilling':
+        return `catching up: block ${this.head?.number ?? 0n} of ${this.chainHeadNumber ?? 'unknown'}${this.because()}`;
+      case 'following': {
+        const lag = this.lagSeconds(nowMs) ?? Infinity;
+        return lag > maxLagSeconds
+          ? `${lag} seconds behind (allowed: ${maxLagSeconds})${this.because()}`
+          : undefined;
+      }
+    }
+  }
+
+  private because(): string {
+    return this.trouble === undefined ? '' : `: ${this.trouble}`;
+  }
+}

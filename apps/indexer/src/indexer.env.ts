@@ -1,0 +1,142 @@
+import { Max, Min } from 'class-validator';
+import { commaList, naturalBigInt, ServiceSettings, Setting, urlList } from '#libs/config';
+import { type Address, parseAddress } from '#libs/domain';
+
+function address(text: string): Address {
+  const parsed = parseAddress(text);
+  if (!parsed) throw new Error('must be 0x and 40 hex digits');
+  return parsed;
+}
+
+function addresses(text: string): [Address, ...Address[]] {
+  const [first, ...rest] = [...new Set(commaList(text).map(address))];
+  if (!first) throw new Error('must name at least one contract');
+  return [first, ...rest];
+}
+
+function finality(text: string): string {
+  if (!/^(finalized|safe|depth:[1-9]\d{0,6})$/.test(text))
+    throw new Error('must be finalized, safe or depth:<blocks>');
+  return text;
+}
+
+function viewFunction(text: string): string {
+  if (text !== 'none' && !/^function \w+\(.*\)/.test(text))
+    throw new Error(
+      'must be none or a function signature such as: function totalStaked() view returns (uint256)',
+    );
+  return text;
+}
+
+/** The settings of the indexer. */
+export class IndexerSettings extends ServiceSettings {
+  @Setting({ description: 'The chain’s id; every endpoint must agree.', example: '2741' })
+  @Min(1)
+  readonly chainId!: number;
+
+  @Setting({
+    description: 'JSON-RPC endpoints separated by commas, the preferred one first.',
+    secret: true,
+    example: 'http://127.0.0.1:8545',
+    parse: urlList('http', 'https'),
+  })
+  readonly rpcUrls!: string[];
+
+  @Setting({
+    description: 'Which blocks count as final: finalized, safe or depth:<blocks>.',
+    default: 'finalized',
+    parse: finality,
+  })
+  readonly finality!: string;
+
+  @Setting({
+    description:
+      'The staking contract, or several separated by commas whose balances add up; the first is the one reported.',
+    example: '0x2222222222222222222222222222222222222222',
+    parse: addresses,
+  })
+  readonly stakeContract!: [Address, ...Address[]];
+
+  @Setting({
+    description: 'The block in which the (oldest) staking contract was deployed.',
+    example: '1',
+    parse: naturalBigInt,
+  })
+  readonly stakeStartBlock!: bigint;
+
+  @Setting({
+    description:
+      'How the contract tells of stakes: staked-withdrawn, stake-unstake, deposit-withdraw, transfer, or the path of a JSON file.',
+    default: 'staked-withdrawn',
+  })
+  readonly stakeEvents!: string;
+
+  @Setting({
+    description:
+      'The contract’s own total, held against the events: a function signature, or none. Default: what the contract has of totalStaked() and totalSupply().',
+    optional: true,
+    parse: viewFunction,
+  })
+  readonly stakeTotalView?: string;
+
+  @Setting({
+    description:
+      'The contract’s own balance of a wallet, held against the events: a function signature, or none. Default: balanceOf(address) where the contract has it.',
+    optional: true,
+    parse: viewFunction,
+  })
+  readonly stakeBalanceView?: string;
+
+  @Setting({
+    description: 'The staked token.',
+    example: '0x1111111111111111111111111111111111111111',
+    parse: address,
+  })
+  readonly tokenContract!: Address;
+
+  @Setting({ description: 'Overrides the symbol read from the chain.', optional: true })
+  readonly tokenSymbol?: string;
+
+  @Setting({ description: 'Overrides the decimals read from the chain.', optional: true })
+  @Min(0)
+  @Max(77)
+  readonly tokenDecimals?: number;
+
+  @Setting({ description: 'How often the chain is asked for new blocks.', default: '2000' })
+  @Min(50)
+  @Max(60_000)
+  readonly pollIntervalMs!: number;
+
+  @Setting({
+    description: 'Blocks asked for at once, at most; the indexer finds the best number below it.',
+    default: '2000',
+  })
+  @Min(1)
+  @Max(100_000)
+  readonly maxRangeBlocks!: number;
+
+  @Setting({
+    description: 'Readiness: how old the newest indexed block may be.',
+    default: '120',
+  })
+  @Min(1)
+  readonly indexMaxLagSeconds!: number;
+
+  @Setting({
+    description:
+      'Where the token’s price comes from: none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>.',
+    default: 'none',
+  })
+  readonly priceSource!: string;
+
+  @Setting({ description: 'The port of health and metrics.', default: '3001' })
+  @Min(0)
+  @Max(65_535)
+  readonly indexerPort!: number;
+
+  @Setting({
+    description: 'The address that health and metrics listen on.',
+    default: '0.0.0.0',
+  })
+  readonly indexerHost!: string;
+}

@@ -1,0 +1,103 @@
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { createDatabase, Database, LeaderLock } from '#libs/db';
+import {
+  CLOCK,
+  type Clock,
+  HealthModule,
+  type Logger,
+  MetricsModule,
+  Registry,
+  systemClock,
+} from '#libs/platform';
+import { CHAIN, INDEXER, LOGGER, SETTINGS } from './indexer.tokens.js';
+import { type ChainParts, connectChain } from './chain.factory.js';
+import { createIndexer, type Indexer } from './create-indexer.js';
+import { observeRpc } from './health/rpc.observer.js';
+import { type IndexerSettings } from './indexer.env.js';
+import { IndexerService } from './indexer.service.js';
+
+const APPLICATION = 'lowmark-indexer';
+const STALL_AFTER_MS = 180_000;
+const STANDBY_INTERVAL_MS = 1_000;
+const MAX_BACKOFF_MS = 30_000;
+
+/** The indexer as a service: one loop, its health page and its metrics. */
+@Module({})
+export class IndexerModule implements OnApplicationShutdown {
+  constructor(@Inject(Database) private readonly database: Database) {}
+
+  static register(settings: IndexerSettings, logger: Logger): DynamicModule {
+    return {
+      module: IndexerModule,
+      global: true,
+      imports: [HealthModule, MetricsModule.register('indexer')],
+      providers: [
+        { provide: SETTINGS, useValue: settings },
+        { provide: LOGGER, useValue: logger },
+        { provide: CLOCK, useValue: systemClock },
+        { provide: Database, useFactory: () => openDatabase(settings, logger) },
+        {
+          provide: CHAIN,
+          inject: [Registry],
+          useFactory: (registry: Registry) =>
+            connectChain(settings, {
+              clock: systemClock,
+              logger,
+              observer: observeRpc(registry, logger),
+            }),
+        },
+        {
+          provide: INDEXER,
+          inject: [Database, CHAIN, Registry, CLOCK],
+          useFactory: assemble(settings, logger),
+        },
+        IndexerService,
+      ],
+      exports: [SETTINGS, LOGGER, CLOCK, Database, CHAIN],
+    };
+  }
+
+  /** After the services have stopped. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
+}
+
+function openDatabase(settings: IndexerSettings, logger: Logger): Promise<Database> {
+  return createDatabase({
+    url: settings.databaseUrl,
+    applicationName: APPLICATION,
+    onError: (error) => {
+      logger.warn({ err: error }, 'An idle database connection failed');
+    },
+  });
+}
+
+function assemble(settings: IndexerSettings, logger: Logger) {
+  return (database: Database, chain: ChainParts, registry: Registry, clock: Clock): Indexer =>
+    createIndexer(
+      {
+        database,
+        lock: new LeaderLock({ url: settings.databaseUrl, applicationName: APPLICATION }),
+        reader: chain.reader,
+        source: chain.source,
+        registry,
+        clock,
+        logger,
+      },
+      {
+        chainId: settings.chainId,
+        stakeContracts: settings.stakeContract,
+        tokenContract: settings.tokenContract,
+        tokenSymbol: settings.tokenSymbol,
+        tokenDecimals: settings.tokenDecimals,
+        firstBlock: settings.stakeStartBlock > 0n ? settings.stakeStartBlock : 1n,
+        events: chain.events,
+        maxRangeBlocks: settings.maxRangeBlocks,
+        pollIntervalMs: settings.pollIntervalMs,
+        stallAfterMs: STALL_AFTER_MS,
+        standbyIntervalMs: STANDBY_INTERVAL_MS,
+        maxBackoffMs: MAX_BACKOFF_MS,
+      },
+    );
+}

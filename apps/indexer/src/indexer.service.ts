@@ -1,0 +1,58 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { CLOCK, type Clock, HealthRegistry } from '#libs/platform';
+import { type Indexer } from './create-indexer.js';
+import { INDEXER, SETTINGS } from './indexer.tokens.js';
+import { type IndexerSettings } from './indexer.env.js';
+
+/** Runs the indexer from the application's start to its end and answers for it in /health/ready. */
+@Injectable()
+export class IndexerService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly stop = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  /** Rejects where the indexer cannot start with these settings; resolves when it has stopped. */
+  readonly ended: Promise<void>;
+  private settle: (run: Promise<void>) => void = () => undefined;
+
+  constructor(
+    @Inject(INDEXER) private readonly indexer: Indexer,
+    @Inject(SETTINGS) private readonly settings: IndexerSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly health: HealthRegistry,
+  ) {
+    this.ended = new Promise((resolve) => {
+      this.settle = resolve;
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    const { status } = this.indexer;
+    this.health.register('index', () => {
+      const nowMs = this.clock.nowMs();
+      const reason = status.notReady(nowMs, this.settings.indexMaxLagSeconds);
+      return {
+        ...(reason !== undefined && { reason }),
+        details: {
+          phase: status.phase,
+          headBlock: status.head ? Number(status.head.number) : null,
+          chainHeadBlock:
+            status.chainHeadNumber === undefined ? null : Number(status.chainHeadNumber),
+          finalisedBlock: status.finalised ? Number(status.finalised.number) : null,
+          lagSeconds: status.lagSeconds(nowMs) ?? null,
+        },
+      };
+    });
+    this.running = this.indexer.run(this.stop.signal);
+    this.settle(this.running);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stop.abort();
+    // A failed start is reported by whoever awaits `ended`.
+    await this.running.catch(() => undefined);
+  }
+}

@@ -1,0 +1,30 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { closeOnSignals, createLogger, NestLogger } from '#libs/platform';
+import { IndexerSettings } from './indexer.env.js';
+import { IndexerModule } from './indexer.module.js';
+import { IndexerService } from './indexer.service.js';
+
+const startup = createLogger({ app: 'indexer' });
+
+try {
+  const settings = readSettings(IndexerSettings);
+  const logger = createLogger({ app: 'indexer', level: settings.logLevel });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    IndexerModule.register(settings, logger),
+    new FastifyAdapter(),
+    { logger: new NestLogger(logger), abortOnError: false },
+  );
+  closeOnSignals(app, logger);
+  await app.listen(settings.indexerPort, settings.indexerHost);
+  logger.info({ port: settings.indexerPort }, 'Health and metrics are up');
+  await app.get(IndexerService).ended;
+} catch (error) {
+  // What to mend is in the message; the stack of a wrong setting helps nobody.
+  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else startup.fatal({ err: error }, 'The indexer could not run');
+  process.exit(1);
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { fingerprintOf, type IndexSettings, requireSameSettings } from './fingerprint.js';
+
+const settings: IndexSettings = {
+  chainId: 2741,
+  stakeContracts: ['0x2222222222222222222222222222222222222222'],
+  tokenContract: '0x1111111111111111111111111111111111111111',
+  startBlock: '1200',
+  events: [{ event: 'Staked' }],
+};
+const stored = { fingerprint: fingerprintOf(settings), settings: { ...settings } };
+
+describe('requireSameSettings', () => {
+  it('accepts the same settings, in whatever order they are written', () => {
+    const { chainId, ...rest } = settings;
+    expect(() => {
+      requireSameSettings(stored, { ...rest, chainId });
+    }).not.toThrow();
+  });
+
+  it.each<[string, Partial<IndexSettings>]>([
+    ['CHAIN_ID', { chainId: 1 }],
+    ['STAKE_CONTRACT', { stakeContracts: ['0x3333333333333333333333333333333333333333'] }],
+    ['TOKEN_CONTRACT', { tokenContract: '0x4444444444444444444444444444444444444444' }],
+    ['STAKE_START_BLOCK', { startBlock: '1' }],
+    ['STAKE_EVENTS', { events: [{ event: 'Deposit' }] }],
+  ])('refuses another %s and shows both', (variable, change) => {
+    expect(() => {
+      requireSameSettings(stored, { ...settings, ...change });
+    }).toThrow(new RegExp(`${variable} was .* and is now `));
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * Everything that must be true before the first block is read: the endpoints are of the right chain, the contracts are there, and the
+ * database holds either no index or one made with the same settings.
+ */
+import { type ChainReader } from '#libs/chain';
+import { type IndexStore } from '#libs/db';
+import { type Address, PermanentError } from '#libs/domain';
+import { type Logger } from '#libs/platform';
+import { fingerprintOf, type IndexSettings, requireSameSettings } from './fingerprint.js';
+
+export interface PrepareParts {
+  readonly reader: ChainReader;
+  readonly store: IndexStore;
+  readonly logger: Logger;
+}
+
+export interface PrepareSettings {
+  readonly chainId: number;
+  /** The first is the one that is reported. */
+  readonly stakeContracts: readonly [Address, ...Address[]];
+  readonly tokenContract: Address;
+  readonly tokenSymbol: string | undefined;
+  readonly tokenDecimals: number | undefined;
+  readonly firstBlock: bigint;
+  /** Canonical form of STAKE_EVENTS. */
+  readonly events: unknown;
+}
+
+/** @throws PermanentError where a setting is wrong; RetryableError where the chain or the database does not answer */
+export async function prepareIndex(parts: PrepareParts, wanted: PrepareSettings): Promise<void> {
+  const { reader, store, logger } = parts;
+  const settings: IndexSettings = {
+    chainId: wanted.chainId,
+    stakeContracts: wanted.stakeContracts,
+    tokenContract: wanted.tokenContract,
+    startBlock: wanted.firstBlock.toString(),
+    events: wanted.events,
+  };
+  const stored = await store.state();
+  if (stored) requireSameSettings(stored, settings);
+  await reader.verifyChainId(wanted.chainId);
+  for (const [name, address] of [
+    ...wanted.stakeContracts.map((contract) => ['STAKE_CONTRACT', contract] as const),
+    ['TOKEN_CONTRACT', wanted.tokenContract] as const,
+  ]) {
+    if (!(await reader.hasCode(address)))
+      throw new PermanentError(
+        'NO_CONTRACT',
+        `${name}: there is no contract at ${address} on chain ${wanted.chainId}. Check the address and CHAIN_ID.`,
+      );
+  }
+  if (stored) {
+    logger.info({ head: stored.head.number, synced: stored.syncedAt }, 'Resuming the index');
+    return;
+  }
+  const [before] = await reader.headers([wanted.firstBlock - 1n]);
+  if (!before)
+    throw new PermanentError(
+      'START_BLOCK_AHEAD',
+      `STAKE_START_BLOCK: block ${wanted.firstBlock - 1n} does not exist on chain ${wanted.chainId} yet.`,
+    );
+  const token = await reader.token(wanted.tokenContract, {
+    symbol: wanted.tokenSymbol,
+    decimals: wanted.tokenDecimals,
+  });
+  await store.create({
+    fingerprint: fingerprintOf(settings),
+    settings: { ...settings },
+    chainId: wanted.chainId,
+    stakeContract: wanted.stakeContracts[0],
+    tokenContract: wanted.tokenContract,
+    tokenSymbol: token.symbol,
+    tokenDecimals: token.decimals,
+    head: before,
+  });
+  logger.info({ firstBlock: wanted.firstBlock, token }, 'A new index begins');
+}

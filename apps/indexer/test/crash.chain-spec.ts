@@ -1,0 +1,197 @@
+/** Killed at any moment, the index is whole, and what comes after is what would have come anyway. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Database } from '#libs/db';
+import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';
+import { type IndexerUnderTest, startIndexer } from './harness.js';
+import { HistoryMaker, randomOf } from './history.js';
+import { expectedTables, indexedTables } from './oracle.js';
+
+const START = 1_760_000_000;
+const KILLS = 20;
+
+let chain: TestChain;
+let database: TestDatabase;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  [chain, database] = await Promise.all([
+    startChain({ deployedSeconds: START }),
+    createTestDatabase(),
+  ]);
+});
+
+afterEach(async () => {
+  await Promise.all(
+    children.splice(0).map(async (child) => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }),
+  );
+  await Promise.all([chain.stop(), database.drop()]);
+});
+
+async function expectIndexed(): Promise<void> {
+  const tables = await indexedTables(await database.open());
+  expect(tables).toEqual(await expectedTables(chain.rpc, chain.contracts.staking));
+}
+
+/** The program itself, as an operator starts it. */
+function spawnIndexer(port: number): ChildProcess {
+  const { contracts } = chain;
+  const child = spawn(process.execPath, ['dist/apps/indexer/src/main.js'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      DATABASE_URL: database.url,
+      RPC_URLS: chain.rpc.url,
+      CHAIN_ID: String(chain.chainId),
+      FINALITY: 'depth:70',
+      STAKE_CONTRACT: contracts.staking,
+      STAKE_START_BLOCK: String(contracts.startBlock),
+      TOKEN_CONTRACT: contracts.token,
+      POLL_INTERVAL_MS: '50',
+      MAX_RANGE_BLOCKS: '5',
+      INDEXER_PORT: String(port),
+      INDEXER_HOST: '127.0.0.1',
+      INDEX_MAX_LAG_SECONDS: '1000000000',
+    },
+  });
+  children.push(child);
+  return child;
+}
+
+async function ready(port: number): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
+    const health = (await answer?.json()) as
+      { checks?: { index?: { details?: { headBlock?: number } } } } | undefined;
+    const head = await chain.player.head();
+    if (answer?.status === 200 && health?.checks?.index?.details?.headBlock === Number(head))
+      return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return address !== null && typeof address === 'object' ? address.port : 0;
+}
+
+describe('the indexer process', () => {
+  it(`is killed ${KILLS} times at random moments during a backfill with reorganisations`, async () => {
+    const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+    console.info(`seed ${seed} (SEED=${seed} repeats it)`);
+    const random = randomOf(seed);
+    const history = new HistoryMaker(random, START);
+    const port = await freePort();
+    await chain.player.play(history.blocks(400));
+    for (let kill = 0; kill < KILLS; kill++) {
+      const child = spawnIndexer(port);
+      const died = once(child, 'exit');
+      const fork = history.save();
+      const depth = 1 + random(20);
+      await chain.player.play(history.blocks(depth));
+      await new Promise((resolve) => setTimeout(resolve, random(1500)));
+      if (random(2) === 0) {
+        history.restore(fork);
+        await chain.player.reorganise(depth, history.blocks(1 + random(25)));
+      }
+      await new Promise((resolve) => setTimeout(resolve, random(300)));
+      child.kill('SIGKILL');
+      await died;
+    }
+    spawnIndexer(port);
+    await ready(port);
+    await expectIndexed();
+
+    const undisturbed = await createTestDatabase();
+    const fresh = await startIndexer({ chain, database: undisturbed });
+    try {
+      await fresh.level();
+      expect(await indexedTables(await undisturbed.open())).toEqual(
+        await indexedTables(await database.open()),
+      );
+    } finally {
+      await fresh.stop();
+      await undisturbed.drop();
+    }
+  }, 180_000);
+
+  it('ends cleanly, and soon, on SIGTERM', async () => {
+    await chain.player.play(new HistoryMaker(randomOf(3), START).blocks(50));
+    const port = await freePort();
+    const child = spawnIndexer(port);
+    await ready(port);
+    child.kill('SIGTERM');
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    expect([code, signal]).toEqual([0, null]);
+    await expectIndexed();
+  });
+
+  it('refuses to start with a wrong setting: names it, and shows no value', async () => {
+    const child = spawn(process.execPath, ['dist/apps/indexer/src/main.js'], {
+      env: { DATABASE_URL: 'mysql://root:hunter2@localhost/x', CHAIN_ID: 'one' },
+    });
+    children.push(child);
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(1);
+    expect(output).toMatch(/DATABASE_URL must be/);
+    expect(output).toMatch(/CHAIN_ID/);
+    expect(output).toMatch(/RPC_URLS must be set/);
+    expect(output).not.toContain('hunter2');
+  });
+});
+
+describe('the connection to the database', () => {
+  /** Fails transactions before or after their COMMIT, as a crash of either side would. */
+  function unreliable(inner: Database, fails: () => 'before' | 'after' | undefined): Database {
+    return new Proxy(inner, {
+      get(target, property, receiver) {
+        if (property !== 'transaction') return Reflect.get(target, property, receiver) as unknown;
+        return async (work: Parameters<Database['transaction']>[0]) => {
+          const failure = fails();
+          if (failure === 'before') throw new Error('the connection broke before the commit');
+          const result = await target.transaction(work);
+          if (failure === 'after') throw new Error('the connection broke after the commit');
+          return result;
+        };
+      },
+    });
+  }
+
+  it.each<['before' | 'after']>([['before'], ['after']])(
+    'breaks %s every third commit: no range is lost and none is written twice',
+    async (when) => {
+      const history = new HistoryMaker(randomOf(21), START);
+      await chain.player.play(history.blocks(120));
+      let commits = 0;
+      const indexer: IndexerUnderTest = await startIndexer({
+        chain,
+        database,
+        overrides: { maxRangeBlocks: 6, maxBackoffMs: 10 },
+        through: unreliable(await database.open(), () => (++commits % 3 === 0 ? when : undefined)),
+      });
+      try {
+        await indexer.level();
+        await expectIndexed();
+        const fork = history.save();
+        await chain.player.play(history.blocks(9));
+        await indexer.level();
+        history.restore(fork);
+        await chain.player.reorganise(9, history.blocks(12));
+        await indexer.level();
+        await expectIndexed();
+      } finally {
+        await indexer.stop();
+      }
+    },
+  );
+});

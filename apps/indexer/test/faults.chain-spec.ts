@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  aWallet,
+  createTestDatabase,
+  type Fault,
+  type FaultyNode,
+  startChain,
+  stake,
+  startFaultyNode,
+  type TestChain,
+  type TestDatabase,
+} from '#libs/testing';
+import { type IndexerUnderTest, type IndexerUnderTestOptions, startIndexer } from './harness.js';
+import { HistoryMaker, randomOf } from './history.js';
+import { expectedTables, indexedTables } from './oracle.js';
+
+const START = 1_760_000_000;
+const BLOCKS = 60;
+
+let chain: TestChain;
+let database: TestDatabase;
+let node: FaultyNode;
+let history: HistoryMaker;
+let indexer: IndexerUnderTest | undefined;
+
+beforeEach(async () => {
+  [chain, database] = await Promise.all([
+    startChain({ deployedSeconds: START }),
+    createTestDatabase(),
+  ]);
+  node = await startFaultyNode({ upstream: chain.rpc.url });
+  history = new HistoryMaker(randomOf(11), START);
+  await chain.player.play(history.blocks(BLOCKS));
+});
+
+afterEach(async () => {
+  await indexer?.stop();
+  indexer = undefined;
+  await node.close();
+  await Promise.all([chain.stop(), database.drop()]);
+});
+
+async function start(options: Partial<IndexerUnderTestOptions> = {}): Promise<IndexerUnderTest> {
+  indexer = await startIndexer({
+    chain,
+    database,
+    urls: [node.url],
+    timeoutMs: 1_000,
+    ...options,
+  });
+  return indexer;
+}
+
+async function expectIndexed(): Promise<void> {
+  const tables = await indexedTables(await database.open());
+  expect(tables).toEqual(await expectedTables(chain.rpc, chain.contracts.staking));
+}
+
+/** A block in the middle of the history with several events. */
+async function busyBlock(): Promise<bigint> {
+  const logs = await chain.rpc.call<{ blockNumber: string }[]>('eth_getLogs', {
+    address: chain.contracts.staking,
+    fromBlock: '0x0',
+    toBlock: 'latest',
+  });
+  const counts = new Map<string, number>();
+  for (const { blockNumber } of logs) counts.set(blockNumber, (counts.get(blockNumber) ?? 0) + 1);
+  const busy = [...counts].find(([number, count]) => count >= 3 && Number(number) > 20);
+  if (!busy) throw new Error('the history has no busy block');
+  return BigInt(busy[0]);
+}
+
+describe('a provider that leaves logs out, the only endpoint', () => {
+  it('one log of a range: found by the contract’s total, mended from the receipts', async () => {
+    node.fault = { kind: 'drop-one-log', block: await busyBlock() };
+    const running = await start();
+    await running.level();
+    await expectIndexed();
+    expect(running.log.map(({ msg }) => msg)).toContainEqual(
+      expect.stringContaining('An endpoint left out or altered events'),
+    );
+  });
+
+  it('one log of every answer', async () => {
+    node.fault = { kind: 'drop-one-log' };
+    const running = await start({ overrides: { maxRangeBlocks: 16 } });
+    await running.level();
+    await expectIndexed();
+  });
+
+  it('all logs of one block: found by the bloom', async () => {
+    node.fault = { kind: 'drop-block-logs', block: await busyBlock() };
+    const running = await start();
+    await running.level();
+    await expectIndexed();
+  });
+
+  it('all logs of all blocks', async () => {
+    node.fault = { kind: 'empty-logs' };
+    const running = await start();
+    await running.level();
+    await expectIndexed();
+  });
+
+  it('an altered amount', async () => {
+    node.fault = { kind: 'altered-amount', block: await busyBlock() };
+    const running = await start();
+    await running.level();
+    await expectIndexed();
+  });
+
+  it('one log, in the receipts too: never ready, says so, and goes on once the provider is mended', async () => {
+    node.fault = { kind: 'drop-one-log', block: await busyBlock(), receiptsToo: true };
+    const running = await start();
+    await running.until('in trouble', ({ trouble }) => /receipts of block/.test(trouble ?? ''));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(running.status.synced).toBe(false);
+    expect(running.status.notReady(Date.now(), 120)).toMatch(/lack logs that its bloom holds/);
+    node.fault = undefined;
+    await running.level();
+    await expectIndexed();
+  });
+
+  it('while following: the wrong block is never written', async () => {
+    const running = await start();
+    await running.level();
+    node.fault = { kind: 'drop-one-log' };
+    for (let round = 0; round < 4; round++) {
+      await chain.player.play(history.blocks(4));
+      await running.level();
+      await expectIndexed();
+    }
+  });
+});
+
+describe('a provider that leaves logs out, beside an honest one', () => {
+  it.each<[string, Fault]>([
+    ['one log, in the receipts too', { kind: 'drop-one-log', receiptsToo: true }],
+    ['all logs of a block, in the receipts too', { kind: 'drop-block-logs', receiptsToo: true }],
+    ['everything', { kind: 'empty-logs' }],
+  ])('%s', async (_, fault) => {
+    node.fault = fault;
+    const running = await start({ urls: [node.url, chain.rpc.url] });
+    await running.level();
+    await expectIndexed();
+  });
+});
+
+describe('events that cancel each other out in the sum', () => {
+  it('are found in the wallets and mended before the index is ready', async () => {
+    const [alice, bob] = [aWallet(0xa), aWallet(0xb)];
+    const last = (await chain.player.head()) + 1n;
+    const time = Number(
+      (await chain.rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false))
+        .timestamp,
+    );
+    await chain.player.play([{ seconds: time + 1, transactions: [stake(alice, 500n)] }]);
+    await chain.player.play([{ seconds: time + 2, transactions: [stake(bob, 500n)] }]);
+    // With no total to compare, only the wallets tell.
+    node.fault = { kind: 'drop-one-log', block: last };
+    const running = await start({ totalView: 'none' });
+    await running.level();
+    await expectIndexed();
+  });
+});
+
+describe('a node that is behind', () => {
+  it('is waited for, and nothing is skipped', async () => {
+    node.fault = { kind: 'lagging', blocks: 10n };
+    const running = await start();
+    await running.until(
+      'at the lagging head',
+      ({ head }) => head?.number === BigInt(BLOCKS + 3 - 10),
+    );
+    node.fault = undefined;
+    await running.level();
+    await expectIndexed();
+  });
+
+  it('answers for another that was ahead: no event is lost', async () => {
+    // The first to answer knows the head; the logs are then asked of one that does not have it.
+    node.fault = {
+      kind: 'lagging',
+      blocks: 10n,
+      when: (calls) => calls.some(({ method }) => method === 'eth_getLogs'),
+      times: 5,
+    };
+    const running = await start();
+    await running.level();
+    await expectIndexed();
+  });
+});
+
+describe('a node in trouble', () => {
+  it.each<[string, Fault]>([
+    ['time-outs', { kind: 'never-answers', times: 2 }],
+    ['a byte at a time', { kind: 'trickle', bytesPerSecond: 20, times: 2 }],
+    ['429 with Retry-After in seconds', { kind: 'status', status: 429, retryAfter: 1, times: 1 }],
+    ['500', { kind: 'status', status: 500, times: 4 }],
+    ['503', { kind: 'status', status: 503, times: 4 }],
+    ['wrong JSON', { kind: 'wrong-json', times: 4 }],
+    ['a web page', { kind: 'html', times: 4 }],
+    ['an empty body', { kind: 'empty-body', times: 4 }],
+    ['half a body', { kind: 'truncated-body', times: 4 }],
+    ['resets', { kind: 'reset', times: 4 }],
+    ['answers out of order', { kind: 'out-of-order' }],
+    ['missing answers', { kind: 'missing-answer', times: 4 }],
+    ['duplicate logs', { kind: 'duplicate-log', times: 3 }],
+    ['logs of another fork', { kind: 'other-fork-logs', times: 3 }],
+    ['range limits', { kind: 'range-limit', blocks: 7 }],
+    ['no timestamps in logs', { kind: 'no-log-timestamps' }],
+    ['wrong timestamps in logs', { kind: 'wrong-log-timestamps', times: 3 }],
+    ['blooms of zero', { kind: 'zero-blooms' }],
+    ['no history of state', { kind: 'pruned', when: isOld }],
+  ])('%s', async (_, fault) => {
+    node.fault = fault;
+    const running = await start({ overrides: { maxRangeBlocks: 8 }, finality: 'depth:25' });
+    await running.level();
+    await expectIndexed();
+  });
+
+  it('takes the next endpoint while the first is down', async () => {
+    node.fault = { kind: 'reset' };
+    const running = await start({ urls: [node.url, chain.rpc.url] });
+    await running.level();
+    await expectIndexed();
+  });
+
+  it('never reads from an endpoint of another chain', async () => {
+    node.fault = { kind: 'chain-id', chainId: 4_242_424 };
+    const running = await start({ urls: [chain.rpc.url, node.url] });
+    await expect(running.running).rejects.toMatchObject({ retryable: false });
+    expect(await indexedTables(await database.open())).toEqual({ changes: [], days: [] });
+  });
+});
+
+/** A question for the state of an old block, while the first half of the history is being read. */
+function isOld(calls: readonly { method: string; params: readonly unknown[] }[]): boolean {
+  const head = indexer?.status.head;
+  return (
+    head !== undefined &&
+    head.number < BLOCKS / 2 &&
+    calls.some(({ method, params }) => method === 'eth_call' && params[1] !== 'latest')
+  );
+}
+
+describe('a balance below zero', () => {
+  it('stops the indexer and names wallet and block; what was indexed stays', async () => {
+    const running = await start({
+      overrides: { firstBlock: await busyBlock() },
+      totalView: 'none',
+      balanceView: 'none',
+    });
+    await running.until('halted', ({ phase }) => phase === 'halted');
+    expect(running.status.trouble).toMatch(/Block \d+ takes \d+ from wallet 0x[0-9a-f]{40}/);
+    expect(running.status.synced).toBe(false);
+  });
+
+  it('is seen even earlier where the contract’s total can be compared', async () => {
+    const running = await start({ overrides: { firstBlock: await busyBlock() } });
+    await running.until('halted', ({ phase }) => phase === 'halted');
+    expect(running.status.trouble).toMatch(/check STAKE_EVENTS and STAKE_START_BLOCK/);
+    expect(await indexedTables(await database.open())).toEqual({ changes: [], days: [] });
+  });
+});

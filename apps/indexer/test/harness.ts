@@ -1,0 +1,140 @@
+/** A real indexer in this process: real sockets to a node, a real database. */
+import { ChainReader, loadStakeEvents, LogSource, RpcPool } from '#libs/chain';
+import { type Database, LeaderLock } from '#libs/db';
+import { type Address } from '#libs/domain';
+import { createLogger, createMetrics, type Logger, systemClock } from '#libs/platform';
+import { type TestChain, type TestDatabase } from '#libs/testing';
+import { createIndexer, type IndexerOptions } from '../src/create-indexer.js';
+import { type IndexStatus } from '../src/follow/index-status.js';
+
+export interface IndexerUnderTestOptions {
+  readonly chain: TestChain;
+  readonly database: TestDatabase;
+  /** Default: the chain itself. */
+  readonly urls?: readonly string[];
+  readonly finality?: string;
+  readonly totalView?: string;
+  readonly balanceView?: string;
+  readonly events?: string;
+  readonly contracts?: readonly [Address, ...Address[]];
+  readonly overrides?: Partial<IndexerOptions>;
+  readonly timeoutMs?: number;
+  /** Reads and writes go through this database instead. */
+  readonly through?: Database;
+}
+
+export interface IndexerUnderTest {
+  readonly status: IndexStatus;
+  /** Log records, parsed. */
+  readonly log: { level: string; msg: string; [field: string]: unknown }[];
+  readonly running: Promise<void>;
+  /** Waits for the indexer to come to a state. @throws where it does not within the time, with its last words */
+  until(what: string, reached: (status: IndexStatus) => boolean, ms?: number): Promise<void>;
+  /** Level with the chain's newest block, and ready. */
+  level(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startIndexer(options: IndexerUnderTestOptions): Promise<IndexerUnderTest> {
+  const { chain, database } = options;
+  const log: IndexerUnderTest['log'] = [];
+  const logger: Logger = createLogger({
+    app: 'indexer',
+    level: 'debug',
+    destination: {
+      write: (line) => void log.push(JSON.parse(line) as IndexerUnderTest['log'][number]),
+    },
+  });
+  const contracts = options.contracts ?? ([chain.contracts.staking] as const);
+  const pool = new RpcPool({
+    urls: options.urls ?? [chain.rpc.url],
+    clock: systemClock,
+    timeoutMs: options.timeoutMs ?? 5_000,
+    backoff: { firstMs: 10, longestMs: 50 },
+    observer: {
+      request: () => undefined,
+      warning: ({ endpoint, code, message }) => {
+        logger.warn({ endpoint, code }, message);
+      },
+    },
+  });
+  const events = await loadStakeEvents(options.events ?? 'staked-withdrawn');
+  const open = options.through ?? (await database.open({ applicationName: 'indexer' }));
+  const underTest = createIndexer(
+    {
+      database: open,
+      lock: new LeaderLock({ url: database.url, applicationName: 'indexer' }),
+      reader: new ChainReader(pool, {
+        finality: options.finality ?? 'depth:100',
+        contracts,
+        ...(options.totalView !== undefined && { totalView: options.totalView }),
+        ...(options.balanceView !== undefined && { balanceView: options.balanceView }),
+      }),
+      source: new LogSource(pool, { contracts, events }),
+      registry: createMetrics('indexer'),
+      clock: systemClock,
+      logger,
+    },
+    {
+      chainId: chain.chainId,
+      stakeContracts: contracts,
+      tokenContract: chain.contracts.token,
+      tokenSymbol: undefined,
+      tokenDecimals: undefined,
+      firstBlock: chain.contracts.startBlock,
+      events,
+      maxRangeBlocks: 500,
+      pollIntervalMs: 20,
+      stallAfterMs: 20_000,
+      standbyIntervalMs: 50,
+      maxBackoffMs: 100,
+      ...options.overrides,
+    },
+  );
+  const stopping = new AbortController();
+  const { status } = underTest;
+  const running = underTest.run(stopping.signal);
+  let failure: unknown;
+  running.catch((error: unknown) => {
+    failure = error;
+  });
+  const until: IndexerUnderTest['until'] = async (what, reached, ms = 15_000) => {
+    const deadline = Date.now() + ms;
+    while (!reached(status)) {
+      if (failure) throw failure as Error;
+      if (Date.now() > deadline) {
+        const { phase, head, trouble } = status;
+        throw new Error(
+          `not ${what} after ${ms} ms: ${phase}, block ${head?.number}, ${trouble ?? 'no trouble'}\n` +
+            log
+              .slice(-5)
+              .map((line) => JSON.stringify({ ...line, err: undefined }))
+              .join('\n'),
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  return {
+    status,
+    log,
+    running,
+    until,
+    async level() {
+      const newest = await chain.rpc.call<{ hash: string; number: string }>(
+        'eth_getBlockByNumber',
+        'latest',
+        false,
+      );
+      await until(
+        `level with block ${Number(newest.number)}`,
+        ({ head, phase, trouble }) =>
+          phase === 'following' && head?.hash === newest.hash && trouble === undefined,
+      );
+    },
+    async stop() {
+      stopping.abort();
+      await running.catch(() => undefined);
+    },
+  };
+}

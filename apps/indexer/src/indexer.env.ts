@@ -1,6 +1,7 @@
 import { Max, Min } from 'class-validator';
 import { commaList, naturalBigInt, ServiceSettings, Setting, urlList } from '#libs/config';
 import { type Address, parseAddress } from '#libs/domain';
+import { parsePriceSource, type PriceSource } from './price/price-source.js';
 
 function address(text: string): Address {
   const parsed = parseAddress(text);
@@ -126,8 +127,9 @@ export class IndexerSettings extends ServiceSettings {
     description:
       'Where the token’s price comes from: none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>.',
     default: 'none',
+    parse: parsePriceSource,
   })
-  readonly priceSource!: string;
+  readonly priceSource!: PriceSource;
 
   @Setting({ description: 'The port of health and metrics.', default: '3001' })
   @Min(0)

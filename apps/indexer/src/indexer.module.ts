@@ -15,6 +15,7 @@ import { createIndexer, type Indexer } from './create-indexer.js';
 import { observeRpc } from './health/rpc.observer.js';
 import { type IndexerSettings } from './indexer.env.js';
 import { IndexerService } from './indexer.service.js';
+import { PriceModule } from './price/price.module.js';
 
 const APPLICATION = 'lowmark-indexer';
 const STALL_AFTER_MS = 180_000;
@@ -30,7 +31,11 @@ export class IndexerModule implements OnApplicationShutdown {
     return {
       module: IndexerModule,
       global: true,
-      imports: [HealthModule, MetricsModule.register('indexer')],
+      imports: [
+        HealthModule,
+        MetricsModule.register('indexer'),
+        PriceModule.register(settings.priceSource),
+      ],
       providers: [
         { provide: SETTINGS, useValue: settings },
         { provide: LOGGER, useValue: logger },

@@ -127,6 +127,8 @@ export class IndexerSettings extends ServiceSettings {
     description:
       'Where the token’s price comes from: none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>.',
     default: 'none',
+    secret: true,
+    example: 'none',
     parse: parsePriceSource,
   })
   readonly priceSource!: PriceSource;

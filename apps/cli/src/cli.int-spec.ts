@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PartnerStore } from '#libs/db';
+import { hashApiKey, KeyRing, mintSecretsKey } from '#libs/signing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { runCli } from './cli.js';
+
+let test: TestDatabase;
+let empty: TestDatabase;
+beforeAll(async () => {
+  [test, empty] = await Promise.all([createTestDatabase(), createTestDatabase('empty')]);
+});
+afterAll(() => Promise.all([test.drop(), empty.drop()]));
+
+const SECRETS_KEY = mintSecretsKey().toString('base64');
+
+async function cli(
+  settings: Record<string, string>,
+  ...argv: string[]
+): Promise<{ code: number; out: string; err: string }> {
+  let [out, err] = ['', ''];
+  const terminal = {
+    out: (text: string) => void (out += text),
+    err: (text: string) => void (err += text),
+  };
+  const code = await runCli(argv, terminal, () => settings);
+  return { code, out, err };
+}
+
+function settings(): Record<string, string> {
+  return { DATABASE_URL: test.url, SECRETS_KEY };
+}
+
+describe('partner create', () => {
+  it('prints one line of JSON with a credential that the API can use', async () => {
+    const argv = ['partner', 'create', '--name', 'Acme', '--rate', '5', '--burst', '9', '--json'];
+    const { code, out, err } = await cli(settings(), ...argv);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^\{.*\}\n$/);
+    const issued = JSON.parse(out) as Record<'partnerId' | 'apiKey' | 'sharedSecret', string>;
+    expect(issued).toEqual({
+      partnerId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      apiKey: expect.stringMatching(/^svck_[\w-]{43}$/),
+      sharedSecret: expect.stringMatching(/^svcs_[\w-]{43}$/),
+    });
+    const keyHash = hashApiKey(issued.apiKey);
+    const found = await new PartnerStore(await test.open()).findCredential(keyHash);
+    expect(found).toMatchObject({ partnerId: issued.partnerId, rate: 5, burst: 9 });
+    const sealed = found?.secretCiphertext ?? Buffer.alloc(0);
+    expect(KeyRing.parse(SECRETS_KEY).open(sealed, keyHash)).toBe(issued.sharedSecret);
+    expect(sealed.includes(issued.sharedSecret)).toBe(false);
+  });
+
+  it('prints the same for people, with the default limits', async () => {
+    const { code, out } = await cli(settings(), 'partner', 'create', '--name', ' Nova ');
+    expect(code).toBe(0);
+    expect(out).toMatch(/API key +svck_/);
+    const { rows } = await (
+      await test.open()
+    ).pool.query(`SELECT rate, burst FROM partners.partner WHERE name = 'Nova'`);
+    expect(rows).toEqual([{ rate: 20, burst: 100 }]);
+  });
+
+  it('explains what is wrong, on the error stream and with exit code 1', async () => {
+    const create = ['partner', 'create', '--name', 'Twice'];
+    await cli(settings(), ...create);
+    const faults: [Record<string, string>, string[], RegExp][] = [
+      [settings(), create, /^There is a partner of this name already.*\[PARTNER_EXISTS\]\n$/],
+      [settings(), ['partner', 'create'], /required option '--name <name>' not specified/],
+      [settings(), [...create, '--rate', '0'], /'0' is invalid.*at least 1/],
+      [settings(), [...create, '--burst', '1.5'], /'1.5' is invalid.*at least 1/],
+      [settings(), ['partner', 'create', '--name', ' '], /Expected 1 to 100 characters/],
+      [settings(), ['nothing'], /unknown command 'nothing'/],
+      [{ DATABASE_URL: test.url }, create, /SECRETS_KEY must be set/],
+      [{ ...settings(), SECRETS_KEY: 'hunter2' }, create, /SECRETS_KEY must be 32 bytes in base64/],
+      [{}, create, /DATABASE_URL must be set\n {2}SECRETS_KEY must be set/],
+      [{ ...settings(), DATABASE_URL: empty.url }, create, /run `npm run migrate` first/],
+      [
+        { ...settings(), DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:1/x' },
+        create,
+        /^The database did not answer \(ECONNREFUSED\)/,
+      ],
+    ];
+    for (const [source, argv, message] of faults) {
+      const { code, out, err } = await cli(source, ...argv);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(message);
+      expect(err).not.toContain('hunter2');
+    }
+  });
+});
+
+describe('migrate', () => {
+  it('says what it applied, and that there was nothing to do', async () => {
+    const database = await createTestDatabase('empty');
+    const source = { DATABASE_URL: database.url };
+    expect(await cli(source, 'migrate')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Applied 3: /),
+    });
+    expect(await cli(source, 'migrate')).toMatchObject({
+      code: 0,
+      out: 'The schema is up to date.\n',
+    });
+    await database.drop();
+  });
+});
+
+describe('help', () => {
+  it('lists the commands', async () => {
+    const { code, out } = await cli({}, '--help');
+    expect(code).toBe(0);
+    expect(out).toMatch(/migrate[\s\S]*partner[\s\S]*\.data\/stack\.json/);
+  });
+});

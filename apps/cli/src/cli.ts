@@ -1,0 +1,59 @@
+import { Command, CommanderError } from 'commander';
+import { environmentOrStack, type SettingsSource, STACK_FILE } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { DatabaseRefusedError } from '#libs/db';
+import { redact, version } from '#libs/platform';
+import { migrateCommand } from './commands/migrate.command.js';
+import { partnerCreateCommand } from './commands/partner-create.command.js';
+import { type Terminal } from './commands/terminal.js';
+
+const HELP = `
+Settings come from the environment; where it has no DATABASE_URL, from the stack
+that \`npm start\` runs in this clone (${STACK_FILE}).`;
+
+/**
+ * Runs one command line, without the names of program and script.
+ * @returns the exit code: 0, or 1 after an explanation on `terminal.err`
+ */
+export async function runCli(
+  argv: readonly string[],
+  terminal: Terminal,
+  source: () => SettingsSource = environmentOrStack,
+): Promise<number> {
+  const program = new Command('lowmark')
+    .description('Commands for the operator of Lowmark')
+    .version(version())
+    .addHelpText('after', HELP);
+  program.addCommand(migrateCommand(source, terminal));
+  program.addCommand(
+    new Command('partner')
+      .description('partners and their credentials')
+      .addCommand(partnerCreateCommand(source, terminal)),
+  );
+  direct(program, terminal);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    terminal.err(`${explain(error)}\n`);
+    return 1;
+  }
+}
+
+/** Makes a command and its children return to us with their errors, and write where we say. */
+function direct(command: Command, terminal: Terminal): void {
+  command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+  for (const child of command.commands) direct(child, terminal);
+}
+
+/** PostgreSQL's codes for a schema or table that is not there. */
+const NOT_MIGRATED = ['3F000', '42P01'];
+
+function explain(error: unknown): string {
+  if (error instanceof DatabaseRefusedError && NOT_MIGRATED.includes(error.sqlState)) {
+    return 'The database has no schema yet: run `npm run migrate` first.';
+  }
+  if (error instanceof LowmarkError) return `${redact(error.message)} [${error.code}]`;
+  return redact(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}

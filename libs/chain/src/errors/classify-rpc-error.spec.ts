@@ -110,6 +110,7 @@ describe('what a refusal of eth_getLogs means', () => {
   });
 
   it.each([
+    ['anvil after a restart', 'BlockOutOfRangeError: block height is 1462 but requested was 101'],
     ['geth', 'missing trie node ef7df5d88cb1614dc3f143879a653cd90717ee42 (path )'],
     ['geth, tracing', 'required historical state unavailable (reexec=128)'],
     ['geth, path scheme', 'historical state 0xab is not available'],

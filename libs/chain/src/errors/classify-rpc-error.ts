@@ -3,6 +3,7 @@ import { isRecord } from '../shape/hex.js';
 import {
   ANSWER_TOO_LARGE,
   BATCH_TOO_LARGE,
+  BLOCK_OUT_OF_RANGE,
   NODE_BEHIND,
   RANGE_FOR_CERTAIN,
   RANGE_TOO_LARGE,
@@ -52,7 +53,8 @@ export function classifyRpcError(
   const what = `${context.call.method} failed: ${redact(message || text, context.secrets)}${code === undefined ? '' : ` (${code})`}`;
   const options = { endpoint: context.endpoint };
 
-  if (says(STATE_UNAVAILABLE)) return new StateUnavailableError(what, options);
+  if (says(STATE_UNAVAILABLE) || isPrunedHeight(text))
+    return new StateUnavailableError(what, options);
   if (says(NODE_BEHIND)) return new NodeBehindError(what, options);
   if (ANSWER_TOO_LARGE.test(text)) return rangeTooLarge(text, what, data, context);
   if (grows && RANGE_FOR_CERTAIN.test(text)) return rangeTooLarge(text, what, data, context);
@@ -68,6 +70,12 @@ export function classifyRpcError(
   }
   const sizeMayExplain = grows && code !== -32601;
   return new RpcRefusedError(what, { ...options, rpcCode: code, sizeMayExplain });
+}
+
+/** A height that the node has, and yet not its state. */
+function isPrunedHeight(text: string): boolean {
+  const [, height, requested] = BLOCK_OUT_OF_RANGE.exec(text) ?? [];
+  return height !== undefined && requested !== undefined && BigInt(requested) <= BigInt(height);
 }
 
 function partsOf(error: unknown): { code: number | undefined; message: string; data: unknown } {

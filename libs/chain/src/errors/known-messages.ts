@@ -22,6 +22,12 @@ export const STATE_UNAVAILABLE = [
   'state at block',
 ];
 
+/**
+ * anvil after a restart: the state of older blocks is gone, and the text is the one of a block that is not there yet. The numbers tell
+ * which of the two it is.
+ */
+export const BLOCK_OUT_OF_RANGE = /block height is (\d+) but requested was (\d+)/;
+
 /** The block is not known here (yet). */
 export const NODE_BEHIND = [
   'header not found',

@@ -45,6 +45,11 @@ export class Database {
       throw databaseError(error);
     }
     let broken = false;
+    // Between two statements nobody else listens to the connection, and an unheard error would end the process.
+    const lose = (): void => {
+      broken = true;
+    };
+    client.on('error', lose);
     try {
       await client.query('BEGIN');
       const result = await work(client);
@@ -56,6 +61,7 @@ export class Database {
       });
       throw databaseError(error);
     } finally {
+      client.off('error', lose);
       client.release(broken);
     }
   }

@@ -28,6 +28,8 @@ export async function migrate(url: string): Promise<string[]> {
       throw new UnsupportedDatabaseError();
     }
     const lock = await database.pool.connect();
+    // The statements report a lost connection; between them nobody listens, and an unheard error would end the process.
+    lock.on('error', () => undefined);
     try {
       await lock.query('SELECT pg_advisory_lock($1, $2)', [...MIGRATION_LOCK]);
       await lock.query(`CREATE SCHEMA IF NOT EXISTS ${MIGRATION_SCHEMA}`);

@@ -29,7 +29,22 @@ export function createLogger({ app, level = 'info', destination }: LoggerOptions
       paths: SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`]),
       censor: '[redacted]',
     },
+    serializers: { err: errorFields },
     hooks: { streamWrite: redact },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** What is worth reading of an error. Drivers hang whole connections, with their passwords, on theirs. */
+function errorFields(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack, cause } = error;
+  const { code } = error as { code?: unknown };
+  return {
+    type: name,
+    message,
+    ...(typeof code === 'string' && { code }),
+    stack,
+    ...(cause instanceof Error && { cause: { type: cause.name, message: cause.message } }),
+  };
 }

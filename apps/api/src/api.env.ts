@@ -1,0 +1,89 @@
+import { BlockList, isIP } from 'node:net';
+import { Max, Min, MinLength } from 'class-validator';
+import { commaList, SecretsSettings, Setting } from '#libs/config';
+
+const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal'];
+
+function proxies(text: string): string[] {
+  const parts = commaList(text);
+  if (!parts.every((part) => NAMED_RANGES.includes(part) || isRange(part))) {
+    throw new Error(
+      `must be a list of addresses, of ranges such as 10.0.0.0/8, or of ${NAMED_RANGES.join(', ')}`,
+    );
+  }
+  return parts;
+}
+
+function isRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^\d{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), version === 6 ? 'ipv6' : 'ipv4');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The settings of the API. */
+export class ApiSettings extends SecretsSettings {
+  @Setting({ description: 'The port of the API.', default: '3000' })
+  @Min(0)
+  @Max(65_535)
+  readonly apiPort!: number;
+
+  @Setting({ description: 'The address the API listens on.', default: '0.0.0.0' })
+  readonly apiHost!: string;
+
+  @Setting({
+    description:
+      'Snapshots are served only while the index is at most this far behind the clock, or past the end of the window asked for.',
+    default: '120',
+  })
+  @Min(1)
+  readonly indexMaxLagSeconds!: number;
+
+  @Setting({
+    description: 'A price older than this is left out of answers.',
+    default: '7200',
+  })
+  @Min(1)
+  readonly priceMaxAgeSeconds!: number;
+
+  @Setting({
+    description:
+      'Signs answers to callers without a valid key. Random at each start where unset; set it where several replicas run.',
+    secret: true,
+    optional: true,
+  })
+  @MinLength(32)
+  readonly apiAnonSecret?: string;
+
+  @Setting({
+    description:
+      'Proxies in front of the API whose X-Forwarded-For is believed, separated by commas: addresses, ranges such as 10.0.0.0/8, loopback, linklocal, uniquelocal. Unset: none.',
+    optional: true,
+    parse: proxies,
+  })
+  readonly trustedProxies?: string[];
+
+  @Setting({
+    description: 'Database connections held at most.',
+    default: '8',
+  })
+  @Min(1)
+  @Max(200)
+  readonly apiPoolSize!: number;
+
+  @Setting({
+    description:
+      'At SIGTERM: how long the API goes on serving while it already says that it is not ready, so that load balancers notice.',
+    default: '0',
+  })
+  @Min(0)
+  @Max(120_000)
+  readonly shutdownDelayMs!: number;
+}

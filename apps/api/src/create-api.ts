@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { NestFactory } from '@nestjs/core';
+import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createDatabase, PartnerStore } from '#libs/db';
+import { type Clock, type Logger, NestLogger, Registry, systemClock } from '#libs/platform';
+import { KeyRing } from '#libs/signing';
+import { type ApiSettings } from './api.env.js';
+import { ApiModule } from './api.module.js';
+import { measureRequests } from './health/request-metrics.js';
+import { ErrorFilter } from './http/errors/error.filter.js';
+import { createAdapter } from './http/http-server.js';
+import { Admissions } from './http/keys/admission.js';
+import { CredentialCache } from './http/keys/credential-cache.js';
+import { callerLoader } from './http/keys/load-caller.js';
+import { MemoryRateLimiter } from './http/limits/memory-rate-limiter.js';
+
+export interface ApiOptions {
+  readonly settings: ApiSettings;
+  readonly logger: Logger;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+}
+
+/**
+ * The whole API, ready to listen; `close()` stops it and everything it opened.
+ * @throws DatabaseUnavailableError, DatabaseRefusedError where there is no database to start with
+ */
+export async function createApi({
+  settings,
+  logger,
+  clock = systemClock,
+}: ApiOptions): Promise<NestFastifyApplication> {
+  const database = await createDatabase({
+    url: settings.databaseUrl,
+    applicationName: 'lowmark api',
+    poolSize: settings.apiPoolSize,
+    readOnly: true,
+    onError: (error) => {
+      // The driver's error drags its whole connection along.
+      logger.warn({ reason: error.message }, 'A database connection was lost');
+    },
+  });
+  const keyRing = KeyRing.parse(settings.secretsKey);
+  const admissions = new Admissions(
+    new CredentialCache(callerLoader(new PartnerStore(database), keyRing), clock),
+    new MemoryRateLimiter(clock),
+    settings.apiAnonSecret ?? randomBytes(32).toString('base64url'),
+  );
+  const adapter = createAdapter(admissions, settings.trustedProxies ?? false);
+  const module = ApiModule.register({ settings, database, clock });
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    logger: new NestLogger(logger),
+    abortOnError: false,
+    bodyParser: false,
+  });
+  app.useGlobalFilters(new ErrorFilter(logger));
+  measureRequests(adapter.getInstance(), app.get(Registry));
+  return app;
+}

@@ -1,0 +1,51 @@
+import { coverage, type CoverageGap, windowOf } from '#libs/domain';
+import { type CheckResult, type Clock, type HealthRegistry } from '#libs/platform';
+import { type IndexStore } from '#libs/db';
+
+const REASONS: Readonly<Record<CoverageGap, string>> = {
+  halted: 'has stopped',
+  'not-synced': 'is not complete yet',
+  lagging: 'is behind the chain',
+};
+
+export interface ApiChecksOptions {
+  readonly index: IndexStore;
+  readonly clock: Clock;
+  readonly indexMaxLagSeconds: number;
+}
+
+/** Readiness: whether a snapshot asked for now would be answered. */
+export class ApiChecks {
+  private stopped = false;
+
+  constructor(
+    health: HealthRegistry,
+    private readonly options: ApiChecksOptions,
+  ) {
+    health.register('process', () => (this.stopped ? { reason: 'is shutting down' } : {}));
+    health.register('index', () => this.checkIndex());
+  }
+
+  /** From now on not ready, though requests are still answered. */
+  stopping(): void {
+    this.stopped = true;
+  }
+
+  private async checkIndex(): Promise<CheckResult> {
+    const { index, clock, indexMaxLagSeconds } = this.options;
+    const state = await index.state();
+    if (state === undefined) return { reason: 'does not exist yet: start the indexer' };
+    const nowMs = clock.nowMs();
+    const progress = {
+      headSeconds: state.head.timestampSeconds,
+      syncedAt: state.syncedAt,
+      haltedReason: state.halted?.reason,
+    };
+    const covered = coverage(progress, windowOf(nowMs, 1), nowMs, indexMaxLagSeconds);
+    const details = {
+      block: state.head.number.toString(),
+      lagSeconds: Math.round(nowMs / 1000) - state.head.timestampSeconds,
+    };
+    return covered === 'covered' ? { details } : { reason: REASONS[covered.reason], details };
+  }
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import { aWallet } from '#libs/testing';
+import {
+  addPartner,
+  ANON_SECRET,
+  type Api,
+  seedIndex,
+  startApi,
+} from '../testing/api-harness.support-spec.js';
+import { exchange, expectSigned } from '../testing/wire.support-spec.js';
+
+let api: Api;
+let stopped = false;
+
+async function start(overrides: Record<string, string> = {}): Promise<void> {
+  stopped = false;
+  api = await startApi(overrides);
+  const events: [string, ReturnType<typeof aWallet>, number][] = [
+    ['2026-11-10T10:00:00Z', aWallet(1), 1],
+  ];
+  await seedIndex(api, { events, headAt: '2026-11-21T12:00:00Z' });
+}
+afterEach(async () => {
+  if (!stopped) await api.stop();
+});
+
+describe('health and metrics', () => {
+  it('are signed like everything else', async () => {
+    await start();
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+      const { headers, text } = await request(api.url).get(path).expect(200);
+      expectSigned({ headers, body: text }, { method: 'GET', path, secret: ANON_SECRET });
+      expect(headers['x-ratelimit-remaining']).toBe('100');
+    }
+  });
+
+  it('tell how far the index is', async () => {
+    await start();
+    const { body } = await request(api.url).get('/health/ready').expect(200);
+    expect(body.checks.index.details).toEqual({ block: '1000', lagSeconds: 2 });
+  });
+
+  it('count answers by route, and made-up paths under one name', async () => {
+    await start();
+    await request(api.url).get('/made/up').expect(404);
+    await request(api.url).get('/api/staking/snapshots').expect(401);
+    const { text } = await request(api.url).get('/metrics').expect(200);
+    expect(text).toMatch(
+      /lowmark_api_request_seconds_count\{.*route="\/api\/staking\/snapshots".*\} 1/,
+    );
+    expect(text).not.toContain('made');
+  });
+});
+
+describe('shutdown', () => {
+  const get = (key: string, connection: string): string =>
+    `GET /api/staking/snapshots?walletAddress=${aWallet(1)} HTTP/1.1\r\nHost: a\r\nX-API-KEY: ${key}\r\nConnection: ${connection}\r\n\r\n`;
+
+  it('lets an open request finish, signed, and takes no new connections', async () => {
+    await start();
+    const { apiKey, sharedSecret } = await addPartner(api, 'patient');
+    await request(api.url).get('/nowhere').set('X-API-KEY', apiKey).expect(404);
+    api.link.hold();
+    const open = exchange(api.port, [get(apiKey, 'keep-alive')]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const closing = api.stop();
+    stopped = true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const late = connect(api.port, '127.0.0.1');
+    const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNREFUSED');
+    api.link.release();
+    const [answer] = await open;
+    expect(answer?.status).toBe(200);
+    expect(answer?.headers['connection']).toBe('close');
+    const expected = { method: 'GET', path: '/api/staking/snapshots', secret: sharedSecret };
+    if (answer) expectSigned(answer, expected);
+    await closing;
+  });
+
+  it('says that it is not ready first, and goes on serving for the delay', async () => {
+    await start({ SHUTDOWN_DELAY_MS: '400' });
+    await request(api.url).get('/health/ready').expect(200);
+    const closing = api.stop();
+    stopped = true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const { body } = await request(api.url).get('/health/ready').expect(503);
+    expect(body.reasons).toEqual(['process: is shutting down']);
+    await request(api.url).get('/health/live').expect(200);
+    await closing;
+  });
+});

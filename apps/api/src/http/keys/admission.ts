@@ -1,0 +1,93 @@
+/**
+ * Who calls and whether they may go on: decided once for each request, before anything else looks at it. A caller with a
+ * valid key is limited under its partner, everybody else under the client address, and look-ups of keys never seen before
+ * count for the address too until they prove valid: guessing keys cannot load the database.
+ */
+import { type FastifyRequest } from 'fastify';
+import { isApiKey } from '#libs/signing';
+import { ApiError } from '../errors/api.error.js';
+import { toApiError } from '../errors/to-api-error.js';
+import { addressKey } from '../limits/client-address.js';
+import { type RateLimiter, type RatePolicy, type RateVerdict } from '../limits/rate-limiter.js';
+import { type Caller, type CredentialCache } from './credential-cache.js';
+
+export interface Admission {
+  /** Absent for a caller without a valid key. */
+  readonly caller?: Caller;
+  /** Signs the answer. */
+  readonly secret: string;
+  readonly verdict: RateVerdict;
+  /** The answer, where the request must not go on. */
+  readonly refusal?: ApiError;
+}
+
+/** For callers without a valid key, per client address. */
+export const ANONYMOUS_POLICY: RatePolicy = { rate: 20, burst: 100 };
+
+/** Probes and scrapers come often, from few addresses and without a key; they are cheap and not counted. */
+const NOT_COUNTED = /^\/(?:health|metrics)(?:[/?]|$)/;
+
+export class Admissions {
+  constructor(
+    private readonly credentials: CredentialCache,
+    private readonly limiter: RateLimiter,
+    private readonly anonymousSecret: string,
+  ) {}
+
+  async admit(request: Pick<FastifyRequest, 'headers' | 'raw' | 'ip'>): Promise<Admission> {
+    const header = request.headers['x-api-key'];
+    const apiKey = typeof header === 'string' && isApiKey(header) ? header : undefined;
+    const address = addressKey(request.ip);
+    if (apiKey === undefined) {
+      return NOT_COUNTED.test(request.raw.url ?? '') ? this.notCounted() : this.anonymous(address);
+    }
+    const known = this.credentials.peek(apiKey);
+    if (known === 'unknown') return this.anonymous(address);
+    if (known !== undefined) return this.known(known);
+    return this.afterLookUp(apiKey, address);
+  }
+
+  /** For a request that could not even be read. */
+  async anonymous(address: string): Promise<Admission> {
+    const verdict = await this.limiter.take(`address:${address}`, ANONYMOUS_POLICY);
+    return this.refusedOrNot({ secret: this.anonymousSecret, verdict });
+  }
+
+  private async known(caller: Caller): Promise<Admission> {
+    const verdict = await this.limiter.take(`partner:${caller.partnerId}`, caller);
+    return this.refusedOrNot({ caller, secret: caller.sharedSecret, verdict });
+  }
+
+  private async afterLookUp(apiKey: string, address: string): Promise<Admission> {
+    // The key of a caller that was valid a moment ago is no guess, whatever else comes from its address.
+    const advance = this.credentials.wasKnown(apiKey) ? undefined : await this.anonymous(address);
+    if (advance?.refusal !== undefined) return advance;
+    let caller: Caller | undefined;
+    try {
+      caller = await this.credentials.load(apiKey);
+    } catch (error) {
+      return { ...(advance ?? (await this.anonymous(address))), refusal: toApiError(error) };
+    }
+    if (caller === undefined) return advance ?? this.anonymous(address);
+    if (advance !== undefined) await this.limiter.giveBack(`address:${address}`, ANONYMOUS_POLICY);
+    return this.known(caller);
+  }
+
+  private notCounted(): Admission {
+    const limit = ANONYMOUS_POLICY.burst;
+    const verdict = {
+      allowed: true,
+      limit,
+      remaining: limit,
+      resetSeconds: 0,
+      retryAfterSeconds: 0,
+    };
+    return { secret: this.anonymousSecret, verdict };
+  }
+
+  private refusedOrNot(admission: Admission): Admission {
+    return admission.verdict.allowed
+      ? admission
+      : { ...admission, refusal: ApiError.tooManyRequests(admission.verdict.retryAfterSeconds) };
+  }
+}

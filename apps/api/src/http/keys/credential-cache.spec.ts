@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '#libs/testing';
+import { type Caller, CredentialCache } from './credential-cache.js';
+
+const CALLER: Caller = { partnerId: 'p', sharedSecret: 's', rate: 1, burst: 1 };
+
+/** A source that answers as told and counts how often it is asked. */
+class Source {
+  readonly asked: string[] = [];
+  answer: () => Promise<Caller | undefined> = () => Promise.resolve(CALLER);
+
+  readonly load = (apiKey: string): Promise<Caller | undefined> => {
+    this.asked.push(apiKey);
+    return this.answer();
+  };
+}
+
+function setUp(maxKeys = 10) {
+  const source = new Source();
+  const clock = new FakeClock(1_000_000);
+  const options = { ttlMs: 5000, retryMs: 1000, maxKeys };
+  return { source, clock, cache: new CredentialCache(source.load, clock, options) };
+}
+
+describe('CredentialCache', () => {
+  it('asks once per key at a time, and again after its time', async () => {
+    const { source, clock, cache } = setUp();
+    expect(cache.peek('k')).toBeUndefined();
+    await Promise.all([cache.load('k'), cache.load('k'), cache.load('k')]);
+    expect(source.asked).toEqual(['k']);
+    clock.advance(4999);
+    expect(cache.peek('k')).toBe(CALLER);
+    clock.advance(1);
+    expect(cache.peek('k')).toBeUndefined();
+    expect(cache.wasKnown('k')).toBe(true);
+  });
+
+  it('remembers that a key is nobody’s', async () => {
+    const { source, cache } = setUp();
+    source.answer = () => Promise.resolve(undefined);
+    expect(await cache.load('k')).toBeUndefined();
+    expect(cache.peek('k')).toBe('unknown');
+    expect(cache.wasKnown('k')).toBe(false);
+  });
+
+  it('keeps a known caller while the source is down, and asks again a second later', async () => {
+    const { source, clock, cache } = setUp();
+    await cache.load('k');
+    source.answer = () => Promise.reject(new Error('down'));
+    clock.advance(5000);
+    expect(await cache.load('k')).toBe(CALLER);
+    expect(cache.peek('k')).toBe(CALLER);
+    clock.advance(1000);
+    expect(cache.peek('k')).toBeUndefined();
+    source.answer = () => Promise.resolve(undefined);
+    expect(await cache.load('k')).toBeUndefined();
+    expect(cache.peek('k')).toBe('unknown');
+  });
+
+  it('fails for a caller never seen while the source is down, and remembers nothing of it', async () => {
+    const { source, cache } = setUp();
+    source.answer = () => Promise.reject(new Error('down'));
+    await expect(cache.load('k')).rejects.toThrow('down');
+    source.answer = () => Promise.resolve(CALLER);
+    expect(await cache.load('k')).toBe(CALLER);
+  });
+
+  it('asks again after the clock was set back', async () => {
+    const { clock, cache } = setUp();
+    await cache.load('k');
+    clock.advance(-1);
+    expect(cache.peek('k')).toBeUndefined();
+  });
+
+  it('forgets the key that was silent longest beyond its bound', async () => {
+    const { cache } = setUp(2);
+    for (const key of ['a', 'b', 'c']) await cache.load(key);
+    expect([cache.peek('a'), cache.peek('c')]).toEqual([undefined, CALLER]);
+  });
+});

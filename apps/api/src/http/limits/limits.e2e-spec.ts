@@ -1,0 +1,114 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import request, { type Response } from 'supertest';
+import { mintCredential } from '#libs/signing';
+import { aWallet } from '#libs/testing';
+import {
+  addPartner,
+  ANON_SECRET,
+  type Api,
+  seedIndex,
+  startApi,
+} from '../../testing/api-harness.support-spec.js';
+import { exchange, expectError, expectSigned } from '../../testing/wire.support-spec.js';
+
+const PATH = '/api/staking/snapshots';
+const QUERY = `${PATH}?walletAddress=${aWallet(1)}`;
+
+let api: Api;
+afterEach(() => api.stop());
+
+async function start(overrides: Record<string, string> = {}): Promise<void> {
+  api = await startApi(overrides);
+  const events: [string, ReturnType<typeof aWallet>, number][] = [
+    ['2026-11-10T10:00:00Z', aWallet(1), 1],
+  ];
+  await seedIndex(api, { events, headAt: '2026-11-21T12:00:00Z' });
+}
+
+const figures = ({ headers }: Response) =>
+  ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
+
+/** As many requests as it takes from one address, without a key. */
+async function exhaustAddress(headers: Record<string, string> = {}): Promise<void> {
+  for (let i = 0; i < 100; i++) await request(api.url).get(PATH).set(headers).expect(401);
+}
+
+describe('limits', () => {
+  it('are those of the partner, for all its requests, whatever their answer', async () => {
+    await start();
+    const { apiKey, sharedSecret } = await addPartner(api, 'small', { rate: 2, burst: 3 });
+    const ask = (url: string) => request(api.url).get(url).set('X-API-KEY', apiKey);
+    expect(figures(await ask(QUERY).expect(200))).toEqual([3, 2, 1]);
+    expect(figures(await ask(PATH).expect(400))).toEqual([3, 1, 1]);
+    expect(figures(await ask('/nowhere').expect(404))).toEqual([3, 0, 2]);
+    const refused = await ask(QUERY).expect(429);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(figures(refused)).toEqual([3, 0, 2]);
+    expect(refused.text).toBe(
+      '{"code":"RATE_LIMIT_EXCEEDED","message":"Too many requests: try again in 1 s.","success":false}',
+    );
+    const expected = { method: 'GET', path: PATH, secret: sharedSecret };
+    expectSigned({ headers: refused.headers, body: refused.text }, expected);
+    api.clock.advance(500);
+    await ask(QUERY).expect(200);
+    await ask(QUERY).expect(429);
+  });
+
+  it('are per address for callers without a valid key, and leave partners from there alone', async () => {
+    await start();
+    const { apiKey } = await addPartner(api, 'neighbour');
+    await request(api.url).get(QUERY).set('X-API-KEY', apiKey).expect(200);
+    await exhaustAddress();
+    const refused = await request(api.url).get(PATH).expect(429);
+    const expected = { method: 'GET', path: PATH, secret: ANON_SECRET };
+    expectSigned({ headers: refused.headers, body: refused.text }, expected);
+    await request(api.url).get(QUERY).set('X-API-KEY', apiKey).expect(200);
+    // Also when its credential is due to be looked up again.
+    api.clock.advance(5000);
+    await exhaustAddress();
+    await request(api.url).get(QUERY).set('X-API-KEY', apiKey).expect(200);
+    await request(api.url).get('/health/live').expect(200);
+    await request(api.url).get('/metrics').expect(200);
+  });
+
+  it('let nobody load the database by guessing keys', async () => {
+    await start();
+    const guess = () => request(api.url).get(PATH).set('X-API-KEY', mintCredential().apiKey);
+    for (let i = 0; i < 100; i++) await guess().expect(401);
+    const before = api.link.packets();
+    await guess().expect(429);
+    expect(api.link.packets()).toBe(before);
+  });
+
+  it('count requests that cannot be parsed', async () => {
+    await start();
+    await exhaustAddress();
+    const [answer] = await exchange(api.port, ['GET /x HTTP/1.1\r\nbad\r\n\r\n']);
+    if (answer === undefined) throw new Error('no answer');
+    expectError(answer, 429, 'RATE_LIMIT_EXCEEDED');
+    expect(answer.headers['retry-after']).toBe('1');
+    expectSigned(answer, { method: 'GET', path: '/x', secret: ANON_SECRET });
+    const [bad] = await exchange(api.port, [
+      'GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+    ]);
+    if (bad === undefined) throw new Error('no answer');
+    expectError(bad, 429, 'RATE_LIMIT_EXCEEDED');
+    expectSigned(bad, { method: 'GET', path: '/%zz', secret: ANON_SECRET });
+  });
+
+  it('do not believe X-Forwarded-For of anybody', async () => {
+    await start();
+    await exhaustAddress({ 'X-Forwarded-For': '198.51.100.1' });
+    await request(api.url).get(PATH).set('X-Forwarded-For', '198.51.100.2').expect(429);
+  });
+
+  it('take the address from X-Forwarded-For of a trusted proxy', async () => {
+    await start({ TRUSTED_PROXIES: 'loopback' });
+    await exhaustAddress({ 'X-Forwarded-For': '203.0.113.9, 198.51.100.1' });
+    await request(api.url)
+      .get(PATH)
+      .set('X-Forwarded-For', '203.0.113.8, 198.51.100.1')
+      .expect(429);
+    await request(api.url).get(PATH).set('X-Forwarded-For', '198.51.100.2').expect(401);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { FakeClock } from '#libs/testing';
+import { MemoryRateLimiter } from './memory-rate-limiter.js';
+
+const POLICY = { rate: 20, burst: 100 };
+
+function takes(limiter: MemoryRateLimiter, count: number, key = 'a') {
+  return Array.from({ length: count }, () => limiter.take(key, POLICY));
+}
+
+describe('MemoryRateLimiter', () => {
+  it('allows the burst at once, then the rate, and counts down what is left', () => {
+    const clock = new FakeClock(1_000_000);
+    const limiter = new MemoryRateLimiter(clock);
+    const first = takes(limiter, 100);
+    expect(first.every(({ allowed }) => allowed)).toBe(true);
+    expect(first.map(({ remaining }) => remaining)).toEqual(
+      Array.from({ length: 100 }, (_, i) => 99 - i),
+    );
+    expect(limiter.take('a', POLICY)).toEqual({
+      allowed: false,
+      limit: 100,
+      remaining: 0,
+      resetSeconds: 5,
+      retryAfterSeconds: 1,
+    });
+    clock.advance(1000);
+    expect(takes(limiter, 25).filter(({ allowed }) => allowed)).toHaveLength(20);
+    clock.advance(5000);
+    expect(limiter.take('a', POLICY).remaining).toBe(99);
+  });
+
+  it('keeps keys apart, and a refused request costs nothing', () => {
+    const clock = new FakeClock(0);
+    const limiter = new MemoryRateLimiter(clock);
+    takes(limiter, 500);
+    expect(limiter.take('b', POLICY).allowed).toBe(true);
+    clock.advance(50);
+    expect(limiter.take('a', POLICY).allowed).toBe(true);
+  });
+
+  it('gives back what was taken', () => {
+    const limiter = new MemoryRateLimiter(new FakeClock(0));
+    takes(limiter, 100);
+    limiter.giveBack('a', POLICY);
+    limiter.giveBack('nobody', POLICY);
+    expect(takes(limiter, 2).map(({ allowed }) => allowed)).toEqual([true, false]);
+  });
+
+  it('never allows more than burst + rate x time, and never less than what a token bucket would', () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 300 });
+    const policies = fc.record({
+      rate: fc.integer({ min: 1, max: 50 }),
+      burst: fc.integer({ min: 1, max: 20 }),
+    });
+    fc.assert(
+      fc.property(steps, policies, (waits, policy) => {
+        const clock = new FakeClock(5_000);
+        const limiter = new MemoryRateLimiter(clock);
+        // The bucket in units of 1/1000 token, so that it is exact.
+        let bucket = policy.burst * 1000;
+        for (const wait of waits) {
+          clock.advance(wait);
+          bucket = Math.min(policy.burst * 1000, bucket + wait * policy.rate);
+          const { allowed, remaining } = limiter.take('k', policy);
+          expect(allowed).toBe(bucket >= 1000);
+          if (allowed) bucket -= 1000;
+          expect(remaining).toBe(Math.floor(bucket / 1000));
+        }
+      }),
+    );
+  });
+
+  it('locks nobody out after the clock was set back', () => {
+    const clock = new FakeClock(10_000_000);
+    const limiter = new MemoryRateLimiter(clock);
+    takes(limiter, 100);
+    clock.set(0);
+    expect(limiter.take('a', POLICY).allowed).toBe(true);
+  });
+
+  it('remembers a bounded number of keys', () => {
+    const limiter = new MemoryRateLimiter(new FakeClock(0), 10);
+    takes(limiter, 100, 'old');
+    for (let i = 0; i < 10; i++) limiter.take(`new${i}`, POLICY);
+    expect(limiter.take('old', POLICY).remaining).toBe(99);
+  });
+});

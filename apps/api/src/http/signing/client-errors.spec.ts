@@ -1,0 +1,76 @@
+import { createServer, type AddressInfo, connect, type Server } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { FakeClock } from '#libs/testing';
+import { exchange, expectError, expectSigned } from '../../testing/wire.support-spec.js';
+import { Admissions } from '../keys/admission.js';
+import { CredentialCache } from '../keys/credential-cache.js';
+import { MemoryRateLimiter } from '../limits/memory-rate-limiter.js';
+import { ClientErrors, type ParseError } from './client-errors.js';
+
+const SECRET = 'anonymous';
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.close();
+});
+
+/** A bare socket server whose every connection is reported as failed, as Node's parser would. */
+async function failing(...errors: ParseError[]): Promise<number> {
+  const clock = new FakeClock(0);
+  const cache = new CredentialCache(() => Promise.resolve(undefined), clock);
+  const clientErrors = new ClientErrors(
+    new Admissions(cache, new MemoryRateLimiter(clock), SECRET),
+  );
+  server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      for (const error of errors) clientErrors.handle(error, socket);
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const failure = (fields: Partial<ParseError>): ParseError => Object.assign(new Error('x'), fields);
+
+describe('ClientErrors', () => {
+  it.each([
+    ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+    ['HPE_HEADER_OVERFLOW', 431],
+    ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+    ['HPE_INVALID_METHOD', 400],
+  ])('answers %s with %s', async (code, status) => {
+    const port = await failing(failure({ code }));
+    const [answer] = await exchange(port, ['x']);
+    if (answer === undefined) throw new Error('no answer');
+    expectError(answer, status, 'BAD_REQUEST');
+    expectSigned(answer, { method: '', path: '', secret: SECRET });
+  });
+
+  it('signs for the last request line before the place of the error', async () => {
+    const packet =
+      'GET /one?a HTTP/1.1\r\n\r\nPOST /two?b HTTP/1.1\r\nbad\r\n\r\nGET /three HTTP/1.1\r\n\r\n';
+    const rawPacket = Buffer.from(packet);
+    const error = failure({ code: 'HPE_X', rawPacket, bytesParsed: packet.indexOf('bad') });
+    const [answer] = await exchange(await failing(error), ['x']);
+    if (answer) expectSigned(answer, { method: 'POST', path: '/two', secret: SECRET });
+  });
+
+  it('answers once, however often the parser complains', async () => {
+    const error = failure({ code: 'HPE_X' });
+    expect(await exchange(await failing(error, error), ['x', 'y'])).toHaveLength(1);
+  });
+
+  it('says nothing to a connection that was reset', async () => {
+    expect(await exchange(await failing(failure({ code: 'ECONNRESET' })), ['x'])).toEqual([]);
+  });
+
+  it('cuts off a client that goes on sending', async () => {
+    const socket = connect(await failing(failure({ code: 'HPE_X' })), '127.0.0.1');
+    socket.on('error', () => undefined);
+    const flood = setInterval(() => socket.write('x'), 20);
+    await new Promise((resolve) => socket.on('close', resolve));
+    clearInterval(flood);
+    expect(socket.destroyed).toBe(true);
+  });
+});

@@ -1,0 +1,21 @@
+import { environmentOrStack, readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { closeOnSignals, createLogger } from '#libs/platform';
+import { ApiSettings } from './api.env.js';
+import { createApi } from './create-api.js';
+
+const startup = createLogger({ app: 'api' });
+
+try {
+  const settings = readSettings(ApiSettings, environmentOrStack());
+  const logger = createLogger({ app: 'api', level: settings.logLevel });
+  const app = await createApi({ settings, logger });
+  closeOnSignals(app, logger);
+  await app.listen(settings.apiPort, settings.apiHost);
+  logger.info({ url: await app.getUrl() }, 'Serving');
+} catch (error) {
+  // What to mend is in the message; the stack of a wrong setting helps nobody.
+  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else startup.fatal({ err: error }, 'The API could not run');
+  process.exit(1);
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Address, canonicalJson } from '#libs/domain';
+import { snapshotBody } from './snapshot-body.js';
+import { type Snapshot } from './snapshot.js';
+
+const address = fc.stringMatching(/^0x[0-9a-f]{40}$/).map((text) => text as Address);
+const amount = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
+const snapshots: fc.Arbitrary<Snapshot> = fc.record(
+  {
+    wallet: address,
+    requestedAtMs: fc.integer({ min: 0, max: 4e12 }),
+    tokenSymbol: fc.string({ unit: 'grapheme' }),
+    tokenContract: address,
+    stakeContract: address,
+    average: amount,
+    usd: fc.record({ value: amount, rate: amount }),
+    days: fc.array(fc.record({ day: fc.integer({ min: 0, max: 40_000 }), amount }), {
+      maxLength: 30,
+    }),
+  },
+  {
+    requiredKeys: [
+      'wallet',
+      'requestedAtMs',
+      'tokenSymbol',
+      'tokenContract',
+      'stakeContract',
+      'average',
+      'days',
+    ],
+  },
+);
+
+describe('snapshotBody', () => {
+  it('writes canonical JSON, whatever the values', () => {
+    fc.assert(
+      fc.property(snapshots, (snapshot) => {
+        const body = snapshotBody(snapshot);
+        expect(canonicalJson(JSON.parse(body))).toBe(body);
+        expect(JSON.parse(body)).toMatchObject({
+          walletAddress: snapshot.wallet,
+          averageStakedAmount: snapshot.average,
+          tokenSymbol: snapshot.tokenSymbol,
+        });
+      }),
+    );
+  });
+
+  it.each([Infinity, NaN])('refuses %s', (average) => {
+    const snapshot: Snapshot = {
+      wallet: '0x' as Address,
+      requestedAtMs: 0,
+      tokenSymbol: '',
+      tokenContract: '0x' as Address,
+      stakeContract: '0x' as Address,
+      average,
+      days: [],
+    };
+    expect(() => snapshotBody(snapshot)).toThrow(
+      expect.objectContaining({ code: 'NUMBER_TOO_LARGE' }),
+    );
+  });
+});

@@ -1,0 +1,166 @@
+/** The whole API on a database of its own, for the end-to-end tests of this app. Named so that it counts as a test file without being one. */
+import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo } from 'node:net';
+import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { readSettings } from '#libs/config';
+import { IndexStore, PartnerStore, PriceStore } from '#libs/db';
+import { type Address, type BlockDeltas, foldBlocks } from '#libs/domain';
+import { createLogger } from '#libs/platform';
+import { hashApiKey, KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
+import {
+  aBlock,
+  anInitialIndex,
+  createTestDatabase,
+  FakeClock,
+  type TestDatabase,
+} from '#libs/testing';
+import { ApiSettings } from '../api.env.js';
+import { createApi } from '../create-api.js';
+
+export const ANON_SECRET = 'svcs_anonymous_secret_of_this_environment';
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+/** A moment at which the clock of every test starts. */
+export const NOON_MS = Date.parse('2026-11-21T12:00:02.123Z');
+
+export const seconds = (iso: string): number => Date.parse(iso) / 1000;
+
+export interface Api {
+  readonly app: NestFastifyApplication;
+  readonly url: string;
+  readonly port: number;
+  readonly clock: FakeClock;
+  readonly logs: string[];
+  readonly database: TestDatabase;
+  readonly link: DatabaseLink;
+  stop(): Promise<void>;
+}
+
+/** Starts the API; its connections to the database go through a link that a test can cut. */
+export async function startApi(overrides: Record<string, string> = {}): Promise<Api> {
+  const database = await createTestDatabase();
+  const link = await linkTo(new URL(database.url));
+  const url = new URL(database.url);
+  url.port = String(link.port);
+  const clock = new FakeClock(NOON_MS);
+  const logs: string[] = [];
+  const settings = readSettings(ApiSettings, {
+    DATABASE_URL: url.href,
+    SECRETS_KEY,
+    API_ANON_SECRET: ANON_SECRET,
+    ...overrides,
+  });
+  const destination = { write: (line: string) => void logs.push(line) };
+  const logger = createLogger({ app: 'api', level: 'info', destination });
+  const app = await createApi({ settings, logger, clock });
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const stop = async (): Promise<void> => {
+    await app.close();
+    await link.cut();
+    await database.drop();
+  };
+  return { app, url: `http://127.0.0.1:${port}`, port, clock, logs, database, link, stop };
+}
+
+export async function addPartner(
+  api: Api,
+  name: string,
+  policy: { rate: number; burst: number } = { rate: 1000, burst: 10_000 },
+): Promise<MintedCredential> {
+  const minted = mintCredential();
+  const keyHash = hashApiKey(minted.apiKey);
+  const secretCiphertext = KeyRing.parse(SECRETS_KEY).seal(minted.sharedSecret, keyHash);
+  const keyPrefix = minted.apiKey.slice(0, 12);
+  const partners = new PartnerStore(await api.database.open());
+  await partners.create({ name, ...policy, credential: { keyHash, keyPrefix, secretCiphertext } });
+  return minted;
+}
+
+export interface Seed {
+  /** Per block: time, wallet and signed whole tokens. */
+  readonly events: readonly [iso: string, wallet: Address, tokens: number][];
+  /** Time of the newest indexed block. */
+  readonly headAt: string;
+  readonly finalisedAt?: string;
+  readonly synced?: boolean;
+  readonly symbol?: string;
+}
+
+/** Writes a history as the indexer would. */
+export async function seedIndex(api: Api, seed: Seed): Promise<void> {
+  const index = new IndexStore(await api.database.open());
+  const first = aBlock(0, seconds('2026-01-01T00:00:00Z'));
+  await index.create(anInitialIndex({ head: first, tokenSymbol: seed.symbol ?? 'SVC' }));
+  const blocks: BlockDeltas[] = seed.events.map(([iso, wallet, tokens], i) => ({
+    blockNumber: BigInt(i + 1),
+    timestampSeconds: seconds(iso),
+    deltas: [{ wallet, amount: BigInt(tokens) * 10n ** 18n }],
+  }));
+  const { changes, days, totalDelta } = foldBlocks(new Map(), blocks);
+  const head = aBlock(1000, seconds(seed.headAt));
+  await index.commit({
+    fence: await index.takeLead(),
+    previousHead: first,
+    head,
+    changes,
+    days,
+    total: totalDelta,
+    blocks: [head],
+    synced: seed.synced !== false,
+    ...(seed.finalisedAt && { finalised: aBlock(900, seconds(seed.finalisedAt)) }),
+  });
+}
+
+export async function addPrice(api: Api, usd: string, observedAt: string): Promise<void> {
+  const prices = new PriceStore(await api.database.open());
+  await prices.add({ usd, observedAt: new Date(observedAt), source: 'fixed' });
+}
+
+export interface DatabaseLink {
+  readonly port: number;
+  /** Ends every connection and refuses new ones. */
+  cut(): Promise<void>;
+  restore(): Promise<void>;
+  /** Lets nothing through until `release`. */
+  hold(): void;
+  release(): void;
+  /** Messages of clients since the start, to count round trips. */
+  readonly packets: () => number;
+}
+
+async function linkTo(target: URL): Promise<DatabaseLink> {
+  const sockets = new Set<Socket>();
+  let packets = 0;
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+    near.on('data', () => packets++);
+  });
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const cut = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  const hold = (): void => {
+    for (const socket of sockets) socket.pause();
+  };
+  const release = (): void => {
+    for (const socket of sockets) socket.resume();
+  };
+  return { port, cut, restore: () => listen(port), hold, release, packets: () => packets };
+}

@@ -1,0 +1,51 @@
+import { readJson, writePrivateJson } from './private-file.js';
+
+/** A partner's credential as `partner create` prints it, with the database that knows it. */
+export interface StackPartner {
+  readonly name: string;
+  readonly apiKey: string;
+  readonly sharedSecret: string;
+  /** `embedded`, or host and name of another database. */
+  readonly database: string;
+}
+
+/**
+ * `.data/stack.json`: what later starts need again, and where the running stack is, for `npm run cli`. Readable by its
+ * owner only.
+ */
+export interface StackFile {
+  readonly databaseUrl?: string;
+  readonly secretsKey?: string;
+  readonly apiUrl?: string;
+  readonly indexerUrl?: string;
+  readonly rpcUrl?: string;
+  readonly chainId?: number;
+  readonly stakeContract?: string;
+  readonly tokenContract?: string;
+  readonly partner?: StackPartner;
+  /** Of the embedded PostgreSQL, made when it was. */
+  readonly embeddedPassword?: string;
+  readonly anonSecret?: string;
+}
+
+/** The file in memory; each `set` is on disk when it returns. */
+export class StackFileStore {
+  #content: StackFile = {};
+
+  constructor(private readonly path: string) {}
+
+  static async open(path: string): Promise<StackFileStore> {
+    const store = new StackFileStore(path);
+    store.#content = (await readJson(path)) ?? {};
+    return store;
+  }
+
+  get content(): StackFile {
+    return this.#content;
+  }
+
+  async set(part: StackFile): Promise<void> {
+    this.#content = { ...this.#content, ...part };
+    await writePrivateJson(this.path, this.#content);
+  }
+}

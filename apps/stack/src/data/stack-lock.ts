@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { link, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { StackError } from '../stack.error.js';
+import { readJson } from './private-file.js';
+
+interface Holder {
+  readonly pid: number;
+  readonly port: number;
+  readonly token: string;
+}
+
+/**
+ * Lets one stack run in a directory at a time. The holder answers on a loopback port with the token in its lock file; a file
+ * whose holder does not is a leftover (a process number alone proves nothing: it may belong to another program by now).
+ */
+export class StackLock {
+  private constructor(
+    private readonly path: string,
+    private readonly server: Server,
+    /** Whether the stack before this one ended without giving its lock back. */
+    readonly tookOver: boolean,
+  ) {}
+
+  /** @throws StackError where another stack holds the lock. */
+  static async take(path: string): Promise<StackLock> {
+    const token = randomUUID();
+    const server = createServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.end(token);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    server.unref();
+    const { port } = server.address() as AddressInfo;
+    const own = `${path}.${String(process.pid)}`;
+    await writeFile(own, JSON.stringify({ pid: process.pid, port, token }));
+    try {
+      const tookOver = await claim(own, path);
+      return new StackLock(path, server, tookOver);
+    } catch (error) {
+      server.close();
+      throw error;
+    } finally {
+      await rm(own, { force: true });
+    }
+  }
+
+  async release(): Promise<void> {
+    await rm(this.path, { force: true });
+    this.server.close();
+  }
+}
+
+/** Links the complete file to the lock's name, which fails where there is one. */
+async function claim(own: string, path: string): Promise<boolean> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await link(own, path);
+      return attempt > 0;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt === 3) throw error;
+    }
+    const holder = (await readJson(path)) as Holder | undefined;
+    if (holder !== undefined && (await answers(holder))) {
+      throw new StackError(
+        `The stack already runs in this clone (process ${holder.pid}). End it there with Ctrl-C first, or use it as it is: see .data/stack.json.`,
+      );
+    }
+    await rm(path, { force: true });
+  }
+}
+
+async function answers({ port, token }: Holder): Promise<boolean> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect({ host: '127.0.0.1', port, timeout: 2_000 });
+    const done = (): void => {
+      socket.destroy();
+      resolve(text === token);
+    };
+    socket.on('data', (chunk) => (text += chunk.toString('utf8')));
+    for (const event of ['end', 'timeout', 'error', 'close']) socket.on(event, done);
+  });
+}

@@ -1,0 +1,51 @@
+import { type StackContext } from '../context.js';
+import { type StackPartner } from '../data/stack-file.js';
+import { curlCommand, request, snapshotsUrl } from '../partner/signed-request.js';
+import { StackError } from '../stack.error.js';
+import { type StackChain } from './start-chain.js';
+
+/** Nobody's wallet: where the chain is not ours we know none that stakes. */
+const NOBODY = '0x000000000000000000000000000000000000dead';
+
+/** Shows where everything is, sends the request it shows, and verifies the answer. */
+export async function showStack(
+  { screen, file, paths }: StackContext,
+  { apiUrl, partner, chain }: { apiUrl: string; partner: StackPartner; chain: StackChain },
+): Promise<void> {
+  const { indexerUrl = '', rpcUrl = '', stakeContract = '', tokenContract = '' } = file.content;
+  // The second wallet is one of those that act often.
+  const wallet = chain.local?.wallets[1] ?? NOBODY;
+  const url = snapshotsUrl(apiUrl, wallet);
+  screen.lines(
+    '',
+    `  Staking API        ${apiUrl}  (description: ${apiUrl}/docs)`,
+    `  Indexer            ${indexerUrl}/health/ready, ${indexerUrl}/metrics`,
+    ...(chain.local ? [`  Chain (JSON-RPC)   ${rpcUrl}`] : []),
+    `  Token              ${tokenContract}`,
+    `  Staking contract   ${stakeContract}`,
+    ...(chain.local ? [`  Example wallet     ${wallet}`] : []),
+    `  Partner            ${partner.name}`,
+    `  API key            ${partner.apiKey}`,
+    `  Shared secret      ${partner.sharedSecret}`,
+    '',
+    '  A signed request:',
+    '',
+    `    ${curlCommand(url, partner)}`,
+    '',
+  );
+  const { status, verified, body } = await request(url, partner);
+  if (!verified) {
+    throw new StackError(
+      `The answer to this request (status ${status}) does not carry a signature of the shared secret: ${body.slice(0, 300)}`,
+    );
+  }
+  const about =
+    status === 404 ? ': no stake of this wallet is known, put one of yours in its place' : '';
+  screen.lines(
+    `  Sent it here as well: status ${status}${about}.`,
+    '  X-API-SIGNATURE verified: HMAC-SHA256 of "GET" + path + body under the shared secret.',
+    '',
+    `  Logs are in ${paths.logs}/, all of this is in .data/stack.json. Ctrl-C ends everything.`,
+    '',
+  );
+}

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+/** `.data/stack.json`, as far as the tests look at it. */
+export interface StackFacts {
+  readonly databaseUrl: string;
+  readonly apiUrl: string;
+  readonly indexerUrl: string;
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  readonly stakeContract: string;
+  readonly tokenContract: string;
+  readonly partner: {
+    readonly name: string;
+    readonly apiKey: string;
+    readonly sharedSecret: string;
+  };
+}
+
+const MAIN = resolve('dist/apps/stack/src/main.js');
+const READY = 'Ctrl-C ends everything';
+const LIMIT_MS = 50_000;
+
+/** The stack as `npm start` runs it, in a directory of the test's. */
+export class RunningStack {
+  output = '';
+  readonly ended: Promise<number | null>;
+
+  private constructor(
+    readonly directory: string,
+    readonly child: ChildProcess,
+  ) {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString('utf8')));
+    }
+    this.ended = once(child, 'close').then(([code]) => code as number | null);
+  }
+
+  static start(
+    directory: string,
+    environment: Readonly<Record<string, string>>,
+    ...args: string[]
+  ): RunningStack {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: directory,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new RunningStack(directory, child);
+  }
+
+  /** Waits until the text is on the screen. */
+  async shows(text = READY): Promise<void> {
+    for (let waitedMs = 0; !this.output.includes(text); waitedMs += 50) {
+      const over = this.child.exitCode !== null || this.child.signalCode !== null;
+      if (over || waitedMs > LIMIT_MS) throw new Error(`did not show "${text}":\n${this.output}`);
+      await new Promise((wake) => setTimeout(wake, 50));
+    }
+  }
+
+  async facts(): Promise<StackFacts> {
+    const text = await readFile(join(this.directory, '.data/stack.json'), 'utf8');
+    return JSON.parse(text) as StackFacts;
+  }
+
+  /** Ends it as a Ctrl-C does; answers with the exit code. */
+  async stop(): Promise<number | null> {
+    this.child.kill('SIGINT');
+    return this.ended;
+  }
+}

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RunningStack, type StackFacts } from './running-stack.js';
+
+/** The whole system, from its one command. The tests build on each other: each is a start in the same directory. */
+describe('npm start', () => {
+  let directory: string;
+  let environment: Record<string, string>;
+  let stack: RunningStack | undefined;
+  let first: StackFacts;
+  let oldBlock: unknown;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'lowmark-stack-'));
+    environment = { API_PORT: String(await freePort()), INDEXER_PORT: String(await freePort()) };
+  });
+  afterAll(async () => {
+    await stack?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const start = (...args: string[]) =>
+    (stack = RunningStack.start(directory, environment, ...args));
+
+  it('brings everything up and shows a request whose answer verifies', async () => {
+    const running = start();
+    await running.shows();
+    expect(running.output).toContain('X-API-SIGNATURE verified');
+    first = await running.facts();
+    expect((await stat(join(directory, '.data/stack.json'))).mode & 0o777).toBe(0o600);
+
+    const [, key = '', url = ''] = /-H 'X-API-KEY: (\S+)' '(\S+)'/.exec(running.output) ?? [];
+    const answer = await fetch(url, { headers: { 'X-API-KEY': key } });
+    const body = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('X-API-SIGNATURE')).toBe(
+      createHmac('sha256', first.partner.sharedSecret)
+        .update(`GET/api/staking/snapshots${body}`)
+        .digest('hex'),
+    );
+    const { stakingSnapshots, stakeContract } = JSON.parse(body) as Record<string, unknown>;
+    expect(stakingSnapshots).toHaveLength(7);
+    expect(stakeContract).toBe(first.stakeContract);
+    oldBlock = await rpc(first, 'eth_getBlockByNumber', '0x200', true);
+    expect(Number(await rpc(first, 'eth_blockNumber'))).toBeGreaterThan(1_000);
+  });
+
+  it('goes on with new blocks', async () => {
+    const before = Number(await rpc(first, 'eth_blockNumber'));
+    await expectEventually(
+      async () => Number(await rpc(first, 'eth_blockNumber')) >= before + 2,
+      10_000,
+    );
+  });
+
+  it('does not run twice in one clone', async () => {
+    const second = RunningStack.start(directory, environment);
+    expect(await second.ended).toBe(1);
+    expect(second.output).toMatch(/^The stack already runs in this clone \(process \d+\)/m);
+  });
+
+  it('ends with everything it started', async () => {
+    expect(await stack?.stop()).toBe(0);
+    await expectAllGone(first, 0);
+    const logs = await Promise.all(
+      ['indexer', 'api'].map((name) => readFile(join(directory, `.data/logs/${name}.log`), 'utf8')),
+    );
+    expect(logs.join('').match(/"level":"(error|fatal)".*/g)).toBeNull();
+  });
+
+  it('goes on with the same chain, index and credential', async () => {
+    await start().shows();
+    const facts = await stack?.facts();
+    expect(facts).toMatchObject({
+      chainId: first.chainId,
+      stakeContract: first.stakeContract,
+      partner: first.partner,
+    });
+    if (facts) first = facts;
+    expect(await rpc(first, 'eth_getBlockByNumber', '0x200', true)).toEqual(oldBlock);
+  });
+
+  it('leaves nothing behind when it is killed, and recovers', async () => {
+    // The chain's newest blocks are not on disk yet: the index is ahead of what the next start finds.
+    const head = Number(await rpc(first, 'eth_blockNumber'));
+    await expectEventually(
+      async () => Number(await rpc(first, 'eth_blockNumber')) >= head + 3,
+      15_000,
+    );
+    stack?.child.kill('SIGKILL');
+    await stack?.ended;
+    await expectAllGone(first, 15_000);
+    await start().shows();
+    expect(stack?.output).toContain('X-API-SIGNATURE verified');
+    expect((await stack?.facts())?.chainId).toBe(first.chainId);
+  });
+
+  it('ends and says why where a part dies', async () => {
+    const running = stack;
+    if (!running) throw new Error('nothing runs');
+    first = await running.facts();
+    const pidFile = await readFile(join(directory, '.data/postgres/postmaster.pid'), 'utf8');
+    process.kill(Number(pidFile.split('\n')[0]), 'SIGKILL');
+    expect(await running.ended).toBe(1);
+    expect(running.output).toContain('PostgreSQL ended with signal SIGKILL. The end of its log:');
+    await expectAllGone(first, 0);
+  });
+
+  it('names the variable where a port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const port = (other.address() as AddressInfo).port;
+    const failing = RunningStack.start(directory, { ...environment, API_PORT: String(port) });
+    expect(await failing.ended).toBe(1);
+    expect(failing.output.trim()).toBe(
+      `Port ${port} is taken by another program. Choose another one: API_PORT=${port + 10} npm start`,
+    );
+    other.close();
+  });
+
+  it('refuses half a chain', async () => {
+    const failing = RunningStack.start(directory, { ...environment, STAKE_CONTRACT: '0x1' });
+    expect(await failing.ended).toBe(1);
+    expect(failing.output).toContain('STAKE_CONTRACT is set and RPC_URLS is not');
+  });
+
+  it('starts over when asked to', async () => {
+    const running = start('--fresh');
+    await running.shows('plays six weeks');
+    await running.shows();
+    expect((await running.facts()).partner.apiKey).not.toBe(first.partner.apiKey);
+  });
+
+  it('can be ended in the middle of a start', async () => {
+    await stack?.stop();
+    const running = start('--fresh');
+    await running.shows('plays six weeks');
+    expect(await running.stop()).toBe(0);
+    await start().shows();
+    expect(await stack?.stop()).toBe(0);
+  });
+});
+
+async function rpc(facts: StackFacts, method: string, ...params: unknown[]): Promise<unknown> {
+  const answer = await fetch(facts.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return ((await answer.json()) as { result: unknown }).result;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  return port;
+}
+
+function isListening(url: string): Promise<boolean> {
+  const { hostname: host, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port) });
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => {
+      resolve(false);
+    });
+  });
+}
+
+async function expectAllGone(facts: StackFacts, withinMs: number): Promise<void> {
+  const urls = [facts.apiUrl, facts.indexerUrl, facts.rpcUrl, facts.databaseUrl];
+  await expectEventually(
+    async () => !(await Promise.all(urls.map(isListening))).includes(true),
+    withinMs,
+  );
+}
+
+async function expectEventually(holds: () => Promise<boolean>, withinMs: number): Promise<void> {
+  let held = await holds();
+  for (let waitedMs = 0; !held && waitedMs < withinMs; waitedMs += 100) {
+    await new Promise((wake) => setTimeout(wake, 100));
+    held = await holds();
+  }
+  expect(held).toBe(true);
+}

@@ -37,6 +37,11 @@ export class HistoryMaker {
     this.seconds = saved.seconds;
   }
 
+  /** The next block is about to be the first of a day, or nearly so. */
+  approachMidnight(): void {
+    this.seconds = (Math.floor(this.seconds / DAY) + 1) * DAY - 1;
+  }
+
   blocks(count: number): StakeBlock[] {
     return Array.from({ length: count }, () => this.block());
   }

@@ -54,7 +54,7 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
     source,
     writer,
     reconciler: new Reconciler({ reader, doubts, logger, firstBlock }),
-    walletCheck: new WalletCheck({ reader, store, doubts, logger, firstBlock }),
+    walletCheck: new WalletCheck({ reader, store, doubts, clock, logger, firstBlock }),
     doubts,
     sizer: new RangeSizer({
       targetBytes: TARGET_BYTES,

@@ -2,50 +2,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { deployStaking } from '#libs/devchain';
 import { type Address } from '#libs/domain';
-import {
-  aWallet,
-  createTestDatabase,
-  stake,
-  StakingPlayer,
-  startChain,
-  startFaultyNode,
-  type TestChain,
-  type TestDatabase,
-  withdraw,
-} from '#libs/testing';
-import { type IndexerUnderTest, type IndexerUnderTestOptions, startIndexer } from './harness.js';
+import { aWallet, stake, StakingPlayer, startFaultyNode, withdraw } from '#libs/testing';
 import { HistoryMaker, randomOf } from './history.js';
-import { expectedTables, indexedTables } from './oracle.js';
+import { IndexerSuite, START } from './suite.js';
 
-const START = 1_760_000_000;
-
-let chain: TestChain;
-let database: TestDatabase;
-let indexer: IndexerUnderTest | undefined;
-
-beforeEach(async () => {
-  [chain, database] = await Promise.all([
-    startChain({ deployedSeconds: START }),
-    createTestDatabase(),
-  ]);
-});
-
-afterEach(async () => {
-  await indexer?.stop();
-  indexer = undefined;
-  await Promise.all([chain.stop(), database.drop()]);
-});
-
-async function start(options: Partial<IndexerUnderTestOptions> = {}): Promise<IndexerUnderTest> {
-  indexer = await startIndexer({ chain, database, ...options });
-  return indexer;
-}
+const suite = new IndexerSuite();
 
 async function indexedBalances(): Promise<Map<string, bigint>> {
-  const { pool } = await database.open();
+  const { pool } = await suite.database.open();
   const { rows } = await pool.query<{ wallet: string; balance: string }>(
     `SELECT DISTINCT ON (wallet) '0x' || encode(wallet, 'hex') AS wallet, balance
      FROM staking.balance_change ORDER BY wallet, block DESC`,
@@ -55,14 +22,14 @@ async function indexedBalances(): Promise<Map<string, bigint>> {
 
 async function balanceOf(contract: Address, wallet: string): Promise<bigint> {
   const data = `0x70a08231${wallet.slice(2).padStart(64, '0')}`;
-  return BigInt(await chain.rpc.call<string>('eth_call', { to: contract, data }, 'latest'));
+  return BigInt(await suite.chain.rpc.call<string>('eth_call', { to: contract, data }, 'latest'));
 }
 
 describe('STAKE_EVENTS', () => {
   it('transfer: the holders of a receipt token, mint and burn included', async () => {
-    const { token, treasury, staking } = chain.contracts;
-    await chain.player.play(new HistoryMaker(randomOf(31), START).blocks(40));
-    const running = await start({
+    const { token, treasury, staking } = suite.chain.contracts;
+    await suite.chain.player.play(new HistoryMaker(randomOf(31), START).blocks(40));
+    const running = await suite.start({
       contracts: [token],
       events: 'transfer',
       overrides: { firstBlock: 1n },
@@ -77,8 +44,8 @@ describe('STAKE_EVENTS', () => {
 
   it('a file with a filter: only the events that meet it count', async () => {
     const [alice, bob] = [aWallet(0xa), aWallet(0xb)];
-    await chain.player.block(START + 1, [stake(alice, 70n), stake(bob, 50n)]);
-    await chain.player.block(START + 2, stake(alice, 5n), withdraw(bob, 20n));
+    await suite.chain.player.block(START + 1, [stake(alice, 70n), stake(bob, 50n)]);
+    await suite.chain.player.block(START + 2, stake(alice, 5n), withdraw(bob, 20n));
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-events-'));
     try {
       const file = join(folder, 'events.json');
@@ -94,7 +61,7 @@ describe('STAKE_EVENTS', () => {
           },
         ]),
       );
-      const running = await start({ events: file, totalView: 'none', balanceView: 'none' });
+      const running = await suite.start({ events: file, totalView: 'none', balanceView: 'none' });
       await running.level();
     } finally {
       await rm(folder, { recursive: true });
@@ -105,44 +72,44 @@ describe('STAKE_EVENTS', () => {
 
 describe('several staking contracts', () => {
   it('add up to one balance, checked against both', async () => {
-    const { player } = chain;
-    const second = await deployStaking(chain.rpc, START);
-    const other = new StakingPlayer(chain.rpc, second);
+    const { player } = suite.chain;
+    const second = await deployStaking(suite.chain.rpc, START);
+    const other = new StakingPlayer(suite.chain.rpc, second);
     const wallet = aWallet(0xc);
     await player.block(START + 10, stake(wallet, 100n));
     await other.block(START + 20, stake(wallet, 11n));
     await player.block(START + 30, withdraw(wallet, 40n));
-    const running = await start({ contracts: [chain.contracts.staking, second.staking] });
+    const running = await suite.start({
+      contracts: [suite.chain.contracts.staking, second.staking],
+    });
     await running.level();
     expect((await indexedBalances()).get(wallet)).toBe(71n);
     expect(running.status.verifiedNumber).toBe(running.status.head?.number);
     await running.stop();
-    const swapped = await start({ contracts: [second.staking] });
+    const swapped = await suite.start({ contracts: [second.staking] });
     await expect(swapped.running).rejects.toMatchObject({ code: 'SETTINGS_CHANGED' });
   });
 });
 
 describe('the watchdog', () => {
   it('starts a loop afresh that hangs, and the index goes on', async () => {
-    const node = await startFaultyNode({ upstream: chain.rpc.url });
+    const node = await startFaultyNode({ upstream: suite.chain.rpc.url });
     try {
       const history = new HistoryMaker(randomOf(32), START);
-      await chain.player.play(history.blocks(10));
-      const running = await start({
+      await suite.chain.player.play(history.blocks(10));
+      const running = await suite.start({
         urls: [node.url],
         timeoutMs: 600_000,
         overrides: { stallAfterMs: 400 },
       });
       await running.level();
       node.fault = { kind: 'never-answers', times: 1 };
-      await chain.player.play(history.blocks(5));
+      await suite.chain.player.play(history.blocks(5));
       await running.level();
       expect(running.log.map(({ msg }) => msg)).toContain(
         'Nothing moved for too long: starting the loop afresh',
       );
-      expect(await indexedTables(await database.open())).toEqual(
-        await expectedTables(chain.rpc, chain.contracts.staking),
-      );
+      await suite.expectIndexed();
     } finally {
       await node.close();
     }

@@ -1,65 +1,35 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  aWallet,
-  createTestDatabase,
-  type Fault,
-  type FaultyNode,
-  startChain,
-  stake,
-  startFaultyNode,
-  type TestChain,
-  type TestDatabase,
-} from '#libs/testing';
-import { type IndexerUnderTest, type IndexerUnderTestOptions, startIndexer } from './harness.js';
+import { aWallet, type Fault, type FaultyNode, stake, startFaultyNode } from '#libs/testing';
+import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
-import { expectedTables, indexedTables } from './oracle.js';
+import { IndexerSuite, START } from './suite.js';
 
-const START = 1_760_000_000;
 const BLOCKS = 60;
 
-let chain: TestChain;
-let database: TestDatabase;
+const suite = new IndexerSuite();
+
 let node: FaultyNode;
 let history: HistoryMaker;
-let indexer: IndexerUnderTest | undefined;
 
 beforeEach(async () => {
-  [chain, database] = await Promise.all([
-    startChain({ deployedSeconds: START }),
-    createTestDatabase(),
-  ]);
-  node = await startFaultyNode({ upstream: chain.rpc.url });
+  node = await startFaultyNode({ upstream: suite.chain.rpc.url });
   history = new HistoryMaker(randomOf(11), START);
-  await chain.player.play(history.blocks(BLOCKS));
+  await suite.chain.player.play(history.blocks(BLOCKS));
 });
 
 afterEach(async () => {
-  await indexer?.stop();
-  indexer = undefined;
   await node.close();
-  await Promise.all([chain.stop(), database.drop()]);
 });
 
-async function start(options: Partial<IndexerUnderTestOptions> = {}): Promise<IndexerUnderTest> {
-  indexer = await startIndexer({
-    chain,
-    database,
-    urls: [node.url],
-    timeoutMs: 1_000,
-    ...options,
-  });
-  return indexer;
-}
-
-async function expectIndexed(): Promise<void> {
-  const tables = await indexedTables(await database.open());
-  expect(tables).toEqual(await expectedTables(chain.rpc, chain.contracts.staking));
+/** An indexer whose only endpoint is the misbehaving node. */
+function start(options: Partial<IndexerUnderTestOptions> = {}): Promise<IndexerUnderTest> {
+  return suite.start({ urls: [node.url], timeoutMs: 1_000, ...options });
 }
 
 /** A block in the middle of the history with several events. */
 async function busyBlock(): Promise<bigint> {
-  const logs = await chain.rpc.call<{ blockNumber: string }[]>('eth_getLogs', {
-    address: chain.contracts.staking,
+  const logs = await suite.chain.rpc.call<{ blockNumber: string }[]>('eth_getLogs', {
+    address: suite.chain.contracts.staking,
     fromBlock: '0x0',
     toBlock: 'latest',
   });
@@ -75,7 +45,7 @@ describe('a provider that leaves logs out, the only endpoint', () => {
     node.fault = { kind: 'drop-one-log', block: await busyBlock() };
     const running = await start();
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
     expect(running.log.map(({ msg }) => msg)).toContainEqual(
       expect.stringContaining('An endpoint left out or altered events'),
     );
@@ -85,28 +55,28 @@ describe('a provider that leaves logs out, the only endpoint', () => {
     node.fault = { kind: 'drop-one-log' };
     const running = await start({ overrides: { maxRangeBlocks: 16 } });
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('all logs of one block: found by the bloom', async () => {
     node.fault = { kind: 'drop-block-logs', block: await busyBlock() };
     const running = await start();
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('all logs of all blocks', async () => {
     node.fault = { kind: 'empty-logs' };
     const running = await start();
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('an altered amount', async () => {
     node.fault = { kind: 'altered-amount', block: await busyBlock() };
     const running = await start();
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('one log, in the receipts too: never ready, says so, and goes on once the provider is mended', async () => {
@@ -118,7 +88,7 @@ describe('a provider that leaves logs out, the only endpoint', () => {
     expect(running.status.notReady(Date.now(), 120)).toMatch(/lack logs that its bloom holds/);
     node.fault = undefined;
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('while following: the wrong block is never written', async () => {
@@ -126,9 +96,9 @@ describe('a provider that leaves logs out, the only endpoint', () => {
     await running.level();
     node.fault = { kind: 'drop-one-log' };
     for (let round = 0; round < 4; round++) {
-      await chain.player.play(history.blocks(4));
+      await suite.chain.player.play(history.blocks(4));
       await running.level();
-      await expectIndexed();
+      await suite.expectIndexed();
     }
   });
 });
@@ -140,27 +110,27 @@ describe('a provider that leaves logs out, beside an honest one', () => {
     ['everything', { kind: 'empty-logs' }],
   ])('%s', async (_, fault) => {
     node.fault = fault;
-    const running = await start({ urls: [node.url, chain.rpc.url] });
+    const running = await start({ urls: [node.url, suite.chain.rpc.url] });
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 });
 
 describe('events that cancel each other out in the sum', () => {
   it('are found in the wallets and mended before the index is ready', async () => {
     const [alice, bob] = [aWallet(0xa), aWallet(0xb)];
-    const last = (await chain.player.head()) + 1n;
+    const last = (await suite.chain.player.head()) + 1n;
     const time = Number(
-      (await chain.rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false))
+      (await suite.chain.rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false))
         .timestamp,
     );
-    await chain.player.play([{ seconds: time + 1, transactions: [stake(alice, 500n)] }]);
-    await chain.player.play([{ seconds: time + 2, transactions: [stake(bob, 500n)] }]);
+    await suite.chain.player.play([{ seconds: time + 1, transactions: [stake(alice, 500n)] }]);
+    await suite.chain.player.play([{ seconds: time + 2, transactions: [stake(bob, 500n)] }]);
     // With no total to compare, only the wallets tell.
     node.fault = { kind: 'drop-one-log', block: last };
     const running = await start({ totalView: 'none' });
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 });
 
@@ -174,7 +144,7 @@ describe('a node that is behind', () => {
     );
     node.fault = undefined;
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('answers for another that was ahead: no event is lost', async () => {
@@ -187,7 +157,7 @@ describe('a node that is behind', () => {
     };
     const running = await start();
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 });
 
@@ -216,27 +186,27 @@ describe('a node in trouble', () => {
     node.fault = fault;
     const running = await start({ overrides: { maxRangeBlocks: 8 }, finality: 'depth:25' });
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('takes the next endpoint while the first is down', async () => {
     node.fault = { kind: 'reset' };
-    const running = await start({ urls: [node.url, chain.rpc.url] });
+    const running = await start({ urls: [node.url, suite.chain.rpc.url] });
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('never reads from an endpoint of another chain', async () => {
     node.fault = { kind: 'chain-id', chainId: 4_242_424 };
-    const running = await start({ urls: [chain.rpc.url, node.url] });
+    const running = await start({ urls: [suite.chain.rpc.url, node.url] });
     await expect(running.running).rejects.toMatchObject({ retryable: false });
-    expect(await indexedTables(await database.open())).toEqual({ changes: [], days: [] });
+    expect(await suite.tables()).toEqual({ changes: [], days: [] });
   });
 });
 
 /** A question for the state of an old block, while the first half of the history is being read. */
 function isOld(calls: readonly { method: string; params: readonly unknown[] }[]): boolean {
-  const head = indexer?.status.head;
+  const head = suite.indexer?.status.head;
   return (
     head !== undefined &&
     head.number < BLOCKS / 2 &&
@@ -260,6 +230,6 @@ describe('a balance below zero', () => {
     const running = await start({ overrides: { firstBlock: await busyBlock() } });
     await running.until('halted', ({ phase }) => phase === 'halted');
     expect(running.status.trouble).toMatch(/check STAKE_EVENTS and STAKE_START_BLOCK/);
-    expect(await indexedTables(await database.open())).toEqual({ changes: [], days: [] });
+    expect(await suite.tables()).toEqual({ changes: [], days: [] });
   });
 });

@@ -1,69 +1,35 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  aWallet,
-  createTestDatabase,
-  stake,
-  startChain,
-  type TestChain,
-  type TestDatabase,
-} from '#libs/testing';
-import { type IndexerUnderTest, startIndexer, type IndexerUnderTestOptions } from './harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { aWallet, stake } from '#libs/testing';
+import { startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
-import { expectedTables, indexedTables } from './oracle.js';
+import { IndexerSuite, START } from './suite.js';
 
-const START = 1_760_000_000;
-
-let chain: TestChain;
-let database: TestDatabase;
-let indexer: IndexerUnderTest | undefined;
-
-beforeEach(async () => {
-  [chain, database] = await Promise.all([
-    startChain({ deployedSeconds: START }),
-    createTestDatabase(),
-  ]);
-});
-
-afterEach(async () => {
-  await indexer?.stop();
-  indexer = undefined;
-  await Promise.all([chain.stop(), database.drop()]);
-});
-
-async function start(options: Partial<IndexerUnderTestOptions> = {}): Promise<IndexerUnderTest> {
-  indexer = await startIndexer({ chain, database, ...options });
-  return indexer;
-}
-
-async function expectIndexed(): Promise<void> {
-  const tables = await indexedTables(await database.open());
-  expect(tables).toEqual(await expectedTables(chain.rpc, chain.contracts.staking));
-}
+const suite = new IndexerSuite();
 
 describe('the index', () => {
   it('holds exactly what the chain says, after a backfill and while following', async () => {
     const history = new HistoryMaker(randomOf(1), START);
-    await chain.player.play(history.blocks(300));
-    const running = await start({ overrides: { maxRangeBlocks: 37 } });
+    await suite.chain.player.play(history.blocks(300));
+    const running = await suite.start({ overrides: { maxRangeBlocks: 37 } });
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
     for (let step = 0; step < 5; step++) {
-      await chain.player.play(history.blocks(7));
+      await suite.chain.player.play(history.blocks(7));
       await running.level();
-      await expectIndexed();
+      await suite.expectIndexed();
     }
     expect(running.status.verifiedNumber).toBe(running.status.head?.number);
   });
 
   it('goes on where it was after a restart', async () => {
     const history = new HistoryMaker(randomOf(2), START);
-    await chain.player.play(history.blocks(100));
-    const first = await start();
+    await suite.chain.player.play(history.blocks(100));
+    const first = await suite.start();
     await first.level();
     await first.stop();
-    await chain.player.play(history.blocks(100));
-    await (await start()).level();
-    await expectIndexed();
+    await suite.chain.player.play(history.blocks(100));
+    await (await suite.start()).level();
+    await suite.expectIndexed();
   });
 
   // A few hundred blocks for each chain: anvil forgets how to go back on longer ones.
@@ -76,20 +42,20 @@ describe('the index', () => {
     [56, 60],
   ])('follows reorganisations of %s to %s blocks, each across midnight', async (from, to) => {
     const history = new HistoryMaker(randomOf(from), START);
-    await chain.player.play(history.blocks(30));
-    const running = await start();
+    await suite.chain.player.play(history.blocks(30));
+    const running = await suite.start();
     for (let depth = from; depth <= to; depth++) {
       history.approachMidnight();
       const fork = history.save();
-      await chain.player.play(history.blocks(depth));
+      await suite.chain.player.play(history.blocks(depth));
       await running.level();
       history.restore(fork);
       // Two empty blocks of the same second would be one block of both forks.
       const own = stake(aWallet(0x9000 + depth), 1n);
       const first = { seconds: fork.seconds, transactions: [own] };
-      await chain.player.reorganise(depth, [first, ...history.blocks(depth)]);
+      await suite.chain.player.reorganise(depth, [first, ...history.blocks(depth)]);
       await running.level();
-      await expectIndexed();
+      await suite.expectIndexed();
     }
     const depths = running.log
       .filter(({ msg }) => msg === 'Rolled back')
@@ -100,66 +66,66 @@ describe('the index', () => {
   it('survives one reorganisation after the other', async () => {
     const random = randomOf(99);
     const history = new HistoryMaker(random, START);
-    await chain.player.play(history.blocks(20));
-    const running = await start();
+    await suite.chain.player.play(history.blocks(20));
+    const running = await suite.start();
     for (let round = 0; round < 12; round++) {
       const fork = history.save();
       const depth = 1 + random(8);
-      await chain.player.play(history.blocks(depth));
+      await suite.chain.player.play(history.blocks(depth));
       if (round % 2 === 0) await running.level();
       history.restore(fork);
-      await chain.player.reorganise(depth, history.blocks(1 + random(12)));
+      await suite.chain.player.reorganise(depth, history.blocks(1 + random(12)));
       if (round % 3 === 0) await running.level();
     }
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('does not roll back when the head goes backwards, until another hash stands at the same height', async () => {
     const history = new HistoryMaker(randomOf(5), START);
-    await chain.player.play(history.blocks(40));
+    await suite.chain.player.play(history.blocks(40));
     const fork = history.save();
-    await chain.player.play(history.blocks(5));
-    const running = await start();
+    await suite.chain.player.play(history.blocks(5));
+    const running = await suite.start();
     await running.level();
     const head = running.status.head?.number;
-    await chain.player.rollback(5);
+    await suite.chain.player.rollback(5);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(running.status.head?.number).toBe(head);
     history.restore(fork);
-    await chain.player.play(history.blocks(6));
+    await suite.chain.player.play(history.blocks(6));
     await running.level();
-    await expectIndexed();
+    await suite.expectIndexed();
   });
 
   it('stops at a reorganisation deeper than finality and overwrites nothing', async () => {
     const history = new HistoryMaker(randomOf(6), START);
-    await chain.player.play(history.blocks(20));
+    await suite.chain.player.play(history.blocks(20));
     const fork = history.save();
-    await chain.player.play(history.blocks(20));
-    const running = await start({ finality: 'depth:10' });
+    await suite.chain.player.play(history.blocks(20));
+    const running = await suite.start({ finality: 'depth:10' });
     await running.level();
-    const before = await indexedTables(await database.open());
+    const before = await suite.tables();
     history.restore(fork);
-    await chain.player.reorganise(20, history.blocks(21));
+    await suite.chain.player.reorganise(20, history.blocks(21));
     await running.until('halted', ({ phase }) => phase === 'halted');
     expect(running.status.notReady(Date.now(), 120)).toMatch(
       /halted: The chain no longer has the finalised block/,
     );
-    expect(await indexedTables(await database.open())).toEqual(before);
+    expect(await suite.tables()).toEqual(before);
     const { rows } = await (
-      await database.open()
+      await suite.database.open()
     ).pool.query<{ halted_reason: string }>('SELECT halted_reason FROM staking.index_state');
     expect(rows[0]?.halted_reason).toMatch(/finalised block/);
   });
 
   it('freezes, without a rollback, where the node no longer knows the finalised block', async () => {
     const history = new HistoryMaker(randomOf(7), START);
-    await chain.player.play(history.blocks(40));
-    const running = await start({ finality: 'depth:5' });
+    await suite.chain.player.play(history.blocks(40));
+    const running = await suite.start({ finality: 'depth:5' });
     await running.level();
     const head = running.status.head?.number;
-    await chain.player.rollback(20);
+    await suite.chain.player.rollback(20);
     await running.until(
       'frozen',
       ({ trouble }) => trouble?.includes('below the finalised') === true,
@@ -171,16 +137,16 @@ describe('the index', () => {
 describe('two indexers', () => {
   it('do not lead at once, and the second takes over', async () => {
     const history = new HistoryMaker(randomOf(8), START);
-    await chain.player.play(history.blocks(30));
-    const first = await start();
+    await suite.chain.player.play(history.blocks(30));
+    const first = await suite.start();
     await first.level();
-    const second = await startIndexer({ chain, database });
+    const second = await startIndexer({ chain: suite.chain, database: suite.database });
     try {
       await second.until('standing by', ({ phase }) => phase === 'standby');
       await first.stop();
-      await chain.player.play(history.blocks(10));
+      await suite.chain.player.play(history.blocks(10));
       await second.level();
-      await expectIndexed();
+      await suite.expectIndexed();
     } finally {
       await second.stop();
     }
@@ -195,22 +161,22 @@ describe('settings', () => {
     'another %s than the index was made with is refused, nothing is lost',
     async (name, changed) => {
       const history = new HistoryMaker(randomOf(9), START);
-      await chain.player.play(history.blocks(20));
-      const first = await start();
+      await suite.chain.player.play(history.blocks(20));
+      const first = await suite.start();
       await first.level();
       await first.stop();
-      const second = await start(changed);
+      const second = await suite.start(changed);
       await expect(second.running).rejects.toMatchObject({
         code: 'SETTINGS_CHANGED',
         message: expect.stringContaining(`${name} was`) as unknown,
       });
-      await expectIndexed();
+      await suite.expectIndexed();
     },
   );
 
   it('refuses a contract that is not there', async () => {
     const nowhere = '0x00000000000000000000000000000000000000ff' as never;
-    const running = await start({ contracts: [nowhere] });
+    const running = await suite.start({ contracts: [nowhere] });
     await expect(running.running).rejects.toMatchObject({ code: 'NO_CONTRACT' });
   });
 });

@@ -1,4 +1,4 @@
-/** One answer of the snapshot API, worked out exactly and rounded once (`decisions`: section 2 of the interface). */
+/** One answer of the snapshot API, worked out exactly and rounded once: the rules of docs/wire/snapshots.md. */
 import {
   type Address,
   averageStaked,

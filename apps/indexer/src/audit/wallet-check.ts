@@ -5,13 +5,15 @@
 import { type ChainReader } from '#libs/chain';
 import { type IndexStore } from '#libs/db';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
-import { type Logger } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
 import { type IndexWriter } from '../apply/index-writer.js';
 import { type Doubts } from './doubts.js';
 import { firstDisagreement } from './total-mismatch.js';
 
 /** Half of them changed lately, half are drawn from all. */
 const SAMPLE = 32;
+/** Each check costs as many calls of the contract as there are wallets in the sample. */
+const EVERY_MS = 5 * 60_000;
 
 /** A wallet's indexed balance is not what the contract says. */
 export class WalletMismatchError extends PermanentError {
@@ -29,6 +31,7 @@ interface WalletCheckParts {
   readonly reader: Pick<ChainReader, 'stakeBalances' | 'headers'>;
   readonly store: Pick<IndexStore, 'sampleWallets' | 'balancesAt'>;
   readonly doubts: Doubts;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** The first block that is indexed. */
   readonly firstBlock: bigint;
@@ -36,13 +39,16 @@ interface WalletCheckParts {
 
 export class WalletCheck {
   private lastGood: bigint | undefined;
+  private checkedAtMs = 0;
 
   constructor(private readonly parts: WalletCheckParts) {}
 
-  /** Whether blocks became final since the last check that held. */
+  /** Whether no check held yet, or blocks became final since one did that is some minutes old. */
   due(finalised: BlockRef | undefined): boolean {
+    if (finalised === undefined) return false;
+    if (this.lastGood === undefined) return true;
     return (
-      finalised !== undefined && (this.lastGood === undefined || finalised.number > this.lastGood)
+      finalised.number > this.lastGood && this.parts.clock.nowMs() - this.checkedAtMs >= EVERY_MS
     );
   }
 
@@ -67,6 +73,7 @@ export class WalletCheck {
       break;
     }
     this.lastGood = writer.state.finalised?.number;
+    this.checkedAtMs = this.parts.clock.nowMs();
     return undefined;
   }
 

@@ -136,7 +136,7 @@ export class IndexLoop {
 
   /** Writes a range that agrees with the contract; returns false where it has to be read again. */
   private async apply(read: ReadRange, heads: ChainHeads): Promise<boolean> {
-    const { reader, writer, doubts, reconciler, metrics, progress } = this.parts;
+    const { reader, writer, doubts, reconciler, metrics, progress, status } = this.parts;
     const { answer, contractTotal } = read;
     const { state } = writer;
     const total = totalAt(state.total, answer.blocks, answer.to);
@@ -156,6 +156,7 @@ export class IndexLoop {
       synced: false,
     });
     doubts.settle(writer.state.verifiedNumber ?? -1n);
+    status.trouble = undefined;
     metrics.applied(answer, changes);
     progress.applied(answer, heads.latest.number);
     return true;

@@ -40,6 +40,8 @@ interface WalletCheckParts {
 export class WalletCheck {
   private lastGood: bigint | undefined;
   private checkedAtMs = 0;
+  /** Blocks read again since the last check that held: once is enough to believe the difference. */
+  private readonly readAgain = new Set<bigint>();
 
   constructor(private readonly parts: WalletCheckParts) {}
 
@@ -53,7 +55,7 @@ export class WalletCheck {
   }
 
   /**
-   * Checks at the finalised block, or at the head where no node has the finalised block's state any more.
+   * Checks at the finalised block, as far as a node still has its state, and at the head.
    * @returns the block to roll back to where a wallet differs and the block of the difference could be found
    * @throws WalletMismatchError where it could not, or where reading it again gave the same
    */
@@ -70,10 +72,10 @@ export class WalletCheck {
       const wrong = wallets.findIndex((_, index) => indexed[index] !== contract[index]);
       const wallet = wallets[wrong];
       if (wallet) return this.locate(wallet, block);
-      break;
     }
     this.lastGood = writer.state.finalised?.number;
     this.checkedAtMs = this.parts.clock.nowMs();
+    this.readAgain.clear();
     return undefined;
   }
 
@@ -84,7 +86,7 @@ export class WalletCheck {
       const pair = await this.bothAt(wallet, number);
       return pair && pair.indexed === pair.contract;
     });
-    if (block === undefined || doubts.at(block)?.by === 'receipts') {
+    if (block === undefined || this.readAgain.has(block)) {
       const pair = await this.bothAt(wallet, bad.number);
       throw new WalletMismatchError({
         wallet,
@@ -97,6 +99,7 @@ export class WalletCheck {
       { wallet, block },
       'A wallet’s balance is not what the contract says: reading this block again from its receipts',
     );
+    this.readAgain.add(block);
     doubts.add({ from: block, to: block, avoid: [], by: 'receipts' });
     const [before] = await reader.headers([block - 1n]);
     if (!before) throw new Error(`The header of block ${block - 1n} is not there`);

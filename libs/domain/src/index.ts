@@ -22,3 +22,130 @@ export { type Ratio, ratioToNumber } from './amount/ratio.js';
 export { averageStaked, tokensToNumber, valueOf } from './amount/staked-amount.js';
 export { canonicalJson } from './signing/canonical-json.js';
 export { pathOf, type SignableMessage, signedContent } from './signing/signed-content.js';
+export {
+  type CancelEvent,
+  type ClaimEvent,
+  type Doubt,
+  type PayoutEvidence,
+  payoutEvidence,
+  type PayoutTerms,
+  type VaultSighting,
+  type VaultStatus,
+} from './redemption/payout-evidence.js';
+export {
+  type DeductEvent,
+  deductEvent,
+  type KnownIds,
+  lostCallEvent,
+  type RevertEvent,
+  revertEvent,
+} from './redemption/call-event.js';
+export {
+  type BalanceAnswer,
+  type CallOutcome,
+  type DeductAnswer,
+  type NothingSent,
+  type NothingSentReason,
+  PARTNER_ERROR_CODES,
+  PARTNER_STEPS,
+  type PartnerAnswers,
+  type PartnerErrorCode,
+  type PartnerStep,
+  type RefusedOutcome,
+  type RevertAnswer,
+  type SucceededOutcome,
+  UNKNOWN_REASONS,
+  type UnknownOutcome,
+  type UnknownReason,
+} from './redemption/call-outcome.js';
+export { type ConfirmationPayload, confirmationPayload } from './redemption/confirmation.js';
+export { type Decision, type Moved, type TransitionContext } from './redemption/decision.js';
+export {
+  type Delivery,
+  DELIVERY_STATES,
+  type DeliveryDecision,
+  type DeliveryEffect,
+  type DeliveryEvent,
+  deliveryEvent,
+  type DeliveryState,
+  deliveryTransition,
+  newDelivery,
+} from './redemption/delivery.js';
+export {
+  FRESHNESS_WINDOW_MS,
+  freshUntilMs,
+  mayRestore,
+  revertTarget,
+} from './redemption/guards.js';
+export { type AnsweredCall, judgeReply, type PartnerReply } from './redemption/judge-reply.js';
+export {
+  budgetBreach,
+  limitBreach,
+  type LimitBreach,
+  type LimitCode,
+  type LimitedRequest,
+  type QuotedPrice,
+  type RedemptionLimits,
+  type RedemptionUsage,
+} from './redemption/limits.js';
+export {
+  type ExtraFields,
+  type ParsedAnswer,
+  parsePartnerAnswer,
+} from './redemption/partner-answer.js';
+export {
+  PARTNER_CAPABILITIES,
+  type PartnerCapability,
+  type PartnerPolicy,
+} from './redemption/partner-policy.js';
+export { payoutEvent } from './redemption/payout-event.js';
+export { isFinal, type PublicStatus, publicStatus } from './redemption/public-status.js';
+export {
+  type RedemptionAmounts,
+  redemptionAmounts,
+  type RedemptionRate,
+} from './redemption/quote.js';
+export {
+  type DeductBody,
+  type PartnerRequest,
+  type RedemptionEffect,
+  type Refusal,
+  type RefusalCode,
+  type RevertBody,
+} from './redemption/redemption-effect.js';
+export {
+  type EventOf,
+  REDEMPTION_EVENT_TYPES,
+  type RedemptionEvent,
+  type RedemptionEventType,
+} from './redemption/redemption-event.js';
+export {
+  type BookingStep,
+  type DeadEvidence,
+  newRedemption,
+  type OpenCall,
+  type PaidEvidence,
+  type Redemption,
+  REDEMPTION_STATES,
+  type RedemptionReason,
+  type RedemptionState,
+  type RedemptionTerms,
+  type ResumableState,
+  type RevertReason,
+  type RevertTarget,
+} from './redemption/redemption.js';
+export {
+  CONFIRM_SCHEDULE,
+  DEDUCT_SCHEDULE,
+  nextAttemptAtMs,
+  REVERT_SCHEDULE,
+  type RetrySchedule,
+} from './redemption/schedule.js';
+export { cellOf, transition } from './redemption/transition.js';
+export {
+  mintUuidV7,
+  parseUuidV7,
+  UUID_V7_RANDOM_BYTES,
+  type UuidV7,
+  uuidV7Ms,
+} from './redemption/uuid-v7.js';

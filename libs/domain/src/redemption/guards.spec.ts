@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  FRESHNESS_WINDOW_MS,
+  freshUntilMs,
+  mayRestore,
+  provesNeverDeducted,
+  revertTarget,
+} from './guards.js';
+import { PARTNER_CAPABILITIES, type PartnerCapability } from './partner-policy.js';
+import { aCall, aClaim, anExpiry, aPlan, aRedemption, START_MS } from './testing/builders.js';
+
+const policyOf = (...capabilities: PartnerCapability[]) => ({ capabilities, confirms: true });
+const ALL = policyOf(...PARTNER_CAPABILITIES);
+const UNPROVEN = aRedemption('reverting', { partnerTransactionId: null });
+
+describe('ERR-TRANSACTION-NOT-FOUND as a proof (rule E)', () => {
+  const late = START_MS + FRESHNESS_WINDOW_MS + 1;
+  const call = aCall('revert', { startedAtMs: late, target: { by: 'redemption' } });
+  const signed = { call, signed: true };
+
+  it.each<[string, boolean, Parameters<typeof provesNeverDeducted>]>([
+    ['all conditions', true, [UNPROVEN, signed, ALL]],
+    [
+      'tombstones only',
+      true,
+      [UNPROVEN, signed, policyOf('revert-by-redemption-id', 'tombstones')],
+    ],
+    [
+      'freshness only',
+      true,
+      [UNPROVEN, signed, policyOf('revert-by-redemption-id', 'enforces-freshness')],
+    ],
+    [
+      'neither',
+      false,
+      [UNPROVEN, signed, policyOf('revert-by-redemption-id', 'signs-all-responses')],
+    ],
+    [
+      'not by redemption id',
+      false,
+      [UNPROVEN, signed, policyOf('tombstones', 'enforces-freshness')],
+    ],
+    ['unsigned', false, [UNPROVEN, { call, signed: false }, ALL]],
+    [
+      'asked within the window',
+      false,
+      [UNPROVEN, { call: { ...call, startedAtMs: late - 1 }, signed: true }, ALL],
+    ],
+    [
+      'asked with a candidate',
+      false,
+      [
+        UNPROVEN,
+        { call: { ...call, target: { by: 'candidate', transactionId: 'c' } }, signed: true },
+        ALL,
+      ],
+    ],
+    ['proven before', false, [aRedemption('reverting'), signed, ALL]],
+  ])('%s: %s', (_name, expected, given) => {
+    expect(provesNeverDeducted(...given)).toBe(expected);
+  });
+
+  it('has no window where nothing was ever sent', () => {
+    expect(freshUntilMs({ lastDeductAtMs: null })).toBe(0);
+    expect(freshUntilMs({ lastDeductAtMs: 5 })).toBe(600_005);
+  });
+});
+
+describe('the order of rule E', () => {
+  const given = { ...UNPROVEN, candidateTransactionIds: ['c-1', 'c-2'] };
+
+  it('is: the proven id, the redemption id, a candidate, a person', () => {
+    const candidate = { by: 'candidate', transactionId: 'c-1' };
+    const proven = { ...given, partnerTransactionId: 'tx-1' };
+    expect(revertTarget(proven, policyOf())).toEqual({ by: 'transaction', transactionId: 'tx-1' });
+    expect(revertTarget(given, ALL)).toEqual({ by: 'redemption' });
+    expect(revertTarget({ ...given, redemptionIdRefuted: true }, ALL)).toEqual(candidate);
+    expect(revertTarget(given, policyOf('refuses-mismatched-pair'))).toEqual(candidate);
+    expect(
+      revertTarget(given, policyOf('tombstones', 'enforces-freshness', 'signs-all-responses')),
+    ).toBeUndefined();
+    expect(revertTarget(UNPROVEN, policyOf('refuses-mismatched-pair'))).toBeUndefined();
+  });
+});
+
+describe('points may go back (rule F)', () => {
+  const nothing = { plan: null, deadEvidence: null, paidEvidence: null };
+  const plan = aPlan();
+
+  it.each([
+    ['never authorised', true, nothing],
+    ['authorised', false, { ...nothing, plan }],
+    ['expired at a final block', true, { ...nothing, plan, deadEvidence: anExpiry() }],
+    ['a final block of just the deadline', false, { ...nothing, plan, deadEvidence: anExpiry(0) }],
+    ['paid after all', false, { plan, deadEvidence: anExpiry(), paidEvidence: aClaim() }],
+  ])('%s: %s', (_name, expected, given) => {
+    expect(mayRestore(given)).toBe(expected);
+  });
+});

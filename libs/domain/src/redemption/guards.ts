@@ -1,0 +1,101 @@
+/** The guards that keep points and tokens from both going, or both staying (rules D to G). Each is one function, used wherever it applies. */
+import { type PayoutTerms } from './payout-evidence.js';
+import { type PartnerPolicy } from './partner-policy.js';
+import {
+  type DeadEvidence,
+  type OpenCall,
+  type PaidEvidence,
+  type Redemption,
+  type RevertTarget,
+} from './redemption.js';
+
+/**
+ * A receiver refuses a call whose `X-API-REQUEST` is more than 300 s from its clock; a clock that accepts our calls at all is at most
+ * 300 s behind ours. So this long after a call was minted, no copy of it does anything at a partner that enforces freshness.
+ */
+export const FRESHNESS_WINDOW_MS = 600_000;
+
+/** Rule F, for evidence that is offered: a final block shows that the vault can never pay this plan. */
+export function provesDead(plan: PayoutTerms, evidence: DeadEvidence): boolean {
+  switch (evidence.reason) {
+    case 'expired':
+      // A block of exactly the deadline still pays.
+      return evidence.finalised.timestampSeconds > plan.deadlineSeconds;
+    case 'cancelled':
+      return evidence.block.number <= evidence.finalised.number;
+  }
+}
+
+/** Rule G: a final block holds the claim of exactly this plan. */
+export function provesPaid(plan: PayoutTerms, evidence: PaidEvidence): boolean {
+  return (
+    evidence.block.number <= evidence.finalised.number &&
+    evidence.recipient === plan.recipient &&
+    evidence.amount === plan.amount
+  );
+}
+
+/** Rule F, for a redemption: its points may go back. Timers, users, operators and every single revert call pass here. */
+export function mayRestore({
+  plan,
+  deadEvidence,
+  paidEvidence,
+}: Pick<Redemption, 'plan' | 'deadEvidence' | 'paidEvidence'>): boolean {
+  if (paidEvidence !== null) return false;
+  if (plan === null) return true;
+  return deadEvidence !== null && provesDead(plan, deadEvidence);
+}
+
+/** Rule D: no call is left that may have deducted without our knowing. */
+export function nothingUnproven({
+  unprovenAttempts,
+}: Pick<Redemption, 'unprovenAttempts'>): boolean {
+  return unprovenAttempts === 0;
+}
+
+/** From when on no copy of a deduct call is young enough to be accepted. */
+export function freshUntilMs({ lastDeductAtMs }: Pick<Redemption, 'lastDeductAtMs'>): number {
+  return lastDeductAtMs === null ? 0 : lastDeductAtMs + FRESHNESS_WINDOW_MS;
+}
+
+/** Rule E: how a revert is to name the deduction, or undefined where no way is left but a person. */
+export function revertTarget(
+  redemption: Pick<
+    Redemption,
+    'partnerTransactionId' | 'candidateTransactionIds' | 'redemptionIdRefuted'
+  >,
+  { capabilities }: PartnerPolicy,
+): RevertTarget | undefined {
+  const { partnerTransactionId, candidateTransactionIds, redemptionIdRefuted } = redemption;
+  if (partnerTransactionId !== null) {
+    return { by: 'transaction', transactionId: partnerTransactionId };
+  }
+  // Elsewhere, an id that is left out may match any deduction.
+  if (capabilities.includes('revert-by-redemption-id') && !redemptionIdRefuted) {
+    return { by: 'redemption' };
+  }
+  const [candidate] = candidateTransactionIds;
+  // Elsewhere, a candidate that is somebody else's would give that one's points back.
+  return capabilities.includes('refuses-mismatched-pair') && candidate !== undefined
+    ? { by: 'candidate', transactionId: candidate }
+    : undefined;
+}
+
+/**
+ * Rule E: ERR-TRANSACTION-NOT-FOUND proves that nothing was deducted and nothing will be. Only where the partner searches by redemption
+ * id, said so under its signature, was asked when no deduct call could be accepted any more, and is known to refuse late ones.
+ */
+export function provesNeverDeducted(
+  redemption: Pick<Redemption, 'partnerTransactionId' | 'lastDeductAtMs'>,
+  answer: { readonly call: OpenCall; readonly signed: boolean },
+  { capabilities }: PartnerPolicy,
+): boolean {
+  return (
+    redemption.partnerTransactionId === null &&
+    answer.signed &&
+    answer.call.target?.by === 'redemption' &&
+    answer.call.startedAtMs > freshUntilMs(redemption) &&
+    capabilities.includes('revert-by-redemption-id') &&
+    (capabilities.includes('tombstones') || capabilities.includes('enforces-freshness'))
+  );
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  budgetBreach,
+  limitBreach,
+  type LimitedRequest,
+  type RedemptionLimits,
+  type RedemptionUsage,
+} from './limits.js';
+
+const NOW = 1_772_366_400_000;
+
+function someLimits(change: Partial<RedemptionLimits> = {}): RedemptionLimits {
+  return {
+    paused: false,
+    minPoints: 100n,
+    maxPoints: 10_000n,
+    partnerDailyTokens: 1000n,
+    walletDailyTokens: 500n,
+    maxOpen: 1,
+    priceMaxAgeSeconds: 7200,
+    ...change,
+  };
+}
+
+function aRequest(change: Partial<LimitedRequest> = {}): LimitedRequest {
+  return {
+    points: 5000n,
+    limits: someLimits(),
+    price: { observedAtMs: NOW },
+    nowMs: NOW,
+    ...change,
+  };
+}
+
+describe('limitBreach', () => {
+  it.each<[string, Partial<LimitedRequest>, string | undefined]>([
+    ['within all limits', {}, undefined],
+    ['paused', { limits: someLimits({ paused: true }) }, 'PARTNER_PAUSED'],
+    ['no points', { points: 0n }, 'INVALID_POINTS'],
+    ['negative points', { points: -1n }, 'INVALID_POINTS'],
+    [
+      'more than a JSON number says',
+      { points: 2n ** 53n, limits: someLimits({ maxPoints: undefined }) },
+      'INVALID_POINTS',
+    ],
+    ['below the minimum', { points: 99n }, 'TOO_FEW_POINTS'],
+    ['the minimum', { points: 100n }, undefined],
+    ['the maximum', { points: 10_000n }, undefined],
+    ['above the maximum', { points: 10_001n }, 'TOO_MANY_POINTS'],
+    ['no price', { price: undefined }, 'PRICE_UNAVAILABLE'],
+    ['a price of just 2 h ago', { price: { observedAtMs: NOW - 7_200_000 } }, undefined],
+    ['an older price', { price: { observedAtMs: NOW - 7_200_001 } }, 'PRICE_STALE'],
+    [
+      'no minimum and maximum',
+      { points: 1n, limits: someLimits({ minPoints: undefined }) },
+      undefined,
+    ],
+  ])('%s', (_name, change, expected) => {
+    expect(limitBreach(aRequest(change))?.code).toBe(expected);
+  });
+
+  it('says how many points it takes', () => {
+    expect(limitBreach(aRequest({ points: 1n }))?.message).toContain('100 points');
+    expect(limitBreach(aRequest({ points: 20_000n }))?.message).toContain('10000 points');
+  });
+});
+
+describe('budgetBreach', () => {
+  const none: RedemptionUsage = { open: 0, partnerTokensToday: 0n, walletTokensToday: 0n };
+  const used = (change: Partial<RedemptionUsage>) => ({ usage: { ...none, ...change } });
+  const free = someLimits({ partnerDailyTokens: undefined, walletDailyTokens: undefined });
+
+  it.each<
+    [
+      string,
+      { tokens?: bigint; usage?: RedemptionUsage; limits?: RedemptionLimits },
+      string | undefined,
+    ]
+  >([
+    ['within all budgets', {}, undefined],
+    ['worth nothing', { tokens: 0n }, 'TOO_FEW_TOKENS'],
+    ['one open', used({ open: 1 }), 'REDEMPTION_OPEN'],
+    ['one open of two', { ...used({ open: 1 }), limits: someLimits({ maxOpen: 2 }) }, undefined],
+    ['to the last token of the partner', used({ partnerTokensToday: 660n }), undefined],
+    ['a unit over the partner’s', used({ partnerTokensToday: 661n }), 'PARTNER_BUDGET_SPENT'],
+    ['to the last token of the wallet', used({ walletTokensToday: 160n }), undefined],
+    ['a unit over the wallet’s', used({ walletTokensToday: 161n }), 'WALLET_BUDGET_SPENT'],
+    ['a budget of 0', { limits: someLimits({ partnerDailyTokens: 0n }) }, 'PARTNER_BUDGET_SPENT'],
+    ['no budgets', { tokens: 10n ** 30n, limits: free }, undefined],
+  ])('%s', (_name, { tokens = 340n, usage = none, limits = someLimits() }, expected) => {
+    expect(budgetBreach({ tokenAmount: tokens }, limits, usage)?.code).toBe(expected);
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Address } from '../chain/address.js';
+import { type BlockHash, type BlockRef } from '../chain/block.js';
+import {
+  type CancelEvent,
+  type ClaimEvent,
+  type PayoutEvidence,
+  payoutEvidence,
+  type PayoutTerms,
+  type VaultSighting,
+  type VaultStatus,
+} from './payout-evidence.js';
+
+const DEADLINE = 1_000;
+const terms: PayoutTerms = { recipient: anAddress('a'), amount: 50n, deadlineSeconds: DEADLINE };
+
+function anAddress(digit: string): Address {
+  return `0x${digit.repeat(40)}` as Address;
+}
+function aBlock(number: number, timestampSeconds: number, branch = 'a'): BlockRef {
+  const hash = `0x${branch}${number.toString().padStart(63, '0')}` as BlockHash;
+  return { number: BigInt(number), hash, timestampSeconds };
+}
+function aClaim(changes: Partial<ClaimEvent> = {}): ClaimEvent {
+  const { recipient, amount } = terms;
+  return { transactionHash: '0xc1', block: aBlock(5, 990), recipient, amount, ...changes };
+}
+const cancellation: CancelEvent = { transactionHash: '0xca', block: aBlock(5, 990) };
+/** The final block is the first one after the deadline. */
+function aSighting(changes: Partial<VaultSighting> = {}): VaultSighting {
+  return {
+    witness: 'one#1',
+    finalised: aBlock(9, DEADLINE + 1),
+    status: 'none',
+    claims: [],
+    cancellations: [],
+    ...changes,
+  };
+}
+const paid = aSighting({ status: 'claimed', claims: [aClaim()] });
+const cancelled = aSighting({ status: 'cancelled', cancellations: [cancellation] });
+const seen = (sighting: VaultSighting): PayoutEvidence => payoutEvidence(terms, [sighting], 1);
+
+describe('the evidence about a payout', () => {
+  it('is none without a sighting', () => {
+    expect(payoutEvidence(terms, [], 1)).toEqual({ outcome: 'live' });
+  });
+
+  it('is paid by a final claim, with what there is to know of it', () => {
+    expect(seen(paid)).toEqual({ outcome: 'paid', finalised: paid.finalised, ...aClaim() });
+  });
+
+  it('is paid by a claim in the final block itself, at the deadline itself', () => {
+    const finalised = aBlock(9, DEADLINE);
+    const claims = [aClaim({ block: finalised })];
+    expect(seen(aSighting({ finalised, status: 'claimed', claims })).outcome).toBe('paid');
+  });
+
+  it('is dead by a final cancellation, before the deadline too', () => {
+    const finalised = aBlock(9, 995);
+    expect(seen({ ...cancelled, finalised })).toEqual({
+      outcome: 'dead',
+      reason: 'cancelled',
+      finalised,
+      ...cancellation,
+    });
+  });
+
+  it.each([
+    ['before the deadline', DEADLINE - 1, 'live'],
+    ['at the deadline', DEADLINE, 'live'],
+    ['after the deadline', DEADLINE + 1, 'dead'],
+  ])('of silence with a final block %s (%d) is %s', (_case, seconds, outcome) => {
+    const finalised = aBlock(9, seconds);
+    expect(seen(aSighting({ finalised }))).toEqual(
+      outcome === 'dead' ? { outcome, reason: 'expired', finalised } : { outcome },
+    );
+  });
+
+  describe('is live and doubtful where status and events disagree', () => {
+    const counts = [0, 1, 2];
+    const cells = (['none', 'claimed', 'cancelled'] as VaultStatus[]).flatMap((status) =>
+      counts.flatMap((claims) =>
+        counts.map((cancellations) => ({ status, claims, cancellations })),
+      ),
+    );
+    const fits = { none: '0/0', claimed: '1/0', cancelled: '0/1' };
+    it.each(cells)('$status, $claims claims, $cancellations cancellations', (cell) => {
+      const evidence = seen(
+        aSighting({
+          status: cell.status,
+          claims: Array.from({ length: cell.claims }, () => aClaim()),
+          cancellations: Array.from({ length: cell.cancellations }, () => cancellation),
+        }),
+      );
+      const isFit = `${cell.claims}/${cell.cancellations}` === fits[cell.status];
+      expect(evidence.outcome === 'live').toBe(!isFit);
+      if (isFit) return;
+      expect(evidence).toMatchObject({
+        doubt: { kind: 'contradiction', text: expect.stringContaining(`is ${cell.status}, with`) },
+      });
+    });
+  });
+
+  it.each<[string, Partial<ClaimEvent>, string]>([
+    ['another recipient', { recipient: anAddress('b') }, 'the claim paid 0xbbbb'],
+    ['another amount', { amount: 51n }, 'the claim paid 51, not 50'],
+    ['a time after the deadline', { block: aBlock(6, DEADLINE + 1) }, 'later than its deadline'],
+    ['a block above the final one', { block: aBlock(10, 990) }, 'not up to the final block'],
+    ['a block of another fork', { block: aBlock(9, DEADLINE, 'b') }, 'not up to the final block'],
+    ['a time above the final one', { block: aBlock(6, 1_002) }, 'not up to the final block'],
+  ])('is live and doubtful for a claim with %s', (_case, changes, text) => {
+    expect(seen(aSighting({ status: 'claimed', claims: [aClaim(changes)] }))).toMatchObject({
+      outcome: 'live',
+      doubt: { kind: 'contradiction', text: expect.stringContaining(text) },
+    });
+  });
+
+  describe('of two nodes', () => {
+    const two = (first: VaultSighting, second: VaultSighting): PayoutEvidence =>
+      payoutEvidence(terms, [first, { ...second, witness: 'two#2' }], 2);
+
+    it.each([
+      ['a claim', paid, 'paid'],
+      ['a cancellation', cancelled, 'dead'],
+      ['silence', aSighting(), 'dead'],
+    ])('that see the same end, %s, is that end', (_case, sighting, outcome) => {
+      expect(two(sighting, sighting)).toMatchObject({ outcome });
+    });
+
+    it.each([
+      ['silence and a claim', aSighting(), paid],
+      ['a claim and silence', paid, aSighting()],
+      ['a claim and a cancellation', paid, cancelled],
+      [
+        'claims in different transactions',
+        paid,
+        { ...paid, claims: [aClaim({ transactionHash: '0xc2' })] },
+      ],
+      ['silence at different blocks', aSighting(), aSighting({ finalised: aBlock(10, 1_010) })],
+      ['an end and an open payout', aSighting(), aSighting({ finalised: aBlock(8, 999) })],
+    ])('is live and doubtful for %s', (_case, first, second) => {
+      expect(two(first, second)).toMatchObject({
+        outcome: 'live',
+        doubt: { kind: 'contradiction', text: expect.stringMatching(/one#1 sees .*two#2 sees/) },
+      });
+    });
+
+    it.each([
+      ['first', aSighting({ status: 'claimed' }), paid],
+      ['second', paid, aSighting({ status: 'claimed' })],
+    ])('is the doubt of the %s where it contradicts itself', (_case, first, second) => {
+      expect(two(first, second)).toMatchObject({
+        outcome: 'live',
+        doubt: { kind: 'contradiction', text: expect.stringContaining('with no event') },
+      });
+    });
+
+    it.each([paid, cancelled, aSighting()])(
+      'is unconfirmed while only one was asked',
+      (sighting) => {
+        const doubt = { kind: 'unconfirmed', text: expect.stringContaining('one#1 sees') };
+        expect(payoutEvidence(terms, [sighting], 2)).toEqual({ outcome: 'live', doubt });
+        expect(payoutEvidence(terms, [sighting, sighting], 2)).toEqual({ outcome: 'live', doubt });
+      },
+    );
+
+    it('is plainly live for an open payout, however few were asked', () => {
+      const open = aSighting({ finalised: aBlock(8, 999) });
+      expect(payoutEvidence(terms, [open], 2)).toEqual({ outcome: 'live' });
+    });
+  });
+});

@@ -1,0 +1,129 @@
+/** What can happen to a redemption. Each event says what was learnt, never what to do about it. */
+import {
+  type NothingSentReason,
+  type PartnerErrorCode,
+  type PartnerStep,
+  type UnknownReason,
+} from './call-outcome.js';
+import { type PayoutTerms } from './payout-evidence.js';
+import { type DeadEvidence, type PaidEvidence } from './redemption.js';
+import { type UuidV7 } from './uuid-v7.js';
+
+/** The result of the call that was committed under `requestId`. */
+interface CallResult {
+  readonly requestId: UuidV7;
+}
+
+interface EventFields {
+  /** The next call to the partner is due; `requestId` is minted for it. */
+  'call-due': { readonly requestId: UuidV7 };
+
+  /** A verified success, or a signed ERR-DUPLICATE-REQUEST that names the deduction; the id belongs to no other redemption. */
+  'deduct-confirmed': CallResult & { readonly partnerTransactionId: string };
+  /** The same, but the id belongs to another redemption already. */
+  'deduct-id-reused': CallResult;
+  'deduct-refused': CallResult & {
+    readonly code: 'ERR-INSUFFICIENT-POINTS' | 'ERR-USER-NOT-FOUND';
+    readonly retryAfterSeconds?: number;
+  };
+  /** The partner has processed this redemption id before, and does not say under which transaction id. */
+  'deduct-duplicate': CallResult & { readonly candidateTransactionId?: string };
+  'deduct-unknown': CallResult & {
+    readonly reason: UnknownReason;
+    readonly retryAfterSeconds?: number;
+    readonly candidateTransactionId?: string;
+  };
+  'deduct-not-sent': CallResult & { readonly reason: NothingSentReason };
+
+  /** Committing a payout plan: frozen before the signer is asked. */
+  'plan-committed': { readonly plan: PayoutTerms };
+  /** No plan could be made. */
+  'plan-failed': { readonly detail?: string };
+
+  /** The payout is neither made nor dead, as far as could be read. */
+  'payout-live': {
+    /** When the chain can be expected to say more. */
+    readonly recheckMs: number;
+    /** What was read cannot all be true. */
+    readonly contradiction?: string;
+  };
+  'payout-paid': { readonly redemptionId: UuidV7; readonly evidence: PaidEvidence };
+  'payout-dead': { readonly redemptionId: UuidV7; readonly evidence: DeadEvidence };
+
+  'revert-confirmed': CallResult & {
+    readonly partnerTransactionId: string;
+    readonly partnerRevertId: string;
+  };
+  'revert-already': CallResult;
+  'revert-not-found': CallResult & {
+    readonly signed: boolean;
+    readonly retryAfterSeconds?: number;
+  };
+  'revert-amount-disputed': CallResult;
+  'revert-unknown': CallResult & {
+    readonly reason: UnknownReason | NothingSentReason;
+    readonly retryAfterSeconds?: number;
+  };
+
+  /** By the user, an operator or a timer of ours. */
+  cancel: { readonly by: 'user' | 'operator' | 'system' };
+
+  'operator-retry': object;
+  /** The partner told the operator the id of the deduction. */
+  'operator-set-transaction': { readonly partnerTransactionId: string };
+  /** The partner gave the points back by hand. */
+  'operator-restored': object;
+  /** The partner searched its books: nothing was deducted. */
+  'operator-not-deducted': object;
+}
+
+export type RedemptionEventType = keyof EventFields;
+export type EventOf<T extends RedemptionEventType> = {
+  [K in T]: { readonly type: K } & EventFields[K];
+}[T];
+export type RedemptionEvent = EventOf<RedemptionEventType>;
+
+export const REDEMPTION_EVENT_TYPES = [
+  'call-due',
+  'deduct-confirmed',
+  'deduct-id-reused',
+  'deduct-refused',
+  'deduct-duplicate',
+  'deduct-unknown',
+  'deduct-not-sent',
+  'plan-committed',
+  'plan-failed',
+  'payout-live',
+  'payout-paid',
+  'payout-dead',
+  'revert-confirmed',
+  'revert-already',
+  'revert-not-found',
+  'revert-amount-disputed',
+  'revert-unknown',
+  'cancel',
+  'operator-retry',
+  'operator-set-transaction',
+  'operator-restored',
+  'operator-not-deducted',
+] as const satisfies readonly RedemptionEventType[];
+
+/** Faults that somebody should hear of, by step (fault table of rule I). */
+const ALERTED: Readonly<Record<PartnerStep, readonly (UnknownReason | PartnerErrorCode)[]>> = {
+  balance: ['signature-missing', 'signature-wrong', 'auth-failed'],
+  deduct: [
+    'signature-missing',
+    'signature-wrong',
+    'invalid-transaction-id',
+    'auth-failed',
+    'redirect',
+    'too-slow',
+    'too-large',
+  ],
+  revert: ['signature-missing', 'signature-wrong', 'auth-failed'],
+  confirm: ['auth-failed'],
+};
+
+export function isAlerted(step: PartnerStep, reason: UnknownReason | NothingSentReason): boolean {
+  return ALERTED[step].some((alerted) => alerted === reason);
+}

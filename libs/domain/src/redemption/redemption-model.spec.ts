@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { PARTNER_CAPABILITIES, type PartnerCapability } from './partner-policy.js';
+import { isFinal } from './public-status.js';
+import { REDEMPTION_STATES } from './redemption.js';
+import { EVENTS } from './testing/events.js';
+import { breachesOf } from './testing/invariants.js';
+import { type Fault, FAULTS } from './testing/model-network.js';
+import { ModelRun, type RunPlan } from './testing/model-run.js';
+
+/** What the partner can do and what is recorded of it: all, what makes one way of rule E work or fail, or anything. */
+const capabilities = fc.oneof(
+  fc
+    .constantFrom<PartnerCapability[][]>(
+      [...PARTNER_CAPABILITIES],
+      ['revert-by-redemption-id'],
+      ['revert-by-redemption-id', 'enforces-freshness'],
+      ['revert-by-redemption-id', 'tombstones'],
+      ['refuses-mismatched-pair'],
+    )
+    .map((does) => ({ does, recorded: does })),
+  fc.record({
+    does: fc.subarray([...PARTNER_CAPABILITIES]),
+    recorded: fc.subarray([...PARTNER_CAPABILITIES]),
+  }),
+);
+const HEALTHY = FAULTS.map(() => 'none' as const);
+/** Every second call meets a fault; or the partner hears nothing, or late; or all is well. */
+const faults = fc.constantFrom<(readonly Fault[])[]>(
+  [...FAULTS, ...HEALTHY],
+  [...FAULTS, ...HEALTHY],
+  ['request-late', 'request-lost', 'crash-before-call'],
+  HEALTHY,
+);
+/** Runs that end well and runs that end badly must both be many. */
+const plans: fc.Arbitrary<RunPlan> = fc
+  .record({
+    tape: fc.array(fc.nat(1_000_000), { minLength: 10, maxLength: 120, size: 'max' }),
+    knowing: capabilities,
+    faults: fc.record({ deduct: faults, revert: faults }),
+    balanceFirst: fc.boolean(),
+    namesDuplicates: fc.boolean(),
+    points: fc.constantFrom(5000, 5000, 7000, 20_000, 100),
+    confirms: fc.boolean(),
+    lastFault: fc.oneof(
+      { weight: 3, arbitrary: fc.constant('none' as const) },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom(...FAULTS.filter((fault) => fault !== 'reply-of-a-copy')),
+      },
+    ),
+  })
+  .map(({ tape, faults, knowing: { does, recorded }, confirms, lastFault, ...nature }) => ({
+    tape,
+    faults,
+    lastFault,
+    nature: { ...nature, does },
+    policy: { confirms, capabilities: does.filter((capability) => recorded.includes(capability)) },
+  }));
+
+/** Reasons that only certain guards lead to. */
+const ENDS = [
+  'never-deducted',
+  'insufficient-points',
+  'deduction-unknown',
+  'deduction-unresolved',
+  'revert-exhausted',
+  'claim-timeout',
+  'user-cancelled',
+];
+
+describe('the state machine against a misbehaving partner and a chain that changes its mind', () => {
+  const reached = new Set<string>();
+
+  it('keeps I1 to I10 in every run, and every run ends', () => {
+    fc.assert(
+      fc.property(plans, (plan) => {
+        const run = new ModelRun(plan);
+        run.work();
+        run.settle();
+        expect(breachesOf(run)).toEqual([]);
+        for (let round = 0; round < 3 && run.row.state === 'attention'; round++) {
+          run.command();
+          run.work();
+          run.settle();
+          expect(breachesOf(run)).toEqual([]);
+        }
+        if (isFinal(run.row.state)) {
+          const before = run.row;
+          for (const event of Object.values(EVENTS)) run.apply(event);
+          // I10
+          expect(run.row).toBe(before);
+        }
+        for (const { state, reason } of run.history) {
+          reached.add(state);
+          reached.add(reason ?? 'no reason');
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('came through every state and to every end on the way', () => {
+    expect([...reached]).toEqual(expect.arrayContaining([...REDEMPTION_STATES, ...ENDS]));
+  });
+});

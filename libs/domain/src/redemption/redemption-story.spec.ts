@@ -1,0 +1,208 @@
+import { describe, expect, it } from '@jest/globals';
+import { type TransitionContext } from './decision.js';
+import { PARTNER_CAPABILITIES } from './partner-policy.js';
+import { payoutEvent } from './payout-event.js';
+import { type RedemptionEffect } from './redemption-effect.js';
+import { type RedemptionEvent } from './redemption-event.js';
+import { type Redemption } from './redemption.js';
+import {
+  aClaim,
+  aContext,
+  anExpiry,
+  aPlan,
+  aRedemption,
+  aUuid,
+  START_MS,
+  WALLET,
+} from './testing/builders.js';
+import { transition } from './transition.js';
+
+const ID = aRedemption('created').id;
+const [FIRST, SECOND] = [aUuid(START_MS, 11), aUuid(START_MS, 12)];
+
+/** Follows the events, one second apart unless the redemption waits longer; gives the last row and every effect. */
+function follow(events: readonly RedemptionEvent[], policy?: TransitionContext['policy']) {
+  let row: Redemption = aRedemption('created');
+  let nowMs = START_MS;
+  const effects: RedemptionEffect[] = [];
+  for (const event of events) {
+    nowMs = Math.max(nowMs + 1000, row.nextActionAtMs ?? 0);
+    const context = aContext({ nowMs, ...(policy && { policy }) });
+    const decision = transition(row, event, context);
+    if (decision.kind === 'refused') throw new Error(`${event.type}: ${decision.code}`);
+    row = decision.next;
+    effects.push(...decision.effects);
+  }
+  return { row, effects };
+}
+
+const due = (requestId: typeof FIRST): RedemptionEvent => ({ type: 'call-due', requestId });
+const deductedBy = (requestId: typeof FIRST): RedemptionEvent => ({
+  type: 'deduct-confirmed',
+  requestId,
+  partnerTransactionId: 'tx-1',
+});
+const DEDUCTED = [due(FIRST), deductedBy(FIRST)];
+const PLANNED: RedemptionEvent = { type: 'plan-committed', plan: aPlan() };
+
+describe('the story of a redemption', () => {
+  it('that is claimed: each effect in its turn', () => {
+    const paid = payoutEvent(ID, aClaim(), 1);
+    const { row, effects } = follow([
+      ...DEDUCTED,
+      PLANNED,
+      payoutEvent(ID, { outcome: 'live' }, 1),
+      paid,
+    ]);
+    expect(effects).toEqual([
+      { kind: 'record-call', step: 'deduct', requestId: FIRST },
+      {
+        kind: 'call-partner',
+        requestId: FIRST,
+        request: {
+          step: 'deduct',
+          body: { address: WALLET, deductPoints: 5000, svcRedemptionId: ID },
+        },
+      },
+      { kind: 'plan-payout' },
+      { kind: 'notify' },
+      { kind: 'authorise-payout', plan: aPlan() },
+      { kind: 'observe-payout' },
+      { kind: 'notify' },
+      { kind: 'record-delivery', payload: expect.objectContaining({ status: 'claimed' }) },
+      { kind: 'notify' },
+    ]);
+    expect(row).toMatchObject({
+      version: 6,
+      initialAtMs: START_MS,
+      pendingAtMs: START_MS + 1000,
+      deductedAtMs: START_MS + 2000,
+      authorisedAtMs: START_MS + 3000,
+      claimedAtMs: aClaim().block.timestampSeconds * 1000,
+      revertedAtMs: null,
+      nextActionAtMs: null,
+    });
+  });
+
+  it('that is never claimed: the points go back under the id that the partner gave', () => {
+    const dead = payoutEvent(ID, anExpiry(), 1);
+    const { row, effects } = follow([
+      ...DEDUCTED,
+      PLANNED,
+      dead,
+      due(SECOND),
+      {
+        type: 'revert-confirmed',
+        requestId: SECOND,
+        partnerTransactionId: 'tx-1',
+        partnerRevertId: 'r',
+      },
+    ]);
+    expect(effects).toContainEqual({
+      kind: 'call-partner',
+      requestId: SECOND,
+      request: {
+        step: 'revert',
+        body: {
+          address: WALLET,
+          deductPoints: 5000,
+          svcRedemptionId: ID,
+          partnerTransactionId: 'tx-1',
+          revertReason: 'Timeout: the redemption was not claimed',
+        },
+      },
+    });
+    expect(row).toMatchObject({
+      state: 'reverted',
+      reason: 'claim-timeout',
+      deadEvidence: anExpiry(),
+      partnerRevertId: 'r',
+      claimedAtMs: null,
+    });
+  });
+
+  it('that the user cancels while the voucher is out: nothing moves before the chain says so', () => {
+    const asked = follow([...DEDUCTED, PLANNED, { type: 'cancel', by: 'user' }]);
+    expect(asked.row).toMatchObject({ state: 'authorised', revertReason: 'user-cancelled' });
+    expect(asked.effects).toContainEqual({ kind: 'cancel-payout' });
+    const paid = follow([
+      ...DEDUCTED,
+      PLANNED,
+      { type: 'cancel', by: 'user' },
+      payoutEvent(ID, aClaim(), 1),
+    ]);
+    expect(paid.row).toMatchObject({ state: 'claimed', reason: null, revertReason: null });
+    const dead = follow([
+      ...DEDUCTED,
+      PLANNED,
+      { type: 'cancel', by: 'user' },
+      payoutEvent(ID, anExpiry(), 1),
+    ]);
+    expect(dead.row).toMatchObject({ state: 'reverting', reason: 'user-cancelled' });
+  });
+
+  it('whose deduction stays unknown: rule E in its order, then a person', () => {
+    const candidates = ['c-1', 'c-2'];
+    const unknown = [1, 2, 3, 4, 5].flatMap((attempt): RedemptionEvent[] => {
+      const requestId = aUuid(START_MS, 20 + attempt);
+      const candidate = candidates[attempt - 1];
+      const known = candidate === undefined ? {} : { candidateTransactionId: candidate };
+      return [due(requestId), { type: 'deduct-unknown', requestId, reason: 'timeout', ...known }];
+    });
+    const notFound = [1, 2, 3, 4].flatMap((attempt): RedemptionEvent[] => {
+      const requestId = aUuid(START_MS, 30 + attempt);
+      return [due(requestId), { type: 'revert-not-found', requestId, signed: true }];
+    });
+    // Without a capability that makes "not found" a proof.
+    const capabilities = PARTNER_CAPABILITIES.filter(
+      (one) => one !== 'tombstones' && one !== 'enforces-freshness',
+    );
+    const { row, effects } = follow([...unknown, ...notFound], { capabilities, confirms: true });
+    const named = effects.flatMap((effect) =>
+      effect.kind === 'call-partner' && effect.request.step === 'revert'
+        ? [effect.request.body.partnerTransactionId ?? 'by redemption id']
+        : [],
+    );
+    // The first is asked again when no deduct call can be under way any more.
+    expect(named).toEqual(['by redemption id', 'by redemption id', 'c-1', 'c-2']);
+    expect(row).toMatchObject({
+      state: 'attention',
+      resume: 'reverting',
+      reason: 'deduction-unresolved',
+    });
+    expect(effects.filter(({ kind }) => kind === 'record-delivery')).toEqual([]);
+    const proof = follow([...unknown, ...notFound.slice(0, 4)]);
+    expect(proof.row).toMatchObject({
+      state: 'failed',
+      reason: 'never-deducted',
+      exposure: 'none',
+    });
+  });
+
+  it('with a partner that has no confirmation endpoint: none is recorded', () => {
+    const { row, effects } = follow([...DEDUCTED, PLANNED, payoutEvent(ID, aClaim(), 1)], {
+      capabilities: [],
+      confirms: false,
+    });
+    expect(row.state).toBe('claimed');
+    expect(effects.filter(({ kind }) => kind === 'record-delivery')).toEqual([]);
+  });
+
+  it('on which the chain contradicts itself: somebody hears of it, nothing moves', () => {
+    const doubt = { kind: 'contradiction', text: 'two claims' } as const;
+    const { row, effects } = follow([
+      ...DEDUCTED,
+      PLANNED,
+      payoutEvent(ID, { outcome: 'live', doubt }, 7000),
+    ]);
+    expect(row).toMatchObject({ state: 'authorised', nextActionAtMs: START_MS + 11_000 });
+    expect(effects.at(-1)).toEqual({ kind: 'alert', severity: 'critical', code: 'contradiction' });
+    const unconfirmed = { kind: 'unconfirmed', text: 'one endpoint' } as const;
+    const quiet = follow([
+      ...DEDUCTED,
+      PLANNED,
+      payoutEvent(ID, { outcome: 'live', doubt: unconfirmed }, 1),
+    ]);
+    expect(quiet.effects.some(({ kind }) => kind === 'alert')).toBe(false);
+  });
+});

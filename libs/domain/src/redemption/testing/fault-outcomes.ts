@@ -1,0 +1,82 @@
+/** What a call can come to, built as it would arrive, and where it leads. */
+import { deductEvent, revertEvent } from '../call-event.js';
+import { type CallOutcome, type UNKNOWN_REASONS } from '../call-outcome.js';
+import { type Decision } from '../decision.js';
+import { deliveryEvent, deliveryTransition, newDelivery } from '../delivery.js';
+import { judgeReply, type PartnerReply } from '../judge-reply.js';
+import { type PartnerPolicy } from '../partner-policy.js';
+import { type Redemption } from '../redemption.js';
+import { transition } from '../transition.js';
+import { aCall, aContext, aRedemption, CALL_ID, START_MS, WALLET } from './builders.js';
+
+const POLICY: PartnerPolicy = { capabilities: [], confirms: true };
+export const FOUND = { transactionIdIsAnothers: false, revertIdIsAnothers: false };
+export const BY_REDEMPTION = aCall('revert', {
+  startedAtMs: START_MS + 600_001,
+  target: { by: 'redemption' },
+});
+
+export type FaultStep = 'deduct' | 'revert' | 'confirm';
+export type FaultOutcome = (step: FaultStep) => CallOutcome<FaultStep>;
+
+export const unknown =
+  (reason: (typeof UNKNOWN_REASONS)[number]): FaultOutcome =>
+  () => ({ kind: 'unknown', reason });
+export const reply =
+  (change: Partial<PartnerReply>): FaultOutcome =>
+  (step) =>
+    judgeReply(
+      { step, address: WALLET },
+      { status: 200, contentType: 'application/json', signature: 'valid', ...change },
+      POLICY,
+    );
+export const body = (value: unknown, change: Partial<PartnerReply> = {}): FaultOutcome =>
+  reply({ json: { value }, ...change });
+export const error = (
+  errorCode: string,
+  change: Partial<PartnerReply> = {},
+  extra = {},
+): FaultOutcome => body({ success: false, errorCode, errorMessage: 'x', ...extra }, change);
+export const success = (change: Partial<PartnerReply> = {}, ids = {}): FaultOutcome =>
+  body({ success: true, partnerTransactionId: 'tx-1', partnerRevertId: 'rev-1', ...ids }, change);
+
+/** Where the outcome leads a redemption with a call under way: its state or `retry`; `+alert` where somebody hears of it. */
+export function ended(
+  step: FaultStep,
+  outcome: CallOutcome<FaultStep>,
+  change: Partial<Redemption> = {},
+  known = FOUND,
+): string {
+  const context = aContext({ nowMs: START_MS + 2000, policy: POLICY });
+  if (step === 'confirm') {
+    const due = deliveryTransition(
+      newDelivery(START_MS),
+      { type: 'call-due', requestId: CALL_ID },
+      context,
+    );
+    if (due.kind === 'refused') return due.code;
+    const decision = deliveryTransition(due.next, deliveryEvent(CALL_ID, outcome), context);
+    if (decision.kind === 'refused') return decision.code;
+    const alerted = decision.effects.some(({ kind }) => kind === 'alert');
+    const waits = decision.next.state === 'pending' ? 'retry' : decision.next.state;
+    return waits + (alerted ? ' +alert' : '');
+  }
+  const redemption = aRedemption(step === 'deduct' ? 'deducting' : 'reverting', change);
+  const call = redemption.openCall ?? aCall(step);
+  const event =
+    step === 'deduct'
+      ? deductEvent(call, outcome as CallOutcome<'deduct'>, known)
+      : revertEvent(call, outcome as CallOutcome<'revert'>, known);
+  return told(redemption, transition(redemption, event, context));
+}
+
+function told(redemption: Redemption, decision: Decision): string {
+  if (decision.kind === 'refused') return `!${decision.code}`;
+  const { next, effects } = decision;
+  const alerted = effects.some(({ kind }) => kind === 'alert');
+  const stays = next.state === redemption.state;
+  const unproven = next.unprovenAttempts > 0 && stays && next.state === 'deducting';
+  return (
+    (stays ? 'retry' : next.state) + (unproven ? ' unproven' : '') + (alerted ? ' +alert' : '')
+  );
+}

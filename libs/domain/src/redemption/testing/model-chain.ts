@@ -1,0 +1,83 @@
+/** A chain with one vault, one voucher and a finality that lags; what is not final may be undone. */
+import { type BlockRef } from '../../chain/block.js';
+import { payoutEvidence, type PayoutEvidence, type PayoutTerms } from '../payout-evidence.js';
+import { aBlock } from './builders.js';
+
+/** Seconds between a block and its finality. */
+export const FINALITY_SECONDS = 900;
+const HASH = `0x${'c'.repeat(64)}`;
+
+interface VaultEvent {
+  readonly kind: 'claimed' | 'cancelled';
+  readonly block: BlockRef;
+}
+
+export class ModelChain {
+  private event: VaultEvent | undefined;
+
+  /** Anybody may send the voucher, at any time. */
+  claim(plan: PayoutTerms, nowSeconds: number): void {
+    if (nowSeconds <= plan.deadlineSeconds) this.event ??= this.happen('claimed', nowSeconds);
+  }
+
+  /** As a reorganisation may bring it: in any block that is not final yet, also one of before the deadline when that has passed. */
+  claimInAFork(plan: PayoutTerms, nowSeconds: number): void {
+    if (this.event && this.isFinal(this.event, nowSeconds)) return;
+    const seconds = Math.min(plan.deadlineSeconds, nowSeconds);
+    if (seconds > nowSeconds - FINALITY_SECONDS) this.event = this.happen('claimed', seconds);
+  }
+
+  cancel(nowSeconds: number): void {
+    this.event ??= this.happen('cancelled', nowSeconds);
+  }
+
+  /** Undoes what is not final; the sender may try again. */
+  reorganise(nowSeconds: number): void {
+    if (this.event && !this.isFinal(this.event, nowSeconds)) this.event = undefined;
+  }
+
+  get paid(): boolean {
+    return this.event?.kind === 'claimed';
+  }
+
+  isPaidForGood(nowSeconds: number): boolean {
+    return this.event?.kind === 'claimed' && this.isFinal(this.event, nowSeconds);
+  }
+
+  /** By the rules of the chain, not by those under test: tokens will never move any more. */
+  isDeadForGood(plan: PayoutTerms, nowSeconds: number): boolean {
+    if (this.event?.kind === 'claimed') return false;
+    if (this.event && this.isFinal(this.event, nowSeconds)) return true;
+    return nowSeconds - FINALITY_SECONDS > plan.deadlineSeconds;
+  }
+
+  observe(plan: PayoutTerms, nowSeconds: number): PayoutEvidence {
+    const seconds = nowSeconds - FINALITY_SECONDS;
+    const finalised = aBlock(seconds);
+    const { event } = this;
+    const seen = event !== undefined && event.block.timestampSeconds <= seconds ? [event] : [];
+    const at = (kind: VaultEvent['kind']) =>
+      seen
+        .filter((one) => one.kind === kind)
+        .map(({ block }) => ({ transactionHash: HASH, block, ...paidBy(plan) }));
+    const [claims, cancellations] = [at('claimed'), at('cancelled')];
+    const status = seen[0]?.kind ?? 'none';
+    return payoutEvidence(
+      plan,
+      [{ witness: 'model', finalised, status, claims, cancellations }],
+      1,
+    );
+  }
+
+  private happen(kind: VaultEvent['kind'], seconds: number): VaultEvent {
+    return { kind, block: aBlock(seconds) };
+  }
+
+  private isFinal({ block }: VaultEvent, nowSeconds: number): boolean {
+    return block.timestampSeconds <= nowSeconds - FINALITY_SECONDS;
+  }
+}
+
+function paidBy({ recipient, amount }: PayoutTerms) {
+  return { recipient, amount };
+}

@@ -1,0 +1,124 @@
+/** Everything that may happen to a call between us and the partner's books. */
+import { deductEvent, type DeductEvent, revertEvent, type RevertEvent } from '../call-event.js';
+import { type CallOutcome } from '../call-outcome.js';
+import { judgeReply, type PartnerReply } from '../judge-reply.js';
+import { type PartnerPolicy } from '../partner-policy.js';
+import { type DeductBody, type PartnerRequest } from '../redemption-effect.js';
+import { type OpenCall } from '../redemption.js';
+import { type UuidV7 } from '../uuid-v7.js';
+import { type ModelPartner, refusal } from './model-partner.js';
+
+/** What the network or the partner's front end makes of a call. */
+export const FAULTS = [
+  'none',
+  'nothing-sent',
+  'request-lost',
+  'request-late',
+  'reply-lost',
+  'reply-unsigned',
+  'reply-forged',
+  'reply-garbled',
+  'reply-502',
+  'reply-429',
+  'reply-internal',
+  'reply-of-a-copy',
+  'success-out-of-nowhere',
+  'crash-before-call',
+  'crash-after-call',
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+const SIGNED: PartnerReply = { status: 200, contentType: 'application/json', signature: 'valid' };
+
+/** The outcome of a call that the fault lets through, or undefined where nobody is left to see it. */
+function callThrough<S extends 'deduct' | 'revert'>(
+  fault: Fault,
+  call: { readonly step: S; readonly address: DeductBody['address'] },
+  handle: () => object,
+  policy: PartnerPolicy,
+): CallOutcome<S> | undefined {
+  const judged = (change: Partial<PartnerReply>): CallOutcome<S> =>
+    judgeReply(call, { ...SIGNED, json: { value: handle() }, ...change }, policy);
+  switch (fault) {
+    case 'none':
+      return judged({});
+    case 'nothing-sent':
+      return { kind: 'nothing-sent', reason: 'connection-refused' };
+    case 'request-lost':
+    case 'request-late':
+      return { kind: 'unknown', reason: 'timeout' };
+    case 'reply-lost':
+      handle();
+      return { kind: 'unknown', reason: 'reset' };
+    case 'reply-unsigned':
+      return judged({ signature: 'missing' });
+    case 'reply-forged':
+      return judged({ signature: 'wrong' });
+    case 'reply-garbled':
+      handle();
+      return judged({ json: undefined });
+    case 'reply-502':
+      return judged({ status: 502, signature: 'missing' });
+    case 'reply-429':
+      return judgeReply(call, { ...SIGNED, status: 429, retryAfterSeconds: 9999 }, policy);
+    case 'reply-internal':
+      handle();
+      return judged({ json: { value: refusal('ERR-INTERNAL') } });
+    case 'reply-of-a-copy':
+      handle();
+      return judged({});
+    case 'success-out-of-nowhere': {
+      const value = { success: true, partnerTransactionId: 'tx-bystander', partnerRevertId: 'x' };
+      return judgeReply(call, { ...SIGNED, signature: 'missing', json: { value } }, policy);
+    }
+    case 'crash-before-call':
+      return undefined;
+    case 'crash-after-call':
+      handle();
+      return undefined;
+  }
+}
+
+interface LateCall {
+  readonly atMs: number;
+  readonly request: PartnerRequest;
+  readonly requestId: UuidV7;
+}
+
+export class ModelNetwork {
+  private late: LateCall[] = [];
+
+  constructor(
+    private readonly partner: ModelPartner,
+    private readonly policy: PartnerPolicy,
+  ) {}
+
+  delay(call: LateCall): void {
+    this.late.push(call);
+  }
+
+  /** Lets those calls arrive whose time has come. */
+  deliver(nowMs: number): void {
+    const due = this.late.filter(({ atMs }) => atMs <= nowMs);
+    this.late = this.late.filter(({ atMs }) => atMs > nowMs);
+    for (const { atMs, request, requestId } of due) this.partner.handle(request, requestId, atMs);
+  }
+
+  /** What a worker learns, or undefined where it did not live to. */
+  call(
+    openCall: OpenCall,
+    made: { readonly fault: Fault; readonly request: PartnerRequest; readonly nowMs: number },
+  ): DeductEvent | RevertEvent | undefined {
+    const { fault, request, nowMs } = made;
+    const { policy } = this;
+    const { address } = request.body;
+    const handle = () => this.partner.handle(request, openCall.requestId, nowMs);
+    const known = { transactionIdIsAnothers: false, revertIdIsAnothers: false };
+    if (request.step === 'deduct') {
+      const outcome = callThrough(fault, { step: 'deduct', address }, handle, policy);
+      return outcome && deductEvent(openCall, outcome, known);
+    }
+    const outcome = callThrough(fault, { step: 'revert', address }, handle, policy);
+    return outcome && revertEvent(openCall, outcome, known);
+  }
+}

@@ -1,0 +1,291 @@
+/**
+ * One run of the state machine against the model partner and the model chain. A tape of numbers decides every fault, crash, delay, wish
+ * and order; when it is at its end, one kind of fault goes on for ever. The run keeps what the invariants are judged by.
+ */
+import { type BlockHash } from '../../chain/block.js';
+import { lostCallEvent } from '../call-event.js';
+import { type Decision, type Moved } from '../decision.js';
+import { type PartnerPolicy } from '../partner-policy.js';
+import { payoutEvent } from '../payout-event.js';
+import { isFinal } from '../public-status.js';
+import { type RedemptionEffect } from '../redemption-effect.js';
+import { type RedemptionEvent } from '../redemption-event.js';
+import { type BookingStep, type Redemption } from '../redemption.js';
+import { transition } from '../transition.js';
+import { type UuidV7 } from '../uuid-v7.js';
+import { aRedemption, aUuid, START_MS } from './builders.js';
+import { FINALITY_SECONDS, ModelChain } from './model-chain.js';
+import { type Fault, ModelNetwork } from './model-network.js';
+import { ModelPartner, type PartnerNature } from './model-partner.js';
+
+export interface RunPlan {
+  readonly tape: readonly number[];
+  readonly nature: PartnerNature;
+  readonly policy: PartnerPolicy;
+  /** What may happen to a call of each step, each as likely as the others. */
+  readonly faults: Readonly<Record<BookingStep, readonly Fault[]>>;
+  /** What happens to every call after the tape. */
+  readonly lastFault: Fault;
+}
+
+/** A call that nobody answered for within the time allowed is taken for lost. */
+const NO_HASH = `0x${'0'.repeat(64)}` as BlockHash;
+const LEASE_MS = 45_000;
+const MAX_STEPS = 400;
+const DELAYS_MS = [1000, 60_000, 250_000, 299_000, 400_000, 1_200_000, 20_000_000] as const;
+
+export class ModelRun {
+  readonly partner: ModelPartner;
+  private readonly network: ModelNetwork;
+  readonly chain = new ModelChain();
+  readonly history: Redemption[] = [];
+  readonly effects: RedemptionEffect[] = [];
+  /** What was broken on the way; empty in a good run. */
+  readonly breaches: string[] = [];
+  nowMs = START_MS;
+  private at = 0;
+  private serial = 10;
+  private strayResults: RedemptionEvent[] = [];
+
+  constructor(readonly plan: RunPlan) {
+    this.partner = new ModelPartner(plan.nature);
+    this.network = new ModelNetwork(this.partner, plan.policy);
+    this.history.push(aRedemption('created'));
+  }
+
+  get row(): Redemption {
+    return this.history.at(-1) ?? aRedemption('created');
+  }
+
+  hasEnded(): boolean {
+    return isFinal(this.row.state) || this.row.state === 'attention';
+  }
+
+  get nowSeconds(): number {
+    return Math.floor(this.nowMs / 1000);
+  }
+
+  /** A number below `size`; 0 when the tape is at its end. */
+  choose(size: number): number {
+    return (this.plan.tape[this.at++] ?? 0) % size;
+  }
+
+  /** Works until the redemption has ended; at most so many steps as a stuck machine would need for ever. */
+  work(): void {
+    for (let step = 0; step < MAX_STEPS && !this.hasEnded(); step++) {
+      this.interfere();
+      if (this.hasEnded()) return;
+      this.nowMs = Math.max(this.nowMs, this.row.nextActionAtMs ?? this.nowMs);
+      this.network.deliver(this.nowMs);
+      this.takeStep();
+    }
+  }
+
+  /** Lets every call still under way arrive, and the user try everything once more. */
+  settle(): void {
+    this.nowMs += Math.max(...DELAYS_MS);
+    this.network.deliver(this.nowMs);
+    const { plan } = this.row;
+    if (plan) {
+      this.chain.claim(plan, this.nowSeconds);
+      this.chain.claimInAFork(plan, this.nowSeconds);
+    }
+    this.nowMs += FINALITY_SECONDS * 1000;
+  }
+
+  /** An operator who has looked at the partner's books and tells the truth about them. */
+  command(): void {
+    const { standing, transactionId } = this.partner;
+    switch (this.choose(4)) {
+      case 1:
+        if (!standing) this.apply({ type: 'operator-not-deducted' });
+        return;
+      case 2:
+        if (transactionId === undefined) return;
+        this.apply({ type: 'operator-set-transaction', partnerTransactionId: transactionId });
+        return;
+      case 3:
+        // Asked for by the operator, once the service would let the points go back.
+        if (this.apply({ type: 'operator-restored' }).kind === 'moved')
+          this.partner.restoreByHand();
+        return;
+      default:
+        this.apply({ type: 'operator-retry' });
+    }
+  }
+
+  apply(event: RedemptionEvent): Decision {
+    const { row } = this;
+    const decision = transition(row, event, {
+      nowMs: this.nowMs,
+      jitter: this.choose(10) / 10,
+      policy: this.plan.policy,
+    });
+    if (decision.kind === 'moved') this.commit(row, decision);
+    return decision;
+  }
+
+  private commit(row: Redemption, { next, effects }: Moved): void {
+    if (next.version !== row.version + 1) this.breaches.push('a version was left out');
+    const calls = effects.filter(({ kind }) => kind === 'call-partner').length;
+    const records = effects.filter(({ kind }) => kind === 'record-call').length;
+    if (calls !== records) this.breaches.push('a call without its row (rule A)');
+    if (calls > 0 && next.exposure !== 'possible')
+      this.breaches.push('a call without exposure (rule A)');
+    if (next.state === 'reverting' && !this.tokensAreSafe(next)) {
+      this.breaches.push('points on their way back while tokens can move (rule F)');
+    }
+    this.history.push(next);
+    this.effects.push(...effects);
+    // A voucher is out as soon as the plan is committed; what the service does after the commit may be lost in a crash.
+    if (effects.some(({ kind }) => kind === 'cancel-payout') && this.choose(2) === 1) {
+      this.chain.cancel(this.nowSeconds);
+    }
+  }
+
+  private tokensAreSafe({ plan }: Redemption): boolean {
+    return plan === null || this.chain.isDeadForGood(plan, this.nowSeconds);
+  }
+
+  /** What others do between two steps of ours. */
+  private interfere(): void {
+    const { plan } = this.row;
+    switch (this.choose(14)) {
+      case 1:
+        this.apply({ type: 'cancel', by: 'user' });
+        return;
+      case 2:
+      case 3:
+        if (plan) this.chain.claim(plan, this.nowSeconds);
+        return;
+      case 4:
+        this.chain.reorganise(this.nowSeconds);
+        return;
+      case 5:
+        this.nowMs += DELAYS_MS[this.choose(DELAYS_MS.length)] ?? 0;
+        return;
+      case 6:
+        // The user comes in the deadline's last second.
+        if (plan && this.nowSeconds < plan.deadlineSeconds) {
+          this.nowMs = plan.deadlineSeconds * 1000;
+          this.chain.claim(plan, this.nowSeconds);
+        }
+        return;
+      case 7:
+        this.meddle();
+        return;
+      case 8:
+        if (plan) this.chain.claimInAFork(plan, this.nowSeconds);
+        return;
+      case 9:
+        this.partner.balance += 2500;
+        return;
+      default:
+    }
+  }
+
+  /** Events that prove nothing: the wall clock's, a stray worker's, a hasty observer's. */
+  private meddle(): void {
+    const { row } = this;
+    if (row.plan) {
+      const finalised = { number: 1n, hash: NO_HASH, timestampSeconds: row.plan.deadlineSeconds };
+      const evidence = { outcome: 'dead', reason: 'expired', finalised } as const;
+      this.apply({ type: 'payout-dead', redemptionId: row.id, evidence });
+      const block = { ...finalised, number: 2n };
+      const cancelled = { outcome: 'dead', reason: 'cancelled', finalised, block } as const;
+      const transactionHash = NO_HASH;
+      const early = { ...cancelled, transactionHash };
+      this.apply({ type: 'payout-dead', redemptionId: row.id, evidence: early });
+    }
+    for (const type of ['operator-restored', 'operator-not-deducted', 'operator-retry'] as const) {
+      this.apply({ type });
+    }
+    for (const stray of this.strayResults) this.apply(stray);
+    // A worker that dies right after the commit.
+    this.apply({ type: 'call-due', requestId: this.newId() });
+    if (this.row.openCall !== null) this.nowMs += LEASE_MS;
+  }
+
+  private takeStep(): void {
+    const { row } = this;
+    if (row.openCall !== null) {
+      this.nowMs += LEASE_MS;
+      this.apply(lostCallEvent(row.openCall));
+      return;
+    }
+    switch (row.state) {
+      case 'created':
+      case 'deducting':
+      case 'reverting': {
+        const decision = this.apply({ type: 'call-due', requestId: this.newId() });
+        if (decision.kind === 'moved') this.call(decision.effects);
+        return;
+      }
+      case 'deducted': {
+        if (this.choose(6) === 1) {
+          this.apply({ type: 'plan-failed' });
+          return;
+        }
+        const deadlineSeconds = this.nowSeconds + 1800;
+        const { wallet: recipient, tokenAmount: amount } = row;
+        this.apply({ type: 'plan-committed', plan: { recipient, amount, deadlineSeconds } });
+        return;
+      }
+      case 'authorised': {
+        const unreadable = this.choose(5) === 1;
+        const evidence =
+          unreadable || row.plan === null
+            ? ({ outcome: 'live' } as const)
+            : this.chain.observe(row.plan, this.nowSeconds);
+        this.apply(payoutEvent(row.id, evidence, 300_000));
+        return;
+      }
+      case 'attention':
+      case 'claimed':
+      case 'reverted':
+      case 'failed':
+        throw new Error(`A worker has nothing to do in ${row.state}.`);
+    }
+  }
+
+  private call(effects: readonly RedemptionEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind !== 'call-partner') continue;
+      const { request, requestId } = effect;
+      const { openCall } = this.row;
+      if (openCall === null) throw new Error('A call was made that is not open.');
+      if (request.step === 'revert' && !this.tokensAreSafe(this.row)) {
+        this.breaches.push('a revert while tokens can move (rule F)');
+      }
+      const fault =
+        this.at < this.plan.tape.length ? this.chooseFault(request.step) : this.plan.lastFault;
+      const delayMs = DELAYS_MS[this.choose(DELAYS_MS.length)] ?? 0;
+      const isLate =
+        fault === 'request-late' || (fault === 'crash-before-call' && this.choose(2) === 1);
+      if (isLate) this.network.delay({ atMs: this.nowMs + delayMs, request, requestId });
+      const event = this.network.call(openCall, { fault, request, nowMs: this.nowMs });
+      this.nowMs += 1000 * this.choose(15);
+      if (event === undefined) return;
+      // The result is lost between the answer and its commit; a stray worker may still come along with it.
+      if (this.choose(8) === 1) this.strayResults.push(event);
+      else this.apply(event);
+    }
+  }
+
+  private chooseFault(step: BookingStep): Fault {
+    const faults = this.plan.faults[step];
+    const fault = faults[this.choose(faults.length)] ?? 'none';
+    // A copy is harmless only where it is refused as one; elsewhere the interface leaves no defence.
+    const knowsCopies = this.plan.nature.does.includes('enforces-freshness');
+    return fault === 'reply-of-a-copy' && !knowsCopies ? 'reply-lost' : fault;
+  }
+
+  /** A worker died right after the commit. */
+  private abandonCall(): void {
+    if (this.row.openCall !== null) this.nowMs += LEASE_MS;
+  }
+
+  private newId(): UuidV7 {
+    return aUuid(this.nowMs, this.serial++);
+  }
+}

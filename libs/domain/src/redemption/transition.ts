@@ -1,0 +1,141 @@
+/**
+ * The redemption's state machine, as a table: for every state and event either the rule that decides and the states it may lead
+ * to, or why nothing happens. Invariant: points are restored or tokens are paid, never both and never neither; what is not known is
+ * resolved before anything follows from it, or left to a person.
+ */
+import { PermanentError } from '../errors/errors.js';
+import * as cancelling from './cancel-rules.js';
+import { type Decision, refuse, type Rule, type TransitionContext } from './decision.js';
+import * as deduct from './deduct-rules.js';
+import * as operator from './operator-rules.js';
+import * as payout from './payout-rules.js';
+import { type RefusalCode } from './redemption-effect.js';
+import { type EventOf, type RedemptionEventType } from './redemption-event.js';
+import { type Redemption, type RedemptionState } from './redemption.js';
+import * as revert from './revert-rules.js';
+
+interface RuledCell<T extends RedemptionEventType> {
+  readonly rule: Rule<T>;
+  readonly to: readonly RedemptionState[];
+}
+type Cell<T extends RedemptionEventType> = RefusalCode | RuledCell<T>;
+type Row = { readonly [T in RedemptionEventType]: Cell<T> };
+
+/** The row of a state in which nothing is awaited. */
+const IDLE = {
+  'call-due': 'out-of-place',
+  'deduct-confirmed': 'stale-call',
+  'deduct-id-reused': 'stale-call',
+  'deduct-refused': 'stale-call',
+  'deduct-duplicate': 'stale-call',
+  'deduct-unknown': 'stale-call',
+  'deduct-not-sent': 'stale-call',
+  'plan-committed': 'out-of-place',
+  'plan-failed': 'out-of-place',
+  'payout-live': 'out-of-place',
+  'payout-paid': 'out-of-place',
+  'payout-dead': 'out-of-place',
+  'revert-confirmed': 'stale-call',
+  'revert-already': 'stale-call',
+  'revert-not-found': 'stale-call',
+  'revert-amount-disputed': 'stale-call',
+  'revert-unknown': 'stale-call',
+  cancel: 'out-of-place',
+  'operator-retry': 'not-in-attention',
+  'operator-set-transaction': 'not-in-attention',
+  'operator-restored': 'not-in-attention',
+  'operator-not-deducted': 'not-in-attention',
+} as const satisfies Row;
+
+const FINAL = everywhere('final');
+
+const TABLE: Readonly<Record<RedemptionState, Row>> = {
+  created: {
+    ...IDLE,
+    'call-due': { rule: deduct.startOrExpire, to: ['deducting', 'failed'] },
+    cancel: { rule: cancelling.cancelCreated, to: ['failed'] },
+  },
+  deducting: {
+    ...IDLE,
+    'call-due': { rule: deduct.deductAgain, to: ['deducting', 'failed', 'reverting'] },
+    'deduct-confirmed': { rule: deduct.deducted, to: ['deducted'] },
+    'deduct-id-reused': { rule: deduct.idReused, to: ['attention'] },
+    'deduct-refused': { rule: deduct.deductRefused, to: ['deducting', 'failed', 'reverting'] },
+    'deduct-duplicate': { rule: deduct.deductDuplicate, to: ['reverting'] },
+    'deduct-unknown': { rule: deduct.deductUnknown, to: ['deducting', 'reverting'] },
+    'deduct-not-sent': { rule: deduct.deductNotSent, to: ['deducting', 'failed', 'reverting'] },
+    cancel: 'not-yet-cancellable',
+  },
+  deducted: {
+    ...IDLE,
+    'plan-committed': { rule: payout.authorise, to: ['authorised'] },
+    'plan-failed': { rule: payout.planLater, to: ['deducted', 'reverting'] },
+    cancel: { rule: cancelling.cancelDeducted, to: ['reverting'] },
+  },
+  authorised: {
+    ...IDLE,
+    'payout-live': { rule: payout.watchOn, to: ['authorised', 'attention'] },
+    'payout-paid': { rule: payout.paid, to: ['claimed'] },
+    'payout-dead': { rule: payout.dead, to: ['reverting'] },
+    cancel: { rule: cancelling.requestCancel, to: ['authorised'] },
+  },
+  reverting: {
+    ...IDLE,
+    'call-due': { rule: revert.revertNow, to: ['reverting', 'attention'] },
+    'payout-paid': { rule: payout.paidAfterDead, to: ['attention'] },
+    'revert-confirmed': { rule: revert.revertConfirmed, to: ['reverted'] },
+    'revert-already': { rule: revert.alreadyReverted, to: ['reverted'] },
+    'revert-not-found': { rule: revert.revertNotFound, to: ['reverting', 'failed', 'attention'] },
+    'revert-amount-disputed': { rule: revert.amountDisputed, to: ['attention'] },
+    'revert-unknown': { rule: revert.revertUnknown, to: ['reverting', 'attention'] },
+    cancel: 'too-late-to-cancel',
+  },
+  attention: {
+    ...everywhere('needs-operator'),
+    'operator-retry': { rule: operator.retryByOperator, to: ['authorised', 'reverting'] },
+    'operator-set-transaction': { rule: operator.setTransaction, to: ['reverting'] },
+    'operator-restored': { rule: operator.restoredOutOfBand, to: ['reverted'] },
+    'operator-not-deducted': { rule: operator.notDeductedOutOfBand, to: ['failed'] },
+  },
+  claimed: FINAL,
+  reverted: FINAL,
+  failed: FINAL,
+};
+
+function everywhere(code: RefusalCode): Readonly<Record<RedemptionEventType, RefusalCode>> {
+  const types = Object.keys(IDLE) as RedemptionEventType[];
+  return Object.fromEntries(types.map((type) => [type, code])) as Record<
+    RedemptionEventType,
+    RefusalCode
+  >;
+}
+
+/** Where an event may lead from a state, or why it does nothing there. */
+export function cellOf(
+  state: RedemptionState,
+  type: RedemptionEventType,
+): RefusalCode | { readonly to: readonly RedemptionState[] } {
+  return TABLE[state][type];
+}
+
+/**
+ * What follows from an event: the next value with what must be done, or a refusal that changes nothing. The caller writes the
+ * next value under the version of the one it read, together with the effects that are records, and only then does the others.
+ * @throws PermanentError ILLEGAL_TRANSITION where a rule leaves its cell: a fault in this program, nothing may be written
+ */
+export function transition<T extends RedemptionEventType>(
+  redemption: Redemption,
+  event: EventOf<T>,
+  context: TransitionContext,
+): Decision {
+  const cell: Cell<T> = TABLE[redemption.state][event.type];
+  if (typeof cell === 'string') return refuse(cell);
+  const decision = cell.rule(redemption, event, context);
+  if (decision.kind === 'moved' && !cell.to.includes(decision.next.state)) {
+    throw new PermanentError(
+      'ILLEGAL_TRANSITION',
+      `${event.type} led from ${redemption.state} to ${decision.next.state}, which the table does not allow.`,
+    );
+  }
+  return decision;
+}

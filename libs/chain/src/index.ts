@@ -1,4 +1,5 @@
 export { lowmarkTokenAbi, lowmarkTokenBytecode } from './abi/lowmark-token.generated.js';
+export { redemptionVaultAbi, redemptionVaultBytecode } from './abi/redemption-vault.generated.js';
 export { stakingAbi, stakingBytecode } from './abi/staking.generated.js';
 export {
   AllEndpointsFailedError,
@@ -32,3 +33,18 @@ export { type Finality, parseFinality } from './reader/finality.js';
 export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export { type RpcObserver, type RpcRequestEvent, type RpcWarning } from './rpc/rpc-observer.js';
 export { RpcPool, type RpcPoolOptions, type RpcSession } from './rpc/rpc-pool.js';
+export { type DeployedVault, deployVault, type VaultDeployment } from './vault/deploy-vault.js';
+export { cancelCalldata, claimCalldata } from './vault/vault-calldata.js';
+export { VaultCanceller } from './vault/vault-canceller.js';
+export { type VaultEvent } from './vault/vault-event.js';
+export {
+  readVaultFacts,
+  type VaultFacts,
+  vaultFaults,
+  type VaultQuestion,
+} from './vault/vault-facts.js';
+export { redemptionIdOf, type VaultId, vaultIdOf } from './vault/vault-id.js';
+export { type VaultSpan } from './vault/vault-log-reader.js';
+export { VaultReader, type VaultReaderOptions, type WatchedPayout } from './vault/vault-reader.js';
+export { type VaultPlace, type Voucher, voucherTypedData } from './vault/voucher.js';
+export { VoucherSigner } from './vault/voucher-signer.js';

@@ -16,3 +16,5 @@ export {
   withdraw,
 } from './staking/move.js';
 export { StakingPlayer } from './staking/player.js';
+export { deployLocalVault, type LocalVault, type VaultSetup } from './vault/deployment.js';
+export { type DevReceipt, type DevTransaction, mineBlock, mineOne } from './vault/mined-block.js';

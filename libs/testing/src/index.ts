@@ -18,3 +18,4 @@ export {
   NodeError,
   startFaultyNode,
 } from './fake-node/index.js';
+export { type Outcome, VaultBench } from './vault/vault-bench.js';

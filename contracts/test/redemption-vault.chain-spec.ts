@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getAddress, keccak256, stringToBytes } from 'viem';
+import { hashTypedData } from 'viem/utils';
+import { claimCalldata, type Voucher, voucherTypedData, VoucherSigner } from '#libs/chain';
+import { aWallet, VaultBench } from '#libs/testing';
+
+const { CANCELLER, OTHER_KEY, PAUSER, RECIPIENT, SIGNER_KEY, STRANGER } = VaultBench;
+const [NONE, CLAIMED, CANCELLED] = [0, 1, 2];
+const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const role = (name: string) => keccak256(stringToBytes(name));
+
+describe('RedemptionVault', () => {
+  let bench: VaultBench;
+  beforeAll(async () => {
+    bench = await VaultBench.start();
+  });
+  afterAll(() => bench.stop());
+
+  /** Refuses one claim without moving anything. */
+  async function expectRefused(error: string, voucher: Voucher, by = {}): Promise<void> {
+    const before = await bench.tokens(bench.vault);
+    const status = await bench.status(voucher);
+    expect(await bench.refusal(bench.claim(voucher, by))).toBe(error);
+    expect(await bench.status(voucher)).toBe(status);
+    expect(await bench.tokens(bench.vault)).toBe(before);
+  }
+
+  it('pays the voucher’s recipient, whoever sends it, and says so', async () => {
+    const voucher = bench.voucher({ amount: 12_345n });
+    const before = await bench.tokens(RECIPIENT);
+    const [outcome] = await bench.mine(await bench.claim(voucher, { from: STRANGER }));
+    const { address: signer } = new VoucherSigner(bench.place, SIGNER_KEY);
+    expect(outcome?.events).toEqual([
+      {
+        eventName: 'Claimed',
+        args: {
+          redemptionId: voucher.vaultId,
+          recipient: getAddress(RECIPIENT),
+          amount: 12_345n,
+          signer: getAddress(signer),
+        },
+      },
+    ]);
+    expect(await bench.tokens(RECIPIENT)).toBe(before + 12_345n);
+    expect(await bench.tokens(STRANGER)).toBe(0n);
+    expect(await bench.status(voucher)).toBe(CLAIMED);
+  });
+
+  it('hashes a voucher as the signer does', async () => {
+    const voucher = bench.voucher();
+    const { vaultId, recipient, amount, deadlineSeconds } = voucher;
+    expect(
+      await bench.view('voucherDigest', vaultId, recipient, amount, BigInt(deadlineSeconds)),
+    ).toBe(hashTypedData(voucherTypedData(bench.place, voucher)));
+  });
+
+  describe('pays a redemption once', () => {
+    it('refuses the same voucher again, in a later block and in the same one', async () => {
+      const voucher = bench.voucher();
+      const before = await bench.tokens(RECIPIENT);
+      const claims = [await bench.claim(voucher), await bench.claim(voucher, { from: RECIPIENT })];
+      const [first, second] = await bench.mine(...claims);
+      expect(first?.error).toBeUndefined();
+      expect(second).toMatchObject({
+        error: 'RedemptionNotOpen',
+        errorArgs: [voucher.vaultId, CLAIMED],
+      });
+      await expectRefused('RedemptionNotOpen', voucher);
+      expect(await bench.tokens(RECIPIENT)).toBe(before + voucher.amount);
+    });
+
+    it('refuses a second voucher for the same redemption', async () => {
+      const voucher = bench.voucher();
+      await bench.mine(await bench.claim(voucher));
+      await expectRefused('RedemptionNotOpen', { ...voucher, amount: 7n, recipient: STRANGER });
+    });
+  });
+
+  describe('refuses a voucher', () => {
+    it('of another signer', async () => {
+      await expectRefused('NotASigner', bench.voucher(), { key: OTHER_KEY });
+    });
+
+    it.each<[string, Partial<Voucher>]>([
+      ['recipient', { recipient: STRANGER }],
+      ['amount', { amount: 101n }],
+      ['deadline', { deadlineSeconds: 2_000_000_000 }],
+    ])('whose %s was changed', async (_field, changes) => {
+      const voucher = bench.voucher();
+      const signature = await new VoucherSigner(bench.place, SIGNER_KEY).sign(voucher);
+      const data = claimCalldata({ ...voucher, ...changes }, signature);
+      expect(await bench.refusal(bench.to(STRANGER, data))).toBe('NotASigner');
+    });
+
+    it('of another redemption', async () => {
+      const signature = await new VoucherSigner(bench.place, SIGNER_KEY).sign(bench.voucher());
+      const data = claimCalldata(bench.voucher(), signature);
+      expect(await bench.refusal(bench.to(STRANGER, data))).toBe('NotASigner');
+    });
+
+    it('for another chain', async () => {
+      const { chainId, vault } = bench.place;
+      await expectRefused('NotASigner', bench.voucher(), {
+        place: { chainId: chainId + 1, vault },
+      });
+    });
+
+    it('for another vault', async () => {
+      const place = { ...bench.place, vault: aWallet(0xbad) };
+      await expectRefused('NotASigner', bench.voucher(), { place });
+    });
+
+    it('with the twin of its signature, or a part of it', async () => {
+      const voucher = bench.voucher();
+      const signature = await new VoucherSigner(bench.place, SIGNER_KEY).sign(voucher);
+      const s = BigInt(`0x${signature.slice(66, 130)}`);
+      const v = signature.endsWith('1b') ? '1c' : '1b';
+      const high = (CURVE_ORDER - s).toString(16).padStart(64, '0');
+      const compact = signature.slice(0, 66) + high;
+      const variants: [string, string][] = [
+        [`${signature.slice(0, 66)}${high}${v}`, 'ECDSAInvalidSignatureS'],
+        [compact, 'ECDSAInvalidSignatureLength'],
+        [`${signature}00`, 'ECDSAInvalidSignatureLength'],
+        ['0x', 'ECDSAInvalidSignatureLength'],
+        [`0x${'0'.repeat(130)}`, 'ECDSAInvalidSignature'],
+        [`${signature.slice(0, -2)}00`, 'ECDSAInvalidSignature'],
+      ];
+      for (const [variant, error] of variants) {
+        const data = claimCalldata(voucher, variant as `0x${string}`);
+        expect(await bench.refusal(bench.to(STRANGER, data))).toBe(error);
+      }
+      expect(await bench.status(voucher)).toBe(NONE);
+    });
+
+    it('to nobody, to the vault itself, or of nothing', async () => {
+      // No signer of ours signs these: the calls alone must be refused.
+      const zero = aWallet(0);
+      const claim = (recipient: string, amount: bigint) =>
+        bench.call(
+          STRANGER,
+          'claim',
+          ...[bench.voucher().vaultId, recipient, amount, 2_000_000_000n, '0x'],
+        );
+      expect(await bench.refusal(claim(zero, 1n))).toBe('InvalidRecipient');
+      expect(await bench.refusal(claim(bench.vault, 1n))).toBe('InvalidRecipient');
+      expect(await bench.refusal(claim(RECIPIENT, 0n))).toBe('ZeroAmount');
+    });
+  });
+
+  describe('at the deadline', () => {
+    it('pays in a block of exactly that time', async () => {
+      const voucher = bench.voucher();
+      const [outcome] = await bench.mineAt(voucher.deadlineSeconds, await bench.claim(voucher));
+      expect(outcome?.error).toBeUndefined();
+      expect(await bench.status(voucher)).toBe(CLAIMED);
+    });
+
+    it('refuses one second later', async () => {
+      const voucher = bench.voucher();
+      const late = voucher.deadlineSeconds + 1;
+      const [outcome] = await bench.mineAt(late, await bench.claim(voucher));
+      expect(outcome).toMatchObject({
+        error: 'VoucherExpired',
+        errorArgs: [voucher.vaultId, BigInt(voucher.deadlineSeconds)],
+      });
+      expect(await bench.status(voucher)).toBe(NONE);
+    });
+  });
+
+  describe('a cancellation', () => {
+    it('ends a redemption, with its event, whoever holds a voucher', async () => {
+      const voucher = bench.voucher();
+      const [outcome] = await bench.mine(bench.cancel(voucher));
+      expect(outcome?.events).toEqual([
+        {
+          eventName: 'Cancelled',
+          args: { redemptionId: voucher.vaultId, canceller: getAddress(CANCELLER) },
+        },
+      ]);
+      expect(await bench.status(voucher)).toBe(CANCELLED);
+      await expectRefused('RedemptionNotOpen', voucher);
+    });
+
+    it('is refused a second time, and after a claim', async () => {
+      const [once, claimed] = [bench.voucher(), bench.voucher()];
+      await bench.mine(bench.cancel(once), await bench.claim(claimed));
+      expect(await bench.refusal(bench.cancel(once))).toBe('RedemptionNotOpen');
+      expect(await bench.refusal(bench.cancel(claimed))).toBe('RedemptionNotOpen');
+      expect(await bench.status(once)).toBe(CANCELLED);
+      expect(await bench.status(claimed)).toBe(CLAIMED);
+    });
+
+    it('is for its role alone', async () => {
+      for (const from of [STRANGER, RECIPIENT, PAUSER, bench.admin]) {
+        expect(await bench.refusal(bench.cancel(bench.voucher(), from))).toBe(
+          'AccessControlUnauthorizedAccount',
+        );
+      }
+    });
+
+    it.each([
+      ['claim first', [CLAIMED, undefined, 'RedemptionNotOpen']],
+      ['cancellation first', [CANCELLED, undefined, 'RedemptionNotOpen']],
+    ])('and a claim in one block, %s: the first one holds', async (_case, [status, ...errors]) => {
+      const voucher = bench.voucher();
+      const before = await bench.tokens(RECIPIENT);
+      const both = [await bench.claim(voucher), bench.cancel(voucher)];
+      if (status === CANCELLED) both.reverse();
+      const outcomes = await bench.mine(...both);
+      expect(outcomes.map(({ error }) => error)).toEqual(errors);
+      expect(outcomes.flatMap(({ events }) => events)).toHaveLength(1);
+      expect(await bench.status(voucher)).toBe(status);
+      const paid = (await bench.tokens(RECIPIENT)) - before;
+      expect(paid).toBe(status === CLAIMED ? voucher.amount : 0n);
+    });
+  });
+
+  it('takes a revoked signer’s vouchers no more, and a new one’s at once', async () => {
+    const { address: old } = new VoucherSigner(bench.place, SIGNER_KEY);
+    const { address: other } = new VoucherSigner(bench.place, OTHER_KEY);
+    const voucher = bench.voucher();
+    const change = (name: 'grantRole' | 'revokeRole', holder: string) =>
+      bench.call(bench.admin, name, role('SIGNER_ROLE'), holder);
+    const claim = await bench.claim(voucher);
+    const [, , late] = await bench.mine(
+      change('grantRole', other),
+      change('revokeRole', old),
+      claim,
+    );
+    expect(late).toMatchObject({ error: 'NotASigner', errorArgs: [getAddress(old)] });
+    expect(await bench.status(voucher)).toBe(NONE);
+    expect(await bench.refusal(bench.claim(bench.voucher(), { key: OTHER_KEY }))).toBeUndefined();
+    // The role decides at the moment of the claim: the old voucher is good again with it.
+    await bench.mine(change('grantRole', old), change('revokeRole', other));
+    expect(await bench.refusal(claim)).toBeUndefined();
+  });
+});

@@ -1,0 +1,89 @@
+/** The vault's events out of logs that nobody vouches for yet. */
+import { toEventSelector } from 'viem/utils';
+import { type Address, type BlockHash, type BlockRef } from '#libs/domain';
+import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { address, bytes, hash, isRecord, quantity } from '../shape/hex.js';
+import { type VaultId } from './vault-id.js';
+
+interface VaultEventFields {
+  /** Not necessarily of one of our redemptions; see `redemptionIdOf`. */
+  readonly vaultId: VaultId;
+  /** `0x` and 64 lower-case hex digits. */
+  readonly transactionHash: string;
+  readonly block: BlockRef;
+}
+
+export type VaultEvent =
+  | (VaultEventFields & {
+      readonly kind: 'claimed';
+      readonly recipient: Address;
+      /** In the token's smallest unit. */
+      readonly amount: bigint;
+      readonly signer: Address;
+    })
+  | (VaultEventFields & { readonly kind: 'cancelled'; readonly canceller: Address });
+
+/** Where a log claims to be, and what it says. */
+export interface VaultLog {
+  readonly blockNumber: bigint;
+  readonly blockHash: BlockHash;
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  /** Lower case. */
+  readonly topics: readonly string[];
+  readonly data: string;
+}
+
+export const CLAIMED = toEventSelector('Claimed(bytes32,address,uint256,address)');
+export const CANCELLED = toEventSelector('Cancelled(bytes32,address)');
+
+/** @throws MalformedAnswerError where it is no log of the vault, or one that was taken back */
+export function parseVaultLog(value: unknown, vault: Address, endpoint: string): VaultLog {
+  const malformed = (what: string): never => {
+    throw new MalformedAnswerError(`a log ${what}`, { endpoint });
+  };
+  if (!isRecord(value)) return malformed('is not an object');
+  if (value['removed'] === true) return malformed('is marked as removed');
+  if (address(value['address']) !== vault) return malformed('is of another contract');
+  const blockNumber = quantity(value['blockNumber']);
+  const blockHash = hash(value['blockHash']);
+  const transactionHash = hash(value['transactionHash']);
+  const logIndex = quantity(value['logIndex']);
+  const data = bytes(value['data'])?.toLowerCase();
+  const topics = Array.isArray(value['topics']) ? value['topics'].map(hash) : [];
+  if (
+    blockNumber === undefined ||
+    blockHash === undefined ||
+    transactionHash === undefined ||
+    logIndex === undefined ||
+    data === undefined ||
+    !topics.every((topic) => topic !== undefined)
+  ) {
+    return malformed('lacks a valid field');
+  }
+  return { blockNumber: BigInt(blockNumber), blockHash, transactionHash, logIndex, topics, data };
+}
+
+/** @throws MalformedAnswerError where the log is neither a claim nor a cancellation */
+export function vaultEventOf(log: VaultLog, block: BlockRef, endpoint: string): VaultEvent {
+  const [topic0, vaultId, second] = log.topics;
+  const words = (log.data.length - 2) / 64;
+  const fields = { vaultId: vaultId as VaultId, transactionHash: log.transactionHash, block };
+  if (topic0 === CLAIMED && log.topics.length === 3 && words === 2) {
+    const recipient = addressOf(second ?? '');
+    const signer = addressOf(`0x${log.data.slice(66)}`);
+    if (recipient && signer) {
+      const amount = BigInt(log.data.slice(0, 66));
+      return { kind: 'claimed', ...fields, recipient, amount, signer };
+    }
+  }
+  if (topic0 === CANCELLED && log.topics.length === 2 && words === 1) {
+    const canceller = addressOf(log.data);
+    if (canceller) return { kind: 'cancelled', ...fields, canceller };
+  }
+  throw new MalformedAnswerError('a log is neither a claim nor a cancellation', { endpoint });
+}
+
+function addressOf(word: string): Address | undefined {
+  return word.startsWith(`0x${'0'.repeat(24)}`) ? address(`0x${word.slice(26)}`) : undefined;
+}

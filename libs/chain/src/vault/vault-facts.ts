@@ -1,0 +1,155 @@
+/** What a service finds out about its vault before it starts, and says on its health page. */
+import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
+import { type Address, parseAddress } from '#libs/domain';
+import { lowmarkTokenAbi } from '../abi/lowmark-token.generated.js';
+import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
+import { ExecutionRevertedError } from '../errors/rpc.errors.js';
+import { ethCall } from '../reader/pinned-calls.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
+import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { bytes } from '../shape/hex.js';
+import { voucherDomain, type VaultPlace } from './voucher.js';
+
+type Hex = `0x${string}`;
+
+export interface VaultFacts {
+  readonly hasCode: boolean;
+  /** Its EIP-712 domain is the one that our vouchers name: the right kind of contract, on the right chain. */
+  readonly takesOurVouchers: boolean;
+  /** What it pays; undefined where it is no vault. */
+  readonly token: Address | undefined;
+  readonly isSigner: boolean;
+  readonly isCanceller: boolean;
+  readonly isPaused: boolean;
+  /** In the token's smallest unit, as the rest. */
+  readonly balance: bigint;
+  readonly windowCap: bigint;
+  readonly remainingInWindow: bigint;
+  readonly windowSeconds: bigint;
+}
+
+export interface VaultQuestion {
+  readonly place: VaultPlace;
+  /** TOKEN_CONTRACT: whose balance is read. */
+  readonly token: Address;
+  readonly signer: Address;
+  /** Whoever is to cancel; by default the signer. */
+  readonly canceller?: Address;
+}
+
+const SIGNER_ROLE = keccak256(stringToBytes('SIGNER_ROLE'));
+const CANCELLER_ROLE = keccak256(stringToBytes('CANCELLER_ROLE'));
+
+/**
+ * The facts at the newest block. What a contract does not answer is false, 0 or undefined: an address without a vault is no error.
+ * @throws AllEndpointsFailedError
+ */
+export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Promise<VaultFacts> {
+  const { place, token, signer, canceller = signer } = question;
+  const calls = [
+    encode('token'),
+    encode('paused'),
+    encodeHasRole(SIGNER_ROLE, signer),
+    encodeHasRole(CANCELLER_ROLE, canceller),
+    encode('windowCap'),
+    encode('remainingInWindow'),
+    encode('windowSeconds'),
+    encode('eip712Domain'),
+  ];
+  const balance = encodeFunctionData({
+    abi: lowmarkTokenAbi,
+    functionName: 'balanceOf',
+    args: [place.vault as Hex],
+  });
+  const [code, itsBalance, ...answers] = await pool.run(async (session) => {
+    const { results } = await session.batch([
+      { method: 'eth_getCode', params: [place.vault, 'latest'] },
+      ethCall({ to: token, data: balance }, 'latest'),
+      ...calls.map((data) => ethCall({ to: place.vault, data }, 'latest')),
+    ]);
+    return results.map(returned);
+  });
+  const [itsToken, paused, signs, cancels, cap, remaining, seconds, domain] = answers;
+  return {
+    hasCode: code !== undefined && code !== '0x',
+    takesOurVouchers: isOurDomain(domain, place),
+    token: word(itsToken) === undefined ? undefined : addressOf(itsToken),
+    isSigner: word(signs) === 1n,
+    isCanceller: word(cancels) === 1n,
+    isPaused: word(paused) === 1n,
+    balance: word(itsBalance) ?? 0n,
+    windowCap: word(cap) ?? 0n,
+    remainingInWindow: word(remaining) ?? 0n,
+    windowSeconds: word(seconds) ?? 0n,
+  };
+}
+
+/** What must be put right before payouts can be made, for an operator; empty where nothing. An empty vault is no fault of these. */
+export function vaultFaults(facts: VaultFacts, { place, token, signer }: VaultQuestion): string[] {
+  const { vault, chainId } = place;
+  if (!facts.hasCode) {
+    return [`VAULT_CONTRACT: there is no contract at ${vault} on chain ${chainId}.`];
+  }
+  if (!facts.takesOurVouchers) {
+    return [`VAULT_CONTRACT: ${vault} is not a redemption vault of chain ${chainId}.`];
+  }
+  return [
+    ...(facts.token === token
+      ? []
+      : [`VAULT_CONTRACT: ${vault} pays token ${facts.token ?? 'unknown'}, not ${token}.`]),
+    ...(facts.isSigner
+      ? []
+      : [`VOUCHER_SIGNER_KEY: its address ${signer} does not hold SIGNER_ROLE of ${vault}.`]),
+    ...(facts.isPaused ? [`VAULT_CONTRACT: ${vault} is paused.`] : []),
+  ];
+}
+
+type Plain =
+  'token' | 'paused' | 'windowCap' | 'remainingInWindow' | 'windowSeconds' | 'eip712Domain';
+
+function encode(functionName: Plain): Hex {
+  return encodeFunctionData({ abi: redemptionVaultAbi, functionName });
+}
+
+function encodeHasRole(role: Hex, holder: Address): Hex {
+  return encodeFunctionData({
+    abi: redemptionVaultAbi,
+    functionName: 'hasRole',
+    args: [role, holder as Hex],
+  });
+}
+
+/** @returns undefined where the contract refuses. @throws other errors of the call */
+function returned(result: RpcResult): Hex | undefined {
+  if (!result.ok && result.error instanceof ExecutionRevertedError) return undefined;
+  return bytes(valueOf(result));
+}
+
+function word(data: Hex | undefined): bigint | undefined {
+  return data?.length === 66 ? BigInt(data) : undefined;
+}
+
+function addressOf(data: Hex | undefined): Address | undefined {
+  return parseAddress(`0x${data?.slice(26) ?? ''}`);
+}
+
+function isOurDomain(data: Hex | undefined, place: VaultPlace): boolean {
+  if (data === undefined || data === '0x') return false;
+  const expected = voucherDomain(place);
+  try {
+    const [, name, version, chainId, contract] = decodeFunctionResult({
+      abi: redemptionVaultAbi,
+      functionName: 'eip712Domain',
+      data,
+    });
+    return (
+      name === expected.name &&
+      version === expected.version &&
+      chainId === BigInt(expected.chainId) &&
+      contract.toLowerCase() === place.vault
+    );
+  } catch {
+    // Another contract, whose answer has another shape.
+    return false;
+  }
+}

@@ -1,0 +1,57 @@
+import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
+import { type Address, type BlockRef, type VaultStatus } from '#libs/domain';
+import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
+import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { CALLS_AT_ONCE, type PinnedCalls } from '../reader/pinned-calls.js';
+import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type VaultId } from './vault-id.js';
+
+/** In the order of the contract's `Status`. */
+const STATUSES: readonly VaultStatus[] = ['none', 'claimed', 'cancelled'];
+const TOKEN = toFunctionSelector('token()');
+
+export interface VaultStatusContext {
+  readonly calls: PinnedCalls;
+  readonly vault: Address;
+  readonly token: Address;
+}
+
+/**
+ * The status of each redemption at the end of exactly this block, in the order of the ids. Together with every batch of them the
+ * vault must tell its token: silence of an address without a vault would look like NONE.
+ * @throws NodeBehindError, StateUnavailableError, MalformedAnswerError, ExecutionRevertedError
+ */
+export async function readVaultStatuses(
+  session: RpcSession,
+  ids: readonly VaultId[],
+  block: BlockRef,
+  { calls, vault, token }: VaultStatusContext,
+): Promise<VaultStatus[]> {
+  const { endpoint } = session;
+  const each = CALLS_AT_ONCE - 1;
+  const statuses: VaultStatus[] = [];
+  for (let at = 0; at < ids.length; at += each) {
+    const data = [TOKEN, ...ids.slice(at, at + each).map(statusCalldata)];
+    const [itsToken, ...words] = await calls.read(
+      session,
+      data.map((one) => ({ to: vault, data: one })),
+      block,
+    );
+    if (itsToken !== BigInt(token)) {
+      throw new MalformedAnswerError(
+        `knows no vault of token ${token} at ${vault} in block ${block.number.toString()}`,
+        { endpoint },
+      );
+    }
+    for (const word of words) {
+      const status = STATUSES[Number(word)];
+      if (!status) throw new MalformedAnswerError('a status that does not exist', { endpoint });
+      statuses.push(status);
+    }
+  }
+  return statuses;
+}
+
+function statusCalldata(id: VaultId): `0x${string}` {
+  return encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'status', args: [id] });
+}

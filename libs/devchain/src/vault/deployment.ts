@@ -1,0 +1,74 @@
+import { encodeDeployData, encodeFunctionData } from 'viem';
+import { lowmarkTokenAbi, redemptionVaultAbi, redemptionVaultBytecode } from '#libs/chain';
+import { type Address, parseAddress } from '#libs/domain';
+import { type DevRpc } from '../json-rpc.js';
+import { mineOne } from './mined-block.js';
+
+type Hex = `0x${string}`;
+
+export interface VaultSetup {
+  /** What it pays; a token whose supply `treasury` owns. */
+  readonly token: Address;
+  /** Deploys and fills the vault, and is its administrator: one of the chain's accounts. */
+  readonly treasury: Address;
+  /** Whose vouchers are good. */
+  readonly signer: Address;
+  /** Given some of the chain's coin, as it pays for its transactions. Default: the treasury. */
+  readonly canceller?: Address;
+  /** Default: the treasury. */
+  readonly pauser?: Address;
+  /** What the vault is given, in the token's smallest unit; default 10^24, a million tokens of 18 decimals. */
+  readonly funds?: bigint;
+  /** Default: a day. */
+  readonly windowSeconds?: bigint;
+  /** Default 10^24. */
+  readonly windowCap?: bigint;
+}
+
+export interface LocalVault {
+  readonly vault: Address;
+  /** The block that holds the vault; no event is older. */
+  readonly startBlock: bigint;
+}
+
+const FUNDS = 10n ** 24n;
+const DAY = 86_400n;
+/** 10,000 of the chain's coin. */
+const COINS = '0x21e19e0c9bab2400000';
+
+/**
+ * Deploys a redemption vault on a local chain and fills it: two blocks, both at `seconds`, or one where the funds are 0.
+ * @param seconds Unix seconds, not below the newest block's timestamp
+ */
+export async function deployLocalVault(
+  rpc: DevRpc,
+  setup: VaultSetup,
+  seconds: number,
+): Promise<LocalVault> {
+  const { token, treasury, signer, canceller = treasury, pauser = treasury } = setup;
+  const { funds = FUNDS, windowSeconds = DAY, windowCap = FUNDS } = setup;
+  const roles = {
+    admin: treasury as Hex,
+    signer: signer as Hex,
+    canceller: canceller as Hex,
+    pauser: pauser as Hex,
+  };
+  const data = encodeDeployData({
+    abi: redemptionVaultAbi,
+    bytecode: redemptionVaultBytecode,
+    args: [token as Hex, roles, windowSeconds, windowCap],
+  });
+  const receipt = await mineOne(rpc, seconds, { from: treasury, data });
+  const vault = parseAddress(receipt.contractAddress ?? '');
+  if (!vault) throw new Error('the local chain deployed no vault');
+  await rpc.call('anvil_setBalance', canceller, COINS);
+  if (funds > 0n) {
+    const transfer = encodeFunctionData({
+      abi: lowmarkTokenAbi,
+      functionName: 'transfer',
+      args: [vault as Hex, funds],
+    });
+    await mineOne(rpc, seconds, { from: treasury, to: token, data: transfer });
+  }
+  return { vault, startBlock: receipt.blockNumber };
+}

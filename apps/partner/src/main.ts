@@ -1,0 +1,21 @@
+import { readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { closeOnSignals, createLogger } from '#libs/platform';
+import { createPartner } from './create-partner.js';
+import { PartnerSettings } from './partner.env.js';
+
+const startup = createLogger({ app: 'partner' });
+
+try {
+  const settings = readSettings(PartnerSettings);
+  const logger = createLogger({ app: 'partner', level: settings.logLevel });
+  const app = await createPartner({ settings, logger });
+  closeOnSignals(app, logger);
+  await app.listen(settings.partnerPort, settings.partnerHost);
+  logger.info({ url: await app.getUrl() }, 'Serving');
+} catch (error) {
+  // What to mend is in the message; the stack of a wrong setting helps nobody.
+  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else startup.fatal({ err: error }, 'The reference partner could not run');
+  process.exit(1);
+}

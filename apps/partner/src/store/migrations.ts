@@ -1,0 +1,47 @@
+/** All migrations of the game, oldest first. One that was released is never edited. */
+export const migrations: readonly { readonly name: string; readonly sql: string }[] = [
+  {
+    name: '0001-points',
+    sql: `
+CREATE TABLE game.player (
+  partner_user_id text PRIMARY KEY,
+  wallet text NOT NULL UNIQUE CHECK (wallet ~ '^0x[0-9a-f]{40}$'),
+  points bigint NOT NULL CHECK (points BETWEEN 0 AND 9007199254740991)
+);
+COMMENT ON COLUMN game.player.points IS 'up to 2^53 - 1: what a JSON number says exactly';
+
+CREATE TABLE game.deduction (
+  svc_redemption_id uuid PRIMARY KEY,
+  partner_transaction_id text UNIQUE,
+  partner_user_id text REFERENCES game.player,
+  wallet text,
+  points bigint CHECK (points > 0),
+  status text NOT NULL CHECK (status IN ('deducted', 'reverted', 'refused')),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CHECK (num_nonnulls(partner_transaction_id, partner_user_id, wallet, points) = CASE status WHEN 'refused' THEN 0 ELSE 4 END)
+);
+COMMENT ON COLUMN game.deduction.wallet IS 'of the player at that time';
+COMMENT ON COLUMN game.deduction.status IS 'refused: a tombstone, left by a revert that came before its deduction';
+
+CREATE TABLE game.revert (
+  partner_revert_id text PRIMARY KEY,
+  svc_redemption_id uuid NOT NULL UNIQUE REFERENCES game.deduction,
+  reason text,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE game.confirmation (
+  svc_redemption_id uuid PRIMARY KEY REFERENCES game.deduction,
+  status text NOT NULL CHECK (status IN ('claimed', 'reverted')),
+  payload jsonb NOT NULL,
+  received_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE game.seen_request (
+  request_id uuid PRIMARY KEY,
+  seen_at timestamptz NOT NULL
+);
+CREATE INDEX seen_request_age ON game.seen_request (seen_at);
+`,
+  },
+];

@@ -17,3 +17,39 @@ export {
 export { type Price } from './prices/price.js';
 export { PriceStore } from './prices/price-store.js';
 export { type SnapshotRead, SnapshotStore } from './snapshots/snapshot-store.js';
+export {
+  type CallbackSettings,
+  CallbackStore,
+  type PartnerCallback,
+  PartnerMissingError,
+} from './partners/callback-store.js';
+export { type CallEnd, type LoggedCall } from './redemption/call-log-entry.js';
+export {
+  DeliveryStore,
+  type DeliveryWrite,
+  type StoredDelivery,
+} from './redemption/delivery-store.js';
+export { NonceStore } from './redemption/nonce-store.js';
+export {
+  IdempotencyConflictError,
+  LeaseLostError,
+  LimitBreachedError,
+  PartnerIdReusedError,
+  RedemptionMissingError,
+  StaleRedemptionError,
+} from './redemption/redemption.error.js';
+export { RedemptionHints } from './redemption/redemption-hints.js';
+export { type PayoutPlace, type StoredRedemption } from './redemption/redemption-row.js';
+export {
+  type IdempotencyKey,
+  type LeaseRequest,
+  RedemptionStore,
+} from './redemption/redemption-store.js';
+export {
+  type LoggedTransition,
+  type RedemptionCounts,
+  type RedemptionHistory,
+  RedemptionViews,
+  type StateCount,
+} from './redemption/redemption-views.js';
+export { type AuditNote, type TransitionWrite } from './redemption/transition-write.js';

@@ -6,7 +6,12 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { migrate } from '../index.js';
 
 const run = promisify(execFile);
-const ALL = ['StakingIndex1760000000000', 'Partners1760000000001', 'ReaderRole1760000000002'];
+const ALL = [
+  'StakingIndex1760000000000',
+  'Partners1760000000001',
+  'ReaderRole1760000000002',
+  'Redemption1760000000003',
+];
 
 /** The migration as another process runs it, from the compiled program. */
 async function migrateElsewhere(url: string): Promise<string[]> {
@@ -55,7 +60,7 @@ describe('migrate', () => {
     const user = `owner_${randomBytes(4).toString('hex')}`;
     const url = new URL(database?.url ?? '');
     const name = url.pathname.slice(1);
-    for (const schema of ['staking', 'partners', 'lowmark']) {
+    for (const schema of ['staking', 'partners', 'redemption', 'lowmark']) {
       await admin?.query({ text: `DROP SCHEMA IF EXISTS ${schema} CASCADE` });
     }
     await admin?.query({ text: `CREATE ROLE ${user} LOGIN PASSWORD 'x'` });

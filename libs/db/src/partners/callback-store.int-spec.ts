@@ -1,0 +1,84 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parseDecimal } from '#libs/domain';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  type CallbackSettings,
+  CallbackStore,
+  DatabaseRefusedError,
+  PartnerMissingError,
+  PartnerStore,
+} from '../index.js';
+
+let test: TestDatabase;
+let callbacks: CallbackStore;
+let partnerId: string;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  const database = await test.open();
+  callbacks = new CallbackStore(database);
+  const credential = {
+    keyHash: randomBytes(32),
+    keyPrefix: 'svck_abcdefg',
+    secretCiphertext: randomBytes(64),
+  };
+  const partner = { name: 'Acme', rate: 20, burst: 100, credential };
+  ({ partnerId } = await new PartnerStore(database).create(partner));
+});
+afterAll(() => test.drop());
+
+function someSettings(change: Partial<CallbackSettings> = {}): CallbackSettings {
+  return {
+    url: 'https://game.example/svc',
+    key: 'their-key',
+    secretCiphertext: Buffer.from('sealed'),
+    usdPerPoint: parseDecimal('0.010'),
+    confirms: true,
+    capabilities: [],
+    ...change,
+  };
+}
+
+const ALL = someSettings({
+  bonus: { fromPoints: 5000n, rate: parseDecimal('0.02') },
+  minPoints: 10n,
+  maxPoints: 100_000n,
+  dailyTokenBudget: parseDecimal('1000.5'),
+  confirms: false,
+  capabilities: ['tombstones', 'revert-by-redemption-id'],
+});
+
+describe('CallbackStore', () => {
+  it('keeps what was set, replaces all of it, and leaves a pause as it is', async () => {
+    const named = { partnerId, partnerName: 'Acme' };
+    await callbacks.set(partnerId, ALL);
+    expect(await callbacks.findByName('aCME')).toEqual({ ...ALL, ...named, paused: false });
+    await callbacks.pause(partnerId, true);
+    await callbacks.set(partnerId, someSettings());
+    const expected = { ...someSettings(), ...named, paused: true };
+    expect(await callbacks.find(partnerId)).toEqual(expected);
+    expect(await callbacks.list()).toEqual([expected]);
+  });
+
+  it('says that a partner is not there', async () => {
+    await expect(callbacks.set(randomUUID(), ALL)).rejects.toThrow(PartnerMissingError);
+    await expect(callbacks.pause(randomUUID(), true)).rejects.toThrow(PartnerMissingError);
+    expect(await callbacks.find(randomUUID())).toBeUndefined();
+    expect(await callbacks.findByName('nobody')).toBeUndefined();
+  });
+
+  it.each<[string, Partial<CallbackSettings>]>([
+    ['a URL of another kind', { url: 'ftp://game.example' }],
+    ['no key', { key: '' }],
+    ['points that are worth nothing', { usdPerPoint: parseDecimal('0') }],
+    ['a negative bonus', { bonus: { fromPoints: 1n, rate: parseDecimal('-0.1') } }],
+    ['limits that contradict each other', { minPoints: 10n, maxPoints: 9n }],
+    ['a negative budget', { dailyTokenBudget: parseDecimal('-1') }],
+    ['a capability that does not exist', { capabilities: ['telepathy' as never] }],
+  ])('refuses %s', async (_, wrong) => {
+    await expect(callbacks.set(partnerId, someSettings(wrong))).rejects.toThrow(
+      DatabaseRefusedError,
+    );
+  });
+});

@@ -1,0 +1,55 @@
+import { Client } from 'pg';
+import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
+import { databaseError } from '../connection/database.error.js';
+import { HINT_CHANNEL } from './redemption.statements.js';
+
+/**
+ * Hears that there may be something to do now. Only a hint: one may be missed, and a worker that polls misses nothing.
+ * A connection of its own; where it is lost `onLost` is told, and `start` may be called again.
+ */
+export class RedemptionHints {
+  private client: Client | undefined;
+
+  constructor(
+    private readonly options: Pick<DatabaseOptions, 'url' | 'applicationName'>,
+    private readonly listener: { onHint: () => void; onLost: (error: Error) => void },
+  ) {}
+
+  /** Does nothing where it listens already. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async start(): Promise<void> {
+    if (this.client !== undefined) return;
+    const client = new Client(connectionOptions(this.options));
+    this.client = client;
+    client.on('error', (error) => {
+      this.lose(client, error);
+    });
+    client.on('end', () => {
+      this.lose(client, new Error('the connection ended'));
+    });
+    client.on('notification', () => {
+      this.listener.onHint();
+    });
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${HINT_CHANNEL}`);
+    } catch (error) {
+      this.client = undefined;
+      await client.end().catch(() => undefined);
+      throw databaseError(error);
+    }
+  }
+
+  async stop(): Promise<void> {
+    const { client } = this;
+    this.client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  private lose(client: Client, error: Error): void {
+    if (this.client !== client) return;
+    this.client = undefined;
+    this.listener.onLost(error);
+    // What cannot be ended is gone already.
+    client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,246 @@
+import { type PoolClient } from 'pg';
+import {
+  type Address,
+  budgetBreach,
+  type KnownIds,
+  type Redemption,
+  type RedemptionLimits,
+  SECONDS_PER_DAY,
+  type UuidV7,
+} from '#libs/domain';
+import { DatabaseRefusedError } from '../connection/database.error.js';
+import { type Database, type Statement, type Values } from '../connection/database.js';
+import { type CallEnd } from './call-log-entry.js';
+import {
+  IdempotencyConflictError,
+  LeaseLostError,
+  LimitBreachedError,
+  PartnerIdReusedError,
+  RedemptionMissingError,
+  StaleRedemptionError,
+} from './redemption.error.js';
+import {
+  addressBytes,
+  at,
+  type RedemptionRow,
+  stateValues,
+  type StoredRedemption,
+  storedOf,
+  termValues,
+} from './redemption-row.js';
+import * as sql from './redemption.statements.js';
+import { applyValues, type TransitionWrite } from './transition-write.js';
+
+export interface IdempotencyKey {
+  /** The wallet's own; 1 to 255 characters. */
+  readonly key: string;
+  /** SHA-256 of the request's body. */
+  readonly bodyHash: Buffer;
+}
+
+export interface LeaseRequest {
+  readonly count: number;
+  /** Another one for each lease that must not be mistaken for this one; 1 character or more. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Rows that are due up to this moment; by default those that are due by the database's clock. */
+  readonly dueByMs?: number;
+}
+
+const DAY_MS = SECONDS_PER_DAY * 1000;
+const UNIQUE_VIOLATION = '23505';
+
+/**
+ * The redemptions, each row of which is also its own queue entry. No transaction stays open between two calls of this class;
+ * what a worker read is written under the version it read, and under its lease.
+ */
+export class RedemptionStore {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * A new redemption within the limits, or the one that this key made before. Creations of one partner, and of one wallet, happen
+   * one after the other, so that no two pass the same budget.
+   *
+   * @param redemption from `newRedemption`
+   * @throws IdempotencyConflictError, LimitBreachedError, DatabaseUnavailableError (try again with the same key), DatabaseRefusedError
+   */
+  async create(
+    redemption: Redemption,
+    idempotency: IdempotencyKey,
+    limits: RedemptionLimits,
+  ): Promise<{ readonly redemption: Redemption; readonly isNew: boolean }> {
+    const { partner, wallet } = redemption;
+    return this.database.transaction(async (client) => {
+      await run(client, sql.LOCK_PARTNER, [partner]);
+      await run(client, sql.LOCK_WALLET, [wallet]);
+      const rows = await run<ReplayRow>(client, sql.REPLAYED, [
+        addressBytes(wallet),
+        idempotency.key,
+      ]);
+      const before = replayOf(rows, idempotency);
+      if (before !== undefined) return { redemption: before, isNew: false };
+      await refuseOverBudget(client, redemption, limits);
+      await run(client, sql.CREATE, [
+        idempotency.key,
+        idempotency.bodyHash,
+        'user',
+        ...termValues(redemption),
+        ...stateValues(redemption),
+      ]);
+      return { redemption, isNew: true };
+    });
+  }
+
+  /**
+   * What this key made before, to be asked before a quote is made: a repeated request does not depend on today's price.
+   * @throws IdempotencyConflictError
+   */
+  async replayed(wallet: Address, idempotency: IdempotencyKey): Promise<Redemption | undefined> {
+    const values = [addressBytes(wallet), idempotency.key];
+    return replayOf(await this.database.query<ReplayRow>(sql.REPLAYED, values), idempotency);
+  }
+
+  /** Up to `count` due redemptions that nobody has, the longest due first; nobody else gets them until the lease ends. */
+  async lease({ count, owner, leaseMs, dueByMs }: LeaseRequest): Promise<StoredRedemption[]> {
+    const values = [count, owner, leaseMs, at(dueByMs ?? null)];
+    const rows = await this.database.query<RedemptionRow>(sql.LEASE, values);
+    return rows
+      .map(storedOf)
+      .sort((a, b) => (a.redemption.nextActionAtMs ?? 0) - (b.redemption.nextActionAtMs ?? 0));
+  }
+
+  /** @throws LeaseLostError */
+  async renew(id: UuidV7, owner: string, leaseMs: number): Promise<void> {
+    const rows = await this.database.query(sql.RENEW, [id, owner, leaseMs]);
+    if (rows.length === 0) throw new LeaseLostError(id);
+  }
+
+  /** @returns false where it was not this owner's any more, which is no fault */
+  async release(id: UuidV7, owner: string): Promise<boolean> {
+    return (await this.database.query(sql.RELEASE, [id, owner])).length > 0;
+  }
+
+  /**
+   * Writes one transition: the row, the transition's row, the calls that begin and end with it, the confirmation and the
+   * audit's row, all or none. Where it begins a call, that call may be made once this has returned, and only then.
+   *
+   * After a DatabaseUnavailableError it may have been written: read the redemption, and make no call.
+   * @throws StaleRedemptionError, LeaseLostError, PartnerIdReusedError, RedemptionMissingError, DatabaseUnavailableError,
+   * DatabaseRefusedError
+   */
+  async apply(write: TransitionWrite): Promise<void> {
+    const { before, owner } = write;
+    const rows = await this.database
+      .query(sql.APPLY, applyValues(write))
+      .catch((error: unknown) => {
+        throw reusedId(error, before.id) ?? error;
+      });
+    if (rows.length > 0) return;
+    const [row] = await this.database.query<LeasedRow>(sql.BY_ID, [before.id]);
+    if (row === undefined) throw new RedemptionMissingError(before.id);
+    throw owner !== undefined && row.lease_owner !== owner
+      ? new LeaseLostError(before.id)
+      : new StaleRedemptionError(before.id);
+  }
+
+  /** For workers and operators. */
+  async get(id: UuidV7): Promise<StoredRedemption | undefined> {
+    const [row] = await this.database.query<RedemptionRow>(sql.BY_ID, [id]);
+    return row && storedOf(row);
+  }
+
+  /** For users: of another wallet, it is not there. */
+  async find(wallet: Address, id: UuidV7): Promise<StoredRedemption | undefined> {
+    const values = [id, addressBytes(wallet)];
+    const [row] = await this.database.query<RedemptionRow>(sql.OF_WALLET, values);
+    return row && storedOf(row);
+  }
+
+  /** A wallet's redemptions, newest first. @param before the id that the page before ended with */
+  async list(wallet: Address, limit: number, before?: UuidV7): Promise<StoredRedemption[]> {
+    const values = [addressBytes(wallet), before ?? null, limit];
+    return (await this.database.query<RedemptionRow>(sql.LIST, values)).map(storedOf);
+  }
+
+  /** Whether ids in a partner's answer belong to another of its redemptions. */
+  async knownIds(
+    { id, partner }: Pick<Redemption, 'id' | 'partner'>,
+    ids: { readonly transactionId?: string; readonly revertId?: string },
+  ): Promise<KnownIds> {
+    const [row] = await this.database.query<{ transaction: boolean; revert: boolean }>(
+      sql.KNOWN_IDS,
+      [partner, id, ids.transactionId ?? null, ids.revertId ?? null],
+    );
+    return {
+      transactionIdIsAnothers: row?.transaction === true,
+      revertIdIsAnothers: row?.revert === true,
+    };
+  }
+
+  /** The log of a call that belongs to no redemption: a balance. */
+  async beginBalanceCall(partner: string, requestId: UuidV7): Promise<void> {
+    await this.database.query(sql.BEGIN_CALL, [requestId, partner]);
+  }
+
+  /**
+   * The end of a call outside of a transition: of a balance, or one that came too late to count.
+   * @returns false where its end is known already
+   */
+  async endCall({ requestId, outcome, record }: CallEnd): Promise<boolean> {
+    const values = [requestId, outcome, JSON.stringify(record)];
+    return (await this.database.query(sql.END_CALL, values)).length > 0;
+  }
+}
+
+interface ReplayRow extends RedemptionRow {
+  body_hash: Buffer;
+}
+
+interface LeasedRow extends RedemptionRow {
+  lease_owner: string | null;
+}
+
+function replayOf(rows: readonly ReplayRow[], { bodyHash }: IdempotencyKey) {
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  if (!row.body_hash.equals(bodyHash)) throw new IdempotencyConflictError();
+  return storedOf(row).redemption;
+}
+
+async function refuseOverBudget(
+  client: PoolClient,
+  redemption: Redemption,
+  limits: RedemptionLimits,
+): Promise<void> {
+  const { partner, wallet, initialAtMs } = redemption;
+  const dayMs = Math.floor(initialAtMs / DAY_MS) * DAY_MS;
+  const [used] = await run<{ open: number; partner_tokens: string; wallet_tokens: string }>(
+    client,
+    sql.USAGE,
+    [partner, addressBytes(wallet), at(dayMs), at(dayMs + DAY_MS)],
+  );
+  const breach = budgetBreach(redemption, limits, {
+    open: used?.open ?? 0,
+    partnerTokensToday: BigInt(used?.partner_tokens ?? 0),
+    walletTokensToday: BigInt(used?.wallet_tokens ?? 0),
+  });
+  if (breach !== undefined) throw new LimitBreachedError(breach);
+}
+
+function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined {
+  if (!(error instanceof DatabaseRefusedError) || error.sqlState !== UNIQUE_VIOLATION) {
+    return undefined;
+  }
+  const { constraint } = error.cause as { constraint?: string };
+  if (constraint === 'redemption_transaction_id')
+    return new PartnerIdReusedError(id, 'transaction');
+  return constraint === 'redemption_revert_id' ? new PartnerIdReusedError(id, 'revert') : undefined;
+}
+
+async function run<R extends object>(
+  client: PoolClient,
+  statement: Statement,
+  values: Values,
+): Promise<R[]> {
+  return (await client.query<R>({ ...statement, values: [...values] })).rows;
+}

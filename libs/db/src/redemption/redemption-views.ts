@@ -1,0 +1,186 @@
+/** What operators and metrics see of the redemptions. Reads only, but for the audit. */
+import { type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
+import { type Database, type Statement } from '../connection/database.js';
+import { type LoggedCall } from './call-log-entry.js';
+import {
+  READ_COLUMNS,
+  type RedemptionRow,
+  type StoredRedemption,
+  storedOf,
+} from './redemption-row.js';
+import { BY_ID } from './redemption.statements.js';
+import { type AuditNote } from './transition-write.js';
+
+export interface LoggedTransition {
+  readonly version: number;
+  readonly event: string;
+  readonly from: RedemptionState | null;
+  readonly to: RedemptionState;
+  readonly reason: string | null;
+  readonly actor: string;
+  readonly requestId: UuidV7 | null;
+  readonly at: Date;
+}
+
+export interface RedemptionHistory extends StoredRedemption {
+  readonly lease: { readonly owner: string; readonly until: Date } | null;
+  /** Oldest first, as are the calls. */
+  readonly transitions: readonly LoggedTransition[];
+  readonly calls: readonly LoggedCall[];
+  readonly confirmation: {
+    readonly state: DeliveryState;
+    readonly attempts: number;
+    readonly payload: string;
+    readonly deliveredAt: Date | null;
+    readonly undeliveredAt: Date | null;
+  } | null;
+}
+
+export interface StateCount {
+  readonly state: RedemptionState;
+  readonly count: number;
+  /** How long the oldest of them has been in its state. */
+  readonly oldestSeconds: number;
+}
+
+export interface RedemptionCounts {
+  /** Of the states that are not final, those in which there are any. */
+  readonly states: readonly StateCount[];
+  /** Due, and leased by nobody. */
+  readonly due: { readonly count: number; readonly oldestSeconds: number };
+  readonly confirmationsPending: number;
+  readonly confirmationsUndelivered: number;
+}
+
+const TRANSITIONS: Statement = {
+  name: 'redemption_transitions',
+  text: `SELECT version, event, from_state AS "from", to_state AS "to", reason, actor, request_id AS "requestId", at
+    FROM redemption.transition WHERE redemption_id = $1 ORDER BY version`,
+};
+
+const CALLS: Statement = {
+  name: 'redemption_calls',
+  text: `SELECT request_id, step, begun_at, ended_at, outcome, record
+    FROM redemption.partner_call WHERE redemption_id = $1 ORDER BY begun_at, request_id`,
+};
+
+const CONFIRMATION: Statement = {
+  name: 'redemption_confirmation',
+  text: `SELECT state, attempts, payload, delivered_at AS "deliveredAt", undelivered_at AS "undeliveredAt"
+    FROM redemption.confirmation WHERE redemption_id = $1`,
+};
+
+const ATTENTION: Statement = {
+  name: 'redemption_attention',
+  text: `SELECT ${READ_COLUMNS} FROM redemption.redemption r WHERE r.state = 'attention'
+      AND ($1::uuid IS NULL OR (r.state_since_at, r.id) >
+        (SELECT a.state_since_at, a.id FROM redemption.redemption a WHERE a.id = $1))
+    ORDER BY r.state_since_at, r.id LIMIT $2`,
+};
+
+const STATES: Statement = {
+  name: 'redemption_states',
+  text: `SELECT state, count(*)::int AS count,
+      greatest(0, extract(epoch FROM now() - min(state_since_at)))::float8 AS "oldestSeconds"
+    FROM redemption.redemption WHERE state NOT IN ('claimed', 'reverted', 'failed') GROUP BY state ORDER BY state`,
+};
+
+const QUEUES: Statement = {
+  name: 'redemption_queues',
+  text: `SELECT d.count, d.oldest,
+      (SELECT count(*)::int FROM redemption.confirmation WHERE next_action_at IS NOT NULL) AS pending,
+      (SELECT count(*)::int FROM redemption.confirmation WHERE undelivered_at IS NOT NULL) AS undelivered
+    FROM (SELECT count(*)::int AS count,
+        coalesce(greatest(0, extract(epoch FROM now() - min(next_action_at))), 0)::float8 AS oldest
+      FROM redemption.redemption
+      WHERE next_action_at <= now() AND (leased_until IS NULL OR leased_until <= now())) AS d`,
+};
+
+const AUDIT: Statement = {
+  name: 'redemption_audit',
+  text: `INSERT INTO redemption.audit (actor, command, redemption_id, partner, arguments, outcome)
+    VALUES ($1, $2, $3, $4, $5, $6)`,
+};
+
+interface HistoryRow extends RedemptionRow {
+  lease_owner: string | null;
+  leased_until: Date | null;
+}
+
+interface CallRow {
+  request_id: string;
+  step: string;
+  begun_at: Date;
+  ended_at: Date | null;
+  outcome: string | null;
+  record: object | null;
+}
+
+export class RedemptionViews {
+  constructor(private readonly database: Database) {}
+
+  /** All that is known of one redemption. */
+  async show(id: UuidV7): Promise<RedemptionHistory | undefined> {
+    const [row] = await this.database.query<HistoryRow>(BY_ID, [id]);
+    if (row === undefined) return undefined;
+    const { lease_owner: owner, leased_until: until } = row;
+    const transitions = await this.database.query<LoggedTransition>(TRANSITIONS, [id]);
+    const calls = await this.database.query<CallRow>(CALLS, [id]);
+    const [confirmation] = await this.database.query<
+      NonNullable<RedemptionHistory['confirmation']>
+    >(CONFIRMATION, [id]);
+    return {
+      ...storedOf(row),
+      lease: owner === null || until === null ? null : { owner, until },
+      transitions,
+      calls: calls.map(callOf),
+      confirmation: confirmation ?? null,
+    };
+  }
+
+  /** Those that wait for a person, the longest first. @param after the id that the page before ended with */
+  async listAttention(limit: number, after?: UuidV7): Promise<StoredRedemption[]> {
+    const rows = await this.database.query<RedemptionRow>(ATTENTION, [after ?? null, limit]);
+    return rows.map(storedOf);
+  }
+
+  async counts(): Promise<RedemptionCounts> {
+    const states = await this.database.query<StateCount & object>(STATES);
+    const [queues] =
+      await this.database.query<Record<'count' | 'oldest' | 'pending' | 'undelivered', number>>(
+        QUEUES,
+      );
+    return {
+      states,
+      due: { count: queues?.count ?? 0, oldestSeconds: queues?.oldest ?? 0 },
+      confirmationsPending: queues?.pending ?? 0,
+      confirmationsUndelivered: queues?.undelivered ?? 0,
+    };
+  }
+
+  /** A command that moved no redemption: one that was refused, or concerns a partner. */
+  async audit(
+    actor: string,
+    note: AuditNote,
+    of: { readonly redemptionId?: UuidV7; readonly partner?: string } = {},
+  ): Promise<void> {
+    await this.database.query(AUDIT, [
+      actor,
+      note.command,
+      of.redemptionId ?? null,
+      of.partner ?? null,
+      JSON.stringify(note.arguments ?? {}),
+      note.outcome,
+    ]);
+  }
+}
+
+function callOf(row: CallRow): LoggedCall {
+  const { ended_at: at, outcome, record } = row;
+  return {
+    requestId: row.request_id as UuidV7,
+    step: row.step,
+    begunAt: row.begun_at,
+    end: at === null || outcome === null || record === null ? null : { at, outcome, record },
+  };
+}

@@ -1,0 +1,57 @@
+import { type LimitBreach, PermanentError, RetryableError, type UuidV7 } from '#libs/domain';
+
+/** Somebody else has moved the row since it was read. Nothing was written: read it again and decide again. */
+export class StaleRedemptionError extends RetryableError {
+  constructor(id: string) {
+    super(
+      'REDEMPTION_STALE',
+      `Redemption ${id} is no longer as it was read; nothing was written. Read it again.`,
+    );
+  }
+}
+
+/** The lease ran out and another worker has the row. Nothing was written, and this worker drops it. */
+export class LeaseLostError extends PermanentError {
+  constructor(id: string) {
+    super(
+      'REDEMPTION_LEASE_LOST',
+      `The lease on redemption ${id} is another worker's or has ended; nothing was written.`,
+    );
+  }
+}
+
+export class RedemptionMissingError extends PermanentError {
+  constructor(id: string) {
+    super('REDEMPTION_MISSING', `There is no redemption ${id}.`);
+  }
+}
+
+/** The idempotency key was used with another body. */
+export class IdempotencyConflictError extends PermanentError {
+  constructor() {
+    super(
+      'IDEMPOTENCY_CONFLICT',
+      'This Idempotency-Key was used for another request. Use a new key for a new redemption.',
+    );
+  }
+}
+
+/** The redemption would go beyond a limit; `breach` is for the user. */
+export class LimitBreachedError extends PermanentError {
+  constructor(readonly breach: LimitBreach) {
+    super('REDEMPTION_LIMIT', breach.message);
+  }
+}
+
+/** An id of the partner's belongs to another redemption of it already. Ask `knownIds` and decide again. */
+export class PartnerIdReusedError extends RetryableError {
+  constructor(
+    readonly redemptionId: UuidV7,
+    readonly which: 'transaction' | 'revert',
+  ) {
+    super(
+      'PARTNER_ID_REUSED',
+      `The ${which} id that the partner gave for redemption ${redemptionId} belongs to another one.`,
+    );
+  }
+}

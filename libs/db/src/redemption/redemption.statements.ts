@@ -1,0 +1,148 @@
+import { type Statement } from '../connection/database.js';
+import { READ_COLUMNS, STATE_COLUMNS, TERM_COLUMNS } from './redemption-row.js';
+
+export const HINT_CHANNEL = 'lowmark_redemption';
+
+/** Classes of advisory locks: creations take the partner's first, then the wallet's, so two never wait for each other. */
+export const LOCK_PARTNER: Statement = {
+  name: 'redemption_lock_partner',
+  text: `SELECT pg_advisory_xact_lock(4216, hashtext($1))`,
+};
+export const LOCK_WALLET: Statement = {
+  name: 'redemption_lock_wallet',
+  text: `SELECT pg_advisory_xact_lock(4217, hashtext($1))`,
+};
+
+export const REPLAYED: Statement = {
+  name: 'redemption_replayed',
+  text: `SELECT k.body_hash, ${READ_COLUMNS}
+    FROM redemption.idempotency_key k JOIN redemption.redemption r ON r.id = k.redemption_id
+    WHERE k.wallet = $1 AND k.key = $2`,
+};
+
+/** $1 partner, $2 wallet, $3 $4 the UTC day, half-open. */
+export const USAGE: Statement = {
+  name: 'redemption_usage',
+  text: `SELECT
+    (SELECT count(*)::int FROM redemption.redemption
+      WHERE wallet = $2 AND partner = $1 AND state NOT IN ('claimed', 'reverted', 'failed')) AS open,
+    (SELECT coalesce(sum(token_amount), 0) FROM redemption.redemption
+      WHERE partner = $1 AND initial_at >= $3 AND initial_at < $4 AND state NOT IN ('reverted', 'failed')) AS partner_tokens,
+    (SELECT coalesce(sum(token_amount), 0) FROM redemption.redemption
+      WHERE wallet = $2 AND initial_at >= $3 AND initial_at < $4 AND state NOT IN ('reverted', 'failed')) AS wallet_tokens`,
+};
+
+const ALL_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS];
+
+/** $1 idempotency key, $2 hash of the body, $3 actor, then the terms and the state. */
+export const CREATE: Statement = {
+  name: 'redemption_create',
+  text: `WITH created AS (
+      INSERT INTO redemption.redemption (${ALL_COLUMNS.join(', ')})
+      VALUES (${ALL_COLUMNS.map((_, index) => `$${index + 4}`).join(', ')}) RETURNING id, wallet, state, version
+    ), keyed AS (
+      INSERT INTO redemption.idempotency_key (wallet, key, body_hash, redemption_id) SELECT wallet, $1, $2, id FROM created
+    ), noted AS (
+      INSERT INTO redemption.transition (redemption_id, version, event, to_state, actor)
+      SELECT id, version, 'create', state, $3 FROM created
+    )
+    SELECT pg_notify('${HINT_CHANNEL}', '') FROM created`,
+};
+
+/**
+ * $1 how many, $2 owner, $3 milliseconds, $4 the moment up to which rows are due, or null for now. Leases run by the database's
+ * clock, which all workers share.
+ */
+export const LEASE: Statement = {
+  name: 'redemption_lease',
+  text: `WITH picked AS MATERIALIZED (
+      SELECT id FROM redemption.redemption
+      WHERE next_action_at <= coalesce($4::timestamptz, now()) AND (leased_until IS NULL OR leased_until <= now())
+      ORDER BY next_action_at FOR UPDATE SKIP LOCKED LIMIT $1
+    )
+    UPDATE redemption.redemption r SET leased_until = now() + $3 * interval '1 millisecond', lease_owner = $2
+    FROM picked WHERE r.id = picked.id RETURNING ${READ_COLUMNS}`,
+};
+
+export const RENEW: Statement = {
+  name: 'redemption_renew',
+  text: `UPDATE redemption.redemption SET leased_until = now() + $3 * interval '1 millisecond'
+    WHERE id = $1 AND lease_owner = $2 RETURNING id`,
+};
+
+export const RELEASE: Statement = {
+  name: 'redemption_release',
+  text: `UPDATE redemption.redemption SET leased_until = NULL, lease_owner = NULL
+    WHERE id = $1 AND lease_owner = $2 RETURNING id`,
+};
+
+const FIRST_STATE = 22;
+
+/**
+ * One transition with all that belongs to it, in one statement: nothing of it is written where the row is not the one that was
+ * read. The parameters are those of `applyValues`.
+ */
+export const APPLY: Statement = {
+  name: 'redemption_apply',
+  text: `WITH moved AS (
+      UPDATE redemption.redemption SET ${STATE_COLUMNS.map((name, index) => `${name} = $${index + FIRST_STATE}`).join(', ')},
+        plan_vault = coalesce(plan_vault, $18), plan_chain_id = coalesce(plan_chain_id, $19),
+        plan_from_block = coalesce(plan_from_block, $20),
+        leased_until = CASE WHEN $21 THEN NULL ELSE leased_until END,
+        lease_owner = CASE WHEN $21 THEN NULL ELSE lease_owner END
+      WHERE id = $1 AND state = $2 AND version = $3 AND ($4::text IS NULL OR lease_owner = $4)
+      RETURNING id, partner, version, state, reason, state_since_at
+    ), noted AS (
+      INSERT INTO redemption.transition (redemption_id, version, event, from_state, to_state, reason, actor, request_id)
+      SELECT id, version, $5, $2, state, reason, $6, $7::uuid FROM moved
+    ), begun AS (
+      INSERT INTO redemption.partner_call (request_id, redemption_id, partner, step)
+      SELECT $8::uuid, id, partner, $9 FROM moved WHERE $8::uuid IS NOT NULL
+    ), ended AS (
+      UPDATE redemption.partner_call c SET ended_at = clock_timestamp(), outcome = $11, record = $12::jsonb
+      FROM moved WHERE c.request_id = $10::uuid AND c.redemption_id = moved.id AND c.ended_at IS NULL
+    ), delivery AS (
+      INSERT INTO redemption.confirmation (redemption_id, partner, payload, state, version, attempts, next_action_at)
+      SELECT id, partner, $13, 'pending', 1, 0, state_since_at FROM moved WHERE $13::text IS NOT NULL
+    ), audited AS (
+      INSERT INTO redemption.audit (actor, command, redemption_id, partner, arguments, outcome)
+      SELECT $6, $14, id, partner, coalesce($15::jsonb, '{}'), $16 FROM moved WHERE $14::text IS NOT NULL
+    )
+    SELECT version, CASE WHEN $17 THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM moved`,
+};
+
+export const BY_ID: Statement = {
+  name: 'redemption_by_id',
+  text: `SELECT ${READ_COLUMNS}, r.lease_owner, r.leased_until FROM redemption.redemption r WHERE r.id = $1`,
+};
+
+export const OF_WALLET: Statement = {
+  name: 'redemption_of_wallet',
+  text: `SELECT ${READ_COLUMNS} FROM redemption.redemption r WHERE r.id = $1 AND r.wallet = $2`,
+};
+
+/** Newest first: ids of version 7 sort by time. */
+export const LIST: Statement = {
+  name: 'redemption_list',
+  text: `SELECT ${READ_COLUMNS} FROM redemption.redemption r
+    WHERE r.wallet = $1 AND ($2::uuid IS NULL OR r.id < $2) ORDER BY r.id DESC LIMIT $3`,
+};
+
+/** $1 partner, $2 this redemption, $3 transaction id, $4 revert id; either may be null. */
+export const KNOWN_IDS: Statement = {
+  name: 'redemption_known_ids',
+  text: `SELECT
+    EXISTS (SELECT FROM redemption.redemption WHERE partner = $1 AND partner_transaction_id = $3 AND id <> $2) AS transaction,
+    EXISTS (SELECT FROM redemption.redemption WHERE partner = $1 AND partner_revert_id = $4 AND id <> $2) AS revert`,
+};
+
+export const BEGIN_CALL: Statement = {
+  name: 'call_begin',
+  text: `INSERT INTO redemption.partner_call (request_id, partner, step) VALUES ($1, $2, 'balance')`,
+};
+
+export const END_CALL: Statement = {
+  name: 'call_end',
+  text: `UPDATE redemption.partner_call SET ended_at = clock_timestamp(), outcome = $2, record = $3
+    WHERE request_id = $1 AND ended_at IS NULL RETURNING request_id`,
+};

@@ -1,0 +1,78 @@
+/** What one transition writes, as the parameters of its statement. */
+import {
+  canonicalJson,
+  type Moved,
+  PermanentError,
+  type Redemption,
+  type UuidV7,
+} from '#libs/domain';
+import { type CallEnd } from './call-log-entry.js';
+import { addressBytes, type PayoutPlace, stateValues } from './redemption-row.js';
+
+/** An operator's command, as the audit keeps it. */
+export interface AuditNote {
+  readonly command: string;
+  readonly arguments?: object;
+  readonly outcome: string;
+}
+
+export interface TransitionWrite {
+  /** As it was read: the write is refused where the row has moved on. */
+  readonly before: Redemption;
+  /** The domain's decision on it. Its records (calls, the confirmation) are written, its other effects are the caller's. */
+  readonly decision: Moved;
+  /** The type of the event that was decided on. */
+  readonly event: string;
+  /** Who: `worker`, `user`, `operator:NAME`. */
+  readonly actor: string;
+  /** The lease that the write happens under; absent for users and operators, whom the version alone guards. */
+  readonly owner?: string;
+  /** Gives the lease back as well; a final or stopped redemption always does. */
+  readonly release?: boolean;
+  /** Needed with the transition that commits the plan. */
+  readonly place?: PayoutPlace;
+  /** The call that the event is the result of, where it was learnt. */
+  readonly callEnd?: CallEnd;
+  /** The call that the event belongs to, where its end was not learnt. */
+  readonly requestId?: UuidV7;
+  readonly audit?: AuditNote;
+}
+
+/** @throws PermanentError PLAN_WITHOUT_PLACE */
+export function applyValues(write: TransitionWrite): unknown[] {
+  const { before, decision, callEnd, audit } = write;
+  const { next, effects } = decision;
+  if (next.plan !== null && before.plan === null && write.place === undefined) {
+    throw new PermanentError(
+      'PLAN_WITHOUT_PLACE',
+      'A payout plan is stored with its vault, chain and first block.',
+    );
+  }
+  const place = before.plan === null && next.plan !== null ? write.place : undefined;
+  const call = effects.find((effect) => effect.kind === 'record-call');
+  const delivery = effects.find((effect) => effect.kind === 'record-delivery');
+  return [
+    before.id,
+    before.state,
+    before.version,
+    write.owner ?? null,
+    write.event,
+    write.actor,
+    callEnd?.requestId ?? call?.requestId ?? write.requestId ?? null,
+    call?.requestId ?? null,
+    call?.step ?? null,
+    callEnd?.requestId ?? null,
+    callEnd?.outcome ?? null,
+    callEnd === undefined ? null : JSON.stringify(callEnd.record),
+    delivery === undefined ? null : canonicalJson(delivery.payload),
+    audit?.command ?? null,
+    audit?.arguments === undefined ? null : JSON.stringify(audit.arguments),
+    audit?.outcome ?? null,
+    effects.some(({ kind }) => kind === 'notify'),
+    place === undefined ? null : addressBytes(place.vault),
+    place?.chainId ?? null,
+    place?.fromBlock ?? null,
+    write.release === true || next.nextActionAtMs === null,
+    ...stateValues(next),
+  ];
+}

@@ -1,22 +1,24 @@
 /**
  * The indexer's hand on the database: the only place in the program that changes the index.
  *
- * Invariant: what this object says of the index (head, total, remembered blocks, cached wallets) is what the last successful
- * transaction left there. After any failed write it is unknown and must be read again with `open`.
+ * One range may be on its way into the database while the next one is read and folded. Invariant: `stored` is what the last
+ * successful transaction left there; `state` (with remembered blocks and cached wallets) is what the one under way will leave, so
+ * it is what the next range builds on. After any failed write both are unknown and must be read again with `reload`.
  */
-import { LRUCache } from 'lru-cache';
 import { type RangeAnswer } from '#libs/chain';
 import { type IndexBatch, type IndexState, type IndexStore } from '#libs/db';
 import {
   type Address,
+  type BalanceDay,
   type BlockDeltas,
   type BlockHash,
   type BlockRef,
+  dayOf,
   foldBlocks,
   type WalletState,
 } from '#libs/domain';
 
-/** Wallets whose state is kept at hand between batches; about 250 bytes each. */
+/** Wallets whose state is kept at hand between ranges; about 250 bytes each. */
 const CACHED_WALLETS = 200_000;
 
 /** What is known beyond the rows themselves when they are written. */
@@ -28,15 +30,19 @@ export interface IndexFacts {
   readonly synced: boolean;
 }
 
-type IndexWrite = Pick<IndexBatch, 'head' | 'changes' | 'days' | 'total' | 'blocks'> & {
+type IndexWrite = Pick<IndexBatch, 'head' | 'changes' | 'days' | 'newDays' | 'total' | 'blocks'> & {
   readonly facts: IndexFacts;
 };
 
 export class IndexWriter {
-  private readonly wallets = new LRUCache<Address, WalletState>({ max: CACHED_WALLETS });
+  /** Those that changed last are at the end. */
+  private readonly wallets = new Map<Address, WalletState>();
   private readonly remembered = new Map<bigint, BlockRef>();
   private fence = -1n;
   private current: IndexState | undefined;
+  private left: IndexState | undefined;
+  /** The transaction under way, or the last one. */
+  private writing: Promise<void> = Promise.resolve();
   /** The index has once been level with the chain. */
   synced = false;
 
@@ -48,9 +54,10 @@ export class IndexWriter {
     await this.reload();
   }
 
-  /** Reads the stored index again, still under the same lead. */
+  /** Reads the stored index again, still under the same lead. A transaction that hangs since an earlier lead is not waited for. */
   async reload(): Promise<void> {
-    this.current = undefined;
+    this.forget();
+    this.writing = Promise.resolve();
     const state = await this.store.state();
     if (!state) throw new Error('There is no index to open');
     const blocks = await this.store.blocks(state.finalised?.number ?? state.head.number);
@@ -59,6 +66,7 @@ export class IndexWriter {
     for (const block of [...blocks, state.head]) this.remembered.set(block.number, block);
     this.synced = state.syncedAt !== undefined;
     this.current = state;
+    this.left = state;
   }
 
   /** False after a failed write, until `reload` has read what it left. */
@@ -66,9 +74,21 @@ export class IndexWriter {
     return this.current !== undefined;
   }
 
+  /** With the range that is being written. */
   get state(): IndexState {
     if (!this.current) throw new Error('The index is not open');
     return this.current;
+  }
+
+  /** Without it. */
+  get stored(): IndexState {
+    if (!this.left) throw new Error('The index is not open');
+    return this.left;
+  }
+
+  /** Waits until all is written. @throws what `apply` would throw */
+  settled(): Promise<void> {
+    return this.writing;
   }
 
   get head(): BlockRef {
@@ -86,45 +106,49 @@ export class IndexWriter {
 
   /** Wallets that changed most recently, for checks against the chain. */
   recentWallets(count: number): Address[] {
-    const recent: Address[] = [];
-    for (const wallet of this.wallets.keys()) {
-      if (recent.length >= count) break;
-      recent.push(wallet);
-    }
-    return recent;
+    return [...this.wallets.keys()].slice(-count);
   }
 
   /**
-   * Writes one range: rows, head and facts in one transaction.
-   * @returns how many balances changed
-   * @throws NegativeBalanceError, FencedError, HeadMovedError; nothing is written then
+   * Writes one range: rows, head and facts in one transaction. Returns as soon as the ranges before it are written and this one
+   * is on its way.
+   * @returns how many balances change
+   * @throws NegativeBalanceError; FencedError, HeadMovedError and others of a range before: it is not written then
    */
   async apply(answer: RangeAnswer, facts: IndexFacts): Promise<number> {
-    const folded = foldBlocks(await this.walletStates(answer.blocks), answer.blocks);
+    await this.loadWallets(answer.blocks);
+    const folded = foldBlocks(this.wallets, answer.blocks);
+    await this.settled();
     const { number, hash, timestampSeconds } = answer.head;
     const final = facts.finalised?.number;
-    await this.commit({
+    this.write({
       head: { number, hash, timestampSeconds },
       changes: folded.changes,
-      days: folded.days,
+      ...this.splitDays(folded.days),
       total: this.state.total + folded.totalDelta,
       blocks: answer.headers.filter((block) => final === undefined || block.number >= final),
       facts,
     });
-    for (const [wallet, walletState] of folded.states) this.wallets.set(wallet, walletState);
+    for (const [wallet, walletState] of folded.states) {
+      this.wallets.delete(wallet);
+      this.wallets.set(wallet, walletState);
+    }
     return folded.changes.length;
   }
 
   /** Writes what became known without a new block: a newer finalised block, or that the index has caught up. */
   async note(facts: IndexFacts): Promise<void> {
+    await this.settled();
     const { head, total } = this.state;
-    await this.commit({ head, total, changes: [], days: [], blocks: [], facts });
+    this.write({ head, total, changes: [], days: [], blocks: [], facts });
+    await this.settled();
   }
 
   /** Undoes everything above `to`. */
   async rollback(to: BlockRef): Promise<{ changes: number; wallets: number }> {
+    await this.settled();
     const { head } = this;
-    this.current = undefined;
+    this.forget();
     const undone = await this.store.rollback({ fence: this.fence, head, to });
     await this.reload();
     return undone;
@@ -138,45 +162,79 @@ export class IndexWriter {
   async resume(): Promise<void> {
     await this.store.clearHalt(this.fence);
     this.current = { ...this.state, halted: undefined };
+    this.left = this.current;
   }
 
-  private async commit(write: IndexWrite): Promise<void> {
+  /** A wallet's day has a row already where its newest change so far is of that day. */
+  private splitDays(all: readonly BalanceDay[]): Required<Pick<IndexBatch, 'days' | 'newDays'>> {
+    const days: BalanceDay[] = [];
+    const newDays: BalanceDay[] = [];
+    for (const day of all) {
+      const state = this.wallets.get(day.wallet);
+      const isNew = state === undefined || dayOf(state.sinceSeconds) !== day.day;
+      (isNew ? newDays : days).push(day);
+    }
+    return { days, newDays };
+  }
+
+  /** Begins a transaction; `settled` tells how it ended. */
+  private write(write: IndexWrite): void {
     const { state } = this;
     const { facts, ...rows } = write;
     const finalised = facts.finalised ?? state.finalised;
     const verifiedNumber = facts.verified ? rows.head.number : state.verifiedNumber;
-    this.current = undefined;
-    await this.store.commit({
-      ...rows,
-      fence: this.fence,
-      previousHead: state.head,
-      ...(finalised && { finalised }),
-      ...(verifiedNumber !== undefined && { verifiedNumber }),
-      ...(facts.synced && { synced: true }),
-    });
+    const next = { ...state, head: rows.head, total: rows.total, finalised, verifiedNumber };
+    const writing = this.store
+      .commit({
+        ...rows,
+        fence: this.fence,
+        previousHead: state.head,
+        ...(finalised && { finalised }),
+        ...(verifiedNumber !== undefined && { verifiedNumber }),
+        ...(facts.synced && { synced: true }),
+      })
+      .then(
+        () => {
+          if (this.writing !== writing) return;
+          this.left = next;
+          this.synced ||= facts.synced;
+          this.forgetOldWallets();
+        },
+        (error: unknown) => {
+          if (this.writing === writing) this.forget();
+          throw error;
+        },
+      );
+    // Whoever waits next hears of the failure; until somebody does, it is not an unhandled one.
+    writing.catch(() => undefined);
+    this.writing = writing;
+    this.current = next;
     for (const block of [...rows.blocks, rows.head]) this.remembered.set(block.number, block);
     for (const number of this.remembered.keys()) {
       if (finalised && number < finalised.number) this.remembered.delete(number);
     }
-    this.synced ||= facts.synced;
-    this.current = { ...state, head: rows.head, total: rows.total, finalised, verifiedNumber };
   }
-  private async walletStates(
-    blocks: readonly BlockDeltas[],
-  ): Promise<ReadonlyMap<Address, WalletState>> {
-    const states = new Map<Address, WalletState>();
+
+  private forget(): void {
+    this.current = undefined;
+    this.left = undefined;
+  }
+
+  /** Only wallets whose changes are in the database may go: it is where they are looked up again. */
+  private forgetOldWallets(): void {
+    for (const wallet of this.wallets.keys()) {
+      if (this.wallets.size <= CACHED_WALLETS) return;
+      this.wallets.delete(wallet);
+    }
+  }
+
+  private async loadWallets(blocks: readonly BlockDeltas[]): Promise<void> {
     const missing = new Set<Address>();
     for (const { deltas } of blocks) {
-      for (const { wallet } of deltas) {
-        if (states.has(wallet) || missing.has(wallet)) continue;
-        const cached = this.wallets.get(wallet);
-        if (cached) states.set(wallet, cached);
-        else missing.add(wallet);
-      }
+      for (const { wallet } of deltas) if (!this.wallets.has(wallet)) missing.add(wallet);
     }
-    if (missing.size === 0) return states;
+    if (missing.size === 0) return;
     for (const [wallet, state] of await this.store.walletStates([...missing]))
-      states.set(wallet, state);
-    return states;
+      this.wallets.set(wallet, state);
   }
 }

@@ -20,6 +20,7 @@ import { type WalletCheck } from '../audit/wallet-check.js';
 import { type BackfillProgress } from '../backfill/backfill-progress.js';
 import { type RangeSizer } from '../backfill/range-sizer.js';
 import { type BlockRange, streamRanges } from '../backfill/range-stream.js';
+import { joinRanges, type ReadRange } from '../backfill/read-range.js';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
 import { findFork } from './fork.js';
 import { type IndexStatus } from './index-status.js';
@@ -44,14 +45,6 @@ export interface IndexLoopParts {
   readonly maxBufferedBytes: number;
 }
 
-/** A range with what the contract says at its end. */
-interface ReadRange {
-  readonly answer: RangeAnswer;
-  /** Undefined where no node has the state of that block, or there is no total to ask for. */
-  readonly contractTotal: bigint | undefined;
-  readonly bytes: number;
-}
-
 /** Whether the index is now level with the chain as it was when the turn began. */
 export type TurnOutcome = 'level' | 'more';
 
@@ -63,9 +56,18 @@ export class IndexLoop {
    * @throws PermanentError where only a person can help; RetryableError for all that may pass
    */
   async turn(signal: AbortSignal): Promise<TurnOutcome> {
+    try {
+      return await this.step(signal);
+    } finally {
+      await this.parts.writer.settled();
+    }
+  }
+
+  private async step(signal: AbortSignal): Promise<TurnOutcome> {
     const { reader, writer, status, logger } = this.parts;
     if (!writer.isOpen) await writer.reload();
     const heads = await reader.heads();
+    signal.throwIfAborted();
     this.progressed(heads);
     const step = nextStep(this.indexed(), heads);
     switch (step.kind) {
@@ -96,6 +98,7 @@ export class IndexLoop {
         concurrency,
         maxBufferedBytes,
         cut: doubts.cut,
+        join: joinRanges,
       },
       signal,
     );
@@ -116,7 +119,13 @@ export class IndexLoop {
     const answer = doubt
       ? await this.readAgain(range, doubt, signal)
       : await source.fetch(range, { signal });
-    return { answer, contractTotal: await reader.stakeTotal(answer.head), bytes: answer.bytes };
+    return {
+      answer,
+      delta: totalAt(0n, answer.blocks, answer.to),
+      contractTotal: await reader.stakeTotal(answer.head),
+      apart: doubt !== undefined,
+      bytes: answer.bytes,
+    };
   }
 
   /** From another endpoint where one answers; else from the same one, in the other way. */
@@ -139,8 +148,7 @@ export class IndexLoop {
     const { reader, writer, doubts, reconciler, metrics, progress, status } = this.parts;
     const { answer, contractTotal } = read;
     const { state } = writer;
-    const total = totalAt(state.total, answer.blocks, answer.to);
-    if (contractTotal !== undefined && contractTotal !== total) {
+    if (contractTotal !== undefined && contractTotal !== state.total + read.delta) {
       await this.follow(await reconciler.resolve({ state, answer, contractTotal }));
       return false;
     }
@@ -165,6 +173,7 @@ export class IndexLoop {
   /** The index is level with the chain: wallets are checked, then it may be called synced. */
   private async settle(heads: ChainHeads): Promise<TurnOutcome> {
     const { writer, walletCheck, status } = this.parts;
+    await writer.settled();
     const finalised = finalisedOf(this.indexed(), heads);
     if (finalised?.number !== writer.state.finalised?.number)
       await writer.note({ finalised, verified: false, synced: false });
@@ -188,6 +197,7 @@ export class IndexLoop {
 
   private async reorganise(): Promise<void> {
     const { reader, writer } = this.parts;
+    await writer.settled();
     const fork = await findFork(writer.rememberedBlocks(), (numbers) => reader.headers(numbers));
     if (fork.number === writer.head.number)
       throw new RetryableError(
@@ -216,7 +226,7 @@ export class IndexLoop {
 
   private progressed(heads: ChainHeads): void {
     const { status, writer, metrics, clock } = this.parts;
-    const { state } = writer;
+    const state = writer.stored;
     status.progressAtMs = clock.nowMs();
     status.head = state.head;
     status.finalised = state.finalised;

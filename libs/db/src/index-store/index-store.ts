@@ -11,7 +11,8 @@ import {
 } from '#libs/domain';
 import { type Database, type Statement, type Values } from '../connection/database.js';
 import { addressOf, hashOf, hexOf } from '../rows.js';
-import { copyChanges } from './copy-changes.js';
+import { byWallet } from './by-wallet.js';
+import { copyChanges, copyDays } from './copy-rows.js';
 import {
   type IndexState,
   type IndexStateRow,
@@ -34,6 +35,8 @@ export interface IndexBatch {
   readonly changes: readonly BalanceChange[];
   /** One for each wallet and day that was touched, in its final state. */
   readonly days: readonly BalanceDay[];
+  /** Those of them, left out above, that certainly have no row yet: they are written in a cheaper way. */
+  readonly newDays?: readonly BalanceDay[];
   /** The sum of all balances after the batch. */
   readonly total: bigint;
   /** To remember, for finding a fork; those below the finalised block are left out. */
@@ -135,8 +138,10 @@ export class IndexStore {
   async commit(batch: IndexBatch): Promise<void> {
     await this.database.transaction(async (client) => {
       await this.lock(client, batch.fence, batch.previousHead);
-      if (batch.changes.length > 0) await copyChanges(client, batch.changes);
-      if (batch.days.length > 0) await run(client, sql.UPSERT_DAYS, dayArrays(batch.days));
+      if (batch.changes.length > 0) await copyChanges(client, byWallet(batch.changes));
+      const { days, newDays = [] } = batch;
+      if (newDays.length > 0) await copyDays(client, byWallet(newDays));
+      if (days.length > 0) await run(client, sql.UPSERT_DAYS, dayArrays(byWallet(days)));
       await run(client, sql.ADVANCE, advanceValues(batch));
     });
   }

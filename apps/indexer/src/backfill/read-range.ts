@@ -1,0 +1,46 @@
+import { type RangeAnswer } from '#libs/chain';
+
+/** A range as it was read, with what the contract says at its end. */
+export interface ReadRange {
+  readonly answer: RangeAnswer;
+  /** What the range's events add to the sum of all balances. */
+  readonly delta: bigint;
+  /** Undefined where no node has the state of that block, or there is no total to ask for. */
+  readonly contractTotal: bigint | undefined;
+  /** Read apart from its neighbours, and to stay so. */
+  readonly apart: boolean;
+  readonly bytes: number;
+}
+
+/**
+ * Two neighbours as one, as if the node had been asked for both at once.
+ * @returns undefined where they are not of one endpoint and one fork, or where the contract's totals before and after the later
+ *   one differ by something else than its events: what is wrong is found more easily in the smaller range
+ */
+export function joinRanges(earlier: ReadRange, later: ReadRange): ReadRange | undefined {
+  const [before, after] = [earlier.answer, later.answer];
+  if (earlier.apart || later.apart || before.endpoint !== after.endpoint) return undefined;
+  if (after.first.parentHash !== before.head.hash) return undefined;
+  const { contractTotal } = earlier;
+  if (contractTotal !== undefined && later.contractTotal !== contractTotal + later.delta) {
+    return undefined;
+  }
+  const bytes = earlier.bytes + later.bytes;
+  return {
+    answer: {
+      from: before.from,
+      to: after.to,
+      endpoint: before.endpoint,
+      first: before.first,
+      head: after.head,
+      blocks: [...before.blocks, ...after.blocks],
+      headers: [...before.headers, ...after.headers],
+      events: before.events + after.events,
+      bytes,
+    },
+    delta: earlier.delta + later.delta,
+    contractTotal: later.contractTotal,
+    apart: false,
+    bytes,
+  };
+}

@@ -1,0 +1,255 @@
+/**
+ * What an answer of the API costs beside a bare server that signs a constant body of the same size: both are programs of their
+ * own, loaded in turn by the same client. And what the wallet read costs: the busiest beside a quiet one, through the API and
+ * at the database alone.
+ *
+ *   npm run bench -- api [--wallets 20000] [--changes 1000000] [--runs 5] [--seconds 3] [--connections 1,16]
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { createDatabase, SnapshotStore } from '#libs/db';
+import { type Address, dayOf, pathOf, signedContent } from '#libs/domain';
+import { verifySignature } from '#libs/signing';
+import { putLoad, type Target } from './api/load.js';
+import { BUSIEST, seedIndex, seedPartner } from './api/seed.js';
+import { BenchServer, STATEMENT_STATISTICS } from './support/bench-database.js';
+import { count, fixed, median, percentile, table } from './support/figures.js';
+import { numberOf, numbersOf, readOptions } from './support/options.js';
+import { Program } from './support/program.js';
+import { say } from './support/progress.js';
+import { walletAt } from './support/random.js';
+
+const LOGS = join('.data', 'bench');
+const LAST_DAYS = 30;
+const WINDOW_MARGIN_DAYS = 5;
+const SQL_READS = 2000;
+const QUIET = walletAt(1);
+
+const options = readOptions({
+  wallets: '20000',
+  changes: '1000000',
+  runs: '5',
+  seconds: '3',
+  connections: '1,16',
+});
+
+interface Scenario {
+  readonly name: string;
+  readonly program: Program;
+  readonly target: Target;
+}
+
+interface Figures {
+  readonly perSecond: number[];
+  readonly p50Ms: number[];
+  readonly p99Ms: number[];
+  readonly cpuMicroseconds: number[];
+}
+
+async function main(): Promise<void> {
+  await mkdir(LOGS, { recursive: true });
+  const server = await BenchServer.start(STATEMENT_STATISTICS);
+  try {
+    await server.withDatabase(async (url, client) => {
+      const wallets = numberOf(options.wallets);
+      const nowMs = Date.now();
+      const days = LAST_DAYS + WINDOW_MARGIN_DAYS;
+      await seedIndex(url, { wallets, changes: numberOf(options.changes), days, nowMs });
+      await client.query('CREATE EXTENSION pg_stat_statements');
+      await compareReads(url, nowMs);
+      await comparePrograms(url, client, wallets);
+    });
+  } finally {
+    await server.stop();
+  }
+}
+
+/** At the database alone: the one statement of a read, in turn for both wallets on one connection. */
+async function compareReads(url: string, nowMs: number): Promise<void> {
+  const database = await createDatabase({
+    url,
+    applicationName: 'bench',
+    poolSize: 1,
+    readOnly: true,
+  });
+  try {
+    const store = new SnapshotStore(database);
+    const endDay = dayOf(nowMs / 1000);
+    const timed = async (wallet: Address): Promise<number> => {
+      const startMs = performance.now();
+      await store.read(wallet, endDay, LAST_DAYS);
+      return performance.now() - startMs;
+    };
+    const [quiet, busiest]: [number[], number[]] = [[], []];
+    for (let read = 0; read < SQL_READS; read += 1) {
+      quiet.push(await timed(QUIET));
+      busiest.push(await timed(BUSIEST));
+    }
+    const row = (name: string, values: number[]): string[] => [
+      name,
+      fixed(median(values), 3),
+      fixed(percentile(values, 0.99), 3),
+      fixed(median(values) / median(quiet)),
+    ];
+    table(
+      ['the read alone', 'p50 ms', 'p99 ms', 'x quiet'],
+      [row('a quiet wallet', quiet), row('the busiest wallet', busiest)],
+    );
+    console.log('');
+  } finally {
+    await database.close();
+  }
+}
+
+async function comparePrograms(url: string, client: pg.Client, wallets: number): Promise<void> {
+  const secretsKey = randomBytes(32).toString('base64');
+  const partner = await seedPartner(url, secretsKey);
+  const programs: Program[] = [];
+  try {
+    const api = await startApi(url, secretsKey);
+    programs.push(api.program);
+    const headers = { 'x-api-key': partner.apiKey };
+    const to = (pick: (request: number) => Address): Target => ({
+      port: api.port,
+      headers,
+      path: (request) => pathFor(pick(request)),
+    });
+    const body = await verifiedBody(api.port, partner);
+    const bare = await startBare(body, partner.sharedSecret);
+    programs.push(bare.program);
+    // A cache, once there is one, gets a scenario of its own here: one wallet again and again, and `uncached` walks all wallets.
+    const walk = (request: number): Address => walletAt(1 + (request % (wallets - 1)));
+    const scenarios: Scenario[] = [
+      {
+        name: 'bare server',
+        ...bare,
+        target: { port: bare.port, headers, path: () => pathFor(QUIET) },
+      },
+      { name: 'api, all wallets', ...api, target: to(walk) },
+      { name: 'api, a quiet wallet', ...api, target: to(() => QUIET) },
+      { name: 'api, the busiest wallet', ...api, target: to(() => BUSIEST) },
+    ];
+    for (const connections of numbersOf(options.connections)) await compare(scenarios, connections);
+    await countStatements(client, to(walk));
+    console.log(
+      `body ${count(body.length)} bytes; peak memory of the api ${count(api.program.peakMebibytes() ?? 0)} MiB`,
+    );
+  } finally {
+    for (const program of programs) await program.stop();
+  }
+}
+
+async function compare(scenarios: readonly Scenario[], connections: number): Promise<void> {
+  const ms = numberOf(options.seconds) * 1000;
+  const figures = new Map<string, Figures>(
+    scenarios.map(({ name }) => [
+      name,
+      { perSecond: [], p50Ms: [], p99Ms: [], cpuMicroseconds: [] },
+    ]),
+  );
+  for (const { target } of scenarios) await putLoad(target, { connections, ms: 1000 });
+  for (let round = 0; round < numberOf(options.runs); round += 1) {
+    say(`  ${connections} connections, round ${round + 1}`);
+    for (const { name, program, target } of scenarios) {
+      const cpuBefore = program.cpuSeconds();
+      const { requests, seconds, latenciesMs } = await putLoad(target, { connections, ms });
+      const found = figures.get(name);
+      found?.perSecond.push(requests / seconds);
+      found?.p50Ms.push(median(latenciesMs));
+      found?.p99Ms.push(percentile(latenciesMs, 0.99));
+      found?.cpuMicroseconds.push(((program.cpuSeconds() - cpuBefore) / requests) * 1e6);
+    }
+  }
+  const base = figures.get(scenarios[0]?.name ?? '');
+  const baseCpu = median(base?.cpuMicroseconds ?? []);
+  const basePerSecond = median(base?.perSecond ?? []);
+  table(
+    [`${connections} connections`, 'requests/s', 'of bare', 'p50 ms', 'p99 ms', 'CPU µs', 'x bare'],
+    [...figures].map(([name, found]) => [
+      name,
+      count(median(found.perSecond)),
+      fixed(median(found.perSecond) / basePerSecond),
+      fixed(median(found.p50Ms)),
+      fixed(median(found.p99Ms)),
+      count(median(found.cpuMicroseconds)),
+      fixed(median(found.cpuMicroseconds) / baseCpu),
+    ]),
+  );
+  console.log('');
+}
+
+/** How many statements the database executes for one uncached read. */
+async function countStatements(client: pg.Client, target: Target): Promise<void> {
+  await client.query('SELECT pg_stat_statements_reset()');
+  const { requests } = await putLoad(target, { connections: 4, ms: 2000 });
+  const { rows } = await client.query<{ query: string; calls: string }>(`
+    SELECT left(regexp_replace(query, '\\s+', ' ', 'g'), 60) AS query, calls::text
+    FROM pg_stat_statements JOIN pg_roles r ON r.oid = userid
+    WHERE query NOT LIKE '%pg_stat_statements%' ORDER BY pg_stat_statements.calls DESC`);
+  table(
+    [`statements for ${count(requests)} reads`, 'calls', 'per read'],
+    rows.map(({ query, calls }) => [query, calls, fixed(Number(calls) / requests, 4)]),
+  );
+}
+
+function pathFor(wallet: Address): string {
+  return `/api/staking/snapshots?walletAddress=${wallet}&lastDays=${LAST_DAYS}`;
+}
+
+/** The answer for the busiest wallet, after its signature was verified as a partner does. */
+async function verifiedBody(
+  port: number,
+  { apiKey, sharedSecret }: { apiKey: string; sharedSecret: string },
+): Promise<string> {
+  const url = `http://127.0.0.1:${port}${pathFor(BUSIEST)}`;
+  const answer = await fetch(url, { headers: { 'x-api-key': apiKey } });
+  const body = await answer.text();
+  const content = signedContent({ method: 'GET', path: pathOf(url), body });
+  const signature = answer.headers.get('x-api-signature') ?? undefined;
+  if (answer.status !== 200 || !verifySignature(sharedSecret, content, signature))
+    throw new Error(`the API answered ${answer.status}: ${body}`);
+  return body;
+}
+
+async function startApi(
+  databaseUrl: string,
+  secretsKey: string,
+): Promise<{ program: Program; port: number }> {
+  const program = Program.start(join(import.meta.dirname, '..', 'apps', 'api', 'src', 'main.js'), {
+    logFile: join(LOGS, 'api.log'),
+    environment: {
+      DATABASE_URL: databaseUrl,
+      SECRETS_KEY: secretsKey,
+      API_PORT: '0',
+      API_HOST: '127.0.0.1',
+    },
+  });
+  return { program, port: await portIn(program, /127\.0\.0\.1:(\d+)/) };
+}
+
+async function startBare(
+  body: string,
+  secret: string,
+): Promise<{ program: Program; port: number }> {
+  const program = Program.start(join(import.meta.dirname, 'api', 'bare.program.js'), {
+    args: [JSON.stringify({ body, secret })],
+    logFile: join(LOGS, 'bare.log'),
+  });
+  return { program, port: await portIn(program, /"port":(\d+)/) };
+}
+
+/** The port that a program says it listens on. */
+async function portIn(program: Program, pattern: RegExp): Promise<number> {
+  for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 50) {
+    program.requireRunning();
+    const port = pattern.exec(program.tail())?.[1];
+    if (port !== undefined) return Number(port);
+    await sleep(50);
+  }
+  throw new Error(`a server did not start:\n${program.tail()}`);
+}
+
+await main();

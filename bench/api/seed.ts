@@ -1,0 +1,141 @@
+/**
+ * An index as the indexer leaves it after some weeks: many wallets with a few changes each, and one whose balance changes all
+ * the time. Written through the store, by the same code as in a backfill.
+ */
+import { createDatabase, IndexStore, PartnerStore, PriceStore } from '#libs/db';
+import {
+  type Address,
+  type BlockDeltas,
+  type BlockHash,
+  type BlockRef,
+  foldBlocks,
+  type StakeDelta,
+  type WalletState,
+} from '#libs/domain';
+import { hashApiKey, KeyRing, type MintedCredential, mintCredential } from '#libs/signing';
+import { Progress } from '../support/progress.js';
+import { Random, walletAt } from '../support/random.js';
+
+export interface IndexShape {
+  readonly wallets: number;
+  /** Of the busiest wallet, one in each block. */
+  readonly changes: number;
+  readonly days: number;
+  readonly nowMs: number;
+}
+
+/** Number 0 is the busiest, the others are quiet. */
+export const BUSIEST = walletAt(0);
+const BLOCKS_AT_ONCE = 10_000;
+const QUIET_CHANGES = 10;
+const TOKEN = 10n ** 18n;
+const KEY_PREFIX_LENGTH = 12;
+/** Limits must not be what is measured. */
+const NO_LIMIT = 2 ** 31 - 1;
+
+export async function seedIndex(url: string, shape: IndexShape): Promise<void> {
+  const { changes, days, nowMs } = shape;
+  const nowSeconds = Math.floor(nowMs / 1000);
+  const fromSeconds = nowSeconds - days * 86_400;
+  const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
+  try {
+    const store = new IndexStore(database);
+    const secondsOf = (number: number): number =>
+      fromSeconds + Math.floor((number / changes) * (nowSeconds - fromSeconds));
+    let head = blockRef(0, fromSeconds);
+    await store.create({ ...FACTS, head });
+    const fence = await store.takeLead();
+    const states = new Map<Address, WalletState>();
+    const random = new Random(1);
+    const progress = new Progress(`writing ${changes} changes of one wallet`, changes);
+    let total = 0n;
+    for (let first = 1; first <= changes; first += BLOCKS_AT_ONCE) {
+      const last = Math.min(first + BLOCKS_AT_ONCE - 1, changes);
+      const blocks = Array.from({ length: last - first + 1 }, (_, index) =>
+        blockAt(first + index, secondsOf(first + index), { random, shape }),
+      );
+      const folded = foldBlocks(states, blocks);
+      for (const [wallet, state] of folded.states) states.set(wallet, state);
+      const next = blockRef(last, secondsOf(last));
+      total += folded.totalDelta;
+      await store.commit({
+        fence,
+        previousHead: head,
+        head: next,
+        changes: folded.changes,
+        days: folded.days,
+        total,
+        blocks: [next],
+        finalised: next,
+        synced: true,
+      });
+      head = next;
+      progress.at(last);
+    }
+    await new PriceStore(database).add({
+      usd: '0.000123',
+      observedAt: new Date(nowMs),
+      source: 'fixed',
+    });
+    await database.pool.query('VACUUM ANALYZE');
+  } finally {
+    await database.close();
+  }
+}
+
+/** A partner whose limit is never reached. */
+export async function seedPartner(url: string, secretsKey: string): Promise<MintedCredential> {
+  const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
+  try {
+    const minted = mintCredential();
+    const keyHash = hashApiKey(minted.apiKey);
+    await new PartnerStore(database).create({
+      name: 'bench',
+      rate: NO_LIMIT,
+      burst: NO_LIMIT,
+      credential: {
+        keyHash,
+        keyPrefix: minted.apiKey.slice(0, KEY_PREFIX_LENGTH),
+        secretCiphertext: KeyRing.parse(secretsKey).seal(minted.sharedSecret, keyHash),
+      },
+    });
+    return minted;
+  } finally {
+    await database.close();
+  }
+}
+
+const FACTS = {
+  fingerprint: 'bench',
+  settings: {},
+  chainId: 1,
+  stakeContract: walletAt(-1),
+  tokenContract: walletAt(-2),
+  tokenSymbol: 'LOW',
+  tokenDecimals: 18,
+};
+
+function blockAt(
+  number: number,
+  timestampSeconds: number,
+  { random, shape }: { random: Random; shape: IndexShape },
+): BlockDeltas {
+  const deltas: StakeDelta[] = [
+    // Up and down, so that the balance stays in bounds.
+    { wallet: BUSIEST, amount: number % 2 === 1 ? 1000n * TOKEN : -999n * TOKEN },
+  ];
+  const quiet = shape.wallets - 1;
+  // The quiet wallets take turns, evenly over the time.
+  const turnsUntil = (block: number): number =>
+    Math.floor((block / shape.changes) * quiet * QUIET_CHANGES);
+  for (let turn = turnsUntil(number - 1); turn < turnsUntil(number); turn += 1) {
+    const amount = TOKEN * BigInt(random.between(1, 100_000));
+    deltas.push({ wallet: walletAt(1 + (turn % quiet)), amount });
+  }
+  return { blockNumber: BigInt(number), timestampSeconds, deltas };
+}
+
+function blockRef(number: number, timestampSeconds: number): BlockRef {
+  const hash = `0x${number.toString(16).padStart(64, '0')}` as BlockHash;
+  return { number: BigInt(number), hash, timestampSeconds };
+}

@@ -1,0 +1,25 @@
+/**
+ * npm run bench                        what there is
+ * npm run bench -- NAME [options]      one benchmark; its options are in its file's heading
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const BENCHMARKS = new Map([
+  ['backfill', 'the indexer beside the least that writes the same rows'],
+  ['api', 'the API beside a bare server that signs a constant body'],
+  ['interval-form', 'what it costs that intervals cannot overlap, in three forms'],
+]);
+
+const [name, ...args] = process.argv.slice(2);
+if (name === undefined || !BENCHMARKS.has(name)) {
+  console.log('npm run bench -- NAME [options]\n');
+  for (const [known, what] of BENCHMARKS) console.log(`  ${known.padEnd(16)} ${what}`);
+  process.exitCode = name === undefined ? 0 : 1;
+} else {
+  const file = join(import.meta.dirname, `${name}.js`);
+  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  process.exitCode = code ?? 1;
+}

@@ -1,0 +1,88 @@
+/** One PostgreSQL for a whole benchmark, as it comes: durability as by default. Each run gets an empty database of its own. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { migrate } from '#libs/db';
+import { EmbeddedPostgres } from '#libs/devpostgres';
+import { table } from './figures.js';
+import { familyCpuSeconds } from './program.js';
+
+/** Server settings with which `printStatements` has something to print; they cost a few per cent. */
+export const STATEMENT_STATISTICS = {
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.track': 'all',
+};
+
+/** What the statements since the last reset cost, those inside of triggers too. */
+export async function printStatements(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<Record<string, string>>(`
+    SELECT calls::text, round(total_exec_time)::text AS ms, round(max_exec_time::numeric, 1)::text AS longest,
+      (wal_bytes / 1048576)::int::text AS wal, left(regexp_replace(query, '\\s+', ' ', 'g'), 90) AS query
+    FROM pg_stat_statements JOIN pg_database d ON d.oid = dbid AND d.datname = current_database()
+    ORDER BY total_exec_time DESC LIMIT 12`);
+  table(
+    ['statement', 'calls', 'ms', 'longest ms', 'WAL MiB'],
+    rows.map((row) =>
+      [row['query'], row['calls'], row['ms'], row['longest'], row['wal']].map(String),
+    ),
+  );
+}
+
+export class BenchServer {
+  #made = 0;
+
+  private constructor(
+    readonly folder: string,
+    private readonly server: EmbeddedPostgres,
+  ) {}
+
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<BenchServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'lowmark-bench-'));
+    const server = await EmbeddedPostgres.start({
+      directory: join(folder, 'data'),
+      logFile: join(folder, 'postgres.log'),
+      settings,
+    });
+    return new BenchServer(folder, server);
+  }
+
+  /** Makes an empty, migrated database; dropped after `use`. */
+  async withDatabase<T>(use: (url: string, client: pg.Client) => Promise<T>): Promise<T> {
+    const name = `bench_${++this.#made}`;
+    const url = new URL(this.server.url);
+    await this.admin(`CREATE DATABASE ${name}`);
+    url.pathname = `/${name}`;
+    await migrate(url.href);
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    try {
+      // What earlier runs left to be written must not be written during this one.
+      await client.query('CHECKPOINT');
+      return await use(url.href, client);
+    } finally {
+      await client.end();
+      await this.admin(`DROP DATABASE ${name} WITH (FORCE)`);
+    }
+  }
+
+  /** CPU time of all its processes so far. */
+  cpuSeconds(): number {
+    return familyCpuSeconds(this.server.process.pid ?? 0);
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async admin(sql: string): Promise<void> {
+    const client = new pg.Client({ connectionString: this.server.url });
+    await client.connect();
+    try {
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** Programs under measurement, each in a process of its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { watchdog } from '#libs/devprocess';
+
+export interface ProgramOptions {
+  readonly args?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  /** Options of node itself, such as --cpu-prof. */
+  readonly nodeOptions?: readonly string[];
+}
+
+/** CPU time is counted in these by the kernel (USER_HZ). */
+const TICKS_PER_SECOND = 100;
+
+export class Program {
+  readonly startedAtMs = performance.now();
+  readonly pid: number;
+  readonly ended: Promise<number | null>;
+  #code: number | null | undefined;
+
+  private constructor(
+    private readonly file: string,
+    private readonly options: ProgramOptions,
+  ) {
+    const { args = [], environment = {}, nodeOptions = [], logFile } = options;
+    const log = openSync(logFile, 'w');
+    // Nothing of this shell's settings: only what the benchmark gives.
+    const child = spawn(process.execPath, [...nodeOptions, file, ...args], {
+      env: { PATH: process.env['PATH'], ...environment },
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    if (child.pid === undefined) throw new Error(`${file} could not be started`);
+    this.pid = child.pid;
+    watchdog().add(this.pid);
+    this.ended = once(child, 'exit').then(([code]) => {
+      watchdog().remove(this.pid);
+      this.#code = code as number | null;
+      return this.#code;
+    });
+  }
+
+  static start(file: string, options: ProgramOptions): Program {
+    return new Program(file, options);
+  }
+
+  /** @throws Error with the end of its log where it ended by itself */
+  requireRunning(): void {
+    if (this.#code === undefined) return;
+    throw new Error(`${this.file} ended with ${String(this.#code)}:\n${this.tail()}`);
+  }
+
+  /** The largest resident memory so far, in MiB; undefined once the process has ended. */
+  peakMebibytes(): number | undefined {
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
+    const kibibytes = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1];
+    return kibibytes === undefined ? undefined : Number(kibibytes) / 1024;
+  }
+
+  cpuSeconds(): number {
+    return cpuSeconds(this.pid);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#code === undefined) process.kill(this.pid, 'SIGTERM');
+    const timer = setTimeout(() => {
+      process.kill(this.pid, 'SIGKILL');
+    }, 10_000);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  tail(): string {
+    return readFileSync(this.options.logFile, 'utf8').trimEnd().split('\n').slice(-10).join('\n');
+  }
+}
+
+/** CPU time of a process so far, of all its threads, in seconds; 0 where it has ended. */
+export function cpuSeconds(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
+}
+
+/** The same of a process and its children, those that have ended included. */
+export function familyCpuSeconds(pid: number): number {
+  const fields = statOf(pid);
+  const ended = (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / TICKS_PER_SECOND;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  const living = children === '' ? [] : children.split(' ').map(Number);
+  return living.reduce((sum, child) => sum + cpuSeconds(child), cpuSeconds(pid) + ended);
+}
+
+/** The fields of /proc/<pid>/stat from the third on; see proc_pid_stat(5). */
+function statOf(pid: number): string[] {
+  try {
+    // The name of the program is the one field that may hold spaces; it stands in brackets.
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,26 @@
+const LINE_EVERY_MS = 2000;
+
+/** Says how far something is, every two seconds; says nothing of what is faster. */
+export class Progress {
+  #lineAtMs = performance.now();
+  readonly #startMs = performance.now();
+
+  constructor(
+    private readonly what: string,
+    private readonly all: number,
+  ) {}
+
+  at(done: number): void {
+    const now = performance.now();
+    if (now - this.#lineAtMs < LINE_EVERY_MS) return;
+    this.#lineAtMs = now;
+    const seconds = (now - this.#startMs) / 1000;
+    const left = done > 0 ? `, ${Math.ceil((seconds / done) * (this.all - done))} s left` : '';
+    say(`  ${this.what}: ${Math.floor((100 * done) / this.all)} %${left}`);
+  }
+}
+
+/** Progress goes to standard error: standard output is for the figures. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,48 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type PoolClient } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { type BalanceChange, type BalanceDay } from '#libs/domain';
+
+/** Rows in one piece of text: about 256 KiB. */
+const ROWS_PER_CHUNK = 2500;
+
+/** Writes the changes by COPY, on the connection of a transaction. */
+export function copyChanges(client: PoolClient, changes: readonly BalanceChange[]): Promise<void> {
+  return copy(
+    client,
+    'staking.balance_change (wallet, block, seconds, balance)',
+    chunks(
+      changes,
+      ({ wallet, blockNumber, timestampSeconds, balance }) =>
+        `\\\\x${wallet.slice(2)}\t${blockNumber.toString()}\t${timestampSeconds}\t${balance.toString()}\n`,
+    ),
+  );
+}
+
+/** Writes days that have no row yet; a quarter of what an upsert of them costs. */
+export function copyDays(client: PoolClient, days: readonly BalanceDay[]): Promise<void> {
+  return copy(
+    client,
+    'staking.balance_day (wallet, day, low, closing)',
+    chunks(
+      days,
+      ({ wallet, day, low, closing }) =>
+        `\\\\x${wallet.slice(2)}\t${day}\t${low === null ? '\\N' : low.toString()}\t${closing.toString()}\n`,
+    ),
+  );
+}
+
+async function copy(client: PoolClient, into: string, text: Iterable<Buffer>): Promise<void> {
+  const stream = client.query(copyFrom(`COPY ${into} FROM STDIN`));
+  await pipeline(Readable.from(text), stream);
+}
+
+function* chunks<T>(rows: readonly T[], lineOf: (row: T) => string): Generator<Buffer> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_CHUNK) {
+    let text = '';
+    const end = Math.min(start + ROWS_PER_CHUNK, rows.length);
+    for (let place = start; place < end; place += 1) text += lineOf(rows[place] as T);
+    yield Buffer.from(text, 'latin1');
+  }
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ParsedPartnerUrl, parsePartnerUrl } from './partner-url.js';
+
+const parse = (text: string, allowPrivate = false): ParsedPartnerUrl =>
+  parsePartnerUrl(text, { allowPrivate });
+
+describe('parsePartnerUrl', () => {
+  it.each([
+    ['https://partner.example', 'partner.example', 443, ''],
+    ['https://partner.example/', 'partner.example', 443, ''],
+    ['https://partner.example:8443/game/v1/', 'partner.example', 8443, '/game/v1'],
+    ['https://8.8.8.8/a%2Fb', '8.8.8.8', 443, '/a%2Fb'],
+    ['https://[2606:4700::1111]:444/x', '2606:4700::1111', 444, '/x'],
+    ['https://PARTNER.example/A', 'partner.example', 443, '/A'],
+  ])('reads %s', (text, host, port, basePath) => {
+    const url = { isTls: true, host, port, basePath, origin: new URL(text).origin };
+    expect(parse(text)).toEqual({ ok: true, url });
+  });
+
+  it.each([
+    '127.0.0.1',
+    '127.1',
+    '127.0.1',
+    '2130706433',
+    '0x7f000001',
+    '0X7F.0.0.1',
+    '0x7f.1',
+    '017700000001',
+    '0177.0.0.1',
+    '0177.0.0.01',
+    '127.0.0.1.',
+    '127.0.0.1%2e',
+    '%31%32%37.0.0.1',
+    '①②⑦.⓪.⓪.①',
+    '１２７.０.０.１',
+    '127。0。0。1',
+    '0',
+    '0.0.0.0',
+    '10.0.0.1',
+    '167772161',
+    '169.254.169.254',
+    '2852039166',
+    '0xa9fea9fe',
+    '0251.0376.0251.0376',
+    '192.168.257',
+    '100.100.100.200',
+    '168.63.129.16',
+    '255.255.255.255',
+    '224.0.0.1',
+    '[::1]',
+    '[::]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::ffff:a9fe:a9fe]',
+    '[::127.0.0.1]',
+    '[64:ff9b::a9fe:a9fe]',
+    '[2002:7f00:1::]',
+    '[fe80::1]',
+    '[fd00:ec2::254]',
+    '[ff02::1]',
+    '[2001:db8::1]',
+  ])('refuses the literal %s', (host) => {
+    for (const rest of ['', ':8443', ':8443/x']) {
+      expect(parse(`https://${host}${rest}`)).toMatchObject({
+        ok: false,
+        fault: 'blocked-address',
+      });
+    }
+  });
+
+  it.each([
+    ['', 'is not a URL'],
+    ['partner.example', 'is not a URL'],
+    ['https://', 'is not a URL'],
+    ['https://256.1.1.1', 'is not a URL'],
+    ['https://[fe80::1%25eth0]', 'is not a URL'],
+    ['https://1.2.3.4.5', 'is not a URL'],
+    [`https://x.example/${'a'.repeat(2000)}`, 'is not a URL'],
+    ['http://partner.example', 'does not begin with https://'],
+    ['ftp://partner.example', 'does not begin with https://'],
+    ['file:///etc/passwd', 'does not begin with https://'],
+    ['https://user:a-password@partner.example', 'holds a user or a password'],
+    ['https://a-user@partner.example', 'holds a user or a password'],
+    ['https://partner.example?token=x', 'holds a query or a fragment'],
+    ['https://partner.example/?', 'holds a query or a fragment'],
+    ['https://partner.example/#', 'holds a query or a fragment'],
+    ['https://partner.example:0', 'names port 0'],
+  ])('refuses %s', (text, what) => {
+    expect(parse(text)).toEqual({
+      ok: false,
+      fault: 'invalid-url',
+      message: `The partner's URL ${what}.`,
+    });
+  });
+
+  it('takes http, loopback and private ranges in development, and nothing more', () => {
+    for (const host of ['127.0.0.1', '10.1.2.3', '[::1]', 'partner.example']) {
+      expect(parse(`http://${host}:3003/v1`, true)).toMatchObject({ ok: true });
+    }
+    for (const host of ['169.254.169.254', '0.0.0.0', '[::ffff:127.0.0.1]']) {
+      expect(parse(`http://${host}`, true)).toMatchObject({ fault: 'blocked-address' });
+    }
+    expect(parse('ftp://127.0.0.1', true)).toMatchObject({ fault: 'invalid-url' });
+  });
+});

@@ -1,0 +1,144 @@
+/** The fault table's rows for a deduction, from the partner's bytes to the domain's outcome, over real sockets. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type CallOutcome } from '#libs/domain';
+import { callOutcome } from './call-outcome.js';
+import { type CallContext } from './partner-client.js';
+import {
+  aClient,
+  anEndpoint,
+  DEDUCT,
+  endpointOf,
+  WALLET,
+} from './testing/partner-bench.support-spec.js';
+import {
+  answer,
+  type Behaviour,
+  headersOf,
+  RoguePartner,
+  SUCCESS,
+} from './testing/rogue-partner.support-spec.js';
+
+const INSUFFICIENT = '{"errorCode":"ERR-INSUFFICIENT-POINTS","errorMessage":"","success":false}';
+
+describe('the outcome of a deduction', () => {
+  let partner: RoguePartner;
+
+  beforeEach(async () => {
+    partner = await RoguePartner.start();
+  });
+
+  afterEach(async () => {
+    await partner.close();
+  });
+
+  const outcome = async (
+    endpoint = endpointOf(partner),
+    context: CallContext = {},
+  ): Promise<CallOutcome<'deduct'>> => {
+    const result = await aClient().call(endpoint, DEDUCT, context);
+    return callOutcome({ step: 'deduct', address: WALLET }, result, { capabilities: [] });
+  };
+
+  it.each<[string, Behaviour, CallOutcome<'deduct'>]>([
+    [
+      'a verified success',
+      (socket, request) => socket.end(answer(request)),
+      { kind: 'succeeded', answer: { partnerTransactionId: 'ptx-1' } },
+    ],
+    [
+      'a signed refusal with 200',
+      (socket, request) => socket.end(answer(request, { body: INSUFFICIENT })),
+      { kind: 'refused', code: 'ERR-INSUFFICIENT-POINTS', signed: true },
+    ],
+    [
+      'an unsigned refusal with 422',
+      (socket, request) => {
+        const headers = headersOf(request, INSUFFICIENT, { 'x-api-signature': undefined });
+        socket.end(answer(request, { status: 422, body: INSUFFICIENT, headers }));
+      },
+      { kind: 'refused', code: 'ERR-INSUFFICIENT-POINTS', signed: false },
+    ],
+    [
+      'a success without a signature',
+      (socket, request) => {
+        const headers = headersOf(request, SUCCESS, { 'x-api-signature': undefined });
+        socket.end(answer(request, { headers }));
+      },
+      { kind: 'unknown', reason: 'signature-missing', candidateTransactionId: 'ptx-1' },
+    ],
+    [
+      'a success under a wrong signature',
+      (socket, request) => {
+        const headers = headersOf(request, SUCCESS, { 'x-api-signature': '0'.repeat(64) });
+        socket.end(answer(request, { headers }));
+      },
+      { kind: 'unknown', reason: 'signature-wrong', candidateTransactionId: 'ptx-1' },
+    ],
+    [
+      'a page in HTML',
+      (socket, request) => {
+        const headers = headersOf(request, '<p>', { 'content-type': 'text/html' });
+        socket.end(answer(request, { body: '<p>', headers }));
+      },
+      { kind: 'unknown', reason: 'malformed-json' },
+    ],
+    [
+      'a compressed answer',
+      (socket, request) => {
+        const headers = headersOf(request, SUCCESS, { 'content-encoding': 'gzip' });
+        socket.end(answer(request, { headers }));
+      },
+      { kind: 'unknown', reason: 'malformed-json' },
+    ],
+    [
+      '503 with Retry-After',
+      (socket, request) => {
+        const headers = headersOf(request, '', {
+          'retry-after': '9',
+          'x-api-signature': undefined,
+        });
+        socket.end(answer(request, { status: 503, body: '', headers }));
+      },
+      { kind: 'unknown', reason: 'server-error', retryAfterSeconds: 9 },
+    ],
+    [
+      'a redirect',
+      (socket) => socket.end('HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n'),
+      { kind: 'unknown', reason: 'redirect' },
+    ],
+    ['silence', () => undefined, { kind: 'unknown', reason: 'timeout' }],
+    ['a reset', (socket) => socket.resetAndDestroy(), { kind: 'unknown', reason: 'reset' }],
+    [
+      'half an answer',
+      (socket, request) => socket.end(answer(request).subarray(0, -1)),
+      { kind: 'unknown', reason: 'half-answer' },
+    ],
+    [
+      'something else than HTTP',
+      (socket) => socket.end('220 smtp\r\n'),
+      { kind: 'unknown', reason: 'no-envelope' },
+    ],
+  ])('after %s', async (_case, behave, expected) => {
+    partner.behave = behave;
+    expect(await outcome()).toEqual(expected);
+  });
+
+  it.each([
+    ['https://no-such-host.invalid', 'dns'],
+    ['https://169.254.169.254', 'blocked-address'],
+    ['nonsense', 'blocked-address'],
+  ])('where nothing was sent to %s', async (baseUrl, reason) => {
+    expect(await outcome(anEndpoint({ baseUrl }))).toEqual({ kind: 'nothing-sent', reason });
+  });
+
+  it('where the caller ended the call before, and after, it was sent', async () => {
+    const held = await outcome(endpointOf(partner), { signal: AbortSignal.abort() });
+    expect(held).toEqual({ kind: 'nothing-sent', reason: 'connection-refused' });
+    const abort = new AbortController();
+    partner.behave = () => {
+      abort.abort();
+    };
+    const ended = await outcome(endpointOf(partner), { signal: abort.signal });
+    expect(ended).toEqual({ kind: 'unknown', reason: 'crash' });
+  });
+});

@@ -1,0 +1,71 @@
+import {
+  type AnsweredCall,
+  type CallOutcome,
+  judgeReply,
+  type NothingSentReason,
+  type PartnerPolicy,
+  type PartnerStep,
+  type UnknownReason,
+} from '#libs/domain';
+import { type NoAnswerCause, type NothingSentCause } from './call-end.js';
+import { type AnswerResult, type CallResult } from './call-result.js';
+
+/** The domain asks for the proof, the record keeps the exact cause: what was held back had no connection either. */
+const NOTHING_SENT: Readonly<Record<NothingSentCause, NothingSentReason>> = {
+  dns: 'dns',
+  tls: 'tls',
+  'invalid-url': 'blocked-address',
+  'blocked-address': 'blocked-address',
+  'connection-refused': 'connection-refused',
+  unreachable: 'connection-refused',
+  'connect-timeout': 'connection-refused',
+  'circuit-open': 'connection-refused',
+  'too-many-calls': 'connection-refused',
+  'stale-request-id': 'connection-refused',
+  aborted: 'connection-refused',
+};
+
+const UNKNOWN: Readonly<Record<NoAnswerCause, UnknownReason>> = {
+  timeout: 'timeout',
+  'too-slow': 'too-slow',
+  reset: 'reset',
+  'half-answer': 'half-answer',
+  'too-large': 'too-large',
+  'not-http': 'no-envelope',
+  // Our own end, before we knew.
+  aborted: 'crash',
+};
+
+/** What the end of a call means to the redemption: the transport's findings in the domain's terms, the answer as the domain judges it. */
+export function callOutcome<S extends PartnerStep>(
+  call: AnsweredCall<S>,
+  result: CallResult,
+  policy: Pick<PartnerPolicy, 'capabilities'>,
+): CallOutcome<S> {
+  switch (result.kind) {
+    case 'nothing-sent':
+      return { kind: 'nothing-sent', reason: NOTHING_SENT[result.cause] };
+    case 'no-answer':
+      return { kind: 'unknown', reason: UNKNOWN[result.cause] };
+    case 'answer':
+      return answerOutcome(call, result, policy);
+  }
+}
+
+function answerOutcome<S extends PartnerStep>(
+  call: AnsweredCall<S>,
+  result: AnswerResult,
+  policy: Pick<PartnerPolicy, 'capabilities'>,
+): CallOutcome<S> {
+  const { status, contentType, retryAfterSeconds } = result;
+  const isVerified = result.verdict === 'verified';
+  const body = isVerified ? { json: result.json } : result.unverified;
+  const reply = {
+    status,
+    contentType,
+    retryAfterSeconds,
+    signature: isVerified ? ('valid' as const) : result.signature,
+    json: body && { value: body.json },
+  };
+  return judgeReply(call, reply, policy);
+}

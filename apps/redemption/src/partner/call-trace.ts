@@ -1,0 +1,130 @@
+/** Gathers the facts of one call while it runs, and makes its result of them. */
+import { type PartnerStep, type UuidV7 } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { judgeAnswer } from './answer/verify-answer.js';
+import { retryAfterSeconds } from './answer/retry-after.js';
+import { callRecord, type CallFacts, type CallRecord, type CallTimings } from './call-record.js';
+import { type NothingSentCause, type PhaseUnderWay } from './call-end.js';
+import { type AnswerResult, type NoAnswerResult, type NothingSentResult } from './call-result.js';
+import { ROUTES } from './partner-call.js';
+import { type PartnerEndpoint } from './partner-endpoint.js';
+import { type PartnerUrl } from './address/partner-url.js';
+import { type DialProgress } from './wire/dial.js';
+import { nothingArrived } from './wire/exchange.js';
+import { type SignedRequest } from './wire/signed-request.js';
+import { type DialFault, type ExchangeFault } from './wire/wire-fault.js';
+
+export class CallTrace {
+  readonly dialled: DialProgress = { phase: 'address' };
+  readonly arrived = nothingArrived();
+  url: PartnerUrl | undefined;
+  request: SignedRequest | undefined;
+  /** On the `performance` clock. */
+  passedGateAt: number | undefined;
+  private readonly startedAtMs: number;
+  private readonly startedAt = performance.now();
+
+  constructor(
+    private readonly step: PartnerStep,
+    private readonly endpoint: PartnerEndpoint,
+    private readonly clock: Clock,
+    private readonly requestId: UuidV7 | undefined,
+  ) {
+    this.startedAtMs = clock.nowMs();
+  }
+
+  /** @param waitMs until it may be tried again, where that is known */
+  nothingSent(
+    fault: Pick<DialFault, 'failure' | 'phase' | 'message'>,
+    waitMs?: number,
+  ): NothingSentResult {
+    const { failure: cause, phase, message } = fault;
+    const alert = ALERTING.includes(cause);
+    const kind = 'nothing-sent';
+    const record = this.record({ outcome: kind, cause, phase, alert, error: message });
+    const wait = waitMs === undefined ? {} : { retryAfterSeconds: Math.ceil(waitMs / 1000) };
+    return { kind, cause, phase, alert, record, ...wait };
+  }
+
+  noAnswer({ failure: cause, message }: ExchangeFault): NoAnswerResult {
+    // An answer that ended and yet failed is one whose end was not to be believed.
+    const phase: PhaseUnderWay = this.arrived.phase === 'done' ? 'body' : this.arrived.phase;
+    const alert = cause === 'too-slow' || cause === 'too-large';
+    const kind = 'no-answer';
+    const record = this.record({ outcome: kind, cause, phase, alert, error: message });
+    return { kind, cause, phase, alert, record };
+  }
+
+  /** @param request that was answered; the answer has arrived whole */
+  answer({ identity }: SignedRequest, status: number): AnswerResult {
+    const { headers } = this.arrived;
+    const judged = judgeAnswer({ status, headers, body: this.body() }, identity, this.endpoint);
+    const { verdict, signature, parsed } = judged;
+    const isRedirect = status >= 300 && status < 400;
+    const isUnsigned = verdict === 'unsigned' && status === 200;
+    // A confirmation needs no signature to be taken for delivered (the fault table).
+    const isForged = this.step !== 'confirm' && (verdict === 'bad-signature' || isUnsigned);
+    const alert = isForged || isRedirect;
+    const phase = 'done';
+    const kind = 'answer';
+    const record = this.record({ outcome: kind, verdict, phase, alert });
+    const { 'content-type': type } = headers;
+    const wait = retryAfterSeconds(headers['retry-after'], this.clock.nowMs());
+    const common = {
+      kind,
+      phase,
+      status,
+      alert,
+      record,
+      ...(typeof type === 'string' && { contentType: type }),
+      ...(wait !== undefined && { retryAfterSeconds: wait }),
+    } as const;
+    if (verdict === 'verified') return { ...common, verdict, json: parsed?.json };
+    return { ...common, verdict, signature, ...(parsed && { unverified: parsed }) };
+  }
+
+  private body(): Uint8Array {
+    return Buffer.concat(this.arrived.chunks);
+  }
+
+  private record(
+    end: Pick<CallFacts, 'outcome' | 'phase' | 'alert' | 'cause' | 'verdict' | 'error'>,
+  ): CallRecord {
+    const { step, url, request, arrived, startedAtMs } = this;
+    const facts: CallFacts = {
+      ...end,
+      step,
+      requestId: request?.identity.requestId ?? this.requestId,
+      origin: url?.origin,
+      path: (url?.basePath ?? '') + ROUTES[step].path,
+      startedAtMs,
+      status: arrived.status,
+      timings: this.timings(),
+      requestBytes: Buffer.byteLength(request?.body ?? ''),
+      answerBytes: arrived.bytes,
+      remoteAddress: this.dialled.remoteAddress,
+      headers: arrived.headers,
+      body: this.body(),
+      receivedAtMs: this.clock.nowMs(),
+    };
+    return callRecord(facts, this.endpoint);
+  }
+
+  private timings(): CallTimings {
+    const { startedAt, passedGateAt = performance.now(), dialled, arrived } = this;
+    const { resolvedAt, connectedAt, securedAt } = dialled;
+    const took = (name: string, from: number | undefined, to: number | undefined): object =>
+      from === undefined || to === undefined ? {} : { [name]: Math.round(to - from) };
+    return {
+      queued: Math.round(passedGateAt - startedAt),
+      total: Math.round(performance.now() - passedGateAt),
+      ...took('dns', passedGateAt, resolvedAt),
+      ...took('connect', resolvedAt ?? passedGateAt, connectedAt),
+      ...took('tls', connectedAt, securedAt),
+      ...took('head', securedAt ?? connectedAt, arrived.headAt),
+    };
+  }
+}
+
+/** The partner's URL is wrong, or its name points where it must not. */
+const ALERTING: readonly NothingSentCause[] = ['invalid-url', 'blocked-address'];

@@ -1,0 +1,111 @@
+/** The circuit and the limit of calls at once, as a client keeps them for each partner, over real sockets. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeClock } from '#libs/testing';
+import { type PartnerClient } from '../partner-client.js';
+import { aClient, anEndpoint, DEDUCT } from '../testing/partner-bench.support-spec.js';
+import { answer, type Behaviour, RoguePartner } from '../testing/rogue-partner.support-spec.js';
+import { type PartnerEndpoint } from '../partner-endpoint.js';
+
+describe('a client', () => {
+  let partner: RoguePartner;
+  let client: PartnerClient;
+  let clock: FakeClock;
+
+  beforeEach(async () => {
+    partner = await RoguePartner.start();
+    clock = new FakeClock(Date.UTC(2026, 0, 1));
+    const gate = { threshold: 3, firstOpenMs: 1500, maxAtOnce: 2, maxWaiting: 2 };
+    client = aClient({ clock, gate });
+  });
+
+  afterEach(async () => {
+    await partner.close();
+  });
+
+  const at = (partnerId: string): PartnerEndpoint =>
+    anEndpoint({ partnerId, baseUrl: `http://127.0.0.1:${partner.port}` });
+
+  it.each<[string, Behaviour]>([
+    ['resets', (socket) => socket.resetAndDestroy()],
+    ['answers 500', (socket, request) => socket.end(answer(request, { status: 500 }))],
+    ['answers 429', (socket, request) => socket.end(answer(request, { status: 429 }))],
+    ['redirects', (socket, request) => socket.end(answer(request, { status: 302 }))],
+    ['does not sign', (socket, request) => socket.end(answer(request, { headers: [] }))],
+    ['answers in HTML', (socket, request) => socket.end(answer(request, { body: '<p>' }))],
+  ])(
+    'stops calling a partner that %s, asks once in a while, and comes back',
+    async (_case, behave) => {
+      partner.behave = behave;
+      for (let call = 0; call < 3; call++) await client.call(at('one'), DEDUCT);
+      expect(client.circuitOf('one')).toBe('open');
+      expect(await client.call(at('one'), DEDUCT)).toMatchObject({
+        kind: 'nothing-sent',
+        cause: 'circuit-open',
+        phase: 'gate',
+        retryAfterSeconds: 2,
+        record: { outcome: 'nothing-sent', requestBytes: 0, answerBytes: 0 },
+      });
+      expect(partner.requests).toHaveLength(3);
+      clock.advance(1500);
+      const probes = [client.call(at('one'), DEDUCT), client.call(at('one'), DEDUCT)];
+      const results = await Promise.all(probes);
+      expect(results[1]).toMatchObject({ kind: 'nothing-sent', cause: 'circuit-open' });
+      expect(partner.requests).toHaveLength(4);
+      partner.behave = (socket, request) => socket.end(answer(request));
+      clock.advance(3000);
+      expect(await client.call(at('one'), DEDUCT)).toMatchObject({ verdict: 'verified' });
+      expect(client.circuitOf('one')).toBe('closed');
+    },
+  );
+
+  it('goes on calling one that refuses in the interface’s words', async () => {
+    const body = '{"errorCode":"ERR-INSUFFICIENT-POINTS","errorMessage":"","success":false}';
+    partner.behave = (socket, request) => socket.end(answer(request, { status: 422, body }));
+    for (let call = 0; call < 5; call++) await client.call(at('one'), DEDUCT);
+    expect(partner.requests).toHaveLength(5);
+    expect(client.circuitOf('one')).toBe('closed');
+  });
+
+  it('holds nothing against a partner that it would not, or should not, call', async () => {
+    const ended = AbortSignal.abort();
+    for (let call = 0; call < 5; call++) {
+      await client.call(at('one'), DEDUCT, { signal: ended });
+      await client.call(
+        anEndpoint({ partnerId: 'one', baseUrl: 'https://169.254.169.254' }),
+        DEDUCT,
+      );
+    }
+    expect(client.circuitOf('one')).toBe('closed');
+    expect(partner.connections).toBe(0);
+  });
+
+  it('has a circuit and a limit for each partner', async () => {
+    partner.behave = (socket) => socket.resetAndDestroy();
+    for (let call = 0; call < 3; call++) await client.call(at('one'), DEDUCT);
+    partner.behave = (socket, request) => socket.end(answer(request));
+    expect(await client.call(at('two'), DEDUCT)).toMatchObject({ verdict: 'verified' });
+    expect([client.circuitOf('one'), client.circuitOf('two')]).toEqual(['open', 'closed']);
+  });
+
+  it('makes so many calls at once, lets a few wait, and refuses the others', async () => {
+    let [atOnce, most] = [0, 0];
+    partner.behave = (socket, request) => {
+      most = Math.max(most, ++atOnce);
+      setTimeout(() => {
+        atOnce--;
+        socket.end(answer(request));
+      }, 60);
+    };
+    const results = await Promise.all(
+      Array.from({ length: 6 }, () => client.call(at('one'), DEDUCT)),
+    );
+    expect(results.map((result) => result.record.cause ?? result.kind)).toEqual([
+      ...Array.from({ length: 4 }, () => 'answer'),
+      'too-many-calls',
+      'too-many-calls',
+    ]);
+    expect(most).toBe(2);
+    expect(partner.requests).toHaveLength(4);
+    expect(results[2]?.record.timings.queued).toBeGreaterThan(30);
+  });
+});

@@ -1,0 +1,210 @@
+/** Every way in which no whole answer comes, over real sockets. No call is made twice. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  aClient,
+  BALANCE,
+  DEDUCT,
+  deduct,
+  endpointOf,
+} from './testing/partner-bench.support-spec.js';
+import {
+  answer,
+  type Behaviour,
+  headersOf,
+  RoguePartner,
+  SUCCESS,
+} from './testing/rogue-partner.support-spec.js';
+
+let partner: RoguePartner;
+
+beforeEach(async () => {
+  partner = await RoguePartner.start();
+});
+
+afterEach(async () => {
+  await partner.close();
+});
+
+describe('no whole answer', () => {
+  it.each<[string, Behaviour, object]>([
+    ['none at all', () => undefined, { cause: 'timeout', phase: 'sending', alert: false }],
+    [
+      'a reset before it',
+      (socket) => socket.resetAndDestroy(),
+      { cause: 'reset', phase: 'sending' },
+    ],
+    ['a close before it', (socket) => socket.end(), { cause: 'reset', phase: 'sending' }],
+    [
+      'half a head',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-'),
+      { cause: 'reset', phase: 'sending' },
+    ],
+    [
+      'a close after the head',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n'),
+      { cause: 'half-answer', phase: 'head' },
+    ],
+    [
+      'half a body',
+      (socket, request) => socket.end(answer(request).subarray(0, -4)),
+      { cause: 'half-answer', phase: 'body' },
+    ],
+    [
+      'half a body in chunks',
+      (socket) =>
+        socket.end(
+          'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{"partnerTransactionId":"ptx-9',
+        ),
+      { cause: 'half-answer', phase: 'body' },
+    ],
+    [
+      'half a body in chunks on a connection to be closed',
+      (socket) =>
+        socket.end(
+          'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{"partnerTransactionId":"ptx-9',
+        ),
+      { cause: 'half-answer', phase: 'body' },
+    ],
+    [
+      'a broken chunk',
+      (socket) =>
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n'),
+      { cause: 'not-http', phase: 'body' },
+    ],
+    [
+      'a reset within the body',
+      (socket, request) => {
+        socket.write(answer(request).subarray(0, -4), () =>
+          setTimeout(() => socket.resetAndDestroy(), 50),
+        );
+      },
+      { cause: 'reset', phase: 'body' },
+    ],
+    [
+      'a trickle',
+      (socket, request) => {
+        socket.write(answer(request).subarray(0, -20));
+        const timer = setInterval(() => socket.write('"'), 40);
+        socket.on('close', () => {
+          clearInterval(timer);
+        });
+      },
+      { cause: 'too-slow', phase: 'body', alert: true },
+    ],
+    [
+      'a head without end',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        const timer = setInterval(() => socket.write('X-A: b\r\n'), 40);
+        socket.on('close', () => {
+          clearInterval(timer);
+        });
+      },
+      { cause: 'timeout', phase: 'sending' },
+    ],
+    [
+      'announcements without end',
+      (socket) => {
+        const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 40);
+        socket.on('close', () => {
+          clearInterval(timer);
+        });
+      },
+      { cause: 'timeout', phase: 'sending' },
+    ],
+    [
+      'a body announced too large',
+      (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 65537\r\n\r\n'),
+      { cause: 'too-large', phase: 'head', alert: true },
+    ],
+    [
+      'a body that grows too large',
+      (socket) => {
+        const chunk = `1000\r\n${'x'.repeat(4096)}\r\n`;
+        socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(40)}`);
+      },
+      { cause: 'too-large', phase: 'body', alert: true },
+    ],
+    [
+      'huge headers',
+      (socket) => socket.write(`HTTP/1.1 200 OK\r\nX-Huge: ${'h'.repeat(20_000)}\r\n\r\n`),
+      { cause: 'too-large', phase: 'sending', alert: true },
+    ],
+    ['something else than HTTP', (socket) => socket.end('SSH-2.0-x\r\n'), { cause: 'not-http' }],
+    [
+      'two lengths',
+      (socket, request) => {
+        const headers = [...headersOf(request, SUCCESS), ['content-length', '3'] as const];
+        socket.end(answer(request, { headers }));
+      },
+      { cause: 'not-http' },
+    ],
+    [
+      '100 that nobody asked for',
+      (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
+      { cause: 'not-http' },
+    ],
+    [
+      'an upgrade that nobody asked for',
+      (socket) =>
+        socket.write('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+      { cause: 'not-http' },
+    ],
+  ])('%s', async (_case, behave, expected) => {
+    partner.behave = behave;
+    const started = performance.now();
+    const result = await deduct(partner);
+    expect(result).toMatchObject({ kind: 'no-answer', ...expected });
+    expect(performance.now() - started).toBeLessThan(1500);
+    // Long enough for a second attempt, if anything made one.
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(partner.requests).toHaveLength(1);
+    expect(partner.connections).toBe(1);
+  });
+
+  it('keeps the beginning of what came, as a candidate may stand in it', async () => {
+    partner.behave = (socket, request) => socket.end(answer(request).subarray(0, -2));
+    const { record } = await deduct(partner);
+    expect(record).toMatchObject({
+      excerpt: SUCCESS.slice(0, -2),
+      status: 200,
+      phase: 'body',
+      answerBytes: SUCCESS.length - 2,
+    });
+  });
+
+  it('is the end of a read sooner than of the others', async () => {
+    partner.behave = () => undefined;
+    const client = aClient({ timeouts: { connectMs: 300, readMs: 150, writeMs: 400 } });
+    const read = await client.call(endpointOf(partner), BALANCE);
+    const write = await client.call(endpointOf(partner), DEDUCT);
+    expect([read, write]).toMatchObject([{ cause: 'timeout' }, { cause: 'timeout' }]);
+    expect(read.record.timings.total).toBeLessThan(390);
+    expect(write.record.timings.total).toBeGreaterThanOrEqual(390);
+  });
+
+  it('is known, or not even a request sent, where the connection closes at once', async () => {
+    partner.onConnect = (socket) => socket.resetAndDestroy();
+    // Whether the reset comes before or after the first byte is the kernel's to say: only before is a proof.
+    const result = await deduct(partner);
+    expect([
+      ['nothing-sent', 'unreachable', 'connect'],
+      ['no-answer', 'reset', 'sending'],
+    ]).toContainEqual([result.kind, result.record.cause, result.phase]);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(partner.requests).toHaveLength(0);
+    expect(partner.connections).toBe(1);
+  });
+
+  it('follows from a caller who ends a call under way', async () => {
+    const abort = new AbortController();
+    partner.behave = () => {
+      abort.abort();
+    };
+    const result = await aClient().call(endpointOf(partner), DEDUCT, { signal: abort.signal });
+    expect(result).toMatchObject({ kind: 'no-answer', cause: 'aborted', phase: 'sending' });
+    const again = await aClient().call(endpointOf(partner), DEDUCT, { signal: abort.signal });
+    expect(again).toMatchObject({ kind: 'nothing-sent', cause: 'aborted' });
+    expect(partner.requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * The four calls to a partner, each made exactly once: one connection, one request, one answer, one result. Nothing is retried
+ * here, whatever happens; the redemption's schedule decides, and each attempt of it is a call with an id of its own.
+ *
+ * A connection is never used again. On a kept one, a reset may mean that the partner closed it while idle or that it died working
+ * on our request, and the two cannot be told apart; a handshake more is cheap beside not knowing whether points were deducted.
+ */
+import { type Socket } from 'node:net';
+import { type PartnerStep, type UuidV7 } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { parsePartnerUrl, type PartnerUrl } from './address/partner-url.js';
+import { type CallResult } from './call-result.js';
+import { CallTrace } from './call-trace.js';
+import { type CallHealth, type CircuitState } from './gate/circuit-breaker.js';
+import { healthOf } from './gate/call-health.js';
+import { type GateOptions, PartnerGate } from './gate/partner-gate.js';
+import { type PartnerCall, ROUTES } from './partner-call.js';
+import { type PartnerEndpoint } from './partner-endpoint.js';
+import { isStale, newRequestId } from './request-id.js';
+import { deadlineIn } from './wire/deadline.js';
+import { dial, type DialOptions, type DialProgress } from './wire/dial.js';
+import { exchange } from './wire/exchange.js';
+import { type SignedRequest, signedRequest } from './wire/signed-request.js';
+import { DialFault, ExchangeFault } from './wire/wire-fault.js';
+
+export interface PartnerTimeouts {
+  /** Name, TCP and TLS together. */
+  readonly connectMs: number;
+  /** The whole call, connection and body included; a read, and one that changes something. */
+  readonly readMs: number;
+  readonly writeMs: number;
+}
+
+export interface PartnerClientOptions extends DialOptions {
+  readonly clock: Clock;
+  /** 0 to 1; default `Math.random`. */
+  readonly random?: () => number;
+  readonly timeouts?: Partial<PartnerTimeouts>;
+  readonly maxBodyBytes?: number;
+  /** Per partner. */
+  readonly gate?: Partial<Omit<GateOptions, 'clock' | 'random'>>;
+}
+
+export interface CallContext {
+  /** Committed before the call (rule A); minted when the call is sent where it is left out. */
+  readonly requestId?: UuidV7;
+  /** Ends the call: with `nothing-sent` as long as that is true, with `no-answer` from then on. */
+  readonly signal?: AbortSignal;
+}
+
+interface Sending {
+  readonly url: PartnerUrl;
+  readonly request: SignedRequest;
+  readonly step: PartnerStep;
+}
+
+const TIMEOUTS: PartnerTimeouts = { connectMs: 3000, readMs: 10_000, writeMs: 15_000 };
+const MAX_BODY_BYTES = 65_536;
+/** A wait and a call together stay well below a worker's lease, which is three times the call's deadline. */
+const GATE = {
+  maxAtOnce: 8,
+  maxWaiting: 64,
+  longestWaitMs: 5000,
+  threshold: 5,
+  firstOpenMs: 5000,
+  longestOpenMs: 60_000,
+};
+
+export class PartnerClient {
+  private readonly gates = new Map<string, PartnerGate>();
+  private readonly timeouts: PartnerTimeouts;
+
+  constructor(private readonly options: PartnerClientOptions) {
+    this.timeouts = { ...TIMEOUTS, ...options.timeouts };
+  }
+
+  /** Of the partner's circuit, for metrics. */
+  circuitOf(partnerId: string): CircuitState['kind'] {
+    return this.gates.get(partnerId)?.state ?? 'closed';
+  }
+
+  /**
+   * Makes the call once.
+   * @returns how it ended; whatever the partner and the network do is a result, never an error
+   * @throws PermanentError NOT_JSON where the call's body has no JSON form; nothing is sent then
+   */
+  async call(
+    endpoint: PartnerEndpoint,
+    call: PartnerCall,
+    { requestId, signal }: CallContext = {},
+  ): Promise<CallResult> {
+    const trace = new CallTrace(call.step, endpoint, this.options.clock, requestId);
+    const parsed = parsePartnerUrl(endpoint.baseUrl, this.options.policy);
+    if (!parsed.ok)
+      return trace.nothingSent(new DialFault(parsed.fault, 'address', parsed.message));
+    trace.url = parsed.url;
+    const passage = await this.gateOf(endpoint.partnerId).pass(signal);
+    trace.passedGateAt = performance.now();
+    if (!passage.open) {
+      const { cause, waitMs } = passage;
+      return trace.nothingSent(new DialFault(cause, 'gate', 'held back'), waitMs);
+    }
+    let health: CallHealth = 'neutral';
+    try {
+      const id = requestId ?? newRequestId(this.options.clock);
+      const request = signedRequest(call, id, { endpoint, url: parsed.url });
+      trace.request = request;
+      const result = await this.send(trace, { url: parsed.url, request, step: call.step }, signal);
+      health = healthOf(result);
+      return result;
+    } finally {
+      passage.leave(health);
+    }
+  }
+
+  private async send(
+    trace: CallTrace,
+    { url, request, step }: Sending,
+    parent: AbortSignal | undefined,
+  ): Promise<CallResult> {
+    const { readMs, writeMs } = this.timeouts;
+    const { clock, maxBodyBytes = MAX_BODY_BYTES } = this.options;
+    const whole = deadlineIn(ROUTES[step].isRead ? readMs : writeMs, parent);
+    try {
+      const socket = await this.connect(url, whole.signal, trace.dialled);
+      // No request exists on the wire up to here; from the next line on, it may.
+      if (isStale(request.identity.requestId, clock)) {
+        socket.destroy();
+        throw new DialFault(
+          'stale-request-id',
+          trace.dialled.phase,
+          'too long since it was minted',
+        );
+      }
+      const limits = { maxBodyBytes, signal: whole.signal };
+      const status = await exchange(socket, { origin: url.origin, request }, limits, trace.arrived);
+      return trace.answer(request, status);
+    } catch (error) {
+      if (error instanceof DialFault) return trace.nothingSent(error);
+      if (error instanceof ExchangeFault) return trace.noAnswer(error);
+      throw error;
+    } finally {
+      whole.end();
+    }
+  }
+
+  private async connect(url: PartnerUrl, parent: AbortSignal, to: DialProgress): Promise<Socket> {
+    const connecting = deadlineIn(this.timeouts.connectMs, parent);
+    try {
+      return await dial(url, this.options, connecting.signal, to);
+    } finally {
+      connecting.end();
+    }
+  }
+
+  private gateOf(partnerId: string): PartnerGate {
+    let gate = this.gates.get(partnerId);
+    if (!gate) {
+      const { clock, random = Math.random } = this.options;
+      gate = new PartnerGate({ ...GATE, ...this.options.gate, clock, random });
+      this.gates.set(partnerId, gate);
+    }
+    return gate;
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Opens the connection of one call: name, TCP, TLS, each address checked on the way. Three checks, because each alone can be
+ * walked around: the literal in the URL (no lookup happens for it), every address that the name resolves to, and the address
+ * that the socket is then connected to, before a byte of TLS or HTTP goes out.
+ */
+import { type LookupAddress } from 'node:dns';
+import { lookup as systemLookup } from 'node:dns/promises';
+import { isIP, type LookupFunction, Socket, type TcpSocketConnectOpts } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { type AddressPolicy, addressRefusal } from '../address/address-policy.js';
+import { type PartnerUrl } from '../address/partner-url.js';
+import { type PhaseBeforeSending } from '../call-end.js';
+import { CallStopped } from './deadline.js';
+import { describeError, DialFault } from './wire-fault.js';
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+export interface DialOptions {
+  readonly policy: AddressPolicy;
+  /** Certificates to trust instead of the well-known ones. Verification itself cannot be turned off. */
+  readonly ca?: string;
+  /** Default: the system's. */
+  readonly resolve?: Resolve;
+  /** Default: a new socket, connected. */
+  readonly connectTcp?: (options: TcpSocketConnectOpts) => Socket;
+}
+
+/** How far it has come, and when each step was done on the `performance` clock. */
+export interface DialProgress {
+  phase: PhaseBeforeSending;
+  remoteAddress?: string;
+  resolvedAt?: number;
+  connectedAt?: number;
+  securedAt?: number;
+}
+
+/** With several addresses, how long one is tried before the next is tried beside it; Node's own is too short for far partners. */
+const ADDRESS_ATTEMPT_MS = 1000;
+
+/**
+ * @returns a connected socket, verified where the URL says TLS, that nothing was written to
+ * @param signal a Deadline's
+ * @param progress is written to as the connection comes about
+ * @throws DialFault; the socket is then destroyed
+ */
+export async function dial(
+  url: PartnerUrl,
+  options: DialOptions,
+  signal: AbortSignal,
+  progress: DialProgress,
+): Promise<Socket> {
+  progress.phase = isIP(url.host) === 0 ? 'dns' : 'connect';
+  if (signal.aborted) throw dialFault(signal.reason, progress.phase);
+  const { connectTcp = connectSystem } = options;
+  const tcp = heard(
+    connectTcp({
+      host: url.host,
+      port: url.port,
+      lookup: guardedLookup(options, progress),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+    }),
+  );
+  try {
+    await ready(tcp, 'connect', signal);
+    progress.connectedAt = performance.now();
+    tcp.setNoDelay(true);
+    const { remoteAddress } = tcp;
+    if (remoteAddress === undefined) throw new Error('the connection was closed');
+    progress.remoteAddress = remoteAddress;
+    const range = addressRefusal(remoteAddress, options.policy);
+    if (range !== undefined) {
+      throw new DialFault('blocked-address', 'connect', `the connection leads to ${range}`);
+    }
+    if (!url.isTls) return tcp;
+    progress.phase = 'tls';
+    const tls = heard(
+      connectTls({
+        socket: tcp,
+        ...(isIP(url.host) === 0 && { servername: url.host }),
+        host: url.host,
+        ALPNProtocols: ['http/1.1'],
+        minVersion: 'TLSv1.2',
+        // Said here so that no variable of the environment can say otherwise.
+        rejectUnauthorized: true,
+        ...(options.ca !== undefined && { ca: options.ca }),
+      }),
+    );
+    await ready(tls, 'secureConnect', signal);
+    progress.securedAt = performance.now();
+    return tls;
+  } catch (error) {
+    tcp.destroy();
+    throw dialFault(error, progress.phase);
+  }
+}
+
+function connectSystem(options: TcpSocketConnectOpts): Socket {
+  return new Socket().connect(options);
+}
+
+/** An error that comes while nobody listens, between two steps or after the end, must not end the process. */
+function heard<S extends Socket>(socket: S): S {
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+const resolveSystem: Resolve = (hostname) => systemLookup(hostname, { all: true });
+
+/** One refused address among several refuses the name: a partner's own name has no business pointing into private ranges. */
+function guardedLookup(
+  { policy, resolve = resolveSystem }: DialOptions,
+  progress: DialProgress,
+): LookupFunction {
+  const checked = async (hostname: string): Promise<LookupAddress[]> => {
+    const addresses = await resolve(hostname);
+    progress.resolvedAt = performance.now();
+    for (const { address } of addresses) {
+      const range = addressRefusal(address, policy);
+      if (range !== undefined) {
+        throw new DialFault('blocked-address', 'dns', `the name resolves to ${range}`);
+      }
+    }
+    if (addresses.length === 0) throw new DialFault('dns', 'dns', 'the name has no address');
+    progress.phase = 'connect';
+    return [...addresses];
+  };
+  return (hostname, options, callback) => {
+    checked(hostname).then(
+      (addresses) => {
+        const [first] = addresses as [LookupAddress];
+        if (options.all === true) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => {
+        callback(error instanceof Error ? error : new Error(String(error)), []);
+      },
+    );
+  };
+}
+
+/** Waits for the event, or ends with the socket's error, its close, or the signal's reason. */
+function ready(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error): void => {
+      socket.off(event, onReady).off('error', onError).off('close', onClose);
+      signal.removeEventListener('abort', onAbort);
+      if (error === undefined) {
+        resolve();
+        return;
+      }
+      socket.destroy();
+      reject(error);
+    };
+    const onReady = (): void => {
+      settle();
+    };
+    const onError = (error: Error): void => {
+      settle(error);
+    };
+    const onClose = (): void => {
+      settle(new Error('the connection was closed'));
+    };
+    const onAbort = (): void => {
+      settle(signal.reason as CallStopped);
+    };
+    socket.on(event, onReady).on('error', onError).on('close', onClose);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+  });
+}
+
+function dialFault(error: unknown, phase: PhaseBeforeSending): DialFault {
+  if (error instanceof DialFault) return error;
+  const { code, text } = describeError(error);
+  if (error instanceof CallStopped) {
+    return new DialFault(error.why === 'deadline' ? 'connect-timeout' : 'aborted', phase, text);
+  }
+  return new DialFault(phase === 'dns' || phase === 'tls' ? phase : causeOf(code), phase, text);
+}
+
+function causeOf(code: string): 'connection-refused' | 'connect-timeout' | 'unreachable' {
+  if (code === 'ECONNREFUSED') return 'connection-refused';
+  return code === 'ETIMEDOUT' ? 'connect-timeout' : 'unreachable';
+}

@@ -1,0 +1,42 @@
+/** What the client's other tests cannot bring about: a connection that is lost between its making and its use. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parsePartnerUrl } from '../address/partner-url.js';
+import { anEndpoint, anId, DEDUCT } from '../testing/partner-bench.support-spec.js';
+import { RoguePartner } from '../testing/rogue-partner.support-spec.js';
+import { deadlineIn } from './deadline.js';
+import { exchange, nothingArrived } from './exchange.js';
+import { signedRequest } from './signed-request.js';
+import { ExchangeFault } from './wire-fault.js';
+
+describe('an exchange', () => {
+  let partner: RoguePartner;
+
+  beforeEach(async () => {
+    partner = await RoguePartner.start();
+  });
+
+  afterEach(async () => {
+    await partner.close();
+  });
+
+  it('on a connection that is gone is unknown, and no other connection is made', async () => {
+    const parsed = parsePartnerUrl(`http://127.0.0.1:${partner.port}`, { allowPrivate: true });
+    if (!parsed.ok) throw new Error(parsed.message);
+    const { url } = parsed;
+    const request = signedRequest(DEDUCT, anId(), { endpoint: anEndpoint(), url });
+    const socket = connect(partner.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.destroy();
+    const deadline = deadlineIn(500);
+    const limits = { maxBodyBytes: 100, signal: deadline.signal };
+    const arrived = nothingArrived();
+    const ended = exchange(socket, { origin: url.origin, request }, limits, arrived);
+    await expect(ended).rejects.toEqual(new ExchangeFault('reset', 'the connection was lost'));
+    deadline.end();
+    expect(arrived.phase).toBe('sending');
+    expect(partner.connections).toBe(1);
+    expect(partner.requests).toHaveLength(0);
+  });
+});

@@ -1,0 +1,149 @@
+/**
+ * One request and its answer on one connection. undici does the HTTP; it is given a connection instead of a way to make one, and
+ * refused a second, so that it cannot send anything again.
+ */
+import { type Socket } from 'node:net';
+import { Client, type Dispatcher, errors } from 'undici';
+import { type NoAnswerCause, type PhaseUnderWay } from '../call-end.js';
+import { CallStopped } from './deadline.js';
+import { type SignedRequest } from './signed-request.js';
+import { describeError, ExchangeFault } from './wire-fault.js';
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What has come so far; whole when the exchange has resolved. */
+export interface Arrived {
+  phase: PhaseUnderWay | 'done';
+  status?: number;
+  /** Names in lower case; a header that came more than once is a list. */
+  headers: AnswerHeaders;
+  readonly chunks: Buffer[];
+  bytes: number;
+  /** On the `performance` clock. */
+  headAt?: number;
+}
+
+export function nothingArrived(): Arrived {
+  return { phase: 'sending', headers: {}, chunks: [], bytes: 0 };
+}
+
+const MAX_HEADER_BYTES = 16_384;
+
+/**
+ * @param limits `signal` is a Deadline's
+ * @param arrived is filled as the answer comes
+ * @returns the status
+ * @throws ExchangeFault where no whole answer came
+ */
+export async function exchange(
+  socket: Socket,
+  { origin, request }: { readonly origin: string; readonly request: SignedRequest },
+  limits: { readonly maxBodyBytes: number; readonly signal: AbortSignal },
+  arrived: Arrived,
+): Promise<number> {
+  let isGiven = false;
+  const client = new Client(origin, {
+    connect: (_options, callback) => {
+      const isFirst = !isGiven;
+      isGiven = true;
+      // undici expects the answer to come later.
+      queueMicrotask(() => {
+        if (isFirst) callback(null, socket);
+        else callback(new Error('the connection was lost'), null);
+      });
+    },
+    allowH2: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // The one deadline is the signal's.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  try {
+    return await dispatched(client, request, limits, arrived);
+  } catch (error) {
+    throw exchangeFault(error, arrived);
+  } finally {
+    // Not waited for: a connection that does not end is no part of the call. Nothing is queued, so nothing can fail.
+    void client.destroy();
+    socket.destroy();
+  }
+}
+
+function dispatched(
+  client: Client,
+  request: SignedRequest,
+  { maxBodyBytes, signal }: { readonly maxBodyBytes: number; readonly signal: AbortSignal },
+  arrived: Arrived,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      fail(signal.reason);
+    };
+    const fail = (error: unknown): void => {
+      signal.removeEventListener('abort', onAbort);
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    const tooLarge = new ExchangeFault('too-large', `the body exceeds ${maxBodyBytes} bytes`);
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: () => undefined,
+      onResponseStart: (controller, status, headers) => {
+        // 102 and 103 announce an answer; undici takes 100 and 101, which nobody asked for, as a broken one.
+        if (status < 200) return;
+        Object.assign(arrived, { phase: 'head', status, headers, headAt: performance.now() });
+        const announced = headers['content-length'];
+        if (typeof announced === 'string' && Number(announced) > maxBodyBytes) {
+          controller.abort(tooLarge);
+        }
+      },
+      onResponseData: (controller, chunk) => {
+        arrived.phase = 'body';
+        const room = maxBodyBytes - arrived.bytes;
+        arrived.bytes += chunk.length;
+        arrived.chunks.push(Buffer.from(chunk.subarray(0, Math.max(0, room))));
+        if (chunk.length > room) controller.abort(tooLarge);
+      },
+      onResponseEnd: () => {
+        signal.removeEventListener('abort', onAbort);
+        arrived.phase = 'done';
+        resolve(arrived.status ?? 0);
+      },
+      onResponseError: (_controller, error) => {
+        fail(error);
+      },
+    };
+    const { method } = request.identity;
+    const { target: path, headers, body } = request;
+    // `reset` asks the partner to close the connection after its answer.
+    const options = { method, path, headers: { ...headers }, reset: true };
+    client.dispatch(body === '' ? options : { ...options, body }, handler);
+  });
+}
+
+function exchangeFault(error: unknown, { phase }: Arrived): ExchangeFault {
+  if (error instanceof ExchangeFault) return error;
+  const { text } = describeError(error);
+  return new ExchangeFault(causeOf(error, { text, hasHead: phase !== 'sending' }), text);
+}
+
+function causeOf(
+  error: unknown,
+  { text, hasHead }: { readonly text: string; readonly hasHead: boolean },
+): NoAnswerCause {
+  if (error instanceof CallStopped) {
+    if (error.why === 'aborted') return 'aborted';
+    return hasHead ? 'too-slow' : 'timeout';
+  }
+  if (error instanceof errors.HeadersOverflowError) return 'too-large';
+  // A status of the 1xx that nobody asked for.
+  if (/bad (response|upgrade)$/.test(text)) return 'not-http';
+  if (error instanceof errors.SocketError) return hasHead ? 'half-answer' : 'reset';
+  if (error instanceof errors.ResponseContentLengthMismatchError || /EOF/.test(text)) {
+    return hasHead ? 'half-answer' : 'not-http';
+  }
+  return error instanceof errors.HTTPParserError ? 'not-http' : 'reset';
+}

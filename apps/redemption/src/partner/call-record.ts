@@ -74,10 +74,19 @@ const LONGEST_HEADER = 200;
 const LONGEST_EXCERPT = 2048;
 const LONGEST_ERROR = 300;
 
-export interface CallFacts
-  extends
-    Pick<CallRecord, 'step' | 'path' | 'startedAtMs' | 'phase' | 'outcome' | 'alert'>,
-    Pick<CallRecord, 'timings' | 'requestBytes' | 'answerBytes'> {
+type AlwaysThere =
+  | 'step'
+  | 'path'
+  | 'startedAtMs'
+  | 'phase'
+  | 'outcome'
+  | 'alert'
+  | 'timings'
+  | 'requestBytes'
+  | 'answerBytes';
+
+/** What a record is made of. */
+export interface CallFacts extends Pick<CallRecord, AlwaysThere> {
   readonly requestId: string | undefined;
   readonly origin: string | undefined;
   readonly cause?: NothingSentCause | NoAnswerCause | undefined;

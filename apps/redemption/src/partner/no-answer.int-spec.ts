@@ -152,10 +152,8 @@ describe('no whole answer', () => {
     ],
   ])('%s', async (_case, behave, expected) => {
     partner.behave = behave;
-    const started = performance.now();
     const result = await deduct(partner);
     expect(result).toMatchObject({ kind: 'no-answer', ...expected });
-    expect(performance.now() - started).toBeLessThan(1500);
     // Long enough for a second attempt, if anything made one.
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(partner.requests).toHaveLength(1);
@@ -175,12 +173,13 @@ describe('no whole answer', () => {
 
   it('is the end of a read sooner than of the others', async () => {
     partner.behave = () => undefined;
-    const client = aClient({ timeouts: { connectMs: 300, readMs: 150, writeMs: 400 } });
+    const client = aClient({ timeouts: { connectMs: 300, readMs: 100, writeMs: 50_000 } });
+    const abort = new AbortController();
+    const write = client.call(endpointOf(partner), DEDUCT, { signal: abort.signal });
     const read = await client.call(endpointOf(partner), BALANCE);
-    const write = await client.call(endpointOf(partner), DEDUCT);
-    expect([read, write]).toMatchObject([{ cause: 'timeout' }, { cause: 'timeout' }]);
-    expect(read.record.timings.total).toBeLessThan(390);
-    expect(write.record.timings.total).toBeGreaterThanOrEqual(390);
+    expect(read).toMatchObject({ kind: 'no-answer', cause: 'timeout' });
+    abort.abort();
+    expect(await write).toMatchObject({ kind: 'no-answer', cause: 'aborted' });
   });
 
   it('is known, or not even a request sent, where the connection closes at once', async () => {

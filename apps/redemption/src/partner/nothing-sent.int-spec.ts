@@ -192,24 +192,16 @@ describe('a connection', () => {
     expect(result).toMatchObject({ kind: 'nothing-sent', cause: 'connection-refused' });
   });
 
-  it('that does not come about in time', async () => {
-    const result = await callTo('http://127.0.0.1:1', { connectTcp: () => new Socket() });
-    expect(result).toMatchObject({
+  it.each([
+    ['for a connection', { connectMs: 100, writeMs: 50_000 }],
+    ['for the whole call', { connectMs: 50_000, writeMs: 100 }],
+  ])('that does not come about in the time %s', async (_case, timeouts) => {
+    const connectTcp = (): Socket => new Socket();
+    expect(await callTo('http://127.0.0.1:1', { timeouts, connectTcp })).toMatchObject({
       kind: 'nothing-sent',
       cause: 'connect-timeout',
       phase: 'connect',
     });
-    expect(result.record.timings.total).toBeLessThan(600);
-  });
-
-  it('that the whole deadline ends before its own', async () => {
-    const timeouts = { connectMs: 5000, writeMs: 100 };
-    const result = await callTo('http://127.0.0.1:1', {
-      timeouts,
-      connectTcp: () => new Socket(),
-    });
-    expect(result).toMatchObject({ kind: 'nothing-sent', cause: 'connect-timeout' });
-    expect(result.record.timings.total).toBeLessThan(1000);
   });
 });
 

@@ -106,6 +106,6 @@ describe('a client', () => {
     ]);
     expect(most).toBe(2);
     expect(partner.requests).toHaveLength(4);
-    expect(results[2]?.record.timings.queued).toBeGreaterThan(30);
+    expect(results[2]?.record.timings.queued).toBeGreaterThan(0);
   });
 });

@@ -63,7 +63,7 @@ export async function exchange(
   } catch (error) {
     throw exchangeFault(error, arrived);
   } finally {
-    // Not waited for: a connection that does not end is no part of the call. Nothing is queued, so nothing can fail.
+    // Not waited for: how a connection ends is no part of the call, and by now nobody waits for anything on it.
     void client.destroy();
     socket.destroy();
   }

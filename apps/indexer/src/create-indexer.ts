@@ -15,8 +15,11 @@ import { prepareIndex, type PrepareSettings } from './setup/prepare-index.js';
 
 /** Bytes of one answer to aim at: large enough to be worth a round trip, small enough to parse without a pause. */
 const TARGET_BYTES = 4 * 1024 * 1024;
-/** Fetched ahead of the database. With the decoded rows of it this bounds the indexer's memory. */
-const MAX_BUFFERED_BYTES = 24 * 1024 * 1024;
+/**
+ * Fetched ahead of the database, as it came; what is kept of it is a tenth as large. All that is there when the database is free
+ * goes into one transaction, and large ones are cheaper; see docs/performance.md.
+ */
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 const CONCURRENCY = 4;
 const INITIAL_BLOCKS = 100;
 

@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { watchdog } from '#libs/devprocess';
 import { DevRpc } from './json-rpc.js';
 
@@ -62,7 +65,9 @@ export function anvilPath(): string {
  */
 export async function launchDevChain(options: DevChainOptions = {}): Promise<DevChain> {
   const chainId = options.chainId ?? randomInt(1_000_000, 2 ** 31);
-  const child = spawn(anvilPath(), argumentsOf(options, chainId), {
+  // Anvil keeps the states of older blocks on disk, by default in the home folder and there for ever where it is killed.
+  const states = mkdtempSync(join(tmpdir(), 'lowmark-anvil-'));
+  const child = spawn(anvilPath(), [...argumentsOf(options, chainId), '--cache-path', states], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -75,6 +80,7 @@ export async function launchDevChain(options: DevChainOptions = {}): Promise<Dev
     });
     child.on('exit', (code, signal) => {
       if (pid !== undefined) watchdog().remove(pid);
+      rmSync(states, { recursive: true, force: true });
       resolve({ code, signal, tail: output.text });
     });
   });
@@ -108,7 +114,7 @@ function argumentsOf(options: DevChainOptions, chainId: number): string[] {
     // Free gas: any address can send a transaction without holding ether first.
     ...['--gas-price', '0', '--block-base-fee-per-gas', '0', '--gas-limit', '1000000000'],
     // From Prague on every block writes its parent's hash to the state and anvil slows down with every block.
-    ...['--hardfork', 'cancun'],
+    ...['--hardfork', 'cancun', '--max-persisted-states', '20000'],
     ...['--slots-in-an-epoch', String(finalityDepth / 2), '--no-request-size-limit'],
     ...(options.autoImpersonate === true ? ['--auto-impersonate'] : []),
     ...(stateFile === undefined ? [] : ['--load-state', stateFile]),

@@ -19,7 +19,7 @@ import {
 } from '#libs/domain';
 
 /** Wallets whose state is kept at hand between ranges; about 250 bytes each. */
-const CACHED_WALLETS = 200_000;
+const CACHED_WALLETS = 100_000;
 
 /** What is known beyond the rows themselves when they are written. */
 export interface IndexFacts {

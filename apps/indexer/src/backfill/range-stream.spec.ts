@@ -106,6 +106,27 @@ describe('streamRanges', () => {
     expectWhole(ranges, { from: 1n, to: 40n });
   });
 
+  it('joins what is there already, and nothing that must stay apart', async () => {
+    const { fetch, asked } = node({});
+    const join = (earlier: Answer, later: Answer): Answer | undefined =>
+      later.to > 50n
+        ? undefined
+        : { from: earlier.from, to: later.to, bytes: earlier.bytes + later.bytes };
+    const whole = { from: 1n, to: 100n };
+    const options = { fetch, sizer: sizer(), concurrency: 2, maxBufferedBytes: 200, join };
+    const ranges: BlockRange[] = [];
+    for await (const { from, to } of streamRanges(whole, options, never)) {
+      ranges.push({ from, to });
+      // The consumer is slow: meanwhile more answers come in.
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expectWhole(ranges, whole);
+    const wasAsked = ({ from, to }: BlockRange): boolean =>
+      asked.some((range) => range.from === from && range.to === to);
+    expect(ranges.every(({ from, to }) => to <= 50n || wasAsked({ from, to }))).toBe(true);
+    expect(ranges.every(wasAsked)).toBe(false);
+  });
+
   it('hands out what came before an error, then raises it', async () => {
     const fetch = (range: BlockRange): Promise<Answer> =>
       range.from === 21n

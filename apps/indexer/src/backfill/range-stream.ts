@@ -14,6 +14,9 @@ export interface BlockRange {
   readonly to: bigint;
 }
 
+/** Ranges planned at once, for each request in flight: those that wait to be handed out are what is joined. */
+const SLOTS_PER_REQUEST = 4;
+
 export interface RangeStreamOptions<T> {
   readonly fetch: (range: BlockRange, signal: AbortSignal) => Promise<T>;
   readonly sizer: RangeSizer;
@@ -70,7 +73,8 @@ export async function* streamRanges<T extends { readonly bytes: number }>(
 
   const nextSlot = (): Slot<T> | undefined => {
     const waiting = slots.find((slot) => slot.state === 'waiting');
-    if (waiting || planned > range.to || slots.length >= options.concurrency * 2) return waiting;
+    if (waiting || planned > range.to || slots.length >= options.concurrency * SLOTS_PER_REQUEST)
+      return waiting;
     const slot: Slot<T> = { range: plan(planned, range.to, options), state: 'waiting' };
     planned = slot.range.to + 1n;
     slots.push(slot);

@@ -23,7 +23,7 @@ export interface EventLog {
 }
 
 /** Wallets are kept so that a million events of a thousand wallets make a thousand strings. */
-const MAX_KNOWN_WALLETS = 200_000;
+const MAX_KNOWN_WALLETS = 100_000;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const WORD = /^0x[0-9a-f]{64}$/;
 const ADDRESS_WORD = /^0x0{24}[0-9a-f]{40}$/;

@@ -73,6 +73,26 @@ describe('IndexStore', () => {
     expect(await store.create(anInitialIndex({ fingerprint: 'another' }))).toEqual(state);
   });
 
+  it('writes days that are certainly new as it writes others', async () => {
+    const fence = await started();
+    const days = [
+      { wallet: aWallet(1), day: 20_000, low: 3n, closing: 5n },
+      { wallet: aWallet(2), day: 20_000, low: null, closing: 2n ** 256n - 1n },
+    ];
+    const { pool } = await test.open();
+    const rows = async (): Promise<unknown> => {
+      const text = `SELECT encode(wallet, 'hex') AS wallet, day, low, closing FROM staking.balance_day ORDER BY wallet`;
+      return (await pool.query(text)).rows;
+    };
+    await store.commit(aBatch({ fence, days }));
+    const upserted = await rows();
+    await test.empty();
+    await store.commit(aBatch({ fence: await started(), days: [], newDays: days }));
+    expect(await rows()).toEqual(upserted);
+    const again = aBatch({ fence: 1n, previousHead: aBlock(5), head: aBlock(6), newDays: days });
+    await expect(store.commit(again)).rejects.toThrow(DatabaseRefusedError);
+  });
+
   it('keeps the largest amounts exactly', async () => {
     const fence = await started();
     const most = 2n ** 256n - 1n;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { MemoryRateLimiter } from '#libs/cache';
 import { createDatabase, PartnerStore } from '#libs/db';
 import { type Clock, type Logger, NestLogger, Registry, systemClock } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
@@ -12,7 +13,6 @@ import { createAdapter } from './http/http-server.js';
 import { Admissions } from './http/keys/admission.js';
 import { CredentialCache } from './http/keys/credential-cache.js';
 import { callerLoader } from './http/keys/load-caller.js';
-import { MemoryRateLimiter } from './http/limits/memory-rate-limiter.js';
 
 export interface ApiOptions {
   readonly settings: ApiSettings;

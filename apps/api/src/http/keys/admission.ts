@@ -7,8 +7,7 @@ import { type FastifyRequest } from 'fastify';
 import { isApiKey } from '#libs/signing';
 import { ApiError } from '../errors/api.error.js';
 import { toApiError } from '../errors/to-api-error.js';
-import { addressKey } from '../limits/client-address.js';
-import { type RateLimiter, type RatePolicy, type RateVerdict } from '../limits/rate-limiter.js';
+import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
 import { type Caller, type CredentialCache } from './credential-cache.js';
 
 export interface Admission {

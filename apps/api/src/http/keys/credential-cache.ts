@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock } from '#libs/platform';
-import { type RatePolicy } from '../limits/rate-limiter.js';
+import { type RatePolicy } from '#libs/cache';
 
 /** Who calls, and the secret that signs the answers. */
 export interface Caller extends RatePolicy {

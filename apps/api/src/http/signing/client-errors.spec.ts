@@ -4,7 +4,7 @@ import { FakeClock } from '#libs/testing';
 import { exchange, expectError, expectSigned } from '../../testing/wire.support-spec.js';
 import { Admissions } from '../keys/admission.js';
 import { CredentialCache } from '../keys/credential-cache.js';
-import { MemoryRateLimiter } from '../limits/memory-rate-limiter.js';
+import { MemoryRateLimiter } from '#libs/cache';
 import { ClientErrors, type ParseError } from './client-errors.js';
 
 const SECRET = 'anonymous';

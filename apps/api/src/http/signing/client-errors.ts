@@ -8,7 +8,7 @@ import { type ApiError } from '../errors/api.error.js';
 import { errorBody, JSON_TYPE } from '../errors/error-body.js';
 import { toApiError } from '../errors/to-api-error.js';
 import { type Admissions } from '../keys/admission.js';
-import { addressKey } from '../limits/client-address.js';
+import { addressKey } from '#libs/cache';
 import { type AnsweredRequest, responseHeaders } from './response-headers.js';
 
 /** What Node reports of a request it gave up. */

@@ -25,6 +25,3 @@ export interface RateLimiter {
   /** Undoes a `take` that turned out to be on somebody else's account. */
   giveBack(key: string, policy: RatePolicy): void | Promise<void>;
 }
-
-/** The Nest token of the RateLimiter. */
-export const RATE_LIMITER = Symbol('RateLimiter');

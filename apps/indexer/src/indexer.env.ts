@@ -1,24 +1,20 @@
 import { Max, Min } from 'class-validator';
-import { commaList, naturalBigInt, ServiceSettings, Setting, urlList } from '#libs/config';
-import { type Address, parseAddress } from '#libs/domain';
+import {
+  address,
+  commaList,
+  finality,
+  naturalBigInt,
+  ServiceSettings,
+  Setting,
+  urlList,
+} from '#libs/config';
+import { type Address } from '#libs/domain';
 import { parsePriceSource, type PriceSource } from './price/price-source.js';
-
-function address(text: string): Address {
-  const parsed = parseAddress(text);
-  if (!parsed) throw new Error('must be 0x and 40 hex digits');
-  return parsed;
-}
 
 function addresses(text: string): [Address, ...Address[]] {
   const [first, ...rest] = [...new Set(commaList(text).map(address))];
   if (!first) throw new Error('must name at least one contract');
   return [first, ...rest];
-}
-
-function finality(text: string): string {
-  if (!/^(finalized|safe|depth:[1-9]\d{0,6})$/.test(text))
-    throw new Error('must be finalized, safe or depth:<blocks>');
-  return text;
 }
 
 function viewFunction(text: string): string {

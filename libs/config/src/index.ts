@@ -4,7 +4,16 @@ export {
   renderEnvExample,
   renderSettingsPage,
 } from './env-example.js';
-export { base64Key, commaList, naturalBigInt, oneOf, url, urlList } from './parsers.js';
+export {
+  address,
+  base64Key,
+  commaList,
+  finality,
+  naturalBigInt,
+  oneOf,
+  url,
+  urlList,
+} from './parsers.js';
 export { readSettings, type SettingsSource } from './read-settings.js';
 export {
   DatabaseSettings,

@@ -1,4 +1,5 @@
 /** Parsers for `@Setting({ parse })`. Their messages say what is expected and never repeat the text. */
+import { type Address, parseAddress } from '#libs/domain';
 
 /** A list separated by commas; blanks around the parts are dropped, empty parts refused. */
 export function commaList(text: string): string[] {
@@ -49,4 +50,18 @@ export function base64Key(bytes: number): (text: string) => Buffer {
     }
     return key;
   };
+}
+
+/** An address of an EVM chain, in whatever capitals. */
+export function address(text: string): Address {
+  const parsed = parseAddress(text);
+  if (!parsed) throw new Error('must be 0x and 40 hex digits');
+  return parsed;
+}
+
+/** FINALITY: which blocks count as final. */
+export function finality(text: string): string {
+  if (!/^(finalized|safe|depth:[1-9]\d{0,6})$/.test(text))
+    throw new Error('must be finalized, safe or depth:<blocks>');
+  return text;
 }

@@ -1,0 +1,84 @@
+import { type CallbackStore, type PartnerCallback } from '#libs/db';
+import { LowmarkError, type PartnerPolicy } from '#libs/domain';
+import { PartnerEndpoint } from '#libs/partner-client';
+import { type Clock, type Logger } from '#libs/platform';
+import { hashApiKey, type KeyRing } from '#libs/signing';
+
+/** A partner that can be redeemed with. */
+export interface PartnerEntry {
+  readonly callback: PartnerCallback;
+  readonly endpoint: PartnerEndpoint;
+  readonly policy: PartnerPolicy;
+}
+
+/** What the cli changes is seen so soon. */
+const FRESH_MS = 2_000;
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** The partners with their callbacks, as the cli has set them, with the secrets opened. */
+export class PartnerDirectory {
+  private entries: ReadonlyMap<string, PartnerEntry> = new Map();
+  private loading: Promise<void> | undefined;
+  private loadedAtMs = -Infinity;
+
+  constructor(
+    private readonly store: Pick<CallbackStore, 'list'>,
+    private readonly keyRing: KeyRing,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /** @throws DatabaseUnavailableError */
+  async find(partnerId: string): Promise<PartnerEntry | undefined> {
+    await this.refresh();
+    return this.entries.get(partnerId);
+  }
+
+  /** By id, or by name in whatever capitals. */
+  async resolve(idOrName: string): Promise<PartnerEntry | undefined> {
+    await this.refresh();
+    if (UUID.test(idOrName)) return this.entries.get(idOrName.toLowerCase());
+    const name = idOrName.toLowerCase();
+    return [...this.entries.values()].find(
+      (one) => one.callback.partnerName.toLowerCase() === name,
+    );
+  }
+
+  /** By name; the paused ones too. */
+  async list(): Promise<readonly PartnerEntry[]> {
+    await this.refresh();
+    return [...this.entries.values()];
+  }
+
+  private refresh(): Promise<void> {
+    const ageMs = this.clock.nowMs() - this.loadedAtMs;
+    if (ageMs >= 0 && ageMs < FRESH_MS) return Promise.resolve();
+    return (this.loading ??= this.load().finally(() => {
+      this.loading = undefined;
+    }));
+  }
+
+  private async load(): Promise<void> {
+    const callbacks = await this.store.list();
+    const entries = callbacks.flatMap((callback) => this.entryOf(callback) ?? []);
+    this.entries = new Map(entries.map((entry) => [entry.callback.partnerId, entry]));
+    this.loadedAtMs = this.clock.nowMs();
+  }
+
+  /** One partner whose secret cannot be opened must not stop the others. */
+  private entryOf(callback: PartnerCallback): PartnerEntry | undefined {
+    const { partnerId, url, key, secretCiphertext, capabilities, confirms } = callback;
+    try {
+      const sharedSecret = this.keyRing.open(secretCiphertext, hashApiKey(key));
+      const endpoint = new PartnerEndpoint({ partnerId, baseUrl: url, apiKey: key, sharedSecret });
+      return { callback, endpoint, policy: { capabilities, confirms } };
+    } catch (error) {
+      if (!(error instanceof LowmarkError)) throw error;
+      this.logger.error(
+        { partner: callback.partnerName, code: error.code },
+        'A partner cannot be called until its callback is set again',
+      );
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The seam between a redemption and whatever pays it. Vouchers on a vault are the first way; nothing outside this folder knows
+ * about them.
+ */
+import { type Address, type PayoutEvidence, type PayoutTerms, type UuidV7 } from '#libs/domain';
+import { type PayoutPlace } from '#libs/db';
+
+export const PAYOUT_PORT = Symbol('PayoutPort');
+
+/** A payout whose plan is committed: the tokens may move at any moment. */
+export interface CommittedPayout {
+  readonly redemptionId: UuidV7;
+  readonly plan: PayoutTerms;
+  readonly place: PayoutPlace;
+}
+
+/** What the user needs to be paid; the recipient is paid whoever sends it. */
+export interface Voucher {
+  readonly chainId: number;
+  readonly vault: Address;
+  /** The redemption in the vault: `0x` and 64 hex digits. */
+  readonly vaultRedemptionId: string;
+  readonly recipient: Address;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
+  /** Unix seconds; a block of exactly this time still pays. */
+  readonly deadlineSeconds: number;
+  /** `0x` and 130 hex digits. */
+  readonly signature: string;
+  /** The data of the transaction to `vault` that claims it. */
+  readonly calldata: string;
+}
+
+export interface PayoutPort {
+  /**
+   * A plan to be committed; promises nothing yet.
+   * @throws LowmarkError where none can be made now
+   */
+  plan(
+    redemption: Readonly<{ wallet: Address; tokenAmount: bigint }>,
+  ): Promise<{ readonly plan: PayoutTerms; readonly place: PayoutPlace }>;
+
+  /** Signs what is committed; again gives the same bytes. @throws PermanentError where the plan is of another vault */
+  authorise(payout: CommittedPayout): Promise<Voucher>;
+
+  /** The evidence about each, in their order. @throws LowmarkError where the chain cannot be asked now */
+  observe(payouts: readonly CommittedPayout[]): Promise<PayoutEvidence[]>;
+
+  /** Asks the vault to cancel and does not wait; no evidence. Repeating it is harmless. */
+  requestCancel(payout: CommittedPayout): Promise<void>;
+
+  /** Why no payout of this amount could be claimed at the moment, for the user; undefined where it could. */
+  refusal(tokenAmount: bigint): Promise<string | undefined>;
+}

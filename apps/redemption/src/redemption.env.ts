@@ -1,0 +1,179 @@
+import { Matches, Max, Min } from 'class-validator';
+import {
+  address,
+  commaList,
+  finality,
+  naturalBigInt,
+  SecretsSettings,
+  Setting,
+  urlList,
+} from '#libs/config';
+import { type Address, type Decimal, parseDecimal } from '#libs/domain';
+
+const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
+const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;
+
+function privateKey(text: string): string {
+  if (!PRIVATE_KEY.test(text)) throw new Error('must be a private key of 64 hex digits');
+  return text;
+}
+
+function hosts(text: string): string[] {
+  const parts = commaList(text.toLowerCase());
+  if (!parts.every((part) => HOST.test(part))) {
+    throw new Error('must be host names with their ports, if any, separated by commas');
+  }
+  return parts;
+}
+
+function tokens(text: string): Decimal {
+  if (!/^\d{1,60}(?:\.\d{1,30})?$/.test(text)) throw new Error('must be a decimal, zero or more');
+  return parseDecimal(text);
+}
+
+/** The settings of the redemption service. */
+export class RedemptionSettings extends SecretsSettings {
+  @Setting({ description: 'The chain’s id; every endpoint must agree.', example: '2741' })
+  @Min(1)
+  readonly chainId!: number;
+
+  @Setting({
+    description: 'JSON-RPC endpoints separated by commas, the preferred one first.',
+    secret: true,
+    example: 'http://127.0.0.1:8545',
+    parse: urlList('http', 'https'),
+  })
+  readonly rpcUrls!: string[];
+
+  @Setting({
+    description: 'Which blocks count as final: finalized, safe or depth:<blocks>.',
+    default: 'finalized',
+    parse: finality,
+  })
+  readonly finality!: string;
+
+  @Setting({
+    description: 'The staked token.',
+    example: '0x1111111111111111111111111111111111111111',
+    parse: address,
+  })
+  readonly tokenContract!: Address;
+
+  @Setting({ description: 'Overrides the decimals read from the chain.', optional: true })
+  @Min(0)
+  @Max(77)
+  readonly tokenDecimals?: number;
+
+  @Setting({
+    description: 'The vault that pays vouchers, a RedemptionVault that holds the token.',
+    example: '0x3333333333333333333333333333333333333333',
+    parse: address,
+  })
+  readonly vaultContract!: Address;
+
+  @Setting({
+    description: 'The block in which the vault was deployed; reconciliation begins there.',
+    default: '0',
+    parse: naturalBigInt,
+  })
+  readonly vaultStartBlock!: bigint;
+
+  @Setting({
+    description: 'Signs vouchers; its address holds SIGNER_ROLE of the vault.',
+    secret: true,
+    parse: privateKey,
+  })
+  readonly voucherSignerKey!: string;
+
+  @Setting({
+    description:
+      'Cancels vouchers on chain; its address holds CANCELLER_ROLE and some coin for gas. Unset: VOUCHER_SIGNER_KEY does.',
+    secret: true,
+    optional: true,
+    parse: privateKey,
+  })
+  readonly vaultCancellerKey?: string;
+
+  @Setting({
+    description: 'How long a voucher can be claimed; after that the points go back.',
+    default: '1800',
+  })
+  @Min(10)
+  @Max(86_400)
+  readonly voucherTtlSeconds!: number;
+
+  @Setting({
+    description: 'How often the chain is asked what became of vouchers that are still open.',
+    default: '15000',
+  })
+  @Min(50)
+  @Max(600_000)
+  readonly payoutPollMs!: number;
+
+  @Setting({
+    description: 'A redemption that has not been started by then fails; its price is too old.',
+    default: '120',
+  })
+  @Min(1)
+  @Max(3600)
+  readonly quoteTtlSeconds!: number;
+
+  @Setting({
+    description: 'A price older than this is left out of answers; no redemption is quoted with it.',
+    default: '7200',
+  })
+  @Min(1)
+  readonly priceMaxAgeSeconds!: number;
+
+  @Setting({
+    description: 'Tokens that one wallet can redeem in a UTC day. Unset: not limited.',
+    optional: true,
+    parse: tokens,
+  })
+  readonly walletDailyTokenBudget?: Decimal;
+
+  @Setting({
+    description:
+      'Hosts of the pages that users sign in on, with their ports, separated by commas: the domain of a Sign-In with Ethereum message must be one of them.',
+    example: 'app.example.com',
+    parse: hosts,
+  })
+  readonly siweDomains!: string[];
+
+  @Setting({ description: 'How long a user stays signed in.', default: '86400' })
+  @Min(60)
+  @Max(2_592_000)
+  readonly sessionTtlSeconds!: number;
+
+  @Setting({
+    description:
+      'Development only: partners may be called over http and at loopback and private addresses. Refused where NODE_ENV is production.',
+    default: 'false',
+  })
+  readonly allowPrivatePartners!: boolean;
+
+  @Setting({ description: 'production refuses what is meant for development.', optional: true })
+  @Matches(/^[a-z]+$/)
+  readonly nodeEnv?: string;
+
+  @Setting({ description: 'The port of the redemption service.', default: '3002' })
+  @Min(0)
+  @Max(65_535)
+  readonly redemptionPort!: number;
+
+  @Setting({ description: 'The address the redemption service listens on.', default: '0.0.0.0' })
+  readonly redemptionHost!: string;
+
+  @Setting({ description: 'Database connections held at most.', default: '8' })
+  @Min(2)
+  @Max(200)
+  readonly redemptionPoolSize!: number;
+
+  @Setting({
+    description: 'Redemptions that one process works at at the same time.',
+    default: '32',
+  })
+  @Min(1)
+  @Max(500)
+  readonly redemptionsAtOnce!: number;
+}

@@ -33,6 +33,8 @@ export { type Finality, parseFinality } from './reader/finality.js';
 export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export { type RpcObserver, type RpcRequestEvent, type RpcWarning } from './rpc/rpc-observer.js';
 export { RpcPool, type RpcPoolOptions, type RpcSession } from './rpc/rpc-pool.js';
+export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
+export { WalletSignatures } from './siwe/wallet-signatures.js';
 export { type DeployedVault, deployVault, type VaultDeployment } from './vault/deploy-vault.js';
 export { cancelCalldata, claimCalldata } from './vault/vault-calldata.js';
 export { VaultCanceller } from './vault/vault-canceller.js';

@@ -5,7 +5,18 @@ import { describe, expect, it } from '@jest/globals';
 import { environmentOrStack } from './index.js';
 
 const path = join(mkdtempSync(join(tmpdir(), 'stack-')), 'stack.json');
-writeFileSync(path, JSON.stringify({ databaseUrl: 'postgresql://stack', secretsKey: 'stack-key' }));
+writeFileSync(
+  path,
+  JSON.stringify({
+    databaseUrl: 'postgresql://stack',
+    secretsKey: 'stack-key',
+    chainId: 4_242,
+    rpcUrl: 'http://127.0.0.1:1',
+    tokenContract: '0x1',
+    vaultContract: '0x2',
+    vaultStartBlock: '7',
+  }),
+);
 
 describe('environmentOrStack', () => {
   it('takes database and key from the stack where the environment names no database', () => {
@@ -21,6 +32,24 @@ describe('environmentOrStack', () => {
     expect(environmentOrStack(environment, path)).toEqual(environment);
     const byFile = { DATABASE_URL_FILE: '/run/secrets/url' };
     expect(environmentOrStack(byFile, path)).toEqual(byFile);
+  });
+
+  it('takes the chain from the stack where the environment names none, and never half of it', () => {
+    const chain = {
+      CHAIN_ID: '4242',
+      RPC_URLS: 'http://127.0.0.1:1',
+      TOKEN_CONTRACT: '0x1',
+      VAULT_CONTRACT: '0x2',
+      VAULT_START_BLOCK: '7',
+    };
+    expect(environmentOrStack({ CHAIN_ID: '1' }, path)).toMatchObject(chain);
+    const own = { CHAIN_ID: '1', RPC_URLS: 'http://own' };
+    expect(environmentOrStack(own, path)).toEqual({
+      ...own,
+      DATABASE_URL: 'postgresql://stack',
+      SECRETS_KEY: 'stack-key',
+      SECRETS_KEY_FILE: undefined,
+    });
   });
 
   it('is the environment where no stack has run', () => {

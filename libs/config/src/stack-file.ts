@@ -4,26 +4,52 @@ import { type SettingsSource } from './read-settings.js';
 /** Where `npm start` leaves the addresses and keys of the stack it runs, readable by its owner only. */
 export const STACK_FILE = '.data/stack.json';
 
+/** What `npm run cli` takes of that file. */
+interface Stack {
+  readonly databaseUrl?: string;
+  readonly secretsKey?: string;
+  readonly chainId?: number;
+  readonly rpcUrl?: string;
+  readonly tokenContract?: string;
+  readonly vaultContract?: string;
+  readonly vaultStartBlock?: string;
+}
+
 /**
  * The environment; where it names no database, that of the stack which runs in this clone, with the keys that belong to it.
- * A database and the keys of its secrets go together, so either both come from the environment or both from the stack.
+ * A database and the keys of its secrets go together, so either both come from the environment or both from the stack; and
+ * so do a chain and the contracts on it.
  */
 export function environmentOrStack(
   environment: SettingsSource = process.env,
   path = STACK_FILE,
 ): SettingsSource {
-  if (environment['DATABASE_URL'] || environment['DATABASE_URL_FILE']) return environment;
+  if (isSet(environment, 'DATABASE_URL')) return environment;
   const stack = readStack(path);
   if (stack === undefined) return environment;
   return {
-    ...environment,
+    ...(isSet(environment, 'RPC_URLS') ? environment : { ...environment, ...chainOf(stack) }),
     DATABASE_URL: stack.databaseUrl,
     SECRETS_KEY: stack.secretsKey,
     SECRETS_KEY_FILE: undefined,
   };
 }
 
-function readStack(path: string): { databaseUrl?: string; secretsKey?: string } | undefined {
+function isSet(environment: SettingsSource, name: string): boolean {
+  return Boolean(environment[name]) || Boolean(environment[`${name}_FILE`]);
+}
+
+function chainOf(stack: Stack): SettingsSource {
+  return {
+    CHAIN_ID: stack.chainId === undefined ? undefined : String(stack.chainId),
+    RPC_URLS: stack.rpcUrl,
+    TOKEN_CONTRACT: stack.tokenContract,
+    VAULT_CONTRACT: stack.vaultContract,
+    VAULT_START_BLOCK: stack.vaultStartBlock,
+  };
+}
+
+function readStack(path: string): Stack | undefined {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -31,5 +57,5 @@ function readStack(path: string): { databaseUrl?: string; secretsKey?: string } 
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  return JSON.parse(text) as { databaseUrl?: string; secretsKey?: string };
+  return JSON.parse(text) as Stack;
 }

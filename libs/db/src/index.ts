@@ -8,8 +8,19 @@ export { type IndexBatch, IndexStore, type Undone } from './index-store/index-st
 export { FencedError, HeadMovedError, IndexMissingError } from './index-store/index-store.error.js';
 export { LeaderLock } from './index-store/leader-lock.js';
 export {
+  CredentialAmbiguousError,
+  CredentialMissingError,
+  CredentialStore,
+  LastCredentialError,
+  type Revocation,
+} from './partners/credential-store.js';
+export { type NewCredential } from './partners/new-credential.js';
+export { type PartnerAudit } from './partners/partner-audit.js';
+export { type PartnerIdentity, PartnerUnknownError } from './partners/partner-identity.js';
+export {
   type FoundCredential,
-  type NewCredential,
+  type ListedCredential,
+  type ListedPartner,
   type NewPartner,
   PartnerExistsError,
   PartnerStore,
@@ -17,13 +28,14 @@ export {
 export { type Price } from './prices/price.js';
 export { PriceStore } from './prices/price-store.js';
 export { type SnapshotRead, SnapshotStore } from './snapshots/snapshot-store.js';
+export { type CallbackSettings } from './partners/callback-settings.js';
 export {
-  type CallbackSettings,
   CallbackStore,
   type PartnerCallback,
   PartnerMissingError,
 } from './partners/callback-store.js';
 export { type CallEnd, type LoggedCall } from './redemption/call-log-entry.js';
+export { decimalText } from './redemption/decimal-text.js';
 export {
   DeliveryStore,
   type DeliveryWrite,
@@ -35,6 +47,7 @@ export {
   LeaseLostError,
   LimitBreachedError,
   PartnerIdReusedError,
+  RedemptionBusyError,
   RedemptionMissingError,
   StaleRedemptionError,
 } from './redemption/redemption.error.js';
@@ -49,7 +62,9 @@ export {
   type LoggedTransition,
   type RedemptionCounts,
   type RedemptionHistory,
+  type RedemptionSearch,
   RedemptionViews,
   type StateCount,
 } from './redemption/redemption-views.js';
+export { SessionStore } from './redemption/session-store.js';
 export { type AuditNote, type TransitionWrite } from './redemption/transition-write.js';

@@ -6,7 +6,9 @@ export {
   launchDevChain,
 } from './anvil.js';
 export { saveChainState } from './chain-state.js';
+export { checksummed } from './checksummed.js';
 export { DevRpc, type JsonRpcCall, JsonRpcFault } from './json-rpc.js';
+export { addressOfKey, mintPrivateKey } from './private-key.js';
 export { deployStaking, type StakingDeployment } from './staking/deployment.js';
 export {
   stake,

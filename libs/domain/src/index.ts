@@ -141,6 +141,19 @@ export {
   REVERT_SCHEDULE,
   type RetrySchedule,
 } from './redemption/schedule.js';
+export {
+  type Difference,
+  type DifferenceKind,
+  type LedgerFigures,
+  type Money,
+  reconcile,
+  type ReconciliationFigures,
+  type Tokens,
+  UNSETTLED_KINDS,
+  type UnsettledClaims,
+  type UnsettledKind,
+  type VaultFigures,
+} from './redemption/reconciliation.js';
 export { cellOf, transition } from './redemption/transition.js';
 export {
   mintUuidV7,

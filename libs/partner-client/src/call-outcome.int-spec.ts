@@ -133,7 +133,7 @@ describe('the outcome of a deduction', () => {
 
   it('where the caller ended the call before, and after, it was sent', async () => {
     const held = await outcome(endpointOf(partner), { signal: AbortSignal.abort() });
-    expect(held).toEqual({ kind: 'nothing-sent', reason: 'connection-refused' });
+    expect(held).toEqual({ kind: 'nothing-sent', reason: 'held-back' });
     const abort = new AbortController();
     partner.behave = () => {
       abort.abort();

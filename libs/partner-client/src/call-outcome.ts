@@ -10,19 +10,19 @@ import {
 import { type NoAnswerCause, type NothingSentCause } from './call-end.js';
 import { type AnswerResult, type CallResult } from './call-result.js';
 
-/** The domain asks for the proof, the record keeps the exact cause: what was held back had no connection either. */
+/** The domain asks for the proof, the record keeps the exact cause. */
 const NOTHING_SENT: Readonly<Record<NothingSentCause, NothingSentReason>> = {
   dns: 'dns',
   tls: 'tls',
   'invalid-url': 'blocked-address',
   'blocked-address': 'blocked-address',
   'connection-refused': 'connection-refused',
-  unreachable: 'connection-refused',
-  'connect-timeout': 'connection-refused',
-  'circuit-open': 'connection-refused',
-  'too-many-calls': 'connection-refused',
-  'stale-request-id': 'connection-refused',
-  aborted: 'connection-refused',
+  unreachable: 'not-connected',
+  'connect-timeout': 'not-connected',
+  'circuit-open': 'held-back',
+  'too-many-calls': 'held-back',
+  'stale-request-id': 'held-back',
+  aborted: 'held-back',
 };
 
 const UNKNOWN: Readonly<Record<NoAnswerCause, UnknownReason>> = {
@@ -44,7 +44,13 @@ export function callOutcome<S extends PartnerStep>(
 ): CallOutcome<S> {
   switch (result.kind) {
     case 'nothing-sent':
-      return { kind: 'nothing-sent', reason: NOTHING_SENT[result.cause] };
+      return {
+        kind: 'nothing-sent',
+        reason: NOTHING_SENT[result.cause],
+        ...(result.retryAfterSeconds !== undefined && {
+          retryAfterSeconds: result.retryAfterSeconds,
+        }),
+      };
     case 'no-answer':
       return { kind: 'unknown', reason: UNKNOWN[result.cause] };
     case 'answer':

@@ -11,6 +11,7 @@ const ALL = [
   'Partners1760000000001',
   'ReaderRole1760000000002',
   'Redemption1760000000003',
+  'RedemptionDue1760000000004',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

@@ -2,6 +2,9 @@ import { StakingIndex1760000000000 } from './1760000000000-staking-index.js';
 import { Partners1760000000001 } from './1760000000001-partners.js';
 import { ReaderRole1760000000002 } from './1760000000002-reader-role.js';
 import { Redemption1760000000003 } from './1760000000003-redemption.js';
+import { RedemptionDue1760000000004 } from './1760000000004-redemption-due.js';
+import { Sessions1760000000005 } from './1760000000005-sessions.js';
+import { Reconciliation1760000000006 } from './1760000000006-reconciliation.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -9,4 +12,7 @@ export const migrations = [
   Partners1760000000001,
   ReaderRole1760000000002,
   Redemption1760000000003,
+  RedemptionDue1760000000004,
+  Sessions1760000000005,
+  Reconciliation1760000000006,
 ];

@@ -1,32 +1,11 @@
-import {
-  type Decimal,
-  parseDecimal,
-  type PartnerCapability,
-  PermanentError,
-  type RedemptionRate,
-} from '#libs/domain';
+import { type PoolClient } from 'pg';
+import { parseDecimal, type PartnerCapability, PermanentError } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
-import { decimalText } from '../redemption/decimal-text.js';
+import { type CallbackSettings, callbackValues, SET_CALLBACK } from './callback-settings.js';
+import { auditPartner, type PartnerAudit } from './partner-audit.js';
+import { lockPartner, type PartnerIdentity } from './partner-identity.js';
 
-/** How a partner is called and what may be redeemed with it. */
-export interface CallbackSettings extends RedemptionRate {
-  readonly url: string;
-  /** `X-API-KEY` of our calls. */
-  readonly key: string;
-  /** Sealed. */
-  readonly secretCiphertext: Buffer;
-  readonly minPoints?: bigint | undefined;
-  readonly maxPoints?: bigint | undefined;
-  /** Whole tokens per UTC day; absent: not limited. */
-  readonly dailyTokenBudget?: Decimal | undefined;
-  /** Whether it has the confirmation endpoint. */
-  readonly confirms: boolean;
-  readonly capabilities: readonly PartnerCapability[];
-}
-
-export interface PartnerCallback extends CallbackSettings {
-  readonly partnerId: string;
-  readonly partnerName: string;
+export interface PartnerCallback extends CallbackSettings, PartnerIdentity {
   /** The kill switch: no new redemptions. */
   readonly paused: boolean;
 }
@@ -36,19 +15,6 @@ export class PartnerMissingError extends PermanentError {
     super('PARTNER_MISSING', 'There is no such partner, or no callback is set for it.');
   }
 }
-
-const SET: Statement = {
-  name: 'callback_set',
-  text: `INSERT INTO partners.callback (partner_id, url, key, secret_ciphertext, usd_per_point, bonus_from_points, bonus_rate,
-      min_points, max_points, daily_token_budget, confirms, capabilities)
-    SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM partners.partner WHERE id = $1
-    ON CONFLICT (partner_id) DO UPDATE SET url = excluded.url, key = excluded.key,
-      secret_ciphertext = excluded.secret_ciphertext, usd_per_point = excluded.usd_per_point,
-      bonus_from_points = excluded.bonus_from_points, bonus_rate = excluded.bonus_rate, min_points = excluded.min_points,
-      max_points = excluded.max_points, daily_token_budget = excluded.daily_token_budget, confirms = excluded.confirms,
-      capabilities = excluded.capabilities, updated_at = now()
-    RETURNING partner_id`,
-};
 
 const PAUSE: Statement = {
   name: 'callback_pause',
@@ -86,28 +52,40 @@ export class CallbackStore {
 
   /** Sets all of it; whether it is paused stays. @throws PartnerMissingError, DatabaseRefusedError */
   async set(partnerId: string, settings: CallbackSettings): Promise<void> {
-    const { bonus, dailyTokenBudget } = settings;
-    const rows = await this.database.query(SET, [
-      partnerId,
-      settings.url,
-      settings.key,
-      settings.secretCiphertext,
-      decimalText(settings.usdPerPoint),
-      bonus?.fromPoints,
-      bonus && decimalText(bonus.rate),
-      settings.minPoints,
-      settings.maxPoints,
-      dailyTokenBudget && decimalText(dailyTokenBudget),
-      settings.confirms,
-      settings.capabilities,
-    ]);
+    const rows = await this.database.query(SET_CALLBACK, callbackValues(partnerId, settings));
     if (rows.length === 0) throw new PartnerMissingError();
   }
 
+  /**
+   * Sets what `merge` makes of what is set now (undefined where nothing is), under the partner's lock: of two changes at once
+   * neither undoes the other.
+   * @param partner name or id
+   * @throws PartnerUnknownError, DatabaseRefusedError, or what `merge` throws; nothing is written then
+   */
+  change(
+    partner: string,
+    merge: (before: PartnerCallback | undefined, who: PartnerIdentity) => CallbackSettings,
+    audit?: PartnerAudit,
+  ): Promise<PartnerCallback> {
+    return this.database.transaction(async (client) => {
+      const who = await lockPartner(client, partner);
+      const before = await callbackOfPartner(client, who.partnerId);
+      const values = callbackValues(who.partnerId, merge(before, who));
+      await client.query({ ...SET_CALLBACK, values });
+      await auditPartner(client, who.partnerId, audit);
+      const after = await callbackOfPartner(client, who.partnerId);
+      if (after === undefined) throw new PartnerMissingError();
+      return after;
+    });
+  }
+
   /** @throws PartnerMissingError */
-  async pause(partnerId: string, paused: boolean): Promise<void> {
-    const rows = await this.database.query(PAUSE, [partnerId, paused]);
-    if (rows.length === 0) throw new PartnerMissingError();
+  async pause(partnerId: string, paused: boolean, audit?: PartnerAudit): Promise<void> {
+    await this.database.transaction(async (client) => {
+      const { rows } = await client.query({ ...PAUSE, values: [partnerId, paused] });
+      if (rows.length === 0) throw new PartnerMissingError();
+      await auditPartner(client, partnerId, audit);
+    });
   }
 
   async find(partnerId: string): Promise<PartnerCallback | undefined> {
@@ -125,6 +103,14 @@ export class CallbackStore {
   async list(): Promise<PartnerCallback[]> {
     return (await this.database.query<CallbackRow>(ALL)).map(callbackOf);
   }
+}
+
+async function callbackOfPartner(
+  client: PoolClient,
+  partnerId: string,
+): Promise<PartnerCallback | undefined> {
+  const { rows } = await client.query<CallbackRow>({ ...BY_ID, values: [partnerId] });
+  return rows[0] && callbackOf(rows[0]);
 }
 
 function callbackOf(row: CallbackRow): PartnerCallback {

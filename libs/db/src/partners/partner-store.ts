@@ -1,16 +1,10 @@
 import { PermanentError } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { DatabaseRefusedError } from '../connection/database.error.js';
-
-/** A credential as it is stored: nothing in it opens anything without SECRETS_KEY. */
-export interface NewCredential {
-  /** SHA-256 of the API key. */
-  readonly keyHash: Buffer;
-  /** The key's first 12 characters, to tell credentials apart in lists. */
-  readonly keyPrefix: string;
-  /** Sealed with the hash of the key as its context. */
-  readonly secretCiphertext: Buffer;
-}
+import { type CallbackSettings, callbackValues, SET_CALLBACK } from './callback-settings.js';
+import { insertCredential, type NewCredential } from './new-credential.js';
+import { auditPartner, type PartnerAudit } from './partner-audit.js';
+import { IDENTIFY, type PartnerIdentity } from './partner-identity.js';
 
 export interface NewPartner {
   readonly name: string;
@@ -18,6 +12,23 @@ export interface NewPartner {
   readonly rate: number;
   readonly burst: number;
   readonly credential: NewCredential;
+  /** Where points can be redeemed with it. */
+  readonly callback?: CallbackSettings;
+}
+
+export interface ListedCredential {
+  readonly keyPrefix: string;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+export interface ListedPartner extends PartnerIdentity {
+  readonly createdAt: Date;
+  /** Requests per second. */
+  readonly rate: number;
+  readonly burst: number;
+  /** Oldest first, the revoked ones too. */
+  readonly credentials: readonly ListedCredential[];
 }
 
 export interface FoundCredential {
@@ -39,11 +50,17 @@ const UNIQUE_VIOLATION = '23505';
 
 const CREATE: Statement = {
   name: 'partner_create',
-  text: `WITH created AS (
-      INSERT INTO partners.partner (name, rate, burst) VALUES ($1, $2, $3) RETURNING id
-    )
-    INSERT INTO partners.credential (partner_id, key_hash, key_prefix, secret_ciphertext)
-    SELECT id, $4, $5, $6 FROM created RETURNING partner_id`,
+  text: 'INSERT INTO partners.partner (name, rate, burst) VALUES ($1, $2, $3) RETURNING id',
+};
+
+const LIST: Statement = {
+  text: `SELECT id AS "partnerId", name AS "partnerName", created_at AS "createdAt", rate, burst
+    FROM partners.partner ORDER BY lower(name)`,
+};
+
+const CREDENTIALS: Statement = {
+  text: `SELECT partner_id AS "partnerId", key_prefix AS "keyPrefix", created_at AS "createdAt", revoked_at AS "revokedAt"
+    FROM partners.credential ORDER BY created_at, id`,
 };
 
 const FIND: Statement = {
@@ -57,27 +74,48 @@ export class PartnerStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * A partner with its first credential, both or none.
+   * A partner with its first credential and its callback, all or none.
    * @throws PartnerExistsError, DatabaseRefusedError
    */
-  async create(partner: NewPartner): Promise<{ partnerId: string }> {
-    const { name, rate, burst, credential } = partner;
-    const values = [name, rate, burst];
-    const { keyHash, keyPrefix, secretCiphertext } = credential;
+  async create(partner: NewPartner, audit?: PartnerAudit): Promise<{ partnerId: string }> {
+    const { name, rate, burst, credential, callback } = partner;
     try {
-      const rows = await this.database.query<{ partner_id: string }>(CREATE, [
-        ...values,
-        keyHash,
-        keyPrefix,
-        secretCiphertext,
-      ]);
-      return { partnerId: String(rows[0]?.partner_id) };
+      return await this.database.transaction(async (client) => {
+        const created = { ...CREATE, values: [name, rate, burst] };
+        const { rows } = await client.query<{ id: string }>(created);
+        const partnerId = String(rows[0]?.id);
+        await insertCredential(client, partnerId, credential);
+        if (callback !== undefined) {
+          await client.query({ ...SET_CALLBACK, values: callbackValues(partnerId, callback) });
+        }
+        await auditPartner(client, partnerId, audit);
+        return { partnerId };
+      });
     } catch (error) {
       if (error instanceof DatabaseRefusedError && error.sqlState === UNIQUE_VIOLATION) {
         throw new PartnerExistsError();
       }
       throw error;
     }
+  }
+
+  /** By name in whatever capitals, or by id. */
+  async identify(nameOrId: string): Promise<PartnerIdentity | undefined> {
+    return (await this.database.query<PartnerIdentity & object>(IDENTIFY, [nameOrId]))[0];
+  }
+
+  /** All, by name. */
+  async list(): Promise<ListedPartner[]> {
+    const partners = await this.database.query<Omit<ListedPartner, 'credentials'> & object>(LIST);
+    const credentials = await this.database.query<ListedCredential & { partnerId: string }>(
+      CREDENTIALS,
+    );
+    return partners.map((partner) => ({
+      ...partner,
+      credentials: credentials
+        .filter(({ partnerId }) => partnerId === partner.partnerId)
+        .map(({ keyPrefix, createdAt, revokedAt }) => ({ keyPrefix, createdAt, revokedAt })),
+    }));
   }
 
   /** The credential of an API key, by its hash; undefined where there is none or it was revoked. */

@@ -103,7 +103,6 @@ describe('a redemption row', () => {
     ['created', 'version = version + 2'],
     ['created', `reason = 'x'`],
     ['created', `state = 'failed'`],
-    ['created', 'next_action_at = now()'],
     ['created', `${NEXT}, id = gen_random_uuid()`],
     ['created', `${NEXT}, partner = gen_random_uuid()`],
     ['created', `${NEXT}, wallet = '\\x${'00'.repeat(20)}'`],

@@ -16,6 +16,7 @@ import {
   LeaseLostError,
   LimitBreachedError,
   PartnerIdReusedError,
+  RedemptionBusyError,
   RedemptionMissingError,
   StaleRedemptionError,
 } from './redemption.error.js';
@@ -47,8 +48,14 @@ export interface LeaseRequest {
   readonly dueByMs?: number;
 }
 
+export interface RedemptionLeaseRequest extends LeaseRequest {
+  /** Only those whose payout is authorised, or only the others; by default all. */
+  readonly authorised?: boolean;
+}
+
 const DAY_MS = SECONDS_PER_DAY * 1000;
 const UNIQUE_VIOLATION = '23505';
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * The redemptions, each row of which is also its own queue entry. No transaction stays open between two calls of this class;
@@ -62,7 +69,8 @@ export class RedemptionStore {
    * one after the other, so that no two pass the same budget.
    *
    * @param redemption from `newRedemption`
-   * @throws IdempotencyConflictError, LimitBreachedError, DatabaseUnavailableError (try again with the same key), DatabaseRefusedError
+   * @throws IdempotencyConflictError, LimitBreachedError, DatabaseRefusedError; RedemptionBusyError and DatabaseUnavailableError
+   * (try again with the same key)
    */
   async create(
     redemption: Redemption,
@@ -70,7 +78,7 @@ export class RedemptionStore {
     limits: RedemptionLimits,
   ): Promise<{ readonly redemption: Redemption; readonly isNew: boolean }> {
     const { partner, wallet } = redemption;
-    return this.database.transaction(async (client) => {
+    const created = this.database.transaction(async (client) => {
       await run(client, sql.LOCK_PARTNER, [partner]);
       await run(client, sql.LOCK_WALLET, [wallet]);
       const rows = await run<ReplayRow>(client, sql.REPLAYED, [
@@ -89,6 +97,9 @@ export class RedemptionStore {
       ]);
       return { redemption, isNew: true };
     });
+    return created.catch((error: unknown) => {
+      throw isLockTimeout(error) ? new RedemptionBusyError() : error;
+    });
   }
 
   /**
@@ -101,8 +112,9 @@ export class RedemptionStore {
   }
 
   /** Up to `count` due redemptions that nobody has, the longest due first; nobody else gets them until the lease ends. */
-  async lease({ count, owner, leaseMs, dueByMs }: LeaseRequest): Promise<StoredRedemption[]> {
-    const values = [count, owner, leaseMs, at(dueByMs ?? null)];
+  async lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {
+    const { count, owner, leaseMs, dueByMs, authorised } = request;
+    const values = [count, owner, leaseMs, at(dueByMs ?? null), authorised ?? null];
     const rows = await this.database.query<RedemptionRow>(sql.LEASE, values);
     return rows
       .map(storedOf)
@@ -118,6 +130,18 @@ export class RedemptionStore {
   /** @returns false where it was not this owner's any more, which is no fault */
   async release(id: UuidV7, owner: string): Promise<boolean> {
     return (await this.database.query(sql.RELEASE, [id, owner])).length > 0;
+  }
+
+  /** Gives back the leases of redemptions of which there was nothing to learn; they are due again at that moment. */
+  async postpone(
+    seen: readonly Pick<Redemption, 'id' | 'version'>[],
+    owner: string,
+    untilMs: number,
+  ): Promise<void> {
+    if (seen.length === 0) return;
+    const ids = seen.map(({ id }) => id);
+    const versions = seen.map(({ version }) => version);
+    await this.database.query(sql.POSTPONE, [ids, versions, owner, at(untilMs)]);
   }
 
   /**
@@ -225,6 +249,10 @@ async function refuseOverBudget(
     walletTokensToday: BigInt(used?.wallet_tokens ?? 0),
   });
   if (breach !== undefined) throw new LimitBreachedError(breach);
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE;
 }
 
 function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined {

@@ -1,8 +1,9 @@
 /** What operators and metrics see of the redemptions. Reads only, but for the audit. */
-import { type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
+import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { type LoggedCall } from './call-log-entry.js';
 import {
+  addressBytes,
   READ_COLUMNS,
   type RedemptionRow,
   type StoredRedemption,
@@ -34,6 +35,16 @@ export interface RedemptionHistory extends StoredRedemption {
     readonly deliveredAt: Date | null;
     readonly undeliveredAt: Date | null;
   } | null;
+}
+
+export interface RedemptionSearch {
+  readonly state?: RedemptionState | undefined;
+  /** The partner's id. */
+  readonly partner?: string | undefined;
+  readonly wallet?: Address | undefined;
+  readonly limit: number;
+  /** `newest` redemption first, or the one that is in its state the `longest`. */
+  readonly first: 'newest' | 'longest';
 }
 
 export interface StateCount {
@@ -78,6 +89,13 @@ const ATTENTION: Statement = {
     ORDER BY r.state_since_at, r.id LIMIT $2`,
 };
 
+/** Planned for its values: which index serves depends on what is asked for. */
+const SEARCH = `SELECT ${READ_COLUMNS} FROM redemption.redemption r
+    WHERE ($1::text IS NULL OR r.state = $1) AND ($2::uuid IS NULL OR r.partner = $2)
+      AND ($3::bytea IS NULL OR r.wallet = $3)`;
+const NEWEST: Statement = { text: `${SEARCH} ORDER BY r.id DESC LIMIT $4` };
+const LONGEST: Statement = { text: `${SEARCH} ORDER BY r.state_since_at, r.id LIMIT $4` };
+
 const STATES: Statement = {
   name: 'redemption_states',
   text: `SELECT state, count(*)::int AS count,
@@ -96,7 +114,7 @@ const QUEUES: Statement = {
       WHERE next_action_at <= now() AND (leased_until IS NULL OR leased_until <= now())) AS d`,
 };
 
-const AUDIT: Statement = {
+export const AUDIT: Statement = {
   name: 'redemption_audit',
   text: `INSERT INTO redemption.audit (actor, command, redemption_id, partner, arguments, outcome)
     VALUES ($1, $2, $3, $4, $5, $6)`,
@@ -144,6 +162,18 @@ export class RedemptionViews {
     return rows.map(storedOf);
   }
 
+  async search({
+    state,
+    partner,
+    wallet,
+    limit,
+    first,
+  }: RedemptionSearch): Promise<StoredRedemption[]> {
+    const values = [state ?? null, partner ?? null, wallet ? addressBytes(wallet) : null, limit];
+    const statement = first === 'newest' ? NEWEST : LONGEST;
+    return (await this.database.query<RedemptionRow>(statement, values)).map(storedOf);
+  }
+
   async counts(): Promise<RedemptionCounts> {
     const states = await this.database.query<StateCount & object>(STATES);
     const [queues] =
@@ -164,15 +194,24 @@ export class RedemptionViews {
     note: AuditNote,
     of: { readonly redemptionId?: UuidV7; readonly partner?: string } = {},
   ): Promise<void> {
-    await this.database.query(AUDIT, [
-      actor,
-      note.command,
-      of.redemptionId ?? null,
-      of.partner ?? null,
-      JSON.stringify(note.arguments ?? {}),
-      note.outcome,
-    ]);
+    await this.database.query(AUDIT, auditValues(actor, note, of));
   }
+}
+
+/** The parameters of AUDIT. */
+export function auditValues(
+  actor: string,
+  note: AuditNote,
+  of: { readonly redemptionId?: UuidV7; readonly partner?: string },
+): unknown[] {
+  return [
+    actor,
+    note.command,
+    of.redemptionId ?? null,
+    of.partner ?? null,
+    JSON.stringify(note.arguments ?? {}),
+    note.outcome,
+  ];
 }
 
 function callOf(row: CallRow): LoggedCall {

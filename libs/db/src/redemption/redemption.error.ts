@@ -36,6 +36,16 @@ export class IdempotencyConflictError extends PermanentError {
   }
 }
 
+/** Others of the same partner or wallet are being created, and it took too long. Nothing was written: try again with the same key. */
+export class RedemptionBusyError extends RetryableError {
+  constructor() {
+    super(
+      'REDEMPTION_BUSY',
+      'Another redemption is being created at this moment. Try again with the same key.',
+    );
+  }
+}
+
 /** The redemption would go beyond a limit; `breach` is for the user. */
 export class LimitBreachedError extends PermanentError {
   constructor(readonly breach: LimitBreach) {

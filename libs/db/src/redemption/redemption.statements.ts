@@ -3,10 +3,13 @@ import { READ_COLUMNS, STATE_COLUMNS, TERM_COLUMNS } from './redemption-row.js';
 
 export const HINT_CHANNEL = 'lowmark_redemption';
 
-/** Classes of advisory locks: creations take the partner's first, then the wallet's, so two never wait for each other. */
+/**
+ * Classes of advisory locks: creations take the partner's first, then the wallet's, so two never wait for each other; and nobody
+ * waits long, because whoever asked for it waits too.
+ */
 export const LOCK_PARTNER: Statement = {
   name: 'redemption_lock_partner',
-  text: `SELECT pg_advisory_xact_lock(4216, hashtext($1))`,
+  text: `SELECT set_config('lock_timeout', '2s', true), pg_advisory_xact_lock(4216, hashtext($1))`,
 };
 export const LOCK_WALLET: Statement = {
   name: 'redemption_lock_wallet',
@@ -50,14 +53,15 @@ export const CREATE: Statement = {
 };
 
 /**
- * $1 how many, $2 owner, $3 milliseconds, $4 the moment up to which rows are due, or null for now. Leases run by the database's
- * clock, which all workers share.
+ * $1 how many, $2 owner, $3 milliseconds, $4 the moment up to which rows are due, or null for now, $5 whether their payout is
+ * authorised, or null for either. Leases run by the database's clock, which all workers share.
  */
 export const LEASE: Statement = {
   name: 'redemption_lease',
   text: `WITH picked AS MATERIALIZED (
       SELECT id FROM redemption.redemption
       WHERE next_action_at <= coalesce($4::timestamptz, now()) AND (leased_until IS NULL OR leased_until <= now())
+        AND ($5::boolean IS NULL OR (state = 'authorised') = $5)
       ORDER BY next_action_at FOR UPDATE SKIP LOCKED LIMIT $1
     )
     UPDATE redemption.redemption r SET leased_until = now() + $3 * interval '1 millisecond', lease_owner = $2
@@ -74,6 +78,15 @@ export const RELEASE: Statement = {
   name: 'redemption_release',
   text: `UPDATE redemption.redemption SET leased_until = NULL, lease_owner = NULL
     WHERE id = $1 AND lease_owner = $2 RETURNING id`,
+};
+
+/** $1 ids, $2 their versions as read, $3 owner, $4 when they are due again. One that has moved on keeps its own time. */
+export const POSTPONE: Statement = {
+  name: 'redemption_postpone',
+  text: `UPDATE redemption.redemption r SET leased_until = NULL, lease_owner = NULL,
+      next_action_at = CASE WHEN r.version = seen.version THEN $4 ELSE r.next_action_at END
+    FROM unnest($1::uuid[], $2::int[]) AS seen (id, version)
+    WHERE r.id = seen.id AND r.lease_owner = $3 AND r.next_action_at IS NOT NULL`,
 };
 
 const FIRST_STATE = 22;

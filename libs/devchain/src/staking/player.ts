@@ -65,10 +65,12 @@ export class StakingPlayer {
   }
 
   /**
-   * Mines the blocks and makes sure that every move left its event.
+   * Mines the blocks and makes sure that every move left its event. Others may send transactions meanwhile, or mine.
    * @returns the number of the newest block
    */
   async play(blocks: readonly StakeBlock[], onBlock?: (done: number) => void): Promise<bigint> {
+    // Since the last time, others may have sent from these wallets as well.
+    this.#nonces.clear();
     const before = await this.head();
     let expected = 0;
     for (const [index, { seconds, transactions }] of blocks.entries()) {
@@ -79,7 +81,7 @@ export class StakingPlayer {
     }
     const head = await this.head();
     const events = await this.#countEvents(before + 1n, head);
-    if (head !== before + BigInt(blocks.length) || events !== expected) {
+    if (head < before + BigInt(blocks.length) || events < expected) {
       throw new Error(
         `played ${blocks.length} blocks with ${expected} events, found ${String(head - before)} with ${events}; ` +
           'was more withdrawn than staked?',
@@ -161,7 +163,7 @@ export class StakingPlayer {
     if (unknown.length === 0) return;
     const calls: JsonRpcCall[] = unknown.map((sender) => ({
       method: 'eth_getTransactionCount',
-      params: [sender, 'latest'],
+      params: [sender, 'pending'],
     }));
     for (const [index, count] of (await this.#rpc.batch(calls)).entries()) {
       const sender = unknown[index];

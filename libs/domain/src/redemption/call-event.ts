@@ -45,7 +45,7 @@ export function deductEvent(
       : { type: 'deduct-confirmed', requestId, partnerTransactionId };
   switch (outcome.kind) {
     case 'nothing-sent':
-      return { type: 'deduct-not-sent', requestId, reason: outcome.reason };
+      return { type: 'deduct-not-sent', requestId, reason: outcome.reason, ...waitOf(outcome) };
     case 'unknown': {
       const { reason, candidateTransactionId: id } = outcome;
       const candidate = id === undefined ? {} : { candidateTransactionId: id };
@@ -91,7 +91,6 @@ export function revertEvent(
   });
   switch (outcome.kind) {
     case 'nothing-sent':
-      return unknown(outcome.reason);
     case 'unknown':
       return unknown(outcome.reason, waitOf(outcome));
     case 'succeeded': {

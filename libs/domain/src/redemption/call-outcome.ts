@@ -23,7 +23,14 @@ export const PARTNER_ERROR_CODES = [
 export type PartnerErrorCode = (typeof PARTNER_ERROR_CODES)[number];
 
 /** What proves that no byte of the request left. */
-export type NothingSentReason = 'dns' | 'connection-refused' | 'tls' | 'blocked-address';
+export type NothingSentReason =
+  | 'dns'
+  | 'connection-refused'
+  | 'not-connected'
+  | 'tls'
+  | 'blocked-address'
+  /** By us: the partner's circuit is open, its calls are too many, or the call came too late. */
+  | 'held-back';
 
 /** Why it is not known what the partner did. */
 export const UNKNOWN_REASONS = [
@@ -81,6 +88,8 @@ export interface PartnerAnswers {
 export interface NothingSent {
   readonly kind: 'nothing-sent';
   readonly reason: NothingSentReason;
+  /** Until calls to this partner are let through again. */
+  readonly retryAfterSeconds?: number;
 }
 
 export interface UnknownOutcome {

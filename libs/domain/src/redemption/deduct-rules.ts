@@ -107,9 +107,12 @@ export const deductRefused: Rule<'deduct-refused'> = (redemption, event, context
     : deductLater(redemption, context, { change: cleared, ...waitOf(event) });
 };
 
-export const deductNotSent: Rule<'deduct-not-sent'> = (redemption, { requestId }, context) =>
-  answeredCall(redemption, 'deduct', requestId)
-    ? deductLater(redemption, context, { change: clearAttempt(redemption) })
+export const deductNotSent: Rule<'deduct-not-sent'> = (redemption, event, context) =>
+  answeredCall(redemption, 'deduct', event.requestId)
+    ? deductLater(redemption, context, {
+        change: clearAttempt(redemption),
+        ...waitOf(event),
+      })
     : refuse('stale-call');
 
 export const deductUnknown: Rule<'deduct-unknown'> = (redemption, event, context) => {

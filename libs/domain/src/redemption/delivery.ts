@@ -72,7 +72,7 @@ export function deliveryEvent(
     case 'succeeded':
       return { type: 'delivered', requestId };
     case 'nothing-sent':
-      return { type: 'failed', requestId, reason: outcome.reason };
+      return { type: 'failed', requestId, reason: outcome.reason, ...waitOf(outcome) };
     case 'refused':
       if (outcome.code === 'ERR-DUPLICATE-REQUEST') return { type: 'delivered', requestId };
       return { type: 'failed', requestId, reason: reasonOf(outcome.code), ...waitOf(outcome) };

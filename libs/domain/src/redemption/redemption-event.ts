@@ -1,10 +1,5 @@
 /** What can happen to a redemption. Each event says what was learnt, never what to do about it. */
-import {
-  type NothingSentReason,
-  type PartnerErrorCode,
-  type PartnerStep,
-  type UnknownReason,
-} from './call-outcome.js';
+import { type NothingSentReason, type PartnerStep, type UnknownReason } from './call-outcome.js';
 import { type PayoutTerms } from './payout-evidence.js';
 import { type DeadEvidence, type PaidEvidence } from './redemption.js';
 import { type UuidV7 } from './uuid-v7.js';
@@ -33,7 +28,10 @@ interface EventFields {
     readonly retryAfterSeconds?: number;
     readonly candidateTransactionId?: string;
   };
-  'deduct-not-sent': CallResult & { readonly reason: NothingSentReason };
+  'deduct-not-sent': CallResult & {
+    readonly reason: NothingSentReason;
+    readonly retryAfterSeconds?: number;
+  };
 
   /** Committing a payout plan: frozen before the signer is asked. */
   'plan-committed': { readonly plan: PayoutTerms };
@@ -109,7 +107,7 @@ export const REDEMPTION_EVENT_TYPES = [
 ] as const satisfies readonly RedemptionEventType[];
 
 /** Faults that somebody should hear of, by step (fault table of rule I). */
-const ALERTED: Readonly<Record<PartnerStep, readonly (UnknownReason | PartnerErrorCode)[]>> = {
+const ALERTED: Readonly<Record<PartnerStep, readonly UnknownReason[]>> = {
   balance: ['signature-missing', 'signature-wrong', 'auth-failed'],
   deduct: [
     'signature-missing',

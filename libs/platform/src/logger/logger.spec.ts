@@ -32,7 +32,12 @@ describe('createLogger', () => {
     const { logger, lines } = recording();
     const url = 'postgresql://lowmark:hunter2@db.internal:5432/lowmark';
     logger.error(
-      { apiKey: 'hunter2', partner: { sharedSecret: 'hunter2' }, err: new Error(`no ${url}`) },
+      {
+        apiKey: 'hunter2',
+        token: 'hunter2',
+        partner: { sharedSecret: 'hunter2' },
+        err: new Error(`no ${url}`),
+      },
       `${url} and svck_hunter2hunter2`,
     );
     const text = JSON.stringify(lines());
@@ -66,6 +71,7 @@ describe('redact', () => {
     ['redis://u:p@ss@h', 'redis://[redacted]@h'],
     ['mail a@b.example, see https://b.example/@a', 'mail a@b.example, see https://b.example/@a'],
     ['svcs_abcdefgh-_1', 'svcs_[redacted]'],
+    ['Bearer svct_abcdefgh-_1', 'Bearer svct_[redacted]'],
   ])('%s', (text, expected) => {
     expect(redact(text)).toBe(expected);
   });

@@ -1,0 +1,37 @@
+import { type PartnerStep } from '#libs/domain';
+import { Counter, type Logger, type Registry } from '#libs/platform';
+
+export interface Alert {
+  /** `critical`: the books of two parties may disagree; somebody has to look now. */
+  readonly severity: 'warning' | 'critical';
+  readonly code: string;
+  readonly redemptionId?: string;
+  readonly partner?: string;
+  readonly step?: PartnerStep;
+  /** For a person; no secret. */
+  readonly detail?: string;
+}
+
+/** What somebody should hear of, as a log event with the field `alert` and as a count. */
+export class Alerts {
+  private readonly raised: Counter<'code' | 'severity'>;
+
+  constructor(
+    registry: Registry,
+    private readonly logger: Logger,
+  ) {
+    this.raised = new Counter({
+      name: 'lowmark_alerts_total',
+      help: 'What somebody should look at, by code; critical: the books of two parties may disagree',
+      labelNames: ['code', 'severity'],
+      registers: [registry],
+    });
+  }
+
+  raise({ code, severity, ...fields }: Alert): void {
+    this.raised.inc({ code, severity });
+    const record = { alert: code, severity, ...fields };
+    if (severity === 'critical') this.logger.error(record, `Alert: ${code}`);
+    else this.logger.warn(record, `Alert: ${code}`);
+  }
+}

@@ -1,0 +1,141 @@
+import { type RedemptionCounts, type RedemptionViews } from '#libs/db';
+import { type PartnerStep } from '#libs/domain';
+import { Counter, Gauge, Histogram, type Logger, type Registry } from '#libs/platform';
+
+/** What the engine does, as counts; and how its queues stand, read from the database when the metrics are. */
+export class EngineMetrics {
+  private readonly transitions: Counter<'event' | 'from' | 'to'>;
+  private readonly calls: Histogram<'partner' | 'step' | 'outcome'>;
+  private readonly failures: Counter<'queue'>;
+  private readonly swept: Gauge<'queue'>;
+  private readonly unconfirmed: Counter;
+
+  constructor(registry: Registry, views: Pick<RedemptionViews, 'counts'>, logger: Logger) {
+    const registers = [registry];
+    this.transitions = new Counter({
+      name: 'lowmark_redemption_transitions_total',
+      help: 'Transitions that this process wrote',
+      labelNames: ['event', 'from', 'to'],
+      registers,
+    });
+    this.calls = new Histogram({
+      name: 'lowmark_partner_call_seconds',
+      help: 'Calls to partners, by what is known after them',
+      labelNames: ['partner', 'step', 'outcome'],
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+      registers,
+    });
+    this.failures = new Counter({
+      name: 'lowmark_redemption_work_failures_total',
+      help: 'Pieces of work that ended with an error and are tried again when their lease ends',
+      labelNames: ['queue'],
+      registers,
+    });
+    this.swept = new Gauge({
+      name: 'lowmark_redemption_swept_timestamp_seconds',
+      help: 'When this process last looked for due work, successfully',
+      labelNames: ['queue'],
+      registers,
+    });
+    this.unconfirmed = new Counter({
+      name: 'lowmark_payout_unconfirmed_total',
+      help: 'Ends of payouts that one endpoint saw and no second one has confirmed yet',
+      registers,
+    });
+    gaugeQueues(registers, sharedReading(views, logger));
+  }
+
+  moved(event: string, from: string, to: string): void {
+    this.transitions.inc({ event, from, to });
+  }
+
+  called(call: {
+    readonly partner: string;
+    readonly step: PartnerStep;
+    readonly outcome: string;
+    readonly seconds: number;
+  }): void {
+    const { seconds, ...labels } = call;
+    this.calls.observe(labels, seconds);
+  }
+
+  failed(queue: string): void {
+    this.failures.inc({ queue });
+  }
+
+  sweptAt(queue: string, nowMs: number): void {
+    this.swept.set({ queue }, nowMs / 1000);
+  }
+
+  endUnconfirmed(): void {
+    this.unconfirmed.inc();
+  }
+}
+
+type Reading = () => Promise<RedemptionCounts | undefined>;
+
+/** One reading of the database serves all gauges of a scrape; undefined where there is none to be had. */
+function sharedReading(views: Pick<RedemptionViews, 'counts'>, logger: Logger): Reading {
+  let current: ReturnType<Reading> | undefined;
+  return () =>
+    (current ??= views
+      .counts()
+      .catch((error: unknown) => {
+        logger.warn({ err: error }, 'The figures of the queues could not be read');
+        return undefined;
+      })
+      .finally(() => {
+        current = undefined;
+      }));
+}
+
+function gaugeQueues(registers: Registry[], read: Reading): void {
+  const gauge = (
+    name: string,
+    help: string,
+    fill: (counts: RedemptionCounts, gauge: Gauge<'state'>) => void,
+  ): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['state'],
+      registers,
+      async collect() {
+        // An old figure is worse than none.
+        this.reset();
+        const counts = await read();
+        if (counts !== undefined) fill(counts, this);
+      },
+    });
+  };
+  gauge(
+    'lowmark_redemptions',
+    'Redemptions by state, of those that are not final',
+    ({ states }, by) => {
+      // An alert rule needs the zero.
+      by.set({ state: 'attention' }, 0);
+      for (const { state, count } of states) by.set({ state }, count);
+    },
+  );
+  gauge(
+    'lowmark_redemption_oldest_seconds',
+    'How long the oldest redemption of a state that is not final has been in it',
+    ({ states }, by) => {
+      for (const { state, oldestSeconds } of states) by.set({ state }, oldestSeconds);
+    },
+  );
+  gauge('lowmark_redemptions_due', 'Redemptions that are due and nobody works at', (counts, by) => {
+    by.set(counts.due.count);
+  });
+  gauge(
+    'lowmark_redemptions_due_oldest_seconds',
+    'How long the redemption that is due longest has waited for a worker',
+    (counts, by) => {
+      by.set(counts.due.oldestSeconds);
+    },
+  );
+  gauge('lowmark_confirmations', 'Confirmations that partners have not taken', (counts, by) => {
+    by.set({ state: 'pending' }, counts.confirmationsPending);
+    by.set({ state: 'undelivered' }, counts.confirmationsUndelivered);
+  });
+}

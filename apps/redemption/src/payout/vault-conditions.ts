@@ -1,0 +1,82 @@
+import {
+  AllEndpointsFailedError,
+  readVaultFacts,
+  type RpcPool,
+  type VaultFacts,
+  vaultFaults,
+  type VaultQuestion,
+} from '#libs/chain';
+import { type Address, LowmarkError } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+
+/** Between two looks at the vault; a user waits for one only where nobody else has just looked. */
+const FRESH_MS = 10_000;
+const LATER = 'Try again later.';
+
+/** Whether the vault could pay now, as its newest block has it. */
+export class VaultConditions {
+  private known: { readonly facts: VaultFacts; readonly atMs: number } | undefined;
+  private reading: Promise<VaultFacts> | undefined;
+
+  constructor(
+    private readonly pool: RpcPool,
+    private readonly question: VaultQuestion & { readonly canceller: Address },
+    private readonly clock: Clock,
+  ) {}
+
+  /** At most ten seconds old. @throws AllEndpointsFailedError */
+  facts(): Promise<VaultFacts> {
+    const { known } = this;
+    const ageMs = known ? this.clock.nowMs() - known.atMs : Infinity;
+    if (known && ageMs >= 0 && ageMs < FRESH_MS) return Promise.resolve(known.facts);
+    return (this.reading ??= this.read().finally(() => {
+      this.reading = undefined;
+    }));
+  }
+
+  /** What an operator must put right; empty where nothing. An unreachable chain is one sentence here, never an error. */
+  async faults(): Promise<string[]> {
+    try {
+      const facts = await this.facts();
+      const { place, canceller } = this.question;
+      const faults = vaultFaults(facts, this.question);
+      if (!facts.takesOurVouchers || facts.isCanceller) return faults;
+      const cannotCancel = `VAULT_CANCELLER_KEY: its address ${canceller} does not hold CANCELLER_ROLE of ${place.vault}.`;
+      return [...faults, cannotCancel];
+    } catch (error) {
+      if (!(error instanceof LowmarkError)) throw error;
+      return [`RPC_URLS: the vault cannot be read now (${error.code}).`];
+    }
+  }
+
+  /** Why this amount could not be claimed now, in words for the user; undefined where it could. */
+  async refusal(amount: bigint): Promise<string | undefined> {
+    try {
+      return this.refusalBy(await this.facts(), amount);
+    } catch (error) {
+      // Nobody should lose points to a chain that cannot be asked whether it pays.
+      if (!(error instanceof AllEndpointsFailedError)) throw error;
+      return `The chain cannot be reached at the moment. ${LATER}`;
+    }
+  }
+
+  private refusalBy(facts: VaultFacts, amount: bigint): string | undefined {
+    if (facts.isPaused) return `Payouts are paused at the moment. ${LATER}`;
+    if (vaultFaults(facts, this.question).length > 0) {
+      return `Payouts are not possible at the moment. ${LATER}`;
+    }
+    if (amount > facts.windowCap) {
+      return 'This is more than is ever paid at once. Redeem fewer points.';
+    }
+    if (amount > facts.balance || amount > facts.remainingInWindow) {
+      return `The vault cannot pay this much at the moment. Redeem fewer points, or try again later.`;
+    }
+    return undefined;
+  }
+
+  private async read(): Promise<VaultFacts> {
+    const facts = await readVaultFacts(this.pool, this.question);
+    this.known = { facts, atMs: this.clock.nowMs() };
+    return facts;
+  }
+}

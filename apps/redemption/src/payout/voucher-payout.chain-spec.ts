@@ -1,0 +1,284 @@
+/** Vouchers on a real chain, from the plan to the evidence. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { RpcPool, VoucherSigner } from '#libs/chain';
+import { type Address, mintUuidV7 } from '#libs/domain';
+import { aWallet, FakeClock, VaultBench } from '#libs/testing';
+import { type CommittedPayout } from './payout-port.js';
+import { VoucherPayout, type VoucherPayoutOptions } from './voucher-payout.js';
+
+const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER, PAUSER } = VaultBench;
+const TTL = 600;
+
+describe('VoucherPayout', () => {
+  let bench: VaultBench;
+  let pool: RpcPool;
+  let clock: FakeClock;
+  let canceller: Address;
+
+  beforeAll(async () => {
+    canceller = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, OTHER_KEY).address;
+    bench = await VaultBench.start({ canceller, funds: 5_000n, windowCap: 2_000n });
+    await bench.finalise();
+    clock = new FakeClock(bench.seconds * 1000);
+    pool = new RpcPool({ urls: [bench.chain.url], clock, sleep: () => Promise.resolve() });
+  });
+  afterAll(() => bench.stop());
+
+  function aPayout(changes: Partial<VoucherPayoutOptions> = {}): VoucherPayout {
+    clock.set(bench.seconds * 1000);
+    return new VoucherPayout({
+      pool,
+      clock,
+      place: bench.place,
+      token: bench.chain.contracts.token,
+      finality: 'finalized',
+      voucherTtlSeconds: TTL,
+      signerKey: SIGNER_KEY,
+      cancellerKey: OTHER_KEY,
+      ...changes,
+    });
+  }
+
+  async function committed(payouts: VoucherPayout, tokenAmount = 100n): Promise<CommittedPayout> {
+    const { plan, place } = await payouts.plan({ wallet: RECIPIENT, tokenAmount });
+    return { redemptionId: mintUuidV7(clock.nowMs(), randomBytes(10)), plan, place };
+  }
+
+  async function claimed(payouts: VoucherPayout, payout: CommittedPayout, on = bench) {
+    const { calldata } = await payouts.authorise(payout);
+    const [outcome] = await on.mine(on.to(STRANGER, calldata as `0x${string}`));
+    return outcome;
+  }
+
+  describe('plans', () => {
+    it('a deadline that lies its whole life after the later of our clock and the final block', async () => {
+      const payouts = aPayout();
+      const head = await bench.chain.player.head();
+      const ask = { wallet: RECIPIENT, tokenAmount: 7n };
+      clock.set(bench.seconds * 1000 + 1);
+      const { plan, place } = await payouts.plan(ask);
+      expect(plan).toEqual({
+        recipient: RECIPIENT,
+        amount: 7n,
+        deadlineSeconds: bench.seconds + 1 + TTL,
+      });
+      expect(place).toEqual({ ...bench.place, fromBlock: head - 4n });
+      clock.set(0);
+      const late = await payouts.plan(ask);
+      expect(late.plan.deadlineSeconds).toBe(bench.seconds - 4 * 12 + TTL);
+    });
+
+    it.each([
+      ['to the vault', () => ({ wallet: bench.vault, tokenAmount: 1n })],
+      ['to nobody', () => ({ wallet: `0x${'0'.repeat(40)}` as Address, tokenAmount: 1n })],
+      ['of nothing', () => ({ wallet: RECIPIENT, tokenAmount: 0n })],
+    ])('none %s', async (_case, ask) => {
+      await expect(aPayout().plan(ask())).rejects.toMatchObject({ code: 'VOUCHER_INVALID' });
+    });
+
+    it('none where the chain cannot be asked', async () => {
+      const urls = ['http://127.0.0.1:9/'];
+      const silent = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
+      const payouts = aPayout({ pool: silent });
+      await expect(payouts.plan({ wallet: RECIPIENT, tokenAmount: 1n })).rejects.toMatchObject({
+        code: 'RPC_ALL_ENDPOINTS_FAILED',
+      });
+      expect(await payouts.refusal(1n)).toMatch(/cannot be reached.*Try again later/);
+      expect(await payouts.faults()).toEqual([expect.stringContaining('RPC_ALL_ENDPOINTS_FAILED')]);
+    });
+  });
+
+  it('signs the same bytes again, also after a restart', async () => {
+    const payouts = aPayout();
+    const payout = await committed(payouts);
+    const voucher = await payouts.authorise(payout);
+    expect(await payouts.authorise(payout)).toEqual(voucher);
+    expect(await aPayout().authorise(payout)).toEqual(voucher);
+    expect(voucher).toMatchObject({
+      ...bench.place,
+      ...payout.plan,
+      vaultRedemptionId: `0x${payout.redemptionId.replaceAll('-', '')}${'0'.repeat(32)}`,
+    });
+  });
+
+  it('pays the recipient by the calldata, whoever sends it, and proves it', async () => {
+    const payouts = aPayout();
+    const payout = await committed(payouts, 123n);
+    const before = await bench.tokens(RECIPIENT);
+    expect(await payouts.observe([payout])).toEqual([{ outcome: 'live' }]);
+    const outcome = await claimed(payouts, payout);
+    expect(outcome?.error).toBeUndefined();
+    expect((await bench.tokens(RECIPIENT)) - before).toBe(123n);
+    expect(await payouts.observe([payout])).toEqual([{ outcome: 'live' }]);
+    await bench.finalise();
+    expect(await payouts.observe([payout])).toMatchObject([
+      { outcome: 'paid', amount: 123n, transactionHash: outcome?.transactionHash },
+    ]);
+  });
+
+  it('gives each payout its own evidence, in their order', async () => {
+    const payouts = aPayout();
+    const [open, paid, expired] = [
+      await committed(payouts),
+      await committed(payouts),
+      await committed(aPayout({ voucherTtlSeconds: 10 })),
+    ];
+    await claimed(payouts, paid);
+    await bench.mine();
+    await bench.finalise();
+    const evidence = await payouts.observe([expired, open, paid]);
+    expect(evidence).toMatchObject([
+      { outcome: 'dead', reason: 'expired' },
+      { outcome: 'live' },
+      { outcome: 'paid' },
+    ]);
+    expect(await payouts.observe([])).toEqual([]);
+  });
+
+  describe('cancels', () => {
+    it('on chain, which is evidence once it is final', async () => {
+      const payouts = aPayout();
+      const payout = await committed(payouts);
+      await payouts.requestCancel(payout);
+      await bench.mine();
+      expect(await payouts.observe([payout])).toEqual([{ outcome: 'live' }]);
+      await bench.finalise();
+      expect(await payouts.observe([payout])).toMatchObject([
+        { outcome: 'dead', reason: 'cancelled' },
+      ]);
+      expect((await claimed(payouts, payout))?.error).toBe('RedemptionNotOpen');
+    });
+
+    it('once in a minute however often it is asked for, and harmlessly after that', async () => {
+      const payouts = aPayout();
+      const payout = await committed(payouts);
+      await Promise.all([payouts.requestCancel(payout), payouts.requestCancel(payout)]);
+      await payouts.requestCancel(payout);
+      expect(await sentBy(canceller)).toBe(1);
+      await bench.mine();
+      clock.advance(60_000);
+      await payouts.requestCancel(payout);
+      expect(await sentBy(canceller)).toBe(0);
+    });
+
+    it('several at the same time', async () => {
+      const payouts = aPayout();
+      const all = [];
+      for (let index = 0; index < 5; index++) all.push(await committed(payouts));
+      await Promise.all(all.map((payout) => payouts.requestCancel(payout)));
+      await bench.mine();
+      await bench.finalise();
+      const outcomes = (await payouts.observe(all)).map(({ outcome }) => outcome);
+      expect(outcomes).toEqual(Array(5).fill('dead'));
+    });
+
+    it('nothing that was claimed', async () => {
+      const payouts = aPayout();
+      const payout = await committed(payouts);
+      await claimed(payouts, payout);
+      await payouts.requestCancel(payout);
+      await bench.mine();
+      await bench.finalise();
+      expect(await payouts.observe([payout])).toMatchObject([{ outcome: 'paid' }]);
+    });
+
+    it('nothing without the role, and says so', async () => {
+      const payouts = aPayout({ cancellerKey: undefined });
+      const payout = await committed(payouts);
+      await expect(payouts.requestCancel(payout)).rejects.toMatchObject({
+        code: 'VAULT_CANCELLER_LACKS_ROLE',
+      });
+      expect(await payouts.faults()).toEqual([expect.stringMatching(/^VAULT_CANCELLER_KEY: /)]);
+    });
+
+    /** Not mined yet. */
+    async function sentBy(account: Address): Promise<number> {
+      const count = async (at: string) =>
+        Number(await bench.chain.rpc.call<string>('eth_getTransactionCount', account, at));
+      return (await count('pending')) - (await count('latest'));
+    }
+  });
+
+  describe('tells the user', () => {
+    it('nothing where the vault can pay', async () => {
+      const payouts = aPayout();
+      expect(await payouts.refusal(1n)).toBeUndefined();
+      expect(await payouts.faults()).toEqual([]);
+    });
+
+    it('that payouts are paused, until they are not', async () => {
+      const payouts = aPayout();
+      await bench.mine(bench.call(PAUSER, 'pause'));
+      expect(await payouts.refusal(1n)).toMatch(/^Payouts are paused/);
+      await bench.mine(bench.call(bench.admin, 'unpause'));
+      expect(await payouts.refusal(1n)).toMatch(/^Payouts are paused/);
+      clock.advance(10_000);
+      expect(await payouts.refusal(1n)).toBeUndefined();
+    });
+
+    it('that the amount is above the cap, the window or the balance', async () => {
+      expect(await aPayout().refusal(2_001n)).toMatch(/more than is ever paid at once/);
+      const payouts = aPayout();
+      await claimed(payouts, await committed(payouts, 500n));
+      const { remainingInWindow } = await payouts.facts();
+      expect(await payouts.refusal(remainingInWindow + 1n)).toMatch(/cannot pay this much/);
+      expect(await payouts.refusal(remainingInWindow)).toBeUndefined();
+      const poor = await bench.another({ canceller, funds: 5n });
+      bench.seconds = poor.seconds;
+      const facts = aPayout({ place: poor.place });
+      expect(await facts.refusal(5n)).toBeUndefined();
+      expect(await facts.refusal(6n)).toMatch(/cannot pay this much/);
+    });
+
+    it('that payouts are impossible where the signer lacks its role or there is no vault', async () => {
+      const unsigned = aPayout({ signerKey: '33'.repeat(32) });
+      expect(await unsigned.refusal(1n)).toMatch(/^Payouts are not possible/);
+      const place = { ...bench.place, vault: aWallet(0xfeed) };
+      expect(await aPayout({ place }).refusal(1n)).toMatch(/^Payouts are not possible/);
+    });
+  });
+
+  describe('after the vault was replaced', () => {
+    it('pays and cancels no new way, and finds what became of the old payouts', async () => {
+      const before = aPayout();
+      const [paid, cancelled] = [await committed(before), await committed(before)];
+      const next = await bench.another({ canceller });
+      const after = aPayout({ place: next.place });
+      await claimed(before, paid);
+      await after.requestCancel(cancelled);
+      next.seconds = bench.seconds;
+      const fresh = await committed(after);
+      await claimed(after, fresh, next);
+      await next.finalise();
+      bench.seconds = next.seconds;
+      expect(await after.observe([paid, fresh, cancelled])).toMatchObject([
+        { outcome: 'paid', recipient: RECIPIENT },
+        { outcome: 'paid' },
+        { outcome: 'dead', reason: 'cancelled' },
+      ]);
+      await expect(after.authorise(paid)).rejects.toMatchObject({
+        code: 'PAYOUT_PLACE_REPLACED',
+      });
+    });
+
+    it('doubts a payout of another chain or of an address that is no vault, not the others', async () => {
+      const payouts = aPayout();
+      const payout = await committed(payouts);
+      const { place } = payout;
+      const elsewhere = { ...payout, place: { ...place, chainId: place.chainId + 1 } };
+      const nowhere = { ...payout, place: { ...place, vault: aWallet(0xfeed) } };
+      expect(await payouts.observe([elsewhere, payout, nowhere])).toMatchObject([
+        { outcome: 'live', doubt: { kind: 'contradiction' } },
+        { outcome: 'live' },
+        { outcome: 'live', doubt: { kind: 'unconfirmed' } },
+      ]);
+      await expect(payouts.observe([nowhere])).rejects.toMatchObject({
+        code: 'RPC_ALL_ENDPOINTS_FAILED',
+      });
+      await expect(payouts.requestCancel(elsewhere)).rejects.toMatchObject({
+        code: 'PAYOUT_OF_ANOTHER_CHAIN',
+      });
+    });
+  });
+});

@@ -1,0 +1,207 @@
+/** Pays by vouchers: the service signs, whoever likes sends the claim, and the vault pays each redemption once. */
+import { LRUCache } from 'lru-cache';
+import {
+  claimCalldata,
+  readVaultFacts,
+  type RpcPool,
+  VaultCanceller,
+  type VaultFacts,
+  vaultIdOf,
+  type VaultPlace,
+  VaultReader,
+  voucherTypedData,
+  VoucherSigner,
+} from '#libs/chain';
+import { type PayoutPlace } from '#libs/db';
+import {
+  type Address,
+  LowmarkError,
+  type PayoutEvidence,
+  type PayoutTerms,
+  PermanentError,
+} from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { CancelRequests } from './cancel-requests.js';
+import { type CommittedPayout, type PayoutPort, type Voucher } from './payout-port.js';
+import { VaultConditions } from './vault-conditions.js';
+
+export interface VoucherPayoutOptions {
+  readonly pool: RpcPool;
+  readonly clock: Clock;
+  readonly place: VaultPlace;
+  readonly token: Address;
+  /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
+  readonly finality: string;
+  readonly voucherTtlSeconds: number;
+  readonly signerKey: string;
+  /** By default the signer's. */
+  readonly cancellerKey?: string | undefined;
+}
+
+/** Vaults that payouts may still be open on: this one and those it replaced. */
+const VAULTS = 16;
+/** Stands for the redemption's id while a plan is tried. */
+const ANY_ID = vaultIdOf('00000000-0000-7000-8000-000000000000');
+
+export class VoucherPayout implements PayoutPort {
+  private readonly signer: VoucherSigner;
+  private readonly conditions: VaultConditions;
+  private readonly cancels: CancelRequests;
+  private readonly readers = new LRUCache<Address, VaultReader>({ max: VAULTS });
+  private readonly canceller: Address;
+
+  /** @throws PermanentError where a key or FINALITY is wrong; no message repeats a key */
+  constructor(private readonly options: VoucherPayoutOptions) {
+    const { pool, clock, place, token, signerKey, cancellerKey = signerKey } = options;
+    this.signer = new VoucherSigner(place, signerKey);
+    this.canceller = new VaultCanceller(pool, place, cancellerKey).address;
+    const question = { place, token, signer: this.signer.address, canceller: this.canceller };
+    this.conditions = new VaultConditions(pool, question, clock);
+    const { chainId } = place;
+    this.cancels = new CancelRequests({ pool, clock, chainId, privateKey: cancellerKey });
+    this.readerOf(place.vault);
+  }
+
+  /** @throws PermanentError VOUCHER_INVALID where no vault would pay it: to the vault itself, say */
+  async plan({ wallet, tokenAmount }: Readonly<{ wallet: Address; tokenAmount: bigint }>): Promise<{
+    readonly plan: PayoutTerms;
+    readonly place: PayoutPlace;
+  }> {
+    const { clock, place, voucherTtlSeconds } = this.options;
+    const finalised = await this.readerOf(place.vault).finalised();
+    const nowSeconds = Math.ceil(clock.nowMs() / 1000);
+    const deadlineSeconds = Math.max(nowSeconds, finalised.timestampSeconds) + voucherTtlSeconds;
+    const plan = { recipient: wallet, amount: tokenAmount, deadlineSeconds };
+    // What could not be signed must not be committed either.
+    voucherTypedData(place, { ...plan, vaultId: ANY_ID });
+    return { plan, place: { ...place, fromBlock: finalised.number } };
+  }
+
+  async authorise({ redemptionId, plan, place }: CommittedPayout): Promise<Voucher> {
+    const { vault, chainId } = this.options.place;
+    if (place.vault !== vault || place.chainId !== chainId) {
+      throw new PermanentError(
+        'PAYOUT_PLACE_REPLACED',
+        `The payout is planned on vault ${place.vault} of chain ${place.chainId}, and VAULT_CONTRACT is ${vault} of chain ${chainId}: it expires, and the points go back.`,
+      );
+    }
+    const vaultRedemptionId = vaultIdOf(redemptionId);
+    const voucher = { ...plan, vaultId: vaultRedemptionId };
+    const signature = await this.signer.sign(voucher);
+    const calldata = claimCalldata(voucher, signature);
+    const { recipient, amount, deadlineSeconds } = plan;
+    return {
+      chainId,
+      vault,
+      vaultRedemptionId,
+      recipient,
+      amount,
+      deadlineSeconds,
+      signature,
+      calldata,
+    };
+  }
+
+  /**
+   * Payouts are looked for on the vault that they were planned on. Where one vault of several cannot be read, its payouts are `live`
+   * with a doubt, and the others are not held up.
+   */
+  async observe(payouts: readonly CommittedPayout[]): Promise<PayoutEvidence[]> {
+    const { chainId } = this.options.place;
+    const evidence = new Map<CommittedPayout, PayoutEvidence>();
+    const byVault = new Map<Address, CommittedPayout[]>();
+    for (const payout of payouts) {
+      const { place } = payout;
+      if (place.chainId !== chainId) evidence.set(payout, ofAnotherChain(place, chainId));
+      else byVault.set(place.vault, [...(byVault.get(place.vault) ?? []), payout]);
+    }
+    const failures: LowmarkError[] = [];
+    await Promise.all(
+      [...byVault].map(async ([vault, group]) => {
+        try {
+          const found = await this.observeOn(vault, group);
+          for (const [index, payout] of group.entries()) {
+            evidence.set(payout, found[index] ?? { outcome: 'live' });
+          }
+        } catch (error) {
+          if (!(error instanceof LowmarkError)) throw error;
+          failures.push(error);
+          for (const payout of group) evidence.set(payout, unread(vault, error));
+        }
+      }),
+    );
+    const [failure] = failures;
+    if (failure !== undefined && failures.length === byVault.size) throw failure;
+    return payouts.map((payout) => evidence.get(payout) ?? { outcome: 'live' });
+  }
+
+  /**
+   * @throws PermanentError where the vault is of another chain, or the account may not cancel
+   * @throws AllEndpointsFailedError
+   */
+  async requestCancel({ redemptionId, place }: CommittedPayout): Promise<void> {
+    const { chainId } = this.options.place;
+    if (place.chainId !== chainId) {
+      throw new PermanentError(
+        'PAYOUT_OF_ANOTHER_CHAIN',
+        `The payout is planned on chain ${place.chainId}, and CHAIN_ID is ${chainId}.`,
+      );
+    }
+    const outcome = await this.cancels.request(redemptionId, place.vault);
+    if (outcome === 'refused') await this.requireCanceller(place);
+  }
+
+  refusal(tokenAmount: bigint): Promise<string | undefined> {
+    return this.conditions.refusal(tokenAmount);
+  }
+
+  /** What an operator must put right before payouts can be made; empty where nothing. */
+  faults(): Promise<string[]> {
+    return this.conditions.faults();
+  }
+
+  /** Of the vault's newest block, at most ten seconds old. @throws AllEndpointsFailedError */
+  facts(): Promise<VaultFacts> {
+    return this.conditions.facts();
+  }
+
+  private observeOn(vault: Address, payouts: readonly CommittedPayout[]) {
+    const watched = payouts.map(({ redemptionId, plan, place: { fromBlock } }) => ({
+      ...plan,
+      redemptionId,
+      fromBlock,
+    }));
+    return this.readerOf(vault).observe(watched);
+  }
+
+  private readerOf(vault: Address): VaultReader {
+    const known = this.readers.get(vault);
+    if (known) return known;
+    const { pool, token, finality } = this.options;
+    const reader = new VaultReader(pool, { vault, token, finality });
+    this.readers.set(vault, reader);
+    return reader;
+  }
+
+  /** A vault refuses what is claimed or cancelled already, which is no error, and whoever lacks the role, which is one. */
+  private async requireCanceller({ chainId, vault }: PayoutPlace): Promise<void> {
+    const { pool, token } = this.options;
+    const question = { place: { chainId, vault }, token, signer: this.signer.address };
+    const { isCanceller } = await readVaultFacts(pool, { ...question, canceller: this.canceller });
+    if (isCanceller) return;
+    throw new PermanentError(
+      'VAULT_CANCELLER_LACKS_ROLE',
+      `VAULT_CANCELLER_KEY: grant CANCELLER_ROLE of ${vault} to ${this.canceller}; until then vouchers only expire.`,
+    );
+  }
+}
+
+function ofAnotherChain(place: PayoutPlace, chainId: number): PayoutEvidence {
+  const text = `the payout is planned on chain ${place.chainId}, and CHAIN_ID is ${chainId}`;
+  return { outcome: 'live', doubt: { kind: 'contradiction', text } };
+}
+
+function unread(vault: Address, error: LowmarkError): PayoutEvidence {
+  const text = `vault ${vault} cannot be read: ${error.message}`;
+  return { outcome: 'live', doubt: { kind: 'unconfirmed', text } };
+}

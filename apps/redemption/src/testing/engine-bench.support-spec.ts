@@ -1,0 +1,225 @@
+/** An engine on a real database and a real chain, with a clock that goes with the chain's. Counts as a test file without being one. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { RpcPool, type VaultPlace, VoucherSigner } from '#libs/chain';
+import {
+  CallbackStore,
+  type Database,
+  PartnerStore,
+  RedemptionStore,
+  RedemptionViews,
+} from '#libs/db';
+import {
+  type Address,
+  mintUuidV7,
+  newRedemption,
+  PARTNER_CAPABILITIES,
+  type PartnerCapability,
+  type Redemption,
+  type UuidV7,
+} from '#libs/domain';
+import { PartnerClient } from '#libs/partner-client';
+import { createLogger, Registry } from '#libs/platform';
+import { hashApiKey, KeyRing, mintSecretsKey } from '#libs/signing';
+import {
+  aWallet,
+  createTestDatabase,
+  FakeClock,
+  type TestDatabase,
+  VaultBench,
+} from '#libs/testing';
+import { PartnerDirectory } from '../partner/partner-directory.js';
+import { VoucherPayout } from '../payout/voucher-payout.js';
+import { createEngine } from '../worker/create-engine.js';
+import { type Engine } from '../worker/engine.js';
+import { LedgerPartner, PARTNER_KEY, PARTNER_SECRET } from './ledger-partner.support-spec.js';
+
+const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY).address;
+const TTL_SECONDS = 600;
+const LEASE_MS = 3000;
+export const POINTS = 5000;
+
+export class EngineBench {
+  readonly store: RedemptionStore;
+  readonly views: RedemptionViews;
+  readonly registry = new Registry();
+  readonly logs: string[] = [];
+  readonly engine: Engine;
+  readonly payouts: VoucherPayout;
+  partnerId = '';
+
+  readonly test: TestDatabase;
+  readonly database: Database;
+  readonly chain: VaultBench;
+  readonly partner: LedgerPartner;
+  readonly clock: FakeClock;
+  private readonly keyRing = new KeyRing(mintSecretsKey());
+
+  private constructor(
+    parts: Pick<EngineBench, 'test' | 'database' | 'chain' | 'partner' | 'clock'>,
+  ) {
+    const { database, chain, clock } = parts;
+    this.test = parts.test;
+    this.database = database;
+    this.chain = chain;
+    this.partner = parts.partner;
+    this.clock = clock;
+    this.store = new RedemptionStore(database);
+    this.views = new RedemptionViews(database);
+    const place: VaultPlace = chain.place;
+    const logger = createLogger({
+      app: 'redemption',
+      level: 'debug',
+      destination: { write: (line) => this.logs.push(line) },
+    });
+    this.payouts = new VoucherPayout({
+      pool: new RpcPool({ urls: [chain.chain.url], clock }),
+      clock,
+      place,
+      token: chain.chain.contracts.token,
+      finality: 'finalized',
+      voucherTtlSeconds: TTL_SECONDS,
+      signerKey: VaultBench.SIGNER_KEY,
+    });
+    const directory = new PartnerDirectory(
+      new CallbackStore(database),
+      this.keyRing,
+      clock,
+      logger,
+    );
+    this.engine = createEngine(
+      {
+        database,
+        directory,
+        client: new PartnerClient({
+          clock,
+          policy: { allowPrivate: true },
+          timeouts: { connectMs: 500, readMs: 1000, writeMs: 1000 },
+        }),
+        payouts: this.payouts,
+        clock,
+        logger,
+        registry: this.registry,
+        random: () => 0,
+      },
+      { atOnce: 8, leaseMs: LEASE_MS, pollMs: 1000, payoutPollMs: 15_000 },
+    );
+  }
+
+  /** The vault's signer may cancel as well, and has coin for it. */
+  static async start(): Promise<EngineBench> {
+    const test = await createTestDatabase();
+    const chain = await VaultBench.start();
+    const signed = await chain.another({ canceller: SIGNER });
+    await signed.finalise();
+    const clock = new FakeClock(signed.seconds * 1000);
+    const bench = new EngineBench({
+      test,
+      clock,
+      chain: signed,
+      database: await test.open({ poolSize: 8 }),
+      partner: await LedgerPartner.start(),
+    });
+    await bench.addPartner();
+    return bench;
+  }
+
+  async stop(): Promise<void> {
+    await this.engine.stop();
+    await this.partner.stop();
+    await this.chain.stop();
+    await this.test.drop();
+  }
+
+  private async addPartner(): Promise<void> {
+    const { partnerId } = await new PartnerStore(this.database).create({
+      name: 'The Game',
+      rate: 1,
+      burst: 1,
+      credential: {
+        keyHash: randomBytes(32),
+        keyPrefix: 'svck_0000000',
+        secretCiphertext: Buffer.alloc(40),
+      },
+    });
+    this.partnerId = partnerId;
+    await this.setCallback(PARTNER_CAPABILITIES);
+  }
+
+  async setCallback(capabilities: readonly PartnerCapability[]): Promise<void> {
+    await new CallbackStore(this.database).set(this.partnerId, {
+      url: this.partner.url,
+      key: PARTNER_KEY,
+      secretCiphertext: this.keyRing.seal(PARTNER_SECRET, hashApiKey(PARTNER_KEY)),
+      usdPerPoint: { digits: 1n, scale: 2 },
+      confirms: true,
+      capabilities,
+    });
+    // The directory looks again.
+    this.clock.advance(2000);
+  }
+
+  /** A player with points, and a redemption of them. */
+  async redeem(change: Partial<Redemption> = {}, points = POINTS): Promise<UuidV7> {
+    const nowMs = this.clock.nowMs();
+    const wallet = `0x${randomBytes(20).toString('hex')}` as Address;
+    this.partner.points.set(wallet, points);
+    const terms = {
+      id: mintUuidV7(nowMs, randomBytes(10)),
+      partner: this.partnerId,
+      wallet,
+      points: BigInt(POINTS),
+      usdAmount: { digits: 5000n, scale: 2 },
+      tokenAmount: 340n,
+      tokenDecimals: 18,
+      priceUsd: { digits: 15n, scale: 2 },
+      quoteExpiresAtMs: nowMs + 120_000,
+    };
+    await this.store.create(
+      { ...newRedemption(terms, nowMs), ...change },
+      { key: randomUUID(), bodyHash: Buffer.alloc(32) },
+      { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 },
+    );
+    return terms.id;
+  }
+
+  async read(id: UuidV7): Promise<Redemption> {
+    const stored = await this.store.get(id);
+    if (stored === undefined) throw new Error('no such redemption');
+    return stored.redemption;
+  }
+
+  /** Sweeps at later and later moments, blocks included, until the redemption is in one of the states. */
+  async until(id: UuidV7, ...states: Redemption['state'][]): Promise<Redemption> {
+    for (let turn = 0; turn < 200; turn++) {
+      await this.engine.sweep();
+      const redemption = await this.read(id);
+      if (states.includes(redemption.state)) return redemption;
+      await this.pass(20);
+    }
+    throw new Error(`still ${(await this.read(id)).state}`);
+  }
+
+  /** Time goes by, on the clock and on the chain. */
+  async pass(seconds: number): Promise<void> {
+    this.clock.advance(seconds * 1000);
+    await this.chain.mineAt(Math.floor(this.clock.nowMs() / 1000));
+  }
+
+  /** The player, or whoever has the voucher, claims it. */
+  async claim(id: UuidV7): Promise<string | undefined> {
+    const stored = await this.store.get(id);
+    if (stored?.redemption.plan == null || stored.place === null) throw new Error('no plan');
+    const { plan } = stored.redemption;
+    const { calldata } = await this.payouts.authorise({
+      redemptionId: id,
+      plan,
+      place: stored.place,
+    });
+    this.clock.advance(12_000);
+    const [outcome] = await this.chain.mineAt(
+      Math.floor(this.clock.nowMs() / 1000),
+      this.chain.to(VaultBench.STRANGER, calldata as `0x${string}`),
+    );
+    return outcome?.error;
+  }
+}

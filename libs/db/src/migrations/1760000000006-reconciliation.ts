@@ -1,0 +1,69 @@
+import { type MigrationInterface, type QueryRunner } from 'typeorm';
+
+/** What the chain paid, beside what the redemptions say of it: the daily comparison of the two, and how far it has got. */
+export class Reconciliation1760000000006 implements MigrationInterface {
+  readonly name = 'Reconciliation1760000000006';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(UP);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(DOWN);
+  }
+}
+
+const UP = `
+CREATE TABLE redemption.reconciliation_checkpoint (
+  chain_id bigint NOT NULL CHECK (chain_id > 0),
+  vault bytea NOT NULL CHECK (octet_length(vault) = 20),
+  start_block bigint NOT NULL CHECK (start_block >= 0),
+  block_number bigint CHECK (block_number >= start_block),
+  block_hash bytea CHECK (octet_length(block_hash) = 32),
+  block_at timestamptz,
+  claims bigint NOT NULL DEFAULT 0 CHECK (claims >= 0),
+  tokens numeric(90, 0) NOT NULL DEFAULT 0 CHECK (tokens >= 0 AND tokens < 'Infinity'),
+  PRIMARY KEY (chain_id, vault),
+  CHECK (num_nonnulls(block_number, block_hash, block_at) IN (0, 3)),
+  CHECK (block_number IS NOT NULL OR claims = 0)
+);
+COMMENT ON TABLE redemption.reconciliation_checkpoint IS 'the final block up to which the claims of a vault were read, and their sums';
+
+CREATE TABLE redemption.vault_claim (
+  chain_id bigint NOT NULL,
+  vault bytea NOT NULL,
+  vault_id bytea NOT NULL CHECK (octet_length(vault_id) = 32),
+  redemption_id uuid,
+  transaction_hash bytea NOT NULL CHECK (octet_length(transaction_hash) = 32),
+  block_number bigint NOT NULL CHECK (block_number >= 0),
+  block_at timestamptz NOT NULL,
+  recipient bytea NOT NULL CHECK (octet_length(recipient) = 20),
+  amount numeric(78, 0) NOT NULL CHECK (amount >= 0 AND amount < 'Infinity'),
+  seen_at timestamptz NOT NULL,
+  settled boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (chain_id, vault, vault_id),
+  FOREIGN KEY (chain_id, vault) REFERENCES redemption.reconciliation_checkpoint
+) WITH (fillfactor = 90);
+COMMENT ON TABLE redemption.vault_claim IS 'final claims as the chain has them, read without regard to our rows';
+COMMENT ON COLUMN redemption.vault_claim.redemption_id IS 'null where the id in the vault was not made of a UUIDv7';
+COMMENT ON COLUMN redemption.vault_claim.settled IS 'found to be the claim of a claimed row, which is final';
+CREATE INDEX vault_claim_redemption ON redemption.vault_claim (redemption_id) WHERE redemption_id IS NOT NULL;
+CREATE INDEX vault_claim_unsettled ON redemption.vault_claim (chain_id, vault, vault_id) WHERE NOT settled;
+
+CREATE TABLE redemption.reconciliation_run (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL,
+  figures jsonb NOT NULL,
+  differences jsonb NOT NULL CHECK (jsonb_typeof(differences) = 'array')
+);
+COMMENT ON TABLE redemption.reconciliation_run IS 'runs that came to their end, with or without differences; amounts are strings';
+CREATE INDEX reconciliation_run_at ON redemption.reconciliation_run (at);
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.reconciliation_run
+  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+`;
+
+const DOWN = `
+DROP TABLE redemption.reconciliation_run;
+DROP TABLE redemption.vault_claim;
+DROP TABLE redemption.reconciliation_checkpoint;
+`;

@@ -125,7 +125,7 @@ describe('a redemption', () => {
     expect((await views.show(failed.id))?.confirmation).toBeNull();
   });
 
-  it("cannot take another one's transaction id, and is told whose it is", async () => {
+  it("cannot take another one's transaction id", async () => {
     const partner = randomUUID();
     await authorised('tx-9', await created({ partner }));
     const other = await created({ partner });
@@ -134,8 +134,6 @@ describe('a redemption', () => {
     const event = { type: 'deduct-confirmed', requestId, partnerTransactionId: 'tx-9' } as const;
     await expect(after(deducting, event)).rejects.toThrow(PartnerIdReusedError);
     expect((await store.get(other.id))?.redemption).toEqual(deducting);
-    const known = { transactionIdIsAnothers: true, revertIdIsAnothers: false };
-    expect(await store.knownIds(other, { transactionId: 'tx-9', revertId: 'r' })).toEqual(known);
     const held = await after(deducting, { type: 'deduct-id-reused', requestId });
     expect((await views.listAttention(10)).map(({ redemption }) => redemption)).toEqual([held]);
     const { states } = await views.counts();

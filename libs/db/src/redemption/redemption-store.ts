@@ -2,7 +2,6 @@ import { type PoolClient } from 'pg';
 import {
   type Address,
   budgetBreach,
-  type KnownIds,
   type Redemption,
   type RedemptionLimits,
   SECONDS_PER_DAY,
@@ -184,21 +183,6 @@ export class RedemptionStore {
   async list(wallet: Address, limit: number, before?: UuidV7): Promise<StoredRedemption[]> {
     const values = [addressBytes(wallet), before ?? null, limit];
     return (await this.database.query<RedemptionRow>(sql.LIST, values)).map(storedOf);
-  }
-
-  /** Whether ids in a partner's answer belong to another of its redemptions. */
-  async knownIds(
-    { id, partner }: Pick<Redemption, 'id' | 'partner'>,
-    ids: { readonly transactionId?: string; readonly revertId?: string },
-  ): Promise<KnownIds> {
-    const [row] = await this.database.query<{ transaction: boolean; revert: boolean }>(
-      sql.KNOWN_IDS,
-      [partner, id, ids.transactionId ?? null, ids.revertId ?? null],
-    );
-    return {
-      transactionIdIsAnothers: row?.transaction === true,
-      revertIdIsAnothers: row?.revert === true,
-    };
   }
 
   /** The log of a call that belongs to no redemption: a balance. */

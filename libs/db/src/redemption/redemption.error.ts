@@ -53,7 +53,7 @@ export class LimitBreachedError extends PermanentError {
   }
 }
 
-/** An id of the partner's belongs to another redemption of it already. Ask `knownIds` and decide again. */
+/** An id of the partner's belongs to another redemption of it already. Decide again, knowing that. */
 export class PartnerIdReusedError extends RetryableError {
   constructor(
     readonly redemptionId: UuidV7,

@@ -141,14 +141,6 @@ export const LIST: Statement = {
     WHERE r.wallet = $1 AND ($2::uuid IS NULL OR r.id < $2) ORDER BY r.id DESC LIMIT $3`,
 };
 
-/** $1 partner, $2 this redemption, $3 transaction id, $4 revert id; either may be null. */
-export const KNOWN_IDS: Statement = {
-  name: 'redemption_known_ids',
-  text: `SELECT
-    EXISTS (SELECT FROM redemption.redemption WHERE partner = $1 AND partner_transaction_id = $3 AND id <> $2) AS transaction,
-    EXISTS (SELECT FROM redemption.redemption WHERE partner = $1 AND partner_revert_id = $4 AND id <> $2) AS revert`,
-};
-
 export const BEGIN_CALL: Statement = {
   name: 'call_begin',
   text: `INSERT INTO redemption.partner_call (request_id, partner, step) VALUES ($1, $2, 'balance')`,

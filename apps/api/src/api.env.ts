@@ -86,4 +86,14 @@ export class ApiSettings extends SecretsSettings {
   @Min(0)
   @Max(120_000)
   readonly shutdownDelayMs!: number;
+
+  @Setting({
+    description:
+      'Staging only: POST /api/debug/signature tells a partner what is signed and where its own signature differs. Refused where NODE_ENV is production.',
+    default: 'false',
+  })
+  readonly signatureDebugger!: boolean;
+
+  @Setting({ description: 'production refuses what is meant for development.', optional: true })
+  readonly nodeEnv?: string;
 }

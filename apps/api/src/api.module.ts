@@ -3,6 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { CLOCK, type Clock, HealthModule, HealthRegistry, MetricsModule } from '#libs/platform';
 import { Database, IndexStore, SnapshotStore } from '#libs/db';
 import { type ApiSettings } from './api.env.js';
+import { SignatureDebuggerController } from './debug/signature-debugger.controller.js';
 import { DocsController } from './docs/docs.controller.js';
 import { ApiChecks } from './health/api-checks.js';
 import { Shutdown } from './shutdown.js';
@@ -22,7 +23,11 @@ export class ApiModule {
     return {
       module: ApiModule,
       imports: [HealthModule, MetricsModule.register('api')],
-      controllers: [SnapshotsController, DocsController],
+      controllers: [
+        SnapshotsController,
+        DocsController,
+        ...(settings.signatureDebugger ? [SignatureDebuggerController] : []),
+      ],
       providers: [
         { provide: CLOCK, useValue: clock },
         { provide: Database, useValue: database },

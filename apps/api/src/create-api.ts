@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { MemoryRateLimiter } from '#libs/cache';
 import { createDatabase, PartnerStore } from '#libs/db';
+import { PermanentError } from '#libs/domain';
 import { type Clock, type Logger, NestLogger, Registry, systemClock } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
 import { type ApiSettings } from './api.env.js';
@@ -23,13 +24,20 @@ export interface ApiOptions {
 
 /**
  * The whole API, ready to listen; `close()` stops it and everything it opened.
- * @throws DatabaseUnavailableError, DatabaseRefusedError where there is no database to start with
+ * @throws DatabaseUnavailableError, DatabaseRefusedError where there is no database to start with; PermanentError
+ * DEBUGGER_REFUSED in production
  */
 export async function createApi({
   settings,
   logger,
   clock = systemClock,
 }: ApiOptions): Promise<NestFastifyApplication> {
+  if (settings.signatureDebugger && settings.nodeEnv === 'production') {
+    throw new PermanentError(
+      'DEBUGGER_REFUSED',
+      'SIGNATURE_DEBUGGER hands out signatures and is not for production. Turn it off.',
+    );
+  }
   const database = await createDatabase({
     url: settings.databaseUrl,
     applicationName: 'lowmark api',

@@ -1,3 +1,8 @@
 export { hashApiKey, isApiKey, type MintedCredential, mintCredential } from './credential.js';
+export {
+  explainSignature,
+  type SignatureExplanation,
+  type SignatureQuestion,
+} from './explain-signature.js';
 export { hmacSha256Hex, verifySignature } from './hmac.js';
 export { KeyRing, mintSecretsKey } from './key-ring.js';

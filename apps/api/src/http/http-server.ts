@@ -18,7 +18,7 @@ import { type Admissions } from './keys/admission.js';
 import { ClientErrors } from './signing/client-errors.js';
 import { signReply, signResponses } from './signing/sign-responses.js';
 
-/** No route reads a body. */
+/** Enough for the largest body of the interface, to be looked at by the signature debugger. */
 const MAX_BODY_BYTES = 16 * 1024;
 /** Node's own limit answers unsigned or, from the parser, without knowing the caller: ours, far below it, comes first. */
 const MAX_PARSED_HEAD_BYTES = 128 * 1024;

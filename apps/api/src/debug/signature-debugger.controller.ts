@@ -1,0 +1,24 @@
+import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import { type FastifyRequest } from 'fastify';
+import { explainSignature, type SignatureExplanation } from '#libs/signing';
+import { ApiError } from '../http/errors/api.error.js';
+import { ApiKeyGuard } from '../http/keys/api-key.guard.js';
+import { type AskedSignature, SignatureQuestionPipe } from './signature-question.pipe.js';
+
+/**
+ * `POST /api/debug/signature`: what would be signed under the caller's shared secret, the signature, and which mistake made another
+ * one. Whoever has the key gets signatures without having the secret, so it is there only where SIGNATURE_DEBUGGER says so.
+ */
+@Controller('api/debug/signature')
+@UseGuards(ApiKeyGuard)
+export class SignatureDebuggerController {
+  @Post()
+  @HttpCode(200)
+  explain(
+    @Req() { admission }: FastifyRequest,
+    @Body(SignatureQuestionPipe) question: AskedSignature,
+  ): { readonly success: true } & SignatureExplanation {
+    if (admission?.caller === undefined) throw ApiError.unauthorized();
+    return { success: true, ...explainSignature({ ...question, secret: admission.secret }) };
+  }
+}

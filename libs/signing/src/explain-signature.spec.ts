@@ -1,0 +1,124 @@
+import { createHash, createHmac } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { explainSignature, type SignatureQuestion } from './explain-signature.js';
+
+const SECRET = 'svcs_0123456789abcdefghijABCDEFGHIJ';
+const BODY = '{"address":"0xab","deductPoints":5}';
+const CALL: SignatureQuestion = {
+  secret: SECRET,
+  method: 'POST',
+  path: '/game/v1/deduct-points-by-address',
+  requestId: '019aa632-9d7b-7c01-9b2f-5b0f6f1a2c3d',
+  body: BODY,
+};
+const RIGHT = `POST${CALL.path}${CALL.requestId ?? ''}${BODY}`;
+
+function hmac(content: string, key: string | Buffer = SECRET, algorithm = 'sha256') {
+  return createHmac(algorithm, key).update(content);
+}
+
+describe('explainSignature', () => {
+  it('shows what is signed, and the signature', () => {
+    expect(explainSignature(CALL)).toEqual({
+      content: RIGHT,
+      signature: hmac(RIGHT).digest('hex'),
+      mistakes: [],
+    });
+  });
+
+  it('cuts a URL to its path', () => {
+    const path = `https://game.example${CALL.path}?x=1`;
+    expect(explainSignature({ ...CALL, path }).content).toBe(RIGHT);
+  });
+
+  it('says that the right one matches', () => {
+    const given = hmac(RIGHT).digest('hex');
+    expect(explainSignature({ ...CALL, given })).toMatchObject({ matches: true, mistakes: [] });
+  });
+
+  const short = CALL.path.replace('/game', '');
+  it.each<[string, string, string]>([
+    ['upper-case hex', hmac(RIGHT).digest('hex').toUpperCase(), 'upper-case hex'],
+    ['base64', hmac(RIGHT).digest('base64'), 'in base64;'],
+    ['blanks around it', ` ${hmac(RIGHT).digest('hex')}`, 'white space around'],
+    ['SHA-1', hmac(RIGHT, SECRET, 'sha1').digest('hex'), 'HMAC-SHA1'],
+    [
+      'a plain hash',
+      createHash('sha256')
+        .update(SECRET + RIGHT)
+        .digest('hex'),
+      'plain SHA-256',
+    ],
+    ['a secret with its line break', hmac(RIGHT, `${SECRET}\n`).digest('hex'), 'line break'],
+    [
+      'a decoded secret',
+      hmac(RIGHT, Buffer.from(SECRET, 'base64')).digest('hex'),
+      'decoded as base64',
+    ],
+    ['no secret', hmac(RIGHT, '').digest('hex'), 'not read at all'],
+    ['no request id', hmac(`POST${CALL.path}${BODY}`).digest('hex'), 'X-API-REQUEST is left out'],
+    [
+      'separators',
+      hmac(['POST', CALL.path, CALL.requestId, BODY].join('\n')).digest('hex'),
+      'joined with "\\n"',
+    ],
+    ['a stripped prefix', hmac(RIGHT.replace(CALL.path, short)).digest('hex'), 'its first part'],
+    [
+      'a body that Python printed',
+      hmac(RIGHT.replace(BODY, '{"address": "0xab", "deductPoints": 5}')).digest('hex'),
+      'spaces after colons',
+    ],
+    [
+      'a pretty body',
+      hmac(RIGHT.replace(BODY, JSON.stringify(JSON.parse(BODY), undefined, 2))).digest('hex'),
+      'other spacing',
+    ],
+    ['no body', hmac(RIGHT.replace(BODY, '')).digest('hex'), 'body is left out'],
+  ])('names the mistake of %s', (_case, given, mistake) => {
+    const { matches, mistakes } = explainSignature({ ...CALL, given });
+    expect([matches, mistakes]).toEqual([false, [expect.stringContaining(mistake)]]);
+  });
+
+  it('names the query string', () => {
+    const path = '/get-points-by-address?address=0xab';
+    const given = hmac(`GET${path}`).digest('hex');
+    expect(
+      explainSignature({ secret: SECRET, method: 'GET', path, body: '', given }),
+    ).toMatchObject({ mistakes: ['The query string is signed; only the path is.'] });
+  });
+
+  it('names a body that is not canonical where the canonical one was signed', () => {
+    const body = '{"b":1,"a":2}';
+    const given = hmac(`POST/x{"a":2,"b":1}`).digest('hex');
+    expect(
+      explainSignature({ secret: SECRET, method: 'POST', path: '/x', body, given }).mistakes,
+    ).toEqual([expect.stringContaining('canonical form')]);
+  });
+
+  it('names two mistakes at once', () => {
+    const given = hmac(`POST${CALL.path}${BODY}`, `${SECRET}\n`).digest('base64');
+    expect(explainSignature({ ...CALL, given }).mistakes).toEqual([]);
+    const two = hmac(`POST${CALL.path}${BODY}`).digest('base64');
+    expect(explainSignature({ ...CALL, given: two }).mistakes).toEqual([
+      expect.stringContaining('base64'),
+      expect.stringContaining('X-API-REQUEST'),
+    ]);
+  });
+
+  it('never throws, and blames nothing for a signature of another secret', () => {
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.string(),
+        fc.string(),
+        fc.string(),
+        (method, path, body, other) => {
+          const given = hmac(`${method}${path}${body}`, `other ${other}`).digest('hex');
+          const found = explainSignature({ secret: SECRET, method, path, body, given });
+          expect([found.matches, found.mistakes]).toEqual([false, []]);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,207 @@
+/**
+ * What a signature should have been, and, where a given one is another, which mistake makes exactly that one. A mistake is only named
+ * where it reproduces the given signature to the last bit, so what is said is never a guess.
+ */
+import { createHash, createHmac } from 'node:crypto';
+import { canonicalJson, pathOf, signedContent } from '#libs/domain';
+import { hmacSha256Hex, verifySignature } from './hmac.js';
+
+export interface SignatureQuestion {
+  readonly secret: string;
+  readonly method: string;
+  /** The path as sent; a whole URL, or one with a query string, is cut to it. */
+  readonly path: string;
+  /** `X-API-REQUEST`; absent for answers of the staking API. */
+  readonly requestId?: string | undefined;
+  /** As sent, byte for byte. */
+  readonly body: string;
+  /** The signature that somebody else made. */
+  readonly given?: string | undefined;
+}
+
+export interface SignatureExplanation {
+  /** What is signed: `METHOD + PATH + X-API-REQUEST + BODY`. */
+  readonly content: string;
+  readonly signature: string;
+  /** Absent where none was given. */
+  readonly matches?: boolean;
+  /** What made the given signature, most likely mistake first; empty where nothing that is known did. */
+  readonly mistakes: readonly string[];
+}
+
+/** How one signature is made. */
+interface Recipe {
+  readonly key: string | Buffer;
+  readonly parts: readonly [method: string, path: string, requestId: string, body: string];
+  readonly separator: string;
+  readonly algorithm: 'sha256' | 'sha1' | 'sha512' | 'sha256 of secret and content';
+  readonly encoding: 'hex' | 'base64' | 'base64url' | 'HEX';
+}
+
+interface Mistake {
+  readonly says: string;
+  /** Undefined where it would change nothing. */
+  readonly make: (recipe: Recipe) => Recipe | undefined;
+}
+
+export function explainSignature(question: SignatureQuestion): SignatureExplanation {
+  const { secret, method, requestId = '', body, given } = question;
+  const path = pathOf(question.path);
+  const content = signedContent({ method, path, requestId, body });
+  const signature = hmacSha256Hex(secret, content);
+  if (given === undefined) return { content, signature, mistakes: [] };
+  const matches = verifySignature(secret, content, given);
+  const right: Recipe = {
+    key: secret,
+    parts: [method, path, requestId, body],
+    separator: '',
+    algorithm: 'sha256',
+    encoding: 'hex',
+  };
+  return { content, signature, matches, mistakes: matches ? [] : find(right, question, given) };
+}
+
+/** One mistake, or two at once. */
+function find(right: Recipe, question: SignatureQuestion, given: string): string[] {
+  const mistakes = [...mistakesOf(question)];
+  const isGiven = (recipe: Recipe): boolean => signatureOf(recipe) === given;
+  if (given.trim() !== given && signatureOf(right) === given.trim()) {
+    return ['There is white space around the signature.'];
+  }
+  for (const mistake of mistakes) {
+    const recipe = mistake.make(right);
+    if (recipe && isGiven(recipe)) return [mistake.says];
+  }
+  for (const [at, first] of mistakes.entries()) {
+    const once = first.make(right);
+    if (!once) continue;
+    for (const second of mistakes.slice(at + 1)) {
+      const twice = second.make(once);
+      if (twice && isGiven(twice)) return [first.says, second.says];
+    }
+  }
+  return [];
+}
+
+function signatureOf({ key, parts, separator, algorithm, encoding }: Recipe): string {
+  const content = parts.filter((part) => separator === '' || part !== '').join(separator);
+  const digest =
+    algorithm === 'sha256 of secret and content'
+      ? createHash('sha256').update(key).update(content).digest()
+      : createHmac(algorithm, key).update(content).digest();
+  return encoding === 'HEX' ? digest.toString('hex').toUpperCase() : digest.toString(encoding);
+}
+
+function* mistakesOf({ secret, path, given }: SignatureQuestion): Generator<Mistake> {
+  const encodings: [Recipe['encoding'], string][] = [
+    ['HEX', 'It is in upper-case hex; lower case is expected.'],
+    ['base64', 'It is in base64; lower-case hex is expected.'],
+    ['base64url', 'It is in base64url; lower-case hex is expected.'],
+  ];
+  for (const [encoding, says] of encodings) yield { says, make: (of) => ({ ...of, encoding }) };
+  yield* partMistakes(path);
+  yield* keyMistakes(secret);
+  for (const separator of ['\n', ' ', '|', '.', ':', '&']) {
+    const says = `The parts are joined with ${JSON.stringify(separator)}; there is nothing between them.`;
+    yield { says, make: (of) => ({ ...of, separator }) };
+  }
+  const algorithms: [Recipe['algorithm'], string][] = [
+    ['sha1', 'It is made with HMAC-SHA1; HMAC-SHA256 is expected.'],
+    ['sha512', 'It is made with HMAC-SHA512; HMAC-SHA256 is expected.'],
+    [
+      'sha256 of secret and content',
+      'It is a plain SHA-256 of secret and content; HMAC-SHA256 is expected.',
+    ],
+  ];
+  for (const [algorithm, says] of algorithms) yield { says, make: (of) => ({ ...of, algorithm }) };
+  if (given === '') yield { says: 'The signature is empty.', make: () => undefined };
+}
+
+function* partMistakes(sentPath: string): Generator<Mistake> {
+  const change = (
+    says: string,
+    edit: (parts: Recipe['parts']) => readonly (string | undefined)[],
+  ): Mistake => ({
+    says,
+    make: (recipe) => {
+      const edited = edit(recipe.parts);
+      const parts = recipe.parts.map((part, at) => edited[at] ?? part);
+      const isSame = parts.every((part, at) => part === recipe.parts[at]);
+      return isSame ? undefined : { ...recipe, parts: parts as unknown as Recipe['parts'] };
+    },
+  });
+  yield change(
+    'The body is printed again with other spacing: sign the bytes that are sent.',
+    (p) => [...p.slice(0, 3), reprinted(p[3], (value) => JSON.stringify(value, undefined, 2))],
+  );
+  yield change('The body is printed again with spaces after colons and commas.', (p) => [
+    ...p.slice(0, 3),
+    reprinted(p[3], spaced),
+  ]);
+  yield change('The body is put into canonical form, and other bytes are sent.', (p) => [
+    ...p.slice(0, 3),
+    reprinted(p[3], canonicalJson),
+  ]);
+  yield change('The body is signed with a line break at its end.', (p) => [
+    ...p.slice(0, 3),
+    `${p[3]}\n`,
+  ]);
+  yield change('The body is left out.', (p) => [...p.slice(0, 3), '']);
+  yield change('An empty body is signed as {}.', (p) => [...p.slice(0, 3), p[3] || '{}']);
+  yield change('The query string is signed; only the path is.', (p) => [p[0], withQuery(sentPath)]);
+  yield change('Scheme and host are signed; only the path is.', (p) => [p[0], sentPath]);
+  yield change(
+    'The path is signed without its first part, as behind a prefix or a gateway.',
+    (p) => [p[0], p[1].replace(/^\/[^/]+(?=\/)/, '')],
+  );
+  yield change('The path is signed with a slash at its end.', (p) => [p[0], `${p[1]}/`]);
+  yield change('The path is signed without the slash at its beginning.', (p) => [
+    p[0],
+    p[1].replace(/^\//, ''),
+  ]);
+  yield change('The path is left out.', (p) => [p[0], '']);
+  yield change('X-API-REQUEST is left out.', (p) => [p[0], p[1], '']);
+  yield change('X-API-REQUEST is signed in upper case.', (p) => [p[0], p[1], p[2].toUpperCase()]);
+  yield change('The method is signed in lower case.', (p) => [p[0].toLowerCase()]);
+  yield change('The method is left out.', () => ['']);
+}
+
+function* keyMistakes(secret: string): Generator<Mistake> {
+  const keys: [string | Buffer, string][] = [
+    ['', 'The secret is empty: it was not read at all.'],
+    [`${secret}\n`, 'The secret was read with the line break at its end.'],
+    [secret.trim(), 'The secret was trimmed.'],
+    [secret.replace(/^svcs_/, ''), 'The secret was cut: svcs_ belongs to it.'],
+    [Buffer.from(secret, 'base64'), 'The secret was decoded as base64; it is used as it is.'],
+    [Buffer.from(secret, 'hex'), 'The secret was decoded as hex; it is used as it is.'],
+    [
+      Buffer.from(secret.replace(/^svcs_/, ''), 'base64url'),
+      'The secret was cut and decoded as base64; it is used as it is.',
+    ],
+  ];
+  for (const [key, says] of keys) {
+    yield { says, make: (recipe) => (key === secret ? undefined : { ...recipe, key }) };
+  }
+}
+
+function reprinted(body: string, print: (value: unknown) => string): string | undefined {
+  try {
+    return print(JSON.parse(body));
+  } catch {
+    // Not JSON: there is no other way to print it.
+    return undefined;
+  }
+}
+
+/** As Python's json.dumps prints. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([k, v]) => `${JSON.stringify(k)}: ${spaced(v)}`);
+  return `{${members.join(', ')}}`;
+}
+
+function withQuery(sentPath: string): string {
+  const query = sentPath.search(/[?#]/);
+  return query === -1 ? sentPath : pathOf(sentPath) + sentPath.slice(query);
+}

@@ -2,9 +2,10 @@ import { Command, CommanderError } from 'commander';
 import { environmentOrStack, type SettingsSource, STACK_FILE } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { DatabaseRefusedError } from '#libs/db';
-import { redact, version } from '#libs/platform';
+import { type Clock, redact, systemClock, version } from '#libs/platform';
 import { migrateCommand } from './commands/migrate.command.js';
-import { partnerCreateCommand } from './commands/partner-create.command.js';
+import { partnerCommand } from './commands/partner.command.js';
+import { redemptionCommand } from './commands/redemption.command.js';
 import { type Terminal } from './commands/terminal.js';
 
 const HELP = `
@@ -19,17 +20,16 @@ export async function runCli(
   argv: readonly string[],
   terminal: Terminal,
   source: () => SettingsSource = environmentOrStack,
+  clock: Clock = systemClock,
 ): Promise<number> {
   const program = new Command('lowmark')
     .description('Commands for the operator of Lowmark')
     .version(version())
     .addHelpText('after', HELP);
-  program.addCommand(migrateCommand(source, terminal));
-  program.addCommand(
-    new Command('partner')
-      .description('partners and their credentials')
-      .addCommand(partnerCreateCommand(source, terminal)),
-  );
+  const context = { source, terminal, clock };
+  program.addCommand(migrateCommand(context));
+  program.addCommand(partnerCommand(context));
+  program.addCommand(redemptionCommand(context));
   direct(program, terminal);
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -43,7 +43,11 @@ export async function runCli(
 
 /** Makes a command and its children return to us with their errors, and write where we say. */
 function direct(command: Command, terminal: Terminal): void {
-  command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+  const writeErr = (text: string): void => {
+    // Commander repeats the values that it refuses.
+    terminal.err(redact(text));
+  };
+  command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr });
   for (const child of command.commands) direct(child, terminal);
 }
 

@@ -1,6 +1,10 @@
+import { text } from 'node:stream/consumers';
+import { ask } from './ask.js';
 import { runCli } from './cli.js';
 
 process.exitCode = await runCli(process.argv.slice(2), {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
+  out: (written) => process.stdout.write(written),
+  err: (written) => process.stderr.write(written),
+  input: () => text(process.stdin),
+  ...(process.stdin.isTTY && { ask }),
 });

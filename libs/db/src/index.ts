@@ -41,6 +41,12 @@ export {
   type DeliveryWrite,
   type StoredDelivery,
 } from './redemption/delivery-store.js';
+export { type Checkpoint, type VaultClaim } from './redemption/reconciliation-rows.js';
+export {
+  type Books,
+  type LastRun,
+  ReconciliationStore,
+} from './redemption/reconciliation-store.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export {
   IdempotencyConflictError,

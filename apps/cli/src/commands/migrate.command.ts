@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { readSettings, type SettingsSource } from '#libs/config';
+import { readSettings } from '#libs/config';
 import { migrate } from '#libs/db';
 import { MigrateSettings } from '../cli.env.js';
-import { type Terminal } from './terminal.js';
+import { type CommandContext } from '../command-context.js';
 
 /** `migrate`: brings the schema up to date. */
-export function migrateCommand(source: () => SettingsSource, terminal: Terminal): Command {
+export function migrateCommand({ source, terminal }: CommandContext): Command {
   return new Command('migrate')
     .description('bring the database schema up to date; safe to run twice and from two places')
     .action(async () => {

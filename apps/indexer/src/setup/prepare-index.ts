@@ -73,5 +73,5 @@ export async function prepareIndex(parts: PrepareParts, wanted: PrepareSettings)
     tokenDecimals: token.decimals,
     head: before,
   });
-  logger.info({ firstBlock: wanted.firstBlock, token }, 'A new index begins');
+  logger.info({ firstBlock: wanted.firstBlock, ...token }, 'A new index begins');
 }

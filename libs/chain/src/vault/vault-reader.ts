@@ -80,6 +80,29 @@ export class VaultReader {
   }
 
   /**
+   * The same by two nodes, where there are two: a node that leaves some out is made good by another, and what is in a receipt needs no
+   * second word. One that cannot be asked now is done without.
+   */
+  async witnessedEvents(span: VaultSpan, signal?: AbortSignal): Promise<VaultEvent[]> {
+    const read = (avoid: readonly string[]) =>
+      this.pool.run(
+        async (session) => ({
+          witness: session.endpoint,
+          events: await this.logs.read(session, span),
+        }),
+        { avoid, patient: avoid.length === 0, signal },
+      );
+    const { witness, events } = await read([]);
+    if (this.witnesses < 2) return events;
+    try {
+      return united(events, (await read([witness])).events);
+    } catch (error) {
+      if (!(error instanceof AllEndpointsFailedError)) throw error;
+      return events;
+    }
+  }
+
+  /**
    * The evidence about each payout at the newest final block, in their order. A doubt says what does not fit; it is worth an alert,
    * and asking again costs nothing.
    * @throws PermanentError where an id is not a UUIDv7
@@ -179,6 +202,13 @@ export class VaultReader {
     const { vault, token } = this.options;
     return readVaultStatuses(session, ids, block, { calls: this.calls, vault, token });
   }
+}
+
+/** Each once; those that only the second node has come last. */
+function united(events: readonly VaultEvent[], others: readonly VaultEvent[]): VaultEvent[] {
+  const key = ({ kind, vaultId, block }: VaultEvent) => `${kind} ${vaultId} ${block.hash}`;
+  const known = new Set(events.map(key));
+  return [...events, ...others.filter((event) => !known.has(key(event)))];
 }
 
 function split(events: readonly VaultEvent[]): Pick<VaultSighting, 'claims' | 'cancellations'> {

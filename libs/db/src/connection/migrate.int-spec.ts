@@ -12,6 +12,8 @@ const ALL = [
   'ReaderRole1760000000002',
   'Redemption1760000000003',
   'RedemptionDue1760000000004',
+  'Sessions1760000000005',
+  'Reconciliation1760000000006',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

@@ -8,6 +8,7 @@ import {
   DatabaseRefusedError,
   PartnerMissingError,
   PartnerStore,
+  PartnerUnknownError,
 } from '../index.js';
 
 let test: TestDatabase;
@@ -66,6 +67,24 @@ describe('CallbackStore', () => {
     await expect(callbacks.pause(randomUUID(), true)).rejects.toThrow(PartnerMissingError);
     expect(await callbacks.find(randomUUID())).toBeUndefined();
     expect(await callbacks.findByName('nobody')).toBeUndefined();
+  });
+
+  it('changes what is set by what is set, one change after the other, or not at all', async () => {
+    await callbacks.set(partnerId, someSettings({ minPoints: 1n }));
+    const grow = () =>
+      callbacks.change('acme', (before) => ({
+        ...someSettings(before),
+        minPoints: (before?.minPoints ?? 0n) + 1n,
+      }));
+    await Promise.all(Array.from({ length: 5 }, grow));
+    expect((await callbacks.find(partnerId))?.minPoints).toBe(6n);
+    const before = await callbacks.find(partnerId);
+    const fails = () => {
+      throw new Error('merge');
+    };
+    await expect(callbacks.change(partnerId, fails)).rejects.toThrow('merge');
+    await expect(callbacks.change('Nobody', fails)).rejects.toThrow(PartnerUnknownError);
+    expect(await callbacks.find(partnerId)).toEqual(before);
   });
 
   it.each<[string, Partial<CallbackSettings>]>([

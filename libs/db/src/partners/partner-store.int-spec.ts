@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
+  CallbackStore,
   type Database,
   DatabaseRefusedError,
   type NewCredential,
@@ -51,6 +52,55 @@ describe('PartnerStore', () => {
     const again = { name: 'nOVA', rate: 20, burst: 100, credential: aCredential() };
     await expect(partners.create(again)).rejects.toThrow(PartnerExistsError);
     expect(await partners.findCredential(again.credential.keyHash)).toBeUndefined();
+  });
+
+  it('makes no partner where its callback is refused, and none without its audit row', async () => {
+    const callback = {
+      url: 'https://game.example',
+      key: 'their-key',
+      secretCiphertext: randomBytes(8),
+      usdPerPoint: { digits: 1n, scale: 2 },
+      confirms: true,
+      capabilities: [],
+    };
+    const audit = { actor: 'operator:ann', note: { command: 'partner create', outcome: 'done' } };
+    const whole = { name: 'Whole', rate: 20, burst: 100, callback };
+    const refused = { ...callback, url: 'ftp://game.example' };
+    await expect(
+      partners.create({ ...whole, callback: refused, credential: aCredential() }, audit),
+    ).rejects.toThrow(DatabaseRefusedError);
+    const nobody = { ...audit, actor: '' };
+    await expect(partners.create({ ...whole, credential: aCredential() }, nobody)).rejects.toThrow(
+      DatabaseRefusedError,
+    );
+    expect(await partners.identify('whole')).toBeUndefined();
+    const { partnerId } = await partners.create({ ...whole, credential: aCredential() }, audit);
+    expect(await new CallbackStore(database).find(partnerId)).toMatchObject(callback);
+    const { rows } = await database.pool.query('SELECT actor, partner FROM redemption.audit');
+    expect(rows).toEqual([{ actor: 'operator:ann', partner: partnerId }]);
+  });
+
+  it('knows a partner by its name in any capitals, and by its id', async () => {
+    const credential = aCredential();
+    const { partnerId } = await partners.create({ name: 'Orion', rate: 1, burst: 2, credential });
+    const orion = { partnerId, partnerName: 'Orion' };
+    for (const text of ['oRION', partnerId, partnerId.toUpperCase()]) {
+      expect(await partners.identify(text)).toEqual(orion);
+    }
+    expect(await partners.identify("Orion' OR '1'='1")).toBeUndefined();
+    // A name may look like another one's id.
+    const named = { name: partnerId, rate: 1, burst: 2, credential: aCredential() };
+    const { partnerId: other } = await partners.create(named);
+    expect((await partners.identify(partnerId))?.partnerId).toBe(other);
+    expect((await partners.list()).find((one) => one.partnerId === partnerId)).toEqual({
+      ...orion,
+      rate: 1,
+      burst: 2,
+      createdAt: expect.any(Date),
+      credentials: [
+        { keyPrefix: credential.keyPrefix, createdAt: expect.any(Date), revokedAt: null },
+      ],
+    });
   });
 
   it.each([

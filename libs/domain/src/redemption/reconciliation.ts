@@ -134,7 +134,10 @@ function claimDifferences(figures: VaultFigures): Difference[] {
   });
   if (missing.count === 0) return claims;
   const text = `${missing.count} redemptions are claimed, and the chain has no claim of them`;
-  return [...claims, { kind: 'row-without-claim', severity: 'critical', ...missing, text, subject }];
+  return [
+    ...claims,
+    { kind: 'row-without-claim', severity: 'critical', ...missing, text, subject },
+  ];
 }
 
 /** What the differences that have a name do not explain. */

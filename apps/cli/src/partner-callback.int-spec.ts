@@ -1,0 +1,293 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CallbackStore, type PartnerCallback } from '#libs/db';
+import { parseDecimal } from '#libs/domain';
+import { hashApiKey, KeyRing } from '#libs/signing';
+import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
+
+const URL_GIVEN = 'https://Game.Example/svc/';
+const URL_STORED = 'https://game.example/svc';
+const KEY = ['--callback-key', CALLBACK_KEY];
+const NEEDED = ['--callback-url', URL_GIVEN, ...KEY, '--usd-per-point', '0.010'];
+
+let bench: CliBench;
+let directory: string;
+beforeAll(async () => {
+  bench = await CliBench.start();
+  directory = await mkdtemp(join(tmpdir(), 'lowmark-cli-'));
+});
+afterAll(() => bench.drop());
+
+async function secretFile(text: string): Promise<string[]> {
+  const path = join(directory, 'secret');
+  await writeFile(path, text, { mode: 0o600 });
+  return ['--callback-secret-file', path];
+}
+
+function callbackOf(name: string): Promise<PartnerCallback | undefined> {
+  return new CallbackStore(bench.database).findByName(name);
+}
+
+function opened({ secretCiphertext, key }: PartnerCallback): string {
+  const { SECRETS_KEY = '' } = bench.settings;
+  return KeyRing.parse(SECRETS_KEY).open(secretCiphertext, hashApiKey(key));
+}
+
+async function partners(): Promise<number> {
+  return (await bench.database.pool.query('SELECT FROM partners.partner')).rowCount ?? 0;
+}
+
+describe('partner create with a callback', () => {
+  it('stores all of it, the secret sealed for its key', async () => {
+    const secret = await secretFile(`${CALLBACK_SECRET}\n`);
+    const limits = ['--min-points', '10', '--max-points', '100000', '--daily-token-budget', '12.5'];
+    const bonus = ['--bonus-from', '5000', '--bonus-rate', '0.02', '--no-confirm'];
+    const capabilities = ['--capability', 'tombstones', 'enforces-freshness'];
+    const argv = [...NEEDED, ...secret, ...limits, ...bonus, ...capabilities, '--as', 'ann'];
+    const ran = await bench.run('partner', 'create', '--name', 'Full', '--json', ...argv);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    const { partnerId } = JSON.parse(ran.out) as { partnerId: string };
+    const callback = await callbackOf('full');
+    expect(callback).toEqual({
+      partnerId,
+      partnerName: 'Full',
+      url: URL_STORED,
+      key: CALLBACK_KEY,
+      secretCiphertext: expect.anything(),
+      usdPerPoint: parseDecimal('0.010'),
+      bonus: { fromPoints: 5000n, rate: parseDecimal('0.02') },
+      minPoints: 10n,
+      maxPoints: 100_000n,
+      dailyTokenBudget: parseDecimal('12.5'),
+      confirms: false,
+      capabilities: ['tombstones', 'enforces-freshness'],
+      paused: false,
+    });
+    expect(callback && opened(callback)).toBe(CALLBACK_SECRET);
+    expect((await bench.audit())[0]).toEqual({
+      actor: 'operator:ann',
+      command: 'partner create',
+      redemption_id: null,
+      partner: partnerId,
+      arguments: {
+        name: 'Full',
+        rate: 20,
+        burst: 100,
+        callbackUrl: URL_STORED,
+        callbackKey: 'given',
+        callbackSecret: 'given',
+        usdPerPoint: '0.010',
+        bonusFrom: '5000',
+        bonusRate: '0.02',
+        minPoints: '10',
+        maxPoints: '100000',
+        dailyTokenBudget: '12.5',
+        confirm: false,
+        capability: ['tombstones', 'enforces-freshness'],
+      },
+      outcome: 'done',
+    });
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['no URL', [...KEY, '--usd-per-point', '1'], /needs --callback-url.*\[OPTION_INVALID\]/],
+    ['http', ['--callback-url', 'http://game.example', ...KEY], /does not begin with https/],
+    ['a private address', ['--callback-url', 'https://10.0.0.1', ...KEY], /not public \(private\)/],
+    [
+      'cloud metadata',
+      ['--callback-url', 'https://169.254.169.254', '--allow-private'],
+      /linkLocal/,
+    ],
+    ['a password in the URL', ['--callback-url', 'https://u:hunter2@game.example'], /a password/],
+    ['a query', ['--callback-url', 'https://game.example?x=hunter2'], /holds a query/],
+    ['a key that is no header', [...NEEDED, '--callback-key', 'two words'], /CREDENTIAL_INVALID/],
+    ['points for nothing', [...NEEDED, '--usd-per-point', '0.0'], /Expected a decimal above 0/],
+    [
+      'an inexact price',
+      [...NEEDED, '--usd-per-point', '1e-2'],
+      /Expected a decimal above 0|such as/,
+    ],
+    ['half a bonus', [...NEEDED, '--bonus-from', '5'], /both --bonus-from and --bonus-rate/],
+    ['a bonus of NaN', [...NEEDED, '--bonus-rate', 'NaN'], /Expected a decimal/],
+    [
+      'limits the wrong way',
+      [...NEEDED, '--min-points', '9', '--max-points', '8'],
+      /more than the most/,
+    ],
+    [
+      'points beyond JSON',
+      [...NEEDED, '--max-points', '9007199254740992'],
+      /whole number of points/,
+    ],
+    ['telepathy', [...NEEDED, '--capability', 'telepathy'], /Expected none or one of/],
+  ])('refuses %s and leaves nothing behind', async (name, argv, message) => {
+    const before = await partners();
+    const secret = await secretFile(CALLBACK_SECRET);
+    const ran = await bench.run('partner', 'create', '--name', name, ...secret, ...argv);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(message);
+    expect(ran.err).not.toContain('hunter2');
+    expect(await partners()).toBe(before);
+  });
+
+  it('takes development addresses only when told so, and says what the service needs', async () => {
+    const argv = ['--callback-url', 'http://127.0.0.1:4000', ...KEY, '--usd-per-point', '1'];
+    const secret = await secretFile(CALLBACK_SECRET);
+    const create = ['partner', 'create', '--name', 'Local', ...argv, ...secret];
+    expect((await bench.run(...create)).err).toContain('--allow-private');
+    const ran = await bench.run(...create, '--allow-private');
+    expect(ran.code).toBe(0);
+    expect(ran.err).toMatch(/ALLOW_PRIVATE_PARTNERS is true/);
+    // Not stored: the next change of the URL needs it again.
+    const url = ['--callback-url', 'http://127.0.0.1:4001'];
+    expect((await bench.run('partner', 'set', 'local', ...url)).code).toBe(1);
+    expect((await bench.run('partner', 'set', 'local', '--max-points', '9')).code).toBe(0);
+  });
+});
+
+describe('the secret', () => {
+  const create = ['partner', 'create', ...NEEDED, '--name'];
+
+  it('comes from an argument too, with a warning', async () => {
+    const ran = await bench.run(...create, 'Argued', '--callback-secret', CALLBACK_SECRET);
+    expect(ran.code).toBe(0);
+    expect(ran.err).toMatch(/^Warning: .*--callback-secret-file/);
+    const callback = await callbackOf('Argued');
+    expect(callback && opened(callback)).toBe(CALLBACK_SECRET);
+  });
+
+  it('loses the one line break at its end and nothing else', async () => {
+    await bench.run(...create, 'Broken', ...(await secretFile(' with spaces \r\n')));
+    const callback = await callbackOf('Broken');
+    expect(callback && opened(callback)).toBe(' with spaces ');
+  });
+
+  it.each<[string, string]>([
+    ['nothing', ''],
+    ['a line break only', '\n'],
+    ['two lines', 'hunter2\nhunter2\n'],
+    ['too much', 'hunter2'.repeat(1000)],
+  ])('is not %s', async (_, text) => {
+    const before = await partners();
+    for (const input of [await secretFile(text), ['--callback-secret', '-']]) {
+      const stdin = { input: () => Promise.resolve(text) };
+      const ran = await bench.runWith(stdin, ...create, 'Nobody', ...input);
+      expect(ran).toMatchObject({ code: 1, out: '' });
+      expect(ran.err).toContain('[OPTION_INVALID]');
+      expect(ran.err).not.toContain('hunter2');
+    }
+    expect(await partners()).toBe(before);
+  });
+
+  it('is not in a file that is not there, nor in two places', async () => {
+    const absent = ['--callback-secret-file', join(directory, 'absent')];
+    expect((await bench.run(...create, 'Nobody', ...absent)).err).toMatch(
+      /cannot be read \(ENOENT\)/,
+    );
+    const both = [...(await secretFile('x')), '--callback-secret', '-'];
+    expect((await bench.run(...create, 'Nobody', ...both)).err).toMatch(
+      /either --callback-secret or/,
+    );
+  });
+});
+
+describe('partner set', () => {
+  it('changes only what is given', async () => {
+    await bench.partner('Changing', URL_GIVEN, '--min-points', '10', '--capability', 'tombstones');
+    const before = await callbackOf('changing');
+    const ran = await bench.run('partner', 'set', 'CHANGING', '--daily-token-budget', '7');
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toMatch(/daily budget +7 tokens/);
+    const after = await callbackOf('changing');
+    expect(after).toEqual({ ...before, dailyTokenBudget: parseDecimal('7') });
+    const taken = ['--min-points', 'none', '--daily-token-budget', 'none', '--capability', 'none'];
+    expect((await bench.run('partner', 'set', 'changing', ...taken, '--no-confirm')).code).toBe(0);
+    const { minPoints, dailyTokenBudget, ...rest } = { ...after };
+    expect([minPoints, dailyTokenBudget]).toEqual([10n, parseDecimal('7')]);
+    expect(await callbackOf('changing')).toEqual({ ...rest, capabilities: [], confirms: false });
+    expect((await bench.audit())[0]).toMatchObject({
+      command: 'partner set',
+      partner: before?.partnerId,
+      arguments: { partner: 'changing', minPoints: 'none', capability: [], confirm: false },
+    });
+  });
+
+  it('completes and takes away a bonus', async () => {
+    await bench.partner('Bonus', URL_GIVEN);
+    const set = ['partner', 'set', 'Bonus'];
+    expect((await bench.run(...set, '--bonus-rate', '0.5')).err).toContain('[OPTION_INVALID]');
+    await bench.run(...set, '--bonus-rate', '0.5', '--bonus-from', '100');
+    await bench.run(...set, '--bonus-rate', '0.25');
+    expect((await callbackOf('Bonus'))?.bonus).toEqual({
+      fromPoints: 100n,
+      rate: parseDecimal('0.25'),
+    });
+    await bench.run(...set, '--bonus-from', 'none');
+    expect((await callbackOf('Bonus'))?.bonus).toBeUndefined();
+  });
+
+  it('checks limits against those that stay', async () => {
+    await bench.partner('Limits', URL_GIVEN, '--min-points', '10');
+    const before = await callbackOf('Limits');
+    const ran = await bench.run('partner', 'set', 'Limits', '--max-points', '9');
+    expect(ran.err).toMatch(/fewest points \(10\) would be more than the most \(9\)/);
+    expect(await callbackOf('Limits')).toEqual(before);
+    expect((await bench.audit())[0]).toMatchObject({ outcome: 'refused: OPTION_INVALID' });
+  });
+
+  it('seals the old secret anew for a new key, and a new secret for the old key', async () => {
+    await bench.partner('Keys', URL_GIVEN);
+    await bench.run('partner', 'set', 'Keys', '--callback-key', 'pk-2');
+    const rekeyed = await callbackOf('Keys');
+    expect(rekeyed?.key).toBe('pk-2');
+    expect(rekeyed && opened(rekeyed)).toBe(CALLBACK_SECRET);
+    await bench.run('partner', 'set', 'Keys', ...(await secretFile('another')));
+    const resealed = await callbackOf('Keys');
+    expect(resealed?.key).toBe('pk-2');
+    expect(resealed && opened(resealed)).toBe('another');
+  });
+
+  it('loses no change of two that happen at once', async () => {
+    await bench.partner('Racing', URL_GIVEN);
+    const set = ['partner', 'set', 'Racing'];
+    await Promise.all([
+      bench.run(...set, '--min-points', '3'),
+      bench.run(...set, '--max-points', '30'),
+      bench.run(...set, '--no-confirm'),
+    ]);
+    const expected = { minPoints: 3n, maxPoints: 30n, confirms: false };
+    expect(await callbackOf('Racing')).toMatchObject(expected);
+  });
+
+  it('needs all of it the first time, something, and a partner', async () => {
+    await bench.run('partner', 'create', '--name', 'Bare');
+    const first = await bench.run('partner', 'set', 'Bare', '--callback-url', URL_GIVEN);
+    expect(first.err).toMatch(/needs --callback-url.*first time/);
+    expect((await bench.run('partner', 'set', 'Bare')).err).toMatch(/Nothing to set/);
+    const nobody = await bench.run('partner', 'set', 'Nobody', '--confirm');
+    expect(nobody.err).toMatch(/\[PARTNER_UNKNOWN\]/);
+    expect((await bench.audit())[0]).toMatchObject({
+      partner: null,
+      arguments: { partner: 'Nobody' },
+      outcome: 'refused: PARTNER_UNKNOWN',
+    });
+    const all = [...NEEDED, ...(await secretFile(CALLBACK_SECRET))];
+    expect((await bench.run('partner', 'set', 'Bare', ...all)).code).toBe(0);
+    expect((await callbackOf('Bare'))?.url).toBe(URL_STORED);
+  });
+});
+
+it('shows and writes no callback key or secret anywhere', async () => {
+  await bench.run('partner', 'list');
+  await bench.run('partner', 'list', '--json');
+  const everything = bench.printed + (await bench.written());
+  for (const secret of [
+    CALLBACK_SECRET,
+    JSON.stringify(CALLBACK_SECRET).slice(1, -1),
+    CALLBACK_KEY,
+  ]) {
+    expect(everything).not.toContain(secret);
+  }
+});

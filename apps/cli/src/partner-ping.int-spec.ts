@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hmacSha256Hex } from '#libs/signing';
+import { type PingReport } from './ping/ping-report.js';
+import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
+import { type Behaviour, PingedPartner } from './testing/pinged-partner.support-spec.js';
+
+const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7';
+const PATH = '/game/v1/get-points-by-address';
+const BALANCE = JSON.stringify({
+  success: true,
+  partnerUserId: 'player-1',
+  address: WALLET,
+  points: 4200,
+  chain: 'local',
+});
+
+function refusal(errorCode: string): string {
+  return JSON.stringify({ success: false, errorCode, errorMessage: 'no' });
+}
+
+let bench: CliBench;
+let partner: PingedPartner;
+let partnerId: string;
+beforeAll(async () => {
+  bench = await CliBench.start();
+  partner = await PingedPartner.start(CALLBACK_SECRET);
+  partnerId = await bench.partner('Acme', partner.url, '--allow-private');
+});
+afterAll(async () => {
+  await partner.close();
+  await bench.drop();
+});
+
+async function ping(behave: Behaviour, ...more: string[]) {
+  partner.behave = behave;
+  const argv = ['partner', 'ping', 'Acme', '--address', WALLET.toUpperCase().replace('X', 'x')];
+  const ran = await bench.run(...argv, '--allow-private', '--timeout', '1', ...more);
+  const { rows } = await bench.database.pool.query<{ outcome: string; record: object }>(
+    'SELECT outcome, record, partner, step, redemption_id FROM redemption.partner_call ORDER BY begun_at DESC LIMIT 1',
+  );
+  return { ...ran, call: rows[0] };
+}
+
+async function report(behave: Behaviour) {
+  const { out, code, call, err } = await ping(behave, '--json');
+  expect(err).toBe('');
+  return { report: JSON.parse(out) as PingReport, code, call };
+}
+
+describe('partner ping', () => {
+  it('shows what both sides signed, and leaves a call and an audit row', async () => {
+    const { report: shown, code, call } = await report(() => ({ body: BALANCE }));
+    expect(code).toBe(0);
+    expect(partner.wasSigned).toBe(true);
+    const head = `GET${PATH}${partner.requestId}`;
+    const signature = hmacSha256Hex(CALLBACK_SECRET, head + BALANCE);
+    expect(shown).toMatchObject({
+      partner: { partnerId, partnerName: 'Acme' },
+      url: partner.url,
+      good: true,
+      requestId: partner.requestId,
+      request: { content: head, signature: hmacSha256Hex(CALLBACK_SECRET, head) },
+      answer: {
+        status: 200,
+        verdict: 'verified',
+        signature,
+        expected: { content: head + BALANCE, signature },
+        body: BALANCE,
+      },
+      outcome: '4200 points, player player-1, chain local',
+      phase: 'done',
+      cause: null,
+      remoteAddress: '127.0.0.1',
+      timings: { total: expect.any(Number) },
+      clockDifferenceSeconds: expect.any(Number),
+    });
+    expect(Object.keys(shown.partner)).toEqual(['partnerId', 'partnerName']);
+    expect(call).toMatchObject({
+      outcome: 'answer',
+      partner: partnerId,
+      step: 'balance',
+      redemption_id: null,
+    });
+    expect((await bench.audit())[0]).toMatchObject({
+      command: 'partner ping',
+      partner: partnerId,
+      arguments: { address: WALLET },
+      outcome: 'succeeded',
+    });
+  });
+
+  it('says the same to people', async () => {
+    const { out, code } = await ping(() => ({ body: BALANCE }));
+    expect(code).toBe(0);
+    expect(out).toMatch(/we signed +GET\/game\/v1\/get-points-by-address[0-9a-f-]{36}\n/);
+    expect(out).toMatch(/our signature +[0-9a-f]{64}\n/);
+    expect(out).toMatch(/to be signed +GET[^\n]*player-1/);
+    expect(out).toMatch(/\nGOOD\n$/);
+  });
+
+  it('shows a wrong signature beside the one that was expected', async () => {
+    const wrong = 'ab'.repeat(32);
+    const answered = { body: BALANCE, signature: wrong };
+    const { report: shown, code, call } = await report(() => answered);
+    expect(code).toBe(1);
+    const content = `GET${PATH}${partner.requestId}${BALANCE}`;
+    expect(shown).toMatchObject({ good: false, outcome: 'unknown: signature-wrong' });
+    expect(shown.mend).toMatch(/METHOD \+ PATH/);
+    expect(shown.answer).toMatchObject({
+      verdict: 'bad-signature',
+      signature: wrong,
+      expected: { content, signature: hmacSha256Hex(CALLBACK_SECRET, content) },
+    });
+    expect(JSON.stringify(call?.record)).not.toContain(shown.answer?.expected?.signature);
+  });
+
+  it('shows what an unsigned answer lacks', async () => {
+    const { report: shown, code } = await report(() => ({ body: BALANCE, signature: undefined }));
+    expect(code).toBe(1);
+    expect(shown.answer).toMatchObject({
+      verdict: 'unsigned',
+      signature: null,
+      expected: { signature: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(shown.mend).toMatch(/must sign its answer/);
+  });
+
+  it.each<[string, number, Behaviour, RegExp]>([
+    ['silence', 1, () => undefined, /came to +sending: timeout[\s\S]*request id in its logs/],
+    [
+      'a redirect',
+      1,
+      () => ({ status: 302, body: '', headers: { location: 'http://x' } }),
+      /follow no redirect/,
+    ],
+    ['an error page', 1, () => ({ status: 502, body: '<html>' }), /unknown: server-error/],
+    [
+      'a refusal of our signature',
+      1,
+      () => ({ status: 401, body: refusal('ERR-AUTH-FAILED') }),
+      /result +refused: ERR-AUTH-FAILED\nto mend +The partner refuses us/,
+    ],
+    [
+      'a player that the partner does not know',
+      0,
+      () => ({ status: 404, body: refusal('ERR-USER-NOT-FOUND') }),
+      /result +refused: ERR-USER-NOT-FOUND[\s\S]*\nGOOD\n$/,
+    ],
+    [
+      'a wrong field',
+      1,
+      () => ({ body: BALANCE.replace('4200', '"4200"') }),
+      /unknown: invalid-answer[\s\S]*Wrong or missing: points/,
+    ],
+    [
+      'a wrong clock',
+      0,
+      () => ({ body: BALANCE, headers: { date: 'Thu, 01 Jan 2026 00:00:00 GMT' } }),
+      /clocks +theirs is \d+ s behind ours: mend one/,
+    ],
+  ])('explains %s', async (_, code, behave, text) => {
+    const ran = await ping(behave);
+    expect(ran).toMatchObject({ code, err: '' });
+    expect(ran.out).toMatch(text);
+  });
+
+  it('moves no cursor for the partner, and shows no secret that it repeats', async () => {
+    const body = `\u001b[2J\u202e${CALLBACK_SECRET}\nGOOD ${CALLBACK_KEY}`;
+    const { out } = await ping(() => ({ body }));
+    expect(out).not.toMatch(/[\u001b\u202e]/);
+    expect(out).not.toMatch(/^GOOD/m);
+    expect(out).not.toContain(CALLBACK_SECRET);
+    expect(out).not.toContain(CALLBACK_KEY);
+  });
+
+  it('calls a private address only when told so, and says why not', async () => {
+    const { out, code } = await bench.run('partner', 'ping', 'Acme', '--address', WALLET);
+    expect(code).toBe(1);
+    expect(out).toMatch(/came to +address: invalid-url/);
+    expect(out).toMatch(/we signed +nothing/);
+  });
+
+  it.each([
+    ['no address', ['Acme'], /--address/],
+    ['half an address', ['Acme', '--address', '0x1234'], /Expected 0x and 40 hex digits/],
+    ['nobody', ['Nobody', '--address', WALLET], /\[PARTNER_UNKNOWN\]/],
+  ])('refuses %s', async (_, argv, message) => {
+    const ran = await bench.run('partner', 'ping', ...argv);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(message);
+  });
+});
+
+it('wrote and printed no secret', async () => {
+  const everything = bench.printed + (await bench.written());
+  expect(everything).not.toContain(CALLBACK_SECRET);
+  expect(everything).not.toContain(JSON.stringify(CALLBACK_SECRET).slice(1, -1));
+  expect(everything).not.toContain(CALLBACK_KEY);
+});

@@ -1,0 +1,56 @@
+import { isUtf8 } from 'node:buffer';
+import { canonicalJson, LowmarkError, signedContent } from '#libs/domain';
+import { PartnerEndpoint } from '#libs/partner-client';
+
+type CallIdentity = Parameters<PartnerEndpoint['sign']>[0];
+
+export interface SignedText {
+  /** METHOD + PATH + X-API-REQUEST + BODY. */
+  readonly content: string;
+  readonly signature: string;
+}
+
+/** A partner's endpoint that remembers what it signed and what it was asked to verify; still without showing the secret. */
+export class ObservedEndpoint extends PartnerEndpoint {
+  sent: SignedText | undefined;
+  private identity: CallIdentity | undefined;
+  private answered: Uint8Array | undefined;
+
+  override sign(call: CallIdentity, body: string): string {
+    const signature = super.sign(call, body);
+    this.sent = { content: signedContent({ ...call, body }), signature };
+    this.identity = call;
+    return signature;
+  }
+
+  override verify(call: CallIdentity, body: Uint8Array, signature: string): boolean {
+    // The bytes as they came are asked about first, their canonical form after them.
+    this.answered ??= body;
+    return super.verify(call, body, signature);
+  }
+
+  /**
+   * What the answer should have been signed with: over its bytes, or where it came without a signature over the canonical form
+   * of its JSON. Undefined where there is neither.
+   */
+  expected(answer: { readonly json: unknown } | undefined): SignedText | undefined {
+    const body = this.answered === undefined ? canonicalText(answer) : textOf(this.answered);
+    if (this.identity === undefined || body === undefined) return undefined;
+    const content = signedContent({ ...this.identity, body });
+    return { content, signature: super.sign(this.identity, body) };
+  }
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : undefined;
+}
+
+function canonicalText(answer: { readonly json: unknown } | undefined): string | undefined {
+  if (answer === undefined) return undefined;
+  try {
+    return canonicalJson(answer.json);
+  } catch (error) {
+    if (error instanceof LowmarkError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+/** The cli on a database of its own, as an operator would type it. Counts as a test file without being one. */
+import { mintSecretsKey } from '#libs/signing';
+import { type Database, PartnerStore } from '#libs/db';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { runCli } from '../cli.js';
+import { type Terminal } from '../commands/terminal.js';
+
+export const CALLBACK_KEY = 'pk-live-7Qm2-callback-key';
+export const CALLBACK_SECRET = 'whsec/Zx+81"no-body-may-see-this';
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface AuditRow {
+  readonly actor: string;
+  readonly command: string;
+  readonly redemption_id: string | null;
+  readonly partner: string | null;
+  readonly arguments: object;
+  readonly outcome: string;
+}
+
+export class CliBench {
+  /** All that was ever printed. */
+  printed = '';
+  readonly settings: Record<string, string>;
+
+  private constructor(
+    private readonly test: TestDatabase,
+    readonly database: Database,
+  ) {
+    this.settings = { DATABASE_URL: test.url, SECRETS_KEY: mintSecretsKey().toString('base64') };
+  }
+
+  static async start(): Promise<CliBench> {
+    const test = await createTestDatabase();
+    return new CliBench(test, await test.open());
+  }
+
+  drop(): Promise<void> {
+    return this.test.drop();
+  }
+
+  async run(...argv: string[]): Promise<Ran> {
+    return this.runWith({}, ...argv);
+  }
+
+  /** With somebody at the keyboard, or something on the standard input. */
+  async runWith(
+    terminal: Pick<Terminal, 'ask' | 'input'> & { readonly settings?: Record<string, string> },
+    ...argv: string[]
+  ): Promise<Ran> {
+    let [out, err] = ['', ''];
+    const streams = {
+      ...terminal,
+      out: (text: string) => void (out += text),
+      err: (text: string) => void (err += text),
+    };
+    const code = await runCli(argv, streams, () => ({ ...this.settings, ...terminal.settings }));
+    this.printed += out + err;
+    return { code, out, err };
+  }
+
+  /** A partner with a callback, its secret from the standard input. */
+  async partner(name: string, url: string, ...more: string[]): Promise<string> {
+    const callback = [
+      '--callback-url',
+      url,
+      '--callback-key',
+      CALLBACK_KEY,
+      '--callback-secret',
+      '-',
+    ];
+    const created = await this.runWith(
+      { input: () => Promise.resolve(`${CALLBACK_SECRET}\n`) },
+      ...['partner', 'create', '--name', name, '--usd-per-point', '0.01', ...callback, ...more],
+    );
+    if (created.code !== 0) throw new Error(created.err);
+    const found = await new PartnerStore(this.database).identify(name);
+    return String(found?.partnerId);
+  }
+
+  /** Newest first. */
+  async audit(): Promise<AuditRow[]> {
+    const { rows } = await this.database.pool.query<AuditRow>(
+      'SELECT actor, command, redemption_id, partner, arguments, outcome FROM redemption.audit ORDER BY id DESC',
+    );
+    return rows;
+  }
+
+  /** Every row of what operators and logs see, as text. */
+  async written(): Promise<string> {
+    const { rows } = await this.database.pool.query<{ text: string }>(
+      `SELECT row_to_json(a)::text AS text FROM redemption.audit a
+        UNION ALL SELECT row_to_json(c)::text FROM redemption.partner_call c
+        UNION ALL SELECT row_to_json(p)::text FROM partners.credential p
+        UNION ALL SELECT row_to_json(t)::text FROM redemption.transition t`,
+    );
+    return rows.map(({ text }) => text).join('\n');
+  }
+}

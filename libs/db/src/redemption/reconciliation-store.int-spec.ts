@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Difference } from '#libs/domain';
+import {
+  CHAIN,
+  FINAL,
+  onChain,
+  ReconciliationBench,
+  TOKENS,
+} from './reconciliation.support-spec.js';
+import { aBlock, aNewRedemption, PLACE, START_MS } from './testing/builders.js';
+
+const NOTHING = { count: 0, tokens: 0n };
+
+let bench: ReconciliationBench;
+beforeEach(async () => {
+  bench = await ReconciliationBench.start();
+});
+afterEach(() => bench.stop());
+
+describe('the checkpoint', () => {
+  it('begins at the start block, whatever is said later', async () => {
+    await bench.store.begin(PLACE, 12n);
+    await bench.store.begin(PLACE, 99n);
+    const { vault } = PLACE;
+    const nothing = { startBlock: 12n, block: undefined, claims: NOTHING };
+    expect(await bench.store.checkpoints(CHAIN)).toEqual([{ chainId: CHAIN, vault, ...nothing }]);
+    expect(await bench.store.checkpoints(CHAIN + 1)).toEqual([]);
+  });
+
+  it('moves on with what was read, and counts nothing twice', async () => {
+    const [one, two] = [await bench.claimed(), await bench.claimed()];
+    const first = await bench.store.advance(
+      await bench.begun(),
+      aBlock(20),
+      [onChain(one)],
+      START_MS,
+    );
+    expect(first).toMatchObject({ block: aBlock(20), claims: { count: 1, tokens: TOKENS } });
+    const both = [onChain(one), onChain(two)];
+    const second = await bench.store.advance(first, aBlock(30), both, START_MS);
+    expect(second).toMatchObject({ block: aBlock(30), claims: { count: 2, tokens: 2n * TOKENS } });
+    expect(await bench.store.advance(second, aBlock(30), both, START_MS)).toEqual(second);
+    expect(await bench.store.checkpoints(CHAIN)).toEqual([second]);
+  });
+
+  it('takes thousands of claims at once', async () => {
+    const redemption = aNewRedemption();
+    const claims = Array.from({ length: 12_001 }, (_, index) =>
+      onChain(redemption, {
+        vaultId: `0x${index.toString(16).padStart(64, '0')}`,
+        redemptionId: undefined,
+        amount: 2n,
+      }),
+    );
+    const { claims: sums } = await bench.read(...claims);
+    expect(sums).toEqual({ count: 12_001, tokens: 24_002n });
+    expect((await bench.differences())['claim-without-row']).toHaveLength(20);
+  });
+
+  it('is moved by one process only', async () => {
+    const checkpoint = await bench.begun();
+    await bench.store.advance(checkpoint, aBlock(20), [], START_MS);
+    const stale = { code: 'RECONCILIATION_MOVED' };
+    const claim = onChain(await bench.claimed());
+    await expect(
+      bench.store.advance(checkpoint, aBlock(21), [claim], START_MS),
+    ).rejects.toMatchObject(stale);
+    await expect(bench.store.forget(checkpoint)).rejects.toMatchObject(stale);
+    expect(await bench.store.checkpoints(CHAIN)).toMatchObject([
+      { block: aBlock(20), claims: NOTHING },
+    ]);
+  });
+
+  it('goes back to the start where all is to be read again', async () => {
+    const claim = onChain(await bench.claimed());
+    const forgotten = await bench.store.forget(await bench.read(claim));
+    expect(forgotten).toMatchObject({ block: undefined, claims: NOTHING });
+    const again = await bench.store.advance(forgotten, FINAL, [claim], START_MS);
+    expect(again.claims).toEqual({ count: 1, tokens: TOKENS });
+  });
+});
+
+describe('a run', () => {
+  it('is kept with its figures and differences, and for ever', async () => {
+    expect(await bench.store.lastRun()).toBeUndefined();
+    await bench.read(onChain(await bench.claimed()));
+    const { figures } = await bench.store.books(CHAIN, 0);
+    const difference: Difference = {
+      kind: 'claim-without-row',
+      severity: 'critical',
+      count: 1,
+      tokens: 10n ** 30n,
+      text: 'one',
+      subject: PLACE.vault,
+      examples: [],
+    };
+    await bench.store.record(START_MS, figures, []);
+    await bench.store.record(START_MS + 1, figures, [difference]);
+    const sums = { count: 1, tokens: TOKENS };
+    expect(await bench.store.lastRun()).toMatchObject({
+      at: new Date(START_MS + 1),
+      ledgers: figures.ledgers,
+      chain: sums,
+      ledger: sums,
+      differences: [{ kind: 'claim-without-row', severity: 'critical' }],
+    });
+    await expect(
+      bench.database.query({ text: 'DELETE FROM redemption.reconciliation_run' }),
+    ).rejects.toThrow(/never changed or removed/);
+  });
+
+  it('is made by one process at a time, and by the next one after that', async () => {
+    const other = await bench.another();
+    const outcome = await bench.store.exclusively(() =>
+      other.exclusively(() => Promise.resolve(1)),
+    );
+    expect(outcome).toEqual({ result: undefined });
+    await expect(
+      bench.store.exclusively(() => Promise.reject(new Error('failed'))),
+    ).rejects.toThrow('failed');
+    expect(await other.exclusively(() => Promise.resolve(2))).toEqual({ result: 2 });
+  });
+
+  it('gives the lock back where its connection breaks, and the process lives on', async () => {
+    const ended = bench.store.exclusively(async () => {
+      await bench.database.query({
+        text: `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (
+          SELECT oid FROM pg_database WHERE datname = current_database())`,
+      });
+      return 1;
+    });
+    expect(await ended).toEqual({ result: 1 });
+    expect(await bench.store.exclusively(() => Promise.resolve(2))).toEqual({ result: 2 });
+  });
+});

@@ -1,0 +1,154 @@
+/** Redemptions and claims of the reconciliation's specs, on a database where they are all there is. */
+import { reconcile, type Redemption, type RedemptionEvent } from '#libs/domain';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  type CallEnd,
+  type Checkpoint,
+  type Database,
+  ReconciliationStore,
+  RedemptionStore,
+  type TransitionWrite,
+  type VaultClaim,
+} from '../index.js';
+import {
+  aBlock,
+  aKey,
+  aNewRedemption,
+  aUuid,
+  claimOf,
+  decided,
+  expiryOf,
+  PLACE,
+  planOf,
+  someLimits,
+  START_MS,
+} from './testing/builders.js';
+
+export const CHAIN = PLACE.chainId;
+export const TOKENS = 340n * 10n ** 18n;
+/** Where the claims of the builders are. */
+export const CLAIM_BLOCK = aBlock(START_MS / 1000 + 1200);
+export const FINAL = aBlock(START_MS / 1000 + 10_000);
+
+export class ReconciliationBench {
+  readonly store: ReconciliationStore;
+  private readonly redemptions: RedemptionStore;
+
+  private constructor(
+    private readonly test: TestDatabase,
+    readonly database: Database,
+  ) {
+    this.store = new ReconciliationStore(database);
+    this.redemptions = new RedemptionStore(database);
+  }
+
+  static async start(): Promise<ReconciliationBench> {
+    const test = await createTestDatabase();
+    return new ReconciliationBench(test, await test.open());
+  }
+
+  /** Another process. */
+  async another(): Promise<ReconciliationStore> {
+    return new ReconciliationStore(await this.test.open());
+  }
+
+  stop(): Promise<void> {
+    return this.test.drop();
+  }
+
+  async after(
+    redemption: Redemption,
+    event: RedemptionEvent,
+    change: Partial<TransitionWrite> = {},
+  ): Promise<Redemption> {
+    const write = decided(redemption, event, change);
+    await this.redemptions.apply(write);
+    return write.decision.next;
+  }
+
+  async called(redemption: Redemption): Promise<{ calling: Redemption; callEnd: CallEnd }> {
+    const calling = await this.after(redemption, { type: 'call-due', requestId: aUuid() });
+    const requestId = calling.openCall?.requestId ?? aUuid();
+    return { calling, callEnd: { requestId, outcome: 'answer', record: { status: 200 } } };
+  }
+
+  async created(change: Partial<Redemption> = {}): Promise<Redemption> {
+    const redemption = aNewRedemption(change);
+    await this.redemptions.create(redemption, aKey(), someLimits());
+    return redemption;
+  }
+
+  async deducted(change: Partial<Redemption> = {}): Promise<Redemption> {
+    const { calling, callEnd } = await this.called(await this.created(change));
+    const { requestId } = callEnd;
+    const partnerTransactionId = aUuid();
+    return this.after(
+      calling,
+      { type: 'deduct-confirmed', requestId, partnerTransactionId },
+      { callEnd },
+    );
+  }
+
+  async authorised(change: Partial<Redemption> = {}): Promise<Redemption> {
+    const redemption = await this.deducted(change);
+    return this.after(redemption, { type: 'plan-committed', plan: planOf(redemption) });
+  }
+
+  paid(redemption: Redemption): Promise<Redemption> {
+    const evidence = claimOf(redemption);
+    return this.after(redemption, { type: 'payout-paid', redemptionId: redemption.id, evidence });
+  }
+
+  async claimed(change: Partial<Redemption> = {}): Promise<Redemption> {
+    return this.paid(await this.authorised(change));
+  }
+
+  async reverted(change: Partial<Redemption> = {}): Promise<Redemption> {
+    const paying = await this.authorised(change);
+    const evidence = expiryOf(paying);
+    const dead = await this.after(paying, {
+      type: 'payout-dead',
+      redemptionId: paying.id,
+      evidence,
+    });
+    const { calling, callEnd } = await this.called(dead);
+    return this.after(
+      calling,
+      { type: 'revert-already', requestId: callEnd.requestId },
+      { callEnd },
+    );
+  }
+
+  async begun(): Promise<Checkpoint> {
+    await this.store.begin(PLACE, 12n);
+    const [checkpoint] = await this.store.checkpoints(CHAIN);
+    if (!checkpoint) throw new Error('no checkpoint');
+    return checkpoint;
+  }
+
+  /** All of the chain is read, and holds these claims. */
+  async read(...claims: VaultClaim[]): Promise<Checkpoint> {
+    const checkpoint = await this.store.advance(await this.begun(), FINAL, claims, START_MS);
+    await this.store.settle(PLACE);
+    return checkpoint;
+  }
+
+  async differences(overdueBeforeMs = 0): Promise<Record<string, readonly string[]>> {
+    const { figures } = await this.store.books(CHAIN, overdueBeforeMs);
+    const found = reconcile(figures, await this.store.lastRun());
+    return Object.fromEntries(found.map(({ kind, examples }) => [kind, examples]));
+  }
+}
+
+/** The claim of this redemption, as the chain would have it. */
+export function onChain({ id, wallet, tokenAmount }: Redemption, change: Partial<VaultClaim> = {}) {
+  return {
+    vaultId: `0x${id.replaceAll('-', '').padEnd(64, '0')}`,
+    redemptionId: id,
+    transactionHash: `0x${'c'.repeat(64)}`,
+    block: CLAIM_BLOCK,
+    recipient: wallet,
+    amount: tokenAmount,
+    ...change,
+  };
+}

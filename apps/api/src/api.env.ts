@@ -1,32 +1,5 @@
-import { BlockList, isIP } from 'node:net';
 import { Max, Min, MinLength } from 'class-validator';
-import { commaList, SecretsSettings, Setting } from '#libs/config';
-
-const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal'];
-
-function proxies(text: string): string[] {
-  const parts = commaList(text);
-  if (!parts.every((part) => NAMED_RANGES.includes(part) || isRange(part))) {
-    throw new Error(
-      `must be a list of addresses, of ranges such as 10.0.0.0/8, or of ${NAMED_RANGES.join(', ')}`,
-    );
-  }
-  return parts;
-}
-
-function isRange(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  if (prefix === undefined) return true;
-  if (!/^\d{1,3}$/.test(prefix)) return false;
-  try {
-    new BlockList().addSubnet(address, Number(prefix), version === 6 ? 'ipv6' : 'ipv4');
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { SecretsSettings, Setting, trustedProxies } from '#libs/config';
 
 /** The settings of the API. */
 export class ApiSettings extends SecretsSettings {
@@ -64,9 +37,9 @@ export class ApiSettings extends SecretsSettings {
 
   @Setting({
     description:
-      'Proxies in front of the API whose X-Forwarded-For is believed, separated by commas: addresses, ranges such as 10.0.0.0/8, loopback, linklocal, uniquelocal. Unset: none.',
+      'Proxies in front of the service whose X-Forwarded-For is believed, separated by commas: addresses, ranges such as 10.0.0.0/8, loopback, linklocal, uniquelocal. Unset: none.',
     optional: true,
-    parse: proxies,
+    parse: trustedProxies,
   })
   readonly trustedProxies?: string[];
 

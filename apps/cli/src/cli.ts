@@ -6,6 +6,7 @@ import { type Clock, redact, systemClock, version } from '#libs/platform';
 import { migrateCommand } from './commands/migrate.command.js';
 import { partnerCommand } from './commands/partner.command.js';
 import { redemptionCommand } from './commands/redemption.command.js';
+import { signCommand } from './commands/sign.command.js';
 import { type Terminal } from './commands/terminal.js';
 
 const HELP = `
@@ -30,6 +31,7 @@ export async function runCli(
   program.addCommand(migrateCommand(context));
   program.addCommand(partnerCommand(context));
   program.addCommand(redemptionCommand(context));
+  program.addCommand(signCommand(context));
   direct(program, terminal);
   try {
     await program.parseAsync(argv, { from: 'user' });

@@ -6,6 +6,7 @@ import {
   naturalBigInt,
   SecretsSettings,
   Setting,
+  trustedProxies,
   urlList,
 } from '#libs/config';
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
@@ -163,6 +164,14 @@ export class RedemptionSettings extends SecretsSettings {
 
   @Setting({ description: 'The address the redemption service listens on.', default: '0.0.0.0' })
   readonly redemptionHost!: string;
+
+  @Setting({
+    description:
+      'Proxies in front of the service whose X-Forwarded-For is believed, separated by commas: addresses, ranges such as 10.0.0.0/8, loopback, linklocal, uniquelocal. Unset: none.',
+    optional: true,
+    parse: trustedProxies,
+  })
+  readonly trustedProxies?: string[];
 
   @Setting({ description: 'Database connections held at most.', default: '8' })
   @Min(2)

@@ -29,4 +29,5 @@ export {
   settingsOf,
 } from './setting.js';
 export { SettingsError } from './settings.error.js';
+export { trustedProxies } from './trusted-proxies.js';
 export { environmentOrStack, STACK_FILE } from './stack-file.js';

@@ -1,6 +1,9 @@
 /** The options that say how a partner is called and what may be redeemed with it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Decimal, PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
+import { OptionError } from '../option.error.js';
+import { type SecretSource } from '../secret-source.js';
+import { capabilitiesFrom } from './capabilities-file.js';
 import { decimal, NONE, orNone, type OrNone, points, positiveDecimal } from './number-parsers.js';
 
 /** As commander hands them over; what was not given is absent. */
@@ -17,6 +20,7 @@ export interface CallbackOptions {
   readonly dailyTokenBudget?: OrNone<Decimal>;
   readonly confirm?: boolean;
   readonly capability?: readonly PartnerCapability[];
+  readonly capabilitiesFrom?: readonly PartnerCapability[];
   readonly allowPrivate?: boolean;
 }
 
@@ -50,6 +54,11 @@ export function addCallbackOptions(command: Command): Command {
       `what it is proven to do, or none; replaces the list: ${PARTNER_CAPABILITIES.join(', ')}`,
       capability,
     )
+    .option(
+      '--capabilities-from <path>',
+      'what the conformance tester found, from its --json report; replaces the list',
+      capabilitiesFrom,
+    )
     .option('--allow-private', 'development: accept http and private addresses')
     .addHelpText('after', SECRET_HELP);
 }
@@ -60,7 +69,27 @@ export function hasCallbackOptions(options: CallbackOptions): boolean {
   const { usdPerPoint, bonusFrom, bonusRate, minPoints, maxPoints, dailyTokenBudget } = rest;
   const given = [callbackUrl, callbackKey, callbackSecret, callbackSecretFile, usdPerPoint];
   const limits = [bonusFrom, bonusRate, minPoints, maxPoints, dailyTokenBudget];
-  return [...given, ...limits, rest.confirm, rest.capability].some((value) => value !== undefined);
+  return [...given, ...limits, rest.confirm, capabilitiesOf(rest)].some(
+    (value) => value !== undefined,
+  );
+}
+
+/** However they were given; undefined where they were not. @throws OptionError where they were given twice */
+export function capabilitiesOf({
+  capability: named,
+  capabilitiesFrom: found,
+}: Pick<CallbackOptions, 'capability' | 'capabilitiesFrom'>):
+  readonly PartnerCapability[] | undefined {
+  if (named !== undefined && found !== undefined) {
+    throw new OptionError('Give either --capability or --capabilities-from.');
+  }
+  return named ?? found;
+}
+
+/** Where the callback's secret is to be read. */
+export function callbackSecretOf(options: CallbackOptions): SecretSource {
+  const { callbackSecret: value, callbackSecretFile: file } = options;
+  return { value, file, option: '--callback-secret' };
 }
 
 function capability(

@@ -2,7 +2,7 @@ import { type CallbackSettings, type PartnerCallback } from '#libs/db';
 import { parsePartnerUrl, PartnerEndpoint } from '#libs/partner-client';
 import { hashApiKey, type KeyRing } from '#libs/signing';
 import { OptionError } from '../option.error.js';
-import { type CallbackOptions } from './callback-options.js';
+import { type CallbackOptions, capabilitiesOf } from './callback-options.js';
 import { NONE, type OrNone } from './number-parsers.js';
 
 export interface CallbackChange {
@@ -49,7 +49,7 @@ export function mergeCallback(
     ...limitsOf(before, options),
     dailyTokenBudget: merged(before?.dailyTokenBudget, options.dailyTokenBudget),
     confirms: options.confirm ?? before?.confirms ?? true,
-    capabilities: options.capability ?? before?.capabilities ?? [],
+    capabilities: capabilitiesOf(options) ?? before?.capabilities ?? [],
   };
 }
 

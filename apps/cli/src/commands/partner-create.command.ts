@@ -5,9 +5,9 @@ import { KeyRing } from '#libs/signing';
 import {
   addCallbackOptions,
   type CallbackOptions,
+  callbackSecretOf,
   hasCallbackOptions,
 } from '../callback/callback-options.js';
-import { readCallbackSecret } from '../callback/callback-secret.js';
 import { auditedOptions, privateNote } from '../callback/callback-text.js';
 import { issueCredential } from '../callback/issue-credential.js';
 import { type IssuedCredential, issuedText } from '../callback/issued-credential.js';
@@ -17,6 +17,7 @@ import { PartnerSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 import { actorOf, actorOption } from '../operator/actor.js';
 import { audited } from '../operator/audited.js';
+import { readSecret } from '../secret-source.js';
 import { withDatabase } from '../with-database.js';
 
 const MAX_NAME_LENGTH = 100;
@@ -56,7 +57,7 @@ async function createPartner(
 ): Promise<IssuedCredential> {
   const { name, rate, burst } = options;
   const keyRing = KeyRing.parse(settings.secretsKey);
-  const secret = await readCallbackSecret(options, terminal);
+  const secret = await readSecret(callbackSecretOf(options), terminal);
   const callback = hasCallbackOptions(options)
     ? { callback: mergeCallback(undefined, { options, secret, keyRing, partnerName: name }) }
     : {};

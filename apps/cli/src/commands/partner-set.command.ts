@@ -5,9 +5,9 @@ import { KeyRing } from '#libs/signing';
 import {
   addCallbackOptions,
   type CallbackOptions,
+  callbackSecretOf,
   hasCallbackOptions,
 } from '../callback/callback-options.js';
-import { readCallbackSecret } from '../callback/callback-secret.js';
 import { auditedOptions, callbackFields, privateNote } from '../callback/callback-text.js';
 import { mergeCallback } from '../callback/merge-callback.js';
 import { PartnerSettings } from '../cli.env.js';
@@ -16,6 +16,7 @@ import { actorOf, actorOption } from '../operator/actor.js';
 import { onPartner } from '../operator/on-partner.js';
 import { OptionError } from '../option.error.js';
 import { fieldLines } from '../output/fields.js';
+import { readSecret } from '../secret-source.js';
 import { withDatabase } from '../with-database.js';
 
 type Options = CallbackOptions & { readonly as?: string };
@@ -41,7 +42,7 @@ async function setCallback(
   }
   const settings = readSettings(PartnerSettings, source());
   const keyRing = KeyRing.parse(settings.secretsKey);
-  const secret = await readCallbackSecret(options, terminal);
+  const secret = await readSecret(callbackSecretOf(options), terminal);
   const command = {
     command: 'partner set',
     arguments: auditedOptions(options, secret !== undefined),

@@ -20,14 +20,14 @@ const VAULTS = 16;
  * before. Another replica's may still take the same nonce; the node refuses one of the two, and it is asked for again.
  */
 export class CancelRequests {
-  private readonly sentAtMs = new LRUCache<UuidV7, number>({ max: REMEMBERED });
+  private readonly askedAtMs = new LRUCache<UuidV7, number>({ max: REMEMBERED });
   private readonly cancellers = new LRUCache<Address, VaultCanceller>({ max: VAULTS });
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: CancelRequestsOptions) {}
 
   /**
-   * @returns `sent`; `recent` where one was sent within the last minute; `refused` where the vault would not take it: claimed or
+   * @returns `sent`; `recent` where the vault was asked within the last minute; `refused` where the vault would not take it: claimed or
    *   cancelled already, or the account lacks the role
    * @throws AllEndpointsFailedError
    */
@@ -39,16 +39,21 @@ export class CancelRequests {
 
   private async send(id: UuidV7, vault: Address): Promise<'sent' | 'recent' | 'refused'> {
     const { clock } = this.options;
-    const ageMs = clock.nowMs() - (this.sentAtMs.get(id) ?? -Infinity);
+    const ageMs = clock.nowMs() - (this.askedAtMs.get(id) ?? -Infinity);
     if (ageMs >= 0 && ageMs < AGAIN_AFTER_MS) return 'recent';
+    const outcome = await this.sendNow(id, vault);
+    this.askedAtMs.set(id, clock.nowMs());
+    return outcome;
+  }
+
+  private async sendNow(id: UuidV7, vault: Address): Promise<'sent' | 'refused'> {
     try {
       await this.cancellerOf(vault).cancel(vaultIdOf(id));
+      return 'sent';
     } catch (error) {
       if (!(error instanceof ExecutionRevertedError)) throw error;
       return 'refused';
     }
-    this.sentAtMs.set(id, clock.nowMs());
-    return 'sent';
   }
 
   /** A vault that was replaced takes cancellations still. */

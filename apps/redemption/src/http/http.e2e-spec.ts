@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import request from 'supertest';
+import { VaultBench } from '#libs/testing';
+import {
+  addPartner,
+  aUser,
+  DOMAIN,
+  errorOf,
+  type Service,
+  startService,
+} from '../testing/redemption-harness.support-spec.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ TRUSTED_PROXIES: 'loopback' });
+  await addPartner(service, 'Arena');
+});
+afterAll(() => service.stop());
+
+describe('every error', () => {
+  it('has the same envelope', async () => {
+    const user = await aUser(service);
+    const form = user.post('/api/redemptions').type('form').send('points=1');
+    expect(errorOf(await form)).toEqual({ status: 415, code: 'BAD_REQUEST' });
+    const large = await user.post('/api/redemptions', { partner: 'x'.repeat(17_000) });
+    expect(errorOf(large)).toEqual({ status: 413, code: 'BAD_REQUEST' });
+    for (const path of ['/', '/api', '/api/redemptions/x/y']) {
+      expect(errorOf(await user.get(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    }
+    expect(errorOf(await user.get('/api/redemptions/%zz'))).toMatchObject({ status: 400 });
+    const bytes = await fetch(`${service.url}/api/redemptions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${user.token}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'k',
+      },
+      body: Buffer.from('{"partner":"\xff","points":1}', 'latin1'),
+    });
+    expect([bytes.status, await bytes.json()]).toMatchObject([400, { field: 'body' }]);
+  });
+
+  it('that nobody foresaw is a bare 500, and the log has it', async () => {
+    const user = await aUser(service);
+    const database = await service.database.open();
+    await database.query({ text: 'ALTER TABLE partners.callback RENAME TO gone' });
+    service.clock.advance(5_000);
+    try {
+      const answer = await user.get('/api/partners');
+      expect([answer.status, answer.body]).toEqual([
+        500,
+        { success: false, code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' },
+      ]);
+      expect(service.logs.join('')).toContain('A request failed');
+    } finally {
+      await database.query({ text: 'ALTER TABLE partners.gone RENAME TO callback' });
+    }
+  });
+
+  it('of the database passes', async () => {
+    const user = await aUser(service);
+    const database = await service.database.open();
+    const cancelled = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%session%' AND pid <> pg_backend_pid()`;
+    const client = await database.pool.connect();
+    await client.query('BEGIN; LOCK TABLE redemption.session');
+    const asked = user.get('/api/partners').then((answer) => answer);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await client.query(cancelled);
+    const answer = await asked;
+    await client.query('ROLLBACK');
+    client.release();
+    expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect(answer.headers['retry-after']).toBe('5');
+  });
+});
+
+describe('limits', () => {
+  it('hold each wallet to its own pace', async () => {
+    const [fast, other] = [await aUser(service), await aUser(service)];
+    for (let count = 0; count < 20; count++) await fast.get('/api/partners').expect(200);
+    const answer = await fast.get('/api/partners');
+    expect(errorOf(answer)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+    expect(answer.headers['retry-after']).toBe('1');
+    await other.get('/api/partners').expect(200);
+    service.clock.advance(200);
+    await fast.get('/api/partners').expect(200);
+  });
+
+  it('hold each address to ten sign-ins at once', async () => {
+    const ask = () => request(service.url).post('/api/auth/nonce');
+    for (let count = 0; count < 10; count++) await ask().expect(200);
+    expect(errorOf(await ask())).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+    service.clock.advance(1000);
+    await ask().expect(200);
+  });
+
+  it('count a client behind a trusted proxy by its own address', async () => {
+    const ask = (client: string) =>
+      request(service.url).post('/api/auth/nonce').set('x-forwarded-for', client);
+    for (let count = 0; count < 10; count++) await ask('192.0.2.1').expect(200);
+    await ask('192.0.2.1').expect(429);
+    await ask('192.0.2.2').expect(200);
+  });
+
+  it('stop those who guess tokens, and nobody for having one', async () => {
+    const guess = () =>
+      request(service.url)
+        .get('/api/partners')
+        .set('authorization', `Bearer svct_${'g'.repeat(43)}`);
+    for (let count = 0; count < 30; count++) await guess().expect(401);
+    await guess().expect(429);
+    service.clock.advance(30_000);
+    for (let count = 0; count < 40; count++) {
+      await (await aUser(service)).get('/api/partners').expect(200);
+    }
+  });
+});
+
+describe('a browser', () => {
+  const ask = (origin: string) =>
+    request(service.url)
+      .options('/api/redemptions')
+      .set('origin', origin)
+      .set('access-control-request-method', 'POST')
+      .set('access-control-request-headers', 'authorization,content-type,idempotency-key');
+
+  it('may call from the pages that users sign in on, and from no other', async () => {
+    const answer = await ask(`https://${DOMAIN}`).expect(204);
+    expect(answer.headers['access-control-allow-origin']).toBe(`https://${DOMAIN}`);
+    expect(answer.headers['access-control-allow-headers']).toContain('idempotency-key');
+    const other = await ask('https://evil.example');
+    expect(other.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('keeps no answer', async () => {
+    const { headers } = await (await aUser(service)).get('/api/partners').expect(200);
+    expect(headers['cache-control']).toBe('no-store');
+  });
+});
+
+describe('health', () => {
+  it('says what the service needs, and its metrics are served', async () => {
+    service.clock.advance(11_000);
+    const { body } = await request(service.url).get('/health/ready').expect(200);
+    expect(Object.keys(body.checks)).toEqual(['process', 'database', 'vault']);
+    const { text } = await request(service.url).get('/metrics').expect(200);
+    expect(text).toContain('lowmark_redemptions{');
+  });
+
+  it('does what is to be done by the clock', () => {
+    const { app } = service;
+    const scheduler = app.get(SchedulerRegistry);
+    expect([...scheduler.getCronJobs().keys()]).toContain('reconciliation');
+    expect(scheduler.getIntervals()).toContain('engine');
+    expect(scheduler.getIntervals()).toHaveLength(2);
+  });
+
+  it('names what is wrong with the vault', async () => {
+    const { bench, clock } = service;
+    await bench.mine(bench.call(VaultBench.PAUSER, 'pause'));
+    clock.advance(11_000);
+    const { body } = await request(service.url).get('/health/ready').expect(503);
+    expect(body.reasons).toEqual([`vault: VAULT_CONTRACT: ${bench.vault} is paused.`]);
+    await bench.mine(bench.call(bench.admin, 'unpause'));
+  });
+});
+
+describe('starting', () => {
+  it.each([
+    ['another chain', { CHAIN_ID: '1' }, 'RPC_CHAIN_MISMATCH'],
+    ['no chain', { RPC_URLS: 'http://127.0.0.1:1' }, 'RPC_ALL_ENDPOINTS_FAILED'],
+    ['private partners in production', { NODE_ENV: 'production' }, 'PRIVATE_PARTNERS_REFUSED'],
+  ])('is refused with %s', async (_, overrides, code) => {
+    await expect(startService(overrides)).rejects.toMatchObject({ code });
+  });
+});
+
+describe('stopping', () => {
+  it('answers what is under way first, and takes nothing new', async () => {
+    const other = await startService();
+    await addPartner(other, 'Arena');
+    const user = await aUser(other);
+    const playing = other.game.behave;
+    let asked: () => void = () => undefined;
+    const underWay = new Promise<void>((resolve) => (asked = resolve));
+    other.game.points.set(user.wallet, 7);
+    other.game.delayMs = 300;
+    other.game.behave = (call) => {
+      asked();
+      return playing(call);
+    };
+    const points = user.get('/api/partners/Arena/points').then((answer) => answer);
+    await underWay;
+    const stopped = other.stop();
+    expect([(await points).status, (await points).body.points]).toEqual([200, 7]);
+    await stopped;
+    await expect(user.get('/api/partners')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+});

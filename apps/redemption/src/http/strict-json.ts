@@ -1,0 +1,38 @@
+import { UserError } from './user.error.js';
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+
+/**
+ * A body as I-JSON (RFC 7493) wants it: UTF-8, and no name twice in one object, where two readers could each take another value.
+ * @returns undefined for an empty body
+ * @throws UserError 400
+ */
+export function parseStrictJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return undefined;
+  try {
+    const text = UTF_8.decode(bytes);
+    const value: unknown = JSON.parse(text);
+    if (!hasNameTwice(text)) return value;
+  } catch {
+    // What exactly is wrong with it is for whoever wrote it; the parser's message would repeat what was sent.
+  }
+  throw UserError.badRequest('body', 'The body must be JSON in UTF-8 with no name twice.');
+}
+
+/** @param text valid JSON */
+function hasNameTwice(text: string): boolean {
+  const objects: Set<string>[] = [];
+  let before = '';
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') objects.push(new Set());
+    else if (token === '}' || token === ']') objects.pop();
+    else if (token === ':') {
+      const [names, name] = [objects.at(-1), JSON.parse(before) as string];
+      if (names?.has(name) === true) return true;
+      names?.add(name);
+    }
+    before = token;
+  }
+  return false;
+}

@@ -1,0 +1,21 @@
+import { readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { closeOnSignals, createLogger } from '#libs/platform';
+import { createRedemption } from './create-redemption.js';
+import { RedemptionSettings } from './redemption.env.js';
+
+const startup = createLogger({ app: 'redemption' });
+
+try {
+  const settings = readSettings(RedemptionSettings);
+  const logger = createLogger({ app: 'redemption', level: settings.logLevel });
+  const app = await createRedemption({ settings, logger });
+  closeOnSignals(app, logger);
+  await app.listen(settings.redemptionPort, settings.redemptionHost);
+  logger.info({ url: await app.getUrl() }, 'Serving');
+} catch (error) {
+  // What to mend is in the message; the stack of a wrong setting helps nobody.
+  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else startup.fatal({ err: error }, 'The redemption service could not run');
+  process.exit(1);
+}

@@ -1,0 +1,129 @@
+import {
+  ChainReader,
+  redemptionIdOf,
+  type RpcPool,
+  type VaultEvent,
+  VaultReader,
+} from '#libs/chain';
+import { type Checkpoint, type ReconciliationStore, type VaultClaim } from '#libs/db';
+import { type Address, type BlockRef } from '#libs/domain';
+import { type Clock, type Logger } from '#libs/platform';
+
+export interface ClaimScanParts {
+  readonly pool: RpcPool;
+  readonly store: ReconciliationStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface ClaimScanOptions {
+  readonly token: Address;
+  /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
+  readonly finality: string;
+  /** Blocks that are read before the checkpoint moves on. */
+  readonly spanBlocks: bigint;
+  readonly signal: AbortSignal;
+}
+
+/** Longer than this without a word looks like a service that hangs. */
+const PROGRESS_MS = 2_000;
+
+/** Reads the claims of vaults up to one final block, span by span; what was read stays, whatever ends it. */
+export class ClaimScan {
+  private readonly chain: ChainReader;
+  private readonly readers = new Map<Address, VaultReader>();
+  private lastWordMs: number;
+
+  constructor(
+    private readonly parts: ClaimScanParts,
+    private readonly finalised: BlockRef,
+    private readonly options: ClaimScanOptions,
+  ) {
+    this.chain = new ChainReader(parts.pool, { finality: options.finality });
+    this.lastWordMs = parts.clock.nowMs();
+  }
+
+  /** Whether the checkpoint's block is no longer a block of the chain, which no final block may become. */
+  async isTakenBack({ block }: Checkpoint): Promise<boolean> {
+    if (!block || block.number > this.finalised.number) return false;
+    const [header] = await this.chain.headers([block.number]);
+    return header !== undefined && header.hash !== block.hash;
+  }
+
+  /** From the checkpoint up to the final block. @throws the signal's reason */
+  async forward(from: Checkpoint): Promise<Checkpoint> {
+    let checkpoint = from;
+    while (nextOf(checkpoint) <= this.finalised.number) {
+      const first = nextOf(checkpoint);
+      const head = await this.endOf(first, this.finalised);
+      checkpoint = await this.read(checkpoint, { first, head, end: head });
+    }
+    return checkpoint;
+  }
+
+  /** Once more from an older block up to the checkpoint, for what a node may have left out. @throws the signal's reason */
+  async again(from: Checkpoint, first: bigint): Promise<Checkpoint> {
+    const { block } = from;
+    let [checkpoint, next] = [from, first];
+    while (block && next <= block.number) {
+      const head = await this.endOf(next, block);
+      checkpoint = await this.read(checkpoint, { first: next, head, end: block });
+      next = head.number + 1n;
+    }
+    return checkpoint;
+  }
+
+  private async read(
+    before: Checkpoint,
+    span: { readonly first: bigint; readonly head: BlockRef; readonly end: BlockRef },
+  ): Promise<Checkpoint> {
+    const { store, clock } = this.parts;
+    const { signal } = this.options;
+    const { first, head, end } = span;
+    signal.throwIfAborted();
+    const reader = this.readerOf(before.vault);
+    const events = await reader.witnessedEvents({ from: first, head }, signal);
+    const after = await store.advance(before, end, events.flatMap(claimOf), clock.nowMs());
+    this.tell(after, head.number);
+    return after;
+  }
+
+  /** One for the whole scan: it learns how many blocks the nodes take at once. */
+  private readerOf(vault: Address): VaultReader {
+    const known = this.readers.get(vault);
+    if (known) return known;
+    const { token, finality } = this.options;
+    const reader = new VaultReader(this.parts.pool, { vault, token, finality });
+    this.readers.set(vault, reader);
+    return reader;
+  }
+
+  /** The last block of the span that begins at `first`. */
+  private async endOf(first: bigint, last: BlockRef): Promise<BlockRef> {
+    const number = first + this.options.spanBlocks - 1n;
+    if (number >= last.number) return last;
+    const [header] = await this.chain.headers([number]);
+    // From a node that is behind: the rest is read as one span.
+    return header ?? last;
+  }
+
+  private tell({ vault, claims }: Checkpoint, block: bigint): void {
+    const { clock, logger } = this.parts;
+    const nowMs = clock.nowMs();
+    if (nowMs - this.lastWordMs < PROGRESS_MS) return;
+    this.lastWordMs = nowMs;
+    const [at, of] = [block.toString(), this.finalised.number.toString()];
+    logger.info({ vault, block: at, of, claims: claims.count }, 'Reading the claims of the vault');
+  }
+}
+
+function nextOf({ block, startBlock }: Checkpoint): bigint {
+  return block ? block.number + 1n : startBlock;
+}
+
+function claimOf(event: VaultEvent): VaultClaim[] {
+  if (event.kind !== 'claimed') return [];
+  const { vaultId, transactionHash, block, recipient, amount } = event;
+  const redemptionId = redemptionIdOf(vaultId);
+  return [{ vaultId, redemptionId, transactionHash, block, recipient, amount }];
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { type LastRun } from '#libs/db';
+import { createLogger, Registry } from '#libs/platform';
+import { FakeClock } from '#libs/testing';
+import { gaugeReconciliation } from './reconciliation.metrics.js';
+import { ReconciliationService } from './reconciliation.service.js';
+
+const NOW_MS = 1_760_000_000_000;
+const HOUR_MS = 3_600_000;
+const logger = createLogger({ app: 'test', level: 'silent' });
+
+function aRun(change: Partial<LastRun> = {}): LastRun {
+  const at = new Date(NOW_MS);
+  const sum = { count: 0, tokens: 0n };
+  return { at, ledgers: [], chain: sum, ledger: sum, differences: [], ...change };
+}
+
+/** How often it ran, and the service. */
+function aService(
+  last: LastRun | Error | undefined,
+  work: (signal: AbortSignal) => Promise<void> = () => Promise.resolve(),
+) {
+  const count = { runs: 0 };
+  const service = new ReconciliationService({
+    reconciler: {
+      run: async (signal) => {
+        count.runs++;
+        await work(signal ?? new AbortController().signal);
+        return [];
+      },
+    },
+    store: {
+      lastRun: () => (last instanceof Error ? Promise.reject(last) : Promise.resolve(last)),
+    },
+    clock: new FakeClock(NOW_MS),
+    logger,
+  });
+  return { count, service };
+}
+
+describe('ReconciliationService', () => {
+  it.each([
+    ['where none was ever made', undefined, 1],
+    ['where the last one is older than 25 hours', NOW_MS - 25 * HOUR_MS - 1, 1],
+    ['not where it is younger', NOW_MS - 25 * HOUR_MS, 0],
+  ])('makes up for a missed run %s', async (_case, atMs, runs) => {
+    const { count, service } = aService(
+      atMs === undefined ? undefined : aRun({ at: new Date(atMs) }),
+    );
+    await service.catchUp();
+    expect(count.runs).toBe(runs);
+  });
+
+  it('runs daily however young the last run is, and never twice at the same time', async () => {
+    const { count, service } = aService(aRun());
+    await Promise.all([service.daily(), service.daily()]);
+    expect(count.runs).toBe(1);
+    await service.daily();
+    expect(count.runs).toBe(2);
+  });
+
+  it('survives a run that fails, and a database that does not answer', async () => {
+    const failing = aService(undefined, () => Promise.reject(new Error('the node is away')));
+    await failing.service.daily();
+    await failing.service.daily();
+    expect(failing.count.runs).toBe(2);
+    const silent = aService(new Error('the database is away'));
+    await silent.service.catchUp();
+    expect(silent.count.runs).toBe(0);
+  });
+
+  it('begins with the process, by the schedule after that, and stops with it', async () => {
+    let began: () => void;
+    const beginning = new Promise<void>((resolve) => (began = resolve));
+    let isEnded = false;
+    const { count, service } = aService(undefined, async (signal) => {
+      began();
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve);
+      });
+      isEnded = true;
+      signal.throwIfAborted();
+    });
+
+    @Module({
+      imports: [ScheduleModule.forRoot()],
+      providers: [{ provide: ReconciliationService, useFactory: () => service }],
+    })
+    class Root {}
+
+    const application = await NestFactory.createApplicationContext(Root, { logger: false });
+    const jobs = application.get(SchedulerRegistry).getCronJobs();
+    expect([...jobs.keys()]).toEqual(['reconciliation', 'reconciliation-missed']);
+    expect(jobs.get('reconciliation')?.nextDate().toUTC().toFormat('HH:mm')).toBe('00:20');
+    await beginning;
+    await application.close();
+    expect(isEnded).toBe(true);
+    await service.daily();
+    expect(count.runs).toBe(1);
+  });
+});
+
+describe('the metrics of the reconciliation', () => {
+  async function lines(lastRun: () => Promise<LastRun | undefined>): Promise<string[]> {
+    const registry = new Registry();
+    gaugeReconciliation(registry, { store: { lastRun }, logger, tokenDecimals: 2 });
+    const text = await registry.metrics();
+    return text.split('\n').filter((line) => line.startsWith('lowmark_'));
+  }
+
+  it('tell the time, the sums and the differences of the last run', async () => {
+    const difference = { kind: 'sums-differ', severity: 'critical', text: '' } as const;
+    const run = aRun({
+      chain: { count: 2, tokens: 350n },
+      ledger: { count: 1, tokens: 100n },
+      differences: [difference, difference],
+    });
+    expect(await lines(() => Promise.resolve(run))).toEqual([
+      'lowmark_reconciliation_last_success_timestamp_seconds 1760000000',
+      'lowmark_reconciliation_differences{kind="any",severity="critical"} 2',
+      'lowmark_reconciliation_differences{kind="sums-differ",severity="critical"} 2',
+      'lowmark_reconciliation_tokens{side="chain"} 3.5',
+      'lowmark_reconciliation_tokens{side="ledger"} 1',
+    ]);
+  });
+
+  it('have a zero for the alert rule where all is well', async () => {
+    expect(await lines(() => Promise.resolve(aRun()))).toContain(
+      'lowmark_reconciliation_differences{kind="any",severity="critical"} 0',
+    );
+  });
+
+  it('tell where there was never a run, and say nothing while the database is away', async () => {
+    expect(await lines(() => Promise.resolve(undefined))).toEqual([
+      'lowmark_reconciliation_last_success_timestamp_seconds 0',
+      'lowmark_reconciliation_differences{kind="any",severity="critical"} 0',
+    ]);
+    expect(await lines(() => Promise.reject(new Error('away')))).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { type ReconciliationStore } from '#libs/db';
+import { type Clock, type Logger } from '#libs/platform';
+import { type Reconciler } from './reconciler.js';
+
+export interface ReconciliationServiceParts {
+  readonly reconciler: Pick<Reconciler, 'run'>;
+  readonly store: Pick<ReconciliationStore, 'lastRun'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A day, and some time to be late. */
+const STALE_MS = 25 * 3_600_000;
+
+/**
+ * Compares the ledger with the chain once a day. A run that failed, or was missed while no process was there, is made up for within
+ * the hour. Every process has the schedule, and one of them does it.
+ */
+@Injectable()
+export class ReconciliationService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly parts: ReconciliationServiceParts) {}
+
+  onApplicationBootstrap(): void {
+    void this.catchUp();
+  }
+
+  /** What was read of the chain is kept for the next run. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  @Cron('20 0 * * *', { name: 'reconciliation', timeZone: 'UTC' })
+  daily(): Promise<void> {
+    return this.once(() => Promise.resolve(true));
+  }
+
+  @Cron('50 * * * *', { name: 'reconciliation-missed', timeZone: 'UTC' })
+  catchUp(): Promise<void> {
+    return this.once(() => this.isStale());
+  }
+
+  private async isStale(): Promise<boolean> {
+    const last = await this.parts.store.lastRun();
+    return !last || this.parts.clock.nowMs() - last.at.getTime() > STALE_MS;
+  }
+
+  /** Never rejects: redemptions go on without it. */
+  private once(isDue: () => Promise<boolean>): Promise<void> {
+    if (this.stopping.signal.aborted) return Promise.resolve();
+    return (this.running ??= this.attempt(isDue).finally(() => {
+      this.running = undefined;
+    }));
+  }
+
+  private async attempt(isDue: () => Promise<boolean>): Promise<void> {
+    const { reconciler, logger } = this.parts;
+    const { signal } = this.stopping;
+    try {
+      if (await isDue()) await reconciler.run(signal);
+    } catch (error) {
+      if (signal.aborted) logger.info('Stopped reconciling; the next run goes on from there');
+      else logger.error({ err: error }, 'The ledger could not be compared with the chain');
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/** Redemptions of the specs of this folder, written through the store as the worker does. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type RedemptionStore } from '#libs/db';
+import {
+  type Address,
+  mintUuidV7,
+  newRedemption,
+  PARTNER_CAPABILITIES,
+  type Redemption,
+  type RedemptionEvent,
+  transition,
+  type UuidV7,
+} from '#libs/domain';
+import { type CommittedPayout, type PayoutPort } from '../payout/payout-port.js';
+
+const START_MS = 1_760_000_000_000;
+
+export function aUuid(): UuidV7 {
+  return mintUuidV7(START_MS, randomBytes(10));
+}
+
+export class Redemptions {
+  constructor(
+    private readonly store: RedemptionStore,
+    private readonly payouts: PayoutPort,
+  ) {}
+
+  /** The points are gone, and a voucher may be claimed. */
+  async authorised(wallet: Address, tokenAmount = 100n): Promise<CommittedPayout> {
+    const created = newRedemption(
+      {
+        id: aUuid(),
+        partner: randomUUID(),
+        wallet,
+        points: 5_000n,
+        usdAmount: { digits: 50n, scale: 0 },
+        tokenAmount,
+        tokenDecimals: 18,
+        priceUsd: { digits: 15n, scale: 2 },
+        quoteExpiresAtMs: START_MS + 60_000,
+      },
+      START_MS,
+    );
+    const key = { key: randomUUID(), bodyHash: Buffer.alloc(32) };
+    await this.store.create(created, key, { paused: false, maxOpen: 1, priceMaxAgeSeconds: 7_200 });
+    const requestId = aUuid();
+    const calling = await this.after(created, { type: 'call-due', requestId });
+    const partnerTransactionId = randomUUID();
+    const deducted = await this.after(
+      calling,
+      { type: 'deduct-confirmed', requestId, partnerTransactionId },
+      { callEnd: { requestId, outcome: 'answer', record: {} } },
+    );
+    const { plan, place } = await this.payouts.plan({ wallet, tokenAmount });
+    await this.after(deducted, { type: 'plan-committed', plan }, { place });
+    return { redemptionId: created.id, plan, place };
+  }
+
+  /** Takes down what the chain says of it, which must be final. */
+  async settled(payout: CommittedPayout): Promise<void> {
+    const { redemptionId } = payout;
+    const [evidence] = await this.payouts.observe([payout]);
+    if (evidence?.outcome !== 'paid') throw new Error('the payout is not paid');
+    const stored = await this.store.get(redemptionId);
+    if (!stored) throw new Error('no such redemption');
+    await this.after(stored.redemption, { type: 'payout-paid', redemptionId, evidence });
+  }
+
+  private async after(
+    before: Redemption,
+    event: RedemptionEvent,
+    change: Partial<Parameters<RedemptionStore['apply']>[0]> = {},
+  ): Promise<Redemption> {
+    const decision = transition(before, event, {
+      nowMs: START_MS + before.version * 1_000,
+      jitter: 0,
+      policy: { capabilities: PARTNER_CAPABILITIES, confirms: true },
+    });
+    if (decision.kind === 'refused') throw new Error(`${event.type}: ${decision.message}`);
+    await this.store.apply({ before, decision, event: event.type, actor: 'worker', ...change });
+    return decision.next;
+  }
+}

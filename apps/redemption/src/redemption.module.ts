@@ -1,0 +1,200 @@
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { MemoryRateLimiter } from '#libs/cache';
+import {
+  CallbackStore,
+  type Database,
+  NonceStore,
+  PriceStore,
+  RedemptionStore,
+  SessionStore,
+} from '#libs/db';
+import { type AddressPolicy, PartnerClient } from '#libs/partner-client';
+import {
+  CLOCK,
+  type Clock,
+  HealthModule,
+  HealthRegistry,
+  type Logger,
+  MetricsModule,
+  Registry,
+} from '#libs/platform';
+import { type KeyRing } from '#libs/signing';
+import { AuthController } from './auth/auth.controller.js';
+import { AuthService } from './auth/auth.service.js';
+import { ExpirySweep } from './auth/expiry.sweep.js';
+import { type ChainParts } from './chain.factory.js';
+import { DocsController } from './docs/docs.controller.js';
+import { RequestLimits } from './http/request-limits.js';
+import { Lifecycle } from './lifecycle.js';
+import { PartnerDirectory } from './partner/partner-directory.js';
+import { type PayoutPort } from './payout/payout-port.js';
+import { VaultGauges } from './payout/vault.gauges.js';
+import { VoucherPayout } from './payout/voucher-payout.js';
+import { type RedemptionSettings } from './redemption.env.js';
+import { ENGINE, LOGGER } from './redemption.tokens.js';
+import { CancelService } from './users/cancel.service.js';
+import { CreationService } from './users/creation.service.js';
+import { PartnersController } from './users/partners.controller.js';
+import { PointsService } from './users/points.service.js';
+import { RedemptionPresenter } from './users/redemption-presenter.js';
+import { RedemptionsController } from './users/redemptions.controller.js';
+import { createReconciliation } from './reconciliation/create-reconciliation.js';
+import { ReconciliationService } from './reconciliation/reconciliation.service.js';
+import { createEngine } from './worker/create-engine.js';
+import { type Engine } from './worker/engine.js';
+
+export interface RedemptionParts extends ChainParts {
+  readonly settings: RedemptionSettings;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly keyRing: KeyRing;
+  readonly partnerAddresses: AddressPolicy;
+  readonly payouts?: PayoutPort;
+}
+
+/** Three times the longest call to a partner. */
+const LEASE_MS = 45_000;
+/** Between two sweeps where no hint comes; a voucher is looked at no later than it should be. */
+const POLL_MS = 1_000;
+
+/** What users and the engine both work with. */
+interface Shared {
+  readonly store: RedemptionStore;
+  readonly directory: PartnerDirectory;
+  readonly client: PartnerClient;
+  readonly payouts: PayoutPort;
+}
+
+@Module({})
+export class RedemptionModule {
+  static register(parts: RedemptionParts): DynamicModule {
+    const { keyRing, clock, logger, database, partnerAddresses: policy } = parts;
+    const shared = {
+      store: new RedemptionStore(database),
+      directory: new PartnerDirectory(new CallbackStore(database), keyRing, clock, logger),
+      client: new PartnerClient({ clock, policy }),
+      payouts: parts.payouts ?? vouchers(parts),
+    };
+    return {
+      module: RedemptionModule,
+      imports: [HealthModule, MetricsModule.register('redemption'), ScheduleModule.forRoot()],
+      controllers: [AuthController, PartnersController, RedemptionsController, DocsController],
+      providers: [
+        { provide: CLOCK, useValue: clock },
+        { provide: LOGGER, useValue: logger },
+        { provide: RequestLimits, useValue: new RequestLimits(new MemoryRateLimiter(clock)) },
+        ...signingIn(parts),
+        ...redeeming(parts, shared),
+        ...working(parts, shared),
+        reconciling(parts),
+        ...watching(parts, shared),
+      ],
+    };
+  }
+}
+
+function vouchers({ settings, pool, clock }: RedemptionParts): VoucherPayout {
+  const { chainId, vaultContract: vault, finality, voucherTtlSeconds } = settings;
+  return new VoucherPayout({
+    pool,
+    clock,
+    place: { chainId, vault },
+    token: settings.tokenContract,
+    finality,
+    voucherTtlSeconds,
+    signerKey: settings.voucherSignerKey,
+    cancellerKey: settings.vaultCancellerKey,
+  });
+}
+
+function signingIn({ settings, clock, database, signatures }: RedemptionParts): Provider[] {
+  const [nonces, sessions] = [new NonceStore(database), new SessionStore(database)];
+  const { siweDomains: domains, chainId, sessionTtlSeconds } = settings;
+  const rules = { domains, chainId, sessionTtlSeconds };
+  const auth = new AuthService({ nonces, sessions, signatures, clock }, rules);
+  return [
+    { provide: NonceStore, useValue: nonces },
+    { provide: SessionStore, useValue: sessions },
+    { provide: AuthService, useValue: auth },
+    ExpirySweep,
+  ];
+}
+
+function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
+  const { settings, clock, logger, database, tokenDecimals } = parts;
+  const { store, directory, client, payouts } = shared;
+  const { quoteTtlSeconds, priceMaxAgeSeconds, walletDailyTokenBudget } = settings;
+  const creation = new CreationService(
+    { store, prices: new PriceStore(database), directory, payouts, clock },
+    { tokenDecimals, quoteTtlSeconds, priceMaxAgeSeconds, walletDailyTokenBudget },
+  );
+  return [
+    { provide: RedemptionStore, useValue: store },
+    { provide: PartnerDirectory, useValue: directory },
+    { provide: CreationService, useValue: creation },
+    { provide: CancelService, useValue: new CancelService({ store, directory, clock }) },
+    { provide: PointsService, useValue: new PointsService({ store, client, clock }) },
+    {
+      provide: RedemptionPresenter,
+      useValue: new RedemptionPresenter(directory, payouts, logger),
+    },
+  ];
+}
+
+function working(parts: RedemptionParts, shared: Shared): Provider[] {
+  const { settings, clock, logger, database } = parts;
+  const { directory, client, payouts } = shared;
+  const { redemptionsAtOnce: atOnce, payoutPollMs, databaseUrl } = settings;
+  const pollMs = Math.min(POLL_MS, payoutPollMs);
+  const options = { atOnce, leaseMs: LEASE_MS, pollMs, payoutPollMs, databaseUrl };
+  return [
+    {
+      provide: ENGINE,
+      inject: [Registry],
+      useFactory: (registry: Registry) =>
+        createEngine({ database, directory, client, payouts, clock, logger, registry }, options),
+    },
+    {
+      provide: Lifecycle,
+      inject: [HealthRegistry, HttpAdapterHost, SchedulerRegistry, ENGINE],
+      useFactory: (
+        health: HealthRegistry,
+        host: HttpAdapterHost,
+        scheduler: SchedulerRegistry,
+        engine: Engine,
+      ) => new Lifecycle({ health, host, scheduler, engine, database, payouts }),
+    },
+  ];
+}
+
+function reconciling(parts: RedemptionParts): Provider {
+  const { settings, pool, database, clock, logger, tokenDecimals } = parts;
+  const { chainId, vaultContract: vault, tokenContract: token, finality } = settings;
+  const options = { place: { chainId, vault }, token, tokenDecimals, finality };
+  return {
+    provide: ReconciliationService,
+    inject: [Registry],
+    useFactory: (registry: Registry) =>
+      createReconciliation(
+        { pool, database, clock, logger, registry },
+        { ...options, startBlock: settings.vaultStartBlock },
+      ),
+  };
+}
+
+/** Whoever pays otherwise has no vault. */
+function watching({ logger, tokenDecimals }: RedemptionParts, { payouts }: Shared): Provider[] {
+  if (!(payouts instanceof VoucherPayout)) return [];
+  const facts = () => payouts.facts();
+  return [
+    {
+      provide: VaultGauges,
+      inject: [Registry],
+      useFactory: (registry: Registry) =>
+        new VaultGauges({ facts, registry, logger, tokenDecimals }),
+    },
+  ];
+}

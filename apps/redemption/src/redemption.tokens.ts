@@ -1,0 +1,2 @@
+export const LOGGER = Symbol('Logger');
+export const ENGINE = Symbol('Engine');

@@ -1,0 +1,179 @@
+/** The whole redemption service with its database, a vault on a chain and a partner. Counts as a test file without being one. */
+import { randomBytes } from 'node:crypto';
+import { type AddressInfo } from 'node:net';
+import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import request, { type Response, type Test } from 'supertest';
+import { privateKeyToAccount } from 'viem/accounts';
+import { readSettings } from '#libs/config';
+import {
+  CallbackStore,
+  type CallbackSettings,
+  PartnerStore,
+  PriceStore,
+  RedemptionStore,
+  SessionStore,
+} from '#libs/db';
+import { type Address, parseDecimal, type Redemption, type UuidV7 } from '#libs/domain';
+import { createLogger } from '#libs/platform';
+import { hashApiKey, KeyRing } from '#libs/signing';
+import { createTestDatabase, FakeClock, type TestDatabase, VaultBench } from '#libs/testing';
+import { hashSessionToken, mintSessionToken } from '../auth/session-token.js';
+import { createRedemption } from '../create-redemption.js';
+import { RedemptionSettings } from '../redemption.env.js';
+import { CALLBACK_KEY, CALLBACK_SECRET, GameServer } from './game-server.support-spec.js';
+
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+const SIGNER = privateKeyToAccount(`0x${VaultBench.SIGNER_KEY}`).address.toLowerCase() as Address;
+export const DOMAIN = 'app.example.com';
+
+export interface Service {
+  readonly app: NestFastifyApplication;
+  readonly url: string;
+  readonly port: number;
+  readonly clock: FakeClock;
+  readonly logs: string[];
+  readonly database: TestDatabase;
+  readonly bench: VaultBench;
+  readonly game: GameServer;
+  readonly store: RedemptionStore;
+  stop(): Promise<void>;
+}
+
+export async function startService(overrides: Record<string, string> = {}): Promise<Service> {
+  const database = await createTestDatabase();
+  const bench = await VaultBench.start({ canceller: SIGNER });
+  const game = await GameServer.start();
+  const clock = new FakeClock(bench.seconds * 1000);
+  const logs: string[] = [];
+  const settings = readSettings(RedemptionSettings, {
+    DATABASE_URL: database.url,
+    SECRETS_KEY,
+    CHAIN_ID: String(bench.chain.chainId),
+    RPC_URLS: bench.chain.url,
+    TOKEN_CONTRACT: bench.chain.contracts.token,
+    VAULT_CONTRACT: bench.vault,
+    VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
+    SIWE_DOMAINS: DOMAIN,
+    ALLOW_PRIVATE_PARTNERS: 'true',
+    PAYOUT_POLL_MS: '50',
+    ...overrides,
+  });
+  const destination = { write: (line: string) => void logs.push(line) };
+  const logger = createLogger({ app: 'redemption', level: 'trace', destination });
+  const stopOthers = async (): Promise<void> => {
+    await game.stop();
+    await bench.stop();
+    await database.drop();
+  };
+  const app = await createRedemption({ settings, logger, clock }).catch(async (error: unknown) => {
+    await stopOthers();
+    throw error;
+  });
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const store = new RedemptionStore(await database.open());
+  const stop = async (): Promise<void> => {
+    await app.close();
+    await stopOthers();
+  };
+  const url = `http://127.0.0.1:${port}`;
+  return { app, url, port, clock, logs, database, bench, game, store, stop };
+}
+
+/** A partner whose callbacks go to the game server, at 0.01 USD a point. */
+export async function addPartner(
+  { database, game, clock }: Service,
+  name: string,
+  overrides: Partial<CallbackSettings> = {},
+): Promise<string> {
+  const keyRing = KeyRing.parse(SECRETS_KEY);
+  const db = await database.open();
+  const credential = {
+    keyHash: randomBytes(32),
+    keyPrefix: 'svck_test',
+    secretCiphertext: randomBytes(64),
+  };
+  const { partnerId } = await new PartnerStore(db).create({
+    name,
+    rate: 20,
+    burst: 100,
+    credential,
+  });
+  await new CallbackStore(db).set(partnerId, {
+    url: game.url,
+    key: CALLBACK_KEY,
+    secretCiphertext: keyRing.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
+    usdPerPoint: parseDecimal('0.01'),
+    confirms: true,
+    capabilities: [],
+    ...overrides,
+  });
+  // The directory sees it at its next look.
+  clock.advance(2_000);
+  return partnerId;
+}
+
+export async function addPrice({ database, clock }: Service, usd = '0.15'): Promise<void> {
+  const observedAt = new Date(clock.nowMs());
+  await new PriceStore(await database.open()).add({ usd, observedAt, source: 'fixed' });
+}
+
+export interface User {
+  readonly wallet: Address;
+  readonly token: string;
+  get(path: string): Test;
+  post(path: string, body?: object | string): Test;
+  /** With a key of its own where none is given. */
+  redeem(partner: unknown, points: unknown, key?: string): Test;
+}
+
+/** A wallet that is signed in. */
+export async function aUser(
+  { url, database, clock }: Service,
+  wallet = `0x${randomBytes(20).toString('hex')}` as Address,
+): Promise<User> {
+  const token = mintSessionToken();
+  const sessions = new SessionStore(await database.open());
+  await sessions.open(hashSessionToken(token), wallet, clock.nowMs() + 86_400_000);
+  const authorised = (test: Test): Test => test.set('authorization', `Bearer ${token}`);
+  const post = (path: string, body?: object | string): Test => {
+    const test = authorised(request(url).post(path));
+    return body === undefined ? test : test.set('content-type', 'application/json').send(body);
+  };
+  return {
+    wallet,
+    token,
+    get: (path) => authorised(request(url).get(path)),
+    post,
+    redeem: (partner, points, key = randomBytes(8).toString('hex')) =>
+      post('/api/redemptions', { partner, points }).set('idempotency-key', key),
+  };
+}
+
+/** The same, with points at the game. */
+export async function aPlayer(service: Service, points = 10_000): Promise<User> {
+  const user = await aUser(service);
+  service.game.points.set(user.wallet, points);
+  return user;
+}
+
+/** Waits until the worker has brought it there. */
+export async function inState(
+  { store, clock }: Service,
+  id: string,
+  state: Redemption['state'],
+): Promise<void> {
+  for (let looks = 0; looks < 200; looks++) {
+    const stored = await store.get(id as UuidV7);
+    if (stored?.redemption.state === state) return;
+    clock.advance(100);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`the redemption did not become ${state}`);
+}
+
+export function errorOf({ status, body }: Response): unknown {
+  const { success, message, ...rest } = body as Record<string, unknown>;
+  if (success !== false || typeof message !== 'string') return { status, body };
+  return { status, ...rest };
+}

@@ -1,0 +1,62 @@
+import { type RedemptionStore, StaleRedemptionError, type StoredRedemption } from '#libs/db';
+import { type Address, isFinal, transition, type UuidV7 } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { UserError } from '../http/user.error.js';
+import { type PartnerDirectory } from '../partner/partner-directory.js';
+import { isCancelRequested } from './redemption-body.js';
+
+export interface CancelParts {
+  readonly store: Pick<RedemptionStore, 'find' | 'apply'>;
+  readonly directory: PartnerDirectory;
+  readonly clock: Clock;
+}
+
+/** Each is lost only where the redemption moved in between, which it does a few times a second at most. */
+const TRIES = 5;
+
+/**
+ * Notes the wish to cancel. Where a payout is authorised, the worker finds it in the row and asks the vault; nothing is decided
+ * until a final block says what became of it.
+ */
+export class CancelService {
+  constructor(private readonly parts: CancelParts) {}
+
+  /**
+   * @returns undefined where the wallet has no such redemption
+   * @throws UserError 409 with the reason; StaleRedemptionError, DatabaseUnavailableError
+   */
+  async cancel(wallet: Address, id: UuidV7): Promise<StoredRedemption | undefined> {
+    for (let tries = 1; ; tries++) {
+      const stored = await this.parts.store.find(wallet, id);
+      if (stored === undefined || isAskedAlready(stored)) return stored;
+      try {
+        return await this.apply(stored);
+      } catch (error) {
+        if (!(error instanceof StaleRedemptionError) || tries === TRIES) throw error;
+      }
+    }
+  }
+
+  private async apply({ redemption, place }: StoredRedemption): Promise<StoredRedemption> {
+    const { store, directory, clock } = this.parts;
+    const entry = await directory.find(redemption.partner);
+    // No cancellation depends on the policy by itself; a partner that was taken away has none any more.
+    const policy = entry?.policy ?? { capabilities: [], confirms: false };
+    const context = { nowMs: clock.nowMs(), jitter: 0, policy };
+    const decision = transition(redemption, { type: 'cancel', by: 'user' }, context);
+    if (decision.kind === 'refused') {
+      throw new UserError(409, codeOf(decision.code), decision.message);
+    }
+    await store.apply({ before: redemption, decision, event: 'cancel', actor: 'user' });
+    return { redemption: decision.next, place };
+  }
+}
+
+/** So that an answer which was lost can be asked for again, and asking often does nothing. */
+function isAskedAlready({ redemption }: StoredRedemption): boolean {
+  return isCancelRequested(redemption) && !isFinal(redemption.state);
+}
+
+function codeOf(refusal: string): string {
+  return refusal.toUpperCase().replaceAll('-', '_');
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Response } from 'supertest';
+import { CallbackStore } from '#libs/db';
+import { parseDecimal } from '#libs/domain';
+import {
+  addPartner,
+  addPrice,
+  aPlayer,
+  errorOf,
+  type Service,
+  startService,
+} from '../testing/redemption-harness.support-spec.js';
+
+const NOBODY = '0199d000-0000-7000-8000-00000000dead';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ WALLET_DAILY_TOKEN_BUDGET: '1000' });
+  await addPartner(service, 'Arena', { minPoints: 10n, maxPoints: 20_000n });
+  await addPartner(service, 'Bonus', {
+    bonus: { fromPoints: 5000n, rate: parseDecimal('0.02') },
+  });
+  await addPartner(service, 'Small', { dailyTokenBudget: parseDecimal('50') });
+  await addPrice(service);
+});
+afterAll(() => service.stop());
+
+describe('the idempotency key', () => {
+  it('makes one redemption, however often and at once it is used', async () => {
+    const user = await aPlayer(service);
+    const asked = Array.from({ length: 5 }, () => user.redeem('Arena', 100, 'same'));
+    const answers: Response[] = await Promise.all(asked);
+    const made = answers.filter(({ status }) => status === 201);
+    expect([made.length, new Set(answers.map(({ body }) => String(body.id))).size]).toEqual([1, 1]);
+    const again = await user.redeem('Arena', 100, 'same').expect(200);
+    expect(again.body.id).toBe(made[0]?.body.id);
+  });
+
+  it('of another request is refused, also while nothing could be quoted', async () => {
+    const user = await aPlayer(service);
+    const { body } = await user.redeem('Arena', 100, 'mine').expect(201);
+    const conflict = { status: 422, code: 'IDEMPOTENCY_CONFLICT' };
+    expect(errorOf(await user.redeem('Arena', 101, 'mine'))).toEqual(conflict);
+    expect(errorOf(await user.redeem('arena', 100, 'mine'))).toEqual(conflict);
+    service.clock.advance(7_201_000);
+    const replay = await user.redeem('Arena', 100, 'mine').expect(200);
+    expect(replay.body.id).toBe(body.id);
+    const stale = await (await aPlayer(service)).redeem('Arena', 100);
+    expect(errorOf(stale)).toEqual({ status: 409, code: 'PRICE_STALE' });
+    await addPrice(service);
+  });
+
+  it('belongs to one wallet', async () => {
+    const [one, other] = [await aPlayer(service), await aPlayer(service)];
+    const first = await one.redeem('Arena', 100, 'k').expect(201);
+    const second = await other.redeem('Arena', 100, 'k').expect(201);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  it.each(['', 'x'.repeat(256), 'a b', 'é', 'a, b'])('cannot be %p', async (key) => {
+    const user = await aPlayer(service);
+    const answer = await user
+      .post('/api/redemptions', { partner: 'Arena', points: 100 })
+      .set('idempotency-key', Buffer.from(key).toString('latin1'));
+    expect(errorOf(answer)).toMatchObject({ status: 400, field: 'Idempotency-Key' });
+  });
+
+  it('must be there', async () => {
+    const user = await aPlayer(service);
+    const answer = await user.post('/api/redemptions', { partner: 'Arena', points: 100 });
+    expect(errorOf(answer)).toMatchObject({ status: 400, field: 'Idempotency-Key' });
+  });
+
+  it('says that it is in progress where others take too long', async () => {
+    const user = await aPlayer(service);
+    const { pool } = await service.database.open();
+    const client = await pool.connect();
+    try {
+      await client.query('SELECT pg_advisory_lock(4217, hashtext($1))', [user.wallet]);
+      const answer = await user.redeem('Arena', 100);
+      expect(errorOf(answer)).toEqual({ status: 409, code: 'IDEMPOTENCY_IN_PROGRESS' });
+      expect(answer.headers['retry-after']).toBe('1');
+    } finally {
+      client.release(true);
+    }
+  });
+});
+
+describe('limits', () => {
+  it.each([
+    ['Arena', 9, 422, 'TOO_FEW_POINTS'],
+    ['Arena', 20_001, 422, 'TOO_MANY_POINTS'],
+    ['Bonus', 20_000, 409, 'WALLET_BUDGET_SPENT'],
+    ['Small', 1000, 409, 'PARTNER_BUDGET_SPENT'],
+    ['Bonus', Number.MAX_SAFE_INTEGER, 409, 'PAYOUTS_UNAVAILABLE'],
+  ])('of %s refuse %p points', async (partner, points, status, code) => {
+    const user = await aPlayer(service);
+    expect(errorOf(await user.redeem(partner, points))).toEqual({ status, code });
+    expect((await user.get('/api/redemptions')).body.redemptions).toEqual([]);
+  });
+
+  it('allow one open redemption at a partner', async () => {
+    const user = await aPlayer(service);
+    await user.redeem('Arena', 100).expect(201);
+    const answer = await user.redeem('Arena', 100);
+    expect(errorOf(answer)).toEqual({ status: 409, code: 'REDEMPTION_OPEN' });
+    await user.redeem('Bonus', 100).expect(201);
+  });
+
+  it('stop a partner that is paused', async () => {
+    const user = await aPlayer(service);
+    const id = await addPartner(service, 'Paused');
+    await new CallbackStore(await service.database.open()).pause(id, true);
+    service.clock.advance(2_000);
+    const answer = await user.redeem('Paused', 100);
+    expect(errorOf(answer)).toEqual({ status: 409, code: 'PARTNER_PAUSED' });
+    const { body } = await user.get('/api/partners').expect(200);
+    expect(body.partners).toContainEqual(expect.objectContaining({ id, paused: true }));
+  });
+});
+
+describe('a request that makes no sense', () => {
+  const expectField = (answer: Response, field: string): void => {
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'BAD_REQUEST', field });
+  };
+
+  it.each([
+    '0',
+    '-1',
+    '-0',
+    '5.5',
+    '"5"',
+    '1e400',
+    '-1e400',
+    '9007199254740992',
+    'null',
+    'true',
+    '[5]',
+    '{}',
+  ])('redeems no %s points', async (points) => {
+    const user = await aPlayer(service);
+    const body = `{"partner":"Arena","points":${points}}`;
+    const answer = await user.post('/api/redemptions', body).set('idempotency-key', 'k');
+    expectField(answer, 'points');
+  });
+
+  it.each(['""', '5', 'null', '["Arena"]', '"\\u0000"', '"\\ud800"', `"${'x'.repeat(256)}"`])(
+    'is for no partner %s',
+    async (partner) => {
+      const user = await aPlayer(service);
+      const body = `{"partner":${partner},"points":100}`;
+      const answer = await user.post('/api/redemptions', body).set('idempotency-key', 'k');
+      expectField(answer, 'partner');
+    },
+  );
+
+  it.each([
+    '',
+    '{',
+    '[]',
+    '5',
+    'null',
+    '"x"',
+    '{"partner":"Arena","points":1,"points":100}',
+    '{"partner":"Arena","points":1,"\\u0070oints":100}',
+    '{"partner":"Arena","points":100} x',
+  ])('has no body %p', async (body) => {
+    const user = await aPlayer(service);
+    const answer = await user
+      .post('/api/redemptions')
+      .set('content-type', 'application/json')
+      .set('idempotency-key', 'k')
+      .send(body);
+    expectField(answer, 'body');
+  });
+
+  it('takes nothing from a prototype', async () => {
+    const user = await aPlayer(service);
+    const body = '{"__proto__":{"points":100},"partner":"Arena"}';
+    expectField(await user.post('/api/redemptions', body).set('idempotency-key', 'k'), 'points');
+  });
+
+  it('is not for a partner that is not there', async () => {
+    const user = await aPlayer(service);
+    for (const partner of ['Nobody', NOBODY, '__proto__']) {
+      const answer = await user.redeem(partner, 100);
+      expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    }
+  });
+});

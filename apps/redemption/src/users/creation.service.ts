@@ -1,0 +1,128 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type IdempotencyKey, type PriceStore, type RedemptionStore } from '#libs/db';
+import {
+  type Address,
+  canonicalJson,
+  type Decimal,
+  limitBreach,
+  mintUuidV7,
+  newRedemption,
+  parseDecimal,
+  type Redemption,
+  redemptionAmounts,
+  type RedemptionLimits,
+  UUID_V7_RANDOM_BYTES,
+} from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { limitError } from '../http/to-user-error.js';
+import { UserError } from '../http/user.error.js';
+import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
+import { type PayoutPort } from '../payout/payout-port.js';
+import { requirePartner } from './require-partner.js';
+
+export interface CreationParts {
+  readonly store: Pick<RedemptionStore, 'create' | 'replayed'>;
+  readonly prices: Pick<PriceStore, 'newest'>;
+  readonly directory: PartnerDirectory;
+  readonly payouts: Pick<PayoutPort, 'refusal'>;
+  readonly clock: Clock;
+}
+
+export interface CreationOptions {
+  readonly tokenDecimals: number;
+  readonly quoteTtlSeconds: number;
+  readonly priceMaxAgeSeconds: number;
+  /** Whole tokens per UTC day; absent: not limited. */
+  readonly walletDailyTokenBudget?: Decimal | undefined;
+}
+
+/** What the user sent, as it was sent. */
+export interface CreationRequest {
+  /** Id or name, in any capitals. */
+  readonly partner: string;
+  readonly points: bigint;
+}
+
+export interface Created {
+  readonly redemption: Redemption;
+  /** False where the same request made it before. */
+  readonly isNew: boolean;
+}
+
+/** Makes redemptions, each once for its key. */
+export class CreationService {
+  constructor(
+    private readonly parts: CreationParts,
+    private readonly options: CreationOptions,
+  ) {}
+
+  /**
+   * @param key the user's Idempotency-Key
+   * @throws UserError 404, 409, 422; what `RedemptionStore.create` throws
+   */
+  async create(wallet: Address, request: CreationRequest, key: string): Promise<Created> {
+    const { store, directory } = this.parts;
+    const idempotency = { key, bodyHash: bodyHashOf(request) };
+    const before = await store.replayed(wallet, idempotency);
+    if (before !== undefined) return { redemption: before, isNew: false };
+    const entry = await requirePartner(directory, request.partner);
+    return this.createNew(wallet, { entry, points: request.points }, idempotency);
+  }
+
+  private async createNew(
+    wallet: Address,
+    { entry, points }: { readonly entry: PartnerEntry; readonly points: bigint },
+    idempotency: IdempotencyKey,
+  ): Promise<Created> {
+    const { store, prices, payouts, clock } = this.parts;
+    const { tokenDecimals, quoteTtlSeconds } = this.options;
+    const limits = this.limitsOf(entry);
+    const stored = await prices.newest();
+    const nowMs = clock.nowMs();
+    const price = stored && { observedAtMs: stored.observedAt.getTime() };
+    const breach = limitBreach({ points, limits, price, nowMs });
+    if (breach !== undefined) throw limitError(breach);
+    // Without a price there was a breach.
+    const priceUsd = parseDecimal(stored?.usd ?? '');
+    const amounts = redemptionAmounts(points, entry.callback, priceUsd, tokenDecimals);
+    const refused = await payouts.refusal(amounts.tokenAmount);
+    if (refused !== undefined) throw new UserError(409, 'PAYOUTS_UNAVAILABLE', refused);
+    const terms = {
+      id: mintUuidV7(nowMs, randomBytes(UUID_V7_RANDOM_BYTES)),
+      partner: entry.callback.partnerId,
+      wallet,
+      points,
+      ...amounts,
+      tokenDecimals,
+      priceUsd,
+      quoteExpiresAtMs: nowMs + quoteTtlSeconds * 1000,
+    };
+    return store.create(newRedemption(terms, nowMs), idempotency, limits);
+  }
+
+  private limitsOf({ callback }: PartnerEntry): RedemptionLimits {
+    const { paused, minPoints, maxPoints, dailyTokenBudget } = callback;
+    const { tokenDecimals, priceMaxAgeSeconds, walletDailyTokenBudget } = this.options;
+    return {
+      paused,
+      minPoints,
+      maxPoints,
+      partnerDailyTokens: dailyTokenBudget && smallestUnits(dailyTokenBudget, tokenDecimals),
+      walletDailyTokens:
+        walletDailyTokenBudget && smallestUnits(walletDailyTokenBudget, tokenDecimals),
+      maxOpen: 1,
+      priceMaxAgeSeconds,
+    };
+  }
+}
+
+function bodyHashOf({ partner, points }: CreationRequest): Buffer {
+  return createHash('sha256')
+    .update(canonicalJson({ partner, points: Number(points) }))
+    .digest();
+}
+
+/** Whole tokens in the smallest unit, floored. */
+function smallestUnits({ digits, scale }: Decimal, tokenDecimals: number): bigint {
+  return (digits * 10n ** BigInt(tokenDecimals)) / 10n ** BigInt(scale);
+}

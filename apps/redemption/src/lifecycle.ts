@@ -21,6 +21,8 @@ export interface LifecycleParts {
   readonly payouts: PayoutPort;
 }
 
+/** Far longer than the longest call to a partner, which may keep it from looking. */
+const LONGEST_IDLE_SECONDS = 60;
 /** After this time connections whose requests are still not answered are cut. */
 const LAST_MS = 10_000;
 
@@ -34,7 +36,7 @@ export class Lifecycle
   private state: 'starting' | 'running' | 'shutting down' = 'starting';
 
   constructor(private readonly parts: LifecycleParts) {
-    const { health, database, payouts } = parts;
+    const { health, database, payouts, engine } = parts;
     health.register('process', () =>
       this.state === 'running' ? {} : { reason: `is ${this.state}` },
     );
@@ -44,8 +46,21 @@ export class Lifecycle
     });
     health.register('vault', async () => {
       // Whoever pays otherwise has no vault.
-      const faults = payouts instanceof VoucherPayout ? await payouts.faults() : [];
-      return faults.length === 0 ? {} : { reason: faults.join(' ') };
+      if (!(payouts instanceof VoucherPayout)) return {};
+      const { faults, concerns } = await payouts.report();
+      return {
+        ...(faults.length > 0 && { reason: faults.join(' ') }),
+        details: { concerns: concerns.length === 0 ? null : concerns.join(' ') },
+      };
+    });
+    health.register('engine', () => {
+      const idleSeconds = Math.round(engine.idleSeconds);
+      return {
+        ...(idleSeconds > LONGEST_IDLE_SECONDS && {
+          reason: `has not looked for work for ${idleSeconds} s`,
+        }),
+        details: { idleSeconds },
+      };
     });
   }
 

@@ -28,6 +28,7 @@ import { type ChainParts } from './chain.factory.js';
 import { DocsController } from './docs/docs.controller.js';
 import { RequestLimits } from './http/request-limits.js';
 import { Lifecycle } from './lifecycle.js';
+import { Alerts } from './observe/alerts.js';
 import { PartnerDirectory } from './partner/partner-directory.js';
 import { type PayoutPort } from './payout/payout-port.js';
 import { VaultGauges } from './payout/vault.gauges.js';
@@ -85,6 +86,11 @@ export class RedemptionModule {
       providers: [
         { provide: CLOCK, useValue: clock },
         { provide: LOGGER, useValue: logger },
+        {
+          provide: Alerts,
+          inject: [Registry],
+          useFactory: (registry: Registry) => new Alerts(registry, logger),
+        },
         { provide: RequestLimits, useValue: new RequestLimits(new MemoryRateLimiter(clock)) },
         ...signingIn(parts),
         ...redeeming(parts, shared),
@@ -153,9 +159,11 @@ function working(parts: RedemptionParts, shared: Shared): Provider[] {
   return [
     {
       provide: ENGINE,
-      inject: [Registry],
-      useFactory: (registry: Registry) =>
-        createEngine({ database, directory, client, payouts, clock, logger, registry }, options),
+      inject: [Registry, Alerts],
+      useFactory: (registry: Registry, alerts: Alerts) => {
+        const tools = { clock, logger, registry, alerts };
+        return createEngine({ database, directory, client, payouts, ...tools }, options);
+      },
     },
     {
       provide: Lifecycle,
@@ -176,10 +184,10 @@ function reconciling(parts: RedemptionParts): Provider {
   const options = { place: { chainId, vault }, token, tokenDecimals, finality };
   return {
     provide: ReconciliationService,
-    inject: [Registry],
-    useFactory: (registry: Registry) =>
+    inject: [Registry, Alerts],
+    useFactory: (registry: Registry, alerts: Alerts) =>
       createReconciliation(
-        { pool, database, clock, logger, registry },
+        { pool, database, clock, logger, registry, alerts },
         { ...options, startBlock: settings.vaultStartBlock },
       ),
   };

@@ -13,6 +13,13 @@ import { type Clock } from '#libs/platform';
 const FRESH_MS = 10_000;
 const LATER = 'Try again later.';
 
+export interface VaultReport {
+  /** Set up wrongly: nothing can be paid before an operator has put it right. */
+  readonly faults: readonly string[];
+  /** What is not as it should be, while points can still be read, given back and confirmed. */
+  readonly concerns: readonly string[];
+}
+
 /** Whether the vault could pay now, as its newest block has it. */
 export class VaultConditions {
   private known: { readonly facts: VaultFacts; readonly atMs: number } | undefined;
@@ -34,18 +41,27 @@ export class VaultConditions {
     }));
   }
 
-  /** What an operator must put right; empty where nothing. An unreachable chain is one sentence here, never an error. */
-  async faults(): Promise<string[]> {
+  /** An unreachable chain is a sentence here, never an error. */
+  async report(): Promise<VaultReport> {
     try {
       const facts = await this.facts();
       const { place, canceller } = this.question;
       const faults = vaultFaults(facts, this.question);
-      if (!facts.takesOurVouchers || facts.isCanceller) return faults;
-      const cannotCancel = `VAULT_CANCELLER_KEY: its address ${canceller} does not hold CANCELLER_ROLE of ${place.vault}.`;
-      return [...faults, cannotCancel];
+      if (faults.length > 0) return { faults, concerns: [] };
+      return {
+        faults,
+        concerns: [
+          ...(facts.isPaused ? [`VAULT_CONTRACT: ${place.vault} is paused.`] : []),
+          ...(facts.isCanceller
+            ? []
+            : [
+                `VAULT_CANCELLER_KEY: its address ${canceller} does not hold CANCELLER_ROLE of ${place.vault}.`,
+              ]),
+        ],
+      };
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
-      return [`RPC_URLS: the vault cannot be read now (${error.code}).`];
+      return { faults: [], concerns: [`RPC_URLS: the vault cannot be read now (${error.code}).`] };
     }
   }
 

@@ -85,7 +85,10 @@ describe('VoucherPayout', () => {
         code: 'RPC_ALL_ENDPOINTS_FAILED',
       });
       expect(await payouts.refusal(1n)).toMatch(/cannot be reached.*Try again later/);
-      expect(await payouts.faults()).toEqual([expect.stringContaining('RPC_ALL_ENDPOINTS_FAILED')]);
+      expect(await payouts.report()).toEqual({
+        faults: [],
+        concerns: [expect.stringContaining('RPC_ALL_ENDPOINTS_FAILED')],
+      });
     });
   });
 
@@ -189,7 +192,10 @@ describe('VoucherPayout', () => {
       await expect(payouts.requestCancel(payout)).rejects.toMatchObject({
         code: 'VAULT_CANCELLER_LACKS_ROLE',
       });
-      expect(await payouts.faults()).toEqual([expect.stringMatching(/^VAULT_CANCELLER_KEY: /)]);
+      expect(await payouts.report()).toEqual({
+        faults: [],
+        concerns: [expect.stringMatching(/^VAULT_CANCELLER_KEY: /)],
+      });
     });
 
     /** Not mined yet. */
@@ -204,7 +210,7 @@ describe('VoucherPayout', () => {
     it('nothing where the vault can pay', async () => {
       const payouts = aPayout();
       expect(await payouts.refusal(1n)).toBeUndefined();
-      expect(await payouts.faults()).toEqual([]);
+      expect(await payouts.report()).toEqual({ faults: [], concerns: [] });
     });
 
     it('that payouts are paused, until they are not', async () => {

@@ -23,7 +23,7 @@ import {
 import { type Clock } from '#libs/platform';
 import { CancelRequests } from './cancel-requests.js';
 import { type CommittedPayout, type PayoutPort, type Voucher } from './payout-port.js';
-import { VaultConditions } from './vault-conditions.js';
+import { VaultConditions, type VaultReport } from './vault-conditions.js';
 
 export interface VoucherPayoutOptions {
   readonly pool: RpcPool;
@@ -155,9 +155,9 @@ export class VoucherPayout implements PayoutPort {
     return this.conditions.refusal(tokenAmount);
   }
 
-  /** What an operator must put right before payouts can be made; empty where nothing. */
-  faults(): Promise<string[]> {
-    return this.conditions.faults();
+  /** For the health page. */
+  report(): Promise<VaultReport> {
+    return this.conditions.report();
   }
 
   /** Of the vault's newest block, at most ten seconds old. @throws AllEndpointsFailedError */

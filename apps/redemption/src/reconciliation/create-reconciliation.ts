@@ -2,7 +2,7 @@ import { type RpcPool, type VaultPlace } from '#libs/chain';
 import { type Database, ReconciliationStore } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { type Clock, type Logger, type Registry } from '#libs/platform';
-import { type Alert } from '../observe/alerts.js';
+import { type Alerts } from '../observe/alerts.js';
 import { Reconciler } from './reconciler.js';
 import { gaugeReconciliation } from './reconciliation.metrics.js';
 import { ReconciliationService } from './reconciliation.service.js';
@@ -13,8 +13,7 @@ export interface ReconciliationParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Default: a log event, as the engine's alerts. */
-  readonly raise?: (alert: Alert) => void;
+  readonly alerts: Alerts;
 }
 
 export interface ReconciliationOptions {
@@ -27,17 +26,21 @@ export interface ReconciliationOptions {
 
 /** The daily reconciliation as a provider, with its metrics. */
 export function createReconciliation(
-  { registry, database, raise, ...parts }: ReconciliationParts,
+  { registry, database, alerts, ...parts }: ReconciliationParts,
   { tokenDecimals, ...options }: ReconciliationOptions,
 ): ReconciliationService {
   const { clock, logger } = parts;
   const store = new ReconciliationStore(database);
-  const tell = ({ severity, code, ...fields }: Alert): void => {
-    const record = { alert: code, severity, ...fields };
-    if (severity === 'critical') logger.error(record, `Alert: ${code}`);
-    else logger.warn(record, `Alert: ${code}`);
-  };
-  const reconciler = new Reconciler({ ...parts, store, raise: raise ?? tell }, options);
+  const reconciler = new Reconciler(
+    {
+      ...parts,
+      store,
+      raise: (alert) => {
+        alerts.raise(alert);
+      },
+    },
+    options,
+  );
   gaugeReconciliation(registry, { store, logger, tokenDecimals });
   return new ReconciliationService({ reconciler, store, clock, logger });
 }

@@ -27,6 +27,7 @@ import {
   type TestDatabase,
   VaultBench,
 } from '#libs/testing';
+import { Alerts } from '../observe/alerts.js';
 import { PartnerDirectory } from '../partner/partner-directory.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine } from '../worker/create-engine.js';
@@ -99,6 +100,7 @@ export class EngineBench {
         clock,
         logger,
         registry: this.registry,
+        alerts: new Alerts(this.registry, logger),
         random: () => 0,
       },
       { atOnce: 8, leaseMs: LEASE_MS, pollMs: 1000, payoutPollMs: 15_000 },

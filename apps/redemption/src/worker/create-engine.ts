@@ -13,7 +13,7 @@ import {
 } from '#libs/db';
 import { type PartnerClient } from '#libs/partner-client';
 import { type Clock, type Logger, type Registry } from '#libs/platform';
-import { Alerts } from '../observe/alerts.js';
+import { type Alerts } from '../observe/alerts.js';
 import { EngineMetrics } from '../observe/engine-metrics.js';
 import { type PartnerDirectory } from '../partner/partner-directory.js';
 import { type PayoutPort } from '../payout/payout-port.js';
@@ -38,6 +38,7 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
+  readonly alerts: Alerts;
   /** 0 to 1, for the jitter of waits; default `Math.random`. */
   readonly random?: () => number;
 }
@@ -56,12 +57,11 @@ export interface EngineOptions {
 }
 
 export function createEngine(parts: EngineParts, options: EngineOptions): Engine {
-  const { database, directory, client, payouts, clock, logger, registry } = parts;
+  const { database, directory, client, payouts, clock, logger, registry, alerts } = parts;
   const { random = Math.random } = parts;
   const { atOnce, leaseMs, pollMs, payoutPollMs, databaseUrl } = options;
   const store = new RedemptionStore(database);
   const deliveries = new DeliveryStore(database);
-  const alerts = new Alerts(registry, logger);
   const metrics = new EngineMetrics(registry, new RedemptionViews(database), logger);
   const writer = new TransitionWriter({ store, clock, random, alerts, metrics });
   const caller = new PartnerCaller({ client, alerts, metrics });

@@ -6,7 +6,7 @@ type HintListener = ConstructorParameters<typeof RedemptionHints>[1];
 
 export interface EngineMachinery {
   // What the pieces of work are is no concern of the engine's.
-  readonly pumps: readonly Pick<QueuePump<never>, 'wake' | 'drain' | 'stop'>[];
+  readonly pumps: readonly Pick<QueuePump<never>, 'wake' | 'drain' | 'stop' | 'idleSeconds'>[];
   readonly pollMs: number;
   readonly logger: Logger;
   readonly hints?: (listener: HintListener) => Pick<RedemptionHints, 'start' | 'stop'>;
@@ -54,6 +54,11 @@ export class Engine {
       for (const pump of this.machinery.pumps) found += await pump.drain();
     }
     return done;
+  }
+
+  /** How long the queue that was swept least recently has waited. */
+  get idleSeconds(): number {
+    return Math.max(...this.machinery.pumps.map((pump) => pump.idleSeconds));
   }
 
   /** Lets the calls under way end, and gives back the leases of what waits. */

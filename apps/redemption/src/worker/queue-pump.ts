@@ -31,6 +31,8 @@ export class QueuePump<T> {
   private wanted = false;
   private busy = 0;
   private stopped = false;
+  /** Of this process' clock. */
+  private sweptAt = performance.now();
 
   constructor(
     private readonly queue: WorkQueue<T>,
@@ -55,6 +57,11 @@ export class QueuePump<T> {
       await Promise.all(this.underWay);
     }
     return done;
+  }
+
+  /** Since it last looked for work, successfully. */
+  get idleSeconds(): number {
+    return (performance.now() - this.sweptAt) / 1000;
   }
 
   /** Takes nothing more and awaits what is under way. */
@@ -82,6 +89,7 @@ export class QueuePump<T> {
         this.observer.failed(name, error);
         break;
       }
+      this.sweptAt = performance.now();
       this.observer.swept(name);
       taken += items.length;
       const { together = 1 } = this.queue;

@@ -84,7 +84,7 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
   };
 }
 
-/** What must be put right before payouts can be made, for an operator; empty where nothing. An empty vault is no fault of these. */
+/** What is set up wrongly, for an operator; empty where nothing. A pause and an empty vault are no faults of these: they pass. */
 export function vaultFaults(facts: VaultFacts, { place, token, signer }: VaultQuestion): string[] {
   const { vault, chainId } = place;
   if (!facts.hasCode) {
@@ -100,7 +100,6 @@ export function vaultFaults(facts: VaultFacts, { place, token, signer }: VaultQu
     ...(facts.isSigner
       ? []
       : [`VOUCHER_SIGNER_KEY: its address ${signer} does not hold SIGNER_ROLE of ${vault}.`]),
-    ...(facts.isPaused ? [`VAULT_CONTRACT: ${vault} is paused.`] : []),
   ];
 }
 

@@ -8,10 +8,16 @@ export interface StackFacts {
   readonly databaseUrl: string;
   readonly apiUrl: string;
   readonly indexerUrl: string;
+  readonly redemptionUrl: string;
+  readonly partnerUrl: string;
   readonly rpcUrl: string;
   readonly chainId: number;
   readonly stakeContract: string;
   readonly tokenContract: string;
+  readonly vaultContract: string;
+  readonly voucherSignerKey: string;
+  readonly secretsKey: string;
+  readonly partnerCallback: { readonly key: string; readonly secret: string };
   readonly partner: {
     readonly name: string;
     readonly apiKey: string;
@@ -21,6 +27,7 @@ export interface StackFacts {
 
 const MAIN = resolve('dist/apps/stack/src/main.js');
 const READY = 'Ctrl-C ends everything';
+const DEMONSTRATED = 'Both are done.';
 const LIMIT_MS = 50_000;
 
 /** The stack as `npm start` runs it, in a directory of the test's. */
@@ -55,9 +62,15 @@ export class RunningStack {
   async shows(text = READY): Promise<void> {
     for (let waitedMs = 0; !this.output.includes(text); waitedMs += 50) {
       const over = this.child.exitCode !== null || this.child.signalCode !== null;
+      if (this.output.includes('THE DEMONSTRATION FAILED')) throw new Error(this.output);
       if (over || waitedMs > LIMIT_MS) throw new Error(`did not show "${text}":\n${this.output}`);
       await new Promise((wake) => setTimeout(wake, 50));
     }
+  }
+
+  /** Waits until both redemptions are through. */
+  async demonstrates(): Promise<void> {
+    await this.shows(DEMONSTRATED);
   }
 
   async facts(): Promise<StackFacts> {

@@ -5,19 +5,24 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { redemptionsOf, rpc } from './redeemer.js';
 import { RunningStack, type StackFacts } from './running-stack.js';
+import { pointsOf, stagesOf } from './timelines.js';
 
 /** The whole system, from its one command. The tests build on each other: each is a start in the same directory. */
 describe('npm start', () => {
   let directory: string;
-  let environment: Record<string, string>;
+  const environment: Record<string, string> = { VOUCHER_TTL_SECONDS: '10' };
   let stack: RunningStack | undefined;
   let first: StackFacts;
   let oldBlock: unknown;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'lowmark-stack-'));
-    environment = { API_PORT: String(await freePort()), INDEXER_PORT: String(await freePort()) };
+    // One after the other, as free ports that are asked for at once may be the same.
+    for (const name of ['API_PORT', 'INDEXER_PORT', 'REDEMPTION_PORT', 'PARTNER_PORT']) {
+      environment[name] = String(await freePort());
+    }
   });
   afterAll(async () => {
     await stack?.stop();
@@ -50,12 +55,62 @@ describe('npm start', () => {
     expect(Number(await rpc(first, 'eth_blockNumber'))).toBeGreaterThan(1_000);
   });
 
+  it('has its services ready', async () => {
+    const { apiUrl, indexerUrl, redemptionUrl, partnerUrl } = first;
+    for (const url of [apiUrl, indexerUrl, redemptionUrl, partnerUrl]) {
+      expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+    }
+  });
+
   it('goes on with new blocks', async () => {
     const before = Number(await rpc(first, 'eth_blockNumber'));
     await expectEventually(
       async () => Number(await rpc(first, 'eth_blockNumber')) >= before + 2,
       10_000,
     );
+  });
+
+  it('shows how points become tokens, and how they come back', async () => {
+    const running = stack;
+    if (!running) throw new Error('nothing runs');
+    await running.demonstrates();
+    const [, one = '', two = ''] = running.output.split(/ {2}Redemption \d: /);
+    expect(stagesOf(one)).toEqual([
+      ...['signed in', 'points', 'created', 'authorised', 'sent', 'mined', 'claimed'],
+      ...['confirmed', 'tokens', 'points'],
+    ]);
+    expect(one).toMatch(/created +5,000 points for 340 tokens at 0.15 USD/);
+    expect(one).toMatch(/claimed +the claim is final: (0x[0-9a-f]{64})$/m);
+    expect(one).toMatch(/tokens +the wallet has 340 tokens more/);
+    expect(pointsOf(one)).toEqual([1_000_000, 995_000]);
+    expect(stagesOf(two)).toEqual([
+      ...['signed in', 'points', 'created', 'authorised', 'points', 'expired', 'reverted'],
+      ...['confirmed', 'points'],
+    ]);
+    expect(pointsOf(two)).toEqual([1_000_000, 995_000, 1_000_000]);
+  });
+
+  it('has both outcomes in its books, and the tokens moved on the chain', async () => {
+    const wallets = (await rpc(first, 'eth_accounts')) as string[];
+    const [claimed, reverted] = await Promise.all(
+      wallets.slice(41, 43).map((wallet) => redemptionsOf(first, wallet)),
+    );
+    expect(claimed).toEqual([expect.objectContaining({ status: 'claimed', tokens: 340 })]);
+    expect(reverted).toEqual([expect.objectContaining({ status: 'reverted', txnHash: null })]);
+    const { txnHash } = claimed?.[0] ?? {};
+    const receipt = await rpc(first, 'eth_getTransactionReceipt', txnHash);
+    expect(receipt).toMatchObject({ status: '0x1', to: first.vaultContract });
+  });
+
+  it('keeps its secrets from the screen and the logs', async () => {
+    const { voucherSignerKey, secretsKey, partnerCallback, partner } = first;
+    const secrets = [voucherSignerKey, voucherSignerKey.slice(2), secretsKey];
+    const shown = stack?.output ?? '';
+    for (const secret of [...secrets, partnerCallback.secret]) expect(shown).not.toContain(secret);
+    const logs = (await logsOf(directory)).join('');
+    for (const secret of [...secrets, partnerCallback.secret, partner.sharedSecret]) {
+      expect(logs).not.toContain(secret);
+    }
   });
 
   it('does not run twice in one clone', async () => {
@@ -67,9 +122,7 @@ describe('npm start', () => {
   it('ends with everything it started', async () => {
     expect(await stack?.stop()).toBe(0);
     await expectAllGone(first, 0);
-    const logs = await Promise.all(
-      ['indexer', 'api'].map((name) => readFile(join(directory, `.data/logs/${name}.log`), 'utf8')),
-    );
+    const logs = await logsOf(directory);
     expect(logs.join('').match(/"level":"(error|fatal)".*/g)).toBeNull();
   });
 
@@ -83,6 +136,8 @@ describe('npm start', () => {
     });
     if (facts) first = facts;
     expect(await rpc(first, 'eth_getBlockByNumber', '0x200', true)).toEqual(oldBlock);
+    await stack?.shows('Redemption 2: ');
+    expect(pointsOf(stack?.output ?? '')).toEqual([995_000, 990_000]);
   });
 
   it('leaves nothing behind when it is killed, and recovers', async () => {
@@ -98,6 +153,8 @@ describe('npm start', () => {
     await start().shows();
     expect(stack?.output).toContain('X-API-SIGNATURE verified');
     expect((await stack?.facts())?.chainId).toBe(first.chainId);
+    // The claims that were final before still are.
+    await stack?.shows('Redemption 2: ');
   });
 
   it('ends and says why where a part dies', async () => {
@@ -129,30 +186,21 @@ describe('npm start', () => {
     expect(failing.output).toContain('STAKE_CONTRACT is set and RPC_URLS is not');
   });
 
-  it('starts over when asked to', async () => {
-    const running = start('--fresh');
-    await running.shows('plays six weeks');
-    await running.shows();
-    expect((await running.facts()).partner.apiKey).not.toBe(first.partner.apiKey);
-  });
-
-  it('can be ended in the middle of a start', async () => {
-    await stack?.stop();
+  it('starts over when asked to, and can be ended in the middle of it', async () => {
     const running = start('--fresh');
     await running.shows('plays six weeks');
     expect(await running.stop()).toBe(0);
     await start().shows();
+    expect((await stack?.facts())?.partner.apiKey).not.toBe(first.partner.apiKey);
     expect(await stack?.stop()).toBe(0);
   });
 });
 
-async function rpc(facts: StackFacts, method: string, ...params: unknown[]): Promise<unknown> {
-  const answer = await fetch(facts.rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  return ((await answer.json()) as { result: unknown }).result;
+function logsOf(directory: string): Promise<string[]> {
+  const names = ['indexer', 'api', 'redemption', 'partner'];
+  return Promise.all(
+    names.map((name) => readFile(join(directory, `.data/logs/${name}.log`), 'utf8')),
+  );
 }
 
 async function freePort(): Promise<number> {
@@ -178,7 +226,8 @@ function isListening(url: string): Promise<boolean> {
 }
 
 async function expectAllGone(facts: StackFacts, withinMs: number): Promise<void> {
-  const urls = [facts.apiUrl, facts.indexerUrl, facts.rpcUrl, facts.databaseUrl];
+  const services = [facts.apiUrl, facts.indexerUrl, facts.redemptionUrl, facts.partnerUrl];
+  const urls = [...services, facts.rpcUrl, facts.databaseUrl];
   await expectEventually(
     async () => !(await Promise.all(urls.map(isListening))).includes(true),
     withinMs,

@@ -6,7 +6,7 @@ import { type Database } from '#libs/db';
 import { type ApiChecks } from './health/api-checks.js';
 
 /** After this time connections whose requests are still not answered are cut. */
-const LAST_MS = 10_000;
+const LAST_MS = 8_000;
 
 /**
  * The order of stopping: not ready any more; after the delay no new connections, and open requests finish (Nest closes the

@@ -10,6 +10,8 @@ export interface SecretSource {
   readonly file: string | undefined;
   /** The option without `-file`: `--callback-secret`. */
   readonly option: string;
+  /** It names its owner and proves nothing by itself: no warning where it is an argument. */
+  readonly isName?: true;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface SecretSource {
  * @throws OptionError, which never shows it
  */
 export async function readSecret(
-  { value, file, option }: SecretSource,
+  { value, file, option, isName }: SecretSource,
   terminal: Terminal,
 ): Promise<string | undefined> {
   if (value !== undefined && file !== undefined) {
@@ -30,6 +32,7 @@ export async function readSecret(
     return usable(text, 'The standard input');
   }
   if (value === undefined) return undefined;
+  if (isName === true) return usable(value, option);
   terminal.err(
     `Warning: arguments are in the process list and in the shell’s history. Better: ${option}-file PATH, or ${option} - and the standard input.\n`,
   );

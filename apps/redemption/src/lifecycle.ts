@@ -24,7 +24,7 @@ export interface LifecycleParts {
 /** Far longer than the longest call to a partner, which may keep it from looking. */
 const LONGEST_IDLE_SECONDS = 60;
 /** After this time connections whose requests are still not answered are cut. */
-const LAST_MS = 10_000;
+const LAST_MS = 8_000;
 
 /**
  * The order of starting and stopping. At the end: not ready any more; no new connections, and open requests finish (Nest closes the

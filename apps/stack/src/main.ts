@@ -4,7 +4,7 @@
  *   npm start              goes on where the last start ended
  *   npm start -- --fresh   forgets everything in .data/ first
  *
- * Order: lock, ports, database and chain at once, services, activity; and back in reverse. A signal or the death of a part
+ * Order: lock, ports, database and chain at once, activity, services, demonstration; and back in reverse. A signal or the death of a part
  * ends it at any moment, and the watchdog of #libs/devprocess does where the stack itself is killed.
  */
 import { chmod, mkdir, rm } from 'node:fs/promises';
@@ -15,6 +15,7 @@ import { systemClock } from '#libs/platform';
 import { Closers } from './closers.js';
 import { StackFileStore } from './data/stack-file.js';
 import { StackLock } from './data/stack-lock.js';
+import { canRedeem } from './parts/start-chain.js';
 import { Screen } from './screen/screen.js';
 import { startedByNpm } from './services/environment.js';
 import { demandPort } from './services/ports.js';
@@ -57,6 +58,10 @@ async function main(): Promise<void> {
   if (lock.tookOver) screen.step('stack', 'the last one did not end by itself; takes over from it');
   await demandPort(settings.apiPort, { variable: 'API_PORT', waitMs });
   await demandPort(settings.indexerPort, { variable: 'INDEXER_PORT', waitMs });
+  if (canRedeem(settings)) {
+    await demandPort(settings.redemptionPort, { variable: 'REDEMPTION_PORT', waitMs });
+    await demandPort(settings.partnerPort, { variable: 'PARTNER_PORT', waitMs });
+  }
   if (fresh) await forget(settings);
   await mkdir(PATHS.logs, { recursive: true });
   ending.signal.throwIfAborted();

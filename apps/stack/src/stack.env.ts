@@ -32,6 +32,19 @@ export class StackSettings {
   @Setting({ description: 'Its staked token.', optional: true })
   readonly tokenContract?: string;
 
+  @Setting({
+    description: 'The vault that pays on that chain; without it nothing can be redeemed.',
+    optional: true,
+  })
+  readonly vaultContract?: string;
+
+  @Setting({
+    description: 'Signs vouchers for that vault.',
+    optional: true,
+    secret: true,
+  })
+  readonly voucherSignerKey?: string;
+
   @Setting({ description: 'Encrypts partner secrets.', optional: true, secret: true })
   readonly secretsKey?: string;
 
@@ -53,4 +66,16 @@ export class StackSettings {
   @Min(1)
   @Max(65_535)
   readonly indexerPort!: number;
+
+  @Setting({ description: 'The port of the redemption service.', default: '3002' })
+  @IsInt()
+  @Min(1)
+  @Max(65_535)
+  readonly redemptionPort!: number;
+
+  @Setting({ description: 'The port of the reference partner.', default: '4000' })
+  @IsInt()
+  @Min(1)
+  @Max(65_535)
+  readonly partnerPort!: number;
 }

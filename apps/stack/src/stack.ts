@@ -1,56 +1,73 @@
 import { randomBytes } from 'node:crypto';
+import { checksummed } from '#libs/devchain';
 import { mintSecretsKey } from '#libs/signing';
 import { liveActivity } from './chain/live-activity.js';
 import { type StackContext } from './context.js';
-import { type StackPartner } from './data/stack-file.js';
+import { type PartnerCallbackKeys, type StackPartner } from './data/stack-file.js';
+import { demonstrate } from './parts/demonstrate.js';
+import { servicePlans } from './parts/service-plans.js';
 import { showStack } from './parts/show-stack.js';
 import { startChain, type StackChain } from './parts/start-chain.js';
 import { type StackDatabase, startDatabase } from './parts/start-database.js';
-import { startServices } from './parts/start-services.js';
-import { childEnvironment } from './services/environment.js';
+import { type ServicePlan, startServices } from './parts/start-services.js';
 import { createPartner } from './partner/create-partner.js';
+import { type OperatorSettings } from './partner/operator.js';
+import { setCallback } from './partner/set-callback.js';
 
-/** Brings everything up and shows it; what was started is in `context.closers`. */
+/** Points each player of the demonstration has at first. */
+const POINTS = 1_000_000;
+
+/** Brings everything up, shows it and demonstrates it; what was started is in `context.closers`. */
 export async function startStack(context: StackContext): Promise<void> {
-  const { file, settings, signal } = context;
-  const secretsKey =
-    settings.secretsKey ?? file.content.secretsKey ?? mintSecretsKey().toString('base64');
-  const anonSecret =
-    settings.apiAnonSecret ?? file.content.anonSecret ?? randomBytes(32).toString('base64url');
-  await file.set({ secretsKey, anonSecret });
-
+  const { signal } = context;
+  const secrets = await secretsOf(context);
   // Both fail for reasons of their own, and what the one has started must be known before the stack gives up.
   const [database, chain] = await both(startDatabase(context), startChain(context));
   signal.throwIfAborted();
   // Before the services: after a pause the newest block is old, and an index of old blocks only is not ready.
   keepGoing(context, chain);
-  const { apiPort, indexerPort } = settings;
-  const apiUrl = `http://127.0.0.1:${apiPort}`;
-  await file.set({
-    databaseUrl: database.url,
-    apiUrl,
-    indexerUrl: `http://127.0.0.1:${indexerPort}`,
-    ...addresses(context, chain),
-  });
+  await context.file.set({ databaseUrl: database.url, ...(await places(context, chain)) });
 
-  const shared = { DATABASE_URL: database.url, SECRETS_KEY: secretsKey };
+  const redeemers = (await chain.local?.redeemers()) ?? [];
+  const plans = servicePlans({
+    settings: context.settings,
+    chain,
+    databaseUrl: database.url,
+    ...secrets,
+    players: redeemers.map((wallet) => `${wallet}=${POINTS}`).join(','),
+  });
+  const operatorSettings = { DATABASE_URL: database.url, SECRETS_KEY: secrets.secretsKey };
   const [, partner] = await both(
-    startServices(
-      context,
-      childEnvironment(
-        {
-          ...chain.environment,
-          ...shared,
-          API_ANON_SECRET: anonSecret,
-          API_PORT: String(apiPort),
-          INDEXER_PORT: String(indexerPort),
-        },
-        { ...chain.defaults, API_HOST: '127.0.0.1', INDEXER_HOST: '127.0.0.1' },
-      ),
-    ),
-    partnerOf(context, database, shared),
+    startServices(context, plans),
+    partnerOf(context, { database, chain, callback: secrets.callback, operatorSettings }),
   );
-  await showStack(context, { apiUrl, partner, chain });
+  await showStack(context, { partner, chain });
+  if (chain.local) {
+    await demonstrate(context, { partner, local: chain.local, redeemers, operatorSettings });
+  }
+}
+
+interface Secrets {
+  readonly secretsKey: string;
+  readonly anonSecret: string;
+  readonly callback: PartnerCallbackKeys;
+}
+
+/** Those of the environment, else of an earlier start, else new ones; kept for later starts. */
+async function secretsOf({ file, settings }: StackContext): Promise<Secrets> {
+  const { content } = file;
+  const secretsKey =
+    settings.secretsKey ?? content.secretsKey ?? mintSecretsKey().toString('base64');
+  const anonSecret =
+    settings.apiAnonSecret ?? content.anonSecret ?? randomBytes(32).toString('base64url');
+  const callback = content.partnerCallback ?? { key: mintHex(), secret: mintHex() };
+  await file.set({ secretsKey, anonSecret, partnerCallback: callback });
+  return { secretsKey, anonSecret, callback };
+}
+
+/** Never begins with a hyphen: the key becomes an argument of a command. */
+function mintHex(): string {
+  return randomBytes(32).toString('hex');
 }
 
 async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
@@ -60,35 +77,63 @@ async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]
   return [a.value, b.value];
 }
 
-function addresses({ settings }: StackContext, { local }: StackChain) {
-  const { rpcUrls, chainId, stakeContract, tokenContract } = settings;
-  if (local === undefined) {
+/** Where everything is, for those who use the stack. */
+async function places({ settings }: StackContext, chain: StackChain) {
+  const at = (port: number): string => `http://127.0.0.1:${port}`;
+  const { apiPort, indexerPort, redemptionPort, partnerPort } = settings;
+  const services = { apiUrl: at(apiPort), indexerUrl: at(indexerPort) };
+  const redeeming = { redemptionUrl: at(redemptionPort), partnerUrl: at(partnerPort) };
+  if (chain.local) {
+    const { chain: node, contracts, vault } = chain.local;
+    const player = (await chain.local.redeemers()).at(-1);
     return {
-      ...(rpcUrls !== undefined && { rpcUrl: rpcUrls }),
-      ...(chainId !== undefined && { chainId: Number(chainId) }),
-      ...(stakeContract !== undefined && { stakeContract }),
-      ...(tokenContract !== undefined && { tokenContract }),
+      ...services,
+      ...redeeming,
+      rpcUrl: node.url,
+      chainId: node.chainId,
+      stakeContract: contracts.staking,
+      tokenContract: contracts.token,
+      vaultContract: vault.vault,
+      vaultStartBlock: String(vault.startBlock),
+      ...(player !== undefined && { player: checksummed(player) }),
     };
   }
+  const { rpcUrls, chainId, stakeContract, tokenContract, vaultContract } = settings;
   return {
-    rpcUrl: local.chain.url,
-    chainId: local.chain.chainId,
-    stakeContract: local.contracts.staking,
-    tokenContract: local.contracts.token,
+    ...services,
+    ...(chain.vault !== undefined && redeeming),
+    ...(rpcUrls !== undefined && { rpcUrl: rpcUrls }),
+    ...(chainId !== undefined && { chainId: Number(chainId) }),
+    ...(stakeContract !== undefined && { stakeContract }),
+    ...(tokenContract !== undefined && { tokenContract }),
+    ...(vaultContract !== undefined && { vaultContract }),
   };
 }
 
-/** The credential of an earlier start in the same database, else a new one. */
+interface PartnerParts {
+  readonly database: StackDatabase;
+  readonly chain: StackChain;
+  readonly callback: PartnerCallbackKeys;
+  readonly operatorSettings: OperatorSettings;
+}
+
+/** The credential of an earlier start in the same database, else a new one; with the callback of this start. */
 async function partnerOf(
-  { file, screen }: StackContext,
-  database: StackDatabase,
-  secrets: { readonly DATABASE_URL: string; readonly SECRETS_KEY: string },
+  { file, screen, settings }: StackContext,
+  { database, chain, callback, operatorSettings }: PartnerParts,
 ): Promise<StackPartner> {
   const known = file.content.partner;
-  if (known?.database === database.name) return known;
-  const partner = await createPartner(database.name, secrets);
-  await file.set({ partner });
-  screen.step('partner', `${partner.name} is new`);
+  let partner = known;
+  if (partner?.database !== database.name) {
+    partner = await createPartner(database.name, operatorSettings);
+    await file.set({ partner });
+    screen.step('partner', `${partner.name} is new`);
+  }
+  if (chain.vault !== undefined) {
+    const url = `http://127.0.0.1:${settings.partnerPort}`;
+    await setCallback({ name: partner.name, url }, callback, operatorSettings);
+    screen.step('partner', `${partner.name} is called at ${url}`);
+  }
   return partner;
 }
 

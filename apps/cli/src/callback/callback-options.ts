@@ -2,7 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Decimal, PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
 import { OptionError } from '../option.error.js';
-import { type SecretSource } from '../secret-source.js';
+import { type Terminal } from '../commands/terminal.js';
+import { readSecret, type SecretSource } from '../secret-source.js';
 import { capabilitiesFrom } from './capabilities-file.js';
 import { decimal, NONE, orNone, type OrNone, points, positiveDecimal } from './number-parsers.js';
 
@@ -10,6 +11,7 @@ import { decimal, NONE, orNone, type OrNone, points, positiveDecimal } from './n
 export interface CallbackOptions {
   readonly callbackUrl?: string;
   readonly callbackKey?: string;
+  readonly callbackKeyFile?: string;
   readonly callbackSecret?: string;
   readonly callbackSecretFile?: string;
   readonly usdPerPoint?: Decimal;
@@ -25,13 +27,14 @@ export interface CallbackOptions {
 }
 
 const SECRET_HELP = `
-The secret is best read from a file (--callback-secret-file) or from the standard input (--callback-secret -):
-arguments are in the process list and in the shell's history.`;
+Key and secret are best read from files (--callback-key-file, --callback-secret-file), the secret also from the
+standard input (--callback-secret -): arguments are in the process list and in the shell's history.`;
 
 export function addCallbackOptions(command: Command): Command {
   return command
     .option('--callback-url <url>', "the base URL of the partner's endpoints, https")
     .option('--callback-key <key>', 'X-API-KEY of our calls, issued by the partner')
+    .option('--callback-key-file <path>', 'the file that holds the key')
     .option(
       '--callback-secret <secret>',
       'signs our calls and its answers; - reads it from the standard input',
@@ -65,13 +68,13 @@ export function addCallbackOptions(command: Command): Command {
 
 /** Whether any of them was given. */
 export function hasCallbackOptions(options: CallbackOptions): boolean {
-  const { callbackUrl, callbackKey, callbackSecret, callbackSecretFile, ...rest } = options;
+  const { callbackUrl, callbackKey, callbackKeyFile, ...others } = options;
+  const { callbackSecret, callbackSecretFile, ...rest } = others;
   const { usdPerPoint, bonusFrom, bonusRate, minPoints, maxPoints, dailyTokenBudget } = rest;
-  const given = [callbackUrl, callbackKey, callbackSecret, callbackSecretFile, usdPerPoint];
+  const keys = [callbackKey, callbackKeyFile, callbackSecret, callbackSecretFile];
   const limits = [bonusFrom, bonusRate, minPoints, maxPoints, dailyTokenBudget];
-  return [...given, ...limits, rest.confirm, capabilitiesOf(rest)].some(
-    (value) => value !== undefined,
-  );
+  const given = [callbackUrl, ...keys, usdPerPoint, ...limits];
+  return [...given, rest.confirm, capabilitiesOf(rest)].some((value) => value !== undefined);
 }
 
 /** However they were given; undefined where they were not. @throws OptionError where they were given twice */
@@ -86,10 +89,22 @@ export function capabilitiesOf({
   return named ?? found;
 }
 
-/** Where the callback's secret is to be read. */
-export function callbackSecretOf(options: CallbackOptions): SecretSource {
-  const { callbackSecret: value, callbackSecretFile: file } = options;
-  return { value, file, option: '--callback-secret' };
+/** What a partner issued, from wherever it was said to be; absent what was not given. */
+export interface CallbackCredential {
+  readonly key: string | undefined;
+  readonly secret: string | undefined;
+}
+
+/** @throws OptionError, which shows neither */
+export async function readCallbackCredential(
+  options: CallbackOptions,
+  terminal: Terminal,
+): Promise<CallbackCredential> {
+  const { callbackKey, callbackKeyFile, callbackSecret, callbackSecretFile } = options;
+  const option = '--callback-key';
+  const key: SecretSource = { value: callbackKey, file: callbackKeyFile, option, isName: true };
+  const secret = { value: callbackSecret, file: callbackSecretFile, option: '--callback-secret' };
+  return { key: await readSecret(key, terminal), secret: await readSecret(secret, terminal) };
 }
 
 function capability(

@@ -1,6 +1,10 @@
 import { decimalText, type CallbackSettings, type PartnerCallback } from '#libs/db';
 import { type Field } from '../output/fields.js';
-import { type CallbackOptions } from './callback-options.js';
+import {
+  type CallbackCredential,
+  type CallbackOptions,
+  capabilitiesOf,
+} from './callback-options.js';
 import { parsePartnerUrl } from '#libs/partner-client';
 
 /** Without key and secret. */
@@ -36,14 +40,17 @@ export function callbackJson({ url, usdPerPoint, bonus, ...rest }: PartnerCallba
 }
 
 /** What the audit keeps of the options: of key and secret no more than that they were given. */
-export function auditedOptions(options: CallbackOptions, secretGiven: boolean): object {
+export function auditedOptions(
+  options: CallbackOptions,
+  { key, secret }: CallbackCredential,
+): object {
   const { usdPerPoint, bonusFrom, bonusRate, minPoints, maxPoints, dailyTokenBudget } = options;
   const text = (value: bigint | 'none' | undefined): string | undefined => value?.toString();
   return {
     // A URL that was refused may hold a credential.
     callbackUrl: options.callbackUrl && safeUrl(options.callbackUrl),
-    callbackKey: options.callbackKey && 'given',
-    callbackSecret: secretGiven ? 'given' : undefined,
+    callbackKey: key && 'given',
+    callbackSecret: secret && 'given',
     usdPerPoint: usdPerPoint && decimalText(usdPerPoint),
     bonusFrom: text(bonusFrom),
     bonusRate: bonusRate && decimalText(bonusRate),
@@ -54,7 +61,7 @@ export function auditedOptions(options: CallbackOptions, secretGiven: boolean): 
         ? dailyTokenBudget
         : decimalText(dailyTokenBudget),
     confirm: options.confirm,
-    capability: options.capability,
+    capability: capabilitiesOf(options),
     allowPrivate: options.allowPrivate,
   };
 }

@@ -2,13 +2,17 @@ import { type CallbackSettings, type PartnerCallback } from '#libs/db';
 import { parsePartnerUrl, PartnerEndpoint } from '#libs/partner-client';
 import { hashApiKey, type KeyRing } from '#libs/signing';
 import { OptionError } from '../option.error.js';
-import { type CallbackOptions, capabilitiesOf } from './callback-options.js';
+import {
+  type CallbackCredential,
+  type CallbackOptions,
+  capabilitiesOf,
+} from './callback-options.js';
 import { NONE, type OrNone } from './number-parsers.js';
 
 export interface CallbackChange {
   readonly options: CallbackOptions;
-  /** From wherever it came; absent where it stays. */
-  readonly secret: string | undefined;
+  /** What is absent stays. */
+  readonly credential: CallbackCredential;
   readonly keyRing: KeyRing;
   readonly partnerName: string;
 }
@@ -22,14 +26,15 @@ export function mergeCallback(
   before: PartnerCallback | undefined,
   change: CallbackChange,
 ): CallbackSettings {
-  const { options, keyRing } = change;
-  const { callbackUrl, callbackKey: key = before?.key } = options;
+  const { options, keyRing, credential } = change;
+  const { callbackUrl } = options;
+  const key = credential.key ?? before?.key;
   const url = callbackUrl === undefined ? before?.url : usableUrl(callbackUrl, options);
   const usdPerPoint = options.usdPerPoint ?? before?.usdPerPoint;
-  const secret = change.secret ?? (before && oldSecret(before, keyRing));
+  const secret = credential.secret ?? (before && oldSecret(before, keyRing));
   if (!url || key === undefined || secret === undefined || usdPerPoint === undefined) {
     throw new OptionError(
-      'A callback needs --callback-url, --callback-key, --callback-secret (or --callback-secret-file) and --usd-per-point the first time.',
+      'A callback needs --callback-url, --callback-key, --callback-secret (both also as -file) and --usd-per-point the first time.',
     );
   }
   // Refuses what could not be called with; names the partner, shows neither.
@@ -39,7 +44,7 @@ export function mergeCallback(
     apiKey: key,
     sharedSecret: secret,
   });
-  const isSealedSo = key === before?.key && change.secret === undefined;
+  const isSealedSo = key === before?.key && credential.secret === undefined;
   return {
     url,
     key,

@@ -5,8 +5,8 @@ import { KeyRing } from '#libs/signing';
 import {
   addCallbackOptions,
   type CallbackOptions,
-  callbackSecretOf,
   hasCallbackOptions,
+  readCallbackCredential,
 } from '../callback/callback-options.js';
 import { auditedOptions, privateNote } from '../callback/callback-text.js';
 import { issueCredential } from '../callback/issue-credential.js';
@@ -17,7 +17,6 @@ import { PartnerSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 import { actorOf, actorOption } from '../operator/actor.js';
 import { audited } from '../operator/audited.js';
-import { readSecret } from '../secret-source.js';
 import { withDatabase } from '../with-database.js';
 
 const MAX_NAME_LENGTH = 100;
@@ -57,13 +56,20 @@ async function createPartner(
 ): Promise<IssuedCredential> {
   const { name, rate, burst } = options;
   const keyRing = KeyRing.parse(settings.secretsKey);
-  const secret = await readSecret(callbackSecretOf(options), terminal);
+  const given = await readCallbackCredential(options, terminal);
   const callback = hasCallbackOptions(options)
-    ? { callback: mergeCallback(undefined, { options, secret, keyRing, partnerName: name }) }
+    ? {
+        callback: mergeCallback(undefined, {
+          options,
+          credential: given,
+          keyRing,
+          partnerName: name,
+        }),
+      }
     : {};
   const { minted, stored: credential } = issueCredential(keyRing);
-  const given = { name, rate, burst, ...auditedOptions(options, secret !== undefined) };
-  const done = { command: COMMAND, arguments: given, actor: actorOf(options) };
+  const noted = { name, rate, burst, ...auditedOptions(options, given) };
+  const done = { command: COMMAND, arguments: noted, actor: actorOf(options) };
   return withDatabase(settings.databaseUrl, async (database) => {
     const { partnerId } = await audited(database, done, {}, () =>
       new PartnerStore(database).create(

@@ -5,8 +5,8 @@ import { KeyRing } from '#libs/signing';
 import {
   addCallbackOptions,
   type CallbackOptions,
-  callbackSecretOf,
   hasCallbackOptions,
+  readCallbackCredential,
 } from '../callback/callback-options.js';
 import { auditedOptions, callbackFields, privateNote } from '../callback/callback-text.js';
 import { mergeCallback } from '../callback/merge-callback.js';
@@ -16,7 +16,6 @@ import { actorOf, actorOption } from '../operator/actor.js';
 import { onPartner } from '../operator/on-partner.js';
 import { OptionError } from '../option.error.js';
 import { fieldLines } from '../output/fields.js';
-import { readSecret } from '../secret-source.js';
 import { withDatabase } from '../with-database.js';
 
 type Options = CallbackOptions & { readonly as?: string };
@@ -42,10 +41,10 @@ async function setCallback(
   }
   const settings = readSettings(PartnerSettings, source());
   const keyRing = KeyRing.parse(settings.secretsKey);
-  const secret = await readSecret(callbackSecretOf(options), terminal);
+  const credential = await readCallbackCredential(options, terminal);
   const command = {
     command: 'partner set',
-    arguments: auditedOptions(options, secret !== undefined),
+    arguments: auditedOptions(options, credential),
     actor: actorOf(options),
   };
   const callback = await withDatabase(settings.databaseUrl, (database) =>
@@ -53,7 +52,7 @@ async function setCallback(
       new CallbackStore(database).change(
         partnerId,
         (before, { partnerName }) =>
-          mergeCallback(before, { options, secret, keyRing, partnerName }),
+          mergeCallback(before, { options, credential, keyRing, partnerName }),
         audit,
       ),
     ),

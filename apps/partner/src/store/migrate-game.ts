@@ -2,7 +2,7 @@ import { type Database } from '#libs/db';
 import { migrations } from './migrations.js';
 
 /** Any two numbers, other than those of the service's own migrations. */
-const MIGRATION_LOCK = [0x10_77, 2] as const;
+const MIGRATION_LOCK = [0x67_61, 1] as const;
 
 /**
  * Brings the schema `game` up to date in one transaction; replicas that start together wait for each other. The game's tables

@@ -1,5 +1,5 @@
 /** Looks at what became of authorised payouts, many at once: `authorised`. What is still open is only looked at later, not written. */
-import { type RedemptionStore } from '#libs/db';
+import { type RedemptionStore, StaleRedemptionError } from '#libs/db';
 import { LowmarkError, type Moved, payoutEvent, type PayoutEvidence } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { type EngineMetrics } from '../observe/engine-metrics.js';
@@ -12,7 +12,7 @@ const CONTRADICTION_RECHECK_MS = 60_000;
 
 export interface ObserveParts {
   readonly writer: TransitionWriter;
-  readonly store: Pick<RedemptionStore, 'postpone'>;
+  readonly store: Pick<RedemptionStore, 'postpone' | 'release'>;
   readonly payouts: Pick<PayoutPort, 'observe' | 'requestCancel'>;
   readonly metrics: EngineMetrics;
   readonly clock: Clock;
@@ -61,7 +61,7 @@ export class ObserveStep {
     }
   }
 
-  /** @returns whether something was learnt and written */
+  /** @returns false where it is to be looked at again later */
   private async settle({ work, payout }: Watched, found: PayoutEvidence): Promise<boolean> {
     const { writer, metrics, payoutPollMs, logger } = this.parts;
     const doubt = found.outcome === 'live' ? found.doubt : undefined;
@@ -80,7 +80,14 @@ export class ObserveStep {
       return false;
     }
     if (isNothingNew(decision)) return false;
-    await writer.write(work, { decision, event: event.type });
+    try {
+      await writer.write(work, { decision, event: event.type });
+    } catch (error) {
+      // The user or an operator was faster: this one is read again, and the others are not held up.
+      if (!(error instanceof StaleRedemptionError)) throw error;
+      logger.info({ redemptionId: payout.redemptionId, code: error.code }, error.message);
+      await this.parts.store.release(payout.redemptionId, work.owner);
+    }
     return true;
   }
 

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DeliveryStore } from '#libs/db';
-import { deliveryTransition, mintUuidV7, PARTNER_CAPABILITIES, transition } from '#libs/domain';
+import {
+  deliveryTransition,
+  mintUuidV7,
+  PARTNER_CAPABILITIES,
+  transition,
+  type UuidV7,
+} from '#libs/domain';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
 import { refusal } from '../testing/ledger-partner.support-spec.js';
 
@@ -19,7 +25,17 @@ function confirmationsOf(id: string) {
   return bench.partner.confirmations.filter((body) => body['svcRedemptionId'] === id);
 }
 
-async function eventsOf(id: Parameters<EngineBench['read']>[0]) {
+/** As the user does. */
+async function cancel(id: UuidV7): Promise<void> {
+  const before = await bench.read(id);
+  const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
+  const context = { nowMs: bench.clock.nowMs(), jitter: 0, policy };
+  const decision = transition(before, { type: 'cancel', by: 'user' }, context);
+  if (decision.kind === 'refused') throw new Error(decision.message);
+  await bench.store.apply({ before, decision, event: 'cancel', actor: 'user' });
+}
+
+async function eventsOf(id: UuidV7) {
   return (await bench.views.show(id))?.transitions.map(({ event, to }) => `${event} ${to}`);
 }
 
@@ -145,16 +161,30 @@ describe('a redemption', () => {
 
   it('that its user cancels is cancelled on chain before the points go back', async () => {
     const id = await bench.redeem();
-    const authorised = await bench.until(id, 'authorised');
-    const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
-    const context = { nowMs: bench.clock.nowMs(), jitter: 0, policy };
-    const decision = transition(authorised, { type: 'cancel', by: 'user' }, context);
-    if (decision.kind === 'refused') throw new Error(decision.message);
-    await bench.store.apply({ before: authorised, decision, event: 'cancel', actor: 'user' });
+    await bench.until(id, 'authorised');
+    await cancel(id);
     const redemption = await bench.until(id, 'reverted');
     expect(redemption.deadEvidence).toMatchObject({ reason: 'cancelled' });
     expect(redemption.reason).toBe('user-cancelled');
     expect(pointsOf(redemption)).toBe(POINTS);
+  });
+
+  it('that is cancelled while its claim is being looked at is claimed all the same', async () => {
+    const id = await bench.redeem();
+    await bench.until(id, 'authorised');
+    expect(await bench.claim(id)).toBeUndefined();
+    const observe = bench.payouts.observe.bind(bench.payouts);
+    bench.payouts.observe = async (payouts) => {
+      const evidence = await observe(payouts);
+      const [wanted] = evidence.filter((_, at) => payouts[at]?.redemptionId === id);
+      if (wanted?.outcome === 'paid') {
+        bench.payouts.observe = observe;
+        await cancel(id);
+      }
+      return evidence;
+    };
+    await bench.until(id, 'claimed');
+    expect((await eventsOf(id))?.slice(-2)).toEqual(['cancel authorised', 'payout-paid claimed']);
   });
 
   it('of a partner that is not there any more ends with its quote where nothing was begun', async () => {

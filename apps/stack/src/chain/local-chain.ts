@@ -3,10 +3,13 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  deployLocalVault,
   deployStaking,
   type DevChain,
   launchDevChain,
+  type LocalVault,
   saveChainState,
+  type StakeTransaction,
   type StakingDeployment,
   StakingPlayer,
 } from '#libs/devchain';
@@ -21,19 +24,33 @@ import { Random } from './random.js';
 const SEED = 20_240_229;
 const HISTORY_SECONDS = 42 * SECONDS_PER_DAY;
 const HISTORY_BLOCKS = 1_350;
-/** One account is the treasury. */
-const CHAIN_OPTIONS = { accounts: 41, finalityDepth: 64 };
+/** The treasury, the wallets that stake, and those that redeem. */
+const CHAIN_OPTIONS = { accounts: 44, finalityDepth: 64 };
+const STAKING_WALLETS = 40;
 
 /** What must be known to go on with a saved chain. */
 interface SavedChain {
   readonly chainId: number;
   readonly contracts: Omit<StakingDeployment, 'startBlock'> & { readonly startBlock: string };
   readonly wallets: readonly Address[];
+  /** Absent in chains of before there was a vault. */
+  readonly vault?: {
+    readonly address: Address;
+    readonly startBlock: string;
+    readonly signer: Address;
+  };
+}
+
+/** A vault, and whose vouchers it pays. */
+interface ChainVault extends LocalVault {
+  readonly signer: Address;
 }
 
 export interface LocalChainHooks {
   readonly clock: Clock;
   readonly screen: Screen;
+  /** Whose vouchers the vault pays; it may cancel as well. */
+  readonly signer: Address;
   /** Gets the chain as soon as it runs, long before it has its history; to stop it is the receiver's business. */
   readonly onLaunched: (chain: DevChain) => void;
 }
@@ -44,11 +61,18 @@ export interface LocalChainHooks {
  * fewer blocks than finality takes, as one they can follow.
  */
 export class LocalChain {
+  #last: Promise<unknown> = Promise.resolve();
+
   private constructor(
     readonly chain: DevChain,
     readonly player: StakingPlayer,
-    readonly wallets: readonly Address[],
-    private readonly stateFile: string,
+    private readonly parts: {
+      readonly clock: Clock;
+      readonly stateFile: string;
+      /** Of the crowd that stakes. */
+      readonly wallets: readonly Address[];
+      readonly vault: ChainVault;
+    },
   ) {}
 
   /** Goes on with the chain in the directory, or makes one with six weeks of history that ends now. */
@@ -57,17 +81,17 @@ export class LocalChain {
     const recordFile = join(directory, 'chain.json');
     const stateFile = join(directory, 'state.json');
     const saved = (await readJson(recordFile)) as SavedChain | undefined;
-    if (saved !== undefined && existsSync(stateFile)) {
-      return LocalChain.#resume(saved, stateFile, hooks);
-    }
-    const local = await LocalChain.#create(stateFile, hooks);
+    const local =
+      saved !== undefined && existsSync(stateFile)
+        ? await LocalChain.#resume(saved, stateFile, hooks)
+        : await LocalChain.#create(stateFile, hooks);
     await local.save();
     await writePrivateJson(recordFile, local.#record());
     return local;
   }
 
   static async #create(stateFile: string, hooks: LocalChainHooks): Promise<LocalChain> {
-    const { clock, screen, onLaunched } = hooks;
+    const { clock, screen, signer, onLaunched } = hooks;
     const toSeconds = Math.floor(clock.nowMs() / 1000);
     const fromSeconds = toSeconds - HISTORY_SECONDS;
     const chain = await launchDevChain({
@@ -77,12 +101,10 @@ export class LocalChain {
     });
     onLaunched(chain);
     const contracts = await deployStaking(chain.rpc, fromSeconds - 3_600);
-    const wallets = (await chain.rpc.call<string[]>('eth_accounts'))
-      .map((text) => parseAddress(text))
-      .filter((wallet) => wallet !== undefined)
-      .filter((wallet) => wallet !== contracts.treasury);
+    const wallets = (await accountsOf(chain)).slice(1, 1 + STAKING_WALLETS);
     const player = new StakingPlayer(chain.rpc, contracts);
     await player.fund(wallets, BUDGET, fromSeconds - 1_800);
+    const vault = await vaultFor(player, chain, { signer, seconds: fromSeconds - 900 });
     const random = new Random(SEED);
     const blocks = makeHistory(random, new Crowd(random, wallets), {
       fromSeconds,
@@ -96,13 +118,13 @@ export class LocalChain {
     });
     const events = grouped(countEvents(blocks));
     screen.step('chain', `has ${events} staking events of ${wallets.length} wallets`);
-    return new LocalChain(chain, player, wallets, stateFile);
+    return new LocalChain(chain, player, { clock, stateFile, wallets, vault });
   }
 
   static async #resume(
     saved: SavedChain,
     stateFile: string,
-    { screen, onLaunched }: LocalChainHooks,
+    { clock, screen, signer, onLaunched }: LocalChainHooks,
   ): Promise<LocalChain> {
     const { chainId, wallets, contracts } = saved;
     const chain = await launchDevChain({ chainId, stateFile, ...CHAIN_OPTIONS });
@@ -110,8 +132,53 @@ export class LocalChain {
     const startBlock = BigInt(contracts.startBlock);
     const player = new StakingPlayer(chain.rpc, { ...contracts, startBlock });
     player.assumeFunded(wallets);
+    const seconds = await secondsNow(chain, clock);
+    const vault =
+      saved.vault?.signer === signer
+        ? {
+            vault: saved.vault.address,
+            startBlock: BigInt(saved.vault.startBlock),
+            signer,
+          }
+        : await vaultFor(player, chain, { signer, seconds });
+    // Of older blocks the chain has no state any more: the newest of them becomes the final one, so that it can be asked.
+    await player.mine(...quiet(seconds));
     screen.step('chain', `goes on at block ${grouped(await player.head())}`);
-    return new LocalChain(chain, player, wallets, stateFile);
+    return new LocalChain(chain, player, { clock, stateFile, wallets, vault });
+  }
+
+  get wallets(): readonly Address[] {
+    return this.parts.wallets;
+  }
+
+  get vault(): LocalVault {
+    return this.parts.vault;
+  }
+
+  /** Unlocked accounts that do not stake: those who redeem. */
+  async redeemers(): Promise<Address[]> {
+    return (await accountsOf(this.chain)).slice(1 + STAKING_WALLETS);
+  }
+
+  /** Mines one block with the time of the wall clock. @returns its number */
+  mine(...transactions: readonly StakeTransaction[]): Promise<bigint> {
+    return this.#alone(async () => {
+      return this.player.block(await secondsNow(this.chain, this.parts.clock), ...transactions);
+    });
+  }
+
+  /**
+   * Makes all that is in the chain final, without the two minutes that it takes otherwise. Saves before, as nobody can go
+   * back behind a final block where the machine dies: what becomes final is on disk.
+   */
+  async finalise(): Promise<void> {
+    await this.#alone(async () => {
+      const seconds = await secondsNow(this.chain, this.parts.clock);
+      await this.player.block(seconds);
+      await saveChainState(this.chain, this.parts.stateFile);
+      await this.player.mine(...quiet(seconds));
+      await saveChainState(this.chain, this.parts.stateFile);
+    });
   }
 
   get contracts(): StakingDeployment {
@@ -133,15 +200,49 @@ export class LocalChain {
   }
 
   save(): Promise<void> {
-    return saveChainState(this.chain, this.stateFile);
+    return this.#alone(() => saveChainState(this.chain, this.parts.stateFile));
+  }
+
+  /** One at a time: the blocks of two would mix, and their times run backwards. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
   }
 
   #record(): SavedChain {
     const { startBlock, ...contracts } = this.contracts;
+    const { vault, signer, startBlock: vaultStartBlock } = this.parts.vault;
     return {
       chainId: this.chain.chainId,
       contracts: { ...contracts, startBlock: String(startBlock) },
       wallets: this.wallets,
+      vault: { address: vault, startBlock: String(vaultStartBlock), signer },
     };
   }
+}
+
+async function accountsOf(chain: DevChain): Promise<Address[]> {
+  const accounts = await chain.rpc.call<string[]>('eth_accounts');
+  return accounts.map((text) => parseAddress(text)).filter((wallet) => wallet !== undefined);
+}
+
+async function vaultFor(
+  { contracts: { token, treasury } }: StakingPlayer,
+  { rpc }: DevChain,
+  { signer, seconds }: { readonly signer: Address; readonly seconds: number },
+): Promise<ChainVault> {
+  const setup = { token, treasury, signer, canceller: signer };
+  return { ...(await deployLocalVault(rpc, setup, seconds)), signer };
+}
+
+/** As many empty blocks as it takes until what came before is final. */
+function quiet(seconds: number): number[] {
+  return new Array<number>(CHAIN_OPTIONS.finalityDepth).fill(seconds);
+}
+
+/** The time of the next block: the wall clock's, but a clock that is set back must not stop the chain. */
+async function secondsNow({ rpc }: DevChain, clock: Clock): Promise<number> {
+  const head = await rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
+  return Math.max(Number(head.timestamp), Math.floor(clock.nowMs() / 1000));
 }

@@ -9,6 +9,12 @@ export interface StackPartner {
   readonly database: string;
 }
 
+/** What the service calls the reference partner with. */
+export interface PartnerCallbackKeys {
+  readonly key: string;
+  readonly secret: string;
+}
+
 /**
  * `.data/stack.json`: what later starts need again, and where the running stack is, for `npm run cli`. Readable by its
  * owner only.
@@ -18,14 +24,23 @@ export interface StackFile {
   readonly secretsKey?: string;
   readonly apiUrl?: string;
   readonly indexerUrl?: string;
+  readonly redemptionUrl?: string;
+  readonly partnerUrl?: string;
   readonly rpcUrl?: string;
   readonly chainId?: number;
   readonly stakeContract?: string;
   readonly tokenContract?: string;
+  readonly vaultContract?: string;
+  readonly vaultStartBlock?: string;
+  /** A wallet with points, for trying by hand; with its checksum. */
+  readonly player?: string;
   readonly partner?: StackPartner;
   /** Of the embedded PostgreSQL, made when it was. */
   readonly embeddedPassword?: string;
   readonly anonSecret?: string;
+  /** Signs the vouchers of the local chain's vault. */
+  readonly voucherSignerKey?: string;
+  readonly partnerCallback?: PartnerCallbackKeys;
 }
 
 /** The file in memory; each `set` is on disk when it returns. */

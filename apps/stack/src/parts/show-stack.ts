@@ -1,5 +1,5 @@
 import { type StackContext } from '../context.js';
-import { type StackPartner } from '../data/stack-file.js';
+import { type StackFile, type StackPartner } from '../data/stack-file.js';
 import { curlCommand, request, snapshotsUrl } from '../partner/signed-request.js';
 import { StackError } from '../stack.error.js';
 import { type StackChain } from './start-chain.js';
@@ -10,9 +10,11 @@ const NOBODY = '0x000000000000000000000000000000000000dead';
 /** Shows where everything is, sends the request it shows, and verifies the answer. */
 export async function showStack(
   { screen, file, paths }: StackContext,
-  { apiUrl, partner, chain }: { apiUrl: string; partner: StackPartner; chain: StackChain },
+  { partner, chain }: { readonly partner: StackPartner; readonly chain: StackChain },
 ): Promise<void> {
-  const { indexerUrl = '', rpcUrl = '', stakeContract = '', tokenContract = '' } = file.content;
+  const places = file.content;
+  const { apiUrl = '', indexerUrl = '', rpcUrl = '' } = places;
+  const { stakeContract = '', tokenContract = '' } = places;
   // The second wallet is one of those that act often.
   const wallet = chain.local?.wallets[1] ?? NOBODY;
   const url = snapshotsUrl(apiUrl, wallet);
@@ -20,9 +22,11 @@ export async function showStack(
     '',
     `  Staking API        ${apiUrl}  (description: ${apiUrl}/docs)`,
     `  Indexer            ${indexerUrl}/health/ready, ${indexerUrl}/metrics`,
+    ...(chain.vault ? redeeming(places) : []),
     ...(chain.local ? [`  Chain (JSON-RPC)   ${rpcUrl}`] : []),
     `  Token              ${tokenContract}`,
     `  Staking contract   ${stakeContract}`,
+    ...(chain.vault ? [`  Redemption vault   ${places.vaultContract ?? ''}`] : []),
     ...(chain.local ? [`  Example wallet     ${wallet}`] : []),
     `  Partner            ${partner.name}`,
     `  API key            ${partner.apiKey}`,
@@ -44,8 +48,26 @@ export async function showStack(
   screen.lines(
     `  Sent it here as well: status ${status}${about}.`,
     '  X-API-SIGNATURE verified: HMAC-SHA256 of "GET" + path + body under the shared secret.',
+    ...(chain.local ? byHand(places) : []),
     '',
     `  Logs are in ${paths.logs}/, all of this is in .data/stack.json. Ctrl-C ends everything.`,
     '',
   );
+}
+
+function redeeming({ redemptionUrl = '', partnerUrl = '' }: StackFile): string[] {
+  return [
+    `  Redemption         ${redemptionUrl}  (description: ${redemptionUrl}/docs)`,
+    `  Reference partner  ${partnerUrl}`,
+  ];
+}
+
+/** What the README's commands begin with; `player` has points. */
+function byHand({ redemptionUrl, rpcUrl, chainId, partner, player }: StackFile): string[] {
+  return [
+    '',
+    '  To redeem by hand, with the commands of the README:',
+    '',
+    `    url=${redemptionUrl ?? ''} rpc=${rpcUrl ?? ''} chain=${chainId ?? ''} partner=${partner?.name ?? ''} wallet=${player ?? ''}`,
+  ];
 }

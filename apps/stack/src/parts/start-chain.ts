@@ -1,6 +1,7 @@
-import { type DevChain } from '#libs/devchain';
+import { addressOfKey, type DevChain, mintPrivateKey } from '#libs/devchain';
 import { LocalChain } from '../chain/local-chain.js';
 import { type StackContext } from '../context.js';
+import { type StackSettings } from '../stack.env.js';
 import { StackError } from '../stack.error.js';
 
 export interface StackChain {
@@ -8,6 +9,8 @@ export interface StackChain {
   readonly local?: LocalChain;
   /** What the indexer has to be told of a local chain. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What the redemption service has to be told besides; absent where nothing can be redeemed. */
+  readonly vault?: Readonly<Record<string, string>>;
   /** What it is told where the environment of the stack says nothing else. */
   readonly defaults: Readonly<Record<string, string>>;
 }
@@ -18,10 +21,11 @@ const CHAIN_VARIABLES = {
   STAKE_START_BLOCK: 'stakeStartBlock',
   TOKEN_CONTRACT: 'tokenContract',
 } as const;
+const VAULT = ['VAULT_CONTRACT', 'vaultContract'] as const;
 
 /** The chain of RPC_URLS, else a local one. */
 export async function startChain(context: StackContext): Promise<StackChain> {
-  const { settings, screen, clock, paths } = context;
+  const { settings, screen, clock, paths, file } = context;
   const names = Object.entries(CHAIN_VARIABLES);
   if (settings.rpcUrls !== undefined) {
     const missing = names.filter(([, property]) => settings[property] === undefined);
@@ -31,17 +35,22 @@ export async function startChain(context: StackContext): Promise<StackChain> {
       );
     }
     screen.step('chain', `the one of RPC_URLS, chain id ${settings.chainId ?? ''}`);
+    if (canRedeem(settings)) return { environment: {}, defaults: {}, vault: {} };
+    screen.step('chain', 'VAULT_CONTRACT or VOUCHER_SIGNER_KEY is not set: no redemptions');
     return { environment: {}, defaults: {} };
   }
-  const surplus = names.filter(([, property]) => settings[property] !== undefined);
+  const surplus = [...names, VAULT].filter(([, property]) => settings[property] !== undefined);
   if (surplus.length > 0) {
     throw new StackError(
       `${surplus.map(([name]) => name).join(' and ')} is set and RPC_URLS is not: set RPC_URLS as well, or unset the rest to use a local chain.`,
     );
   }
+  const voucherSignerKey = file.content.voucherSignerKey ?? mintPrivateKey();
+  await file.set({ voucherSignerKey });
   const local = await LocalChain.start(paths.chain, {
     clock,
     screen,
+    signer: addressOfKey(voucherSignerKey),
     onLaunched: (chain) => {
       watch(chain, context);
     },
@@ -57,8 +66,19 @@ export async function startChain(context: StackContext): Promise<StackChain> {
       STAKE_START_BLOCK: String(startBlock),
       TOKEN_CONTRACT: token,
     },
-    defaults: { PRICE_SOURCE: 'fixed:0.0001' },
+    vault: {
+      VAULT_CONTRACT: local.vault.vault,
+      VAULT_START_BLOCK: String(local.vault.startBlock),
+      VOUCHER_SIGNER_KEY: voucherSignerKey,
+      VAULT_CANCELLER_KEY: voucherSignerKey,
+    },
+    defaults: { PRICE_SOURCE: 'fixed:0.15' },
   };
+}
+
+/** Whether redemptions can be paid: always on a local chain, else where it is said by what and with whose signature. */
+export function canRedeem({ rpcUrls, vaultContract, voucherSignerKey }: StackSettings): boolean {
+  return rpcUrls === undefined || (vaultContract !== undefined && voucherSignerKey !== undefined);
 }
 
 function watch(chain: DevChain, { closers, died }: StackContext): void {

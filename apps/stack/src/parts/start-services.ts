@@ -1,39 +1,27 @@
 import { type StackContext } from '../context.js';
 import { Service } from '../services/service.js';
 
-export interface StackServices {
-  readonly indexer: Service;
-  readonly api: Service;
+export interface ServicePlan {
+  /** The folder under apps. */
+  readonly name: string;
+  readonly port: number;
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 /** Starts the services and returns when each says that it is ready. */
 export async function startServices(
   context: StackContext,
-  environment: NodeJS.ProcessEnv,
-): Promise<StackServices> {
-  const { settings } = context;
-  const [indexer, api] = await Promise.all([
-    startService(context, { name: 'indexer', port: settings.indexerPort, environment }),
-    startService(context, { name: 'api', port: settings.apiPort, environment }),
-  ]);
-  return { indexer, api };
+  plans: readonly ServicePlan[],
+): Promise<void> {
+  const outcomes = await Promise.allSettled(plans.map((plan) => startService(context, plan)));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 async function startService(
   { screen, closers, died, paths, signal }: StackContext,
-  options: {
-    readonly name: string;
-    readonly port: number;
-    readonly environment: NodeJS.ProcessEnv;
-  },
-): Promise<Service> {
-  const { name, port } = options;
-  const service = await Service.start({
-    name,
-    port,
-    environment: options.environment,
-    logs: paths.logs,
-  });
+  { name, port, environment }: ServicePlan,
+): Promise<void> {
+  const service = await Service.start({ name, port, environment, logs: paths.logs });
   let stopping = false;
   closers.add(`the ${name}`, () => {
     stopping = true;
@@ -46,5 +34,4 @@ async function startService(
     screen.progress(name, () => `not ready yet: ${reason}`);
   });
   screen.step(name, `ready on 127.0.0.1:${port}`);
-  return service;
 }

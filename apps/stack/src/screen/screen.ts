@@ -19,7 +19,7 @@ export class Screen {
     const nowMs = this.clock.nowMs();
     this.#shownMs.set(part, nowMs);
     const seconds = ((nowMs - this.#startedMs) / 1000).toFixed(1).padStart(6);
-    this.write(`${seconds} s  ${part.padEnd(10)}${text}`);
+    this.write(`${seconds} s  ${part.padEnd(12)}${text}`);
   }
 
   /** How far a step is; shown at most every two seconds. */

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addressOfKey, type DevChain, mintPrivateKey } from '#libs/devchain';
+import { systemClock } from '#libs/platform';
+import { Screen } from '../screen/screen.js';
+import { LocalChain } from './local-chain.js';
+
+const signer = addressOfKey(mintPrivateKey());
+// windowCap()
+const WINDOW_CAP = '0xce428b63';
+
+/** The tests build on each other, as starts in one clone do. */
+describe('the local chain of the stack', () => {
+  let directory: string;
+  let chain: DevChain | undefined;
+  let first: LocalChain;
+
+  const start = async (whose = signer): Promise<LocalChain> => {
+    await chain?.stop();
+    return LocalChain.start(directory, {
+      clock: systemClock,
+      screen: new Screen(systemClock, () => undefined),
+      signer: whose,
+      onLaunched: (launched) => (chain = launched),
+    });
+  };
+  const blockAt = (local: LocalChain, block: string) =>
+    local.chain.rpc.call<Record<string, string>>('eth_getBlockByNumber', block, false);
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'lowmark-local-chain-'));
+    first = await start();
+  });
+  afterAll(async () => {
+    await chain?.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  it('has a vault that is final, full, and older than what happens next', async () => {
+    const { vault, contracts } = first;
+    expect(BigInt((await blockAt(first, 'finalized'))['number'] ?? 0)).toBeGreaterThan(
+      vault.startBlock + 1n,
+    );
+    const data = `0x70a08231${vault.vault.slice(2).padStart(64, '0')}`;
+    const call = { to: contracts.token, data };
+    const held = await first.chain.rpc.call<string>('eth_call', call, 'finalized');
+    expect(BigInt(held)).toBe(10n ** 24n);
+  });
+
+  it('has wallets that do not stake', async () => {
+    const redeemers = await first.redeemers();
+    expect(redeemers).toHaveLength(3);
+    for (const wallet of redeemers) expect(first.wallets).not.toContain(wallet);
+  });
+
+  it('makes final what is in the chain, and never runs ahead of the clock', async () => {
+    const newest = await first.player.head();
+    await Promise.all([first.finalise(), first.mine()]);
+    const final = await blockAt(first, 'finalized');
+    expect(BigInt(final['number'] ?? 0)).toBeGreaterThanOrEqual(newest + 1n);
+    const seconds = Number((await blockAt(first, 'latest'))['timestamp']);
+    expect(seconds).toBeLessThanOrEqual(systemClock.nowMs() / 1000);
+  });
+
+  it('has everything on disk that is final', async () => {
+    const final = await blockAt(first, 'finalized');
+    // No save: the machine dies.
+    const again = await start();
+    expect(await blockAt(again, final['number'] ?? '')).toEqual(final);
+    expect(again.vault).toEqual(first.vault);
+  });
+
+  it('can be asked about its final block at once after a start', async () => {
+    const again = await start();
+    const call = { to: again.vault.vault, data: WINDOW_CAP };
+    const final = await blockAt(again, 'finalized');
+    const pinned = { blockHash: final['hash'] };
+    expect(BigInt(await again.chain.rpc.call<string>('eth_call', call, pinned))).toBe(10n ** 24n);
+  });
+
+  it('gets another vault where the signer is another one', async () => {
+    const other = await start(addressOfKey(mintPrivateKey()));
+    expect(other.vault.vault).not.toBe(first.vault.vault);
+    expect(BigInt((await blockAt(other, 'finalized'))['number'] ?? 0)).toBeGreaterThanOrEqual(
+      other.vault.startBlock + 1n,
+    );
+  });
+
+  it('gets a vault where it was saved before there were any', async () => {
+    const file = join(directory, 'chain.json');
+    const record = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, JSON.stringify({ ...record, vault: undefined }));
+    const again = await start();
+    expect(again.vault.startBlock).toBeGreaterThan(first.vault.startBlock);
+    const saved = JSON.parse(await readFile(file, 'utf8')) as { vault: { address: string } };
+    expect(saved.vault.address).toBe(again.vault.vault);
+  });
+});

@@ -1,0 +1,83 @@
+import { type PartnerCallbackKeys } from '../data/stack-file.js';
+import { childEnvironment } from '../services/environment.js';
+import { type StackSettings } from '../stack.env.js';
+import { type StackChain } from './start-chain.js';
+import { type ServicePlan } from './start-services.js';
+
+export interface PlanParts {
+  readonly settings: StackSettings;
+  readonly chain: StackChain;
+  readonly databaseUrl: string;
+  readonly secretsKey: string;
+  readonly anonSecret: string;
+  readonly callback: PartnerCallbackKeys;
+  /** Those the partner of a local chain has: `0x…=5000,…`. */
+  readonly players: string;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** The services and what each is told; a secret that the stack makes is told only to those that use it. */
+export function servicePlans(parts: PlanParts): ServicePlan[] {
+  const plans = [indexer(parts), api(parts)];
+  return parts.chain.vault === undefined ? plans : [...plans, redemption(parts), partner(parts)];
+}
+
+function indexer({ settings, chain, databaseUrl, secretsKey }: PlanParts): ServicePlan {
+  const port = settings.indexerPort;
+  const added = {
+    ...chain.environment,
+    DATABASE_URL: databaseUrl,
+    SECRETS_KEY: secretsKey,
+    INDEXER_PORT: String(port),
+  };
+  const defaults = { ...chain.defaults, INDEXER_HOST: LOOPBACK };
+  return { name: 'indexer', port, environment: childEnvironment(added, defaults) };
+}
+
+function api({ settings, chain, databaseUrl, secretsKey, anonSecret }: PlanParts): ServicePlan {
+  const port = settings.apiPort;
+  const added = {
+    ...chain.environment,
+    DATABASE_URL: databaseUrl,
+    SECRETS_KEY: secretsKey,
+    API_ANON_SECRET: anonSecret,
+    API_PORT: String(port),
+  };
+  const defaults = { ...chain.defaults, API_HOST: LOOPBACK };
+  return { name: 'api', port, environment: childEnvironment(added, defaults) };
+}
+
+function redemption({ settings, chain, databaseUrl, secretsKey }: PlanParts): ServicePlan {
+  const port = settings.redemptionPort;
+  const added = {
+    ...chain.environment,
+    ...chain.vault,
+    DATABASE_URL: databaseUrl,
+    SECRETS_KEY: secretsKey,
+    REDEMPTION_PORT: String(port),
+  };
+  const defaults = {
+    REDEMPTION_HOST: LOOPBACK,
+    SIWE_DOMAINS: `${LOOPBACK}:${port},localhost:${port}`,
+    ALLOW_PRIVATE_PARTNERS: 'true',
+    // So short that one can watch how a redemption times out.
+    VOUCHER_TTL_SECONDS: '30',
+    PAYOUT_POLL_MS: '500',
+  };
+  return { name: 'redemption', port, environment: childEnvironment(added, defaults) };
+}
+
+function partner({ settings, chain, databaseUrl, callback, players }: PlanParts): ServicePlan {
+  const port = settings.partnerPort;
+  const added = {
+    DATABASE_URL: databaseUrl,
+    PARTNER_PORT: String(port),
+    PARTNER_API_KEY: callback.key,
+    PARTNER_SHARED_SECRET: callback.secret,
+    PARTNER_BASE_PATH: '',
+    ...(chain.local && { PARTNER_PLAYERS: players }),
+  };
+  const environment = childEnvironment(added, { PARTNER_HOST: LOOPBACK });
+  return { name: 'partner', port, environment };
+}

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock } from '#libs/platform';
+import { grouped } from '../screen/screen.js';
+import { StackError } from '../stack.error.js';
+import { isFinal, type RedemptionAnswer } from './redemption-answers.js';
+import { RefusedError, type RedemptionUser } from './redemption-user.js';
+import { type Timeline, timeOf } from './timeline.js';
+
+/** A wallet may ask five times a second. */
+const POLL_MS = 250;
+const LIMIT_MS = 60_000;
+/** What passes by itself: a price that is not there yet after a start, a part that is busy. */
+const PASSING = /^(?:PRICE_|PAYOUTS_UNAVAILABLE$|PARTNER_UNAVAILABLE$|DATABASE_)/;
+
+export interface CourseParts {
+  readonly user: RedemptionUser;
+  readonly timeline: Timeline;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** One redemption as its user follows it: asks again until something holds, and shows each new stage. */
+export class Course {
+  #stage = '';
+
+  constructor(private readonly parts: CourseParts) {}
+
+  /**
+   * @param what is waited for, after "waits until"
+   * @throws StackError where it does not hold in time
+   */
+  async until(what: string, holds: () => Promise<boolean>, limitMs = LIMIT_MS): Promise<void> {
+    const { timeline, clock, signal } = this.parts;
+    const startedMs = clock.nowMs();
+    while (!(await holds())) {
+      if (clock.nowMs() - startedMs > limitMs) {
+        throw new StackError(`Waited ${Math.round(limitMs / 1000)} s in vain until ${what}.`);
+      }
+      timeline.waiting(() => `waits until ${what}`);
+      await sleep(POLL_MS, undefined, { signal });
+    }
+  }
+
+  /** Begins one; what passes by itself is waited for. */
+  async redeem(partner: string, points: number, key: string): Promise<RedemptionAnswer> {
+    let begun: RedemptionAnswer | undefined;
+    let refusal = '';
+    await this.until('the service can quote and pay', async () => {
+      try {
+        begun = await this.parts.user.redeem(partner, points, key);
+      } catch (error) {
+        if (!(error instanceof RefusedError) || !PASSING.test(error.refusal)) throw error;
+        refusal = error.message;
+      }
+      return begun !== undefined;
+    });
+    if (begun === undefined) throw new StackError(refusal);
+    const { id, tokens, priceUsd } = begun;
+    const worth = `${grouped(points)} points for ${grouped(tokens)} tokens at ${priceUsd} USD`;
+    this.parts.timeline.event('created', `${worth}, redemption ${id}`);
+    this.#stage = 'created';
+    return this.reach(id, 'authorised');
+  }
+
+  /** Follows it to this stage. @throws StackError where it ends in another one */
+  async reach(id: string, stage: string): Promise<RedemptionAnswer> {
+    let redemption = await this.parts.user.redemption(id);
+    const arrived = async (): Promise<boolean> => {
+      redemption = await this.parts.user.redemption(id);
+      this.#show(redemption);
+      if (redemption.stage === stage) return true;
+      if (!isFinal(redemption) && redemption.stage !== 'attention') return false;
+      const { reason } = redemption;
+      throw new StackError(`It is ${redemption.stage}, not ${stage}: ${reason ?? 'no reason'}`);
+    };
+    await this.until(`it is ${stage}`, arrived);
+    return redemption;
+  }
+
+  #show({ stage, voucher, tokens, txnHash }: RedemptionAnswer): void {
+    if (stage === this.#stage) return;
+    this.#stage = stage;
+    const until = voucher === null ? '' : ` until ${timeOf(voucher.deadline * 1000)}`;
+    const text: Readonly<Record<string, string>> = {
+      deducting: 'the partner is asked to take the points',
+      deducted: 'the points are taken',
+      authorised: `the points are taken; a signed voucher is good for ${grouped(tokens)} tokens${until}`,
+      reverting: 'no token can move any more; the partner is asked to give the points back',
+      claimed: `the claim is final: ${txnHash ?? 'no transaction'}`,
+      reverted: 'the partner has given the points back',
+    };
+    this.parts.timeline.event(stage, text[stage] ?? '');
+  }
+}

@@ -1,0 +1,142 @@
+import { checksummed, type DevRpc } from '#libs/devchain';
+import { type Address } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { StackError } from '../stack.error.js';
+import {
+  type PartnersAnswer,
+  type PointsAnswer,
+  type RedemptionAnswer,
+  type RedemptionsAnswer,
+  type SignedInAnswer,
+  type VoucherAnswer,
+} from './redemption-answers.js';
+import { signInMessage } from './sign-in-message.js';
+
+export interface UserOptions {
+  /** Of the redemption service. */
+  readonly url: string;
+  /** An unlocked account of the chain: the chain is its wallet. */
+  readonly wallet: Address;
+  readonly chain: { readonly rpc: DevRpc; readonly chainId: number };
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** An answer other than success. */
+export class RefusedError extends StackError {
+  constructor(
+    readonly status: number,
+    readonly refusal: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const LIMIT_MS = 20_000;
+const CLAIM_GAS = '0x7a120';
+
+/** Somebody with points, who knows the service by its HTTP interface and the chain by their wallet. */
+export class RedemptionUser {
+  #token: string | undefined;
+
+  constructor(private readonly options: UserOptions) {}
+
+  get wallet(): string {
+    return checksummed(this.options.wallet);
+  }
+
+  /** Sign-In with Ethereum. */
+  async signIn(): Promise<void> {
+    const { url, wallet, chain, clock } = this.options;
+    const { nonce } = await this.#post<{ nonce: string }>('/api/auth/nonce', {});
+    const message = signInMessage({
+      host: new URL(url).host,
+      wallet: this.wallet,
+      chainId: chain.chainId,
+      nonce,
+      issuedAtMs: clock.nowMs(),
+    });
+    const bytes = `0x${Buffer.from(message).toString('hex')}`;
+    const signature = await chain.rpc.call<string>('personal_sign', bytes, wallet);
+    const { token } = await this.#post<SignedInAnswer>('/api/auth/verify', { message, signature });
+    this.#token = token;
+  }
+
+  async partners(): Promise<string[]> {
+    const { partners } = await this.#call<PartnersAnswer>('/api/partners');
+    return partners.map(({ name }) => name);
+  }
+
+  async points(partner: string): Promise<number> {
+    const path = `/api/partners/${encodeURIComponent(partner)}/points`;
+    return (await this.#call<PointsAnswer>(path)).points;
+  }
+
+  /** @param key the same key again is the same redemption again */
+  redeem(partner: string, points: number, key: string): Promise<RedemptionAnswer> {
+    return this.#post('/api/redemptions', { partner, points }, { 'idempotency-key': key });
+  }
+
+  redemption(id: string): Promise<RedemptionAnswer> {
+    return this.#call(`/api/redemptions/${id}`);
+  }
+
+  async newest(): Promise<RedemptionAnswer | undefined> {
+    return (await this.#call<RedemptionsAnswer>('/api/redemptions?limit=1')).redemptions[0];
+  }
+
+  /** Asks for the points back; where it is too late for that, nothing happens. */
+  async cancel(id: string): Promise<void> {
+    try {
+      await this.#post(`/api/redemptions/${id}/cancel`, {});
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== 409) throw error;
+    }
+  }
+
+  /** Sends the transaction that claims the tokens; it is mined by the next block. @returns its hash */
+  claim({ vault, calldata }: VoucherAnswer): Promise<string> {
+    const { chain, wallet } = this.options;
+    const fields = { from: wallet, to: vault, data: calldata, gas: CLAIM_GAS, gasPrice: '0x0' };
+    return chain.rpc.call('eth_sendTransaction', fields);
+  }
+
+  #post<T>(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<T> {
+    return this.#call(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  /** @throws RefusedError, StackError where there is no answer */
+  async #call<T>(path: string, request: RequestInit = {}): Promise<T> {
+    const headers = new Headers(request.headers);
+    if (this.#token !== undefined) headers.set('authorization', `Bearer ${this.#token}`);
+    const signal = AbortSignal.any([this.options.signal, AbortSignal.timeout(LIMIT_MS)]);
+    const what = `${request.method ?? 'GET'} ${path}`;
+    let answer: Response;
+    let text: string;
+    try {
+      answer = await fetch(`${this.options.url}${path}`, { ...request, headers, signal });
+      text = await answer.text();
+    } catch (cause) {
+      throw new StackError(`${what} got no answer: ${String(cause)}`, { cause });
+    }
+    if (answer.ok) return JSON.parse(text) as T;
+    throw new RefusedError(
+      answer.status,
+      refusalIn(text),
+      `${what} was refused with status ${answer.status}: ${text.slice(0, 300)}`,
+    );
+  }
+}
+
+function refusalIn(text: string): string {
+  try {
+    return String((JSON.parse(text) as { code?: unknown }).code);
+  } catch {
+    return '';
+  }
+}

@@ -17,6 +17,13 @@ module.exports = {
       to: { pathNot: ['^libs/domain/', 'node_modules/canonicalize/'] },
     },
     {
+      name: 'the-sdk-stands-alone',
+      severity: 'error',
+      comment: 'It is published: nothing of this repository goes with it.',
+      from: { path: '^libs/partner-sdk/', pathNot: '[.-]spec\\.ts$' },
+      to: { path: '^(apps|libs)/', pathNot: '^libs/partner-sdk/' },
+    },
+    {
       name: 'libs-never-import-apps',
       severity: 'error',
       from: { path: '^libs/' },
@@ -53,6 +60,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^libs/partner-sdk/dist/' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

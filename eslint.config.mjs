@@ -19,7 +19,7 @@ const clock = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/**', '.data/**', 'node_modules/**', '**/*.generated.ts'] },
+  { ignores: ['**/dist/**', '.data/**', 'node_modules/**', '**/*.generated.ts'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
@@ -62,7 +62,11 @@ export default tseslint.config(
     },
   },
   {
-    files: ['libs/platform/src/clock.ts', 'libs/config/src/**/*.ts'],
+    files: [
+      'libs/platform/src/clock.ts',
+      'libs/partner-sdk/src/clock.ts',
+      'libs/config/src/**/*.ts',
+    ],
     rules: { 'no-restricted-syntax': 'off' },
   },
 );

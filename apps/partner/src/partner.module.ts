@@ -1,9 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Database } from '#libs/db';
-import { CLOCK, type Clock, HealthModule, HealthRegistry, type Logger } from '#libs/platform';
-import { PartnerSettings } from './partner.env.js';
-import { GAME_LOGGER, PointsController } from './points/points.controller.js';
+import { PartnerCallbacksModule } from '#libs/partner-sdk';
+import { type Clock, HealthModule, HealthRegistry, type Logger } from '#libs/platform';
+import { type PartnerSettings } from './partner.env.js';
+import { logCalls } from './points/call-log.js';
+import { createGame } from './points/game.js';
 import { Shutdown } from './shutdown.js';
 import { SeenRequests } from './store/seen-requests.js';
 
@@ -19,14 +21,19 @@ export class PartnerModule {
   static register({ settings, database, clock, logger }: PartnerParts): DynamicModule {
     return {
       module: PartnerModule,
-      imports: [HealthModule],
-      controllers: [PointsController],
+      imports: [
+        HealthModule,
+        PartnerCallbacksModule.forRoot({
+          apiKey: settings.partnerApiKey,
+          sharedSecret: settings.partnerSharedSecret,
+          replayStore: new SeenRequests(database),
+          clock,
+          ...logCalls(logger),
+          handlers: createGame(database, logger),
+        }),
+      ],
       providers: [
-        { provide: PartnerSettings, useValue: settings },
         { provide: Database, useValue: database },
-        { provide: CLOCK, useValue: clock },
-        { provide: GAME_LOGGER, useValue: logger },
-        { provide: SeenRequests, useFactory: () => new SeenRequests(database) },
         {
           provide: Shutdown,
           inject: [HealthRegistry, HttpAdapterHost],

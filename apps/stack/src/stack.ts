@@ -9,7 +9,7 @@ import { servicePlans } from './parts/service-plans.js';
 import { showStack } from './parts/show-stack.js';
 import { startChain, type StackChain } from './parts/start-chain.js';
 import { type StackDatabase, startDatabase } from './parts/start-database.js';
-import { type ServicePlan, startServices } from './parts/start-services.js';
+import { startServices } from './parts/start-services.js';
 import { createPartner } from './partner/create-partner.js';
 import { type OperatorSettings } from './partner/operator.js';
 import { setCallback } from './partner/set-callback.js';

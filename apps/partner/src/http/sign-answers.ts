@@ -1,8 +1,8 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { pathOf, PermanentError } from '#libs/domain';
-import { hmacSha256Hex } from '#libs/signing';
+import { PermanentError } from '#libs/domain';
+import { sign } from '#libs/partner-sdk';
 
-/** Signs every answer after everything else is done with it: successes, refusals, unknown routes. */
+/** Signs what the SDK does not answer, after everything else is done with it: unknown routes, health. */
 export function signAnswers(fastify: FastifyInstance, sharedSecret: string): void {
   fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
     signAnswer(request, reply, { sharedSecret, payload });
@@ -18,26 +18,19 @@ export function signAnswer(
   reply: FastifyReply,
   { sharedSecret, payload }: { sharedSecret: string; payload: unknown },
 ): void {
-  const content = Buffer.concat([callPrefix(request), bodyOf(request, payload)]);
+  // As sent: middleware may have cut `url`.
+  const { method, originalUrl: url, headers } = request;
+  const id = headers['x-api-request'];
+  const requestId = typeof id === 'string' ? id : '';
+  const body = method === 'HEAD' ? '' : textOf(payload);
   void reply.headers({
-    'x-api-signature': hmacSha256Hex(sharedSecret, content),
+    'x-api-signature': sign(sharedSecret, { method, url, requestId, body }),
     'cache-control': 'no-store',
   });
 }
 
-/**
- * What stands before the body in everything that is signed: `METHOD + PATH + X-API-REQUEST`, each as sent. Node hands out each
- * byte of a request target or a header as one character, hence latin1: back to the bytes that were sent.
- */
-export function callPrefix({ raw, headers }: Pick<FastifyRequest, 'raw' | 'headers'>): Buffer {
-  const { method = '', url = '' } = raw;
-  const requestId = headers['x-api-request'];
-  const id = typeof requestId === 'string' ? requestId : '';
-  return Buffer.from(method + pathOf(url) + id, 'latin1');
-}
-
-function bodyOf({ raw }: FastifyRequest, payload: unknown): Buffer {
-  if (raw.method === 'HEAD' || payload === undefined || payload === null) return Buffer.alloc(0);
-  if (typeof payload === 'string') return Buffer.from(payload);
+function textOf(payload: unknown): string {
+  if (payload === undefined || payload === null) return '';
+  if (typeof payload === 'string') return payload;
   throw new PermanentError('UNSIGNABLE_BODY', 'Only texts can be signed and sent.');
 }

@@ -1,13 +1,5 @@
 import { type Database, type Statement } from '#libs/db';
-import { type Address } from '#libs/domain';
-import { Refusal } from './refusal.js';
-
-export interface Balance {
-  readonly partnerUserId: string;
-  readonly address: Address;
-  readonly points: number;
-  readonly chain: string;
-}
+import { type PointsBalance, Refusal } from '#libs/partner-sdk';
 
 /** The chain that the players' wallets are of. */
 const CHAIN = 'ethereum';
@@ -18,13 +10,13 @@ const READ: Statement = {
 };
 
 /** @throws Refusal ERR-USER-NOT-FOUND */
-export async function readPoints(database: Database, address: Address): Promise<Balance> {
+export async function readPoints(database: Database, address: string): Promise<PointsBalance> {
   const [player] = await database.query<{ partner_user_id: string; points: string }>(READ, [
     address,
   ]);
   if (player === undefined) throw userNotFound();
   const { partner_user_id: partnerUserId, points } = player;
-  return { partnerUserId, address, points: Number(points), chain: CHAIN };
+  return { partnerUserId, points: Number(points), chain: CHAIN };
 }
 
 export function userNotFound(): Refusal {

@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Database, type Statement } from '#libs/db';
+import { Refusal, type Revert, type RevertDone } from '#libs/partner-sdk';
 import { inTransaction, type Query } from '../store/transaction.js';
-import { type Revert } from './bodies.js';
-import { Contradiction, Refusal } from './refusal.js';
-
-export interface Reverted {
-  /** Of the deduction. */
-  readonly partnerTransactionId: string;
-  readonly partnerRevertId: string;
-}
+import { Contradiction } from './contradiction.js';
 
 /** Waits for a deduction of the same id that is under way, then writes nothing. */
 const BURY: Statement = {
@@ -58,7 +52,7 @@ interface DeductionRow {
  * deduction of that id which comes later (delayed on the way, say) is refused, so ERR-TRANSACTION-NOT-FOUND stays true.
  * @throws Refusal ERR-TRANSACTION-NOT-FOUND, ERR-ALREADY-REVERTED, ERR-INVALID-AMOUNT, ERR-INTERNAL (another wallet's)
  */
-export async function revertDeduction(database: Database, revert: Revert): Promise<Reverted> {
+export async function revertDeduction(database: Database, revert: Revert): Promise<RevertDone> {
   const reverted = await inTransaction(database, async (query) => {
     const { svcRedemptionId, revertReason = null } = revert;
     const buried = await query(BURY, [svcRedemptionId]);

@@ -1,5 +1,5 @@
 import { type Database, type Statement } from '#libs/db';
-import { type UuidV7 } from '#libs/domain';
+import { type ReplayStore } from '#libs/partner-sdk';
 
 /** Twice the freshness window: an id that is older cannot pass it any more. */
 const REMEMBERED_MS = 600_000;
@@ -16,11 +16,11 @@ const REMEMBER: Statement = {
 };
 
 /** The ids of the calls of the last ten minutes, in the database so that all replicas share them. */
-export class SeenRequests {
+export class SeenRequests implements ReplayStore {
   constructor(private readonly database: Database) {}
 
   /** Remembers the id. @returns false where it is remembered already */
-  async isFirst(requestId: UuidV7, nowMs: number): Promise<boolean> {
+  async firstUse(requestId: string, nowMs: number): Promise<boolean> {
     const rows = await this.database.query(REMEMBER, [
       requestId,
       new Date(nowMs),

@@ -1,0 +1,148 @@
+/** Asks the database and the chain what became of each redemption; the partners' books are at hand. */
+import { redemptionIdOf, VaultReader, RpcPool } from '#libs/chain';
+import { type Database } from '#libs/db';
+import { type BlockHeader, type DeliveryState, type RedemptionState } from '#libs/domain';
+import { systemClock } from '#libs/platform';
+import { type VaultBench } from '#libs/testing';
+import { type ChaosPartner } from '../partner/chaos-partner.js';
+import { type ClaimFact, type RedemptionFacts } from './redemption-facts.js';
+
+interface FactRow {
+  id: string;
+  partner: string;
+  state: RedemptionState;
+  wallet: string;
+  points: number;
+  token_amount: string;
+  partner_transaction_id: string | null;
+  deadline_seconds: number | null;
+  claimed_at: Date | null;
+  reverted_at: Date | null;
+  failed_at: Date | null;
+  claim_hash: string | null;
+  plans: number;
+  calls: string[];
+  confirmation_state: DeliveryState | null;
+  payload: string | null;
+}
+
+const ROWS = {
+  text: `SELECT r.id, r.partner, r.state, '0x' || encode(r.wallet, 'hex') AS wallet, r.points::float8 AS points,
+      r.token_amount::text, r.partner_transaction_id, r.plan_deadline_seconds::float8 AS deadline_seconds,
+      r.claimed_at, r.reverted_at, r.failed_at, r.paid_evidence ->> 'transactionHash' AS claim_hash,
+      (SELECT count(*)::int FROM redemption.transition t
+        WHERE t.redemption_id = r.id AND t.event = 'plan-committed') AS plans,
+      ARRAY(SELECT request_id::text FROM redemption.partner_call c WHERE c.redemption_id = r.id) AS calls,
+      c.state AS confirmation_state, c.payload
+    FROM redemption.redemption r LEFT JOIN redemption.confirmation c ON c.redemption_id = r.id ORDER BY r.id`,
+};
+const FINAL = {
+  text: `SELECT id, md5(r::text) AS hash FROM redemption.redemption r WHERE state IN ('claimed', 'reverted', 'failed')`,
+};
+
+/** The final rows as they are now, by id. */
+export async function finalRows(database: Database): Promise<Map<string, string>> {
+  const rows = await database.query<{ id: string; hash: string }>(FINAL);
+  return new Map(rows.map(({ id, hash }) => [id, hash]));
+}
+
+export interface VaultFacts {
+  readonly finalised: BlockHeader;
+  /** By redemption id; a claim of none of ours under its vault id. */
+  readonly claims: ReadonlyMap<string, readonly ClaimFact[]>;
+  readonly cancellations: ReadonlyMap<string, number>;
+}
+
+/** All events of the vault up to the final block. */
+export async function vaultFacts({ chain, vault }: VaultBench): Promise<VaultFacts> {
+  const pool = new RpcPool({ urls: [chain.rpc.url], clock: systemClock });
+  const { token } = chain.contracts;
+  const reader = new VaultReader(pool, { vault, token, finality: 'finalized' });
+  const finalised = await reader.finalised();
+  const claims = new Map<string, ClaimFact[]>();
+  const cancellations = new Map<string, number>();
+  for (const event of await reader.events({ from: 0n, head: finalised })) {
+    const id = redemptionIdOf(event.vaultId) ?? event.vaultId;
+    if (event.kind === 'cancelled') {
+      cancellations.set(id, (cancellations.get(id) ?? 0) + 1);
+      continue;
+    }
+    const { transactionHash, recipient, amount, block } = event;
+    const claim = { transactionHash, recipient, amount, blockSeconds: block.timestampSeconds };
+    claims.set(id, [...(claims.get(id) ?? []), claim]);
+  }
+  return { finalised, claims, cancellations };
+}
+
+export interface Books {
+  /** By the id that the service knows the partner by. */
+  readonly partners: ReadonlyMap<string, ChaosPartner>;
+  copiesOf(redemptionId: string): number;
+  /** As they were first seen final. */
+  readonly firstFinal: ReadonlyMap<string, string>;
+}
+
+export async function gatherFacts(
+  database: Database,
+  vault: VaultFacts,
+  books: Books,
+): Promise<RedemptionFacts[]> {
+  const rows = await database.query<FactRow>(ROWS);
+  const lastFinal = await finalRows(database);
+  return rows.map((row) => factsOf(row, vault, { books, lastFinal }));
+}
+
+function factsOf(
+  row: FactRow,
+  vault: VaultFacts,
+  { books, lastFinal }: { readonly books: Books; readonly lastFinal: ReadonlyMap<string, string> },
+): RedemptionFacts {
+  const { id } = row;
+  const partner = books.partners.get(row.partner);
+  if (partner === undefined) throw new Error(`${id} is of an unknown partner`);
+  const claims = vault.claims.get(id) ?? [];
+  const cancellations = vault.cancellations.get(id) ?? 0;
+  const seen = partner.log.filter(({ redemptionId }) => redemptionId === id);
+  const known = new Set(row.calls);
+  const last = lastFinal.get(id) ?? null;
+  return {
+    id,
+    row: {
+      partner: row.partner,
+      state: row.state,
+      wallet: row.wallet,
+      points: row.points,
+      tokenAmount: BigInt(row.token_amount),
+      partnerTransactionId: row.partner_transaction_id,
+      deadlineSeconds: row.deadline_seconds,
+      claimedAtMs: row.claimed_at?.getTime() ?? null,
+      revertedAtMs: row.reverted_at?.getTime() ?? null,
+      failedAtMs: row.failed_at?.getTime() ?? null,
+      claimHash: row.claim_hash,
+      plans: row.plans,
+      firstFinal: books.firstFinal.get(id) ?? last,
+      lastFinal: last,
+    },
+    books: {
+      deductions: partner.books.of(id).map(({ transactionId, points, revertId }) => ({
+        transactionId,
+        points,
+        reverted: revertId !== undefined,
+      })),
+      copiesUnderWay: books.copiesOf(id),
+    },
+    vault: {
+      status: claims.length > 0 ? 'claimed' : cancellations > 0 ? 'cancelled' : 'none',
+      claims,
+      cancellations,
+      finalSeconds: vault.finalised.timestampSeconds,
+    },
+    confirmation: {
+      wanted: partner.confirms,
+      state: row.confirmation_state,
+      payload: row.payload,
+      received: partner.confirmations.get(id) ?? [],
+    },
+    callsWithoutRow: seen.map(({ requestId }) => requestId).filter((call) => !known.has(call)),
+  };
+}

@@ -1,0 +1,60 @@
+/** What the three sides say of one redemption at the end, as plain values: the database, the chain, the partner's books. */
+import { type DeliveryState, type RedemptionState } from '#libs/domain';
+
+export interface ClaimFact {
+  readonly transactionHash: string;
+  readonly recipient: string;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
+  readonly blockSeconds: number;
+}
+
+export interface RedemptionFacts {
+  readonly id: string;
+  readonly row: {
+    readonly partner: string;
+    readonly state: RedemptionState;
+    readonly wallet: string;
+    readonly points: number;
+    readonly tokenAmount: bigint;
+    readonly partnerTransactionId: string | null;
+    /** Unix seconds; null where no payout was ever authorised. */
+    readonly deadlineSeconds: number | null;
+    readonly claimedAtMs: number | null;
+    readonly revertedAtMs: number | null;
+    readonly failedAtMs: number | null;
+    /** Of the paid evidence. */
+    readonly claimHash: string | null;
+    /** Transitions that committed a plan. */
+    readonly plans: number;
+    /** The row as text, when it was first seen final, and at the end; null where it is not final. */
+    readonly firstFinal: string | null;
+    readonly lastFinal: string | null;
+  };
+  /** Of the partner's own books. */
+  readonly books: {
+    readonly deductions: readonly {
+      readonly transactionId: string;
+      readonly points: number;
+      readonly reverted: boolean;
+    }[];
+    /** Copies of deductions that may still arrive. */
+    readonly copiesUnderWay: number;
+  };
+  /** Of the chain, up to its final block. */
+  readonly vault: {
+    readonly status: 'none' | 'claimed' | 'cancelled';
+    readonly claims: readonly ClaimFact[];
+    readonly cancellations: number;
+    readonly finalSeconds: number;
+  };
+  readonly confirmation: {
+    readonly wanted: boolean;
+    readonly state: DeliveryState | null;
+    readonly payload: string | null;
+    /** All that ever arrived at the partner. */
+    readonly received: readonly string[];
+  };
+  /** Calls that the partner saw, and of which the database has no row: X-API-REQUEST. */
+  readonly callsWithoutRow: readonly string[];
+}

@@ -1,0 +1,230 @@
+/**
+ * Runs of the whole redemption service against partners that misbehave in every way of the fault table, on a chain that reorganises,
+ * with workers that are killed. Time is moved by hand: as soon as the workers have nothing to do now, it is the time of what is due
+ * next. In the end partner, chain and database must agree to the last point and token.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeliveryStore } from '#libs/db';
+import { deliveryTransition, type UuidV7 } from '#libs/domain';
+import { finalRows } from './checks/gather-facts.js';
+import { Operator } from './players/operator.js';
+import { runPlan } from './players/run-plan.js';
+import { User } from './players/user.js';
+import { type Dice } from './world/dice.js';
+import { queueState, type QueueState } from './world/queue-watch.js';
+import { type World } from './world/world.js';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** Each is one partner with one to three redemptions. */
+  readonly runs: number;
+  /** Of an empty, migrated database. */
+  readonly databaseUrl: string;
+  readonly workers?: number;
+  /** A worker is killed about every so many calls. */
+  readonly callsPerKill?: number;
+}
+
+const PATIENCE_MS = 60_000;
+const LATE_BY_MS = { least: 5_000, most: 3_600_000, share: 1 / 50 };
+const REORGANISES = 0.06;
+const OPERATES = 0.05;
+/** Attention that an operator cannot resolve in so many looks, a quarter of an hour apart, stays. */
+const LOOKS = 40;
+const LOOK_EVERY_MS = 900_000;
+
+export class Simulation {
+  readonly users: User[] = [];
+  /** The final rows as they were first seen. */
+  readonly firstFinal = new Map<string, string>();
+  readonly operator: Operator;
+  rounds = 0;
+  private readonly taken = new Set<string>();
+  private readonly orphans = new Set<string>();
+  private arrivals = 0;
+  private nextKillAt: number;
+  private killing: Promise<void> = Promise.resolve();
+  private readonly driverDice: Dice;
+
+  constructor(
+    readonly world: World,
+    private readonly dice: Dice,
+    readonly options: SimulationOptions,
+  ) {
+    this.driverDice = dice.for('driver');
+    this.operator = new Operator(world.store, dice.for('operator'), () => world.nowMs);
+    this.nextKillAt = this.callsToKill();
+    world.onArrival = () => {
+      this.countCall();
+    };
+  }
+
+  async run(): Promise<void> {
+    const { world, options } = this;
+    await this.prepare();
+    await world.fleet.start(options.workers ?? 2);
+    let looks = 0;
+    for (;;) {
+      const state = await this.untilIdle();
+      await this.notice();
+      const hasWork = state.open > 0 || world.agenda.size > 0;
+      if (hasWork) {
+        if (this.driverDice.chance(OPERATES)) await this.operate(true);
+        await this.advance(state);
+        continue;
+      }
+      for (const partner of world.partners.values()) partner.heal();
+      const replayed = await this.replay();
+      const { attention } = state;
+      if (attention === 0 && replayed === 0) break;
+      if (looks++ > LOOKS) break;
+      await this.operate(looks < LOOKS / 4);
+      await this.moveTo(world.nowMs + LOOK_EVERY_MS);
+    }
+    await this.killing;
+    // What is on the chain now is final.
+    await world.chain.mine(Math.floor(world.nowMs / 1000), 10);
+  }
+
+  private async prepare(): Promise<void> {
+    const { world, options, dice } = this;
+    for (let ordinal = 0; ordinal < options.runs; ordinal++) {
+      const plan = runPlan(ordinal, dice.for(`run ${ordinal}`));
+      const { partnerId, partner } = await world.addPartner(plan);
+      for (const [index, redemption] of plan.redemptions.entries()) {
+        const user = new User(redemption, partnerId, partner, {
+          store: world.store,
+          chain: world.chain,
+          agenda: world.agenda,
+          nowMs: () => world.nowMs,
+          dice: dice.for(`user ${ordinal}/${index}`),
+        });
+        user.prepare(world.startMs);
+        this.users.push(user);
+      }
+    }
+  }
+
+  /** Until nothing is due that nobody has, and nothing is being done but waiting for a partner that will not answer. */
+  private async untilIdle(): Promise<QueueState> {
+    const { world } = this;
+    const since = performance.now();
+    for (;;) {
+      const state = await queueState(world.database, world.nowMs);
+      const held = state.leases.filter((lease) => !this.orphans.has(lease)).length;
+      if (state.due === 0 && held <= world.server.stalledCalls) return state;
+      if (performance.now() - since > PATIENCE_MS) {
+        throw new Error(
+          `the workers do not get on: ${JSON.stringify(state)}\n${world.fleet.lines.slice(-20).join('\n')}`,
+        );
+      }
+      if (world.fleet.deaths.length > 0) throw new Error(world.fleet.deaths.join(', '));
+      await sleep(4);
+    }
+  }
+
+  private async advance({ nextMs, leases }: QueueState): Promise<void> {
+    const { world } = this;
+    const { least, most, share } = LATE_BY_MS;
+    const elapsedMs = world.nowMs - world.startMs;
+    const lateByMs = Math.min(most, Math.max(least, elapsedMs * share));
+    // Workers come late to what is due, the later the rarer things have become.
+    const dueMs = Math.min(nextMs + lateByMs * this.driverDice.next(), world.agenda.nextMs);
+    // A call that hangs, or a lease of the dead, lasts real seconds: not many days pass meanwhile.
+    const limitMs = leases.length > 0 ? world.nowMs + 2 * lateByMs : Infinity;
+    const target = Math.ceil(Math.min(dueMs, limitMs));
+    if (target === Infinity) await sleep(20);
+    else await this.moveTo(Math.max(target, world.nowMs));
+  }
+
+  private async moveTo(nowMs: number): Promise<void> {
+    const { world } = this;
+    const { chain, fleet, agenda, database } = world;
+    const passedMs = nowMs - world.nowMs;
+    this.rounds++;
+    world.nowMs = nowMs;
+    for (const { what } of agenda.take(nowMs)) await what();
+    const seconds = Math.floor(nowMs / 1000);
+    if (this.driverDice.chance(REORGANISES)) await chain.reorganise(seconds);
+    await chain.mine(seconds, passedMs > 30_000 ? 3 : 1);
+    await fleet.tell(nowMs);
+    await database.query({ text: 'NOTIFY lowmark_redemption' });
+  }
+
+  /** What partners and users get to know. */
+  private async notice(): Promise<void> {
+    const { world } = this;
+    const rows = await world.database.query<{
+      id: string;
+      partner: string;
+      state: string;
+      tx: string | null;
+      revert: string | null;
+    }>({
+      name: 'simulation_notice',
+      text: `SELECT id, partner, state, partner_transaction_id AS tx, partner_revert_id AS revert FROM redemption.redemption
+        WHERE partner_transaction_id IS NOT NULL AND state NOT IN ('claimed', 'failed')`,
+    });
+    for (const { id, partner: partnerId, state, tx, revert } of rows) {
+      const partner = world.partners.get(partnerId);
+      if (tx !== null) partner?.deliveredTransactionIds.add(tx);
+      if (revert !== null) partner?.deliveredRevertIds.add(revert);
+      if (state !== 'authorised' || this.taken.has(id)) continue;
+      this.taken.add(id);
+      const stored = await world.store.get(id as UuidV7);
+      const user = this.users.find((one) => one.id === id);
+      if (stored?.redemption.state === 'authorised') user?.take(stored);
+    }
+    if (this.rounds % 10 !== 0) return;
+    for (const [id, hash] of await finalRows(world.database)) {
+      if (!this.firstFinal.has(id)) this.firstFinal.set(id, hash);
+    }
+  }
+
+  private async operate(mayRetry: boolean): Promise<void> {
+    const { world } = this;
+    const rows = await world.database.query<{ id: UuidV7; partner: string }>({
+      text: `SELECT id, partner FROM redemption.redemption WHERE state = 'attention' ORDER BY id`,
+    });
+    for (const { id, partner: partnerId } of rows) {
+      const partner = world.partners.get(partnerId);
+      if (partner === undefined) continue;
+      const copiesUnderWay = world.copiesOf(id) > 0;
+      await this.operator.resolve({ id, partner, copiesUnderWay }, mayRetry);
+    }
+  }
+
+  /** An operator's command for what was not delivered in its time. @returns how many */
+  private async replay(): Promise<number> {
+    const { world } = this;
+    const deliveries = new DeliveryStore(world.database);
+    const all = await deliveries.listUndelivered(1000);
+    for (const { redemptionId, delivery: before } of all) {
+      const context = { nowMs: world.nowMs, jitter: 0 };
+      const decision = deliveryTransition(before, { type: 'replay' }, context);
+      if (decision.kind === 'refused') continue;
+      const audit = { actor: 'operator:simulation', command: 'replay-confirm' };
+      await deliveries.apply({ redemptionId, before, next: decision.next, audit });
+    }
+    return all.length;
+  }
+
+  private countCall(): void {
+    this.arrivals++;
+    if (this.arrivals < this.nextKillAt) return;
+    this.nextKillAt = this.arrivals + this.callsToKill();
+    this.killing = this.killing.then(() => this.kill());
+  }
+
+  private async kill(): Promise<void> {
+    const { fleet, database, nowMs } = this.world;
+    await fleet.killOne(this.driverDice.between(0, 99));
+    // Whatever the dead one had is nobody's until its leases end.
+    for (const lease of (await queueState(database, nowMs)).leases) this.orphans.add(lease);
+  }
+
+  private callsToKill(): number {
+    const { callsPerKill = 160 } = this.options;
+    return this.driverDice.between(Math.ceil(callsPerKill / 2), Math.ceil(callsPerKill * 1.5));
+  }
+}

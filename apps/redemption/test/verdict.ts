@@ -1,0 +1,103 @@
+/** Whether all parties agree at the end of a simulation, and what it came through on the way. */
+import { breachesOf, told } from './checks/invariants.js';
+import { gatherFacts, vaultFacts, type VaultFacts } from './checks/gather-facts.js';
+import { ledgerFaults, type Ledgers } from './checks/ledgers.js';
+import { type RedemptionFacts } from './checks/redemption-facts.js';
+import { type Simulation } from './simulation.js';
+import { story } from './world/story.js';
+
+export interface Verdict {
+  readonly seed: number;
+  /** Nothing where all invariants hold and all ledgers agree. */
+  readonly faults: readonly string[];
+  /** Of the first redemptions that the faults are about. */
+  readonly stories: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+  /** How often each fault of the table happened. */
+  readonly partnerFaults: Readonly<Record<string, number>>;
+  readonly ends: Readonly<Record<string, number>>;
+  readonly reasons: Readonly<Record<string, number>>;
+  readonly commands: Readonly<Record<string, number>>;
+  /** What the workers warned of last. */
+  readonly warnings: Readonly<Record<string, number>>;
+}
+
+const STORIES = 3;
+/** What deployLocalVault gives a vault. */
+export const VAULT_FUNDS = 10n ** 24n;
+
+export async function verdict(simulation: Simulation): Promise<Verdict> {
+  const { world, firstFinal, options } = simulation;
+  const { database, bench, partners } = world;
+  const vault = await vaultFacts(bench);
+  const copiesOf = (id: string): number => world.copiesOf(id);
+  const facts = await gatherFacts(database, vault, { partners, copiesOf, firstFinal });
+  const breaches = breachesOf(facts);
+  const ledgers = await ledgersOf(simulation, facts, vault);
+  const ids = [...new Set(breaches.map(({ redemptionId }) => redemptionId))].slice(0, STORIES);
+  const partnerOf = new Map(facts.map(({ id, row }) => [id, partners.get(row.partner)]));
+  const logs = [...partners.values()].flatMap(({ log }) => log);
+  const reasons = await database.query<{ reason: string }>({
+    text: `SELECT DISTINCT redemption_id, reason FROM redemption.transition WHERE reason IS NOT NULL`,
+  });
+  return {
+    seed: options.seed,
+    faults: [...breaches.map(told), ...ledgerFaults(facts, ledgers)],
+    stories: await Promise.all(ids.map((id) => story(database, id, partnerOf.get(id)))),
+    counts: {
+      runs: options.runs,
+      redemptions: facts.length,
+      calls: logs.length,
+      claims: [...vault.claims.values()].flat().length,
+      cancellations: vault.cancellations.size,
+      kills: world.fleet.kills,
+      reorganisations: world.chain.reorganisations,
+      lostTransactions: world.chain.lostClaims,
+      rounds: simulation.rounds,
+      days: Math.round((world.nowMs - world.startMs) / 86_400_000),
+    },
+    partnerFaults: tally(logs.map(({ what }) => what)),
+    ends: tally(facts.map(({ row }) => row.state)),
+    reasons: tally(reasons.map(({ reason }) => reason)),
+    warnings: tally(world.fleet.lines.map(messageOf)),
+    commands: Object.fromEntries(simulation.operator.done),
+  };
+}
+
+async function ledgersOf(
+  { users, world }: Simulation,
+  facts: readonly RedemptionFacts[],
+  vault: VaultFacts,
+): Promise<Ledgers> {
+  const { bench, partners } = world;
+  const ours = new Set(facts.map(({ id }) => id));
+  const wallets = [];
+  for (const { wallet, partner, pointsWithoutUs } of users) {
+    const points = partner.books.points.get(wallet);
+    wallets.push({ wallet, points, pointsWithoutUs, tokens: await bench.tokens(wallet) });
+  }
+  return {
+    wallets,
+    funds: VAULT_FUNDS,
+    left: await bench.tokens(bench.vault),
+    strayClaims: [...vault.claims.keys()]
+      .filter((id) => !ours.has(id))
+      .map((id) => `a claim of ${id}, which is no redemption`),
+    oddities: [...partners.values()].flatMap(({ name, books, oddities }) => [
+      ...oddities,
+      ...(books.bystanderRobbed ? [`${name}: somebody else's points were moved`] : []),
+    ]),
+  };
+}
+
+function messageOf(line: string): string {
+  const { level, msg, err } = JSON.parse(line) as Record<string, unknown>;
+  const code = (err as { code?: string } | undefined)?.code ?? '';
+  return `${String(level)} ${String(msg)} ${code}`.trim();
+}
+
+function tally(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}

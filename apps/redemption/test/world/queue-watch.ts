@@ -1,0 +1,44 @@
+import { type Database } from '#libs/db';
+
+export interface QueueState {
+  /** Due by the time of the simulation, and nobody has it. */
+  readonly due: number;
+  /** Who has what: one text for each lease that has not ended. */
+  readonly leases: readonly string[];
+  /** When the next one of those that nobody has is due; Infinity where none ever is. */
+  readonly nextMs: number;
+  /** Neither final nor waiting for an operator. */
+  readonly open: number;
+  readonly attention: number;
+}
+
+const STATE = {
+  name: 'simulation_queue_state',
+  text: `WITH queue AS (
+      SELECT id, next_action_at, lease_owner, leased_until > now() AS leased FROM redemption.redemption
+      WHERE next_action_at IS NOT NULL
+      UNION ALL
+      SELECT redemption_id, next_action_at, lease_owner, leased_until > now() FROM redemption.confirmation
+      WHERE next_action_at IS NOT NULL
+    )
+    SELECT count(*) FILTER (WHERE next_action_at <= $1 AND leased IS NOT TRUE)::int AS due,
+      coalesce(array_agg(id || '/' || lease_owner) FILTER (WHERE leased), '{}') AS leases,
+      (extract(epoch FROM min(next_action_at) FILTER (WHERE next_action_at > $1 AND leased IS NOT TRUE)) * 1000)::float8 AS next,
+      count(*)::int AS open,
+      (SELECT count(*)::int FROM redemption.redemption WHERE state = 'attention') AS attention
+    FROM queue`,
+};
+
+/** What the workers have to do, by the database's word. */
+export async function queueState(database: Database, nowMs: number): Promise<QueueState> {
+  const [row] = await database.query<{
+    due: number;
+    leases: string[];
+    next: number | null;
+    open: number;
+    attention: number;
+  }>(STATE, [new Date(nowMs)]);
+  if (row === undefined) throw new Error('an aggregate without a row');
+  const { next, ...rest } = row;
+  return { ...rest, nextMs: next ?? Infinity };
+}

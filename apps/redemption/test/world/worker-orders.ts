@@ -1,0 +1,41 @@
+/** What a worker process of the tests is told over its channel; nothing of it is in an argument or a variable. */
+import { type Address } from '#libs/domain';
+
+export interface WorkerSetup {
+  readonly databaseUrl: string;
+  readonly secretsKey: string;
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  readonly vault: Address;
+  readonly token: Address;
+  readonly signerKey: string;
+  readonly cancellerKey: string;
+  readonly voucherTtlSeconds: number;
+  /** Unix milliseconds, moved by `time` orders; absent: the clock on the wall. */
+  readonly nowMs?: number;
+  readonly seed: string;
+  readonly poolSize: number;
+  readonly timeouts: {
+    readonly connectMs: number;
+    readonly readMs: number;
+    readonly writeMs: number;
+  };
+  readonly gate?: { readonly maxAtOnce: number; readonly maxWaiting: number };
+  readonly engine: {
+    readonly atOnce: number;
+    readonly leaseMs: number;
+    readonly pollMs: number;
+    readonly payoutPollMs: number;
+    readonly listens: boolean;
+  };
+}
+
+export type WorkerOrder =
+  | { readonly kind: 'start'; readonly setup: WorkerSetup }
+  | { readonly kind: 'time'; readonly nowMs: number };
+
+export type WorkerWord =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'time'; readonly nowMs: number }
+  /** A record of its log, warnings and worse. */
+  | { readonly kind: 'log'; readonly line: string };

@@ -1,0 +1,91 @@
+/**
+ * A worker as the service runs it, in a process of its own that can be killed: the engine with its real parts. It is told everything
+ * over the channel to its parent, the time included, and ends when that one does.
+ */
+import { RpcPool } from '#libs/chain';
+import { CallbackStore, createDatabase } from '#libs/db';
+import { PartnerClient } from '#libs/partner-client';
+import { createLogger, Registry, systemClock } from '#libs/platform';
+import { KeyRing } from '#libs/signing';
+import { Alerts } from '../../src/observe/alerts.js';
+import { PartnerDirectory } from '../../src/partner/partner-directory.js';
+import { VoucherPayout } from '../../src/payout/voucher-payout.js';
+import { createEngine } from '../../src/worker/create-engine.js';
+import { Dice } from './dice.js';
+import { type WorkerOrder, type WorkerSetup, type WorkerWord } from './worker-orders.js';
+
+let nowMs: number | undefined;
+const clock = { nowMs: (): number => nowMs ?? systemClock.nowMs() };
+
+function say(word: WorkerWord): void {
+  process.send?.(word);
+}
+
+async function start(setup: WorkerSetup): Promise<void> {
+  ({ nowMs } = setup);
+  const { databaseUrl, rpcUrl, chainId, vault, token, signerKey, cancellerKey, engine } = setup;
+  const logger = createLogger({
+    app: 'worker under test',
+    level: 'warn',
+    destination: {
+      write: (line: string) => {
+        say({ kind: 'log', line });
+      },
+    },
+  });
+  const dice = new Dice(setup.seed);
+  const random = (): number => dice.next();
+  const database = await createDatabase({
+    url: databaseUrl,
+    applicationName: 'worker under test',
+    poolSize: setup.poolSize,
+  });
+  const pool = new RpcPool({ urls: [rpcUrl], clock: systemClock });
+  await pool.verifyChainId(chainId);
+  const directory = new PartnerDirectory(
+    new CallbackStore(database),
+    KeyRing.parse(setup.secretsKey),
+    clock,
+    logger,
+  );
+  const { timeouts, gate = {} } = setup;
+  const policy = { allowPrivate: true };
+  const client = new PartnerClient({ clock, policy, random, timeouts, gate });
+  const payouts = new VoucherPayout({
+    pool,
+    clock,
+    place: { chainId, vault },
+    token,
+    finality: 'finalized',
+    voucherTtlSeconds: setup.voucherTtlSeconds,
+    signerKey,
+    cancellerKey,
+  });
+  const { listens, ...options } = engine;
+  const registry = new Registry();
+  const alerts = new Alerts(registry, logger);
+  createEngine(
+    { database, directory, client, payouts, clock, logger, registry, alerts, random },
+    { ...options, ...(listens && { databaseUrl }) },
+  ).start();
+}
+
+process.on('message', (order: WorkerOrder) => {
+  if (order.kind === 'time') {
+    ({ nowMs } = order);
+    say(order);
+    return;
+  }
+  start(order.setup).then(
+    () => {
+      say({ kind: 'ready' });
+    },
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
+process.on('disconnect', () => {
+  process.exit(0);
+});

@@ -1,0 +1,166 @@
+/** Everything that a simulation runs on: database, chain, partners, workers and a time that is moved by hand. */
+import { randomBytes } from 'node:crypto';
+import {
+  CallbackStore,
+  createDatabase,
+  type Database,
+  PartnerStore,
+  RedemptionStore,
+} from '#libs/db';
+import { accountAddress } from './account-address.js';
+import { hashApiKey, KeyRing } from '#libs/signing';
+import { VaultBench } from '#libs/testing';
+import { ChaosPartner, type LateCall } from '../partner/chaos-partner.js';
+import { ChaosServer } from '../partner/chaos-server.js';
+import { ChainPlayer } from '../players/chain-player.js';
+import { type RunPlan } from '../players/run-plan.js';
+import { Agenda } from './agenda.js';
+import { type Dice } from './dice.js';
+import { WorkerFleet } from './worker-fleet.js';
+import { type WorkerSetup } from './worker-orders.js';
+
+const CANCELLER_KEY = '33'.repeat(32);
+export const VOUCHER_TTL_SECONDS = 600;
+const LEASE_MS = 3000;
+const NOBODY_LISTENS = 'http://127.0.0.1:1';
+
+export interface WorldOptions {
+  /** Of an empty, migrated database. */
+  readonly databaseUrl: string;
+  readonly dice: Dice;
+  /** Where the workers differ from those of a simulation. */
+  readonly worker?: Partial<WorkerSetup>;
+}
+
+export class World {
+  readonly agenda = new Agenda();
+  /** By the id that the service knows the partner by. */
+  readonly partners = new Map<string, ChaosPartner>();
+  readonly store: RedemptionStore;
+  readonly chain: ChainPlayer;
+  readonly fleet: WorkerFleet;
+  readonly startMs: number;
+  nowMs: number;
+  /** Called whenever a partner has been called. */
+  onArrival: () => void = () => undefined;
+  private readonly copies = new Map<string, number>();
+
+  readonly database: Database;
+  readonly bench: VaultBench;
+  readonly server: ChaosServer;
+  private readonly secretsKey = randomBytes(32).toString('base64');
+  private readonly dice: Dice;
+
+  private constructor(
+    parts: Pick<World, 'database' | 'bench' | 'server'>,
+    private readonly options: WorldOptions,
+  ) {
+    ({ database: this.database, bench: this.bench, server: this.server } = parts);
+    this.dice = options.dice;
+    this.startMs = (this.bench.seconds + 60) * 1000;
+    this.nowMs = this.startMs;
+    this.store = new RedemptionStore(this.database);
+    this.chain = new ChainPlayer(this.bench, this.dice.for('chain'));
+    this.fleet = new WorkerFleet((ordinal) => this.workerSetup(ordinal));
+  }
+
+  static async create(options: WorldOptions): Promise<World> {
+    const { databaseUrl } = options;
+    const canceller = accountAddress(CANCELLER_KEY);
+    const [bench, server, database] = await Promise.all([
+      VaultBench.start({ canceller }),
+      ChaosServer.start(),
+      createDatabase({ url: databaseUrl, applicationName: 'simulation', poolSize: 4 }),
+    ]);
+    return new World({ bench, server, database }, options);
+  }
+
+  async stop(): Promise<void> {
+    await this.fleet.stop();
+    await Promise.all([this.server.stop(), this.bench.stop(), this.database.close()]);
+  }
+
+  /** @returns the id that the service knows it by */
+  async addPartner(plan: RunPlan): Promise<{ partnerId: string; partner: ChaosPartner }> {
+    const partner = new ChaosPartner(plan.name, {
+      ...plan,
+      dice: this.dice.for(plan.name),
+      around: {
+        nowMs: () => this.nowMs,
+        later: (call) => {
+          this.deliverLater(call);
+        },
+        stalled: (socket) => {
+          this.server.stall(socket);
+        },
+        arrived: () => {
+          this.onArrival();
+        },
+      },
+    });
+    this.server.add(partner);
+    const ring = KeyRing.parse(this.secretsKey);
+    const keyHash = hashApiKey(partner.apiKey);
+    const secretCiphertext = ring.seal(partner.secret, keyHash);
+    const credential = { keyHash, keyPrefix: plan.name, secretCiphertext };
+    const { partnerId } = await new PartnerStore(this.database).create({
+      name: plan.name,
+      rate: 1,
+      burst: 1,
+      credential,
+    });
+    const setUrl = (url: string): Promise<void> =>
+      new CallbackStore(this.database).set(partnerId, {
+        url,
+        key: partner.apiKey,
+        secretCiphertext,
+        usdPerPoint: { digits: 1n, scale: 2 },
+        confirms: plan.confirms,
+        capabilities: plan.recorded,
+      });
+    const { unreachableForMs } = plan;
+    await setUrl(unreachableForMs > 0 ? NOBODY_LISTENS : this.server.urlOf(partner));
+    if (unreachableForMs > 0) {
+      this.agenda.add(this.startMs + unreachableForMs, () => setUrl(this.server.urlOf(partner)));
+    }
+    this.partners.set(partnerId, partner);
+    return { partnerId, partner };
+  }
+
+  /** Copies of deductions of this redemption that have not arrived yet. */
+  copiesOf(redemptionId: string): number {
+    return this.copies.get(redemptionId) ?? 0;
+  }
+
+  private deliverLater(late: LateCall): void {
+    const { call, atMs, partner } = late;
+    const { svcRedemptionId: id } = call.body;
+    const count = call.step === 'deduct' ? 1 : 0;
+    this.copies.set(id, this.copiesOf(id) + count);
+    this.agenda.add(atMs, () => {
+      this.copies.set(id, this.copiesOf(id) - count);
+      partner.receiveLate(late);
+    });
+  }
+
+  private workerSetup(ordinal: number): WorkerSetup {
+    const { chain, vault, place } = this.bench;
+    return {
+      databaseUrl: this.options.databaseUrl,
+      secretsKey: this.secretsKey,
+      rpcUrl: chain.rpc.url,
+      chainId: place.chainId,
+      vault,
+      token: chain.contracts.token,
+      signerKey: VaultBench.SIGNER_KEY,
+      cancellerKey: CANCELLER_KEY,
+      voucherTtlSeconds: VOUCHER_TTL_SECONDS,
+      nowMs: this.nowMs,
+      seed: `worker ${ordinal}`,
+      poolSize: 6,
+      timeouts: { connectMs: 500, readMs: 400, writeMs: 400 },
+      engine: { atOnce: 32, leaseMs: LEASE_MS, pollMs: 100, payoutPollMs: 60_000, listens: true },
+      ...this.options.worker,
+    };
+  }
+}

@@ -1,0 +1,64 @@
+/** What the database does at best: round trips of one statement each, over one connection and over several at once. */
+import pg from 'pg';
+
+export interface BareSql {
+  readonly selectsOnOne: number;
+  readonly updatesOnOne: number;
+  readonly selectsOnMany: number;
+  readonly updatesOnMany: number;
+}
+
+const TABLE = 'bare_round_trip';
+const SELECT = { name: 'bare_select', text: 'SELECT 1' };
+/** A row of its own for each connection: none waits for another's lock. */
+const UPDATE = { name: 'bare_update', text: `UPDATE ${TABLE} SET value = value + 1 WHERE id = $1` };
+
+/** Statements a second. Each is a transaction: an update is on the disk when it returns, as far as the server has it so. */
+export async function measureBareSql(
+  url: string,
+  { connections, ms }: { readonly connections: number; readonly ms: number },
+): Promise<BareSql> {
+  const clients = Array.from(
+    { length: connections },
+    () => new pg.Client({ connectionString: url }),
+  );
+  await Promise.all(clients.map((client) => client.connect()));
+  const [first] = clients;
+  if (first === undefined) throw new Error('at least one connection is needed');
+  try {
+    await first.query(
+      `CREATE TABLE ${TABLE} (id int PRIMARY KEY, value int) WITH (fillfactor = 50)`,
+    );
+    await first.query(`INSERT INTO ${TABLE} SELECT n, 0 FROM generate_series(0, ${connections}) n`);
+    const measure = (part: readonly pg.Client[], isUpdate: boolean): Promise<number> =>
+      perSecond(part, isUpdate, ms);
+    return {
+      selectsOnOne: await measure([first], false),
+      updatesOnOne: await measure([first], true),
+      selectsOnMany: await measure(clients, false),
+      updatesOnMany: await measure(clients, true),
+    };
+  } finally {
+    await first.query(`DROP TABLE IF EXISTS ${TABLE}`);
+    await Promise.all(clients.map((client) => client.end()));
+  }
+}
+
+async function perSecond(
+  clients: readonly pg.Client[],
+  isUpdate: boolean,
+  ms: number,
+): Promise<number> {
+  const startedAt = performance.now();
+  const counts = await Promise.all(
+    clients.map(async (client, id) => {
+      let count = 0;
+      for (; performance.now() - startedAt < ms; count += 1) {
+        await (isUpdate ? client.query({ ...UPDATE, values: [id] }) : client.query(SELECT));
+      }
+      return count;
+    }),
+  );
+  const seconds = (performance.now() - startedAt) / 1000;
+  return counts.reduce((sum, count) => sum + count, 0) / seconds;
+}

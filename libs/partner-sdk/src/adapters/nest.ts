@@ -1,0 +1,68 @@
+import { ENDPOINT_NAMES } from '../callbacks/endpoints.js';
+import { type CallbackHandlers } from '../callbacks/handlers.js';
+import { type CallbackOptions } from '../callbacks/options.js';
+import { expressCallbacks, type Middleware } from './express.js';
+
+export interface PartnerCallbacksSetup extends CallbackOptions {
+  /** The path in front of the four endpoints, below the application's global prefix where there is one. */
+  readonly basePath?: string;
+  readonly handlers: CallbackHandlers;
+}
+
+/** As for Nest's own asynchronous modules. */
+export interface PartnerCallbacksFactory {
+  readonly imports?: readonly unknown[];
+  readonly inject?: readonly unknown[];
+  // The parameters are what `inject` names, which types cannot follow.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly useFactory: (...parts: any[]) => PartnerCallbacksSetup | Promise<PartnerCallbacksSetup>;
+}
+
+/** Nest's DynamicModule, without a need for its package. */
+export interface CallbacksDynamicModule {
+  module: new () => object;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  imports: any[];
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  providers: any[];
+}
+
+interface Consumer {
+  apply(middleware: Middleware): { forRoutes(...paths: string[]): unknown };
+}
+
+/**
+ * NestJS 10 to 12, on Fastify as it is, on Express with `{ rawBody: true }` or `{ bodyParser: false }` for
+ * `NestFactory.create`. The endpoints are middleware: they answer before guards, interceptors and filters, which would change
+ * the bytes that are signed.
+ *
+ *     imports: [PartnerCallbacksModule.forRootAsync({ inject: [Game], useFactory: (game: Game) => ({ apiKey, sharedSecret, handlers: game }) })]
+ */
+// Nest knows modules by their classes.
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class
+export class PartnerCallbacksModule {
+  static forRoot(setup: PartnerCallbacksSetup): CallbacksDynamicModule {
+    return PartnerCallbacksModule.forRootAsync({ useFactory: () => setup });
+  }
+
+  static forRootAsync(factory: PartnerCallbacksFactory): CallbacksDynamicModule {
+    const { imports = [], inject = [], useFactory } = factory;
+    const built = {} as { middleware: Middleware; basePath: string };
+    /** A class for each registration; Nest configures it once its providers are there. */
+    class PartnerCallbacks {
+      configure(consumer: Consumer): void {
+        const paths = ENDPOINT_NAMES.map((name) => `${built.basePath}/${name}`);
+        consumer.apply(built.middleware).forRoutes(...paths);
+      }
+    }
+    const provider = {
+      provide: PartnerCallbacksModule,
+      inject: [...inject],
+      useFactory: async (...parts: unknown[]): Promise<object> => {
+        const { handlers, basePath = '', ...options } = await useFactory(...parts);
+        return Object.assign(built, { middleware: expressCallbacks(options, handlers), basePath });
+      },
+    };
+    return { module: PartnerCallbacks, imports: [...imports], providers: [provider] };
+  }
+}

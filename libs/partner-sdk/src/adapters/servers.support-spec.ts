@@ -1,0 +1,144 @@
+/** The adapters on real servers, each as a game would set it up. Counts as a test file without being one. */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import express from 'express';
+import fastify from 'fastify';
+import {
+  expressCallbacks,
+  fastifyCallbacks,
+  fetchCallbacks,
+  PartnerCallbacksModule,
+} from '../index.js';
+import { type Game } from '../testing/caller.support-spec.js';
+
+export interface Running {
+  readonly port: number;
+  close(): Promise<unknown>;
+}
+
+async function listening(server: Server): Promise<Running> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { port, close: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+function keepBytes(request: IncomingMessage, _: unknown, bytes: Buffer): void {
+  Object.assign(request, { rawBody: bytes });
+}
+
+async function nest(module: object, prefix?: string): Promise<Running> {
+  @Module({ imports: [module as never] })
+  class App {}
+  const app = await NestFactory.create<NestFastifyApplication>(App, new FastifyAdapter(), {
+    logger: false,
+  });
+  if (prefix !== undefined) app.setGlobalPrefix(prefix);
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  return { port, close: () => app.close() };
+}
+
+async function onFastify(game: Game, options: { prefix?: string }): Promise<Running> {
+  const app = fastify();
+  // What a game's own API would do to its answers.
+  app.addHook('onSend', (_, __, payload, done) => {
+    done(null, `${String(payload)} `);
+  });
+  await app.register(fastifyCallbacks(game.options, game.handlers), options);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  return { port, close: () => app.close() };
+}
+
+interface Adapter {
+  readonly prefix: string;
+  readonly start: (game: Game) => Promise<Running>;
+}
+
+export const ADAPTERS: Readonly<Record<string, Adapter>> = {
+  'Express, mounted at a path': {
+    prefix: '/game/v1',
+    start: ({ options, handlers }) =>
+      listening(
+        createServer(
+          express().use('/game', express.Router().use('/v1', expressCallbacks(options, handlers))),
+        ),
+      ),
+  },
+  'Express, with a base path': {
+    prefix: '/game',
+    start: ({ options, handlers }) =>
+      listening(
+        createServer(express().use(expressCallbacks({ ...options, basePath: '/game' }, handlers))),
+      ),
+  },
+  'Express behind a parser that keeps the bytes': {
+    prefix: '',
+    start: ({ options, handlers }) => {
+      const app = express().use(express.json({ verify: keepBytes }));
+      return listening(createServer(app.use(expressCallbacks(options, handlers))));
+    },
+  },
+  'Express behind express.raw()': {
+    prefix: '',
+    start: ({ options, handlers }) => {
+      const app = express().use(express.raw({ type: 'application/json' }));
+      return listening(createServer(app.use(expressCallbacks(options, handlers))));
+    },
+  },
+  "Node's own server": {
+    prefix: '/game',
+    start: ({ options, handlers }) => listening(createServer(expressCallbacks(options, handlers))),
+  },
+  'Fastify, with a prefix': {
+    prefix: '/game',
+    start: (game) => onFastify(game, { prefix: '/game' }),
+  },
+  Fastify: { prefix: '', start: (game) => onFastify(game, {}) },
+  NestJS: {
+    prefix: '',
+    start: ({ options, handlers }) =>
+      nest(PartnerCallbacksModule.forRoot({ ...options, handlers })),
+  },
+  'NestJS, with a global prefix, a base path and a factory': {
+    prefix: '/game/v1',
+    start: ({ options, handlers }) => {
+      const useFactory = (): Promise<object> => Promise.resolve(handlers);
+      @Module({ providers: [{ provide: 'game', useFactory }], exports: ['game'] })
+      class GameModule {}
+      const module = PartnerCallbacksModule.forRootAsync({
+        imports: [GameModule],
+        inject: ['game'],
+        useFactory: (injected: typeof handlers) => ({
+          ...options,
+          basePath: '/v1',
+          handlers: injected,
+        }),
+      });
+      return nest(module, 'game');
+    },
+  },
+  'Fetch API': {
+    prefix: '/game',
+    start: ({ options, handlers }) => {
+      const answer = fetchCallbacks(options, handlers);
+      const server = createServer((incoming, response) => {
+        const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
+        const request = new Request(`http://127.0.0.1${incoming.url ?? ''}`, {
+          method: incoming.method ?? '',
+          headers: incoming.headers as Record<string, string>,
+          ...(hasBody && { body: Readable.toWeb(incoming) as never, duplex: 'half' }),
+        });
+        void answer(request).then(async (given) => {
+          response.writeHead(given.status, Object.fromEntries(given.headers));
+          response.end(Buffer.from(await given.arrayBuffer()));
+        });
+      });
+      return listening(server);
+    },
+  },
+};

@@ -1,0 +1,103 @@
+/** What the four calls must be, field by field as the interface's tables have it. */
+import { parseAddress } from '../address.js';
+import { type Field, type Fields } from './fields.js';
+import { type Confirmation, type Deduction, type PointsQuery, type Revert } from './payloads.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const HASH = /^0x[0-9a-f]{64}$/i;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+/** Databases have no U+0000, and UTF-8 has no half of a surrogate pair. */
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
+const address: Field<string> = { read: parseAddress, expected: '0x and 40 hex digits' };
+
+const points: Field<number> = {
+  read: (value) => (Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined),
+  expected: `a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`,
+};
+
+const uuid: Field<string> = {
+  read: (value) => matching(value, UUID)?.toLowerCase(),
+  expected: 'a UUID',
+};
+
+const hash: Field<string> = {
+  read: (value) => matching(value, HASH)?.toLowerCase(),
+  expected: '0x and 64 hex digits',
+};
+
+const amount: Field<number> = {
+  read: (value) =>
+    typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined,
+  expected: 'a number, 0 or more',
+};
+
+const flag: Field<boolean> = {
+  read: (value) => (typeof value === 'boolean' ? value : undefined),
+  expected: 'true or false',
+};
+
+const time: Field<string> = {
+  read: (value) => {
+    const text = matching(value, ISO_TIME);
+    return text !== undefined && !Number.isNaN(Date.parse(text)) ? text : undefined;
+  },
+  expected: 'a time in ISO 8601',
+};
+
+function text(maxLength: number): Field<string> {
+  return {
+    read: (value) =>
+      typeof value === 'string' && value.length <= maxLength && !UNSTORABLE.test(value)
+        ? value
+        : undefined,
+    expected: `a text of at most ${maxLength} characters`,
+  };
+}
+
+const id: Field<string> = {
+  read: (value) => text(255).read(value) || undefined,
+  expected: 'a text of 1 to 255 characters',
+};
+
+function orNull<T>({ read, expected }: Field<T>): Field<T | null> {
+  return {
+    read: (value) => (value === null ? null : read(value)),
+    expected: `${expected}, or null`,
+  };
+}
+
+function matching(value: unknown, pattern: RegExp): string | undefined {
+  return typeof value === 'string' && pattern.test(value) ? value : undefined;
+}
+
+export const POINTS_QUERY: Fields<PointsQuery> = { address };
+
+export const DEDUCTION: Fields<Deduction> = {
+  address,
+  deductPoints: points,
+  svcRedemptionId: uuid,
+};
+
+export const REVERT: Fields<Revert> = {
+  ...DEDUCTION,
+  partnerTransactionId: { ...id, optional: true },
+  revertReason: { ...text(1000), optional: true },
+};
+
+export const CONFIRMATION: Fields<Confirmation> = {
+  ...DEDUCTION,
+  usdAmount: amount,
+  svcAmount: amount,
+  priceSvcUsd: amount,
+  status: {
+    read: (value) => (value === 'claimed' || value === 'reverted' ? value : undefined),
+    expected: 'claimed or reverted',
+  },
+  txnConfirmed: flag,
+  txnHash: { ...orNull(hash), optional: true },
+  initialAt: time,
+  pendingAt: time,
+  claimedAt: orNull(time),
+  revertedAt: orNull(time),
+};

@@ -1,0 +1,215 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import {
+  type CallbackOptions,
+  createCallbacks,
+  InvalidResultError,
+  newRequestId,
+  Refusal,
+} from '../index.js';
+import {
+  aGame,
+  API_KEY,
+  ask,
+  DEDUCTION,
+  expectRefused,
+  makeCall,
+  NOON_MS,
+  SECRET,
+  WALLET,
+} from '../testing/caller.support-spec.js';
+
+const DEDUCT = '/deduct-points-by-address';
+const READ = `/get-points-by-address?address=${WALLET}`;
+
+describe('options', () => {
+  const { handlers } = aGame();
+  const given: CallbackOptions = { apiKey: API_KEY, sharedSecret: SECRET };
+  it.each([
+    ['apiKey', { apiKey: '' }],
+    ['apiKey', { apiKey: undefined as never }],
+    ['apiKey', { apiKey: 'with blank' }],
+    ['sharedSecret must be', { sharedSecret: undefined as never }],
+    ['sharedSecret holds a line break', { sharedSecret: `${SECRET}\n` }],
+    ['sharedSecret must be', { alsoAccept: [{ apiKey: 'a', sharedSecret: '' }] }],
+    ['basePath', { basePath: '/' }],
+    ['basePath', { basePath: 'game' }],
+    ['basePath', { basePath: '/game/' }],
+    ['basePath', { basePath: '/jeu é' }],
+    ['freshSeconds', { freshSeconds: 0 }],
+    ['freshSeconds', { freshSeconds: NaN }],
+    ['maxBodyBytes', { maxBodyBytes: -1 }],
+  ])('%s is refused at once, and no secret shown', (message, wrong: Partial<CallbackOptions>) => {
+    const make = (): unknown => createCallbacks({ ...given, ...wrong }, handlers);
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(message);
+    expect(make).not.toThrow(SECRET);
+  });
+});
+
+it('callbacks that are logged show no key and no secret', () => {
+  const { options, handlers } = aGame({
+    alsoAccept: [{ apiKey: 'key2', sharedSecret: 'secret2' }],
+  });
+  const text = inspect(createCallbacks(options, handlers), { depth: 9, showHidden: true });
+  expect(text).not.toMatch(new RegExp(`${API_KEY}|${SECRET}|key2|secret2`));
+});
+
+describe('authenticity', () => {
+  it('lets in a second credential during a rotation, and signs with the caller’s', async () => {
+    const newer = { apiKey: 'key_of_the_new_pair', sharedSecret: 'secret_of_the_new_pair' };
+    const game = aGame({ alsoAccept: [newer] });
+    expect(await ask(game, makeCall(READ))).toMatchObject({ isSigned: true, status: 200 });
+    const headers = { 'x-api-key': newer.apiKey };
+    const made = makeCall(READ, undefined, { secret: newer.sharedSecret, headers });
+    const answer = await ask(game, made);
+    expect(answer).toMatchObject({ isSigned: false, body: { success: true } });
+    const mixed = await ask(game, makeCall(READ, undefined, { headers }));
+    expect(mixed.body).toMatchObject({ errorCode: 'ERR-AUTH-FAILED' });
+  });
+
+  it.each([
+    [-300_000, true],
+    [-300_001, false],
+    [300_000, true],
+    [300_001, false],
+    [-NOON_MS, false],
+  ])('minted %s ms from the clock here: let in is %s', async (offsetMs, accepted) => {
+    const answer = await ask(aGame(), makeCall(READ, undefined, { nowMs: NOON_MS + offsetMs }));
+    expect(answer.body['success']).toBe(accepted);
+  });
+
+  it('takes one of ten copies that come at once, and remembers it as long as it could pass for fresh', async () => {
+    const game = aGame();
+    const callbacks = createCallbacks(game.options, game.handlers);
+    const { method, url, headers } = makeCall(READ, undefined, { nowMs: NOON_MS + 300_000 });
+    const copy = async (): Promise<unknown> => {
+      const { body } = await callbacks.handle({ method, url, headers, body: new Uint8Array() });
+      return (JSON.parse(body) as { errorMessage?: string }).errorMessage;
+    };
+    const answers = await Promise.all(Array.from({ length: 10 }, copy));
+    expect(answers.filter((message) => message === undefined)).toHaveLength(1);
+    game.nowMs = NOON_MS + 600_000;
+    expect(await copy()).toBe('X-API-REQUEST was used before.');
+    game.nowMs = NOON_MS + 600_001;
+    expect(await copy()).toMatch('more than 300 s');
+  });
+
+  it('does not let a call that somebody made up use up the id', async () => {
+    const asked: string[] = [];
+    const replayStore = { firstUse: (id: string) => Promise.resolve(asked.push(id) > 0) };
+    const game = aGame({ replayStore });
+    const requestId = newRequestId(NOON_MS);
+    await ask(game, makeCall(READ, undefined, { requestId, secret: 'another' }));
+    await ask(
+      game,
+      makeCall(READ, undefined, { requestId, nowMs: 0, headers: { 'x-api-key': '' } }),
+    );
+    expect(asked).toEqual([]);
+    await ask(game, makeCall(READ, undefined, { requestId }));
+    expect(asked).toEqual([requestId]);
+  });
+
+  it('does nothing where the store of ids fails', async () => {
+    const replayStore = { firstUse: () => Promise.reject(new Error('Redis is away')) };
+    const game = aGame({ replayStore });
+    expectRefused(await ask(game, makeCall(DEDUCT, DEDUCTION)), 'ERR-INTERNAL', 'failed here');
+    expect(game.asked).toEqual([]);
+    expect(game.errors).toEqual([new Error('Redis is away')]);
+  });
+});
+
+describe('where it is served', () => {
+  it.each([
+    [undefined, DEDUCT, true],
+    [undefined, `/any/where${DEDUCT}`, true],
+    ['/game/v1', `/game/v1${DEDUCT}?x=/y`, true],
+    ['/game/v1', DEDUCT, false],
+    ['/game/v1', `/game/v1/more${DEDUCT}`, false],
+    ['/game/v1', `/Game/v1${DEDUCT}`, false],
+    ['/game/v1', `/game%2Fv1${DEDUCT}`, false],
+    [undefined, `${DEDUCT}/`, false],
+    [undefined, 'deduct-points-by-address', false],
+    [undefined, '*', false],
+    [undefined, '', false],
+    [undefined, '/%zz', false],
+    [undefined, '/toString', false],
+    [undefined, `/x?${DEDUCT}`, false],
+  ])('with base path %p, %p: %p', async (basePath, url, isServed) => {
+    const game = aGame(basePath === undefined ? {} : { basePath });
+    expect(createCallbacks(game.options, game.handlers).owns(url)).toBe(isServed);
+    const answer = await ask(game, makeCall(url, DEDUCTION));
+    expect(answer).toMatchObject({ status: isServed ? 200 : 404, isSigned: true });
+  });
+
+  it('a confirmation that is not handled is no endpoint', async () => {
+    const game = aGame();
+    Object.assign(game.handlers, { confirmRedemption: undefined });
+    expect((await ask(game, makeCall('/confirm-redemption', {}))).status).toBe(404);
+  });
+
+  it('HEAD is answered without a body, and that is what is signed', async () => {
+    const answer = await ask(aGame(), makeCall(READ, undefined, { method: 'HEAD' }));
+    expect(answer).toMatchObject({ status: 404, text: '', isSigned: true });
+  });
+});
+
+describe('what a handler gives', () => {
+  const good = { partnerUserId: 'p', points: 0, chain: 'ronin' };
+  it.each([
+    ['whole number', { ...good, points: '5' }],
+    ['whole number', { ...good, points: 5n }],
+    ['whole number', { ...good, points: 1.5 }],
+    ['whole number', { ...good, points: -1 }],
+    ['partnerUserId', { ...good, partnerUserId: 7 }],
+    ['partnerUserId', { ...good, partnerUserId: '' }],
+    ['partnerUserId', { ...good, partnerUserId: 'a\0' }],
+    ['chain', { ...good, chain: 'x'.repeat(65) }],
+    ['no JSON form', { ...good, level: 5n }],
+    ['must give an object', undefined],
+    ['must give an object', null],
+  ])('is held against the interface: %s', async (message, result) => {
+    const game = aGame();
+    game.handlers.getPoints = () => result as never;
+    expectRefused(await ask(game, makeCall(READ)), 'ERR-INTERNAL', 'The call failed here.');
+    expect(game.errors).toEqual([expect.any(InvalidResultError)]);
+    expect((game.errors[0] as Error).message).toMatch(message);
+  });
+
+  it('cannot change what the answer is about', async () => {
+    const game = aGame();
+    game.handlers.getPoints = () => ({ ...good, success: false, address: '0xother' });
+    expect((await ask(game, makeCall(READ))).body).toEqual({
+      ...good,
+      success: true,
+      address: WALLET,
+    });
+    game.handlers.deductPoints = () => {
+      throw new Refusal('ERR-DUPLICATE-REQUEST', 'Twice.', { success: true, errorCode: 'x', a: 1 });
+    };
+    const refused = await ask(game, makeCall(DEDUCT, DEDUCTION));
+    expectRefused(refused, 'ERR-DUPLICATE-REQUEST', 'Twice.', { a: 1 });
+  });
+
+  it('a refusal that cannot be sent is a failure', async () => {
+    const game = aGame();
+    game.handlers.deductPoints = () => Promise.reject(new Refusal('ERR-INTERNAL', 'x', { a: 1n }));
+    expectRefused(await ask(game, makeCall(DEDUCT, DEDUCTION)), 'ERR-INTERNAL', 'failed here');
+    expect(game.errors).toHaveLength(1);
+  });
+
+  it('reports that fail change nothing', async () => {
+    const broken = (): void => {
+      throw new Error('The log is full');
+    };
+    const game = aGame({ onError: broken, onRefused: broken });
+    const printed = console.error;
+    const lines: unknown[] = [];
+    console.error = (line: unknown) => void lines.push(line);
+    const answer = await ask(game, makeCall(DEDUCT, { ...DEDUCTION, deductPoints: 13 }));
+    await ask(game, makeCall(DEDUCT, {}));
+    console.error = printed;
+    expectRefused(answer, 'ERR-INTERNAL', 'failed here');
+    expect(lines).toHaveLength(2);
+  });
+});

@@ -1,0 +1,153 @@
+import { systemClock } from '../clock.js';
+import { type Credential, requireCredential } from '../credential.js';
+import { parseRequestId } from '../request-id.js';
+import { pathOf } from '../signing/signed-message.js';
+import { envelopeOf, FAILED, NOT_AN_ENDPOINT, signedAnswer } from './answers.js';
+import { authenticate, type Gate } from './authenticate.js';
+import { type FailedCall } from './call-report.js';
+import { type CallbackAnswer, type CallbackCall, headerOf } from './call.js';
+import { type Endpoint, ENDPOINTS } from './endpoints.js';
+import { type CallbackHandlers } from './handlers.js';
+import { type CallbackOptions, requireBasePath } from './options.js';
+import { Refusal } from './refusal.js';
+import { MemoryReplayStore } from './replay-store.js';
+
+/** The four endpoints, free of any framework: bytes in, signed bytes out. */
+export interface Callbacks {
+  readonly maxBodyBytes: number;
+  /** Whether the path is that of one of the four endpoints, whatever the method. */
+  owns(url: string): boolean;
+  /** Answers any call, signed; what is no endpoint with a 404. Never rejects. */
+  handle(call: CallbackCall): Promise<CallbackAnswer>;
+  /** The signed answer to a call whose body could not be had. A `Refusal` is told as it is, anything else as a bare ERR-INTERNAL. */
+  refuse(call: Omit<CallbackCall, 'body'>, error: unknown): CallbackAnswer;
+}
+
+const FRESH_SECONDS = 300;
+const MAX_BODY_BYTES = 65_536;
+const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
+
+/** @throws TypeError for options that cannot be meant */
+export function createCallbacks(options: CallbackOptions, handlers: CallbackHandlers): Callbacks {
+  return new SignedCallbacks(options, handlers);
+}
+
+class SignedCallbacks implements Callbacks {
+  readonly maxBodyBytes: number;
+  // Truly private, so that callbacks that are logged show no secret.
+  readonly #credentials: readonly [Credential, ...Credential[]];
+  readonly #gate: Gate;
+  readonly #options: CallbackOptions;
+
+  constructor(
+    options: CallbackOptions,
+    private readonly handlers: CallbackHandlers,
+  ) {
+    this.#options = options;
+    const { clock = systemClock, freshSeconds = FRESH_SECONDS, alsoAccept = [] } = options;
+    const { basePath, maxBodyBytes = MAX_BODY_BYTES, apiKey, sharedSecret } = options;
+    this.#credentials = [{ apiKey, sharedSecret }, ...alsoAccept];
+    this.#credentials.forEach(requireCredential);
+    if (basePath !== undefined) requireBasePath(basePath);
+    if (!(freshSeconds > 0)) throw new TypeError('freshSeconds must be more than 0');
+    if (!(maxBodyBytes > 0)) throw new TypeError('maxBodyBytes must be more than 0');
+    this.maxBodyBytes = maxBodyBytes;
+    const { replayStore = new MemoryReplayStore(2 * freshSeconds) } = options;
+    this.#gate = { credentials: this.#credentials, replayStore, clock, freshSeconds };
+  }
+
+  owns(url: string): boolean {
+    return this.endpointOf(url) !== undefined;
+  }
+
+  async handle(call: CallbackCall): Promise<CallbackAnswer> {
+    const endpoint = ENDPOINTS.get(this.endpointOf(call.url) ?? '');
+    if (endpoint === undefined || endpoint.method !== call.method) return this.notAnEndpoint(call);
+    try {
+      return this.answer(call, await this.run(endpoint, call));
+    } catch (error) {
+      return this.refuse(call, error);
+    }
+  }
+
+  refuse(call: Omit<CallbackCall, 'body'>, error: unknown): CallbackAnswer {
+    const whole = { ...call, body: new Uint8Array() };
+    const report: FailedCall = {
+      endpoint: this.endpointOf(call.url),
+      requestId: parseRequestId(headerOf(call, 'x-api-request')),
+    };
+    if (!Refusal.is(error)) {
+      this.reportError(error, report);
+      return this.answer(whole, FAILED);
+    }
+    let answer: CallbackAnswer;
+    try {
+      answer = this.answer(whole, envelopeOf(error));
+    } catch (unsendable) {
+      // A field of the refusal that JSON cannot say.
+      this.reportError(unsendable, report);
+      return this.answer(whole, FAILED);
+    }
+    const { errorCode, message: errorMessage } = error;
+    this.reporting(() => {
+      this.#options.onRefused?.({ ...report, errorCode, errorMessage, refusal: error });
+    });
+    return answer;
+  }
+
+  /** @returns the body of a success */
+  private async run(endpoint: Endpoint, call: CallbackCall): Promise<object> {
+    if (call.body.length > this.maxBodyBytes) throw bodyTooLarge();
+    const type = headerOf(call, 'content-type') ?? '';
+    if (call.body.length > 0 && !JSON_TYPE.test(type)) {
+      throw new Refusal('ERR-INTERNAL', 'Content-Type must be application/json.');
+    }
+    const requestId = await authenticate(call, this.#gate);
+    return endpoint.run(this.handlers, call, { requestId });
+  }
+
+  /** The name of the endpoint that the path is of, whatever the method; nothing is decoded, capitals count. */
+  private endpointOf(url: string): string | undefined {
+    const { basePath } = this.#options;
+    const path = pathOf(url);
+    const end = path.lastIndexOf('/');
+    if (end === -1 || (basePath !== undefined && path.slice(0, end) !== basePath)) return undefined;
+    const name = path.slice(end + 1);
+    if (name === 'confirm-redemption' && this.handlers.confirmRedemption === undefined) {
+      return undefined;
+    }
+    return ENDPOINTS.has(name) ? name : undefined;
+  }
+
+  private notAnEndpoint(call: CallbackCall): CallbackAnswer {
+    return signedAnswer(call, this.#credentials, { status: 404, body: NOT_AN_ENDPOINT });
+  }
+
+  private answer(call: CallbackCall, body: object): CallbackAnswer {
+    return signedAnswer(call, this.#credentials, { status: 200, body });
+  }
+
+  private reportError(error: unknown, call: FailedCall): void {
+    const { onError = logError } = this.#options;
+    this.reporting(() => {
+      onError(error, call);
+    });
+  }
+
+  /** What happened to points has happened: a report that fails must not change what the caller is told. */
+  private reporting(report: () => void): void {
+    try {
+      report();
+    } catch (error) {
+      console.error(error);
+    }
+  }
+}
+
+export function bodyTooLarge(): Refusal {
+  return new Refusal('ERR-INTERNAL', 'The body is too large.');
+}
+
+function logError(error: unknown): void {
+  console.error(error);
+}

@@ -1,0 +1,25 @@
+/** An API key and its shared secret, issued together. */
+export interface Credential {
+  readonly apiKey: string;
+  /** The text exactly as it was delivered: not decoded, not trimmed. */
+  readonly sharedSecret: string;
+}
+
+/** What a header carries unchanged. */
+const HEADER_TEXT = /^[\x21-\x7e]+$/;
+
+/**
+ * Finds at the start what would otherwise be seen as "no signature fits".
+ * @throws TypeError, which never shows the value
+ */
+export function requireCredential({ apiKey, sharedSecret }: Credential): void {
+  if (typeof apiKey !== 'string' || !HEADER_TEXT.test(apiKey)) {
+    throw new TypeError('apiKey must be a text of printable ASCII without blanks; is it set?');
+  }
+  if (typeof sharedSecret !== 'string' || sharedSecret === '') {
+    throw new TypeError('sharedSecret must be a text; is it set?');
+  }
+  if (/[\r\n]/.test(sharedSecret)) {
+    throw new TypeError('sharedSecret holds a line break: was it read from a file with its end?');
+  }
+}

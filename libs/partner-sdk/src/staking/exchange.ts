@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConnectionError, TimeoutError } from './errors.js';
+
+/** An answer as it came; nothing of it is verified. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+export interface ExchangeOptions {
+  readonly fetch: typeof fetch;
+  readonly headers: Readonly<Record<string, string>>;
+  /** For all attempts and the waits between them. */
+  readonly timeoutMs: number;
+  /** After the first attempt. */
+  readonly retries: number;
+}
+
+/** Thirty days are under 4 KiB. */
+const MAX_BODY_BYTES = 1024 * 1024;
+const BACKOFF_MS = 250;
+/** Also those that gateways send while the service is restarted: asking again takes nothing on trust. */
+const PASSING: readonly number[] = [429, 502, 503, 504];
+
+/**
+ * A GET within one total time. 429, 503 and broken connections are tried again, no sooner than `Retry-After` says; where that is
+ * beyond the time that is left, the answer is given at once.
+ * @throws ConnectionError, TimeoutError
+ */
+export async function exchange(url: string, options: ExchangeOptions): Promise<RawAnswer> {
+  const { timeoutMs, retries } = options;
+  const endMs = performance.now() + timeoutMs;
+  const signal = AbortSignal.timeout(timeoutMs);
+  let last: RawAnswer | undefined;
+  for (let attempt = 0; ; attempt += 1) {
+    const outcome = await attemptOnce(url, options, signal);
+    if (outcome instanceof Error) {
+      if (signal.aborted) throw timedOut(timeoutMs, last, outcome);
+      if (attempt >= retries) throw outcome;
+    } else {
+      if (!PASSING.includes(outcome.status) || attempt >= retries) return outcome;
+      last = outcome;
+    }
+    const waitMs = waitAfter(outcome, attempt);
+    if (performance.now() + waitMs >= endMs) {
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    }
+    await sleep(waitMs);
+  }
+}
+
+function timedOut(timeoutMs: number, last: RawAnswer | undefined, error: Error): TimeoutError {
+  const cause =
+    last === undefined ? error : new Error(`The last answer had status ${last.status}.`);
+  return new TimeoutError(timeoutMs, { cause });
+}
+
+async function attemptOnce(
+  url: string,
+  options: ExchangeOptions,
+  signal: AbortSignal,
+): Promise<RawAnswer | ConnectionError> {
+  try {
+    const { headers } = options;
+    // A redirect would carry the key to who knows whom.
+    const response = await options.fetch(url, { headers, signal, redirect: 'manual' });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: await readBody(response),
+    };
+  } catch (cause) {
+    return new ConnectionError({ cause });
+  }
+}
+
+async function readBody(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw new Error('The body is too large.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Doubles each time, and spreads callers that failed together. */
+function waitAfter(outcome: RawAnswer | Error, attempt: number): number {
+  const backoffMs = BACKOFF_MS * 2 ** attempt * (0.5 + Math.random() / 2);
+  if (outcome instanceof Error) return backoffMs;
+  return Math.max(backoffMs, (retryAfterSeconds(outcome.headers) ?? 0) * 1000);
+}
+
+/** `Retry-After` in seconds, as the service writes it; undefined where there is none. */
+export function retryAfterSeconds(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? '';
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,92 @@
+/** A staking API that answers whatever the test tells it. Counts as a test file without being one. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { sign, StakingClient, type StakingClientOptions } from '../index.js';
+import { API_KEY, SECRET, WALLET } from '../testing/caller.support-spec.js';
+
+export type Answerer = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface FakeApi {
+  /** In their order; the last one stays. */
+  answers: Answerer[];
+  /** What came. */
+  requests: IncomingMessage[];
+  readonly origin: string;
+  client(options?: Partial<StakingClientOptions>): StakingClient;
+  stop(): void;
+}
+
+export async function startFakeApi(): Promise<FakeApi> {
+  const server = createServer((request, response) => {
+    api.requests.push(request);
+    const answer = api.answers.length > 1 ? api.answers.shift() : api.answers[0];
+    answer?.(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const api: FakeApi = {
+    answers: [],
+    requests: [],
+    origin,
+    client: (options) =>
+      new StakingClient({ baseUrl: origin, apiKey: API_KEY, sharedSecret: SECRET, ...options }),
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return api;
+}
+
+export function theDays(count: number): object[] {
+  return Array.from({ length: count }, (_, day) => ({
+    from: new Date(Date.UTC(2026, 10, 14 + day)).toISOString(),
+    to: new Date(Date.UTC(2026, 10, 15 + day) - 1).toISOString(),
+    snapshotAmount: day * 100,
+  }));
+}
+
+export const BODY = {
+  walletAddress: WALLET,
+  requestedAt: '2026-11-21T12:00:02.123Z',
+  tokenSymbol: 'SVC',
+  tokenContract: '0x1111111111111111111111111111111111111111',
+  stakeContract: '0x2222222222222222222222222222222222222222',
+  averageStakedAmount: 300,
+  exchangeRateToUSD: 0.0001,
+  valueInUSD: 0.03,
+  stakingSnapshots: theDays(7),
+};
+
+export interface Signed {
+  readonly status?: number;
+  readonly secret?: string;
+  readonly headers?: Record<string, string>;
+  /** What is sent in its place. */
+  readonly sent?: string | Buffer;
+}
+
+export function signed(body: object | string, options: Signed = {}): Answerer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const { status = 200, secret = SECRET, headers = {}, sent = text } = options;
+  return ({ method = '', url = '' }, response) => {
+    const signature = sign(secret, { method, url, body: text });
+    response.writeHead(status, { 'x-api-signature': signature, ...headers }).end(sent);
+  };
+}
+
+export const refusal = (
+  status: number,
+  code: string,
+  message: string,
+  options: Signed = {},
+): Answerer => signed({ success: false, code, message }, { ...options, status });
+
+export const NONE = refusal(404, 'NOT_FOUND', `No staking data for wallet ${WALLET}`);
+
+export async function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}

@@ -1,0 +1,197 @@
+/** What the client makes of answers, against a real HTTP server. */
+import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  LowmarkApiError,
+  SignatureError,
+  type StakingClientOptions,
+  UnexpectedAnswerError,
+} from '../index.js';
+import { API_KEY, SECRET, WALLET } from '../testing/caller.support-spec.js';
+import {
+  BODY,
+  failure,
+  type FakeApi,
+  NONE,
+  refusal,
+  type Signed,
+  signed,
+  startFakeApi,
+  theDays,
+} from './fake-api.support-spec.js';
+
+let api: FakeApi;
+beforeAll(async () => {
+  api = await startFakeApi();
+});
+beforeEach(() => {
+  api.requests = [];
+});
+afterAll(() => {
+  api.stop();
+});
+
+describe('an answer that is signed', () => {
+  it('is what was asked for', async () => {
+    api.answers = [signed(BODY)];
+    const found = await api.client().snapshots(WALLET.toUpperCase().replace('X', 'x'));
+    expect(found).toEqual(BODY);
+    expect(Object.isFrozen(found.stakingSnapshots[0])).toBe(true);
+    const [request] = api.requests;
+    expect(request?.url).toBe(`/api/staking/snapshots?walletAddress=${WALLET}&lastDays=7`);
+    expect(request?.headers).toMatchObject({
+      'x-api-key': API_KEY,
+      'accept-encoding': 'identity',
+    });
+  });
+
+  it('may leave out the prices and bring more fields', async () => {
+    const unpriced = { valueInUSD: undefined, exchangeRateToUSD: undefined };
+    api.answers = [signed({ ...BODY, ...unpriced, more: 1, stakingSnapshots: theDays(30) })];
+    expect(await api.client().snapshots(WALLET, { lastDays: 30 })).toMatchObject({ more: 1 });
+  });
+
+  it('is signed over the path of the base URL too, and query or slashes are no matter', async () => {
+    api.answers = [signed(BODY)];
+    await api.client({ baseUrl: `${api.origin}/staging//` }).snapshots(WALLET);
+    expect(api.requests[0]?.url).toMatch(/^\/staging\/api\/staking\/snapshots\?/);
+  });
+
+  it.each([
+    ['walletAddress', { ...BODY, walletAddress: `0x${'1'.repeat(40)}` }],
+    ['walletAddress', { ...BODY, walletAddress: undefined }],
+    ['stakingSnapshots', { ...BODY, stakingSnapshots: theDays(6) }],
+    ['stakingSnapshots', { ...BODY, stakingSnapshots: {} }],
+    ['averageStakedAmount', { ...BODY, averageStakedAmount: '300' }],
+    ['averageStakedAmount', { ...BODY, averageStakedAmount: -1 }],
+    ['valueInUSD', { ...BODY, valueInUSD: null }],
+    ['snapshotAmount', { ...BODY, stakingSnapshots: [...theDays(6), { from: '', to: '' }] }],
+    ['from', { ...BODY, stakingSnapshots: [...theDays(6), { snapshotAmount: 1, from: '' }] }],
+    ['requestedAt', { ...BODY, requestedAt: 5 }],
+    ['no JSON object', []],
+    ['not JSON', '{'],
+    ['not JSON', `{"walletAddress":"${WALLET}","walletAddress":"${WALLET}"}`],
+  ])('but is not one to this question is refused: %s', async (fault, body) => {
+    api.answers = [signed(body)];
+    const error = await failure(api.client().snapshots(WALLET));
+    expect(error).toBeInstanceOf(UnexpectedAnswerError);
+    expect((error as Error).message).toContain(fault);
+    expect(api.requests).toHaveLength(1);
+  });
+});
+
+describe('an answer that is not', () => {
+  it.each([
+    [
+      'by another secret',
+      200,
+      /^The answer with status 200 is not signed with .*another credential/,
+    ],
+    ['by another secret', 401, /status 401 .*API key is missing, mistyped/],
+    ['by another secret', 404, /status 404/],
+  ])('signed %s, with status %s, is not used', async (_, status, message) => {
+    api.answers = [signed(BODY, { status, secret: 'another' })];
+    const error = await failure(api.client().snapshotsOrNone(WALLET));
+    expect(error).toBeInstanceOf(SignatureError);
+    expect(error).toMatchObject({ code: 'SIGNATURE_INVALID', status });
+    expect((error as Error).message).toMatch(message);
+    expect((error as Error).message).not.toContain(SECRET);
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['no signature', {}, JSON.stringify(BODY)],
+    ['a login page of a gateway', {}, '<html>'],
+    ['a 404 of another server', { status: 404 }, '{"success":false}'],
+    ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, ''],
+  ])('%s is not used', async (_, { status = 200, headers = {} }: Signed, text) => {
+    api.answers = [(__, response) => response.writeHead(status, headers).end(text)];
+    const error = await failure(api.client().snapshotsOrNone(WALLET));
+    expect(error).toBeInstanceOf(SignatureError);
+    expect((error as Error).message).toContain('Is baseUrl right');
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('what was signed, changed by one byte or printed again, is not used', async () => {
+    for (const sent of [
+      JSON.stringify(BODY).replace('300', '301'),
+      JSON.stringify(BODY, undefined, 1),
+      `${JSON.stringify(BODY)} `,
+    ]) {
+      api.answers = [signed(BODY, { sent })];
+      expect(await failure(api.client().snapshots(WALLET))).toBeInstanceOf(SignatureError);
+    }
+  });
+
+  it('one that a proxy compressed is still the same bytes', async () => {
+    const sent = gzipSync(JSON.stringify(BODY));
+    api.answers = [signed(BODY, { sent, headers: { 'content-encoding': 'gzip' } })];
+    expect(await api.client().snapshots(WALLET)).toEqual(BODY);
+  });
+});
+
+describe('refusals', () => {
+  it('a wallet that never staked is an error, or none where that is asked for', async () => {
+    api.answers = [NONE];
+    expect(await api.client().snapshotsOrNone(WALLET)).toBeUndefined();
+    const error = await failure(api.client().snapshots(WALLET));
+    expect(error).toBeInstanceOf(LowmarkApiError);
+    expect(error).toMatchObject({ status: 404, code: 'NOT_FOUND', retryAfterSeconds: undefined });
+  });
+
+  it('a 404 that is not about this wallet is never the lowest tier', async () => {
+    for (const message of ['No such route', `No staking data for wallet 0x${'1'.repeat(40)}`]) {
+      api.answers = [refusal(404, 'NOT_FOUND', message)];
+      const error = await failure(api.client().snapshotsOrNone(WALLET));
+      expect(error).toMatchObject({ name: 'LowmarkApiError', status: 404, message });
+    }
+  });
+
+  it.each([400, 401, 403, 500])('%s is told as it is and not tried again', async (status) => {
+    api.answers = [refusal(status, 'CODE', 'Because.')];
+    expect(await failure(api.client().snapshots(WALLET))).toMatchObject({
+      name: 'LowmarkApiError',
+      status,
+      code: 'CODE',
+      message: 'Because.',
+    });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['0x12', {}, TypeError],
+    ['', {}, TypeError],
+    [undefined as unknown as string, {}, TypeError],
+    [WALLET, { lastDays: 0 }, RangeError],
+    [WALLET, { lastDays: 31 }, RangeError],
+    [WALLET, { lastDays: 1.5 }, RangeError],
+    [WALLET, { lastDays: '7' as never }, RangeError],
+  ])('%p with %p is refused before anything is sent', async (wallet, query, type) => {
+    expect(await failure(api.client().snapshots(wallet, query))).toBeInstanceOf(type);
+    expect(api.requests).toHaveLength(0);
+  });
+});
+
+it('a client that is logged shows no key and no secret', () => {
+  const text = inspect(api.client({ cacheSeconds: 1 }), { depth: 9, showHidden: true });
+  expect(text).not.toMatch(new RegExp(`${API_KEY}|${SECRET}`));
+});
+
+describe('options', () => {
+  it.each([
+    ['baseUrl', { baseUrl: 'staking.example' }],
+    ['baseUrl', { baseUrl: 'ftp://staking.example' }],
+    ['baseUrl', { baseUrl: 'https://staking.example?x=1' }],
+    ['baseUrl', { baseUrl: 'https://user:word@staking.example' }],
+    ['apiKey', { apiKey: '' }],
+    ['sharedSecret', { sharedSecret: `${SECRET}\n` }],
+    ['timeoutMs', { timeoutMs: 0 }],
+    ['timeoutMs', { timeoutMs: 2 ** 31 }],
+    ['retries', { retries: -1 }],
+    ['cacheSeconds', { cacheSeconds: NaN }],
+  ])('%s is refused at once, and no secret shown', (name, wrong: Partial<StakingClientOptions>) => {
+    expect(() => api.client(wrong)).toThrow(name);
+    expect(() => api.client(wrong)).not.toThrow(SECRET);
+  });
+});

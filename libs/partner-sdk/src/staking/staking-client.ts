@@ -1,0 +1,154 @@
+import { parseAddress } from '../address.js';
+import { type Clock, systemClock } from '../clock.js';
+import { type Credential, requireCredential } from '../credential.js';
+import { verify } from '../signing/signature.js';
+import { parseStrictJson } from '../strict-json.js';
+import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from './errors.js';
+import { exchange, type ExchangeOptions, type RawAnswer, retryAfterSeconds } from './exchange.js';
+import { PlayerCache } from './player-cache.js';
+import { readSnapshots, type StakingSnapshots } from './snapshots.js';
+
+export interface StakingClientOptions extends Credential {
+  /** Such as `https://staking.example`; a path of its own is kept. */
+  readonly baseUrl: string;
+  /** For one call, all its attempts together. Default: 10 000. */
+  readonly timeoutMs?: number;
+  /** Attempts after the first, for 429, 503 and broken connections. Default: 2. */
+  readonly retries?: number;
+  /** How long answers are kept; 3600 is a player's session. Default: not at all. */
+  readonly cacheSeconds?: number;
+  /** Default: the global one. */
+  readonly fetch?: typeof fetch;
+  /** For the cache. Default: the system's. */
+  readonly clock?: Clock;
+}
+
+export interface SnapshotQuery {
+  /** Complete UTC days, 1 to 30. Default: 7. */
+  readonly lastDays?: number;
+}
+
+const PATH = '/api/staking/snapshots';
+const TIMEOUT_MS = 10_000;
+const RETRIES = 2;
+const MAX_DAYS = 30;
+/** What `setTimeout` can wait. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Reads staking snapshots. Every answer is verified over the bytes that came, before anything of it is used. */
+export class StakingClient {
+  // Truly private, so that a client that is logged shows no secret.
+  readonly #sharedSecret: string;
+  readonly #exchangeOptions: ExchangeOptions;
+  readonly #endpoint: string;
+  readonly #cache: PlayerCache<StakingSnapshots | LowmarkApiError> | undefined;
+
+  /** @throws TypeError, RangeError for options that cannot be meant */
+  constructor(options: StakingClientOptions) {
+    requireCredential(options);
+    this.#sharedSecret = options.sharedSecret;
+    const { timeoutMs = TIMEOUT_MS, retries = RETRIES, cacheSeconds = 0 } = options;
+    requireRange('timeoutMs', timeoutMs, { from: 1, to: MAX_TIMEOUT_MS });
+    requireRange('retries', retries, { from: 0, to: 100 });
+    requireRange('cacheSeconds', cacheSeconds, { from: 0, to: Number.MAX_SAFE_INTEGER / 1000 });
+    this.#endpoint = endpointOf(options.baseUrl);
+    this.#exchangeOptions = {
+      fetch: options.fetch ?? fetch,
+      headers: {
+        'x-api-key': options.apiKey,
+        'content-type': 'application/json',
+        // What is compressed on the way is not what was signed.
+        'accept-encoding': 'identity',
+      },
+      timeoutMs,
+      retries,
+    };
+    this.#cache =
+      cacheSeconds === 0 ? undefined : new PlayerCache(cacheSeconds, options.clock ?? systemClock);
+  }
+
+  /**
+   * @param wallet `0x` and 40 hex digits, in any capitals
+   * @throws TypeError, RangeError (arguments), LowmarkApiError (404: the wallet never staked), SignatureError, UnexpectedAnswerError,
+   *   TimeoutError, ConnectionError
+   */
+  async snapshots(wallet: string, query: SnapshotQuery = {}): Promise<StakingSnapshots> {
+    const found = await this.find(wallet, query);
+    if (found instanceof LowmarkApiError) throw new LowmarkApiError(found);
+    return found;
+  }
+
+  /** As `snapshots`, but undefined for a wallet that never staked: the lowest tier. */
+  async snapshotsOrNone(
+    wallet: string,
+    query: SnapshotQuery = {},
+  ): Promise<StakingSnapshots | undefined> {
+    const found = await this.find(wallet, query);
+    return found instanceof LowmarkApiError ? undefined : found;
+  }
+
+  /** @returns the refusal for a wallet that never staked */
+  private async find(
+    wallet: string,
+    { lastDays = 7 }: SnapshotQuery,
+  ): Promise<StakingSnapshots | LowmarkApiError> {
+    const address = parseAddress(wallet);
+    if (address === undefined) throw new TypeError('wallet must be 0x and 40 hex digits');
+    requireRange('lastDays', lastDays, { from: 1, to: MAX_DAYS });
+    const load = (): Promise<StakingSnapshots | LowmarkApiError> => this.load(address, lastDays);
+    return this.#cache === undefined ? load() : this.#cache.get(`${address} ${lastDays}`, load);
+  }
+
+  private async load(
+    wallet: string,
+    lastDays: number,
+  ): Promise<StakingSnapshots | LowmarkApiError> {
+    const url = `${this.#endpoint}?walletAddress=${wallet}&lastDays=${lastDays}`;
+    const answer = await exchange(url, this.#exchangeOptions);
+    const body = this.verifiedBody(url, answer);
+    if (answer.status === 200) return readSnapshots(body, wallet, lastDays);
+    const refusal = refusalOf(answer, body);
+    // The query string is not signed. Without the wallet it is about another one, or about a path that does not exist.
+    if (refusal.status === 404 && refusal.message.toLowerCase().includes(wallet)) return refusal;
+    throw refusal;
+  }
+
+  /** @throws SignatureError, UnexpectedAnswerError */
+  private verifiedBody(url: string, { status, headers, body }: RawAnswer): unknown {
+    const signature = headers.get('x-api-signature');
+    if (!verify(this.#sharedSecret, { method: 'GET', url, body }, signature)) {
+      throw new SignatureError(status, signature !== null);
+    }
+    try {
+      return parseStrictJson(body);
+    } catch {
+      throw new UnexpectedAnswerError(`the body of status ${status} is not JSON`);
+    }
+  }
+}
+
+function refusalOf({ status, headers }: RawAnswer, body: unknown): LowmarkApiError {
+  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+  return new LowmarkApiError({
+    status,
+    code: typeof code === 'string' ? code : 'UNKNOWN',
+    message: typeof message === 'string' ? message : `The service answered with status ${status}.`,
+    retryAfterSeconds: retryAfterSeconds(headers),
+  });
+}
+
+/** The path is signed as it is sent, so it is fixed here and not left to whoever normalises URLs. */
+function endpointOf(baseUrl: string): string {
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const isWeb = base?.protocol === 'https:' || base?.protocol === 'http:';
+  if (base === undefined || !isWeb || base.search + base.hash + base.username !== '') {
+    throw new TypeError('baseUrl must be a URL such as https://staking.example, without a query');
+  }
+  return base.origin + base.pathname.replace(/\/+$/, '') + PATH;
+}
+
+function requireRange(name: string, value: number, range: { from: number; to: number }): void {
+  if (!Number.isInteger(value) || value < range.from || value > range.to) {
+    throw new RangeError(`${name} must be a whole number from ${range.from} to ${range.to}`);
+  }
+}

@@ -1,10 +1,12 @@
 /** The adapters on real servers, each as a game would set it up. Counts as a test file without being one. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createRequire } from 'node:module';
 import { type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Module, type NestApplicationOptions } from '@nestjs/common';
+import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import express from 'express';
 import fastify from 'fastify';
 import {
@@ -31,14 +33,20 @@ function keepBytes(request: IncomingMessage, _: unknown, bytes: Buffer): void {
 }
 
 async function nest(module: object, prefix?: string): Promise<Running> {
+  return nestOn(new FastifyAdapter(), module, { prefix });
+}
+
+async function nestOn(
+  adapter: AbstractHttpAdapter,
+  module: object,
+  { prefix, ...options }: NestApplicationOptions & { prefix?: string | undefined } = {},
+): Promise<Running> {
   @Module({ imports: [module as never] })
   class App {}
-  const app = await NestFactory.create<NestFastifyApplication>(App, new FastifyAdapter(), {
-    logger: false,
-  });
+  const app = await NestFactory.create(App, adapter, { logger: false, ...options });
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   await app.listen(0, '127.0.0.1');
-  const { port } = app.getHttpServer().address() as AddressInfo;
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   return { port, close: () => app.close() };
 }
 
@@ -76,6 +84,15 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
         createServer(express().use(expressCallbacks({ ...options, basePath: '/game' }, handlers))),
       ),
   },
+  'Express 4, mounted at a path': {
+    prefix: '/game/v1',
+    start: ({ options, handlers }) => {
+      // The types of Express 5 serve for what both have.
+      const express4 = createRequire(import.meta.url)('express4') as typeof express;
+      const router = express4.Router().use('/v1', expressCallbacks(options, handlers));
+      return listening(createServer(express4().use('/game', router)));
+    },
+  },
   'Express behind a parser that keeps the bytes': {
     prefix: '',
     start: ({ options, handlers }) => {
@@ -99,12 +116,28 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
     start: (game) => onFastify(game, { prefix: '/game' }),
   },
   Fastify: { prefix: '', start: (game) => onFastify(game, {}) },
-  NestJS: {
+  'NestJS on Express, with the raw body': {
+    prefix: '',
+    start: ({ options, handlers }) =>
+      nestOn(new ExpressAdapter(), PartnerCallbacksModule.forRoot({ ...options, handlers }), {
+        rawBody: true,
+      }),
+  },
+  'NestJS on Express, without a parser': {
+    prefix: '/game/v1',
+    start: ({ options, handlers }) =>
+      nestOn(
+        new ExpressAdapter(),
+        PartnerCallbacksModule.forRoot({ ...options, handlers, basePath: '/v1' }),
+        { bodyParser: false, prefix: 'game' },
+      ),
+  },
+  'NestJS on Fastify': {
     prefix: '',
     start: ({ options, handlers }) =>
       nest(PartnerCallbacksModule.forRoot({ ...options, handlers })),
   },
-  'NestJS, with a global prefix, a base path and a factory': {
+  'NestJS on Fastify, with a global prefix, a base path and a factory': {
     prefix: '/game/v1',
     start: ({ options, handlers }) => {
       const useFactory = (): Promise<object> => Promise.resolve(handlers);

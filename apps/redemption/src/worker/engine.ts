@@ -13,16 +13,23 @@ export interface EngineMachinery {
   readonly onStopping: () => void;
 }
 
+/** Hints come with every transition that leaves something to do; so many of them are answered with one look. */
+const HINT_REST_MS = 20;
+
 /** States: idle, running (sweeps by its interval and by hints), stopped for good. */
 export class Engine {
   private readonly hints: Pick<RedemptionHints, 'start' | 'stop'> | undefined;
   private interval: NodeJS.Timeout | undefined;
+  private hinted: NodeJS.Timeout | undefined;
   private listening: Promise<void> = Promise.resolve();
 
   constructor(private readonly machinery: EngineMachinery) {
     this.hints = machinery.hints?.({
       onHint: () => {
-        this.wake();
+        this.hinted ??= setTimeout(() => {
+          this.hinted = undefined;
+          this.wake();
+        }, HINT_REST_MS);
       },
       onLost: (error) => {
         machinery.logger.warn({ reason: error.message }, 'Hints were lost; sweeps go on');
@@ -65,9 +72,10 @@ export class Engine {
   async stop(): Promise<void> {
     clearInterval(this.interval);
     this.machinery.onStopping();
-    await Promise.all(this.machinery.pumps.map((pump) => pump.stop()));
     await this.listening;
     await this.hints?.stop();
+    clearTimeout(this.hinted);
+    await Promise.all(this.machinery.pumps.map((pump) => pump.stop()));
   }
 
   /** Again where the connection was lost; without it the sweeps find the work a little later. */

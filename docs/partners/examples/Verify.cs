@@ -1,0 +1,101 @@
+// Signatures in C#, the .NET base library only (.NET 8 or newer).
+//
+//     dotnet run Verify.cs [signature-vectors.json]    checks every worked example (.NET 10 runs the file as it is;
+//                                                      before that, put it into a console project)
+using System;
+using System.Globalization;
+using System.IO;
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+
+public static class Signatures
+{
+    private static readonly TimeSpan Fresh = TimeSpan.FromSeconds(300);
+
+    /// <summary>Lower-case hex. The key is the text of the secret as you got it: not decoded, not trimmed.</summary>
+    public static string Sign(string secret, string text, byte[] body)
+    {
+        using (var hmac = new HMACSHA256(Encoding.UTF8.GetBytes(secret)))
+        {
+            byte[] head = Encoding.UTF8.GetBytes(text);
+            hmac.TransformBlock(head, 0, head.Length, null, 0);
+            hmac.TransformFinalBlock(body, 0, body.Length);
+            return BitConverter.ToString(hmac.Hash).Replace("-", "").ToLowerInvariant();
+        }
+    }
+
+    /// <summary>In constant time.</summary>
+    private static bool Matches(string expected, string given) =>
+        CryptographicOperations.FixedTimeEquals(
+            Encoding.UTF8.GetBytes(expected), Encoding.UTF8.GetBytes(given ?? ""));
+
+    /// <summary>An answer of the staking API: path without the query, body as received, before it is deserialised.</summary>
+    public static bool IsFromStakingApi(string secret, string method, string path, byte[] body, string signature) =>
+        Matches(Sign(secret, method + path, body), signature);
+
+    /// <summary>A call to one of your endpoints; the body is empty for the balance read.</summary>
+    public static bool IsOurCall(
+        string secret, string method, string path, string requestId, byte[] body, string signature) =>
+        Matches(Sign(secret, method + path + requestId, body), signature);
+
+    /// <summary>X-API-REQUEST is a UUID of version 7: its first 48 bits are the time, in milliseconds.</summary>
+    public static bool IsFresh(string requestId, DateTimeOffset now)
+    {
+        string digits = requestId.Replace("-", "");
+        if (digits.Length != 32 || digits[12] != '7') return false;
+        if (!long.TryParse(
+                digits.Substring(0, 12), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out long ms))
+        {
+            return false;
+        }
+        return (now - DateTimeOffset.FromUnixTimeMilliseconds(ms)).Duration() <= Fresh;
+    }
+
+    /// <summary>For X-API-SIGNATURE of your answer: method, path and id of the call, and exactly the bytes that you send.</summary>
+    public static string SignAnswer(string secret, string method, string path, string requestId, byte[] body) =>
+        Sign(secret, method + path + requestId, body);
+}
+
+// ---- The rest checks the worked examples. ----
+
+public static class Program
+{
+    private static bool Check(JsonElement vector)
+    {
+        Func<string, string> Text = name => vector.GetProperty(name).GetString();
+        string secret = Text("secret"), method = Text("method"), path = Text("path"), signature = Text("signature");
+        byte[] body = Encoding.UTF8.GetBytes(Text("body")), changed = Encoding.UTF8.GetBytes(Text("body") + " ");
+        switch (Text("direction"))
+        {
+            case "staking API to partner":
+                return Signatures.IsFromStakingApi(secret, method, path, body, signature)
+                    && !Signatures.IsFromStakingApi(secret, method, path, changed, signature);
+            case "service to partner":
+                return Signatures.IsOurCall(secret, method, path, Text("xApiRequest"), body, signature)
+                    && !Signatures.IsOurCall(secret, method, path, Text("xApiRequest"), changed, signature);
+            case "partner to service":
+                return Signatures.SignAnswer(secret, method, path, Text("xApiRequest"), body) == signature;
+            default:
+                return false;
+        }
+    }
+
+    public static int Main(string[] args)
+    {
+        string file = args.Length > 0 ? args[0] : "../../wire/signature-vectors.json";
+        int count = 0, good = 0;
+        foreach (JsonElement vector in JsonDocument.Parse(File.ReadAllText(file)).RootElement.GetProperty("vectors").EnumerateArray())
+        {
+            count++;
+            if (Check(vector)) good++;
+            else Console.WriteLine("WRONG  " + vector.GetProperty("name").GetString());
+        }
+        Console.WriteLine($"{good} of {count} vectors verified");
+        const string Id = "01a1fdfa-467b-7abc-8def-0123456789ab";
+        DateTimeOffset made = DateTimeOffset.FromUnixTimeMilliseconds(1795262400123);
+        bool fresh = Signatures.IsFresh(Id, made.AddSeconds(299)) && !Signatures.IsFresh(Id, made.AddSeconds(301));
+        if (!fresh) Console.WriteLine("WRONG  freshness");
+        return fresh && count > 0 && good == count ? 0 : 1;
+    }
+}

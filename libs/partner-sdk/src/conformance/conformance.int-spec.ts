@@ -1,0 +1,204 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ACCESS_FAULTS, TOLERABLE } from './fixtures/access.faults.support-spec.js';
+import { LACKING } from './fixtures/capabilities.support-spec.js';
+import { type Fault } from './fixtures/fault.support-spec.js';
+import { FIELD_FAULTS } from './fixtures/field.faults.support-spec.js';
+import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
+import { SIGNATURE_FAULTS } from './fixtures/signature.faults.support-spec.js';
+import {
+  API_KEY,
+  EMPTY_PLAYER,
+  HonestPartner,
+  PLAYER,
+  SECRET,
+} from './fixtures/honest-partner.support-spec.js';
+import { POINTS_FAULTS } from './fixtures/points.faults.support-spec.js';
+import { REVERT_FAULTS } from './fixtures/revert.faults.support-spec.js';
+import { type ConformanceOptions, type Report, runConformance } from './index.js';
+
+const running: HonestPartner[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((partner) => partner.stop()));
+});
+
+async function tryOut(
+  partner: HonestPartner,
+  options: Partial<ConformanceOptions> = {},
+  points = 10,
+): Promise<Report> {
+  running.push(partner);
+  const baseUrl = await partner.start(points);
+  return runConformance({
+    baseUrl,
+    apiKey: API_KEY,
+    sharedSecret: SECRET,
+    address: PLAYER,
+    emptyAddress: EMPTY_PLAYER,
+    ...options,
+  });
+}
+
+const failedIn = ({ checks }: Report): string[] =>
+  checks.flatMap(({ id, status }) => (status === 'failed' ? [id] : [])).sort();
+
+const skippedIn = ({ checks }: Report): string[] =>
+  checks.flatMap(({ id, status }) => (status === 'skipped' ? [id] : []));
+
+/** What the report owns up to is what the ledger shows. */
+function expectHonestBooks(report: Report, partner: HonestPartner): void {
+  const { before, after, unresolved } = report.left;
+  if (before === null || after === null) return;
+  const points = partner.ledger.pointsOf(PLAYER);
+  if (Number.isInteger(after)) expect(after).toBe(points);
+  if (after !== before) {
+    const isOnlyTheClaim = unresolved.every(({ state }) => state === 'claimed');
+    const isExact = isOnlyTheClaim && before - unresolved.length === after;
+    expect(isExact || report.outcome === 'violates').toBe(true);
+  }
+}
+
+describe('an honest partner', () => {
+  it('keeps every rule, has every capability, and loses the one point of the claim', async () => {
+    const partner = new HonestPartner();
+    const report = await tryOut(partner);
+    expect(report.checks.filter(({ status }) => status !== 'passed')).toEqual([]);
+    expect(Object.values(report.capabilities)).toEqual([true, true, true, true, true]);
+    expect(report).toMatchObject({ outcome: 'conforms', exitStatus: 0, stopped: null });
+    expect(report.left).toMatchObject({ before: 10, after: 9 });
+    expect(report.left.unresolved).toMatchObject([{ state: 'claimed', points: 1 }]);
+    expect(partner.ledger.pointsOf(PLAYER)).toBe(9);
+  });
+
+  it('loses nothing without the claim', async () => {
+    const partner = new HonestPartner();
+    const report = await tryOut(partner, { mayClaim: false });
+    expect(skippedIn(report)).toEqual(['confirm-claimed']);
+    expect(report).toMatchObject({ outcome: 'conforms', exitStatus: 0 });
+    expect(report.left).toEqual({ before: 10, after: 10, unresolved: [] });
+    expect(partner.ledger.pointsOf(PLAYER)).toBe(10);
+  });
+
+  it('may leave out what is optional', async () => {
+    const partner = new HonestPartner();
+    const report = await tryOut(partner, { hasConfirm: false });
+    expect(skippedIn(report).every((id) => id.startsWith('confirm-'))).toBe(true);
+    expect(report).toMatchObject({ outcome: 'conforms', left: { before: 10, after: 10 } });
+  });
+
+  it('needs five points for everything, and is told so', async () => {
+    const report = await tryOut(new HonestPartner(), {}, 1);
+    expect(failedIn(report)).toEqual([]);
+    expect(report).toMatchObject({ outcome: 'incomplete', exitStatus: 2 });
+    const why = report.checks.find(({ id }) => id === 'refuses-mismatched-pair');
+    expect(why?.skippedBecause).toBe(`It needs 2 points at ${PLAYER}, and there are 1.`);
+    expect(report.capabilities['refuses-mismatched-pair']).toBeNull();
+    const none = await tryOut(new HonestPartner(), {}, 0);
+    expect(none).toMatchObject({ outcome: 'incomplete', exitStatus: 2, counts: { errors: 0 } });
+  });
+
+  it('can be tried with five points', async () => {
+    expect(await tryOut(new HonestPartner(), {}, 5)).toMatchObject({ outcome: 'conforms' });
+  });
+});
+
+describe('a partner that', () => {
+  const all: readonly Fault[] = [
+    ...ACCESS_FAULTS,
+    ...TOLERABLE,
+    ...SIGNATURE_FAULTS,
+    ...HTTP_FAULTS,
+    ...FIELD_FAULTS,
+    ...POINTS_FAULTS,
+    ...REVERT_FAULTS,
+  ];
+  it.each(all.map((fault) => [fault.name, fault] as const))(
+    '%s',
+    async (_, { Partner, fails, timeoutMs }) => {
+      const partner = new Partner();
+      const report = await tryOut(partner, timeoutMs === undefined ? {} : { timeoutMs });
+      expect(failedIn(report)).toEqual([...fails].sort());
+      const severities = report.checks.filter(({ status }) => status === 'failed');
+      const hasError = severities.some(({ severity }) => severity === 'error');
+      expect(report.exitStatus === 1).toBe(hasError);
+      expectHonestBooks(report, partner);
+      expectNoSecret(report);
+    },
+  );
+
+  it.each(LACKING.map((fault) => [fault.name, fault] as const))(
+    '%s',
+    async (_, { Partner, fails, lacks }) => {
+      const report = await tryOut(new Partner());
+      expect(failedIn(report)).toEqual([...fails].sort());
+      expect(report).toMatchObject({ outcome: 'conforms', counts: { errors: 0 } });
+      const missing = Object.entries(report.capabilities).filter(([, has]) => has !== true);
+      expect(missing).toEqual([[lacks, false]]);
+      expect(report.left).toMatchObject({ before: 10, after: 9 });
+    },
+  );
+});
+
+function expectNoSecret(report: Report): void {
+  const text = JSON.stringify(report);
+  for (const secret of [SECRET, API_KEY]) {
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(JSON.stringify(JSON.stringify(secret).slice(1, -1)).slice(1, -1));
+  }
+}
+
+describe('the capability signs-all-responses', () => {
+  it.each(SIGNATURE_FAULTS.map((fault) => [fault.name, fault] as const))(
+    'has no partner that %s',
+    async (_, { Partner }) => {
+      const { capabilities } = await tryOut(new Partner());
+      expect(capabilities['signs-all-responses']).toBe(false);
+    },
+  );
+});
+
+describe('what cannot be tried', () => {
+  it('is a partner that is not there', async () => {
+    const partner = new HonestPartner();
+    const baseUrl = await partner.start();
+    await partner.stop();
+    const options = { baseUrl, apiKey: API_KEY, sharedSecret: SECRET, address: PLAYER };
+    const report = await runConformance(options);
+    expect(failedIn(report)).toEqual([]);
+    expect(report).toMatchObject({ outcome: 'incomplete', exitStatus: 2 });
+    expect(report.stopped).toMatch(/^The partner cannot be reached: ECONNREFUSED/);
+  });
+
+  it('is tried nevertheless over plain http, with a warning', async () => {
+    const options = { apiKey: API_KEY, sharedSecret: SECRET, address: PLAYER };
+    const report = await runConformance({ ...options, baseUrl: 'http://0.0.0.0:1' });
+    expect(failedIn(report)).toEqual(['base-url-https']);
+    expect(report).toMatchObject({ outcome: 'incomplete', counts: { errors: 0, warnings: 1 } });
+  });
+
+  it('is a player whom the partner does not know', async () => {
+    const report = await tryOut(new HonestPartner(), { address: `0x${'12'.repeat(20)}` });
+    expect(report).toMatchObject({ outcome: 'incomplete', exitStatus: 2, counts: { errors: 0 } });
+    expect(report.stopped).toMatch(/is no player of the partner/);
+  });
+
+  it('is anything with another secret, which is the partner’s error or ours', async () => {
+    const report = await tryOut(new HonestPartner(), { sharedSecret: 'another secret' });
+    expect(failedIn(report)).toEqual(['call-accepted', 'signature-valid']);
+    const { observed } = report.checks.find(({ id }) => id === 'call-accepted') ?? {};
+    expect(observed).toContain('The signed content was "GET/game/v1/get-points-by-address');
+  });
+
+  it.each([
+    [{ baseUrl: 'ftp://x' }, 'The base URL must begin with https://'],
+    [{ baseUrl: 'https://u:p@x' }, 'The base URL must not have a user or a password'],
+    [{ baseUrl: 'https://x/?a=1' }, 'The base URL must not have a query'],
+    [{ baseUrl: 'x' }, 'The base URL is not a URL.'],
+    [{ address: '0x12' }, 'The address must be 0x and 40 hex digits'],
+    [{ emptyAddress: PLAYER.toLowerCase() }, 'The empty address must be another one'],
+    [{ sharedSecret: '' }, 'The shared secret is empty.'],
+    [{ apiKey: 'a b' }, 'The API key must be printable'],
+  ])('are the options %j', async (options, message) => {
+    const good = { baseUrl: 'https://x', apiKey: 'k', sharedSecret: 's', address: PLAYER };
+    await expect(runConformance({ ...good, ...options })).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * What a run found, as `--json` prints it. The shape is kept: fields may be added, and `version` rises where one changes its
+ * meaning. Neither the API key nor the shared secret is in it, wherever the partner may have put them.
+ */
+import { CHECKS, type CheckId } from '../checks/all-checks.js';
+import { CAPABILITIES, type Capability, type Severity } from '../checks/check.js';
+import { type ConformanceOptions } from '../run/options.js';
+import { type Verdict } from '../run/verdicts.js';
+import { isShort, type Left } from './left.js';
+import { type ReportedExchange, reportExchange } from './reported-exchange.js';
+import { scrubber } from './scrub.js';
+
+export interface Report {
+  readonly version: 1;
+  readonly tool: 'lowmark-conformance';
+  readonly baseUrl: string;
+  readonly address: string;
+  /**
+   * `conforms`: everything was tried and no error found. `violates`: at least one error, or points that could not be given back.
+   * `incomplete`: nothing wrong was found, but not everything could be tried.
+   */
+  readonly outcome: 'conforms' | 'violates' | 'incomplete';
+  readonly exitStatus: 0 | 1 | 2;
+  /** Why the run ended before its end; null if it did not. */
+  readonly stopped: string | null;
+  readonly counts: {
+    readonly passed: number;
+    readonly errors: number;
+    readonly warnings: number;
+    readonly infos: number;
+    readonly skipped: number;
+  };
+  /** Null: could not be found out. */
+  readonly capabilities: Readonly<Record<Capability, boolean | null>>;
+  readonly checks: readonly ReportedCheck[];
+  readonly left: Left;
+  readonly calls: number;
+  readonly durationMs: number;
+}
+
+export interface ReportedCheck {
+  readonly id: CheckId;
+  readonly status: 'passed' | 'failed' | 'skipped';
+  readonly severity: Severity;
+  readonly title: string;
+  readonly section: string;
+  readonly rule: string;
+  readonly remedy: string;
+  readonly capability: Capability | null;
+  /** What was seen, where it failed. */
+  readonly observed: string | null;
+  /** Why it was not tried, where it was skipped. */
+  readonly skippedBecause: string | null;
+  /** The calls that show the failure. */
+  readonly exchanges: readonly ReportedExchange[];
+}
+
+interface Findings {
+  readonly options: ConformanceOptions;
+  readonly baseUrl: URL;
+  readonly verdicts: readonly (readonly [CheckId, Verdict])[];
+  readonly stopped: string | undefined;
+  readonly calls: number;
+  readonly left: Left;
+  readonly durationMs: number;
+}
+
+export function makeReport(findings: Findings): Report {
+  const { options, baseUrl, verdicts, left, calls, durationMs } = findings;
+  const checks = verdicts.map(([id, verdict]) => reportCheck(id, verdict));
+  const count = (severity: Severity): number =>
+    checks.filter((check) => check.status === 'failed' && check.severity === severity).length;
+  const errors = count('error');
+  const isWhole = verdicts.every(([, verdict]) => verdict.status !== 'skipped' || verdict.isWished);
+  const isIncomplete = !isWhole || findings.stopped !== undefined;
+  const outcome =
+    errors > 0 || isShort(left) ? 'violates' : isIncomplete ? 'incomplete' : 'conforms';
+  const report: Report = {
+    version: 1,
+    tool: 'lowmark-conformance',
+    baseUrl: baseUrl.href,
+    address: options.address,
+    outcome,
+    exitStatus: outcome === 'conforms' ? 0 : outcome === 'violates' ? 1 : 2,
+    stopped: findings.stopped ?? null,
+    counts: {
+      passed: checks.filter(({ status }) => status === 'passed').length,
+      errors,
+      warnings: count('warning'),
+      infos: count('info'),
+      skipped: checks.filter(({ status }) => status === 'skipped').length,
+    },
+    capabilities: capabilitiesOf(checks),
+    checks,
+    left,
+    calls,
+    durationMs,
+  };
+  return scrubber(options)(report);
+}
+
+function reportCheck(id: CheckId, verdict: Verdict): ReportedCheck {
+  const { severity, title, section, rule, remedy, capability = null } = CHECKS[id];
+  const isFailed = verdict.status === 'failed';
+  return {
+    id,
+    status: verdict.status,
+    severity: (isFailed ? verdict.failure.severity : undefined) ?? severity,
+    title,
+    section,
+    rule,
+    remedy,
+    capability,
+    observed: isFailed ? verdict.failure.observed : null,
+    skippedBecause: verdict.status === 'skipped' ? verdict.why : null,
+    exchanges: isFailed ? verdict.failure.exchanges.map(reportExchange) : [],
+  };
+}
+
+function capabilitiesOf(checks: readonly ReportedCheck[]): Report['capabilities'] {
+  const entries = CAPABILITIES.map((capability) => {
+    const statuses = checks.filter((check) => check.capability === capability);
+    const isMissing = statuses.some(({ status }) => status === 'failed');
+    const isKnown = statuses.every(({ status }) => status === 'passed');
+    return [capability, isMissing ? false : isKnown ? true : null] as const;
+  });
+  return Object.fromEntries(entries) as Report['capabilities'];
+}

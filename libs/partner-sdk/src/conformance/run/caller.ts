@@ -1,0 +1,138 @@
+/** Makes signed calls, a few at a time, and keeps all that was sent and came. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Exchange, type Step } from '../wire/exchange.js';
+import { type Clock } from '../../clock.js';
+import { newRequestId } from '../../request-id.js';
+import { judgeSignature } from '../wire/judge-signature.js';
+import { type CallPlan, prepareCall, type Target } from '../wire/prepare-call.js';
+import { readAnswer } from '../wire/read-answer.js';
+import { transport } from '../wire/transport.js';
+import { RunStopped } from './stop.js';
+
+export interface CallerOptions {
+  readonly target: Target;
+  readonly clock: Clock;
+  /** Default: the service's, by step. */
+  readonly timeoutMs?: number;
+}
+
+/** The service's own limits; a read has the shorter one. */
+const READ_TIMEOUT_MS = 10_000;
+const WRITE_TIMEOUT_MS = 15_000;
+const AT_ONCE = 10;
+/** A partner this sick would only be waited for. */
+const MAX_TIMEOUTS = 3;
+/** For answers of status 429. */
+const MAX_AGAIN = 3;
+const PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 5000;
+
+/** Everything of a call but its id, which each has of its own. */
+export type Plan = Omit<CallPlan, 'requestId'> & { readonly requestId?: string };
+
+export class Caller {
+  readonly exchanges: Exchange[] = [];
+  /** Answers that said "too many": sent again, and not judged otherwise. */
+  readonly limited: Exchange[] = [];
+  private underWay = 0;
+  private readonly waiting: (() => void)[] = [];
+  private timeouts = 0;
+  private stopReason: string | undefined;
+
+  constructor(private readonly options: CallerOptions) {}
+
+  get target(): Target {
+    return this.options.target;
+  }
+
+  nowMs(): number {
+    return this.options.clock.nowMs();
+  }
+
+  /** Why the run is over, if it is. */
+  get stopped(): string | undefined {
+    return this.stopReason;
+  }
+
+  /** From now on calls are refused, except those that put things in order; what is under way ends by itself. */
+  stop(reason: string): void {
+    this.stopReason ??= reason;
+  }
+
+  /** Leaves an exchange out of what is judged over all answers. */
+  forget(exchange: Exchange): void {
+    this.exchanges.splice(this.exchanges.indexOf(exchange), 1);
+  }
+
+  /** @throws RunStopped */
+  async call(purpose: string, plan: Plan, { isUndo = false } = {}): Promise<Exchange> {
+    await this.enter();
+    try {
+      if (this.stopReason !== undefined && !isUndo) throw new RunStopped(this.stopReason);
+      const exchange = await this.patiently(purpose, plan);
+      this.exchanges.push(exchange);
+      this.watch(exchange);
+      return exchange;
+    } finally {
+      this.leave();
+    }
+  }
+
+  /** Waits and sends again where the partner limits calls, as the service does. */
+  private async patiently(purpose: string, plan: Plan): Promise<Exchange> {
+    let exchange = await this.exchange(purpose, plan);
+    for (let again = 0; again < MAX_AGAIN && isLimited(exchange); again++) {
+      this.limited.push(exchange);
+      await sleep(pauseMs(exchange));
+      exchange = await this.exchange(purpose, plan);
+    }
+    return exchange;
+  }
+
+  private watch({ came }: Exchange): void {
+    if (came.kind === 'answer' || !['timeout', 'not-sent'].includes(came.fault)) return;
+    this.timeouts++;
+    if (this.timeouts >= MAX_TIMEOUTS) this.stop('The partner did not answer three times.');
+  }
+
+  private async exchange(purpose: string, plan: Plan): Promise<Exchange> {
+    const { target } = this.options;
+    const requestId = plan.requestId ?? newRequestId(this.nowMs());
+    const sent = prepareCall(target, { ...plan, requestId });
+    const timeoutMs = this.timeoutFor(plan.step);
+    const came = await transport(target.baseUrl, sent, { timeoutMs });
+    const signature = judgeSignature(target.sharedSecret, sent, came);
+    return { step: plan.step, purpose, sent, came, reading: readAnswer(came), signature };
+  }
+
+  private timeoutFor(step: Step): number {
+    return this.options.timeoutMs ?? (step === 'balance' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS);
+  }
+
+  private async enter(): Promise<void> {
+    if (this.underWay < AT_ONCE) {
+      this.underWay++;
+      return;
+    }
+    // Whoever leaves hands over its place.
+    await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  private leave(): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.underWay--;
+    else next();
+  }
+}
+
+function isLimited({ came }: Exchange): boolean {
+  return came.kind === 'answer' && came.status === 429;
+}
+
+/** What Retry-After says, within reason. */
+function pauseMs({ came }: Exchange): number {
+  const text = came.kind === 'answer' ? came.headers['retry-after'] : undefined;
+  const seconds = Number(text ?? '');
+  if (text === undefined || !(seconds >= 0)) return PAUSE_MS;
+  return Math.min(seconds * 1000, MAX_PAUSE_MS);
+}

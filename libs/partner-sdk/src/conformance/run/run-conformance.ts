@@ -1,0 +1,188 @@
+import { systemClock } from '../../clock.js';
+import { audit } from '../audits/audit.js';
+import { CHECK_IDS } from '../checks/all-checks.js';
+import { explain, type Left } from '../report/left.js';
+import { makeReport, type Report } from '../report/report.js';
+import { calmStories, type Choice, moneyStories } from '../stories/all-stories.js';
+import { firstCall } from '../stories/first-call.story.js';
+import { confirmOffered } from '../stories/confirm.stories.js';
+import { type Story } from '../stories/story.js';
+import { Caller } from './caller.js';
+import { type ConformanceOptions, isThisMachine, requireUsable } from './options.js';
+import { Blocked, RunStopped } from './stop.js';
+import { Tester } from './tester.js';
+import { undo, undoAll } from './undo.js';
+import { Verdicts } from './verdicts.js';
+
+const MAX_RUN_MS = 120_000;
+
+/**
+ * Tries a partner's four endpoints against the interface, and gives back what it deducted, also when it is stopped on the way.
+ * Resolves with a report whatever the partner does.
+ * @throws OptionsError
+ */
+export async function runConformance(options: ConformanceOptions): Promise<Report> {
+  const baseUrl = requireUsable(options);
+  const { apiKey, sharedSecret, clock = systemClock, timeoutMs } = options;
+  const caller = new Caller({
+    target: { baseUrl, apiKey, sharedSecret },
+    clock,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+  const run = new Run(options, new Tester(caller, new Verdicts(), options.address));
+  const onAbort = (): void => {
+    caller.stop('The run was interrupted.');
+  };
+  options.signal?.addEventListener('abort', onAbort);
+  if (options.signal?.aborted === true) onAbort();
+  const timer = setTimeout(() => {
+    caller.stop('The run took too long.');
+  }, options.maxRunMs ?? MAX_RUN_MS);
+  try {
+    return await run.report(baseUrl);
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+class Run {
+  constructor(
+    private readonly options: ConformanceOptions,
+    private readonly tester: Tester,
+  ) {}
+
+  async report(baseUrl: URL): Promise<Report> {
+    const { tester, options } = this;
+    const { caller, verdicts } = tester;
+    const startedAtMs = performance.now();
+    const isSafe = baseUrl.protocol === 'https:' || isThisMachine(baseUrl);
+    const observed = `The base URL is ${baseUrl.href}: keys and answers can be read on the way.`;
+    tester.judge('base-url-https', isSafe ? undefined : observed, []);
+    const left = await this.tryEverything();
+    audit(caller.exchanges, verdicts, options.sharedSecret);
+    const { limited } = caller;
+    const slowed = `${limited.length} call(s) got status 429, and were sent again.`;
+    tester.judge('rate-limit', limited.length > 0 ? slowed : undefined, limited.slice(0, 1));
+    this.progress('done');
+    return makeReport({
+      options,
+      baseUrl,
+      verdicts: verdicts.all(),
+      stopped: caller.stopped,
+      calls: caller.exchanges.length,
+      left,
+      durationMs: Math.round(performance.now() - startedAtMs),
+    });
+  }
+
+  private async tryEverything(): Promise<Left> {
+    const { verdicts, address } = this.tester;
+    const nothing: Left = { before: null, after: null, unresolved: [] };
+    await this.play(firstCall);
+    if (verdicts.isFailed('call-accepted')) {
+      verdicts.skip(CHECK_IDS, 'A rightly signed call was refused (call-accepted).');
+      return nothing;
+    }
+    this.stopEarly();
+    const isOver = this.tester.caller.stopped !== undefined;
+    const before = isOver ? null : await this.balance('at the beginning');
+    if (before === null) {
+      // Nothing is deducted from a player whose balance cannot be told.
+      verdicts.skip(CHECK_IDS, `The balance of ${address} could not be read.`);
+      return nothing;
+    }
+    await this.tryAll(this.choice());
+    this.progress('giving back');
+    const unresolved = await undoAll(this.tester, this.options.abandon);
+    const after = await this.balance('at the end');
+    return explain({ before, after, unresolved });
+  }
+
+  /** Ends the run where the first call shows that it was given the wrong partner or player. */
+  private stopEarly(): void {
+    const { caller, address } = this.tester;
+    const [first] = caller.exchanges;
+    if (first?.came.kind === 'none' && first.came.fault === 'not-sent') {
+      caller.forget(first);
+      caller.stop(`The partner cannot be reached: ${first.came.detail}.`);
+    } else if (first?.reading.kind === 'refusal' && first.reading.code === 'ERR-USER-NOT-FOUND') {
+      caller.stop(`The address ${address} is no player of the partner.`);
+    }
+  }
+
+  private async tryAll(choice: Choice): Promise<void> {
+    const { tester } = this;
+    await this.play(confirmOffered, choice.hasConfirm ? undefined : '--no-confirm was given.');
+    await this.playCalm(choice);
+    await undo(tester);
+    for (const { story, left } of moneyStories({ ...choice, hasConfirm: tester.hasConfirm })) {
+      const wrong = this.whyNoMore();
+      if (wrong !== undefined && left === undefined) tester.verdicts.skip(story.checks, wrong);
+      else await this.play(story, left);
+      await undo(tester);
+    }
+  }
+
+  /** Where points do not come back, each further story would cost some. */
+  private whyNoMore(): string | undefined {
+    const { verdicts, books } = this.tester;
+    const failed = (['deduct-takes', 'revert-gives-back'] as const).find((id) =>
+      verdicts.isFailed(id),
+    );
+    if (failed !== undefined) return `Deductions do not work well enough (${failed}).`;
+    const stuck = books.open().some(({ standing, isClaimed }) => standing.size > 0 && !isClaimed);
+    return stuck ? 'Points of an earlier check could not be given back.' : undefined;
+  }
+
+  private async playCalm(choice: Choice): Promise<void> {
+    await Promise.all(calmStories(choice).map(({ story, left }) => this.play(story, left)));
+  }
+
+  private choice(): Choice {
+    const { hasConfirm = true, mayClaim = true, emptyAddress } = this.options;
+    this.tester.hasConfirm = hasConfirm;
+    return { hasConfirm, mayClaim, emptyAddress };
+  }
+
+  /** @param left why the story is left out, if an option says so */
+  private async play(story: Story, left?: string): Promise<void> {
+    const { verdicts } = this.tester;
+    if (left !== undefined) {
+      verdicts.skip(story.checks, left, true);
+      return;
+    }
+    this.progress(story.title);
+    try {
+      await story.run(this.tester);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      verdicts.skip(story.checks, message);
+      if (error instanceof Blocked || error instanceof RunStopped) return;
+      // A fault of the tester's own is no reason to keep the player's points.
+      this.tester.caller.stop(`The tester itself failed in "${story.title}": ${message}`);
+    }
+    this.progress(story.title);
+  }
+
+  /** Null where it cannot be told. */
+  private async balance(purpose: string): Promise<number | null> {
+    if (this.options.abandon?.aborted === true) return null;
+    try {
+      return await this.tester.points(purpose, -Infinity, { isUndo: true });
+    } catch (error) {
+      if (error instanceof Blocked) return null;
+      throw error;
+    }
+  }
+
+  private progress(title: string): void {
+    const { caller, verdicts } = this.tester;
+    this.options.onProgress?.({
+      judged: verdicts.judged,
+      checks: CHECK_IDS.length,
+      calls: caller.exchanges.length,
+      now: title,
+    });
+  }
+}

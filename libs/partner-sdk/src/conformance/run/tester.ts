@@ -1,0 +1,169 @@
+/** What a story has to work with: the four calls, the books, and the verdicts. */
+import { type CheckId } from '../checks/all-checks.js';
+import { type Severity } from '../checks/check.js';
+import { type Exchange } from '../wire/exchange.js';
+import { newRequestId } from '../../request-id.js';
+import { text } from '../wire/read-answer.js';
+import { Books, idText } from './books.js';
+import { type Caller, type Plan } from './caller.js';
+import { Blocked } from './stop.js';
+import { type Verdicts } from './verdicts.js';
+
+/** What may be changed in a call of a story. */
+export type Twist = Omit<Plan, 'step' | 'query' | 'body'>;
+
+export interface DeductCall {
+  readonly purpose: string;
+  readonly points: number;
+  readonly id: string;
+  /** Default: the player's. */
+  readonly address?: string;
+  readonly twist?: Twist;
+}
+
+export interface RevertCall extends DeductCall {
+  /** Left out: the revert names the redemption id only. */
+  readonly transactionId?: string | undefined;
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly isUndo?: boolean;
+}
+
+export class Tester {
+  readonly books = new Books();
+  /** Turns false when the partner turns out to have no such endpoint. */
+  hasConfirm = true;
+
+  constructor(
+    readonly caller: Caller,
+    readonly verdicts: Verdicts,
+    readonly address: string,
+  ) {}
+
+  newId(): string {
+    return newRequestId(this.caller.nowMs());
+  }
+
+  read(purpose: string, address: string, twist: Twist = {}): Promise<Exchange> {
+    return this.caller.call(purpose, { step: 'balance', query: { address }, ...twist });
+  }
+
+  /** @throws Blocked where there is no balance to be had, or it is below `atLeast` */
+  async points(purpose: string, atLeast = -Infinity, { isUndo = false } = {}): Promise<number> {
+    const plan = { step: 'balance', query: { address: this.address } } as const;
+    const { reading } = await this.caller.call(purpose, plan, { isUndo });
+    const { points } = readable(reading, 'success').fields;
+    const number = typeof points === 'string' && points !== '' ? Number(points) : points;
+    if (typeof number !== 'number' || !Number.isFinite(number)) {
+      throw new Blocked(`The balance cannot be told: points is ${text(points)} (balance-fields).`);
+    }
+    if (number < atLeast) {
+      throw new Blocked(`It needs ${atLeast} points at ${this.address}, and there are ${number}.`);
+    }
+    return number;
+  }
+
+  async deduct({ purpose, points, id, twist, address }: DeductCall): Promise<Exchange> {
+    const terms = { svcRedemptionId: id, address: address ?? this.address, points };
+    const body = { address: terms.address, deductPoints: points, svcRedemptionId: id };
+    this.books.deductionSent(terms);
+    const exchange = await this.caller.call(purpose, { step: 'deduct', body, ...twist });
+    this.books.deductionAnswered(id, exchange);
+    return exchange;
+  }
+
+  async revert(call: RevertCall): Promise<Exchange> {
+    const { purpose, points, id, transactionId, twist, extra, isUndo = false } = call;
+    const body = {
+      svcRedemptionId: id,
+      ...(transactionId === undefined ? {} : { partnerTransactionId: transactionId }),
+      address: call.address ?? this.address,
+      deductPoints: points,
+      revertReason: 'Conformance test',
+      ...extra,
+    };
+    const exchange = await this.caller.call(
+      purpose,
+      { step: 'revert', body, ...twist },
+      { isUndo },
+    );
+    if (exchange.reading.kind === 'success') this.books.revertSucceeded(id, transactionId);
+    return exchange;
+  }
+
+  confirm(
+    purpose: string,
+    body: Readonly<Record<string, unknown>>,
+    twist: Twist = {},
+  ): Promise<Exchange> {
+    return this.caller.call(purpose, { step: 'confirm', body, ...twist });
+  }
+
+  /** Records the verdict: failed where there is a problem. */
+  judge(
+    id: CheckId,
+    observed: string | undefined,
+    exchanges: readonly Exchange[],
+    severity?: Severity,
+  ): void {
+    if (observed === undefined) this.verdicts.pass(id);
+    else {
+      const failure = { observed, exchanges };
+      this.verdicts.fail(id, severity === undefined ? failure : { ...failure, severity });
+    }
+  }
+
+  /**
+   * Fails unless the answer refuses with one of these codes.
+   * @throws Blocked where the answer cannot be read; another check says so
+   */
+  judgeRefusal(id: CheckId, exchange: Exchange, ...codes: readonly string[]): void {
+    this.judge(id, notRefused(exchange, codes), [exchange]);
+  }
+}
+
+/** Undefined where the answer refuses with one of the codes; with no codes, where it refuses at all. @throws Blocked */
+export function notRefused(exchange: Exchange, codes: readonly string[]): string | undefined {
+  const { purpose, reading } = exchange;
+  const reads = readable(reading);
+  if (reads.kind === 'success') {
+    const expected = codes.length === 0 ? 'a refusal' : codes.join(' or ');
+    return `The call (${purpose}) succeeded. Expected: ${expected}.`;
+  }
+  if (codes.length === 0 || codes.includes(reads.code)) return undefined;
+  return `The call (${purpose}) was refused with ${text(reads.code)}. Expected: ${codes.join(' or ')}.`;
+}
+
+/** Undefined where the answer is a success. @throws Blocked */
+export function notSucceeded({ purpose, reading }: Exchange): string | undefined {
+  const reads = readable(reading);
+  if (reads.kind === 'success') return undefined;
+  const message = text(reads.fields['errorMessage']);
+  return `The call (${purpose}) was refused: ${reads.code}, ${message}. Expected: success.`;
+}
+
+type Readable = Exclude<Exchange['reading'], { kind: 'unreadable' }>;
+type Success = Extract<Readable, { kind: 'success' }>;
+
+/** @throws Blocked where it is not, or not of that kind */
+export function readable(reading: Exchange['reading']): Readable;
+export function readable(reading: Exchange['reading'], kind: 'success'): Success;
+export function readable(reading: Exchange['reading'], kind?: 'success'): Readable {
+  if (reading.kind === 'unreadable') {
+    throw new Blocked(`An answer on the way could not be read (${reading.fault}).`);
+  }
+  if (kind === 'success' && reading.kind === 'refusal') {
+    throw new Blocked(`A call on the way was refused with ${text(reading.code)}.`);
+  }
+  return reading;
+}
+
+/** The transaction id of a deduction that must have succeeded for the story to go on. @throws Blocked */
+export function transactionOf({ reading }: Exchange): string | undefined {
+  return idText(readable(reading, 'success').fields['partnerTransactionId']) || undefined;
+}
+
+/** What became of a balance, for a failure; undefined where it is as it should be. */
+export function notBalance(expected: number, found: number, after: string): string | undefined {
+  if (expected === found) return undefined;
+  return `After ${after} the balance should be ${expected}, and it is ${found}.`;
+}

@@ -1,0 +1,137 @@
+/** The same call, wrong in one way, to each of the four endpoints: all of them must refuse it. */
+import { randomUUID } from 'node:crypto';
+import { type CheckId } from '../checks/all-checks.js';
+import { type Tester, type Twist } from '../run/tester.js';
+import { Blocked } from '../run/stop.js';
+import { type Exchange, type Step } from '../wire/exchange.js';
+import { newRequestId } from '../../request-id.js';
+import { claimedPayload } from './confirmation.js';
+import { type Story } from './story.js';
+
+const OFF_MS = 400_000;
+
+interface Wrong {
+  readonly check: CheckId;
+  readonly what: string;
+  /** One for each way to be wrong. */
+  readonly twists: (nowMs: number) => readonly Twist[];
+}
+
+const WRONGS: readonly Wrong[] = [
+  {
+    check: 'auth-key-missing',
+    what: 'without X-API-KEY',
+    twists: () => [{ headers: { 'x-api-key': undefined } }],
+  },
+  {
+    check: 'auth-key-wrong',
+    what: 'with another X-API-KEY',
+    twists: () => [{ headers: { 'x-api-key': 'another-key-than-yours' } }],
+  },
+  {
+    check: 'auth-signature-missing',
+    what: 'without X-API-SIGNATURE',
+    twists: () => [{ headers: { 'x-api-signature': undefined } }],
+  },
+  {
+    check: 'auth-signature-wrong',
+    what: 'with a signature by another secret, or for another id, path or body',
+    twists: (nowMs) => [
+      { signed: { secret: 'another secret than yours' } },
+      { signed: { requestId: newRequestId(nowMs) } },
+      { signed: { path: '/another-path' } },
+      { signed: { body: '{"another":"body"}' } },
+    ],
+  },
+  {
+    check: 'auth-request-missing',
+    what: 'without X-API-REQUEST (the signature leaves it out too)',
+    twists: () => [{ requestId: '', headers: { 'x-api-request': undefined } }],
+  },
+  {
+    check: 'auth-request-version',
+    what: 'with a UUID of version 4 as X-API-REQUEST',
+    twists: () => [{ requestId: randomUUID() }],
+  },
+  {
+    check: 'auth-request-stale',
+    what: 'with an X-API-REQUEST from 400 s ago',
+    twists: (nowMs) => [{ requestId: newRequestId(nowMs - OFF_MS) }],
+  },
+  {
+    check: 'auth-request-future',
+    what: 'with an X-API-REQUEST from 400 s ahead',
+    twists: (nowMs) => [{ requestId: newRequestId(nowMs + OFF_MS) }],
+  },
+];
+
+export const refusals: readonly Story[] = WRONGS.map(({ check, what, twists }) => ({
+  title: `calls ${what}`,
+  checks: [check],
+  async run(tester) {
+    const nowMs = tester.caller.nowMs();
+    const calls = stepsOf(tester).map((step) =>
+      twists(nowMs).map((twist) => send(tester, { step, what, twist })),
+    );
+    judgeAll(tester, check, await Promise.all(calls.flat()));
+  },
+}));
+
+export const reused: Story = {
+  title: 'calls that come a second time',
+  checks: ['auth-request-reused'],
+  async run(tester) {
+    const twice = async (step: Step): Promise<Exchange> => {
+      const requestId = newRequestId(tester.caller.nowMs());
+      await send(tester, { step, what: 'the first time', twist: { requestId } });
+      return send(tester, { step, what: 'the same X-API-REQUEST again', twist: { requestId } });
+    };
+    // A deduction is left out: no harmless one is accepted the first time by everybody.
+    const steps = stepsOf(tester).filter((step) => step !== 'deduct');
+    judgeAll(tester, 'auth-request-reused', await Promise.all(steps.map(twice)));
+  },
+};
+
+function stepsOf({ hasConfirm }: Tester): readonly Step[] {
+  return hasConfirm ? ['balance', 'deduct', 'revert', 'confirm'] : ['balance', 'deduct', 'revert'];
+}
+
+function send(
+  tester: Tester,
+  { step, what, twist }: { readonly step: Step; readonly what: string; readonly twist: Twist },
+): Promise<Exchange> {
+  const { address } = tester;
+  const purpose = `${step} ${what}`;
+  const id = tester.newId();
+  switch (step) {
+    case 'balance':
+      return tester.read(purpose, address, twist);
+    case 'deduct':
+      return tester.deduct({ purpose, points: 1, id, twist });
+    case 'revert':
+      return tester.revert({ purpose, points: 1, id, transactionId: 'none', twist });
+    case 'confirm':
+      return tester.confirm(purpose, claimedPayload({ id, address, points: 1 }), twist);
+  }
+}
+
+/** @throws Blocked where no answer is wrong, but one cannot be read */
+function judgeAll(tester: Tester, check: CheckId, exchanges: readonly Exchange[]): void {
+  const wrong = exchanges.filter(({ reading }) => isAccepted(reading));
+  const blocked = exchanges.find(({ reading }) => reading.kind === 'unreadable');
+  if (wrong.length === 0 && blocked?.reading.kind === 'unreadable') {
+    throw new Blocked(`An answer could not be read (${blocked.reading.fault}).`);
+  }
+  const lines = wrong.map(({ purpose, reading }) => {
+    const how = reading.kind === 'refusal' ? `refused with ${reading.code} only` : 'accepted';
+    return `${purpose}: ${how}.`;
+  });
+  const observed = `Expected ERR-AUTH-FAILED. ${[...new Set(lines)].join(' ')}`;
+  tester.judge(check, lines.length === 0 ? undefined : observed, wrong);
+}
+
+function isAccepted(reading: Exchange['reading']): boolean {
+  return (
+    reading.kind === 'success' || (reading.kind === 'refusal' && reading.code !== 'ERR-AUTH-FAILED')
+  );
+}

@@ -1,0 +1,82 @@
+import { notRefused, notSucceeded, readable, type Tester, transactionOf } from '../run/tester.js';
+import { type Exchange } from '../wire/exchange.js';
+import { claimedPayload, revertedPayload } from './confirmation.js';
+import { type Story } from './story.js';
+
+/** Statuses by which a server says that it has no such endpoint. */
+const ABSENT = [404, 405, 501];
+
+/** Finds out whether there is such an endpoint, before anything else is asked of it. */
+export const confirmOffered: Story = {
+  title: 'whether redemptions can be confirmed',
+  checks: ['confirm-offered', 'confirm-unknown'],
+  async run(tester) {
+    const { address } = tester;
+    const payload = revertedPayload({ id: tester.newId(), address, points: 1 });
+    const exchange = await tester.confirm('an unknown redemption', payload);
+    tester.hasConfirm = !isAbsent(exchange);
+    if (!tester.hasConfirm) {
+      const status = exchange.came.kind === 'answer' ? exchange.came.status : 0;
+      tester.judge('confirm-offered', `The answer has status ${status}.`, [exchange]);
+      // How a server says that it has no such page is its own affair.
+      tester.caller.forget(exchange);
+      return;
+    }
+    tester.verdicts.pass('confirm-offered');
+    tester.judge('confirm-unknown', notRefused(exchange, ['ERR-REDEMPTION-NOT-FOUND']), [exchange]);
+  },
+};
+
+function isAbsent({ came, reading }: Exchange): boolean {
+  if (came.kind === 'none' || !ABSENT.includes(came.status)) return false;
+  return reading.kind !== 'refusal' || reading.code === 'ERR-INTERNAL';
+}
+
+export const confirmReverted: Story = {
+  title: 'the confirmation of a reverted redemption',
+  checks: ['confirm-reverted', 'confirm-repeat'],
+  async run(tester) {
+    await tester.points('before', 1);
+    const id = tester.newId();
+    const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });
+    const transactionId = transactionOf(deducted);
+    readable(
+      (await tester.revert({ purpose: 'revert it', points: 1, id, transactionId })).reading,
+      'success',
+    );
+    const payload = revertedPayload({ id, address: tester.address, points: 1 });
+    await confirmTwice(tester, 'reverted', payload);
+  },
+};
+
+export const confirmClaimed: Story = {
+  title: 'the confirmation of a claimed redemption',
+  checks: ['confirm-claimed', 'confirm-repeat'],
+  async run(tester) {
+    await tester.points('before', 1);
+    const id = tester.newId();
+    const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });
+    readable(deducted.reading, 'success');
+    const payload = claimedPayload({ id, address: tester.address, points: 1 });
+    await confirmTwice(tester, 'claimed', payload);
+  },
+};
+
+async function confirmTwice(
+  tester: Tester,
+  status: 'claimed' | 'reverted',
+  payload: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const first = await tester.confirm(`confirm as ${status}`, payload);
+  if (status === 'claimed' && first.reading.kind !== 'refusal') {
+    tester.books.claimed(String(payload['svcRedemptionId']));
+  }
+  const problem = notSucceeded(first);
+  tester.judge(`confirm-${status}`, problem, [first]);
+  if (problem !== undefined) return;
+  const again = await tester.confirm(`confirm as ${status} again`, payload);
+  const { reading } = again;
+  // The service takes a duplicate for delivered.
+  const isDuplicate = reading.kind === 'refusal' && reading.code === 'ERR-DUPLICATE-REQUEST';
+  tester.judge('confirm-repeat', isDuplicate ? undefined : notSucceeded(again), [first, again]);
+}

@@ -1,0 +1,153 @@
+import { notBalance, notSucceeded, notRefused, type Tester, transactionOf } from '../run/tester.js';
+import { idText } from '../run/books.js';
+import { type Exchange } from '../wire/exchange.js';
+import { type Story } from './story.js';
+
+interface Life {
+  readonly id: string;
+  readonly transactionId: string | undefined;
+}
+
+/** One deduction of one point: taken, repeated, given back wrongly, rightly and again, and repeated once more. */
+export const deductionLife: Story = {
+  title: 'the life of a deduction',
+  checks: [
+    'deduct-takes',
+    'deduct-repeat-once',
+    'deduct-repeat-refused',
+    'deduct-repeat-names-transaction',
+    'deduct-repeat-right-id',
+    'revert-wrong-amount',
+    'revert-gives-back',
+    'revert-names-transaction',
+    'revert-twice-once',
+    'revert-twice-refused',
+    'revert-frees-no-id',
+  ],
+  async run(tester) {
+    const before = await tester.points('before', 1);
+    const id = tester.newId();
+    const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });
+    const refused = notSucceeded(deducted);
+    const left = await tester.points('after the deduction');
+    const taken = refused ?? notBalance(before - 1, left, 'a deduction of 1');
+    tester.judge('deduct-takes', taken, [deducted]);
+    let life: Life = { id, transactionId: transactionOf(deducted) };
+    await repeat(tester, life, left);
+    // An id that was deducted twice would muddle what follows.
+    if (tester.verdicts.isFailed('deduct-repeat-once')) life = await anotherLife(tester);
+    await revertWrongly(tester, life);
+    const reverted = await revertRightly(tester, life);
+    await revertAgain(tester, life, reverted);
+    await deductAgain(tester, life);
+  },
+};
+
+async function anotherLife(tester: Tester): Promise<Life> {
+  const id = tester.newId();
+  const deducted = await tester.deduct({ purpose: 'deduct another point', points: 1, id });
+  return { id, transactionId: transactionOf(deducted) };
+}
+
+async function repeat(tester: Tester, { id, transactionId }: Life, left: number): Promise<void> {
+  const repeated = await tester.deduct({ purpose: 'the same redemption id again', points: 1, id });
+  const after = await tester.points('after the repetition');
+  const moved = notBalance(left, after, 'the same redemption id again');
+  tester.judge('deduct-repeat-once', moved, [repeated]);
+  tester.judgeRefusal('deduct-repeat-refused', repeated, 'ERR-DUPLICATE-REQUEST');
+  if (repeated.reading.kind !== 'refusal') {
+    tester.verdicts.skip(
+      ['deduct-repeat-names-transaction', 'deduct-repeat-right-id'],
+      'The repetition was not refused (deduct-repeat-refused).',
+    );
+    return;
+  }
+  const named = namedIn(repeated);
+  tester.judge(
+    'deduct-repeat-names-transaction',
+    named === '' ? 'The answer has no partnerTransactionId.' : undefined,
+    [repeated],
+  );
+  if (named === '' || transactionId === undefined) return;
+  const wrong = `The answer names ${named}. The deduction is ${transactionId}.`;
+  tester.judge('deduct-repeat-right-id', named === transactionId ? undefined : wrong, [repeated]);
+}
+
+async function revertWrongly(tester: Tester, { id, transactionId }: Life): Promise<void> {
+  const before = await tester.points('before the revert');
+  const purpose = 'revert 2 points of a deduction of 1';
+  const reverted = await tester.revert({ purpose, points: 2, id, transactionId });
+  const after = await tester.points('after the wrong revert');
+  const problem =
+    notBalance(before, after, 'a revert of the wrong amount') ??
+    notRefused(reverted, ['ERR-INVALID-AMOUNT']);
+  tester.judge('revert-wrong-amount', problem, [reverted]);
+}
+
+async function revertRightly(tester: Tester, life: Life): Promise<Exchange> {
+  const { id, transactionId } = life;
+  const before = await tester.points('before the revert');
+  const reverted = await tester.revert({ purpose: 'revert it', points: 1, id, transactionId });
+  const after = await tester.points('after the revert');
+  if (tester.verdicts.isFailed('revert-wrong-amount')) {
+    const why = 'The revert of the wrong amount went through (revert-wrong-amount).';
+    tester.verdicts.skip(['revert-gives-back', 'revert-names-transaction'], why);
+    return reverted;
+  }
+  const problem = notSucceeded(reverted) ?? notBalance(before + 1, after, 'the revert');
+  tester.judge('revert-gives-back', problem, [reverted]);
+  if (reverted.reading.kind !== 'success') return reverted;
+  const named = namedIn(reverted);
+  const wrong = `The answer names the transaction ${named}. It is ${transactionId ?? 'without an id'}.`;
+  const isRight = named === '' || transactionId === undefined || named === transactionId;
+  tester.judge('revert-names-transaction', isRight ? undefined : wrong, [reverted]);
+  return reverted;
+}
+
+async function revertAgain(
+  tester: Tester,
+  { id, transactionId }: Life,
+  first: Exchange,
+): Promise<void> {
+  const before = await tester.points('before the second revert');
+  const again = await tester.revert({ purpose: 'revert it again', points: 1, id, transactionId });
+  const after = await tester.points('after the second revert');
+  tester.judge('revert-twice-once', notBalance(before, after, 'a second revert'), [again]);
+  const problem = notRefused(again, ['ERR-ALREADY-REVERTED']);
+  // The same answer once more, with nothing moved, is against the letter only.
+  const isEcho = before === after && revertIdIn(again) === revertIdIn(first);
+  const severity = isEcho && revertIdIn(first) !== '' ? 'warning' : undefined;
+  tester.judge('revert-twice-refused', problem, [again], severity);
+}
+
+async function deductAgain(tester: Tester, { id }: Life): Promise<void> {
+  const before = await tester.points('before the id comes again');
+  const again = await tester.deduct({ purpose: 'deduct a reverted id', points: 1, id });
+  const after = await tester.points('after the id came again');
+  const moved = notBalance(before, after, 'a deduction with the id of a reverted one');
+  const refused = notRefused(again, ['ERR-DUPLICATE-REQUEST']);
+  // Where any repetition fares so, the check of repetitions says it.
+  const isKnown =
+    tester.verdicts.isFailed('deduct-repeat-refused') ||
+    tester.verdicts.isFailed('deduct-repeat-once');
+  if (isKnown) {
+    tester.verdicts.skip(
+      ['revert-frees-no-id'],
+      'No repetition is recognised (deduct-repeat-once).',
+    );
+    return;
+  }
+  tester.judge('revert-frees-no-id', moved ?? refused, [again]);
+  const named = namedIn(again);
+  const wrong = `The deduction was reverted, and a repetition still names it: ${named}.`;
+  const isNamed = again.reading.kind === 'refusal' && named !== '';
+  tester.judge('deduct-repeat-right-id', isNamed ? wrong : undefined, [again]);
+}
+
+function namedIn({ reading }: Exchange): string {
+  return reading.kind === 'unreadable' ? '' : idText(reading.fields['partnerTransactionId']);
+}
+
+function revertIdIn({ reading }: Exchange): string {
+  return reading.kind === 'success' ? idText(reading.fields['partnerRevertId']) : '';
+}

@@ -1,0 +1,104 @@
+/** Whether an answer is signed for its call, and, where it is not, what was signed instead. */
+import { canonicalJson } from '../../signing/canonical-json.js';
+import { sign, verifyJson } from '../../signing/signature.js';
+import { type Came, type Exchange, type Sent } from './exchange.js';
+import { jsonOf } from './read-answer.js';
+
+export function judgeSignature(secret: string, sent: Sent, came: Came): Exchange['signature'] {
+  if (came.kind === 'none') return 'none';
+  const given = came.headers['x-api-signature'];
+  if (given === undefined) return 'missing';
+  const { method, target: url } = sent;
+  const message = { method, url, requestId: sent.headers['x-api-request'], body: came.body };
+  return verifyJson(secret, message, given) ? 'valid' : 'wrong';
+}
+
+interface Guess {
+  readonly what: string;
+  readonly content: Uint8Array;
+}
+
+/** What a wrong signature is over, where that can be found out by trying the mistakes that are made most. */
+export function explainSignature(secret: string, sent: Sent, came: Came): string | undefined {
+  if (came.kind === 'none') return undefined;
+  const given = came.headers['x-api-signature'] ?? '';
+  for (const { what, content } of guesses(sent, came.body)) {
+    for (const [how, key] of keysOf(secret)) {
+      // All of it as the body of an empty message: the content is what is guessed at.
+      const hex = sign(key, { method: '', url: '', body: content });
+      const base64 = Buffer.from(hex, 'hex').toString('base64');
+      if (given === hex) return `It is over ${what}${how}.`;
+      if (given.toLowerCase() === hex) return `It is over ${what}${how}, not in lower case.`;
+      if (given === base64) return `It is over ${what}${how}, in base64 instead of hex.`;
+      if (given === `sha256=${hex}`) return `It is over ${what}${how}, after "sha256=".`;
+    }
+  }
+  return undefined;
+}
+
+function guesses(sent: Sent, body: Uint8Array): Guess[] {
+  const { method, path, requestId } = partsOf(sent);
+  const bodies: [string, string | Uint8Array][] = [['BODY', body]];
+  const json = jsonOf(body);
+  const canonical = canonicalOf(body);
+  if (canonical !== undefined) bodies.push(['BODY in canonical form', canonical]);
+  if (json !== undefined) {
+    bodies.push(['BODY printed with blanks', JSON.stringify(json.value, null, 2)]);
+    bodies.push(['BODY as JSON.stringify prints it', JSON.stringify(json.value)]);
+  }
+  bodies.push(['the body of the CALL', sent.body], ['no body', '']);
+  const heads: [string, string][] = [
+    ['METHOD + PATH + X-API-REQUEST + ', method + path + requestId],
+    ['METHOD + PATH (no X-API-REQUEST) + ', method + path],
+    ['METHOD + PATH with its query + X-API-REQUEST + ', method + sent.target + requestId],
+    ['PATH + X-API-REQUEST (no METHOD) + ', path + requestId],
+    ['METHOD in lower case + PATH + X-API-REQUEST + ', method.toLowerCase() + path + requestId],
+    ['X-API-REQUEST + ', requestId],
+    ['', ''],
+  ];
+  for (const part of endsOf(path)) {
+    heads.push([`METHOD + ${part} (another path) + X-API-REQUEST + `, method + part + requestId]);
+  }
+  return heads.flatMap(([head, text]) =>
+    bodies.map(([what, content]) => ({
+      what: head + what,
+      content: Buffer.concat([Buffer.from(text), Buffer.from(content)]),
+    })),
+  );
+}
+
+/** The path without its first part, its first two, and so on: what a router behind a prefix sees. */
+function endsOf(path: string): string[] {
+  const parts = path.split('/').slice(1);
+  const ends = parts.slice(1).map((_, index) => `/${parts.slice(index + 1).join('/')}`);
+  return [...ends, `${path}/`];
+}
+
+function keysOf(secret: string): [string, string][] {
+  const keys: [string, string][] = [['', secret]];
+  if (secret.trim() !== secret) keys.push([', with the secret trimmed', secret.trim()]);
+  return keys;
+}
+
+function partsOf({ method, target, headers }: Sent): {
+  method: string;
+  path: string;
+  requestId: string;
+} {
+  return {
+    method,
+    path: target.split('?', 1)[0] ?? '',
+    requestId: headers['x-api-request'] ?? '',
+  };
+}
+
+function canonicalOf(body: Uint8Array): string | undefined {
+  const json = jsonOf(body);
+  if (json === undefined) return undefined;
+  try {
+    return canonicalJson(json.value);
+  } catch {
+    // JSON that has no canonical form, such as half of a surrogate pair.
+    return undefined;
+  }
+}

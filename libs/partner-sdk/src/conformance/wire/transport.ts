@@ -1,0 +1,106 @@
+/** One request on a connection of its own, within one total time, as the service sends it: no redirects, no second attempt. */
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { type Answer, type Came, type NoAnswer, type Sent } from './exchange.js';
+
+/** What the service reads of an answer at most. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/** The service's own. */
+const CONNECT_TIMEOUT_MS = 3000;
+
+export interface TransportLimits {
+  readonly timeoutMs: number;
+}
+
+export function transport(baseUrl: URL, sent: Sent, { timeoutMs }: TransportLimits): Promise<Came> {
+  const startedAt = performance.now();
+  const durationMs = (): number => Math.round(performance.now() - startedAt);
+  return new Promise((resolve) => {
+    let isConnected = false;
+    const request = open(baseUrl, sent);
+    const end = (came: Came): void => {
+      clearTimeout(timer);
+      clearTimeout(connectTimer);
+      resolve(came);
+      request.destroy();
+    };
+    const none = (fault: NoAnswer['fault'], detail: string): void => {
+      end({ kind: 'none', fault, detail, durationMs: durationMs() });
+    };
+    const timer = setTimeout(() => {
+      none(isConnected ? 'timeout' : 'not-sent', `no whole answer within ${timeoutMs} ms`);
+    }, timeoutMs);
+    const connectTimer = setTimeout(() => {
+      if (!isConnected) none('not-sent', `no connection within ${CONNECT_TIMEOUT_MS} ms`);
+    }, CONNECT_TIMEOUT_MS);
+    request.on('error', (error) => {
+      none(isConnected ? 'broken' : 'not-sent', describe(error));
+    });
+    request.on('socket', (socket) => {
+      const isSecure = baseUrl.protocol === 'https:';
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => (isConnected = true));
+    });
+    request.on('response', (response) => {
+      isConnected = true;
+      collect(response, {
+        onWhole: (body) => {
+          end({ kind: 'answer', ...headOf(response), body, durationMs: durationMs() });
+        },
+        onBroken: none,
+      });
+    });
+    request.end(sent.body);
+  });
+}
+
+function open(baseUrl: URL, { method, target, headers }: Sent): ClientRequest {
+  const secure = baseUrl.protocol === 'https:';
+  return (secure ? requestHttps : requestHttp)({
+    protocol: baseUrl.protocol,
+    // An IPv6 address stands in brackets in a URL only.
+    hostname: baseUrl.hostname.replace(/^\[|\]$/g, ''),
+    ...(baseUrl.port === '' ? {} : { port: Number(baseUrl.port) }),
+    method,
+    path: target,
+    headers: { ...headers, connection: 'close' },
+    agent: false,
+  });
+}
+
+function collect(
+  response: IncomingMessage,
+  ends: {
+    readonly onWhole: (body: Buffer) => void;
+    readonly onBroken: (fault: NoAnswer['fault'], detail: string) => void;
+  },
+): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) return;
+    response.removeAllListeners('data');
+    ends.onBroken('too-large', `the body is larger than ${MAX_BODY_BYTES} bytes`);
+  });
+  response.on('error', (error) => {
+    ends.onBroken('broken', `status ${response.statusCode ?? 0}, then: ${describe(error)}`);
+  });
+  response.on('end', () => {
+    ends.onWhole(Buffer.concat(chunks));
+  });
+}
+
+function headOf(response: IncomingMessage): Pick<Answer, 'status' | 'headers'> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headersDistinct)) {
+    if (value !== undefined) headers[name] = value.join(', ');
+  }
+  return { status: response.statusCode ?? 0, headers };
+}
+
+function describe(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? error.message : `${code}: ${error.message}`;
+}

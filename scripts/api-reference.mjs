@@ -1,0 +1,130 @@
+/**
+ * Writes the part of docs/partners/api-reference.md that is made from docs/wire/openapi.json, between its two marks; the rest of the page
+ * is written by hand. `--check` writes nothing and fails where the page is not up to date.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
+
+const DOCUMENT = 'docs/wire/openapi.json';
+const PAGE = 'docs/partners/api-reference.md';
+const BEGIN =
+  '<!-- Made from ../wire/openapi.json by `npm run docs:reference`: change that one. -->';
+const END = '<!-- End of what is made. -->';
+
+const { paths, components, info } = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
+
+/** @param {string} text */
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** @param {string[]} head @param {string[][]} rows */
+function table(head, rows) {
+  const line = (cells) => `| ${cells.map(cell).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** The last part of a `$ref`. */
+const nameOf = ($ref) => $ref.split('/').at(-1);
+
+function typeOf(schema) {
+  if (schema.$ref) return `[${nameOf(schema.$ref)}](#${nameOf(schema.$ref).toLowerCase()})`;
+  if (schema.type === 'array') return `list of ${typeOf(schema.items)}`;
+  if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(' or ');
+  return schema.format ? `${schema.type}, ${schema.format}` : schema.type;
+}
+
+function limitsOf({ minimum, maximum, exclusiveMinimum, minItems, maxItems, pattern, ...schema }) {
+  const limits = [];
+  if (minimum !== undefined && maximum !== undefined) limits.push(`${minimum} to ${maximum}.`);
+  else if (minimum !== undefined) limits.push(`${minimum} or more.`);
+  if (exclusiveMinimum !== undefined) limits.push(`More than ${exclusiveMinimum}.`);
+  if (minItems !== undefined && maxItems !== undefined) limits.push(`${minItems} to ${maxItems}.`);
+  if (pattern !== undefined) limits.push(`\`${pattern}\``);
+  if (schema.default !== undefined) limits.push(`Default: ${schema.default}.`);
+  return limits.join(' ');
+}
+
+const about = (schema, description = schema.description ?? '') =>
+  [description, limitsOf(schema)].filter(Boolean).join(' ');
+
+function parameters({ parameters }) {
+  const rows = parameters.map(({ name, required, schema, description }) => [
+    `\`${name}\``,
+    required ? 'yes' : 'no',
+    typeOf(schema),
+    about(schema, description),
+  ]);
+  return table(['query parameter', 'required', 'type', ''], rows);
+}
+
+function answers({ responses }) {
+  const rows = Object.entries(responses).map(([status, { description, content }]) => {
+    const schema = content['application/json'].schema;
+    const code = schema.properties?.code?.enum?.map((value) => `\`${value}\``).join(', ');
+    return [status, code ?? typeOf(schema), description];
+  });
+  return table(['status', 'body, or `code` of the error', 'when'], rows);
+}
+
+/** Which statuses carry each header; all of them, mostly. */
+function headers({ responses }) {
+  const seen = new Map();
+  for (const [status, { headers: given }] of Object.entries(responses)) {
+    for (const [name, header] of Object.entries(given)) {
+      const known = seen.get(name) ?? { header, statuses: [] };
+      known.statuses.push(status);
+      seen.set(name, known);
+    }
+  }
+  const all = Object.keys(responses).length;
+  const rows = [...seen].map(([name, { header, statuses }]) => [
+    `\`${name}\``,
+    statuses.length === all ? 'all' : statuses.join(', '),
+    header.description,
+  ]);
+  return table(['header', 'on', ''], rows);
+}
+
+function schemaText([name, { required, properties }]) {
+  const rows = Object.entries(properties).map(([field, schema]) => [
+    `\`${field}\``,
+    typeOf(schema),
+    required.includes(field) ? 'always' : 'may be absent',
+    about(schema),
+  ]);
+  return `### ${name}\n\n${table(['field', 'type', 'there', ''], rows)}`;
+}
+
+function operationText([path, operations]) {
+  return Object.entries(operations).map(([method, operation]) =>
+    [
+      `### ${method.toUpperCase()} ${path}`,
+      operation.description,
+      parameters(operation),
+      `**Answers**\n\n${answers(operation)}`,
+      `**Headers of the answers**\n\n${headers(operation)}`,
+    ].join('\n\n'),
+  );
+}
+
+function reference() {
+  return [
+    BEGIN,
+    `Contract of ${info.version}. ${info.description} Send your key in \`${components.securitySchemes.apiKey.name}\`.`,
+    ...Object.entries(paths).flatMap(operationText),
+    ...Object.entries(components.schemas).map(schemaText),
+    END,
+  ].join('\n\n');
+}
+
+const page = readFileSync(PAGE, 'utf8');
+const [before, afterBegin] = page.split(BEGIN);
+const after = afterBegin?.split(END)[1];
+if (after === undefined) throw new Error(`${PAGE} has lost its marks.`);
+const config = await resolveConfig(PAGE);
+const made = await format(before + reference() + after, { ...config, parser: 'markdown' });
+if (!process.argv.includes('--check')) writeFileSync(PAGE, made);
+else if (made !== page) {
+  console.error(`${PAGE} is not what ${DOCUMENT} says: npm run docs:reference`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,112 @@
+/** A partner's own folder: the SDK as it is published, and the code of a page. */
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { codeBlocks, read } from './markdown.js';
+
+const SDK = 'libs/partner-sdk';
+const MODULES = resolve('node_modules');
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'ES2023',
+    module: 'NodeNext',
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    erasableSyntaxOnly: true,
+    noEmit: true,
+    types: ['node'],
+  },
+  include: ['*.ts'],
+};
+
+export type Environment = Readonly<Record<string, string>>;
+
+export class GameFolder {
+  private readonly running: ChildProcess[] = [];
+
+  private constructor(readonly path: string) {}
+
+  /** Builds the SDK into it, and writes each block of the page that has a file's name. */
+  static of(page: string): GameFolder {
+    const folder = new GameFolder(mkdtempSync(join(tmpdir(), 'partner-game-')));
+    folder.installSdk();
+    folder.write('package.json', JSON.stringify({ type: 'module' }));
+    folder.write('tsconfig.json', JSON.stringify(TSCONFIG));
+    for (const { title, code } of codeBlocks(read(page))) {
+      if (/^[\w-]+\.ts$/.test(title)) folder.write(title, code);
+    }
+    return folder;
+  }
+
+  private installSdk(): void {
+    const sdk = join(this.path, 'node_modules/@lowmark/partner-sdk');
+    mkdirSync(sdk, { recursive: true });
+    const build = [join(SDK, 'build.mjs'), join(sdk, 'dist')];
+    execFileSync(process.execPath, build, { stdio: 'pipe' });
+    cpSync(join(SDK, 'package.json'), join(sdk, 'package.json'));
+    this.link('canonicalize');
+    this.link('@types/node');
+    this.link('undici-types');
+  }
+
+  /** What `npm install` would bring. */
+  private link(name: string): void {
+    const target = join(this.path, 'node_modules', name);
+    mkdirSync(dirname(target), { recursive: true });
+    symlinkSync(join(MODULES, name), target);
+  }
+
+  private write(name: string, text: string): void {
+    writeFileSync(join(this.path, name), text);
+  }
+
+  /** @returns what the compiler finds wrong */
+  async typeErrors(): Promise<string> {
+    try {
+      await this.node([join(MODULES, 'typescript/bin/tsc'), '-p', '.'], {});
+      return '';
+    } catch (error) {
+      return (error as { stdout: string }).stdout;
+    }
+  }
+
+  /** Runs a program to its end. @returns what it printed */
+  async node(args: readonly string[], env: Environment): Promise<string> {
+    const options = { cwd: this.path, env: { PATH: process.env['PATH'], ...env } };
+    return (await promisify(execFile)(process.execPath, args, options)).stdout;
+  }
+
+  /** Starts a server that says where it listens. @returns its port */
+  async serve(file: string, env: Environment): Promise<number> {
+    const options = { cwd: this.path, env: { PATH: process.env['PATH'], PORT: '0', ...env } };
+    const child = spawn(process.execPath, [file], options);
+    this.running.push(child);
+    let output = '';
+    return new Promise((done, fail) => {
+      const hear = (bytes: Buffer): void => {
+        output += bytes.toString('utf8');
+        const [, port] = /port: (\d+)/.exec(output) ?? [];
+        if (port !== undefined) done(Number(port));
+      };
+      child.stdout.on('data', hear);
+      child.stderr.on('data', hear);
+      child.once('exit', () => {
+        fail(new Error(`${file} ended: ${output}`));
+      });
+    });
+  }
+
+  async remove(): Promise<void> {
+    const alive = this.running.filter(
+      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+    );
+    const ended = alive.map((child) => once(child, 'exit'));
+    for (const child of alive) child.kill();
+    await Promise.all(ended);
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { PARTNER_CAPABILITIES, PARTNER_ERROR_CODES } from '#libs/domain';
+import { anchors, codeBlocks, links, pages, read } from './markdown.js';
+
+describe('the reader of pages', () => {
+  it('finds links, anchors and code, and nothing of the first two in code', () => {
+    const page = [
+      '# One `two`: three?',
+      '[a](x.md#y) and `[b](no)`',
+      '## Again',
+      '## Again',
+      '```ts a.ts',
+      '# no [c](no)',
+      '```',
+      '',
+    ].join('\n');
+    expect(links(page)).toEqual(['x.md#y']);
+    expect(anchors(page)).toEqual(['one-two-three', 'again', 'again-1']);
+    expect(codeBlocks(page)).toEqual([{ language: 'ts', title: 'a.ts', code: '# no [c](no)\n' }]);
+  });
+});
+
+describe.each(pages())('%s', (page) => {
+  it('links to files and headings that exist', () => {
+    const missing = links(read(page)).filter((link) => !isThere(page, link));
+    expect(missing).toEqual([]);
+  });
+
+  it('has JSON that is JSON', () => {
+    for (const { language, code } of codeBlocks(read(page))) {
+      if (language === 'json') expect(() => JSON.parse(code) as unknown).not.toThrow();
+    }
+  });
+
+  it('names npm scripts that exist', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const named = [...read(page).matchAll(/npm run (?:--silent )?([\w:]+)/g)];
+    for (const [, script = ''] of named) expect(scripts).toHaveProperty([script]);
+  });
+
+  it('is linked from the first page', () => {
+    const name = page.split('/').at(-1) ?? '';
+    if (name !== 'README.md') expect(links(read('docs/partners/README.md'))).toContain(name);
+  });
+});
+
+describe('the API reference', () => {
+  it('says of the staking API what openapi.json says', () => {
+    const check = (): string =>
+      execFileSync(process.execPath, ['scripts/api-reference.mjs', '--check'], {
+        stdio: 'pipe',
+      }).toString('utf8');
+    expect(check).not.toThrow();
+  });
+
+  it('has every error code and capability that there is, and no other', () => {
+    const page = read('docs/partners/api-reference.md');
+    const codes = new Set([...page.matchAll(/ERR-[A-Z-]+[A-Z]/g)].map(([code]) => code));
+    expect([...codes].sort()).toEqual([...PARTNER_ERROR_CODES].sort());
+    const table = page.slice(page.indexOf('### Capabilities'));
+    const named = [...table.matchAll(/^\| `([a-z-]+)`/gm)].map(([, name]) => name);
+    expect(named.sort()).toEqual([...PARTNER_CAPABILITIES].sort());
+  });
+});
+
+describe('the changes', () => {
+  it('begin with the version that the API sends', () => {
+    const openApi = JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8')) as {
+      info: { version: string };
+    };
+    const [newest] = /^## (.*)$/m.exec(read('docs/partners/changelog.md'))?.slice(1) ?? [];
+    expect(newest).toBe(openApi.info.version);
+  });
+});
+
+function isThere(page: string, link: string): boolean {
+  if (/^[a-z]+:/.test(link)) return link.startsWith('https://');
+  const [file = '', anchor] = link.split('#');
+  const target = file === '' ? page : join(dirname(page), file);
+  if (!existsSync(target)) return false;
+  return anchor === undefined || anchors(read(target)).includes(anchor);
+}

@@ -44,7 +44,7 @@ function api({ settings, chain, databaseUrl, secretsKey, anonSecret }: PlanParts
     API_ANON_SECRET: anonSecret,
     API_PORT: String(port),
   };
-  const defaults = { ...chain.defaults, API_HOST: LOOPBACK };
+  const defaults = { ...chain.defaults, API_HOST: LOOPBACK, SIGNATURE_DEBUGGER: 'true' };
   return { name: 'api', port, environment: childEnvironment(added, defaults) };
 }
 

@@ -1,11 +1,12 @@
 import { Min } from 'class-validator';
 import {
-  address,
+  CHAIN_ID_SETTING,
   DatabaseSettings,
-  finality,
+  FINALITY_SETTING,
+  RPC_URLS_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
-  urlList,
+  TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
 
@@ -23,29 +24,16 @@ export class PartnerSettings extends DatabaseSettings {
 
 /** What `redemption show` asks the chain with; without them it says so. */
 export class EvidenceSettings {
-  @Setting({ description: 'The chain’s id; every endpoint must agree.', example: '2741' })
+  @Setting(CHAIN_ID_SETTING)
   @Min(1)
   readonly chainId!: number;
 
-  @Setting({
-    description: 'JSON-RPC endpoints separated by commas, the preferred one first.',
-    secret: true,
-    example: 'http://127.0.0.1:8545',
-    parse: urlList('http', 'https'),
-  })
+  @Setting(RPC_URLS_SETTING)
   readonly rpcUrls!: string[];
 
-  @Setting({
-    description: 'Which blocks count as final: finalized, safe or depth:<blocks>.',
-    default: 'finalized',
-    parse: finality,
-  })
+  @Setting(FINALITY_SETTING)
   readonly finality!: string;
 
-  @Setting({
-    description: 'The staked token.',
-    example: '0x1111111111111111111111111111111111111111',
-    parse: address,
-  })
+  @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
 }

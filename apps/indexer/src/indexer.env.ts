@@ -1,12 +1,14 @@
 import { Max, Min } from 'class-validator';
 import {
   address,
+  CHAIN_ID_SETTING,
   commaList,
-  finality,
+  FINALITY_SETTING,
   naturalBigInt,
+  RPC_URLS_SETTING,
   ServiceSettings,
   Setting,
-  urlList,
+  TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
 import { parsePriceSource, type PriceSource } from './price/price-source.js';
@@ -27,23 +29,14 @@ function viewFunction(text: string): string {
 
 /** The settings of the indexer. */
 export class IndexerSettings extends ServiceSettings {
-  @Setting({ description: 'The chain’s id; every endpoint must agree.', example: '2741' })
+  @Setting(CHAIN_ID_SETTING)
   @Min(1)
   readonly chainId!: number;
 
-  @Setting({
-    description: 'JSON-RPC endpoints separated by commas, the preferred one first.',
-    secret: true,
-    example: 'http://127.0.0.1:8545',
-    parse: urlList('http', 'https'),
-  })
+  @Setting(RPC_URLS_SETTING)
   readonly rpcUrls!: string[];
 
-  @Setting({
-    description: 'Which blocks count as final: finalized, safe or depth:<blocks>.',
-    default: 'finalized',
-    parse: finality,
-  })
+  @Setting(FINALITY_SETTING)
   readonly finality!: string;
 
   @Setting({
@@ -84,11 +77,7 @@ export class IndexerSettings extends ServiceSettings {
   })
   readonly stakeBalanceView?: string;
 
-  @Setting({
-    description: 'The staked token.',
-    example: '0x1111111111111111111111111111111111111111',
-    parse: address,
-  })
+  @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
 
   @Setting({ description: 'Overrides the symbol read from the chain.', optional: true })

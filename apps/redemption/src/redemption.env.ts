@@ -1,13 +1,15 @@
 import { Matches, Max, Min } from 'class-validator';
 import {
   address,
+  CHAIN_ID_SETTING,
   commaList,
-  finality,
+  FINALITY_SETTING,
   naturalBigInt,
+  RPC_URLS_SETTING,
   SecretsSettings,
   Setting,
+  TOKEN_CONTRACT_SETTING,
   trustedProxies,
-  urlList,
 } from '#libs/config';
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
 
@@ -34,30 +36,17 @@ function tokens(text: string): Decimal {
 
 /** The settings of the redemption service. */
 export class RedemptionSettings extends SecretsSettings {
-  @Setting({ description: 'The chain’s id; every endpoint must agree.', example: '2741' })
+  @Setting(CHAIN_ID_SETTING)
   @Min(1)
   readonly chainId!: number;
 
-  @Setting({
-    description: 'JSON-RPC endpoints separated by commas, the preferred one first.',
-    secret: true,
-    example: 'http://127.0.0.1:8545',
-    parse: urlList('http', 'https'),
-  })
+  @Setting(RPC_URLS_SETTING)
   readonly rpcUrls!: string[];
 
-  @Setting({
-    description: 'Which blocks count as final: finalized, safe or depth:<blocks>.',
-    default: 'finalized',
-    parse: finality,
-  })
+  @Setting(FINALITY_SETTING)
   readonly finality!: string;
 
-  @Setting({
-    description: 'The staked token.',
-    example: '0x1111111111111111111111111111111111111111',
-    parse: address,
-  })
+  @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
 
   @Setting({ description: 'Overrides the decimals read from the chain.', optional: true })

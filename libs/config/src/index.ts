@@ -1,4 +1,10 @@
 export {
+  CHAIN_ID_SETTING,
+  FINALITY_SETTING,
+  RPC_URLS_SETTING,
+  TOKEN_CONTRACT_SETTING,
+} from './chain.settings.js';
+export {
   type AppSettings,
   appSettings,
   renderEnvExample,

@@ -32,7 +32,7 @@ import { PartnerDirectory } from '../partner/partner-directory.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine } from '../worker/create-engine.js';
 import { type Engine } from '../worker/engine.js';
-import { LedgerPartner, PARTNER_KEY, PARTNER_SECRET } from './ledger-partner.support-spec.js';
+import { CALLBACK_KEY, CALLBACK_SECRET, GameServer } from './game-server.support-spec.js';
 
 const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY).address;
 const TTL_SECONDS = 600;
@@ -51,7 +51,7 @@ export class EngineBench {
   readonly test: TestDatabase;
   readonly database: Database;
   readonly chain: VaultBench;
-  readonly partner: LedgerPartner;
+  readonly partner: GameServer;
   readonly clock: FakeClock;
   private readonly keyRing = new KeyRing(mintSecretsKey());
 
@@ -119,7 +119,7 @@ export class EngineBench {
       clock,
       chain: signed,
       database: await test.open({ poolSize: 8 }),
-      partner: await LedgerPartner.start(),
+      partner: await GameServer.start(),
     });
     await bench.addPartner();
     return bench;
@@ -150,8 +150,8 @@ export class EngineBench {
   async setCallback(capabilities: readonly PartnerCapability[]): Promise<void> {
     await new CallbackStore(this.database).set(this.partnerId, {
       url: this.partner.url,
-      key: PARTNER_KEY,
-      secretCiphertext: this.keyRing.seal(PARTNER_SECRET, hashApiKey(PARTNER_KEY)),
+      key: CALLBACK_KEY,
+      secretCiphertext: this.keyRing.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
       usdPerPoint: { digits: 1n, scale: 2 },
       confirms: true,
       capabilities,

@@ -9,7 +9,7 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
-import { refusal } from '../testing/ledger-partner.support-spec.js';
+import { refusal } from '../testing/game-server.support-spec.js';
 
 let bench: EngineBench;
 beforeAll(async () => {

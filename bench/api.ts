@@ -1,9 +1,11 @@
 /**
- * What an answer of the API costs beside a bare server that signs a constant body of the same size: both are programs of their
- * own, loaded in turn by the same client. And what the wallet read costs: the busiest beside a quiet one, through the API and
+ * What an answer of the API costs beside a bare server that signs a constant body of the same size: all are programs of their
+ * own, loaded in turn by the same client. `cached`: one wallet again and again; `all wallets`: more of them than one process
+ * keeps, so that each is read from the database, or from Redis where there is one. And what the wallet read costs: the busiest beside a quiet one, through the API and
  * at the database alone.
  *
  *   npm run bench -- api [--wallets 20000] [--changes 1000000] [--runs 5] [--seconds 3] [--connections 1,16]
+ *                        [--profile yes], which writes a CPU profile of each API to .data/bench
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -11,6 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { createDatabase, SnapshotStore } from '#libs/db';
+import { startRedis, type TestRedis } from '#libs/testing';
 import { type Address, dayOf, pathOf, signedContent } from '#libs/domain';
 import { verifySignature } from '#libs/signing';
 import { putLoad, type Target } from './api/load.js';
@@ -26,6 +29,7 @@ const LOGS = join('.data', 'bench');
 const LAST_DAYS = 30;
 const WINDOW_MARGIN_DAYS = 5;
 const SQL_READS = 2000;
+const FILL_MS = 8000;
 const QUIET = walletAt(1);
 
 const options = readOptions({
@@ -34,6 +38,7 @@ const options = readOptions({
   runs: '5',
   seconds: '3',
   connections: '1,16',
+  profile: 'no',
 });
 
 interface Scenario {
@@ -80,7 +85,7 @@ async function compareReads(url: string, nowMs: number): Promise<void> {
     const endDay = dayOf(nowMs / 1000);
     const timed = async (wallet: Address): Promise<number> => {
       const startMs = performance.now();
-      await store.read(wallet, endDay, LAST_DAYS);
+      await store.read(wallet, endDay);
       return performance.now() - startMs;
     };
     const [quiet, busiest]: [number[], number[]] = [[], []];
@@ -108,19 +113,23 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
   const secretsKey = randomBytes(32).toString('base64');
   const partner = await seedPartner(url, secretsKey);
   const programs: Program[] = [];
+  let redis: TestRedis | undefined;
   try {
-    const api = await startApi(url, secretsKey);
+    redis = await startRedis().catch(noRedis);
+    const api = await startApi({ databaseUrl: url, secretsKey });
     programs.push(api.program);
+    const sharing =
+      redis && (await startApi({ databaseUrl: url, secretsKey, redisUrl: redis.url }));
+    if (sharing !== undefined) programs.push(sharing.program);
     const headers = { 'x-api-key': partner.apiKey };
-    const to = (pick: (request: number) => Address): Target => ({
-      port: api.port,
+    const to = (pick: (request: number) => Address, port = api.port): Target => ({
+      port,
       headers,
       path: (request) => pathFor(pick(request)),
     });
     const body = await verifiedBody(api.port, partner);
     const bare = await startBare(body, partner.sharedSecret);
     programs.push(bare.program);
-    // A cache, once there is one, gets a scenario of its own here: one wallet again and again, and `uncached` walks all wallets.
     const walk = (request: number): Address => walletAt(1 + (request % (wallets - 1)));
     const scenarios: Scenario[] = [
       {
@@ -128,10 +137,18 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
         ...bare,
         target: { port: bare.port, headers, path: () => pathFor(QUIET) },
       },
-      { name: 'api, all wallets', ...api, target: to(walk) },
-      { name: 'api, a quiet wallet', ...api, target: to(() => QUIET) },
-      { name: 'api, the busiest wallet', ...api, target: to(() => BUSIEST) },
+      { name: 'cached in process', ...api, target: to(() => QUIET) },
+      { name: 'all wallets, in process', ...api, target: to(walk) },
     ];
+    if (sharing !== undefined) {
+      const { port } = sharing;
+      // So that Redis holds them all.
+      await putLoad(to(walk, port), { connections: 16, ms: FILL_MS });
+      scenarios.push(
+        { name: 'cached, with Redis', ...sharing, target: to(() => QUIET, port) },
+        { name: 'all wallets, in Redis', ...sharing, target: to(walk, port) },
+      );
+    }
     for (const connections of numbersOf(options.connections)) await compare(scenarios, connections);
     await countStatements(client, to(walk));
     console.log(
@@ -139,6 +156,7 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
     );
   } finally {
     for (const program of programs) await program.stop();
+    await redis?.stop();
   }
 }
 
@@ -214,17 +232,29 @@ async function verifiedBody(
   return body;
 }
 
-async function startApi(
-  databaseUrl: string,
-  secretsKey: string,
-): Promise<{ program: Program; port: number }> {
+function noRedis(error: Error): undefined {
+  console.log(`Without the scenarios with Redis: ${error.message}`);
+  return undefined;
+}
+
+async function startApi({
+  databaseUrl,
+  secretsKey,
+  redisUrl,
+}: {
+  databaseUrl: string;
+  secretsKey: string;
+  redisUrl?: string;
+}): Promise<{ program: Program; port: number }> {
   const program = Program.start(join(import.meta.dirname, '..', 'apps', 'api', 'src', 'main.js'), {
-    logFile: join(LOGS, 'api.log'),
+    logFile: join(LOGS, redisUrl === undefined ? 'api.log' : 'api-redis.log'),
+    nodeOptions: options.profile === 'yes' ? ['--cpu-prof', `--cpu-prof-dir=${LOGS}`] : [],
     environment: {
       DATABASE_URL: databaseUrl,
       SECRETS_KEY: secretsKey,
       API_PORT: '0',
       API_HOST: '127.0.0.1',
+      ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
     },
   });
   return { program, port: await portIn(program, /127\.0\.0\.1:(\d+)/) };

@@ -1,5 +1,5 @@
 import { Max, Min, MinLength } from 'class-validator';
-import { SecretsSettings, Setting, trustedProxies } from '#libs/config';
+import { SecretsSettings, Setting, trustedProxies, url } from '#libs/config';
 
 /** The settings of the API. */
 export class ApiSettings extends SecretsSettings {
@@ -34,6 +34,16 @@ export class ApiSettings extends SecretsSettings {
   })
   @MinLength(32)
   readonly apiAnonSecret?: string;
+
+  @Setting({
+    description:
+      'Redis shared by all replicas of the API, for limits and cached parts: redis:// or rediss://. Unset: each replica limits and caches by itself.',
+    secret: true,
+    optional: true,
+    example: 'redis://127.0.0.1:6379',
+    parse: url('redis', 'rediss'),
+  })
+  readonly redisUrl?: string;
 
   @Setting({
     description:

@@ -1,40 +1,44 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { CLOCK, type Clock, HealthModule, HealthRegistry, MetricsModule } from '#libs/platform';
-import { Database, IndexStore, SnapshotStore } from '#libs/db';
+import {
+  CLOCK,
+  type Clock,
+  DocsModule,
+  HealthModule,
+  HealthRegistry,
+  MetricsModule,
+} from '#libs/platform';
+import { type RedisLink } from '#libs/cache';
+import { Database, IndexStore } from '#libs/db';
 import { type ApiSettings } from './api.env.js';
 import { SignatureDebuggerController } from './debug/signature-debugger.controller.js';
-import { DocsController } from './docs/docs.controller.js';
+import { openApi } from './docs/openapi.js';
 import { ApiChecks } from './health/api-checks.js';
 import { Shutdown } from './shutdown.js';
-import { SnapshotsController } from './snapshots/snapshots.controller.js';
-import { SnapshotsService } from './snapshots/snapshots.service.js';
 
 export interface ApiParts {
   readonly settings: ApiSettings;
   /** With the role that only reads. */
   readonly database: Database;
   readonly clock: Clock;
+  /** Absent without REDIS_URL. */
+  readonly redis: RedisLink | undefined;
 }
 
 @Module({})
 export class ApiModule {
-  static register({ settings, database, clock }: ApiParts): DynamicModule {
+  static register({ settings, database, clock, redis }: ApiParts): DynamicModule {
     return {
       module: ApiModule,
-      imports: [HealthModule, MetricsModule.register('api')],
-      controllers: [
-        SnapshotsController,
-        DocsController,
-        ...(settings.signatureDebugger ? [SignatureDebuggerController] : []),
+      imports: [
+        HealthModule,
+        MetricsModule.register('api'),
+        DocsModule.register(openApi, 'Send the API key in X-API-KEY.'),
       ],
+      controllers: [...(settings.signatureDebugger ? [SignatureDebuggerController] : [])],
       providers: [
         { provide: CLOCK, useValue: clock },
         { provide: Database, useValue: database },
-        {
-          provide: SnapshotsService,
-          useFactory: () => new SnapshotsService(new SnapshotStore(database), clock, settings),
-        },
         {
           provide: ApiChecks,
           inject: [HealthRegistry],
@@ -44,6 +48,7 @@ export class ApiModule {
               index: new IndexStore(database),
               clock,
               indexMaxLagSeconds,
+              redis,
             });
           },
         },
@@ -51,7 +56,7 @@ export class ApiModule {
           provide: Shutdown,
           inject: [ApiChecks, HttpAdapterHost],
           useFactory: (checks: ApiChecks, host: HttpAdapterHost) =>
-            new Shutdown(checks, database, { host, delayMs: settings.shutdownDelayMs }),
+            new Shutdown(checks, [redis, database], { host, delayMs: settings.shutdownDelayMs }),
         },
       ],
     };

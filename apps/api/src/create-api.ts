@@ -1,19 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { MemoryRateLimiter } from '#libs/cache';
-import { createDatabase, PartnerStore } from '#libs/db';
+import { RedisTexts } from '#libs/cache';
+import { createDatabase, PartnerStore, SnapshotStore } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type Clock, type Logger, NestLogger, Registry, systemClock } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
 import { type ApiSettings } from './api.env.js';
 import { ApiModule } from './api.module.js';
+import { createSharing } from './create-sharing.js';
+import { measureSharing } from './health/cache-metrics.js';
 import { measureRequests } from './health/request-metrics.js';
 import { ErrorFilter } from './http/errors/error.filter.js';
 import { createAdapter } from './http/http-server.js';
 import { Admissions } from './http/keys/admission.js';
 import { CredentialCache } from './http/keys/credential-cache.js';
 import { callerLoader } from './http/keys/load-caller.js';
+import { CacheCounts } from './snapshots/cache-counts.js';
+import { IndexNow } from './snapshots/index-now.js';
+import { preparation } from './snapshots/preparation.js';
+import { serveSnapshots } from './snapshots/snapshots.route.js';
+import { SnapshotsService } from './snapshots/snapshots.service.js';
+import { WalletParts } from './snapshots/wallet-parts.js';
 
 export interface ApiOptions {
   readonly settings: ApiSettings;
@@ -49,19 +57,36 @@ export async function createApi({
     },
   });
   const keyRing = KeyRing.parse(settings.secretsKey);
+  const { limiter, redis } = await createSharing(settings.redisUrl, { clock, logger });
   const admissions = new Admissions(
     new CredentialCache(callerLoader(new PartnerStore(database), keyRing), clock),
-    new MemoryRateLimiter(clock),
+    limiter,
     settings.apiAnonSecret ?? randomBytes(32).toString('base64url'),
   );
-  const adapter = createAdapter(admissions, settings.trustedProxies ?? false);
-  const module = ApiModule.register({ settings, database, clock });
+  const store = new SnapshotStore(database);
+  const counts = new CacheCounts();
+  const snapshots = new SnapshotsService(
+    new WalletParts(store, counts, redis && new RedisTexts(redis)),
+    new IndexNow(() => store.state()),
+    clock,
+    settings,
+  );
+  const adapter = createAdapter({
+    admissions,
+    trustProxy: settings.trustedProxies ?? false,
+    prepare: preparation(redis && snapshots),
+  });
+  serveSnapshots(adapter.getInstance(), snapshots);
+  const module = ApiModule.register({ settings, database, clock, redis });
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLogger(logger),
     abortOnError: false,
     bodyParser: false,
   });
   app.useGlobalFilters(new ErrorFilter(logger));
-  measureRequests(adapter.getInstance(), app.get(Registry));
+  const registry = app.get<Registry>(Registry);
+  measureRequests(adapter.getInstance(), registry);
+  measureSharing(registry, { admissions, redis });
+  counts.register(registry);
   return app;
 }

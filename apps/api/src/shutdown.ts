@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
 import { type HttpAdapterHost } from '@nestjs/core';
 import { type Server } from 'node:http';
-import { type Database } from '#libs/db';
 import { type ApiChecks } from './health/api-checks.js';
 
 /** After this time connections whose requests are still not answered are cut. */
@@ -10,12 +9,12 @@ const LAST_MS = 8_000;
 
 /**
  * The order of stopping: not ready any more; after the delay no new connections, and open requests finish (Nest closes the
- * server between the two hooks); then the database's connections close.
+ * server between the two hooks); then the connections to Redis and to the database close.
  */
 export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(
     private readonly checks: ApiChecks,
-    private readonly database: Database,
+    private readonly opened: readonly ({ close(): Promise<void> | void } | undefined)[],
     private readonly options: { host: HttpAdapterHost; delayMs: number },
   ) {}
 
@@ -30,6 +29,6 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.database.close();
+    for (const one of this.opened) await one?.close();
   }
 }

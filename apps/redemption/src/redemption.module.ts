@@ -14,6 +14,7 @@ import { type AddressPolicy, PartnerClient } from '#libs/partner-client';
 import {
   CLOCK,
   type Clock,
+  DocsModule,
   HealthModule,
   HealthRegistry,
   type Logger,
@@ -25,7 +26,7 @@ import { AuthController } from './auth/auth.controller.js';
 import { AuthService } from './auth/auth.service.js';
 import { ExpirySweep } from './auth/expiry.sweep.js';
 import { type ChainParts } from './chain.factory.js';
-import { DocsController } from './docs/docs.controller.js';
+import { openApi } from './docs/openapi.js';
 import { RequestLimits } from './http/request-limits.js';
 import { Lifecycle } from './lifecycle.js';
 import { Alerts } from './observe/alerts.js';
@@ -61,6 +62,8 @@ const LEASE_MS = 45_000;
 /** Between two sweeps where no hint comes; a voucher is looked at no later than it should be. */
 const POLL_MS = 1_000;
 
+const NOTE = 'All but the signing in is for who is signed in: Authorization: Bearer and the token.';
+
 /** What users and the engine both work with. */
 interface Shared {
   readonly store: RedemptionStore;
@@ -81,8 +84,13 @@ export class RedemptionModule {
     };
     return {
       module: RedemptionModule,
-      imports: [HealthModule, MetricsModule.register('redemption'), ScheduleModule.forRoot()],
-      controllers: [AuthController, PartnersController, RedemptionsController, DocsController],
+      imports: [
+        HealthModule,
+        MetricsModule.register('redemption'),
+        DocsModule.register(openApi, NOTE),
+        ScheduleModule.forRoot(),
+      ],
+      controllers: [AuthController, PartnersController, RedemptionsController],
       providers: [
         { provide: CLOCK, useValue: clock },
         { provide: LOGGER, useValue: logger },

@@ -1,10 +1,13 @@
 export { type DatabaseOptions, READER_ROLE } from './connection/connection-options.js';
 export { createDatabase, Database, type Statement } from './connection/database.js';
 export { DatabaseRefusedError, DatabaseUnavailableError } from './connection/database.error.js';
-export { migrate } from './connection/migrate.js';
+export { migrate, OLDEST_VERSION } from './connection/migrate.js';
+export { readSchema, SchemaNewerError, type SchemaState } from './connection/schema-check.js';
 export { UnsupportedDatabaseError } from './connection/unsupported-database.error.js';
 export { type IndexState, type InitialIndexState } from './index-store/index-state.js';
 export { type IndexBatch, IndexStore, type Undone } from './index-store/index-store.js';
+export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/wallet-page.js';
+export { readServerFacts, type ServerFacts } from './inspection/server-facts.js';
 export { FencedError, HeadMovedError, IndexMissingError } from './index-store/index-store.error.js';
 export { LeaderLock } from './index-store/leader-lock.js';
 export {
@@ -16,6 +19,13 @@ export {
 } from './partners/credential-store.js';
 export { type NewCredential } from './partners/new-credential.js';
 export { type PartnerAudit } from './partners/partner-audit.js';
+export {
+  SealedSecretStore,
+  type SealCount,
+  type SealedSecret,
+  SECRET_PLACES,
+  type SecretPlace,
+} from './partners/sealed-secret-store.js';
 export { type PartnerIdentity, PartnerUnknownError } from './partners/partner-identity.js';
 export {
   type FoundCredential,
@@ -27,7 +37,9 @@ export {
 } from './partners/partner-store.js';
 export { type Price } from './prices/price.js';
 export { PriceStore } from './prices/price-store.js';
+export { type SnapshotState } from './snapshots/snapshot-state.js';
 export { type SnapshotRead, SnapshotStore } from './snapshots/snapshot-store.js';
+export { isDaysText, type WalletDay, walletDaysFrom } from './snapshots/wallet-days.js';
 export { type CallbackSettings } from './partners/callback-settings.js';
 export {
   CallbackStore,

@@ -1,4 +1,6 @@
 export { CLOCK, type Clock, systemClock } from './clock.js';
+export { DocsModule } from './docs/docs.module.js';
+export { type OpenApi, type OpenApiOperation, type OpenApiParameter } from './docs/open-api.js';
 export { type CheckResult, type HealthCheck, type HealthReport } from './health/health.registry.js';
 export { HealthModule } from './health/health.module.js';
 export { HealthRegistry } from './health/health.registry.js';

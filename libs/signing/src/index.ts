@@ -5,4 +5,4 @@ export {
   type SignatureQuestion,
 } from './explain-signature.js';
 export { hmacSha256Hex, verifySignature } from './hmac.js';
-export { KeyRing, mintSecretsKey } from './key-ring.js';
+export { KeyRing, mintSecretsKey, sealingKeyId } from './key-ring.js';

@@ -40,6 +40,12 @@ export class KeyRing {
     return new KeyRing(first ?? Buffer.alloc(0), ...older);
   }
 
+  /** The ids of the keys, 8 hex digits each; secrets are sealed under the first. */
+  get keyIds(): readonly [string, ...string[]] {
+    const [first, ...older] = this.keys;
+    return [first.id.toString('hex'), ...older.map(({ id }) => id.toString('hex'))];
+  }
+
   /**
    * @param context binds the sealed secret to its place: opening needs the same, so a row's secret cannot be moved to
    * another. For a credential it is the hash of its API key.
@@ -80,6 +86,12 @@ export class KeyRing {
       throw invalidSecret(cause);
     }
   }
+}
+
+/** The id of the key that a secret is sealed under, by its first bytes; undefined where it is no sealed secret. */
+export function sealingKeyId(sealed: Uint8Array): string | undefined {
+  if (sealed.length < HEADER_BYTES || sealed[0] !== VERSION) return undefined;
+  return Buffer.from(sealed.subarray(1, HEADER_BYTES)).toString('hex');
 }
 
 /** A new SECRETS_KEY: 32 random bytes; the setting holds them in base64. */

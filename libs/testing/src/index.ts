@@ -18,4 +18,5 @@ export {
   NodeError,
   startFaultyNode,
 } from './fake-node/index.js';
+export { startRedis, type TestRedis } from './redis/start-redis.js';
 export { type Outcome, VaultBench } from './vault/vault-bench.js';

@@ -34,7 +34,7 @@ const RETRY_AFTER = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } },
 };
 
-function failure(description: string, codes: readonly string[], headers: object = {}): object {
+function failure(description: string, codes: readonly string[], headers: object = {}) {
   return {
     description,
     headers: { ...COMMON_HEADERS, ...headers },

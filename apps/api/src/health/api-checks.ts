@@ -1,4 +1,5 @@
 import { coverage, type CoverageGap, windowOf } from '#libs/domain';
+import { type RedisLink } from '#libs/cache';
 import { type CheckResult, type Clock, type HealthRegistry } from '#libs/platform';
 import { type IndexStore } from '#libs/db';
 
@@ -12,6 +13,8 @@ export interface ApiChecksOptions {
   readonly index: IndexStore;
   readonly clock: Clock;
   readonly indexMaxLagSeconds: number;
+  /** Absent without REDIS_URL. */
+  readonly redis?: Pick<RedisLink, 'isUp'> | undefined;
 }
 
 /** Readiness: whether a snapshot asked for now would be answered. */
@@ -24,6 +27,8 @@ export class ApiChecks {
   ) {
     health.register('process', () => (this.stopped ? { reason: 'is shutting down' } : {}));
     health.register('index', () => this.checkIndex());
+    // Never a reason not to be ready: without Redis a replica serves by itself.
+    health.register('redis', () => ({ details: { used: options.redis?.isUp ?? false } }));
   }
 
   /** From now on not ready, though requests are still answered. */

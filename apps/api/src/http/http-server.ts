@@ -27,10 +27,18 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** Longer than the usual 60 s of load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 65_000;
 
-export function createAdapter(
-  admissions: Admissions,
-  trustProxy: string[] | false,
-): FastifyAdapter {
+export interface HttpServerOptions {
+  readonly admissions: Admissions;
+  readonly trustProxy: string[] | false;
+  /** Called before anything else, also for requests that will be refused. */
+  readonly prepare: Parameters<typeof signResponses>[2];
+}
+
+export function createAdapter({
+  admissions,
+  trustProxy,
+  prepare,
+}: HttpServerOptions): FastifyAdapter {
   const clientErrors = new ClientErrors(admissions);
   const options: FastifyServerOptions & { http: ServerOptions; skipMiddie: boolean } = {
     trustProxy,
@@ -58,7 +66,7 @@ export function createAdapter(
   const adapter = new FastifyAdapter(options);
   const fastify = adapter.getInstance();
   fastify.setReplySerializer((payload) => canonicalJson(payload));
-  signResponses(fastify, admissions);
+  signResponses(fastify, admissions, prepare);
   serveExpectations(fastify.server);
   return adapter;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Address, canonicalJson } from '#libs/domain';
-import { snapshotBody } from './snapshot-body.js';
+import { bodyAt, bodyParts } from './snapshot-body.js';
 import { type Snapshot } from './snapshot.js';
 
 const address = fc.stringMatching(/^0x[0-9a-f]{40}$/).map((text) => text as Address);
@@ -9,7 +9,6 @@ const amount = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
 const snapshots: fc.Arbitrary<Snapshot> = fc.record(
   {
     wallet: address,
-    requestedAtMs: fc.integer({ min: 0, max: 4e12 }),
     tokenSymbol: fc.string({ unit: 'grapheme' }),
     tokenContract: address,
     stakeContract: address,
@@ -20,26 +19,21 @@ const snapshots: fc.Arbitrary<Snapshot> = fc.record(
     }),
   },
   {
-    requiredKeys: [
-      'wallet',
-      'requestedAtMs',
-      'tokenSymbol',
-      'tokenContract',
-      'stakeContract',
-      'average',
-      'days',
-    ],
+    requiredKeys: ['wallet', 'tokenSymbol', 'tokenContract', 'stakeContract', 'average', 'days'],
   },
 );
 
-describe('snapshotBody', () => {
+const moments = fc.integer({ min: 0, max: 4e12 });
+
+describe('the body of an answer', () => {
   it('writes canonical JSON, whatever the values', () => {
     fc.assert(
-      fc.property(snapshots, (snapshot) => {
-        const body = snapshotBody(snapshot);
+      fc.property(snapshots, moments, (snapshot, requestedAtMs) => {
+        const body = bodyAt(bodyParts(snapshot), requestedAtMs);
         expect(canonicalJson(JSON.parse(body))).toBe(body);
         expect(JSON.parse(body)).toMatchObject({
           walletAddress: snapshot.wallet,
+          requestedAt: new Date(requestedAtMs).toISOString(),
           averageStakedAmount: snapshot.average,
           tokenSymbol: snapshot.tokenSymbol,
         });
@@ -50,14 +44,13 @@ describe('snapshotBody', () => {
   it.each([Infinity, NaN])('refuses %s', (average) => {
     const snapshot: Snapshot = {
       wallet: '0x' as Address,
-      requestedAtMs: 0,
       tokenSymbol: '',
       tokenContract: '0x' as Address,
       stakeContract: '0x' as Address,
       average,
       days: [],
     };
-    expect(() => snapshotBody(snapshot)).toThrow(
+    expect(() => bodyParts(snapshot)).toThrow(
       expect.objectContaining({ code: 'NUMBER_TOO_LARGE' }),
     );
   });

@@ -10,13 +10,11 @@ import {
   tokensToNumber,
   valueOf,
 } from '#libs/domain';
-import { type SnapshotRead } from '#libs/db';
+import { type SnapshotState, type WalletDay } from '#libs/db';
 
 /** The answer before it is written: numbers are final, days are still numbers. */
 export interface Snapshot {
   readonly wallet: Address;
-  /** Unix time in milliseconds. */
-  readonly requestedAtMs: number;
   readonly tokenSymbol: string;
   readonly tokenContract: Address;
   readonly stakeContract: Address;
@@ -30,17 +28,24 @@ export interface Snapshot {
 
 export interface SnapshotRequest {
   readonly wallet: Address;
-  readonly requestedAtMs: number;
-  readonly window: DayWindow;
+  readonly window: Pick<DayWindow, 'firstDay' | 'endDay'>;
+  /** Those of the wallet in the window, and the newest one before it. */
+  readonly days: readonly WalletDay[];
 }
+
+/** The facts of the token, as every answer names them. */
+export type TokenFacts = Pick<
+  SnapshotState,
+  'tokenSymbol' | 'tokenDecimals' | 'tokenContract' | 'stakeContract'
+>;
 
 /** @param rate US dollars for one token, where there is a fresh price */
 export function snapshotOf(
-  { wallet, requestedAtMs, window }: SnapshotRequest,
-  { index, days }: Pick<SnapshotRead, 'index' | 'days'>,
+  { wallet, window, days }: SnapshotRequest,
+  facts: TokenFacts,
   rate: Decimal | undefined,
 ): Snapshot {
-  const decimals = index.tokenDecimals;
+  const decimals = facts.tokenDecimals;
   const minima = dailyMinima(days, window);
   const average = averageStaked(
     minima.map(({ minimum }) => minimum),
@@ -50,10 +55,9 @@ export function snapshotOf(
   const value = rate && valueOf(average, rate);
   return {
     wallet,
-    requestedAtMs,
-    tokenSymbol: index.tokenSymbol,
-    tokenContract: index.tokenContract,
-    stakeContract: index.stakeContract,
+    tokenSymbol: facts.tokenSymbol,
+    tokenContract: facts.tokenContract,
+    stakeContract: facts.stakeContract,
     average: ratioToNumber(average.numerator, average.denominator),
     ...(value && {
       usd: {
@@ -61,9 +65,15 @@ export function snapshotOf(
         rate: tokensToNumber(rate.digits, rate.scale),
       },
     }),
-    days: minima.map(({ day, minimum }: DailyMinimum) => ({
-      day,
-      amount: tokensToNumber(minimum, decimals),
-    })),
+    days: amountsOf(minima, decimals),
   };
+}
+
+/** Most days are as the day before: what was rounded last is not rounded again. */
+function amountsOf(minima: readonly DailyMinimum[], decimals: number): Snapshot['days'] {
+  let last = { minimum: 0n, amount: 0 };
+  return minima.map(({ day, minimum }) => {
+    if (minimum !== last.minimum) last = { minimum, amount: tokensToNumber(minimum, decimals) };
+    return { day, amount: last.amount };
+  });
 }

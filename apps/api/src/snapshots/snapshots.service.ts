@@ -1,10 +1,13 @@
 import { type Clock } from '#libs/platform';
-import { coverage, type CoverageGap, type Decimal, parseDecimal, windowOf } from '#libs/domain';
-import { type Price, type SnapshotRead, type SnapshotStore } from '#libs/db';
+import { coverage, type CoverageGap, type DayWindow, windowOf } from '#libs/domain';
+import { type SnapshotState } from '#libs/db';
 import { ApiError } from '../http/errors/api.error.js';
-import { snapshotBody } from './snapshot-body.js';
-import { snapshotOf } from './snapshot.js';
-import { type SnapshotQuery } from './snapshot-query.pipe.js';
+import { type IndexNow } from './index-now.js';
+import { render } from './rendered-snapshot.js';
+import { bodyAt } from './snapshot-body.js';
+import { type SnapshotQuery } from './snapshot-query.js';
+import { type KeptPart } from './kept-part.js';
+import { type Loaded, type WalletParts } from './wallet-parts.js';
 
 export interface SnapshotsOptions {
   readonly indexMaxLagSeconds: number;
@@ -35,44 +38,88 @@ const GAPS: Readonly<Record<CoverageGap, { message: string; retryAfterSeconds: n
   },
 };
 
-/** Answers from one consistent read of the index, or not at all: never a wrong snapshot. */
+/**
+ * Answers from one consistent state of the index as it was after the request arrived, or not at all: never a wrong snapshot.
+ * The wallet's part may have been kept, the state is always read.
+ */
 export class SnapshotsService {
   constructor(
-    private readonly store: SnapshotStore,
+    private readonly parts: WalletParts,
+    private readonly index: IndexNow,
     private readonly clock: Clock,
     private readonly options: SnapshotsOptions,
   ) {}
 
-  /** @throws ApiError 404 (the wallet never staked), 503 (the index does not cover the window), errors of the database */
-  async read({ wallet, lastDays }: SnapshotQuery): Promise<SnapshotAnswer> {
+  /**
+   * Starts looking for the wallet's part in Redis, so that it comes with what else the request asks Redis.
+   * @returns undefined where there is nothing to look for
+   */
+  prepare(wallet: SnapshotQuery['wallet']): Promise<KeptPart | undefined> | undefined {
+    const { endDay } = windowOf(this.clock.nowMs(), 1);
+    return this.parts.peek(wallet, endDay) === undefined
+      ? this.parts.fetch(wallet, endDay)
+      : undefined;
+  }
+
+  /**
+   * @param prepared from `prepare`, where it was called
+   * @throws ApiError 404 (the wallet never staked), 503 (the index does not cover the window), errors of the database
+   */
+  async read(
+    { wallet, lastDays }: SnapshotQuery,
+    prepared?: Promise<KeptPart | undefined>,
+  ): Promise<SnapshotAnswer> {
     const requestedAtMs = this.clock.nowMs();
     const window = windowOf(requestedAtMs, lastDays);
-    const read = await this.store.read(wallet, window.endDay, lastDays);
-    if (read === undefined) throw unavailable('not-synced');
-    const { index } = read;
-    const progress = {
-      headSeconds: index.head.timestampSeconds,
-      syncedAt: index.syncedAt,
-      haltedReason: index.halted?.reason,
-    };
-    const covered = coverage(progress, window, requestedAtMs, this.options.indexMaxLagSeconds);
-    if (covered !== 'covered') throw unavailable(covered.reason);
-    if (!read.hasHistory) throw new ApiError(404, `No staking data for wallet ${wallet}`);
-    const rate = this.rateOf(read, requestedAtMs);
+    await (prepared ?? this.prepare(wallet));
+    const { state, part } = await this.load(wallet, window, requestedAtMs);
+    this.requireCovered(state, window, requestedAtMs);
+    if (part.daysText === undefined) {
+      throw new ApiError(404, `No staking data for wallet ${wallet}`);
+    }
+    const usd = this.freshPriceOf(state, requestedAtMs);
     return {
-      body: snapshotBody(snapshotOf({ wallet, requestedAtMs, window }, read, rate)),
-      indexBlock: index.head.number,
-      final: (index.finalised?.timestampSeconds ?? -Infinity) >= window.endSeconds,
+      body: bodyAt(render(part, { wallet, lastDays, window, state, usd }), requestedAtMs),
+      indexBlock: state.head.number,
+      final: (state.finalisedSeconds ?? -Infinity) >= window.endSeconds,
     };
   }
 
-  private rateOf({ price }: Pick<SnapshotRead, 'price'>, nowMs: number): Decimal | undefined {
-    return price !== undefined && this.isFresh(price, nowMs) ? parseDecimal(price.usd) : undefined;
+  private async load(
+    wallet: SnapshotQuery['wallet'],
+    window: DayWindow,
+    nowMs: number,
+  ): Promise<Loaded> {
+    const { endDay } = window;
+    if (this.parts.peek(wallet, endDay) === undefined) {
+      // All of it in one statement.
+      const leading = this.parts.lead(wallet, endDay);
+      if (leading !== 'busy') return (await leading) ?? notSynced();
+    }
+    const state = (await this.index.read()) ?? notSynced();
+    this.requireCovered(state, window, nowMs);
+    return (await this.parts.of(wallet, endDay, state)) ?? notSynced();
   }
 
-  private isFresh({ observedAt }: Price, nowMs: number): boolean {
-    return nowMs - observedAt.getTime() <= this.options.priceMaxAgeSeconds * 1000;
+  private requireCovered(state: SnapshotState, window: DayWindow, nowMs: number): void {
+    const progress = {
+      headSeconds: state.head.timestampSeconds,
+      syncedAt: state.syncedAt,
+      haltedReason: state.haltedReason,
+    };
+    const covered = coverage(progress, window, nowMs, this.options.indexMaxLagSeconds);
+    if (covered !== 'covered') throw unavailable(covered.reason);
   }
+
+  private freshPriceOf({ price }: SnapshotState, nowMs: number): string | undefined {
+    if (price === undefined) return undefined;
+    const ageMs = nowMs - price.observedAt.getTime();
+    return ageMs <= this.options.priceMaxAgeSeconds * 1000 ? price.usd : undefined;
+  }
+}
+
+function notSynced(): never {
+  throw unavailable('not-synced');
 }
 
 function unavailable(gap: CoverageGap): ApiError {

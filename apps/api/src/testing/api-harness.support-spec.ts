@@ -35,9 +35,15 @@ export interface Api {
   stop(): Promise<void>;
 }
 
-/** Starts the API; its connections to the database go through a link that a test can cut. */
-export async function startApi(overrides: Record<string, string> = {}): Promise<Api> {
-  const database = await createTestDatabase();
+/**
+ * Starts the API; its connections to the database go through a link that a test can cut.
+ * @param shared the database of another replica, to be stopped after this one
+ */
+export async function startApi(
+  overrides: Record<string, string> = {},
+  shared?: TestDatabase,
+): Promise<Api> {
+  const database = shared ?? (await createTestDatabase());
   const link = await linkTo(new URL(database.url));
   const url = new URL(database.url);
   url.port = String(link.port);
@@ -57,7 +63,7 @@ export async function startApi(overrides: Record<string, string> = {}): Promise<
   const stop = async (): Promise<void> => {
     await app.close();
     await link.cut();
-    await database.drop();
+    if (shared === undefined) await database.drop();
   };
   return { app, url: `http://127.0.0.1:${port}`, port, clock, logs, database, link, stop };
 }

@@ -1,23 +1,13 @@
 /** The contract as an OpenAPI document. Kept by hand; a test holds the answers of the real service against it. */
+import { type OpenApiOperation, type OpenApiParameter } from '#libs/platform';
 import { SCHEMAS, type SchemaName } from './schemas.js';
 
-export interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: object;
-}
+type Parameter = OpenApiParameter & { readonly in: 'path' | 'query' | 'header' };
 
-export interface Operation {
-  readonly summary: string;
-  readonly description: string;
+interface Operation extends OpenApiOperation {
   readonly security: readonly object[];
   readonly parameters: readonly Parameter[];
   readonly requestBody?: object;
-  readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: object }>
-  >;
 }
 
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };

@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   readonly readOnly?: boolean;
   /** Default 60 s for writers, 5 s for readers; 0 is no limit. */
   readonly statementTimeoutMs?: number;
+  /** Also opens a database that a newer program has migrated: for looking at it, or for a check of its own. */
+  readonly anySchema?: boolean;
   /** Told of what happens on idle connections; such errors never end the process. */
   readonly onError?: (error: Error) => void;
 }

@@ -3,10 +3,8 @@ import { DataSource } from 'typeorm';
 import { migrations } from '../migrations/index.js';
 import { connectionOptions, type DatabaseOptions } from './connection-options.js';
 import { databaseError } from './database.error.js';
+import { MIGRATION_SCHEMA, requireKnownSchema } from './schema-check.js';
 import { SILENT_LOGGER } from './silent-logger.js';
-
-/** Where the migrations keep their own record. */
-export const MIGRATION_SCHEMA = 'lowmark';
 
 export interface Statement {
   /** The server parses and plans a named statement once per connection; without a name, each time. */
@@ -72,8 +70,8 @@ export class Database {
 }
 
 /**
- * Opens a pool of connections and proves that the first one works.
- * @throws DatabaseUnavailableError, DatabaseRefusedError
+ * Opens a pool of connections and proves that the first one works, and that no newer program has migrated the database.
+ * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaNewerError
  */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
   const dataSource = new DataSource({
@@ -98,5 +96,13 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   }
   // TypeORM types the driver's pool as any.
   const { master } = dataSource.driver as unknown as { master: Pool };
-  return new Database(dataSource, master);
+  const database = new Database(dataSource, master);
+  if (options.anySchema === true) return database;
+  try {
+    await requireKnownSchema(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }

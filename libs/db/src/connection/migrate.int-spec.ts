@@ -14,6 +14,8 @@ const ALL = [
   'RedemptionDue1760000000004',
   'Sessions1760000000005',
   'Reconciliation1760000000006',
+  'IndexGeneration1760000000007',
+  'ReaderSeesSchema1760000000008',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

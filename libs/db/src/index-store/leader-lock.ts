@@ -3,7 +3,7 @@ import { connectionOptions, type DatabaseOptions } from '../connection/connectio
 import { databaseError } from '../connection/database.error.js';
 
 /** Any two numbers: one indexer for each database. */
-const LEADER_LOCK = [0x10_77, 2] as const;
+export const LEADER_LOCK = [0x10_77, 2] as const;
 const HEARTBEAT_MS = 5000;
 const HEARTBEAT_TIMEOUT_MS = 5000;
 

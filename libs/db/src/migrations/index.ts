@@ -5,6 +5,8 @@ import { Redemption1760000000003 } from './1760000000003-redemption.js';
 import { RedemptionDue1760000000004 } from './1760000000004-redemption-due.js';
 import { Sessions1760000000005 } from './1760000000005-sessions.js';
 import { Reconciliation1760000000006 } from './1760000000006-reconciliation.js';
+import { IndexGeneration1760000000007 } from './1760000000007-index-generation.js';
+import { ReaderSeesSchema1760000000008 } from './1760000000008-reader-sees-schema.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -15,4 +17,6 @@ export const migrations = [
   RedemptionDue1760000000004,
   Sessions1760000000005,
   Reconciliation1760000000006,
+  IndexGeneration1760000000007,
+  ReaderSeesSchema1760000000008,
 ];

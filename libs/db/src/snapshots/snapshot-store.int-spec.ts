@@ -7,7 +7,14 @@ import {
   createTestDatabase,
   type TestDatabase,
 } from '#libs/testing';
-import { type Database, IndexStore, PriceStore, SnapshotStore } from '../index.js';
+import {
+  type Database,
+  IndexStore,
+  isDaysText,
+  PriceStore,
+  SnapshotStore,
+  walletDaysFrom,
+} from '../index.js';
 
 let test: TestDatabase;
 let writer: Database;
@@ -29,7 +36,8 @@ const days: BalanceDay[] = [3, 5, 6, 9, 10].map((day) => ({
 
 describe('SnapshotStore', () => {
   it('says where there is no index yet', async () => {
-    expect(await snapshots.read(aWallet(1), 10, 7)).toBeUndefined();
+    expect(await snapshots.read(aWallet(1), 10)).toBeUndefined();
+    expect(await snapshots.state()).toBeUndefined();
   });
 
   it('reads the newest days before the end, the state and the price at once', async () => {
@@ -39,22 +47,65 @@ describe('SnapshotStore', () => {
     const [previousHead, head] = [aBlock(0), aBlock(4)];
     await store.commit({ fence, previousHead, head, changes: [], days, total: 3n, blocks: [] });
 
-    const read = await snapshots.read(aWallet(1), 10, 2);
-    expect(read).toEqual({
-      index: await store.state(),
-      hasHistory: true,
-      days: [9, 6, 5].map((day) => ({
+    const read = await snapshots.read(aWallet(1), 10);
+    const state = await store.state();
+    expect(read?.state).toEqual({
+      generation: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      head: state?.head,
+      finalisedSeconds: undefined,
+      syncedAt: undefined,
+      haltedReason: undefined,
+      stakeContract: state?.stakeContract,
+      tokenContract: state?.tokenContract,
+      tokenSymbol: state?.tokenSymbol,
+      tokenDecimals: state?.tokenDecimals,
+      price: undefined,
+    });
+    expect(isDaysText(read?.daysText ?? '')).toBe(true);
+    expect(walletDaysFrom(read?.daysText ?? '')).toEqual(
+      [9, 6, 5, 3].map((day) => ({
         day,
         low: day === 6 ? null : BigInt(day),
         closing: 10n ** 30n + BigInt(day),
       })),
-      price: undefined,
+    );
+    expect(await snapshots.state()).toBe(read?.state);
+    expect(snapshots.seen).toBe(read?.state);
+  });
+
+  it('reads 31 days at most: the longest window and what is carried into it', async () => {
+    const busy = Array.from({ length: 40 }, (_, day) => ({
+      wallet: aWallet(5),
+      day,
+      low: 0n,
+      closing: BigInt(day),
+    }));
+    const store = new IndexStore(writer);
+    const fence = await store.takeLead();
+    const [previousHead, head] = [aBlock(4), aBlock(5)];
+    await store.commit({
+      fence,
+      previousHead,
+      head,
+      changes: [],
+      days: busy,
+      total: 3n,
+      blocks: [],
+      finalised: aBlock(3),
+      synced: true,
+    });
+    const read = await snapshots.read(aWallet(5), 39);
+    const found = walletDaysFrom(read?.daysText ?? '').map(({ day }) => day);
+    expect(found).toEqual(Array.from({ length: 31 }, (_, i) => 38 - i));
+    expect(read?.state).toMatchObject({
+      finalisedSeconds: aBlock(3).timestampSeconds,
+      syncedAt: expect.any(Date),
     });
   });
 
   it('knows a wallet whose history lies outside the window, and one that has none', async () => {
-    expect(await snapshots.read(aWallet(1), 3, 7)).toMatchObject({ hasHistory: true, days: [] });
-    expect(await snapshots.read(aWallet(2), 10, 7)).toMatchObject({ hasHistory: false, days: [] });
+    expect(await snapshots.read(aWallet(1), 3)).toMatchObject({ daysText: '[]' });
+    expect(await snapshots.read(aWallet(2), 10)).toMatchObject({ daysText: undefined });
   });
 
   it('gives the price that was read last, with its own time', async () => {
@@ -65,9 +116,9 @@ describe('SnapshotStore', () => {
     await prices.add({ usd: '2.50', observedAt: early, source: 'chainlink:0x1' });
     const price = { usd: '2.50', observedAt: early, source: 'chainlink:0x1' };
     expect(await prices.newest()).toEqual(price);
-    expect((await snapshots.read(aWallet(1), 10, 1))?.price).toEqual(price);
+    expect((await snapshots.read(aWallet(1), 10))?.state.price).toEqual(price);
     await prices.add({ usd: '0.00000000000000000012', observedAt: late, source: 'fixed' });
-    expect((await snapshots.read(aWallet(1), 10, 1))?.price).toEqual({
+    expect((await snapshots.read(aWallet(1), 10))?.state.price).toEqual({
       usd: '0.00000000000000000012',
       observedAt: late,
       source: 'fixed',

@@ -1,5 +1,9 @@
+import { missingRedisNote } from './redis-server.mjs';
 import { stopTestServer } from './test-server.mjs';
 
 export default async function teardown() {
   await stopTestServer();
+  const note = missingRedisNote();
+  // Jest prints its summary before; at the exit of the process nothing comes after.
+  if (note !== '') process.once('exit', () => process.stderr.write(note));
 }

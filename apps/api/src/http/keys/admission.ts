@@ -27,6 +27,9 @@ export const ANONYMOUS_POLICY: RatePolicy = { rate: 20, burst: 100 };
 const NOT_COUNTED = /^\/(?:health|metrics)(?:[/?]|$)/;
 
 export class Admissions {
+  /** Requests refused so far, by whose limit it was. */
+  readonly refused = { partner: 0, address: 0 };
+
   constructor(
     private readonly credentials: CredentialCache,
     private readonly limiter: RateLimiter,
@@ -85,8 +88,8 @@ export class Admissions {
   }
 
   private refusedOrNot(admission: Admission): Admission {
-    return admission.verdict.allowed
-      ? admission
-      : { ...admission, refusal: ApiError.tooManyRequests(admission.verdict.retryAfterSeconds) };
+    if (admission.verdict.allowed) return admission;
+    this.refused[admission.caller === undefined ? 'address' : 'partner'] += 1;
+    return { ...admission, refusal: ApiError.tooManyRequests(admission.verdict.retryAfterSeconds) };
   }
 }

@@ -14,23 +14,41 @@ export interface AnsweredRequest {
 }
 
 /**
- * The headers that every answer carries, its signature among them.
+ * The headers that every answer carries, its signature among them: names and values in turn.
  * @param body the bytes that will be sent, whatever the method; a HEAD answer has none
  */
-export function responseHeaders(
+export function answerHeaders(
   request: AnsweredRequest,
   body: string | Buffer,
   { secret, verdict }: Admission,
+): string[] {
+  return [
+    'x-api-signature',
+    hmacSha256Hex(secret, contentOf(request, body)),
+    'x-api-version',
+    API_VERSION,
+    'x-ratelimit-limit',
+    String(verdict.limit),
+    'x-ratelimit-remaining',
+    String(verdict.remaining),
+    'x-ratelimit-reset',
+    String(verdict.resetSeconds),
+    'cache-control',
+    'no-store',
+    'x-content-type-options',
+    'nosniff',
+  ];
+}
+
+/** The same as an object. */
+export function responseHeaders(
+  request: AnsweredRequest,
+  body: string | Buffer,
+  admission: Admission,
 ): Record<string, string> {
-  return {
-    'x-api-signature': hmacSha256Hex(secret, contentOf(request, body)),
-    'x-api-version': API_VERSION,
-    'x-ratelimit-limit': String(verdict.limit),
-    'x-ratelimit-remaining': String(verdict.remaining),
-    'x-ratelimit-reset': String(verdict.resetSeconds),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  };
+  const list = answerHeaders(request, body, admission);
+  const pairs = list.flatMap((name, place) => (place % 2 === 0 ? [[name, list[place + 1]]] : []));
+  return Object.fromEntries(pairs) as Record<string, string>;
 }
 
 const ASCII = /^[\x20-\x7e]*$/;

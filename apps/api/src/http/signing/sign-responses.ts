@@ -2,12 +2,15 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { PermanentError } from '#libs/domain';
 import { ApiError } from '../errors/api.error.js';
 import { type Admission, type Admissions } from '../keys/admission.js';
+import { type KeptPart } from '../../snapshots/kept-part.js';
 import { responseHeaders } from './response-headers.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the first hook of every routed request. */
     admission: Admission | null;
+    /** What was started for the request before it was known who calls. */
+    prepared: Promise<KeptPart | undefined> | undefined;
   }
 }
 
@@ -15,9 +18,15 @@ declare module 'fastify' {
 const MAX_HEAD_BYTES = 16 * 1024;
 
 /** Admits every request before anything else sees it, and signs every answer after everything else is done with it. */
-export function signResponses(fastify: FastifyInstance, admissions: Admissions): void {
+export function signResponses(
+  fastify: FastifyInstance,
+  admissions: Admissions,
+  prepare: (request: FastifyRequest) => Promise<KeptPart | undefined> | undefined,
+): void {
   fastify.decorateRequest('admission', null);
+  fastify.decorateRequest('prepared', undefined);
   fastify.addHook('onRequest', async (request) => {
+    request.prepared = prepare(request);
     const admission = await admissions.admit(request);
     request.admission = admission;
     if (admission.refusal !== undefined) throw admission.refusal;

@@ -1,38 +1,28 @@
 /** The contract as a page for people: plain HTML from the OpenAPI document, without scripts and without anything to load. */
-import { openApi, type Operation, OPERATIONS } from './openapi.js';
-import { SCHEMAS } from './schemas.js';
+import { type OpenApi, type OpenApiOperation, type OpenApiSchema } from './open-api.js';
 
 type Described = Readonly<Record<string, unknown>>;
 
-export function docsPage(): string {
-  const { info } = openApi;
-  const operations = Object.entries(OPERATIONS).flatMap(([path, methods]) =>
+/** @param note one more sentence for callers, plain text */
+export function docsPage({ info, paths, components }: OpenApi, note: string): string {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => section(`${method.toUpperCase()} ${path}`, one)),
   );
-  const schemas = Object.entries(SCHEMAS).map(([name, { properties }]) => {
-    const rows = Object.entries(properties).map(([field, described]) => [
-      code(field),
-      typeOf(described),
-      descriptionOf(described),
-    ]);
-    return `<h3>${text(name)}</h3>${table(rows)}`;
-  });
+  const schemas = Object.entries(components.schemas).map(schemaSection);
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${text(info.title)}</title><style>${STYLE}</style></head><body>
-<h1>${text(info.title)}</h1><p>Version ${text(info.version)}. ${text(info.description)}</p>
+<h1>${text(info.title)}</h1><p>Version ${text(info.version)}. ${text(info.description)} ${text(note)}</p>
 <p>As a document for tools: <a href="/docs/openapi.json">openapi.json</a>.</p>
 ${operations.join('')}<h2>Bodies</h2>${schemas.join('')}</body></html>
 `;
 }
 
-function section(
-  title: string,
-  { summary, description, security, parameters, responses }: Operation,
-): string {
+function section(title: string, operation: OpenApiOperation): string {
+  const { summary, description, parameters = [], responses } = operation;
   const asked = parameters.map(({ name, required, schema, description: of }) => [
     code(name),
-    required ? 'required' : 'optional',
+    required === true ? 'required' : 'optional',
     typeOf(schema),
     text(of),
   ]);
@@ -40,22 +30,35 @@ function section(
     text(status),
     text(of),
   ]);
-  const who = security.length > 0 ? '<p>For who is signed in.</p>' : '';
-  return `<h2>${code(title)}</h2><p>${text(summary)}. ${text(description)}</p>${who}${table(asked)}${table(answered)}`;
+  const headers = Object.entries(
+    Object.assign({}, ...Object.values(responses).map((answer) => answer.headers ?? {})) as Record<
+      string,
+      { readonly description: string }
+    >,
+  ).map(([name, { description: of }]) => [code(name), text(of)]);
+  return `<h2>${code(title)}</h2><p>${text(summary)}. ${text(description)}</p>${table(asked)}
+<h3>Answers</h3>${table(answered)}${headers.length === 0 ? '' : `<h3>Headers of an answer</h3>${table(headers)}`}`;
+}
+
+function schemaSection([name, { required = [], properties }]: [string, OpenApiSchema]): string {
+  const rows = Object.entries(properties).map(([field, schema]) => [
+    code(field),
+    required.includes(field) ? 'always' : 'may be absent',
+    typeOf(schema),
+    text((schema as Described)['description'] ?? ''),
+  ]);
+  return `<h3 id="${text(name)}">${text(name)}</h3>${table(rows)}`;
 }
 
 function typeOf(schema: object): string {
-  const { $ref, type, pattern, items, anyOf, enum: words } = schema as Described;
+  const { $ref, type, minimum, maximum, pattern, items, anyOf, enum: words } = schema as Described;
   if (typeof $ref === 'string') return text($ref.slice($ref.lastIndexOf('/') + 1));
   if (Array.isArray(anyOf)) return anyOf.map((one) => typeOf(one as object)).join(' or ');
   if (Array.isArray(words)) return text(words.join(', '));
   if (typeof items === 'object' && items !== null) return `list of ${typeOf(items)}`;
   const name = Array.isArray(type) ? type.join(' or ') : (type ?? '');
-  return `${text(name)}${pattern === undefined ? '' : ` ${code(pattern)}`}`;
-}
-
-function descriptionOf(schema: object): string {
-  return text((schema as Described)['description'] ?? '');
+  const range = maximum === undefined ? '' : ` ${text(minimum)} to ${text(maximum)}`;
+  return `${text(name)}${range}${pattern === undefined ? '' : ` ${code(pattern)}`}`;
 }
 
 function code(value: unknown): string {
@@ -64,7 +67,7 @@ function code(value: unknown): string {
 
 function table(rows: readonly (readonly string[])[]): string {
   const lines = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`);
-  return `<table>${lines.join('')}</table>`;
+  return lines.length === 0 ? '' : `<table>${lines.join('')}</table>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

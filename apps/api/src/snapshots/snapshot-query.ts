@@ -1,4 +1,3 @@
-import { Injectable, type PipeTransform } from '@nestjs/common';
 import { type Address, parseAddress } from '#libs/domain';
 import { ApiError } from '../http/errors/api.error.js';
 
@@ -15,15 +14,13 @@ const DAYS = /^(?:[1-9]|[12]\d|30)$/;
 /**
  * Checks the query string by hand: two fields, on every request. A parameter that comes twice is an array and so refused;
  * those not known are ignored.
+ * @throws ApiError 400
  */
-@Injectable()
-export class SnapshotQueryPipe implements PipeTransform<Record<string, unknown>, SnapshotQuery> {
-  transform(query: Record<string, unknown>): SnapshotQuery {
-    return {
-      wallet: walletOf(query['walletAddress']),
-      lastDays: daysOf(query['lastDays']),
-    };
-  }
+export function snapshotQuery(query: Record<string, unknown>): SnapshotQuery {
+  return {
+    wallet: walletOf(query['walletAddress']),
+    lastDays: daysOf(query['lastDays']),
+  };
 }
 
 function walletOf(value: unknown): Address {

@@ -1,0 +1,110 @@
+/** Hammers replicas of the API while the index changes, and holds each answer against what was committed. Counts as a test file without being one. */
+import { expect } from '@jest/globals';
+import { IndexStore, type IndexBatch, PriceStore } from '#libs/db';
+import { type BlockRef, dayOf } from '#libs/domain';
+import { aBlock, anInitialIndex, aWallet, type TestDatabase } from '#libs/testing';
+import { type Api, NOON_MS } from '../testing/api-harness.support-spec.js';
+
+export const ALICE = aWallet(1);
+const UNIT = 10n ** 18n;
+const NOON = Math.floor(NOON_MS / 1000);
+
+/**
+ * An index whose every state can be told from its answers: the balance of one wallet, given to it 48 hours ago, is the number
+ * of the newest change to the index, and so is the price.
+ */
+export class ChangingIndex {
+  private head: BlockRef = aBlock(0, NOON - 4 * 86_400);
+  private fence = 0n;
+  private value = 0;
+  private started = 0;
+
+  private constructor(
+    private readonly index: IndexStore,
+    private readonly prices: PriceStore,
+  ) {}
+
+  static async on(test: TestDatabase): Promise<ChangingIndex> {
+    const database = await test.open();
+    const changing = new ChangingIndex(new IndexStore(database), new PriceStore(database));
+    await changing.index.create(anInitialIndex({ head: changing.head }));
+    changing.fence = await changing.index.takeLead();
+    changing.started += 1;
+    await changing.stakeAgain();
+    return changing;
+  }
+
+  /** The number that answers to requests sent from now on must have at least. */
+  get committed(): number {
+    return this.value;
+  }
+
+  /** The number that answers have at most. */
+  get begun(): number {
+    return this.started;
+  }
+
+  /** A reorganisation: all is taken back, and another balance is found to have been staked. */
+  async reorganise(): Promise<void> {
+    this.started += 1;
+    const to = aBlock(0, NOON - 4 * 86_400);
+    await this.index.rollback({ fence: this.fence, head: this.head, to });
+    this.head = to;
+    await this.stakeAgain();
+  }
+
+  /** A price that was read just now. */
+  async price(nowMs: number): Promise<number> {
+    const usd = this.value + 1;
+    await this.prices.add({ usd: String(usd), observedAt: new Date(nowMs), source: 'fixed' });
+    return usd;
+  }
+
+  private async stakeAgain(): Promise<void> {
+    const value = this.value + 1;
+    const staked = aBlock(10, NOON - 2 * 86_400, value);
+    const balance = BigInt(value) * UNIT;
+    const day = dayOf(staked.timestampSeconds);
+    const rows = {
+      changes: [
+        { wallet: ALICE, blockNumber: 10n, timestampSeconds: staked.timestampSeconds, balance },
+      ],
+      days: [{ wallet: ALICE, day, low: 0n, closing: balance }],
+    };
+    await this.commit({ ...rows, head: staked, total: balance });
+    await this.commit({ changes: [], days: [], head: aBlock(1000, NOON, value), total: balance });
+    this.value = value;
+  }
+
+  private async commit(
+    batch: Pick<IndexBatch, 'changes' | 'days' | 'head' | 'total'>,
+  ): Promise<void> {
+    const { fence, head: previousHead } = this;
+    await this.index.commit({ ...batch, fence, previousHead, blocks: [batch.head], synced: true });
+    this.head = batch.head;
+  }
+}
+
+export interface Found {
+  /** The balance at the end of yesterday; undefined where the answer was a 404. */
+  readonly balance: number | undefined;
+  readonly usd: number | undefined;
+  readonly days: readonly string[];
+}
+
+export async function ask(api: Api, apiKey: string, lastDays = 2): Promise<Found> {
+  const url = `${api.url}/api/staking/snapshots?walletAddress=${ALICE}&lastDays=${lastDays}`;
+  const response = await fetch(url, { headers: { 'x-api-key': apiKey } });
+  const body = (await response.json()) as {
+    stakingSnapshots?: { from: string; snapshotAmount: number }[];
+    exchangeRateToUSD?: number;
+  };
+  // While the index is taken back the API may say that it does not cover the window, or that the wallet has no history.
+  expect([200, 404, 503]).toContain(response.status);
+  const days = body.stakingSnapshots ?? [];
+  return {
+    balance: response.status === 503 ? Infinity : days.at(-1)?.snapshotAmount,
+    usd: body.exchangeRateToUSD,
+    days: days.map(({ from }) => from.slice(0, 10)),
+  };
+}

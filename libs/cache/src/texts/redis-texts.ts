@@ -1,0 +1,36 @@
+import { type RedisLink } from '../redis/redis-link.js';
+import { TurnBatch } from '../redis/turn-batch.js';
+
+const PREFIX = 'lowmark:';
+/** Spreads the ends of what was kept at the same time. */
+const JITTER = 0.1;
+
+/** Short texts that all replicas share. Without Redis there are none; that is never an error. */
+export class RedisTexts {
+  private readonly gets = new TurnBatch((keys: readonly string[]) =>
+    this.link.run((redis) => redis.mget(...keys)),
+  );
+
+  constructor(
+    private readonly link: RedisLink,
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  /** Undefined where it is not there or Redis does not answer in time. */
+  get(key: string): Promise<string | undefined> {
+    if (!this.link.isUp) return NOTHING;
+    return this.gets.ask(PREFIX + key).then(
+      (text) => text ?? undefined,
+      () => undefined,
+    );
+  }
+
+  /** Kept for about this long, or not at all. Nobody waits for it. */
+  set(key: string, text: string, ttlSeconds: number): void {
+    if (!this.link.isUp) return;
+    const ttl = Math.round(ttlSeconds * (1 + JITTER * this.random()));
+    this.link.run((redis) => redis.set(PREFIX + key, text, 'EX', ttl)).catch(() => undefined);
+  }
+}
+
+const NOTHING = Promise.resolve(undefined);

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type Address } from '#libs/domain';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import { type Database, IndexStore, readWalletPage, type WalletBalance } from '../index.js';
+
+let test: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open();
+  const store = new IndexStore(database);
+  let { head } = await store.create(anInitialIndex());
+  const fence = await store.takeLead();
+  // Wallet w changes in every block that it divides; its balance is the block's number.
+  for (let number = 1; number <= 6; number++) {
+    const block = aBlock(number);
+    const { timestampSeconds } = block;
+    const wallets = [1, 2, 3, 4, 5, 6].filter((wallet) => number % wallet === 0).map(aWallet);
+    const balance = BigInt(number);
+    await store.commit({
+      fence,
+      previousHead: head,
+      head: block,
+      changes: wallets.map((wallet) => ({
+        wallet,
+        balance,
+        blockNumber: balance,
+        timestampSeconds,
+      })),
+      days: [],
+      total: 0n,
+      blocks: [],
+    });
+    head = block;
+  }
+});
+afterAll(() => test.drop());
+
+async function pages(block: bigint, limit: number): Promise<WalletBalance[][]> {
+  const read: WalletBalance[][] = [];
+  let after: Address | undefined;
+  do {
+    const page = await readWalletPage(database, { block, after, limit });
+    read.push(page);
+    after = page.length < limit ? undefined : page.at(-1)?.wallet;
+  } while (after !== undefined);
+  return read;
+}
+
+it('has every wallet once, with its balance at the end of the block', async () => {
+  const at = (block: number) =>
+    [1, 2, 3, 4, 5, 6].map((wallet) => ({
+      wallet: aWallet(wallet),
+      balance: BigInt(Math.floor(block / wallet) * wallet),
+    }));
+  for (const block of [0, 1, 4, 5, 6]) {
+    for (const limit of [1, 2, 4, 100]) {
+      const read = await pages(BigInt(block), limit);
+      expect(read.flat()).toEqual(at(block));
+      expect(Math.max(...read.map((page) => page.length))).toBeLessThanOrEqual(limit);
+    }
+  }
+});

@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, ManagedProcess } from '#libs/devprocess';
+
+/** A Redis that a test may hurt. */
+export interface TestRedis {
+  readonly url: string;
+  /** Gone at once, with all it knew where it is a server of our own. */
+  kill(): Promise<void>;
+  /** There again, on the same port. */
+  restart(): Promise<void>;
+  /** Takes connections and bytes, answers nothing. */
+  pause(): void;
+  resume(): void;
+  /** Ends it; to be called once, after the test. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A redis-server of the test's own from the PATH, without persistence; where there is none, a link to the one that REDIS_URL names, which is
+ * cut and held instead of killed and stopped.
+ */
+export async function startRedis(password?: string): Promise<TestRedis> {
+  const given = process.env['REDIS_URL'];
+  const server = new ServerRedis(await freePort(), password);
+  try {
+    await server.restart();
+    return server;
+  } catch (error) {
+    await server.stop();
+    if (given === undefined) throw error;
+    const link = new LinkedRedis(new URL(given));
+    await link.restart();
+    return link;
+  }
+}
+
+const START_MS = 10_000;
+
+class ServerRedis implements TestRedis {
+  private process: ManagedProcess | undefined;
+  private folder: string | undefined;
+
+  constructor(
+    private readonly port: number,
+    private readonly password: string | undefined,
+  ) {}
+
+  get url(): string {
+    const login = this.password === undefined ? '' : `:${this.password}@`;
+    return `redis://${login}127.0.0.1:${this.port}`;
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.process?.ended;
+  }
+
+  async restart(): Promise<void> {
+    this.folder ??= await mkdtemp(join(tmpdir(), 'lowmark-redis-'));
+    const settings = {
+      port: String(this.port),
+      bind: '127.0.0.1',
+      dir: this.folder,
+      save: '',
+      appendonly: 'no',
+      ...(this.password !== undefined && { requirepass: this.password }),
+    };
+    this.process = await ManagedProcess.start({
+      command: 'redis-server',
+      args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+      logFile: join(this.folder, 'redis.log'),
+    });
+    const ending = this.process.ended.then((how) => {
+      throw new Error(`redis-server: ${how}`);
+    });
+    await Promise.race([ending, this.ready()]);
+    ending.catch(() => undefined);
+  }
+
+  pause(): void {
+    this.signal('SIGSTOP');
+  }
+
+  resume(): void {
+    this.signal('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private signal(signal: NodeJS.Signals): void {
+    const { pid, isRunning } = this.process ?? {};
+    if (pid !== undefined && isRunning === true) process.kill(pid, signal);
+  }
+
+  private async ready(): Promise<void> {
+    for (let waitedMs = 0; waitedMs < START_MS; waitedMs += 20) {
+      if (await answers(this.port)) return;
+      if (this.process?.isRunning !== true) return;
+      await sleep(20);
+    }
+    throw new Error(`redis-server does not answer within ${START_MS} ms`);
+  }
+}
+
+/** Whether whatever listens there answers at all, be it that it wants a password first. */
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    socket.write('PING\r\n');
+    await once(socket, 'data');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+class LinkedRedis implements TestRedis {
+  private readonly sockets = new Set<Socket>();
+  private paused = false;
+  private port = 0;
+  private readonly server = createServer((near) => {
+    this.join(near);
+  });
+
+  constructor(private readonly target: URL) {}
+
+  get url(): string {
+    const url = new URL(this.target);
+    url.hostname = '127.0.0.1';
+    url.port = String(this.port);
+    return url.href;
+  }
+
+  async kill(): Promise<void> {
+    if (!this.server.listening) return;
+    const closed = once(this.server, 'close');
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  async restart(): Promise<void> {
+    this.paused = false;
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
+  }
+
+  pause(): void {
+    this.paused = true;
+    for (const socket of this.sockets) socket.pause();
+  }
+
+  resume(): void {
+    this.paused = false;
+    for (const socket of this.sockets) socket.resume();
+  }
+
+  stop(): Promise<void> {
+    return this.kill();
+  }
+
+  private join(near: Socket): void {
+    const far = connect(Number(this.target.port || 6379), this.target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.sockets.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        this.sockets.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+      if (this.paused) from.pause();
+    }
+  }
+}

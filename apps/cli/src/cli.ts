@@ -3,9 +3,12 @@ import { environmentOrStack, type SettingsSource, STACK_FILE } from '#libs/confi
 import { LowmarkError } from '#libs/domain';
 import { DatabaseRefusedError } from '#libs/db';
 import { type Clock, redact, systemClock, version } from '#libs/platform';
+import { auditCommand } from './commands/audit.command.js';
+import { doctorCommand } from './commands/doctor.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { partnerCommand } from './commands/partner.command.js';
 import { redemptionCommand } from './commands/redemption.command.js';
+import { secretsCommand } from './commands/secrets.command.js';
 import { signCommand } from './commands/sign.command.js';
 import { type Terminal } from './commands/terminal.js';
 
@@ -28,9 +31,12 @@ export async function runCli(
     .version(version())
     .addHelpText('after', HELP);
   const context = { source, terminal, clock };
+  program.addCommand(doctorCommand(context));
   program.addCommand(migrateCommand(context));
   program.addCommand(partnerCommand(context));
   program.addCommand(redemptionCommand(context));
+  program.addCommand(auditCommand(context));
+  program.addCommand(secretsCommand(context));
   program.addCommand(signCommand(context));
   direct(program, terminal);
   try {

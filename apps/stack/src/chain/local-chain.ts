@@ -6,6 +6,7 @@ import {
   deployLocalVault,
   deployStaking,
   type DevChain,
+  type DevChainOptions,
   launchDevChain,
   type LocalVault,
   saveChainState,
@@ -53,6 +54,8 @@ export interface LocalChainHooks {
   readonly signer: Address;
   /** Gets the chain as soon as it runs, long before it has its history; to stop it is the receiver's business. */
   readonly onLaunched: (chain: DevChain) => void;
+  /** Starts the chain, or finds one that was started with these options. Default: a child process. */
+  readonly launch?: (options: DevChainOptions) => Promise<DevChain>;
 }
 
 /**
@@ -91,10 +94,10 @@ export class LocalChain {
   }
 
   static async #create(stateFile: string, hooks: LocalChainHooks): Promise<LocalChain> {
-    const { clock, screen, signer, onLaunched } = hooks;
+    const { clock, screen, signer, onLaunched, launch = launchDevChain } = hooks;
     const toSeconds = Math.floor(clock.nowMs() / 1000);
     const fromSeconds = toSeconds - HISTORY_SECONDS;
-    const chain = await launchDevChain({
+    const chain = await launch({
       chainId: randomInt(1_000_000, 2 ** 31),
       genesisSeconds: fromSeconds - 3_600,
       ...CHAIN_OPTIONS,
@@ -124,10 +127,10 @@ export class LocalChain {
   static async #resume(
     saved: SavedChain,
     stateFile: string,
-    { clock, screen, signer, onLaunched }: LocalChainHooks,
+    { clock, screen, signer, onLaunched, launch = launchDevChain }: LocalChainHooks,
   ): Promise<LocalChain> {
     const { chainId, wallets, contracts } = saved;
-    const chain = await launchDevChain({ chainId, stateFile, ...CHAIN_OPTIONS });
+    const chain = await launch({ chainId, stateFile, ...CHAIN_OPTIONS });
     onLaunched(chain);
     const startBlock = BigInt(contracts.startBlock);
     const player = new StakingPlayer(chain.rpc, { ...contracts, startBlock });

@@ -1,0 +1,36 @@
+# One image for all programs; docker-compose.yml and deploy/kubernetes say which one a container runs.
+#
+# Behind a proxy: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, which Docker passes to a build by itself. Own npm registry:
+# --build-arg NPM_CONFIG_REGISTRY=https://…. Own copy of the base image, or one with a company's certificates:
+# --build-arg NODE_IMAGE=…. Compose takes all of them from the environment.
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS packages
+ARG NPM_CONFIG_REGISTRY
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# No scripts: nothing that is needed to build or to run has any, and so nothing is fetched but packages.
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM ${NODE_IMAGE} AS build
+ARG NPM_CONFIG_REGISTRY
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY nest-cli.json tsconfig.json .swcrc ./
+COPY libs libs
+COPY apps apps
+COPY bench bench
+# Not by npm, which would look for the Node that package.json pins and whose script did not run.
+RUN node node_modules/@nestjs/cli/bin/nest.js build && rm -rf dist/bench dist/libs/testing dist/apps/*/test
+
+FROM ${NODE_IMAGE}
+WORKDIR /app
+# Volumes that are mounted here take over the owner.
+RUN install -d -o node -g node /run/lowmark/chain /run/lowmark/game /run/lowmark/secrets /run/lowmark/signer
+COPY package.json ./
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+USER node
+# No program by default: each is named where it is run.
+CMD ["node", "--version"]

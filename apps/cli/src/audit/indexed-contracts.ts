@@ -1,0 +1,38 @@
+import { type IndexState } from '#libs/db';
+import { type Address, parseAddress } from '#libs/domain';
+
+/** What the index was made of, as its settings are stored with it. */
+export interface IndexedContracts {
+  readonly contracts: readonly [Address, ...Address[]];
+  /** The first indexed block. */
+  readonly startBlock: bigint | undefined;
+  /** keccak256 of the events' signatures. */
+  readonly topics: readonly string[];
+  /** Only a part of the contract's events counts: its own figures speak of the whole. */
+  readonly isPartial: boolean;
+}
+
+/** Fields that are not as the indexer writes them are left out. */
+export function indexedContracts({ settings, stakeContract }: IndexState): IndexedContracts {
+  const { stakeContracts, startBlock, events } = settings;
+  const [first = stakeContract, ...more] = listOf(stakeContracts).flatMap((text) => {
+    const address = typeof text === 'string' ? parseAddress(text) : undefined;
+    return address === undefined ? [] : [address];
+  });
+  const specs = listOf(events).filter(isRecord);
+  return {
+    contracts: [first, ...more],
+    startBlock:
+      typeof startBlock === 'string' && /^\d+$/.test(startBlock) ? BigInt(startBlock) : undefined,
+    topics: specs.flatMap(({ topic0 }) => (typeof topic0 === 'string' ? [topic0] : [])),
+    isPartial: specs.some(({ where }) => listOf(where).length > 0),
+  };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

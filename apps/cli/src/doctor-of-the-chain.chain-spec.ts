@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { VoucherSigner } from '#libs/chain';
+import { aWallet, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { DoctorBench, URL_KEY } from './testing/doctor-bench.support-spec.js';
+
+let bench: DoctorBench;
+beforeAll(async () => {
+  bench = await DoctorBench.start();
+});
+afterAll(() => bench.stop());
+
+describe('an endpoint', () => {
+  let node: FaultyNode;
+  beforeEach(async () => {
+    node = await startFaultyNode({ upstream: bench.vault.chain.url });
+  });
+  afterEach(() => node.close());
+  const through = (): Record<string, string> => ({ RPC_URLS: `${node.url}/?key=${URL_KEY}` });
+
+  it('of another chain', async () => {
+    node.fault = { kind: 'chain-id', chainId: 5 };
+    const { code, out } = await bench.run(through());
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +rpc \S+#1 +serves chain 5, and CHAIN_ID is \d+/);
+    expect(out).toMatch(/- +vault +not checked: no endpoint of the right chain answers/);
+  });
+
+  it('that is dead beside one that is well: the second is used', async () => {
+    const { code, out } = await bench.run({
+      RPC_URLS: `http://127.0.0.1:1/?key=${URL_KEY},${bench.vault.chain.url}`,
+    });
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +rpc 127\.0\.0\.1:1#1 /);
+    expect(out).toMatch(/ok +rpc 127\.0\.0\.1:\d+#2 +answers/);
+    expect(out).toMatch(/ok +vault: signer/);
+  });
+
+  it.each([
+    [{ kind: 'range-limit', blocks: 10 }, 'rpc node#1: logs', 'of 10 blocks at once'],
+    [{ kind: 'no-method', method: 'eth_getLogs' }, 'rpc node#1: logs', 'not even of one block'],
+    [{ kind: 'pruned' }, 'rpc node#1: state', 'none: '],
+    [{ kind: 'html' }, 'rpc node#1', ''],
+    [{ kind: 'status', status: 401 }, 'rpc node#1', ''],
+  ] as const)('with %j', async (fault, what, found) => {
+    node.fault = fault;
+    const seen = await bench.finding(what, through());
+    expect(seen).toMatchObject({ what: expect.stringContaining('#1'), mend: expect.any(String) });
+    expect(seen.state).toMatch(/warning|fault/);
+    expect(seen.found).toContain(found);
+  });
+
+  it('without final blocks', async () => {
+    node.fault = {
+      kind: 'result',
+      method: 'eth_getBlockByNumber',
+      result: null,
+      times: 1,
+      when: (calls) => JSON.stringify(calls).includes('finalized'),
+    };
+    const seen = await bench.finding('rpc node#1: finality', through());
+    expect(seen).toMatchObject({ state: 'fault', mend: expect.stringContaining('FINALITY=depth') });
+  });
+});
+
+describe('contracts', () => {
+  it('that are not there', async () => {
+    const nowhere = { STAKE_CONTRACT: aWallet(0xf07), TOKEN_CONTRACT: aWallet(0xf08) };
+    const { code, out } = await bench.run({ ...nowhere, VAULT_CONTRACT: aWallet(0xf09) });
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +staking contract +there is none at 0x0+f07/);
+    expect(out).toMatch(/FAULT +token /);
+    expect(out).toMatch(/FAULT +vault +VAULT_CONTRACT: there is no contract at 0x0+f09/);
+  });
+
+  it('whose events are others, or that were there before the first block', async () => {
+    const other = await bench.finding('staking contract: events', {
+      STAKE_EVENTS: 'stake-unstake',
+    });
+    expect(other).toMatchObject({ state: 'fault', code: 1 });
+    const late = { STAKE_START_BLOCK: (bench.vault.chain.contracts.startBlock + 2n).toString() };
+    const start = await bench.finding('staking contract: start', late);
+    expect(start.found).toContain('was there before STAKE_START_BLOCK');
+  });
+});
+
+describe('the vault', () => {
+  it('whose keys hold no role', async () => {
+    const { code, out } = await bench.run({ VOUCHER_SIGNER_KEY: VaultBench.OTHER_KEY });
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +vault: signer +0x[0-9a-f]{40}, the address of VOUCHER_SIGNER_KEY/);
+    expect(out).toMatch(/WARNING +vault: canceller /);
+  });
+
+  it('that is paused and empty', async () => {
+    const bare = await bench.vault.another({ funds: 0n });
+    await bare.mine(bare.call(VaultBench.PAUSER, 'pause'));
+    bench.vault.seconds = bare.seconds;
+    const { out } = await bench.run({ VAULT_CONTRACT: bare.vault });
+    expect(out).toMatch(/WARNING +vault: pause +it is paused/);
+    expect(out).toMatch(/WARNING +vault: balance +it is empty/);
+  });
+
+  it('whose signer is its canceller, and has no coin', async () => {
+    const setup = { canceller: signer() };
+    const mine = await bench.vault.another(setup);
+    bench.vault.seconds = mine.seconds;
+    await bench.vault.chain.rpc.call('anvil_setBalance', setup.canceller, '0x1');
+    const found = await bench.finding('vault: coin', { VAULT_CONTRACT: mine.vault });
+    expect(found).toMatchObject({ state: 'warning' });
+  });
+});
+
+function signer() {
+  return new VoucherSigner(bench.vault.place, VaultBench.SIGNER_KEY).address;
+}

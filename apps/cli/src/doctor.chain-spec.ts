@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { IndexStore } from '#libs/db';
+import { aWallet, createTestDatabase } from '#libs/testing';
+import { DoctorBench } from './testing/doctor-bench.support-spec.js';
+
+let bench: DoctorBench;
+beforeAll(async () => {
+  bench = await DoctorBench.start();
+});
+afterAll(() => bench.stop());
+
+describe('where all is well', () => {
+  it('says so, of everything, and what it did not look at', async () => {
+    const { code, out, err } = await bench.run();
+    expect({ out, err, code }).toMatchObject({ code: 0, err: '' });
+    expect(out).not.toMatch(/FAULT/);
+    for (const line of [
+      /^ok +settings +\d+ of those/m,
+      /^ok +database +PostgreSQL \d+\.\d+ at 127\.0\.0\.1:\d+\/test_/m,
+      /^ok +indexer +one holds the lead/m,
+      /^ok +schema +up to date/m,
+      /^ok +reader role /m,
+      /^ok +stored secrets +0, all under/m,
+      /^ok +index +block \d+ of LOW stakes, \d+s behind/m,
+      /^ok +price +0\.1 USD by fixed, \d+s old/m,
+      /^- +redis +not checked: REDIS_URL is not set/m,
+      /^ok +rpc 127\.0\.0\.1:\d+#1 +answers; chain \d+/m,
+      /^ok +rpc \S+: head +block \d+, \d+s old/m,
+      /^ok +rpc \S+: finality +block \d+ is final, 4 below/m,
+      /^ok +rpc \S+: logs +of 10000 or more blocks at once/m,
+      /^ok +rpc \S+: state +from block \d+ on \(archive\)/m,
+      /^ok +staking contract +there is one at 0x/m,
+      /^ok +staking contract: events +\d+ of the \d+/m,
+      /^ok +token +LOW with 18 decimals/m,
+      /^ok +vault: balance +1000000 tokens/m,
+      /^ok +vault: signer +0x[0-9a-f]{40} holds SIGNER_ROLE/m,
+    ]) {
+      expect(out).toMatch(line);
+    }
+  });
+
+  it('looks at whatever is set', async () => {
+    const { code, out } = await bench.runOn({});
+    expect(code).toBe(0);
+    expect(out).toMatch(/- +database +not checked: DATABASE_URL is not set/);
+    expect(out).toMatch(/- +vault +not checked: RPC_URLS is not set/);
+  });
+});
+
+describe('settings', () => {
+  it('names the wrong ones, never with a value, and goes on with the others', async () => {
+    const wrong = { CHAIN_ID: 'hunter2', RPC_URLS: 'ftp://hunter2' };
+    const { code, out } = await bench.run(wrong);
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +settings +CHAIN_ID must be a number/);
+    expect(out).toMatch(/rpc +not checked: RPC_URLS is not usable/);
+    expect(out).toMatch(/ok +database /);
+    expect(out).not.toContain('hunter2');
+  });
+
+  it('says what the indexer would refuse to start for', async () => {
+    const found = await bench.finding('index: settings', { STAKE_CONTRACT: aWallet(7) });
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.found).toContain(`STAKE_CONTRACT is ${aWallet(7)}; the index was made with 0x`);
+  });
+});
+
+describe('the database', () => {
+  it('that does not answer is one fault, and what needs it is not checked', async () => {
+    const { code, out } = await bench.run({ DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:1/x' });
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +database +127\.0\.0\.1:1\/x: .*ECONNREFUSED/);
+    expect(out).toMatch(/- +schema +not checked: the database cannot be opened/);
+    expect(out).not.toContain('hunter2');
+  });
+
+  it('that was not migrated, or by a newer program', async () => {
+    const empty = await createTestDatabase('empty');
+    const old = await bench.finding('schema', { DATABASE_URL: empty.url });
+    expect(old).toMatchObject({ state: 'fault', mend: 'Run `npm run migrate`.' });
+    await empty.drop();
+    const database = await bench.test.open();
+    const values = `(9000000000000, 'Tomorrow9000000000000')`;
+    await database.query({
+      text: `INSERT INTO lowmark.migration (timestamp, name) VALUES ${values}`,
+    });
+    const newer = await bench.finding('schema');
+    await database.query({ text: 'DELETE FROM lowmark.migration WHERE timestamp = 9000000000000' });
+    expect(newer).toMatchObject({ state: 'fault', code: 1 });
+    expect(newer.found).toContain('Tomorrow9000000000000');
+  });
+
+  it('whose clock differs, whose index lags, whose price is old, which nobody indexes', async () => {
+    await bench.lock.release();
+    bench.aheadMs = 10_000_000;
+    const { code, out } = await bench.run();
+    bench.aheadMs = 0;
+    await bench.lock.tryAcquire();
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +database: clock /);
+    expect(out).toMatch(/WARNING +indexer +none holds the lead/);
+    expect(out).toMatch(/(WARNING|FAULT) +index +block \d+ .* 2h 4\d+m behind/);
+    expect(out).toMatch(/WARNING +price .*older than PRICE_MAX_AGE_SECONDS/);
+    expect(out).toMatch(/WARNING +rpc \S+: head +block \d+, 2h 4\d+m old/);
+  });
+
+  it('whose index halted', async () => {
+    const store = new IndexStore(await bench.test.open());
+    const fence = await store.takeLead();
+    await store.halt(fence, 'DEEP_REORGANISATION: a sample');
+    const found = await bench.finding('index');
+    await store.clearHalt(fence);
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.found).toContain('DEEP_REORGANISATION');
+  });
+});
+
+describe('redis', () => {
+  it('that does not answer', async () => {
+    const found = await bench.finding('redis', { REDIS_URL: 'redis://:hunter2@127.0.0.1:1' });
+    expect(found).toMatchObject({ state: 'warning', code: 0 });
+    expect(found.found).toBe('127.0.0.1:1: ECONNREFUSED');
+  });
+});

@@ -1,0 +1,32 @@
+import { type Check } from '../check.js';
+import { type ReadDoctorSettings } from '../doctor.settings.js';
+import { databaseCheck } from './database.check.js';
+import { endpointChecks } from './endpoint.check.js';
+import { indexCheck } from './index.check.js';
+import { priceCheck } from './price.check.js';
+import { readerCheck } from './reader.check.js';
+import { redisCheck } from './redis.check.js';
+import { schemaCheck } from './schema.check.js';
+import { secretsCheck } from './secrets.check.js';
+import { settingsCheck } from './settings.check.js';
+import { stakingCheck } from './staking.check.js';
+import { tokenCheck } from './token.check.js';
+import { vaultCheck } from './vault.check.js';
+
+/** All that the doctor looks at, in the order of the report. */
+export function checksFor(read: ReadDoctorSettings): readonly Check[] {
+  return [
+    settingsCheck(read),
+    databaseCheck,
+    schemaCheck,
+    readerCheck,
+    secretsCheck,
+    indexCheck,
+    priceCheck,
+    redisCheck,
+    ...endpointChecks(read.settings),
+    stakingCheck,
+    tokenCheck,
+    vaultCheck,
+  ];
+}

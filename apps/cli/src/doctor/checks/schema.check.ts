@@ -1,0 +1,26 @@
+import { readSchema } from '#libs/db';
+import { type Check } from '../check.js';
+import { fault, ok } from '../finding.js';
+
+const NAME = 'schema';
+
+/** Whether the migrations of the database are those of this program. */
+export const schemaCheck: Check = {
+  name: NAME,
+  needs: ['DATABASE_URL'],
+  needsDatabase: true,
+  async *look(subject) {
+    const { unknown, missing } = await readSchema(await subject.database());
+    if (unknown.length > 0) {
+      yield fault(
+        NAME,
+        `a newer program migrated it: ${unknown.join(', ')}`,
+        'Start the version of the services that knows these migrations, or restore the backup made before them.',
+      );
+    }
+    if (missing.length > 0) {
+      yield fault(NAME, `not applied: ${missing.join(', ')}`, 'Run `npm run migrate`.');
+    }
+    if (unknown.length + missing.length === 0) yield ok(NAME, 'up to date');
+  },
+};

@@ -1,0 +1,135 @@
+import { LowmarkError, type Address } from '#libs/domain';
+import { AllEndpointsFailedError, type RpcCall, type RpcPool } from '#libs/chain';
+import { type Check } from '../check.js';
+import { fault, type Finding, notChecked, ok, warning } from '../finding.js';
+import { quantityOf, toHex, toldBy } from '../rpc-question.js';
+import { type Staking } from '../subject.js';
+
+const NAME = 'staking contract';
+/** Looked at below the head and above the first block, the larger number first. */
+const SPANS = [1000n, 100n, 10n] as const;
+
+/** Whether there is a contract at each address, since the first block and not before, and whether its events are those that are read. */
+export const stakingCheck: Check = {
+  name: NAME,
+  needs: ['RPC_URLS'],
+  needsChain: true,
+  async *look(subject) {
+    const pool = await subject.chain();
+    if (pool === undefined) return;
+    const staking = await subject.staking();
+    if (staking.contracts.length === 0) {
+      yield notChecked(NAME, 'STAKE_CONTRACT is not set, and there is no index');
+      return;
+    }
+    for (const contract of staking.contracts) {
+      const code = await hasCode(pool, contract, 'latest');
+      yield code === true
+        ? ok(NAME, `there is one at ${contract}`)
+        : fault(NAME, `there is none at ${contract}`, 'Check STAKE_CONTRACT and CHAIN_ID.');
+      if (code === true) yield await eventFinding(pool, contract, staking);
+    }
+    const early = await deployedBefore(pool, staking);
+    if (early !== undefined) yield early;
+  },
+};
+
+/** Whether the first block is late: what happened before it would be missing. */
+async function deployedBefore(pool: RpcPool, staking: Staking): Promise<Finding | undefined> {
+  const { contracts, startBlock } = staking;
+  if (startBlock === undefined || startBlock === 0n) return undefined;
+  for (const contract of contracts) {
+    if ((await hasCode(pool, contract, toHex(startBlock - 1n))) === true) {
+      return fault(
+        `${NAME}: start`,
+        `${contract} was there before STAKE_START_BLOCK (${startBlock}): earlier stakes are not read`,
+        'Set STAKE_START_BLOCK to the block of its deployment and index again.',
+      );
+    }
+  }
+  return undefined;
+}
+
+/** Undefined where no endpoint has the state of that block. */
+async function hasCode(
+  pool: RpcPool,
+  contract: Address,
+  block: string,
+): Promise<boolean | undefined> {
+  const code = await ask(pool, { method: 'eth_getCode', params: [contract, block] });
+  return typeof code === 'string' ? code !== '0x' : undefined;
+}
+
+async function eventFinding(pool: RpcPool, contract: Address, staking: Staking): Promise<Finding> {
+  const what = `${NAME}: events`;
+  const head = quantityOf(await ask(pool, { method: 'eth_blockNumber', params: [] }));
+  if (head === undefined) return notChecked(what, 'no endpoint tells its newest block');
+  const start = staking.startBlock ?? head;
+  const topics = [
+    ...(await topicsOf(pool, contract, head)),
+    ...(await after(pool, contract, start)),
+  ];
+  const ours = topics.filter((topic) => staking.topics.includes(topic)).length;
+  const where = `in the newest blocks and the first ones of ${contract}`;
+  if (ours > 0) return ok(what, `${ours} of the ${topics.length} ${where} are stakes`);
+  if (topics.length === 0) {
+    return warning(
+      what,
+      `there are none ${where}`,
+      'Fine where nobody staked in them; else check STAKE_CONTRACT.',
+    );
+  }
+  return fault(
+    what,
+    `none of the ${topics.length} ${where} is one that STAKE_EVENTS reads`,
+    'Set STAKE_EVENTS to the events of this contract.',
+  );
+}
+
+function after(pool: RpcPool, contract: Address, start: bigint): Promise<string[]> {
+  return spanOf(pool, contract, (span) => [start, start + span - 1n]);
+}
+
+function topicsOf(pool: RpcPool, contract: Address, head: bigint): Promise<string[]> {
+  return spanOf(pool, contract, (span) => [head >= span ? head - span + 1n : 0n, head]);
+}
+
+/** What kinds of events there were, as many blocks as the endpoints give. */
+async function spanOf(
+  pool: RpcPool,
+  contract: Address,
+  rangeOf: (span: bigint) => readonly [from: bigint, to: bigint],
+): Promise<string[]> {
+  for (const span of SPANS) {
+    const [from, to] = rangeOf(span);
+    const filter = { address: contract, fromBlock: toHex(from), toBlock: toHex(to) };
+    const logs = await ask(pool, { method: 'eth_getLogs', params: [filter] });
+    if (Array.isArray(logs)) return logs.flatMap(topicOf);
+  }
+  return [];
+}
+
+function topicOf(log: unknown): string[] {
+  if (typeof log !== 'object' || log === null || !('topics' in log)) return [];
+  const { topics } = log;
+  const first: unknown = Array.isArray(topics) ? topics[0] : undefined;
+  return typeof first === 'string' ? [first.toLowerCase()] : [];
+}
+
+/** Undefined where an endpoint refuses. @throws AllEndpointsFailedError where none answers at all */
+async function ask(pool: RpcPool, call: RpcCall): Promise<unknown> {
+  try {
+    return await pool.run(async (session) => {
+      const { results } = await session.batch([call]);
+      const { value, error } = toldBy(results[0]);
+      if (error !== undefined) throw error;
+      return value;
+    });
+  } catch (error) {
+    if (error instanceof LowmarkError && !(error instanceof AllEndpointsFailedError)) {
+      return undefined;
+    }
+    if (error instanceof AllEndpointsFailedError && error.failures.length > 0) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,151 @@
+import { Max, Min } from 'class-validator';
+import {
+  address,
+  CHAIN_ID_SETTING,
+  commaList,
+  FINALITY_SETTING,
+  naturalBigInt,
+  readSettings,
+  RPC_URLS_SETTING,
+  SECRETS_KEY_SETTING,
+  Setting,
+  SettingsError,
+  settingsOf,
+  type SettingsSource,
+  TOKEN_CONTRACT_SETTING,
+  url,
+} from '#libs/config';
+import { type Address } from '#libs/domain';
+
+/** The variables that a check may need. */
+export type Variable =
+  | 'DATABASE_URL'
+  | 'SECRETS_KEY'
+  | 'REDIS_URL'
+  | 'CHAIN_ID'
+  | 'RPC_URLS'
+  | 'TOKEN_CONTRACT'
+  | 'VAULT_CONTRACT'
+  | 'VOUCHER_SIGNER_KEY';
+
+const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
+
+function privateKey(text: string): string {
+  if (!PRIVATE_KEY.test(text)) throw new Error('must be a private key of 64 hex digits');
+  return text;
+}
+
+function addresses(text: string): Address[] {
+  return [...new Set(commaList(text).map(address))];
+}
+
+const DATABASE_URL = {
+  description: 'PostgreSQL.',
+  secret: true,
+  optional: true,
+  parse: url('postgresql', 'postgres'),
+};
+const REDIS_URL = {
+  description: 'Redis.',
+  secret: true,
+  optional: true,
+  parse: url('redis', 'rediss'),
+};
+const KEY = { description: 'A key of the vault.', secret: true, optional: true, parse: privateKey };
+
+/**
+ * What the doctor knows of the services' settings, none of them required; docs/operating/settings.md describes them where they are
+ * used. Those of one service only are its own to check.
+ */
+export class DoctorSettings {
+  @Setting(DATABASE_URL)
+  readonly databaseUrl?: string;
+
+  @Setting({ ...SECRETS_KEY_SETTING, optional: true })
+  readonly secretsKey?: string;
+
+  @Setting(REDIS_URL)
+  readonly redisUrl?: string;
+
+  @Setting({ ...CHAIN_ID_SETTING, optional: true })
+  @Min(1)
+  readonly chainId?: number;
+
+  @Setting({ ...RPC_URLS_SETTING, optional: true })
+  readonly rpcUrls?: string[];
+
+  @Setting(FINALITY_SETTING)
+  readonly finality!: string;
+
+  @Setting({ description: 'The staking contracts.', optional: true, parse: addresses })
+  readonly stakeContract?: Address[];
+
+  @Setting({ description: 'Their first block.', optional: true, parse: naturalBigInt })
+  readonly stakeStartBlock?: bigint;
+
+  @Setting({ description: 'How they tell of stakes.', optional: true })
+  readonly stakeEvents?: string;
+
+  @Setting({ description: 'Blocks asked for at once.', default: '2000' })
+  @Min(1)
+  @Max(100_000)
+  readonly maxRangeBlocks!: number;
+
+  @Setting({ ...TOKEN_CONTRACT_SETTING, optional: true })
+  readonly tokenContract?: Address;
+
+  @Setting({ description: 'Instead of what the token says.', optional: true })
+  readonly tokenSymbol?: string;
+
+  @Setting({ description: 'Instead of what the token says.', optional: true })
+  @Min(0)
+  @Max(77)
+  readonly tokenDecimals?: number;
+
+  @Setting({ description: 'How far behind the index may be.', default: '120' })
+  @Min(1)
+  readonly indexMaxLagSeconds!: number;
+
+  @Setting({ description: 'Where the price comes from.', secret: true, optional: true })
+  readonly priceSource?: string;
+
+  @Setting({ description: 'How old a price may be.', default: '7200' })
+  @Min(1)
+  readonly priceMaxAgeSeconds!: number;
+
+  @Setting({ description: 'The vault.', optional: true, parse: address })
+  readonly vaultContract?: Address;
+
+  @Setting(KEY)
+  readonly voucherSignerKey?: string;
+
+  @Setting(KEY)
+  readonly vaultCancellerKey?: string;
+}
+
+export interface ReadDoctorSettings {
+  readonly settings: DoctorSettings;
+  /** Variables whose value is not usable, and what is expected of it; they count as absent. */
+  readonly faults: ReadonlyMap<string, string>;
+  /** How many are given. */
+  readonly given: number;
+}
+
+/** Whatever settings there are, the wrong ones left out. */
+export function readDoctorSettings(source: SettingsSource): ReadDoctorSettings {
+  const given = settingsOf(DoctorSettings).filter(({ variable }) =>
+    Boolean(source[variable] || source[`${variable}_FILE`]),
+  ).length;
+  try {
+    return { settings: readSettings(DoctorSettings, source), faults: new Map(), given };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const { faults } = error;
+    const wrong = [...faults.keys()].flatMap((variable) => [
+      [variable, undefined] as const,
+      [`${variable}_FILE`, undefined] as const,
+    ]);
+    const usable = { ...source, ...Object.fromEntries(wrong) };
+    return { settings: readSettings(DoctorSettings, usable), faults, given };
+  }
+}

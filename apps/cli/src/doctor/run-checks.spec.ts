@@ -1,0 +1,65 @@
+import { expect, it } from '@jest/globals';
+import { PermanentError, RetryableError } from '#libs/domain';
+import { systemClock } from '#libs/platform';
+import { type Check } from './check.js';
+import { readDoctorSettings } from './doctor.settings.js';
+import { type Finding, ok } from './finding.js';
+import { runChecks } from './run-checks.js';
+import { Subject } from './subject.js';
+
+const { settings } = readDoctorSettings({});
+
+function run(
+  checks: readonly Check[],
+  onWaiting: (names: readonly string[]) => void = () => undefined,
+) {
+  const subject = new Subject(settings, systemClock);
+  return runChecks(checks, subject, { faulty: new Map(), timeoutMs: 2500, onWaiting });
+}
+
+function check(name: string, look: () => AsyncGenerator<Finding>): Check {
+  return { name, needs: [], look };
+}
+
+it('keeps what was found before a check hung, and says which ones are under way', async () => {
+  const waiting: (readonly string[])[] = [];
+  const never = new Promise<never>(() => undefined);
+  const hanging = check('hangs', async function* () {
+    yield ok('hangs: first', 'well');
+    await never;
+  });
+  const quick = check('quick', async function* () {
+    yield await Promise.resolve(ok('quick', 'well'));
+  });
+  const found = await run([hanging, quick], (names) => waiting.push(names));
+  expect(found).toEqual([
+    ok('hangs: first', 'well'),
+    { what: 'hangs', state: 'fault', found: 'no end within 3 s', mend: expect.any(String) },
+    ok('quick', 'well'),
+  ]);
+  expect(waiting).toEqual([['hangs']]);
+});
+
+it('makes a fault of every error, and never shows what a URL holds', async () => {
+  class Passing extends RetryableError {}
+  class Lasting extends PermanentError {}
+  const errors = [
+    new Passing('A', 'late'),
+    new Lasting('B', 'wrong: https://user:hunter2@host/'),
+    new Error('strange: postgresql://user:hunter2@host/x'),
+  ];
+  const found = await run(
+    errors.map((error, index) =>
+      check(`check ${index}`, async function* () {
+        yield await Promise.reject<Finding>(error);
+      }),
+    ),
+  );
+  expect(found.map(({ state }) => state)).toEqual(['fault', 'fault', 'fault']);
+  expect(found.map(({ found: text }) => text)).toEqual([
+    'late [A]',
+    expect.stringMatching(/^wrong: .*\[B\]$/),
+    expect.stringMatching(/^strange: /),
+  ]);
+  expect(JSON.stringify(found)).not.toContain('hunter2');
+});

@@ -1,0 +1,115 @@
+import { loadStakeEvents, RpcPool } from '#libs/chain';
+import { createDatabase, type Database, IndexStore, type IndexState } from '#libs/db';
+import { type Address, LowmarkError } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { indexedContracts } from '../audit/indexed-contracts.js';
+import { type DoctorSettings } from './doctor.settings.js';
+
+const RPC_TIMEOUT_MS = 6000;
+const STATEMENT_TIMEOUT_MS = 8000;
+
+/** What is to be indexed: by the settings, and where they do not say by the index that there is. */
+export interface Staking {
+  readonly contracts: readonly Address[];
+  readonly startBlock: bigint | undefined;
+  /** keccak256 of the events' signatures; empty where they are not known. */
+  readonly topics: readonly string[];
+}
+
+/** What the checks look at; everything is opened at its first use, and once. */
+export class Subject {
+  private opening: Promise<Database> | undefined;
+  private indexing: Promise<IndexState | undefined> | undefined;
+  private endpoints: RpcPool | undefined;
+  private verifying: Promise<RpcPool | undefined> | undefined;
+
+  constructor(
+    readonly settings: DoctorSettings,
+    readonly clock: Clock,
+  ) {}
+
+  /** Also one that a newer program has migrated. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  database(): Promise<Database> {
+    this.opening ??= createDatabase({
+      url: this.settings.databaseUrl ?? '',
+      applicationName: 'lowmark doctor',
+      poolSize: 4,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      anySchema: true,
+    });
+    return this.opening;
+  }
+
+  /** Undefined where there is no database, no schema or no index. */
+  index(): Promise<IndexState | undefined> {
+    this.indexing ??= this.readIndex();
+    return this.indexing;
+  }
+
+  /** All endpoints of RPC_URLS; ask one of them by its name. */
+  get pool(): RpcPool {
+    this.endpoints ??= this.newPool();
+    return this.endpoints;
+  }
+
+  /** The endpoints that serve the right chain; undefined where none does. */
+  chain(): Promise<RpcPool | undefined> {
+    this.verifying ??= this.verified();
+    return this.verifying;
+  }
+
+  /** @throws PermanentError where STAKE_EVENTS is wrong */
+  async staking(): Promise<Staking> {
+    const { stakeContract, stakeStartBlock, stakeEvents } = this.settings;
+    const state = await this.index();
+    const stored = state && indexedContracts(state);
+    const topics =
+      stakeEvents === undefined && stored !== undefined
+        ? stored.topics
+        : (await loadStakeEvents(stakeEvents ?? 'staked-withdrawn')).map(({ topic0 }) => topic0);
+    return {
+      contracts: stakeContract ?? stored?.contracts ?? [],
+      startBlock: stakeStartBlock ?? stored?.startBlock,
+      topics: [...new Set(topics)],
+    };
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.opening?.catch(() => undefined);
+    await opened?.close();
+  }
+
+  private newPool(): RpcPool {
+    const urls = this.settings.rpcUrls ?? [];
+    return new RpcPool({ urls, clock: this.clock, timeoutMs: RPC_TIMEOUT_MS, patienceMs: 1000 });
+  }
+
+  private async verified(): Promise<RpcPool | undefined> {
+    const pool = this.newPool();
+    try {
+      const chainId = this.settings.chainId ?? (await this.index())?.chainId;
+      // One endpoint of another chain is refused here; asked again, the pool leaves it out and goes on with the others.
+      if (chainId !== undefined) await pool.verifyChainId(chainId).catch(ignoreKnown);
+      await pool.run((session) => session.batch([{ method: 'eth_chainId', params: [] }]));
+      return pool;
+    } catch (error) {
+      ignoreKnown(error);
+      return undefined;
+    }
+  }
+
+  private async readIndex(): Promise<IndexState | undefined> {
+    if (this.settings.databaseUrl === undefined) return undefined;
+    try {
+      return await new IndexStore(await this.database()).state();
+    } catch {
+      // Said by the checks of the database itself.
+      return undefined;
+    }
+  }
+}
+
+/** What the checks of the endpoints tell. */
+function ignoreKnown(error: unknown): void {
+  if (!(error instanceof LowmarkError)) throw error;
+}

@@ -1,0 +1,79 @@
+/**
+ * `docker compose --profile local`: the life on the local chain. Deploys the contracts and plays six weeks of history when the chain
+ * is new, tells the services in `local.env`, and then mines a block every two seconds. It keeps the chain's state on disk; a chain that
+ * is started again reads it from there. Ends with an error, to be started again, when the chain does.
+ */
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readSettings } from '#libs/config';
+import { addressOfKey, checksummed } from '#libs/devchain';
+import { type Address, LowmarkError } from '#libs/domain';
+import { systemClock } from '#libs/platform';
+import { liveActivity } from '../chain/live-activity.js';
+import { LocalChain } from '../chain/local-chain.js';
+import { Screen } from '../screen/screen.js';
+import { attachChain } from './attach-chain.js';
+import { ChainSettings } from './compose.settings.js';
+import { localEnvironment } from './local-environment.js';
+import { REFERENCE_PARTNER } from './reference-partner.js';
+
+const ending = new AbortController();
+let isPlaying = false;
+const screen = new Screen(systemClock, (line) => {
+  console.log(line);
+});
+
+async function main(): Promise<void> {
+  const settings = readSettings(ChainSettings);
+  const { localRpcUrl, localChainDirectory, localReadyMark } = settings;
+  await rm(localReadyMark, { force: true });
+  const local = await LocalChain.start(localChainDirectory, {
+    clock: systemClock,
+    screen,
+    signer: addressOfKey(settings.voucherSignerKey),
+    onLaunched: () => undefined,
+    launch: (options) => attachChain(localRpcUrl, options),
+  });
+  const file = join(localChainDirectory, 'local.env');
+  const { chain, contracts, vault } = local;
+  const redeemers = await local.redeemers();
+  const facts = { rpcUrl: chain.url, chainId: chain.chainId, contracts, vault, redeemers };
+  await writeFile(`${file}.part`, localEnvironment(facts));
+  await rename(`${file}.part`, file);
+  await writeFile(localReadyMark, '');
+  show(local, redeemers.at(-1));
+  void chain.exited.then(({ tail }) => {
+    if (ending.signal.aborted) return;
+    // What it saved last is on disk; what came after is lost, and so is what we remember of it.
+    console.error(`The chain ended: ${tail}`);
+    process.exit(1);
+  });
+  isPlaying = true;
+  await liveActivity(local, systemClock, ending.signal);
+  await rm(localReadyMark, { force: true });
+  await chain.stop();
+}
+
+/** The line that "Redeem by hand" in the README begins with. */
+function show({ chain, wallets }: LocalChain, player: Address | undefined): void {
+  screen.step('chain', `has id ${chain.chainId}; a wallet that stakes: ${wallets[0] ?? 'none'}`);
+  if (player === undefined) return;
+  screen.lines(
+    `url=http://127.0.0.1:3002 rpc=http://127.0.0.1:8545 chain=${chain.chainId} partner=${REFERENCE_PARTNER} wallet=${checksummed(player)}`,
+  );
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    // Before there is a history nothing is worth saving.
+    if (!isPlaying) process.exit(1);
+    ending.abort();
+  });
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof LowmarkError ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,28 @@
+import { SecretsSettings, Setting, url } from '#libs/config';
+
+/** What `chain.main` is told; see docker-compose.yml. */
+export class ChainSettings {
+  @Setting({ description: 'The local chain, which mines only when told to.', parse: url('http') })
+  readonly localRpcUrl!: string;
+
+  @Setting({ description: 'Where the state of the chain and local.env are kept.' })
+  readonly localChainDirectory!: string;
+
+  @Setting({ description: 'A file that is there while the chain can be used.' })
+  readonly localReadyMark!: string;
+
+  @Setting({ description: 'Whose vouchers the vault pays.', secret: true })
+  readonly voucherSignerKey!: string;
+}
+
+/** What `register-partner.main` is told. */
+export class RegisterSettings extends SecretsSettings {
+  @Setting({ description: 'Where the reference partner answers.', parse: url('http') })
+  readonly localPartnerUrl!: string;
+
+  @Setting({ description: 'The key that the reference partner expects.', secret: true })
+  readonly partnerApiKey!: string;
+
+  @Setting({ description: 'The secret shared with the reference partner.', secret: true })
+  readonly partnerSharedSecret!: string;
+}

@@ -1,0 +1,42 @@
+import { type LocalVault, type StakingDeployment } from '#libs/devchain';
+import { type Address } from '#libs/domain';
+
+/** What is to be known of a local chain. */
+export interface LocalFacts {
+  /** As the services reach it. */
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  readonly contracts: Pick<StakingDeployment, 'staking' | 'token' | 'startBlock'>;
+  readonly vault: LocalVault;
+  /** The players of the reference partner. */
+  readonly redeemers: readonly Address[];
+}
+
+/** Points each player has at first. */
+const POINTS = 1_000_000;
+
+/**
+ * What the services have to be told of a local chain, as the text of a file for `node --env-file`: addresses and settings of
+ * development, no secret.
+ */
+export function localEnvironment(facts: LocalFacts): string {
+  const { rpcUrl, chainId, contracts, vault, redeemers } = facts;
+  const variables = {
+    RPC_URLS: rpcUrl,
+    CHAIN_ID: chainId,
+    STAKE_CONTRACT: contracts.staking,
+    STAKE_START_BLOCK: contracts.startBlock,
+    TOKEN_CONTRACT: contracts.token,
+    VAULT_CONTRACT: vault.vault,
+    VAULT_START_BLOCK: vault.startBlock,
+    PRICE_SOURCE: 'fixed:0.15',
+    SIWE_DOMAINS: '127.0.0.1:3002,localhost:3002',
+    ALLOW_PRIVATE_PARTNERS: true,
+    // Long enough to claim by hand, short enough to see one time out.
+    VOUCHER_TTL_SECONDS: 300,
+    PAYOUT_POLL_MS: 500,
+    PARTNER_PLAYERS: redeemers.map((wallet) => `${wallet}=${POINTS}`).join(','),
+  };
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${String(value)}\n`);
+  return lines.join('');
+}

@@ -1,0 +1,28 @@
+/**
+ * `docker compose --profile local`: makes the reference partner known to the service, with the operator's own commands. May run as often
+ * as one likes; it sets the callback anew and changes nothing else.
+ */
+import { readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { operator } from '../partner/operator.js';
+import { setCallback } from '../partner/set-callback.js';
+import { RegisterSettings } from './compose.settings.js';
+import { REFERENCE_PARTNER } from './reference-partner.js';
+
+try {
+  const settings = readSettings(RegisterSettings);
+  const access = { DATABASE_URL: settings.databaseUrl, SECRETS_KEY: settings.secretsKey };
+  const listed = await operator(['partner', 'list', '--json'], access);
+  const partners = JSON.parse(listed) as readonly { readonly name: string }[];
+  if (!partners.some(({ name }) => name === REFERENCE_PARTNER)) {
+    // It redeems and asks for no snapshots: the credential that is printed here goes nowhere.
+    await operator(['partner', 'create', '--name', REFERENCE_PARTNER, '--json'], access);
+  }
+  const url = settings.localPartnerUrl;
+  const keys = { key: settings.partnerApiKey, secret: settings.partnerSharedSecret };
+  await setCallback({ name: REFERENCE_PARTNER, url }, keys, access);
+  console.log(`The partner "${REFERENCE_PARTNER}" is called at ${url}`);
+} catch (error) {
+  console.error(error instanceof LowmarkError ? error.message : error);
+  process.exitCode = 1;
+}

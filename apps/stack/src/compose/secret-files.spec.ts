@@ -1,0 +1,73 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { readSettings, SecretsSettings } from '#libs/config';
+import { addressOfKey } from '#libs/devchain';
+import { KeyRing } from '#libs/signing';
+import { baseSecrets, localSecrets, makeMissing } from './secret-files.js';
+
+let root: string;
+const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'lowmark-secrets-'));
+  for (const folder of ['secrets', 'signer', 'game']) mkdirSync(join(root, folder));
+});
+
+describe('the secrets of docker compose', () => {
+  it('are made once, in a form that the services take', async () => {
+    const made = await makeMissing(baseSecrets(root));
+    expect(made).toHaveLength(4);
+    const before = made.map((path) => readFileSync(path, 'utf8'));
+    expect(await makeMissing(baseSecrets(root))).toEqual([]);
+    expect(made.map((path) => readFileSync(path, 'utf8'))).toEqual(before);
+
+    const settings = readSettings(SecretsSettings, {
+      DATABASE_URL_FILE: join(root, 'secrets/database_url'),
+      SECRETS_KEY_FILE: join(root, 'secrets/secrets_key'),
+    });
+    expect(new URL(settings.databaseUrl).password).toBe(text('secrets/postgres_password').trim());
+    expect(() => KeyRing.parse(settings.secretsKey)).not.toThrow();
+    expect(text('secrets/api_anon_secret').trim().length).toBeGreaterThanOrEqual(32);
+    expect(readdirSync(join(root, 'signer'))).toEqual([]);
+  });
+
+  it('can be read by their owner only, but for the one that PostgreSQL needs', async () => {
+    await makeMissing([...baseSecrets(root), ...localSecrets(root)]);
+    const modes = ['secrets', 'signer', 'game'].flatMap((folder) =>
+      readdirSync(join(root, folder)).map((file) => {
+        return [file, (statSync(join(root, folder, file)).mode & 0o777).toString(8)];
+      }),
+    );
+    expect(modes.filter(([, mode]) => mode !== '400')).toEqual([['postgres_password', '444']]);
+    expect(modes).toHaveLength(7);
+  });
+
+  it('that somebody brought are kept, and the rest fits them', async () => {
+    writeFileSync(join(root, 'secrets/postgres_password'), 'p@ss/word\n');
+    writeFileSync(join(root, 'signer/voucher_signer_key'), 'mine\n');
+    await makeMissing([...baseSecrets(root), ...localSecrets(root)]);
+    expect(text('secrets/postgres_password')).toBe('p@ss/word\n');
+    expect(text('signer/voucher_signer_key')).toBe('mine\n');
+    const url = new URL(text('secrets/database_url').trim());
+    expect(decodeURIComponent(url.password)).toBe('p@ss/word');
+  });
+
+  it('hold a key that signs vouchers, in the local profile', async () => {
+    await makeMissing(localSecrets(root));
+    expect(addressOfKey(text('signer/voucher_signer_key').trim())).toMatch(/^0x[0-9a-f]{40}$/);
+  });
+
+  it('are never replaced where they cannot be read', async () => {
+    mkdirSync(join(root, 'secrets/secrets_key'));
+    await expect(makeMissing(baseSecrets(root))).rejects.toThrow('EISDIR');
+  });
+});

@@ -1,0 +1,273 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { localEnvironment } from '../../apps/stack/src/compose/local-environment.js';
+import { baseSecrets, localSecrets } from '../../apps/stack/src/compose/secret-files.js';
+import {
+  type ComposeFile,
+  type ComposeService,
+  programOf,
+  ROOT,
+  settingsOfProgram,
+  textOf,
+  yamlOf,
+} from './compose-file.js';
+
+const file = yamlOf('docker-compose.yml') as ComposeFile;
+const services = Object.entries(file.services);
+const ours = services.filter(([, service]) => programOf(service) !== undefined);
+const oneShots = services.filter(([, { restart }]) => restart === 'no').map(([name]) => name);
+const lasting = services.filter(([name]) => !oneShots.includes(name));
+
+const WALLET = '0x1111111111111111111111111111111111111111' as never;
+const local = localEnvironment({
+  rpcUrl: 'http://chain:8545',
+  chainId: 31_337,
+  contracts: { staking: WALLET, token: WALLET, startBlock: 1n },
+  vault: { vault: WALLET, startBlock: 2n },
+  redeemers: [WALLET],
+});
+const localNames = local.split('\n').map((line) => line.split('=')[0] ?? '');
+
+function readsLocalEnvironment({ entrypoint = [], command = [] }: ComposeService): boolean {
+  return [...entrypoint, ...command].some((part) => part.startsWith('--env-file-if-exists='));
+}
+
+describe('docker-compose.yml', () => {
+  it('has the services it promises', () => {
+    const profiles = Object.fromEntries(
+      services.map(([name, service]) => [name, service.profiles?.join() ?? '']),
+    );
+    expect(profiles).toEqual({
+      secrets: '',
+      postgres: '',
+      redis: '',
+      migrate: '',
+      indexer: '',
+      api: '',
+      redemption: '',
+      cli: 'cli',
+      'local-secrets': 'local',
+      chain: 'local',
+      activity: 'local',
+      partner: 'local',
+      'register-partner': 'local',
+      prometheus: 'metrics',
+      grafana: 'metrics',
+    });
+    expect(oneShots.sort()).toEqual([
+      'cli',
+      'local-secrets',
+      'migrate',
+      'register-partner',
+      'secrets',
+    ]);
+  });
+
+  it.each(ours)('%s runs a program that exists', (_, service) => {
+    expect(existsSync(new URL(programOf(service) ?? '', ROOT))).toBe(true);
+  });
+
+  it.each(ours)('%s is told only what its program reads', async (_, service) => {
+    const settings = await settingsOfProgram(programOf(service) ?? '');
+    const known = settings.flatMap(({ variable, secret }) =>
+      secret === true ? [variable, `${variable}_FILE`] : [variable],
+    );
+    expect(known).toEqual(expect.arrayContaining(Object.keys(service.environment ?? {})));
+  });
+
+  it.each(ours)('%s lacks nothing in the local profile', async (name, service) => {
+    const told = [
+      ...Object.keys(service.environment ?? {}).map((variable) => variable.replace(/_FILE$/, '')),
+      ...(readsLocalEnvironment(service) ? localNames : []),
+    ];
+    const needed = (await settingsOfProgram(programOf(service) ?? ''))
+      .filter((one) => one.default === undefined && one.optional !== true)
+      .map(({ variable }) => variable)
+      // The cli has settings for each command; migrate is one that wants the database only.
+      .filter((variable) => name !== 'migrate' || variable === 'DATABASE_URL');
+    if (!programOf(service)?.endsWith('secrets.main.ts')) {
+      expect(told).toEqual(expect.arrayContaining(needed));
+    }
+  });
+
+  it('tells the services nothing of a local chain that none of them reads', async () => {
+    const read = await Promise.all(
+      ours
+        .filter(([, service]) => readsLocalEnvironment(service))
+        .map(([, service]) => settingsOfProgram(programOf(service) ?? '')),
+    );
+    const variables = read.flat().map(({ variable }) => variable);
+    expect(variables).toEqual(expect.arrayContaining(localNames.filter((name) => name !== '')));
+  });
+
+  it('reads no secret that nobody makes', () => {
+    const made = [...baseSecrets('/run/lowmark'), ...localSecrets('/run/lowmark')];
+    const used = services.flatMap(([, { environment = {} }]) =>
+      Object.entries(environment).flatMap(([name, path]) => (name.endsWith('_FILE') ? [path] : [])),
+    );
+    expect([...new Set(used)].sort()).toEqual(made.map(({ path }) => path).sort());
+  });
+
+  it('holds no secret', () => {
+    const secret = /(PASSWORD|SECRET|KEY|DATABASE_URL)$/;
+    const named = services.flatMap(([, { environment = {} }]) => Object.keys(environment));
+    expect(named.filter((name) => secret.test(name))).toEqual([]);
+  });
+
+  it.each(services)('%s mounts what there is', (_, { volumes = [] }) => {
+    for (const volume of volumes) {
+      const source = /^(?:\$\{\w+:-([\w-]+)\}|([^:]+)):/.exec(volume);
+      const name = source?.[1] ?? source?.[2] ?? '';
+      if (name.startsWith('./')) expect(existsSync(new URL(name, ROOT))).toBe(true);
+      else expect(Object.keys(file.volumes)).toContain(name);
+    }
+  });
+
+  it.each(ours)('%s gets every file that it is told to read', (_, service) => {
+    const mounts = (service.volumes ?? []).map((volume) => /:(\/[^:]+)/.exec(volume)?.[1] ?? '');
+    const paths = Object.values(service.environment ?? {})
+      .map(String)
+      .filter((value) => value.startsWith('/run/lowmark/'));
+    for (const path of paths) {
+      expect(mounts.some((mount) => path.startsWith(mount))).toBe(true);
+    }
+  });
+
+  it('lets only the redemption service and the local chain see the key that signs vouchers', () => {
+    const sees = services.filter(([, { volumes = [] }]) =>
+      volumes.some((volume) => volume.includes(':/run/lowmark/signer')),
+    );
+    expect(sees.map(([name]) => name).sort()).toEqual([
+      'activity',
+      'local-secrets',
+      'redemption',
+      'secrets',
+    ]);
+  });
+
+  it.each(lasting)('%s has a health check and time to stop', (_, service) => {
+    expect(service.healthcheck?.test[0]).toMatch(/^CMD(-SHELL)?$/);
+    expect(service.healthcheck?.start_period).toMatch(/^\d+s$/);
+    expect(service.stop_grace_period).toMatch(/^\d+s$/);
+    expect(service.restart).toBe('unless-stopped');
+  });
+
+  it.each(ours.filter(([, { healthcheck }]) => healthcheck?.test.join().includes('fetch')))(
+    '%s is asked for its health where it listens',
+    (name, { environment = {}, ports = [], healthcheck }) => {
+      const port = environment[`${name.toUpperCase()}_PORT`];
+      expect(environment[`${name.toUpperCase()}_HOST`]).toBe('0.0.0.0');
+      expect(healthcheck?.test.at(-1)).toContain(`http://127.0.0.1:${port}/health/ready`);
+      for (const published of ports) expect(published).toMatch(new RegExp(`:${port}$`));
+    },
+  );
+
+  it.each(services)(
+    '%s can write nowhere but where it must, and has no rights to gain',
+    (_, one) => {
+      expect(one).toMatchObject({
+        init: true,
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
+    },
+  );
+
+  it('lets init stop a PostgreSQL that runs under another user', () => {
+    expect(file.services['postgres']?.cap_add).toContain('KILL');
+  });
+
+  it.each(services)('%s waits for what it needs, by health', (_, { depends_on = {} }) => {
+    for (const [name, { condition }] of Object.entries(depends_on)) {
+      const expected = oneShots.includes(name)
+        ? 'service_completed_successfully'
+        : 'service_healthy';
+      expect(condition).toBe(expected);
+    }
+  });
+
+  it.each(services.filter(([, { profiles }]) => profiles === undefined))(
+    '%s does not need what only a profile brings',
+    (_, { depends_on = {} }) => {
+      const needed = Object.entries(depends_on).filter(([, { required }]) => required !== false);
+      const fromProfiles = needed.filter(([name]) => file.services[name]?.profiles !== undefined);
+      expect(fromProfiles).toEqual([]);
+    },
+  );
+
+  it('publishes on the loopback address unless it is told otherwise', () => {
+    for (const [, { ports = [] }] of services) {
+      for (const port of ports)
+        expect(port).toMatch(/^(127\.0\.0\.1|\$\{PUBLISH_ADDRESS:-127\.0\.0\.1\}):/);
+    }
+  });
+
+  it('has every variable of its own explained', () => {
+    const page = textOf('docs/operating/compose.md');
+    const variables = new Set(
+      [...textOf('docker-compose.yml').matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name]) => name ?? ''),
+    );
+    expect(variables.size).toBeGreaterThan(5);
+    for (const name of variables) expect(page).toContain(`\`${name}\``);
+  });
+
+  it('takes images by their tags, and only those that are meant', () => {
+    const images = services.map(([, { image }]) => image ?? '');
+    expect([...new Set(images)].sort()).toEqual([
+      '${LOWMARK_IMAGE:-lowmark:local}',
+      'ghcr.io/foundry-rs/foundry:stable',
+      'grafana/grafana',
+      'postgres:17',
+      'prom/prometheus',
+      'redis:7',
+    ]);
+  });
+});
+
+describe('Dockerfile', () => {
+  const text = textOf('Dockerfile');
+
+  it('needs no other front end and no one digest', () => {
+    expect(text).not.toMatch(/^#\s*syntax\s*=/im);
+    expect(text).not.toContain('@sha256:');
+    expect([...text.matchAll(/^FROM (\S+)/gm)].map(([, from]) => from)).toEqual([
+      '${NODE_IMAGE}',
+      '${NODE_IMAGE}',
+      '${NODE_IMAGE}',
+    ]);
+    expect(text).toContain('ARG NODE_IMAGE=node:24-bookworm-slim\n');
+  });
+
+  it('copies what exists, and what .dockerignore lets through', () => {
+    const ignore = textOf('.dockerignore').split('\n');
+    for (const [, line = ''] of text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)) {
+      for (const path of line.split(' ')) {
+        expect(existsSync(new URL(path, ROOT))).toBe(true);
+        expect(ignore).toContain(`!${path}`);
+      }
+    }
+  });
+
+  it('installs from the lock file, and without what only development needs', () => {
+    expect(text).toContain('RUN npm ci --omit=dev');
+    expect(text).not.toMatch(/npm (i|install)\b/);
+    expect(text).toMatch(/^USER node$/m);
+  });
+
+  it('makes the folders that volumes are mounted at', () => {
+    const mounted = services.flatMap(([, service]) =>
+      programOf(service) === undefined
+        ? []
+        : (service.volumes ?? []).map((volume) => /:(\/[^:]+)/.exec(volume)?.[1] ?? ''),
+    );
+    for (const path of new Set(mounted)) expect(text).toContain(path);
+  });
+
+  it('takes the arguments that compose passes, but for those that Docker knows by itself', () => {
+    const args = file.services['secrets']?.build?.args ?? [];
+    for (const arg of args.filter((name) => !name.endsWith('PROXY'))) {
+      expect(text).toContain(`ARG ${arg}`);
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { globSync, readFileSync } from 'node:fs';
+import { type AppSettings, appSettings, type SettingMetadata, settingsOf } from '#libs/config';
+import { load } from 'js-yaml';
+
+export const ROOT = new URL('../../', import.meta.url);
+
+export interface ComposeService {
+  readonly image?: string;
+  readonly build?: { readonly args: readonly string[] };
+  readonly user?: string;
+  readonly init?: boolean;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly profiles?: readonly string[];
+  readonly restart?: string;
+  readonly stop_grace_period?: string;
+  readonly entrypoint?: readonly string[];
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string | number>>;
+  readonly env_file?: readonly unknown[];
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<
+    Record<string, { readonly condition: string; readonly required?: boolean }>
+  >;
+  readonly healthcheck?: { readonly test: readonly string[]; readonly start_period: string };
+}
+
+export interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+export function textOf(path: string): string {
+  return readFileSync(new URL(path, ROOT), 'utf8');
+}
+
+export function yamlOf(path: string): unknown {
+  return load(textOf(path));
+}
+
+/** The program of ours that a service runs, as the path of its source; undefined in containers of others. */
+export function programOf({ entrypoint = [], command = [] }: ComposeService): string | undefined {
+  const built = [...entrypoint, ...command].find((part) => /^dist\/.*\.js$/.test(part));
+  return built?.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+}
+
+/** What a program reads from the environment. */
+export async function settingsOfProgram(program: string): Promise<SettingMetadata[]> {
+  const inStack = program.startsWith('apps/stack/src/compose/');
+  const app = program.split('/')[1] ?? '';
+  const [path] = globSync(
+    inStack ? 'apps/stack/src/compose/*.settings.ts' : `apps/${app}/src/*.env.ts`,
+    {
+      cwd: ROOT,
+    },
+  );
+  const exported = (await import(new URL(path ?? '', ROOT).href)) as Record<string, unknown>;
+  const found: AppSettings = appSettings(app, exported);
+  return found.classes
+    .filter(({ name }) => !inStack || textOf(program).includes(`readSettings(${name})`))
+    .flatMap(settingsOf);
+}

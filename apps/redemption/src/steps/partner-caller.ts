@@ -9,7 +9,7 @@ export interface CallOf<S extends PartnerStep> {
   readonly call: Extract<PartnerCall, { step: S }> & { readonly step: S };
   /** The wallet that it is about. */
   readonly address: Address;
-  /** Committed before; absent for a read. */
+  /** Committed before the call. */
   readonly requestId: UuidV7;
   readonly redemptionId?: UuidV7;
 }

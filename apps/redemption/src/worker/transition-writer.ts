@@ -7,8 +7,8 @@ import {
   PartnerIdReusedError,
   type PayoutPlace,
   type RedemptionStore,
+  type StoredRedemption,
 } from '#libs/db';
-import { type StoredRedemption } from '#libs/db';
 import {
   type Decision,
   type Moved,

@@ -4,17 +4,25 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RedisTexts } from '#libs/cache';
 import { createDatabase, PartnerStore, SnapshotStore } from '#libs/db';
 import { PermanentError } from '#libs/domain';
-import { type Clock, type Logger, NestLogger, Registry, systemClock } from '#libs/platform';
+import {
+  type Clock,
+  type Logger,
+  measureConnections,
+  measureRequests,
+  NestLogger,
+  Registry,
+  systemClock,
+} from '#libs/platform';
 import { KeyRing } from '#libs/signing';
 import { type ApiSettings } from './api.env.js';
 import { ApiModule } from './api.module.js';
 import { createSharing } from './create-sharing.js';
 import { measureSharing } from './health/cache-metrics.js';
-import { measureRequests } from './health/request-metrics.js';
 import { ErrorFilter } from './http/errors/error.filter.js';
 import { createAdapter } from './http/http-server.js';
 import { Admissions } from './http/keys/admission.js';
 import { CredentialCache } from './http/keys/credential-cache.js';
+import { LastUse } from './http/keys/last-use.js';
 import { callerLoader } from './http/keys/load-caller.js';
 import { CacheCounts } from './snapshots/cache-counts.js';
 import { IndexNow } from './snapshots/index-now.js';
@@ -58,10 +66,15 @@ export async function createApi({
   });
   const keyRing = KeyRing.parse(settings.secretsKey);
   const { limiter, redis } = await createSharing(settings.redisUrl, { clock, logger });
+  const partners = new PartnerStore(database);
+  const lastUse = new LastUse((id) => partners.noteUse(id), clock, logger);
   const admissions = new Admissions(
-    new CredentialCache(callerLoader(new PartnerStore(database), keyRing), clock),
+    new CredentialCache(callerLoader(partners, keyRing), clock),
     limiter,
     settings.apiAnonSecret ?? randomBytes(32).toString('base64url'),
+    (credentialId) => {
+      lastUse.note(credentialId);
+    },
   );
   const store = new SnapshotStore(database);
   const counts = new CacheCounts();
@@ -85,7 +98,8 @@ export async function createApi({
   });
   app.useGlobalFilters(new ErrorFilter(logger));
   const registry = app.get<Registry>(Registry);
-  measureRequests(adapter.getInstance(), registry);
+  measureRequests(adapter.getInstance(), registry, 'lowmark_api_request_seconds');
+  measureConnections(registry, database);
   measureSharing(registry, { admissions, redis });
   counts.register(registry);
   return app;

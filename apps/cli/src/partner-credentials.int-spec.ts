@@ -129,6 +129,7 @@ describe('partner list', () => {
             keyPrefix: prefixOf(first),
             createdAt: expect.stringMatching(/Z$/),
             revokedAt: expect.stringMatching(/Z$/),
+            lastUsedAt: null,
           },
         ]),
       }),

@@ -6,6 +6,7 @@ import {
   HealthModule,
   type Logger,
   MetricsModule,
+  measureConnections,
   Registry,
   systemClock,
 } from '#libs/platform';
@@ -40,7 +41,11 @@ export class IndexerModule implements OnApplicationShutdown {
         { provide: SETTINGS, useValue: settings },
         { provide: LOGGER, useValue: logger },
         { provide: CLOCK, useValue: systemClock },
-        { provide: Database, useFactory: () => openDatabase(settings, logger) },
+        {
+          provide: Database,
+          inject: [Registry],
+          useFactory: (registry: Registry) => openDatabase(settings, logger, registry),
+        },
         {
           provide: CHAIN,
           inject: [Registry],
@@ -68,14 +73,20 @@ export class IndexerModule implements OnApplicationShutdown {
   }
 }
 
-function openDatabase(settings: IndexerSettings, logger: Logger): Promise<Database> {
-  return createDatabase({
+async function openDatabase(
+  settings: IndexerSettings,
+  logger: Logger,
+  registry: Registry,
+): Promise<Database> {
+  const database = await createDatabase({
     url: settings.databaseUrl,
     applicationName: APPLICATION,
     onError: (error) => {
       logger.warn({ err: error }, 'An idle database connection failed');
     },
   });
+  measureConnections(registry, database);
+  return database;
 }
 
 function assemble(settings: IndexerSettings, logger: Logger) {

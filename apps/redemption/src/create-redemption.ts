@@ -2,7 +2,15 @@ import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createDatabase } from '#libs/db';
 import { addressPolicy } from '#libs/partner-client';
-import { type Clock, type Logger, NestLogger, systemClock } from '#libs/platform';
+import {
+  type Clock,
+  type Logger,
+  measureConnections,
+  measureRequests,
+  NestLogger,
+  Registry,
+  systemClock,
+} from '#libs/platform';
 import { KeyRing } from '#libs/signing';
 import { connectChain } from './chain.factory.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -50,17 +58,21 @@ export async function createRedemption({
     },
   });
   try {
+    const adapter = createAdapter(settings.trustedProxies ?? false);
     const app = await NestFactory.create<NestFastifyApplication>(
       RedemptionModule.register({ ...parts, ...chain, database, ...(payouts && { payouts }) }),
-      createAdapter(settings.trustedProxies ?? false),
+      adapter,
       { logger: new NestLogger(logger), abortOnError: false, bodyParser: false },
     );
     app.useGlobalFilters(new ErrorFilter(logger));
+    const registry = app.get<Registry>(Registry);
+    measureRequests(adapter.getInstance(), registry, 'lowmark_redemption_request_seconds');
+    measureConnections(registry, database);
     app.enableCors({
       origin: originsOf(settings.siweDomains, isProduction),
       methods: ['GET', 'POST'],
-      allowedHeaders: ['authorization', 'content-type', 'idempotency-key'],
-      exposedHeaders: ['retry-after'],
+      allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'x-request-id'],
+      exposedHeaders: ['retry-after', 'x-request-id'],
       maxAge: 600,
     });
     return app;

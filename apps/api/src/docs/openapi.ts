@@ -28,6 +28,11 @@ const COMMON_HEADERS = {
     description: 'Seconds until Remaining equals Limit again.',
     schema: { type: 'integer', minimum: 0 },
   },
+  'X-Request-Id': {
+    description:
+      'Names the request in our logs: the X-Request-Id that was sent, where it is 1 to 64 of A-Z a-z 0-9 . _ -, else a new one.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  },
 };
 
 const RETRY_AFTER = {

@@ -52,6 +52,50 @@ describe('health and metrics', () => {
       /lowmark_api_request_seconds_count\{.*route="\/api\/staking\/snapshots".*\} 1/,
     );
     expect(text).not.toContain('made');
+    expect(text).toMatch(/lowmark_database_connections\{state="waiting",app="api"\} 0/);
+  });
+});
+
+describe('a request', () => {
+  const ask = (id: string, apiKey = '') =>
+    request(api.url)
+      .get('/api/staking/snapshots')
+      .query({ walletAddress: aWallet(1) })
+      .set('X-API-KEY', apiKey)
+      .set('X-Request-Id', id);
+
+  it('keeps its id in the answer, whatever the answer is, and gets another where it cannot', async () => {
+    await start();
+    const { apiKey } = await addPartner(api, 'named');
+    for (const [key, path, status] of [
+      [apiKey, '/api/staking/snapshots', 200],
+      ['', '/api/staking/snapshots', 401],
+      [apiKey, '/nowhere', 404],
+      [apiKey, '/%zz', 400],
+      [apiKey, '/health/live', 200],
+    ] as const) {
+      const { headers } = await request(api.url)
+        .get(path)
+        .query(path.startsWith('/api') ? { walletAddress: aWallet(1) } : {})
+        .set('X-API-KEY', key)
+        .set('X-Request-Id', 'mine-1')
+        .expect(status);
+      expect([path, headers['x-request-id']]).toEqual([path, 'mine-1']);
+    }
+    const { headers } = await ask('not mine', apiKey).expect(200);
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('that fails has its id in the log', async () => {
+    await start();
+    const { apiKey } = await addPartner(api, 'named');
+    const database = await api.database.open();
+    await database.pool.query('DROP TABLE staking.balance_day');
+    await ask('mine-2', apiKey).expect(500);
+    const lines = api.logs.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.filter(({ requestId }) => requestId !== undefined)).toMatchObject([
+      { msg: 'A request failed', requestId: 'mine-2' },
+    ]);
   });
 });
 

@@ -11,6 +11,7 @@ import {
 import { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { canonicalJson } from '#libs/domain';
+import { requestIdOf } from '#libs/platform';
 import { errorBody } from './errors/error-body.js';
 import { sendError } from './errors/error.filter.js';
 import { toApiError } from './errors/to-api-error.js';
@@ -42,6 +43,7 @@ export function createAdapter({
   const clientErrors = new ClientErrors(admissions);
   const options: FastifyServerOptions & { http: ServerOptions; skipMiddie: boolean } = {
     trustProxy,
+    genReqId: requestIdOf,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,

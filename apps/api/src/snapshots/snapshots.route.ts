@@ -21,7 +21,7 @@ export function serveSnapshots(fastify: FastifyInstance, snapshots: SnapshotsSer
     return snapshots.read(query, request.prepared).then(({ body, indexBlock, final }) => {
       const { raw } = reply;
       const { method = '', url = '' } = request.raw;
-      const headers = answerHeaders({ method, url }, body, admission);
+      const headers = answerHeaders({ method, url, requestId: request.id }, body, admission);
       headers.push('content-type', JSON_TYPE);
       headers.push('content-length', String(Buffer.byteLength(body)));
       headers.push('x-index-block', indexBlock.toString(), 'x-index-final', String(final));

@@ -127,7 +127,7 @@ export interface DatabaseLink {
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
   restore(): Promise<void>;
-  /** Lets nothing through until `release`. */
+  /** Lets nothing through until `release`, on new connections neither. */
   hold(): void;
   release(): void;
   /** Messages of clients since the start, to count round trips. */
@@ -137,6 +137,7 @@ export interface DatabaseLink {
 async function linkTo(target: URL): Promise<DatabaseLink> {
   const sockets = new Set<Socket>();
   let packets = 0;
+  let held = false;
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     for (const [from, to] of [
@@ -150,6 +151,7 @@ async function linkTo(target: URL): Promise<DatabaseLink> {
         to.destroy();
       });
       from.pipe(to);
+      if (held) from.pause();
     }
     near.on('data', () => packets++);
   });
@@ -163,9 +165,11 @@ async function linkTo(target: URL): Promise<DatabaseLink> {
     await closed;
   };
   const hold = (): void => {
+    held = true;
     for (const socket of sockets) socket.pause();
   };
   const release = (): void => {
+    held = false;
     for (const socket of sockets) socket.resume();
   };
   return { port, cut, restore: () => listen(port), hold, release, packets: () => packets };

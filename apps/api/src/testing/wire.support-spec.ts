@@ -66,7 +66,7 @@ export interface Expected {
   readonly secret: string;
 }
 
-/** The rules that hold for every answer: signed, versioned, with limits, and a body in canonical form. */
+/** The rules that hold for every answer: signed, versioned, named, with limits, and a body in canonical form. */
 export function expectSigned(
   { headers, body }: Pick<RawAnswer, 'headers' | 'body'>,
   { method, path, secret }: Expected,
@@ -77,6 +77,7 @@ export function expectSigned(
   for (const name of ['limit', 'remaining', 'reset']) {
     expect(headers[`x-ratelimit-${name}`]).toMatch(/^\d+$/);
   }
+  expect(headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
   const isJson = headers['content-type']?.startsWith('application/json') === true;
   if (isJson && body !== '') expect(canonicalJson(JSON.parse(body))).toBe(body);
 }

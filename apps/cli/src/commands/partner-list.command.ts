@@ -36,9 +36,11 @@ export function partnerListCommand({ source, terminal }: CommandContext): Comman
 }
 
 function partnerText(partner: ListedPartner, callback: PartnerCallback | undefined): string {
-  const credentials = partner.credentials.map(({ keyPrefix, createdAt, revokedAt }): Field => {
+  const credentials = partner.credentials.map((credential): Field => {
+    const { keyPrefix, createdAt, revokedAt, lastUsedAt } = credential;
     const revoked = revokedAt === null ? '' : `, revoked ${moment(revokedAt) ?? ''}`;
-    return ['credential', `${keyPrefix}…  created ${moment(createdAt) ?? ''}${revoked}`];
+    const used = `last used ${moment(lastUsedAt) ?? 'never'}`;
+    return ['credential', `${keyPrefix}…  created ${moment(createdAt) ?? ''}, ${used}${revoked}`];
   });
   const paused: Field = ['redemptions', callback?.paused === true ? 'PAUSED' : 'open'];
   const fields: Field[] = [

@@ -96,6 +96,31 @@ describe('X-API-KEY', () => {
   });
 });
 
+describe('X-Request-Id', () => {
+  it('is in the answer, and in the log beside the id of the call', async () => {
+    const requestId = aRequestId(NOON_MS);
+    const headers = { 'x-request-id': 'mine-1', 'x-api-signature': 'ab' };
+    const answer = await read({ requestId, headers });
+    expectRefused(answer, 'ERR-AUTH-FAILED');
+    expect(answer.headers['x-request-id']).toBe('mine-1');
+    expect(lastLine()).toMatchObject({ msg: 'A call was refused', requestId: 'mine-1' });
+  });
+
+  it('is in the log also of what is done after the body came', async () => {
+    const address = await aPlayer(partner, 10);
+    const booking = { address, deductPoints: 10, svcRedemptionId: aRedemptionId() };
+    const headers = { 'x-request-id': 'mine-2' };
+    const answer = await call(partner, '/deduct-points-by-address', booking, { headers });
+    expect(answer.body['success']).toBe(true);
+    expect(answer.headers['x-request-id']).toBe('mine-2');
+    expect(lastLine()).toMatchObject({ msg: 'Points deducted', requestId: 'mine-2' });
+  });
+});
+
+function lastLine(): unknown {
+  return JSON.parse(partner.logs.at(-1) ?? '{}');
+}
+
 describe('X-API-SIGNATURE', () => {
   it('accepts the call as the service signs it', async () => {
     expect((await read()).body).toMatchObject({ success: true, points: 100 });

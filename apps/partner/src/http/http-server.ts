@@ -11,6 +11,7 @@ import {
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type FastifyServerOptions } from 'fastify';
 import { canonicalJson } from '#libs/partner-sdk';
+import { answerWithId, nameRequests, requestIdOf } from '#libs/platform';
 import { NOT_AN_ENDPOINT, sendEnvelope, textOf } from './error.filter.js';
 import { signAnswer, signAnswers } from './sign-answers.js';
 
@@ -19,6 +20,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 export function createAdapter(sharedSecret: string): FastifyAdapter {
   const options: FastifyServerOptions & { http: ServerOptions } = {
+    genReqId: requestIdOf,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node would answer a request without Host by itself.
     http: { headersTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
@@ -30,12 +32,14 @@ export function createAdapter(sharedSecret: string): FastifyAdapter {
     },
     // A path that cannot be decoded reaches neither a route nor the hooks.
     frameworkErrors: (_, request, reply) => {
+      answerWithId(request, reply);
       signAnswer(request, reply, { sharedSecret, payload: textOf(NOT_AN_ENDPOINT) });
       sendEnvelope(reply, { status: 404, envelope: NOT_AN_ENDPOINT });
     },
   };
   const adapter = new FastifyAdapter(options);
   const fastify = adapter.getInstance();
+  nameRequests(fastify);
   // The SDK reads bodies itself; nothing else has one.
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_, body, done) => {

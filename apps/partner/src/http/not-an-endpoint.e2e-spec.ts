@@ -30,6 +30,7 @@ describe('what is not one of the four endpoints', () => {
   ])('%s %s is a signed 404', async (method, path) => {
     const answer = await sendRaw(partner.port, { method, path, headers: { 'x-api-key': API_KEY } });
     expect(answer.status).toBe(404);
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     if (method === 'HEAD') return;
     expect(answer.body).toEqual({
       success: false,

@@ -10,6 +10,13 @@ interface Operation extends OpenApiOperation {
   readonly requestBody?: object;
 }
 
+const REQUEST_ID = {
+  'X-Request-Id': {
+    description:
+      'Names the request in our logs: the X-Request-Id that was sent, where it is 1 to 64 of A-Z a-z 0-9 . _ -, else a new one.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  },
+};
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };
 
 function json(name: SchemaName): object {
@@ -17,7 +24,7 @@ function json(name: SchemaName): object {
 }
 
 function answers(description: string, name: SchemaName) {
-  return { description, content: json(name) };
+  return { description, headers: REQUEST_ID, content: json(name) };
 }
 
 function failure(description: string, ...codes: readonly string[]) {
@@ -25,11 +32,11 @@ function failure(description: string, ...codes: readonly string[]) {
     allOf: [{ $ref: '#/components/schemas/Error' }],
     properties: { code: { enum: codes } },
   };
-  return { description, content: { 'application/json': { schema } } };
+  return { description, headers: REQUEST_ID, content: { 'application/json': { schema } } };
 }
 
 function passing(description: string, ...codes: readonly string[]) {
-  return { ...failure(description, ...codes), headers: RETRY_AFTER };
+  return { ...failure(description, ...codes), headers: { ...REQUEST_ID, ...RETRY_AFTER } };
 }
 
 const SESSION = [{ session: [] }];
@@ -125,7 +132,7 @@ export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operati
       description: 'Ends the session of the token; done as well where there is none.',
       security: SESSION,
       parameters: [],
-      responses: { '204': { description: 'Signed out.' }, ...ANYWHERE },
+      responses: { '204': { description: 'Signed out.', headers: REQUEST_ID }, ...ANYWHERE },
     },
   },
   '/api/partners': {

@@ -2,6 +2,7 @@
 import { type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type FastifyServerOptions } from 'fastify';
+import { answerWithId, nameRequests, requestIdOf } from '#libs/platform';
 import { sendError } from './error.filter.js';
 import { parseStrictJson } from './strict-json.js';
 import { toUserError } from './to-user-error.js';
@@ -17,6 +18,7 @@ const KEEP_ALIVE_MS = 65_000;
 export function createAdapter(trustProxy: string[] | false): FastifyAdapter {
   const options: FastifyServerOptions & { http: ServerOptions; skipMiddie: boolean } = {
     trustProxy,
+    genReqId: requestIdOf,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -26,12 +28,14 @@ export function createAdapter(trustProxy: string[] | false): FastifyAdapter {
     // There are no Nest middlewares.
     skipMiddie: true,
     // A path that cannot be decoded never reaches a route, nor the error filter.
-    frameworkErrors: (error, _, reply) => {
+    frameworkErrors: (error, request, reply) => {
+      answerWithId(request, reply);
       sendError(reply, toUserError(error));
     },
   };
   const adapter = new FastifyAdapter(options);
   const fastify = adapter.getInstance();
+  nameRequests(fastify);
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser<Buffer>(
     'application/json',

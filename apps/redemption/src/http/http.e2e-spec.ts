@@ -48,12 +48,13 @@ describe('every error', () => {
     await database.query({ text: 'ALTER TABLE partners.callback RENAME TO gone' });
     service.clock.advance(5_000);
     try {
-      const answer = await user.get('/api/partners');
+      const answer = await user.get('/api/partners').set('x-request-id', 'mine-1');
       expect([answer.status, answer.body]).toEqual([
         500,
         { success: false, code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' },
       ]);
-      expect(service.logs.join('')).toContain('A request failed');
+      const failure = service.logs.find((line) => line.includes('A request failed')) ?? '{}';
+      expect(JSON.parse(failure)).toMatchObject({ requestId: 'mine-1' });
     } finally {
       await database.query({ text: 'ALTER TABLE partners.gone RENAME TO callback' });
     }
@@ -73,6 +74,70 @@ describe('every error', () => {
     client.release();
     expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     expect(answer.headers['retry-after']).toBe('5');
+  });
+});
+
+describe('every answer', () => {
+  it('keeps the id of its request, or gives it one', async () => {
+    const user = await aUser(service);
+    for (const path of ['/api/partners', '/nowhere', '/%zz', '/health/live', '/metrics']) {
+      const { headers } = await user.get(path).set('x-request-id', 'mine-2');
+      expect([path, headers['x-request-id']]).toEqual([path, 'mine-2']);
+    }
+    const { headers } = await user.get('/api/partners').set('x-request-id', 'not mine');
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    const preflight = await request(service.url)
+      .options('/api/redemptions')
+      .set('origin', `https://${DOMAIN}`)
+      .set('access-control-request-method', 'POST');
+    expect(preflight.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('is named in the log also after the body came, in many pieces', async () => {
+    const user = await aUser(service);
+    const database = await service.database.open();
+    await database.query({ text: 'ALTER TABLE partners.callback RENAME TO gone' });
+    service.clock.advance(5_000);
+    try {
+      const bytes = Buffer.from('{"partner":"Arena","points":1}');
+      const pieces = new ReadableStream({
+        async start(controller) {
+          for (const byte of bytes) {
+            controller.enqueue(Uint8Array.of(byte));
+            await new Promise((resolve) => setTimeout(resolve, 1));
+          }
+          controller.close();
+        },
+      });
+      const answer = await fetch(`${service.url}/api/redemptions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${user.token}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'pieces',
+          'x-request-id': 'mine-3',
+        },
+        body: pieces,
+        duplex: 'half',
+      });
+      expect(answer.status).toBe(500);
+      const failure = service.logs.findLast((line) => line.includes('A request failed')) ?? '{}';
+      expect(JSON.parse(failure)).toMatchObject({ requestId: 'mine-3' });
+    } finally {
+      await database.query({ text: 'ALTER TABLE partners.gone RENAME TO callback' });
+    }
+  });
+
+  it('is counted by route, and made-up paths under one name', async () => {
+    const user = await aUser(service);
+    await user.get('/made/up').expect(404);
+    await user.get('/api/redemptions/made-up').expect(404);
+    const { text } = await request(service.url).get('/metrics').expect(200);
+    expect(text).toMatch(
+      /lowmark_redemption_request_seconds_count\{app="redemption",route="\/api\/redemptions\/:id",method="GET",status="404"\} 1/,
+    );
+    expect(text).not.toContain('made');
+    expect(text).toMatch(/lowmark_database_connections\{state="waiting",app="redemption"\} 0/);
   });
 });
 

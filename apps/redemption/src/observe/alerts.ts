@@ -8,6 +8,8 @@ export interface Alert {
   readonly redemptionId?: string;
   readonly partner?: string;
   readonly step?: PartnerStep;
+  /** The X-API-REQUEST of the call it is about. */
+  readonly apiRequest?: string;
   /** For a person; no secret. */
   readonly detail?: string;
 }

@@ -45,7 +45,14 @@ export class PartnerCaller {
     if (result.kind === 'nothing-sent' && result.alert) {
       const of = redemptionId === undefined ? {} : { redemptionId };
       const { cause: code } = result;
-      alerts.raise({ severity: 'warning', code, partner: partnerId, step, ...of });
+      alerts.raise({
+        severity: 'warning',
+        code,
+        partner: partnerId,
+        step,
+        apiRequest: requestId,
+        ...of,
+      });
     }
     return { outcome, end: { requestId, outcome: result.kind, record: result.record } };
   }

@@ -31,6 +31,16 @@ describe('Database', () => {
     expect(await database.query(statement('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
   });
 
+  it('tells how its connections are used', async () => {
+    const database = await test.open({ poolSize: 2 });
+    const used = [await database.pool.connect(), await database.pool.connect()];
+    const waiting = database.query(statement('SELECT 1 AS one'));
+    expect(database.connections).toEqual({ idle: 0, busy: 2, waiting: 1 });
+    for (const client of used) client.release();
+    await waiting;
+    expect(database.connections).toEqual({ idle: 2, busy: 0, waiting: 0 });
+  });
+
   it('tells what may pass from what will not', async () => {
     const database = await test.open({ statementTimeoutMs: 50 });
     await expect(database.query(statement('SELECT pg_sleep(1)'))).rejects.toThrow(

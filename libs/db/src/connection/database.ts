@@ -64,6 +64,12 @@ export class Database {
     }
   }
 
+  /** How the pool's connections are used now; see `measureConnections` of #libs/platform. */
+  get connections(): { idle: number; busy: number; waiting: number } {
+    const { totalCount, idleCount, waitingCount } = this.pool;
+    return { idle: idleCount, busy: totalCount - idleCount, waiting: waitingCount };
+  }
+
   async close(): Promise<void> {
     await this.dataSource.destroy();
   }

@@ -16,6 +16,7 @@ const ALL = [
   'Reconciliation1760000000006',
   'IndexGeneration1760000000007',
   'ReaderSeesSchema1760000000008',
+  'CredentialUse1760000000009',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

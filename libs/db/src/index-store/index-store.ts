@@ -24,6 +24,9 @@ import { FencedError, HeadMovedError, IndexMissingError } from './index-store.er
 import { MOVE_BACK, UNDO_CHANGES } from './rollback.statements.js';
 import * as sql from './statements.js';
 
+/** Shorter than the silence after which another may take the lead, longer than a live program leaves a transaction alone. */
+const STALLED_MS = 5000;
+
 /** What one range of blocks adds to the index. */
 export interface IndexBatch {
   /** From `takeLead`. */
@@ -74,8 +77,13 @@ export class IndexStore {
     return state;
   }
 
-  /** The fence of the new leader; writes with an older one are refused from now on. @throws IndexMissingError */
-  async takeLead(): Promise<bigint> {
+  /**
+   * The fence of the new leader; writes with an older one are refused from now on.
+   * @param stalledMs a transaction of an earlier leader that is older and waits for its program is ended, not waited for
+   * @throws IndexMissingError
+   */
+  async takeLead(stalledMs = STALLED_MS): Promise<bigint> {
+    await this.database.query(sql.END_STALLED, [stalledMs]);
     const [row] = await this.database.query<{ fence: string }>(sql.TAKE_LEAD);
     if (row === undefined) throw new IndexMissingError();
     return BigInt(row.fence);

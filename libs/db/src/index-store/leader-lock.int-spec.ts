@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { DatabaseUnavailableError, LeaderLock } from '../index.js';
+import { type LeaderTimings } from './leader-lock.js';
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -8,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-function aLock(): LeaderLock {
-  return new LeaderLock({ url: test.url, applicationName: 'leader' });
+function aLock(timings?: LeaderTimings): LeaderLock {
+  return new LeaderLock({ url: test.url, applicationName: 'leader' }, timings);
 }
 
 describe('LeaderLock', () => {
@@ -36,6 +37,24 @@ describe('LeaderLock', () => {
     expect(lock.held).toBe(false);
     expect(await lock.tryAcquire()).toBe(true);
     await lock.release();
+  });
+
+  it('is taken from a leader that went silent while its connection lives on', async () => {
+    const [silent, next] = [aLock({ heartbeatMs: 3_600_000, silentMs: 200 }), aLock()];
+    expect(await silent.tryAcquire()).toBe(true);
+    expect(await silent.lost).toMatchObject({ code: '57P05' });
+    expect(await next.tryAcquire()).toBe(true);
+    expect(await silent.tryAcquire()).toBe(false);
+    await next.release();
+  });
+
+  it('stays with a leader whose heart beats, however long it leads', async () => {
+    const [leader, other] = [aLock({ heartbeatMs: 50, silentMs: 1000 }), aLock()];
+    expect(await leader.tryAcquire()).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    expect(leader.held).toBe(true);
+    expect(await other.tryAcquire()).toBe(false);
+    await leader.release();
   });
 
   it('reports a database that is not there', async () => {

@@ -4,12 +4,20 @@ import { databaseError } from '../connection/database.error.js';
 
 /** Any two numbers: one indexer for each database. */
 export const LEADER_LOCK = [0x10_77, 2] as const;
-const HEARTBEAT_MS = 5000;
 const HEARTBEAT_TIMEOUT_MS = 5000;
 
+export interface LeaderTimings {
+  readonly heartbeatMs: number;
+  /** The server ends the session, and so frees the lock, of a leader that was silent for so long. Several heartbeats. */
+  readonly silentMs: number;
+}
+
+const TIMINGS: LeaderTimings = { heartbeatMs: 2000, silentMs: 8000 };
+
 /**
- * The right to write the index, held for as long as one connection of its own lives: idle -> held -> lost or released.
- * It keeps a second indexer from working in vain; what keeps it from harm is the fence of IndexStore.
+ * The right to write the index, held for as long as one connection of its own lives: idle -> held -> lost or released. A leader
+ * that is stopped, or whose machine is gone without a word, keeps its connection: there the server ends the session after a time
+ * without heartbeats. It keeps a second indexer from working in vain; what keeps it from harm is the fence of IndexStore.
  */
 export class LeaderLock {
   private client: Client | undefined;
@@ -20,7 +28,10 @@ export class LeaderLock {
   /** Resolves with the reason once a lock that was held is lost; never after `release`. A new promise with each acquisition. */
   lost: Promise<Error> = new Promise(() => undefined);
 
-  constructor(private readonly options: Pick<DatabaseOptions, 'url' | 'applicationName'>) {}
+  constructor(
+    private readonly options: Pick<DatabaseOptions, 'url' | 'applicationName'>,
+    private readonly timings = TIMINGS,
+  ) {}
 
   get held(): boolean {
     return this.client !== undefined;
@@ -32,8 +43,13 @@ export class LeaderLock {
    */
   async tryAcquire(): Promise<boolean> {
     if (this.client !== undefined) return true;
+    const connection = connectionOptions({
+      ...this.options,
+      statementTimeoutMs: HEARTBEAT_TIMEOUT_MS,
+    });
     const client = new Client({
-      ...connectionOptions({ ...this.options, statementTimeoutMs: HEARTBEAT_TIMEOUT_MS }),
+      ...connection,
+      options: `${connection.options ?? ''} -c idle_session_timeout=${this.timings.silentMs}`,
       query_timeout: HEARTBEAT_TIMEOUT_MS,
     });
     // Before the lock is held there is nobody to tell; connect and query report their own failures.
@@ -76,12 +92,12 @@ export class LeaderLock {
     this.lost = new Promise((resolve) => {
       this.settle = resolve;
     });
-    // A server that vanished without a word is noticed within two heartbeats.
+    // A server that vanished without a word is noticed at the time limit of the next heartbeat.
     this.heartbeat = setInterval(() => {
       client.query('SELECT 1').catch((error: unknown) => {
         this.lose(client, error as Error);
       });
-    }, HEARTBEAT_MS).unref();
+    }, this.timings.heartbeatMs).unref();
   }
 
   private lose(client: Client, reason: Error): void {

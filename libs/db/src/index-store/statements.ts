@@ -19,6 +19,20 @@ export const TAKE_LEAD: Statement = {
   text: 'UPDATE staking.index_state SET fence = fence + 1, updated_at = now() RETURNING fence',
 };
 
+/**
+ * Ends the transactions that hold the state's row, are older than $1 ms and wait for their program: one that was stopped in the
+ * middle of a COPY would wait for ever, no time limit of the session ends that.
+ */
+export const END_STALLED: Statement = {
+  name: 'index_end_stalled',
+  text: `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+    WHERE a.datname = current_database() AND a.usename = session_user AND a.pid <> pg_backend_pid()
+      AND a.wait_event = 'ClientRead' AND a.xact_start < clock_timestamp() - $1 * interval '1 ms'
+      AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'staking.index_state'::regclass
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND l.mode IN ('RowShareLock', 'RowExclusiveLock'))`,
+};
+
 /** Locks the row until the end of the transaction and tells whose it is. */
 export const LOCK_STATE: Statement = {
   name: 'index_lock',

@@ -7,6 +7,7 @@ import { Sessions1760000000005 } from './1760000000005-sessions.js';
 import { Reconciliation1760000000006 } from './1760000000006-reconciliation.js';
 import { IndexGeneration1760000000007 } from './1760000000007-index-generation.js';
 import { ReaderSeesSchema1760000000008 } from './1760000000008-reader-sees-schema.js';
+import { CredentialUse1760000000009 } from './1760000000009-credential-use.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   Reconciliation1760000000006,
   IndexGeneration1760000000007,
   ReaderSeesSchema1760000000008,
+  CredentialUse1760000000009,
 ];

@@ -98,8 +98,74 @@ describe('PartnerStore', () => {
       burst: 2,
       createdAt: expect.any(Date),
       credentials: [
-        { keyPrefix: credential.keyPrefix, createdAt: expect.any(Date), revokedAt: null },
+        {
+          keyPrefix: credential.keyPrefix,
+          createdAt: expect.any(Date),
+          revokedAt: null,
+          lastUsedAt: null,
+        },
       ],
+    });
+  });
+
+  describe('the use of a credential', () => {
+    let credentialId: string;
+    let reading: PartnerStore;
+    let reader: Database;
+    beforeAll(async () => {
+      const credential = aCredential();
+      await partners.create({ name: 'Used', rate: 1, burst: 2, credential });
+      reader = await test.open({ readOnly: true });
+      reading = new PartnerStore(reader);
+      credentialId = (await reading.findCredential(credential.keyHash))?.credentialId ?? '';
+    });
+
+    async function lastUsed(): Promise<Date | null | undefined> {
+      return (await partners.list()).find(({ partnerName }) => partnerName === 'Used')
+        ?.credentials[0]?.lastUsedAt;
+    }
+    const setBack = (to: string): Promise<unknown> =>
+      database.pool.query('UPDATE partners.credential SET last_used_at = $1 WHERE id = $2', [
+        to,
+        credentialId,
+      ]);
+
+    it('is noted by whoever only reads, at most once a minute, for this credential alone', async () => {
+      await reading.noteUse(credentialId);
+      const noted = await lastUsed();
+      expect(noted).toBeInstanceOf(Date);
+      await reading.noteUse(credentialId);
+      expect(await lastUsed()).toEqual(noted);
+      await setBack('2026-01-01T00:00:00Z');
+      await Promise.all([1, 2, 3].map(() => reading.noteUse(credentialId)));
+      expect((await lastUsed())?.getTime()).toBeGreaterThanOrEqual(noted?.getTime() ?? 0);
+      const { rows } = await database.pool.query(
+        'SELECT id FROM partners.credential WHERE last_used_at IS NOT NULL',
+      );
+      expect(rows).toEqual([{ id: credentialId }]);
+    });
+
+    it('does not wait for whoever works on the credential', async () => {
+      await setBack('2026-01-01T00:00:00Z');
+      await database.transaction(async (client) => {
+        await client.query('SELECT FROM partners.credential FOR UPDATE');
+        await reading.noteUse(credentialId);
+      });
+      expect(await lastUsed()).toEqual(new Date('2026-01-01T00:00:00Z'));
+    });
+
+    it('is all that the reading role may write, even where it asks to write', async () => {
+      for (const text of [
+        'UPDATE partners.credential SET last_used_at = now()',
+        'UPDATE partners.credential SET revoked_at = NULL',
+        'DELETE FROM partners.credential',
+      ]) {
+        const writing = reader.transaction(async (client) => {
+          await client.query('SET TRANSACTION READ WRITE');
+          await client.query(text);
+        });
+        await expect(writing).rejects.toMatchObject({ sqlState: '42501' });
+      }
     });
   });
 

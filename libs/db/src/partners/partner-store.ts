@@ -20,6 +20,8 @@ export interface ListedCredential {
   readonly keyPrefix: string;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
+  /** To the minute; null where it was not used since that is noted. */
+  readonly lastUsedAt: Date | null;
 }
 
 export interface ListedPartner extends PartnerIdentity {
@@ -59,7 +61,8 @@ const LIST: Statement = {
 };
 
 const CREDENTIALS: Statement = {
-  text: `SELECT partner_id AS "partnerId", key_prefix AS "keyPrefix", created_at AS "createdAt", revoked_at AS "revokedAt"
+  text: `SELECT partner_id AS "partnerId", key_prefix AS "keyPrefix", created_at AS "createdAt", revoked_at AS "revokedAt",
+      last_used_at AS "lastUsedAt"
     FROM partners.credential ORDER BY created_at, id`,
 };
 
@@ -68,6 +71,11 @@ const FIND: Statement = {
   text: `SELECT c.id, c.partner_id, p.name, p.rate, p.burst, c.secret_ciphertext
     FROM partners.credential c JOIN partners.partner p ON p.id = c.partner_id
     WHERE c.key_hash = $1 AND c.revoked_at IS NULL`,
+};
+
+const NOTE_USE: Statement = {
+  name: 'credential_note_use',
+  text: 'SELECT partners.note_use($1)',
 };
 
 export class PartnerStore {
@@ -114,8 +122,24 @@ export class PartnerStore {
       ...partner,
       credentials: credentials
         .filter(({ partnerId }) => partnerId === partner.partnerId)
-        .map(({ keyPrefix, createdAt, revokedAt }) => ({ keyPrefix, createdAt, revokedAt })),
+        .map(({ keyPrefix, createdAt, revokedAt, lastUsedAt }) => ({
+          keyPrefix,
+          createdAt,
+          revokedAt,
+          lastUsedAt,
+        })),
     }));
+  }
+
+  /**
+   * Notes that a credential is used now; does nothing within a minute of the last time. Works with the reading role too, on a
+   * server that is no standby.
+   */
+  async noteUse(credentialId: string): Promise<void> {
+    await this.database.transaction(async (client) => {
+      await client.query('SET TRANSACTION READ WRITE');
+      await client.query({ ...NOTE_USE, values: [credentialId] });
+    });
   }
 
   /** The credential of an API key, by its hash; undefined where there is none or it was revoked. */

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { RequestScope } from '../request-id/request-scope.js';
 import { redact, SECRET_FIELDS } from './redact.js';
 
 export type { Logger } from 'pino';
@@ -17,12 +18,13 @@ export interface LoggerOptions {
 
 /**
  * A logger that writes one JSON record a line. Secret fields and credentials inside any text (an error's message, a URL)
- * are replaced before the line leaves the process.
+ * are replaced before the line leaves the process. `requestId` is the request that is being served, where there is one.
  */
 export function createLogger({ app, level = 'info', destination }: LoggerOptions): Logger {
   const options = {
     level,
     base: { app },
+    mixin: requestFields,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: {
@@ -33,6 +35,11 @@ export function createLogger({ app, level = 'info', destination }: LoggerOptions
     hooks: { streamWrite: redact },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+function requestFields(): object {
+  const requestId = RequestScope.currentId();
+  return requestId === undefined ? {} : { requestId };
 }
 
 /** What is worth reading of an error. Drivers hang whole connections, with their passwords, on theirs. */

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { type Logger } from '#libs/platform';
+import { type Logger, withRequestId } from '#libs/platform';
 import { type ApiError } from './api.error.js';
 import { errorBody, JSON_TYPE } from './error-body.js';
 import { toApiError } from './to-api-error.js';
@@ -13,7 +13,10 @@ export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const answer = toApiError(error);
-    logFailure(this.logger, answer, error);
+    // Nothing else is logged of a request: following each one through all that it awaits would be work for every answer.
+    withRequestId(reply.request.id, () => {
+      logFailure(this.logger, answer, error);
+    });
     sendError(reply, answer);
   }
 }

@@ -34,6 +34,8 @@ export class Admissions {
     private readonly credentials: CredentialCache,
     private readonly limiter: RateLimiter,
     private readonly anonymousSecret: string,
+    /** Told of each request with a valid key; must not throw and takes no time. */
+    private readonly noteUse: (credentialId: string) => void = () => undefined,
   ) {}
 
   async admit(request: Pick<FastifyRequest, 'headers' | 'raw' | 'ip'>): Promise<Admission> {
@@ -56,6 +58,7 @@ export class Admissions {
   }
 
   private async known(caller: Caller): Promise<Admission> {
+    this.noteUse(caller.credentialId);
     const verdict = await this.limiter.take(`partner:${caller.partnerId}`, caller);
     return this.refusedOrNot({ caller, secret: caller.sharedSecret, verdict });
   }

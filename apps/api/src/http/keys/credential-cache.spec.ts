@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
 import { type Caller, CredentialCache } from './credential-cache.js';
 
-const CALLER: Caller = { partnerId: 'p', sharedSecret: 's', rate: 1, burst: 1 };
+const CALLER: Caller = { partnerId: 'p', credentialId: 'c', sharedSecret: 's', rate: 1, burst: 1 };
 
 /** A source that answers as told and counts how often it is asked. */
 class Source {

@@ -5,6 +5,7 @@ import { type RatePolicy } from '#libs/cache';
 /** Who calls, and the secret that signs the answers. */
 export interface Caller extends RatePolicy {
   readonly partnerId: string;
+  readonly credentialId: string;
   readonly sharedSecret: string;
 }
 

@@ -8,7 +8,8 @@ export function callerLoader(partners: PartnerStore, keyRing: KeyRing): LoadCall
     const keyHash = hashApiKey(apiKey);
     const found = await partners.findCredential(keyHash);
     if (found === undefined) return undefined;
-    const { partnerId, rate, burst, secretCiphertext } = found;
-    return { partnerId, rate, burst, sharedSecret: keyRing.open(secretCiphertext, keyHash) };
+    const { secretCiphertext, partnerId, credentialId, rate, burst } = found;
+    const sharedSecret = keyRing.open(secretCiphertext, keyHash);
+    return { partnerId, credentialId, rate, burst, sharedSecret };
   };
 }

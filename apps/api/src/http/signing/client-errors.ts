@@ -2,6 +2,7 @@
  * Requests that Node could not even parse have no request and no reply, only a socket. They are answered here, by hand, and
  * signed like everything else: with the method and path of the request line where it can be found, else with both empty.
  */
+import { randomUUID } from 'node:crypto';
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { type Socket } from 'node:net';
 import { type ApiError } from '../errors/api.error.js';
@@ -93,5 +94,5 @@ function requestLine({ rawPacket, bytesParsed }: ParseError): AnsweredRequest {
   const text = rawPacket?.toString('latin1') ?? '';
   const lines = [...text.matchAll(REQUEST_LINE)];
   const line = lines.findLast(({ index }) => index <= (bytesParsed ?? text.length));
-  return { method: line?.[1] ?? '', url: line?.[2] ?? '' };
+  return { method: line?.[1] ?? '', url: line?.[2] ?? '', requestId: randomUUID() };
 }

@@ -76,6 +76,7 @@ const sound = (answer: RawAnswer): void => {
   expect(answer.headers['x-api-signature']).toMatch(/^[0-9a-f]{64}$/);
   expect(answer.headers['x-api-version']).toBeDefined();
   expect(answer.headers['x-ratelimit-limit']).toBeDefined();
+  expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
 };
 
 describe('hostile input', () => {

@@ -1,4 +1,5 @@
 import { pathOf, signedContent } from '#libs/domain';
+import { REQUEST_ID_HEADER } from '#libs/platform';
 import { hmacSha256Hex } from '#libs/signing';
 import { type Admission } from '../keys/admission.js';
 
@@ -11,6 +12,7 @@ export interface AnsweredRequest {
   readonly method: string;
   /** The request target as sent; empty where the request line could not be read. */
   readonly url: string;
+  readonly requestId: string;
 }
 
 /**
@@ -37,6 +39,8 @@ export function answerHeaders(
     'no-store',
     'x-content-type-options',
     'nosniff',
+    REQUEST_ID_HEADER,
+    request.requestId,
   ];
 }
 

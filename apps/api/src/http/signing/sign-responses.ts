@@ -49,7 +49,8 @@ export async function signReply(
   // Where the framework answered by itself, before the first hook, nobody has asked yet who calls.
   request.admission ??= await admissions.admit(request);
   const { method = '', url = '' } = request.raw;
-  void reply.headers(responseHeaders({ method, url }, bytesOf(payload), request.admission));
+  const answered = { method, url, requestId: request.id };
+  void reply.headers(responseHeaders(answered, bytesOf(payload), request.admission));
 }
 
 function bytesOf(payload: unknown): string | Buffer {

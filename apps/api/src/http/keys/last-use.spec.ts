@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '#libs/testing';
+import { LastUse } from './last-use.js';
+
+function setUp(write: (id: string) => Promise<void> = () => Promise.resolve()) {
+  const clock = new FakeClock(1_000_000);
+  const [written, logged]: [string[], unknown[]] = [[], []];
+  const recorded = (id: string): Promise<void> => {
+    written.push(id);
+    return write(id);
+  };
+  const logger = { debug: (...line: unknown[]) => void logged.push(line) };
+  return { clock, written, logged, uses: new LastUse(recorded, clock, logger) };
+}
+
+describe('LastUse', () => {
+  it('writes once a minute for each credential', () => {
+    const { clock, written, uses } = setUp();
+    for (const id of ['a', 'a', 'b', 'a']) uses.note(id);
+    expect(written).toEqual(['a', 'b']);
+    clock.advance(59_999);
+    uses.note('a');
+    expect(written).toEqual(['a', 'b']);
+    clock.advance(1);
+    uses.note('a');
+    expect(written).toEqual(['a', 'b', 'a']);
+  });
+
+  it('writes again after the clock was set back', () => {
+    const { clock, written, uses } = setUp();
+    uses.note('a');
+    clock.advance(-1);
+    uses.note('a');
+    expect(written).toEqual(['a', 'a']);
+  });
+
+  it('only logs what fails, and waits its minute all the same', async () => {
+    const { written, logged, uses } = setUp(() => Promise.reject(new Error('down')));
+    uses.note('a');
+    await Promise.resolve().then(() => undefined);
+    uses.note('a');
+    expect(written).toEqual(['a']);
+    expect(logged).toEqual([
+      [{ credentialId: 'a', reason: 'down' }, 'The use of a credential was not noted'],
+    ]);
+  });
+});

@@ -1,0 +1,88 @@
+/** The indexer as an operator starts it: a process of its own, asked over its health page. Needs a build. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#libs/devprocess';
+import { type TestChain, type TestDatabase } from '#libs/testing';
+
+const GENEROUS_MS = 60_000;
+
+interface Details {
+  readonly phase?: string;
+  readonly headBlock?: number | null;
+}
+
+export class IndexerProgram {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly port: number,
+  ) {}
+
+  static async start(chain: TestChain, database: TestDatabase): Promise<IndexerProgram> {
+    const port = await freePort();
+    const { contracts } = chain;
+    const child = spawn(process.execPath, ['dist/apps/indexer/src/main.js'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        DATABASE_URL: database.url,
+        RPC_URLS: chain.rpc.url,
+        CHAIN_ID: String(chain.chainId),
+        FINALITY: 'depth:70',
+        STAKE_CONTRACT: contracts.staking,
+        STAKE_START_BLOCK: String(contracts.startBlock),
+        TOKEN_CONTRACT: contracts.token,
+        POLL_INTERVAL_MS: '50',
+        MAX_RANGE_BLOCKS: '5',
+        INDEXER_PORT: String(port),
+        INDEXER_HOST: '127.0.0.1',
+        INDEX_MAX_LAG_SECONDS: '1000000000',
+      },
+    });
+    return new IndexerProgram(child, port);
+  }
+
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.child.kill(name);
+  }
+
+  /** Ends it without a chance to say goodbye; a stopped one too. */
+  async kill(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Waits until its health page tells what is hoped for. @throws where it does not for a minute, with what it told last */
+  async until(what: string, reached: (details: Details) => boolean): Promise<void> {
+    const deadline = Date.now() + GENEROUS_MS;
+    for (;;) {
+      const details = await this.details();
+      if (details !== undefined && reached(details)) return;
+      if (Date.now() > deadline) throw new Error(`not ${what}: ${JSON.stringify(details)}`);
+      await sleep(50);
+    }
+  }
+
+  /** It leads, and its index ends at the chain's newest block. */
+  async level(chain: TestChain): Promise<void> {
+    const newest = Number(await chain.player.head());
+    await this.until(
+      `level with block ${newest}`,
+      ({ phase, headBlock }) => phase === 'following' && headBlock === newest,
+    );
+  }
+
+  standby(): Promise<void> {
+    return this.until('standing by', ({ phase }) => phase === 'standby');
+  }
+
+  private async details(): Promise<Details | undefined> {
+    const answer = await fetch(`http://127.0.0.1:${this.port}/health/ready`, {
+      signal: AbortSignal.timeout(5000),
+    }).catch(() => undefined);
+    const health = (await answer?.json()) as
+      { checks?: { index?: { details?: Details } } } | undefined;
+    return health?.checks?.index?.details;
+  }
+}

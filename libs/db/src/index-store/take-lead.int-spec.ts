@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PoolClient } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { IndexStore } from '../index.js';
+import { LOCK_STATE } from './statements.js';
+
+let test: TestDatabase;
+let store: IndexStore;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  store = new IndexStore(await test.open());
+  await store.create(anInitialIndex());
+});
+afterAll(() => test.drop());
+
+/** A transaction with the state's row, as of a program that stops in the middle of it. */
+async function holding(): Promise<{ client: PoolClient; ended: Promise<unknown> }> {
+  const { pool } = await test.open();
+  const client = await pool.connect();
+  const ended = new Promise((resolve) => client.once('end', resolve));
+  client.on('error', () => undefined);
+  await client.query('BEGIN');
+  await client.query(LOCK_STATE);
+  return { client, ended };
+}
+
+/** Its session waits for it: it is the server's own view that counts. */
+async function untilAwaited(): Promise<void> {
+  const database = await test.open();
+  const awaited = {
+    text: `SELECT FROM pg_stat_activity
+      WHERE wait_event = 'ClientRead' AND xact_start IS NOT NULL AND datname = current_database()`,
+  };
+  while ((await database.query(awaited)).length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describe('taking the lead', () => {
+  it('does not wait for a program that stopped inside a transaction', async () => {
+    const before = await store.takeLead();
+    const { client, ended } = await holding();
+    await untilAwaited();
+    expect(await store.takeLead(0)).toBe(before + 1n);
+    await ended;
+    client.release(true);
+  });
+
+  it('does not wait for one that stopped inside a COPY, which no time limit ends', async () => {
+    const before = await store.takeLead();
+    const { client, ended } = await holding();
+    const copy = client.query(copyFrom('COPY staking.balance_change FROM STDIN'));
+    copy.on('error', () => undefined);
+    await new Promise((resolve) => client.connection.once('copyInResponse', resolve));
+    await untilAwaited();
+    expect(await store.takeLead(0)).toBe(before + 1n);
+    await ended;
+    client.release(true);
+  });
+
+  it('leaves a younger transaction its time', async () => {
+    const before = await store.takeLead();
+    const { client } = await holding();
+    const taken = store.takeLead(60_000);
+    await client.query('COMMIT');
+    expect(await taken).toBe(before + 1n);
+    await client.query('SELECT 1');
+    client.release();
+  });
+});

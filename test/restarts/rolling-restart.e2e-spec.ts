@@ -1,0 +1,82 @@
+/** Two replicas of the API behind a load balancer are replaced one after the other: nobody notices. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type MintedCredential } from '#libs/signing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { ApiProgram } from './api-program.js';
+import { SECRETS_KEY, serveIndex } from './served-index.js';
+import { SnapshotLoad } from './snapshot-load.js';
+
+const PROBE_MS = 50;
+const SHUTDOWN_DELAY_MS = 2000;
+
+/** Asks each replica whether it is ready, and hands out those that are in turn. */
+class LoadBalancer {
+  private ready: ApiProgram[];
+  private turn = 0;
+  private stopping = false;
+  private readonly probing: Promise<void>;
+
+  constructor(private readonly replicas: readonly ApiProgram[]) {
+    this.ready = [...replicas];
+    this.probing = this.probe();
+  }
+
+  next(): string {
+    this.turn += 1;
+    return this.ready[this.turn % this.ready.length]?.url ?? 'http://127.0.0.1:1/nobody-is-ready';
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.probing;
+  }
+
+  private async probe(): Promise<void> {
+    while (!this.stopping) {
+      const answers = await Promise.all(this.replicas.map((replica) => replica.isReady()));
+      this.ready = this.replicas.filter((_, place) => answers[place]);
+      await sleep(PROBE_MS);
+    }
+  }
+}
+
+let database: TestDatabase;
+let credential: MintedCredential;
+let replicas: ApiProgram[];
+
+function startReplica(port?: number): Promise<ApiProgram> {
+  return ApiProgram.start({
+    databaseUrl: database.url,
+    secretsKey: SECRETS_KEY,
+    shutdownDelayMs: SHUTDOWN_DELAY_MS,
+    ...(port !== undefined && { port }),
+  });
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  credential = await serveIndex(database.url);
+  replicas = await Promise.all([startReplica(), startReplica()]);
+});
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.kill()));
+  await database.drop();
+});
+
+describe('a rolling restart', () => {
+  it('drops no request', async () => {
+    const balancer = new LoadBalancer(replicas);
+    const load = new SnapshotLoad(credential, () => balancer.next());
+    for (const [place, replica] of [...replicas.entries()]) {
+      await load.more(200, 50);
+      expect(await replica.terminate()).toBe(0);
+      replicas[place] = await startReplica(replica.port);
+    }
+    await load.more(200, 50);
+    await load.stop();
+    await balancer.stop();
+    console.info(`${load.count(200)} requests`);
+    expect([...load.answers.keys()]).toEqual([200]);
+  }, 240_000);
+});

@@ -1,0 +1,47 @@
+import { createDatabase, IndexStore, PartnerStore } from '#libs/db';
+import { dayOf } from '#libs/domain';
+import { hashApiKey, KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
+import { aBlock, anInitialIndex, aWallet } from '#libs/testing';
+
+export const SECRETS_KEY = Buffer.alloc(32, 9).toString('base64');
+export const WALLET = aWallet(1);
+
+/** Makes an empty migrated database one that the API can serve from, with one partner nobody limits. */
+export async function serveIndex(databaseUrl: string): Promise<MintedCredential> {
+  const database = await createDatabase({ url: databaseUrl, applicationName: 'test' });
+  try {
+    const index = new IndexStore(database);
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const stakedSeconds = nowSeconds - 10 * 86_400;
+    const [first, head] = [aBlock(0, stakedSeconds - 100), aBlock(1000, nowSeconds)];
+    await index.create(anInitialIndex({ head: first }));
+    const balance = 5n * 10n ** 18n;
+    const opened = { wallet: WALLET, blockNumber: 1n, timestampSeconds: stakedSeconds, balance };
+    await index.commit({
+      fence: await index.takeLead(),
+      previousHead: first,
+      head,
+      changes: [opened],
+      days: [{ wallet: WALLET, day: dayOf(stakedSeconds), low: 0n, closing: balance }],
+      total: balance,
+      blocks: [head],
+      synced: true,
+    });
+    const minted = mintCredential();
+    const keyHash = hashApiKey(minted.apiKey);
+    const credential = {
+      keyHash,
+      keyPrefix: minted.apiKey.slice(0, 12),
+      secretCiphertext: KeyRing.parse(SECRETS_KEY).seal(minted.sharedSecret, keyHash),
+    };
+    await new PartnerStore(database).create({
+      name: 'Busy',
+      rate: 100_000,
+      burst: 1_000_000,
+      credential,
+    });
+    return minted;
+  } finally {
+    await database.close();
+  }
+}

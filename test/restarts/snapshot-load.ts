@@ -1,0 +1,73 @@
+import { type MintedCredential } from '#libs/signing';
+import { expectSigned } from '../../apps/api/src/testing/wire.support-spec.js';
+import { WALLET } from './served-index.js';
+
+const PATH = '/api/staking/snapshots';
+
+/** Some callers that ask for a snapshot over and over; every answer must be signed with their secret. */
+export class SnapshotLoad {
+  /** Answers so far by status; 0 where there was none. */
+  readonly answers = new Map<number, number>();
+  private stopping = false;
+  private readonly callers: Promise<unknown>;
+
+  /** @param pick the service to ask next */
+  constructor(
+    private readonly credential: MintedCredential,
+    private readonly pick: () => string,
+    callers = 4,
+  ) {
+    this.callers = Promise.all(Array.from({ length: callers }, () => this.call()));
+    // Told by `stop`.
+    this.callers.catch(() => undefined);
+  }
+
+  count(status: number): number {
+    return this.answers.get(status) ?? 0;
+  }
+
+  /** Waits for that many further answers of a status. @throws where an answer was not signed, or none came for a minute */
+  async more(status: number, count = 20): Promise<void> {
+    const [before, deadline] = [this.count(status), Date.now() + 60_000];
+    while (this.count(status) < before + count) {
+      if (Date.now() > deadline) throw new Error(`no ${status}: ${this.summary()}`);
+      await Promise.race([this.callers, new Promise((resolve) => setTimeout(resolve, 20))]);
+    }
+  }
+
+  /** @throws where an answer was not signed */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.callers;
+  }
+
+  private async call(): Promise<void> {
+    while (!this.stopping) {
+      const status = await this.ask();
+      this.answers.set(status, this.count(status) + 1);
+      // A caller told to wait does not hammer.
+      if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  private async ask(): Promise<number> {
+    let answer: Response;
+    let body: string;
+    try {
+      answer = await fetch(`${this.pick()}${PATH}?walletAddress=${WALLET}`, {
+        headers: { 'x-api-key': this.credential.apiKey },
+      });
+      body = await answer.text();
+    } catch {
+      return 0;
+    }
+    const headers = Object.fromEntries(answer.headers);
+    const secret = this.credential.sharedSecret;
+    expectSigned({ headers, body }, { method: 'GET', path: PATH, secret });
+    return answer.status;
+  }
+
+  private summary(): string {
+    return JSON.stringify([...this.answers]);
+  }
+}

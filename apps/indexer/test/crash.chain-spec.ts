@@ -1,12 +1,12 @@
 /** Killed at any moment, the index is whole, and what comes after is what would have come anyway. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
 import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';
 import { type IndexerUnderTest, startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
+import { IndexerProgram } from './indexer-program.js';
 import { expectedTables, indexedTables } from './oracle.js';
 
 const START = 1_760_000_000;
@@ -14,7 +14,7 @@ const KILLS = 20;
 
 let chain: TestChain;
 let database: TestDatabase;
-const children: ChildProcess[] = [];
+const programs: IndexerProgram[] = [];
 
 beforeEach(async () => {
   [chain, database] = await Promise.all([
@@ -24,13 +24,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(
-    children.splice(0).map(async (child) => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }),
-  );
+  await Promise.all(programs.splice(0).map((program) => program.kill()));
   await Promise.all([chain.stop(), database.drop()]);
 });
 
@@ -39,48 +33,10 @@ async function expectIndexed(): Promise<void> {
   expect(tables).toEqual(await expectedTables(chain.rpc, chain.contracts.staking));
 }
 
-/** The program itself, as an operator starts it. */
-function spawnIndexer(port: number): ChildProcess {
-  const { contracts } = chain;
-  const child = spawn(process.execPath, ['dist/apps/indexer/src/main.js'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      DATABASE_URL: database.url,
-      RPC_URLS: chain.rpc.url,
-      CHAIN_ID: String(chain.chainId),
-      FINALITY: 'depth:70',
-      STAKE_CONTRACT: contracts.staking,
-      STAKE_START_BLOCK: String(contracts.startBlock),
-      TOKEN_CONTRACT: contracts.token,
-      POLL_INTERVAL_MS: '50',
-      MAX_RANGE_BLOCKS: '5',
-      INDEXER_PORT: String(port),
-      INDEXER_HOST: '127.0.0.1',
-      INDEX_MAX_LAG_SECONDS: '1000000000',
-    },
-  });
-  children.push(child);
-  return child;
-}
-
-async function ready(port: number): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
-    const health = (await answer?.json()) as
-      { checks?: { index?: { details?: { headBlock?: number } } } } | undefined;
-    const head = await chain.player.head();
-    if (answer?.status === 200 && health?.checks?.index?.details?.headBlock === Number(head))
-      return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return address !== null && typeof address === 'object' ? address.port : 0;
+async function startProgram(): Promise<IndexerProgram> {
+  const program = await IndexerProgram.start(chain, database);
+  programs.push(program);
+  return program;
 }
 
 describe('the indexer process', () => {
@@ -89,11 +45,9 @@ describe('the indexer process', () => {
     console.info(`seed ${seed} (SEED=${seed} repeats it)`);
     const random = randomOf(seed);
     const history = new HistoryMaker(random, START);
-    const port = await freePort();
     await chain.player.play(history.blocks(400));
     for (let kill = 0; kill < KILLS; kill++) {
-      const child = spawnIndexer(port);
-      const died = once(child, 'exit');
+      const program = await startProgram();
       const fork = history.save();
       const depth = 1 + random(20);
       await chain.player.play(history.blocks(depth));
@@ -103,11 +57,9 @@ describe('the indexer process', () => {
         await chain.player.reorganise(depth, history.blocks(1 + random(25)));
       }
       await new Promise((resolve) => setTimeout(resolve, random(300)));
-      child.kill('SIGKILL');
-      await died;
+      await program.kill();
     }
-    spawnIndexer(port);
-    await ready(port);
+    await (await startProgram()).level(chain);
     await expectIndexed();
 
     const undisturbed = await createTestDatabase();
@@ -125,12 +77,9 @@ describe('the indexer process', () => {
 
   it('ends cleanly, and soon, on SIGTERM', async () => {
     await chain.player.play(new HistoryMaker(randomOf(3), START).blocks(50));
-    const port = await freePort();
-    const child = spawnIndexer(port);
-    await ready(port);
-    child.kill('SIGTERM');
-    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    expect([code, signal]).toEqual([0, null]);
+    const program = await startProgram();
+    await program.level(chain);
+    expect(await program.stop()).toEqual({ code: 0, signal: null });
     await expectIndexed();
   });
 
@@ -138,7 +87,6 @@ describe('the indexer process', () => {
     const child = spawn(process.execPath, ['dist/apps/indexer/src/main.js'], {
       env: { DATABASE_URL: 'mysql://root:hunter2@localhost/x', CHAIN_ID: 'one' },
     });
-    children.push(child);
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const [code] = (await once(child, 'close')) as [number];

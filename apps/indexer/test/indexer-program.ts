@@ -8,6 +8,8 @@ import { type TestChain, type TestDatabase } from '#libs/testing';
 const GENEROUS_MS = 60_000;
 
 interface Details {
+  /** What a load balancer would see. */
+  readonly isReady: boolean;
   readonly phase?: string;
   readonly headBlock?: number | null;
 }
@@ -45,6 +47,14 @@ export class IndexerProgram {
     this.child.kill(name);
   }
 
+  /** Ends it as an operator does. @returns how it ended */
+  async stop(): Promise<{ code: number | null; signal: string | null }> {
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    const [code, signal] = (await ended) as [number | null, string | null];
+    return { code, signal };
+  }
+
   /** Ends it without a chance to say goodbye; a stopped one too. */
   async kill(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
@@ -69,7 +79,7 @@ export class IndexerProgram {
     const newest = Number(await chain.player.head());
     await this.until(
       `level with block ${newest}`,
-      ({ phase, headBlock }) => phase === 'following' && headBlock === newest,
+      ({ isReady, phase, headBlock }) => isReady && phase === 'following' && headBlock === newest,
     );
   }
 
@@ -82,7 +92,8 @@ export class IndexerProgram {
       signal: AbortSignal.timeout(5000),
     }).catch(() => undefined);
     const health = (await answer?.json()) as
-      { checks?: { index?: { details?: Details } } } | undefined;
-    return health?.checks?.index?.details;
+      { checks?: { index?: { details?: Omit<Details, 'isReady'> } } } | undefined;
+    const details = health?.checks?.index?.details;
+    return details && { ...details, isReady: answer?.status === 200 };
   }
 }

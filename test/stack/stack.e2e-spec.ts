@@ -137,7 +137,8 @@ describe('npm start', () => {
     if (facts) first = facts;
     expect(await rpc(first, 'eth_getBlockByNumber', '0x200', true)).toEqual(oldBlock);
     await stack?.shows('Redemption 2: ');
-    expect(pointsOf(stack?.output ?? '')).toEqual([995_000, 990_000]);
+    // The second one's points may be back by now.
+    expect(pointsOf(stack?.output ?? '').slice(0, 2)).toEqual([995_000, 990_000]);
   });
 
   it('leaves nothing behind when it is killed, and recovers', async () => {

@@ -49,9 +49,9 @@ describe('LeaderLock', () => {
   });
 
   it('stays with a leader whose heart beats, however long it leads', async () => {
-    const [leader, other] = [aLock({ heartbeatMs: 50, silentMs: 1000 }), aLock()];
+    const [leader, other] = [aLock({ heartbeatMs: 50, silentMs: 3000 }), aLock()];
     expect(await leader.tryAcquire()).toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await new Promise((resolve) => setTimeout(resolve, 4000));
     expect(leader.held).toBe(true);
     expect(await other.tryAcquire()).toBe(false);
     await leader.release();

@@ -50,6 +50,7 @@ module.exports = {
     only('viem-only-in-chain', 'viem', 'libs/chain|libs/devchain'),
     only('database-only-in-db', 'typeorm|pg|pg-copy-streams', 'libs/db'),
     only('redis-only-in-cache', 'ioredis', 'libs/cache'),
+    only('opentelemetry-only-in-telemetry', '@opentelemetry', 'libs/telemetry'),
     {
       name: 'no-orphans',
       severity: 'error',

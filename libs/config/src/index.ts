@@ -26,6 +26,7 @@ export {
   SECRETS_KEY_SETTING,
   SecretsSettings,
   ServiceSettings,
+  SHUTDOWN_DELAY_SETTING,
 } from './service.settings.js';
 export {
   Setting,
@@ -35,5 +36,6 @@ export {
   settingsOf,
 } from './setting.js';
 export { SettingsError } from './settings.error.js';
+export { prepareTracing, tracingIsWanted } from './tracing-environment.js';
 export { trustedProxies } from './trusted-proxies.js';
 export { environmentOrStack, STACK_FILE } from './stack-file.js';

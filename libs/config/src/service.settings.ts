@@ -24,6 +24,13 @@ export class ServiceSettings extends DatabaseSettings {
   readonly logLevel!: LogLevel;
 }
 
+/** Of services that answer requests; see `HttpShutdown`. */
+export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
+  description:
+    'At SIGTERM: how long the service goes on serving while it already says that it is not ready, so that load balancers notice.',
+  default: '0',
+};
+
 /** SECRETS_KEY, for classes that cannot extend SecretsSettings. */
 export const SECRETS_KEY_SETTING: SettingOptions = {
   description:

@@ -5,18 +5,27 @@ export { type CheckResult, type HealthCheck, type HealthReport } from './health/
 export { HealthModule } from './health/health.module.js';
 export { HealthRegistry } from './health/health.registry.js';
 export {
+  type BareAnswer,
+  type BrokenRequest,
+  ClientErrors,
+  type ParseError,
+} from './http/client-errors.js';
+export { HttpShutdown, type HttpShutdownParts } from './http/http-shutdown.js';
+export {
   createLogger,
   LOG_LEVELS,
   type Logger,
   type LoggerOptions,
   type LogLevel,
 } from './logger/logger.js';
+export { addLogFields } from './logger/log-fields.js';
 export { NestLogger } from './logger/nest-logger.js';
 export { redact } from './logger/redact.js';
 export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics/metrics.js';
 export { MetricsModule } from './metrics/metrics.module.js';
 export { type ConnectionUse, measureConnections } from './metrics/connection-metrics.js';
 export { measureRequests } from './metrics/request-metrics.js';
+export { observeRpc, type RpcEvents } from './metrics/rpc-metrics.js';
 export { answerWithId, nameRequests } from './request-id/name-requests.js';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id/request-id.js';
 export { withRequestId } from './request-id/request-scope.js';

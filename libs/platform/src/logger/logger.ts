@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { RequestScope } from '../request-id/request-scope.js';
+import { addedLogFields } from './log-fields.js';
 import { redact, SECRET_FIELDS } from './redact.js';
 
 export type { Logger } from 'pino';
@@ -18,7 +19,8 @@ export interface LoggerOptions {
 
 /**
  * A logger that writes one JSON record a line. Secret fields and credentials inside any text (an error's message, a URL)
- * are replaced before the line leaves the process. `requestId` is the request that is being served, where there is one.
+ * are replaced before the line leaves the process. `requestId` is the request that is being served, where there is one;
+ * `addLogFields` puts more beside it.
  */
 export function createLogger({ app, level = 'info', destination }: LoggerOptions): Logger {
   const options = {
@@ -39,7 +41,7 @@ export function createLogger({ app, level = 'info', destination }: LoggerOptions
 
 function requestFields(): object {
   const requestId = RequestScope.currentId();
-  return requestId === undefined ? {} : { requestId };
+  return { ...(requestId !== undefined && { requestId }), ...addedLogFields() };
 }
 
 /** What is worth reading of an error. Drivers hang whole connections, with their passwords, on theirs. */

@@ -3,15 +3,15 @@ import { Registry } from 'prom-client';
 import { MetricsController } from './metrics.controller.js';
 import { createMetrics } from './metrics.js';
 
-/** Serves `/metrics` and provides the service's Registry everywhere. */
+/** Serves `/metrics` and provides the service's Registry everywhere: the given one, or one that it makes. */
 @Module({})
 export class MetricsModule {
-  static register(app: string): DynamicModule {
+  static register(app: string, registry?: Registry): DynamicModule {
     return {
       module: MetricsModule,
       global: true,
       controllers: [MetricsController],
-      providers: [{ provide: Registry, useFactory: () => createMetrics(app) }],
+      providers: [{ provide: Registry, useFactory: () => registry ?? createMetrics(app) }],
       exports: [Registry],
     };
   }

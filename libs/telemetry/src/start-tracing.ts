@@ -1,0 +1,74 @@
+import { prepareTracing } from '#libs/config';
+import { addLogFields, type Closable, type Clock, type Logger, systemClock } from '#libs/platform';
+import { SdkNotes } from './sdk-notes.js';
+import { installTracer } from './tracing.js';
+
+export interface TracingOptions {
+  /** Of OTEL_SERVICE_NAME where it is not set. */
+  readonly service: string;
+  readonly logger: Logger;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+}
+
+/** Traces for the life of the process, or none. */
+export interface Tracing {
+  /** The application with traces that end after it: what is left is sent within two seconds, or dropped. */
+  endAfter(application: Closable): Closable;
+}
+
+const LAST_MS = 2000;
+
+const OFF: Tracing = { endAfter: (application) => application };
+
+/**
+ * To be called before anything is put together that may be traced. Where the standard variables do not ask for traces nothing is
+ * loaded. Never rejects: a service goes on without its traces.
+ */
+export async function startTracing(options: TracingOptions): Promise<Tracing> {
+  const { service, logger, clock = systemClock } = options;
+  if (!prepareTracing(service)) return OFF;
+  const notes = new SdkNotes(logger, clock);
+  try {
+    const { startSdk } = await import('./otel/start-sdk.js');
+    const { tracer, shutdown } = startSdk(notes);
+    installTracer(tracer);
+    addLogFields(() => tracer.logFields());
+    logger.info('Traces are sent, as the OTEL_ variables say');
+    return {
+      endAfter: (application) => endingAfter(application, () => bounded(shutdown(), notes)),
+    };
+  } catch (error) {
+    notes.error(error instanceof Error ? error.message : String(error));
+    return OFF;
+  }
+}
+
+function endingAfter(application: Closable, end: () => Promise<void>): Closable {
+  return {
+    close: async () => {
+      try {
+        await application.close();
+      } finally {
+        await end();
+      }
+    },
+  };
+}
+
+async function bounded(ending: Promise<void>, notes: SdkNotes): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      notes.warn('the last spans were not taken in time');
+      resolve();
+    }, LAST_MS);
+  });
+  try {
+    await Promise.race([ending, late]);
+  } catch (error) {
+    notes.error(error instanceof Error ? error.message : String(error));
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Spans, or nothing. Off until `startTracing` has installed a tracer, and then for the life of the process. Whoever is called often
+ * asks `tracingIsOn` once, when it is put together, and installs nothing where it is off.
+ */
+import { type IncomingHttpHeaders } from 'node:http';
+import { NO_SPAN, type OpenSpan, type SpanAttributes, type SpanStart } from './span.js';
+
+/** The span of a request that is served. */
+export interface RequestSpan extends OpenSpan {
+  rename(name: string): void;
+  /** What the work starts belongs to the span. */
+  run<T>(work: () => T): T;
+  end(): void;
+}
+
+export interface Tracer {
+  inSpan<T>(start: SpanStart, work: (span: OpenSpan) => Promise<T>): Promise<T>;
+  /** Whether the running code belongs to a span that is recorded and has not ended. */
+  isInSpan(): boolean;
+  /** Below the caller's span, where the headers name one. */
+  serve(headers: IncomingHttpHeaders, name: string, attributes: SpanAttributes): RequestSpan;
+  /** `traceId` and `spanId`, for a line of the log. */
+  logFields(): object;
+}
+
+let installed: Tracer | undefined;
+
+export function installTracer(tracer: Tracer): void {
+  installed = tracer;
+}
+
+export function installedTracer(): Tracer | undefined {
+  return installed;
+}
+
+export function tracingIsOn(): boolean {
+  return installed !== undefined;
+}
+
+/** Does the work in a span: below the one it is called in, else as the root of a trace. What it throws fails the span. */
+export function inSpan<T>(start: SpanStart, work: (span: OpenSpan) => Promise<T>): Promise<T> {
+  return installed === undefined ? work(NO_SPAN) : installed.inSpan(start, work);
+}
+
+/** The same, but only below a span that is open: for what is asked all day long, also in the background. */
+export function inChildSpan<T>(start: SpanStart, work: (span: OpenSpan) => Promise<T>): Promise<T> {
+  return installed?.isInSpan() === true ? installed.inSpan(start, work) : work(NO_SPAN);
+}

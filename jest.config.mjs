@@ -24,4 +24,6 @@ export default {
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
   testTimeout: 60_000,
   maxWorkers: 2,
+  // Modules of past files stay in a worker's memory; 3 GB of it take longer to free than Jest waits for.
+  workerIdleMemoryLimit: '1GB',
 };

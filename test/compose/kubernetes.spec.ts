@@ -44,7 +44,7 @@ const workloads = manifests.flatMap(({ metadata: { name }, spec: { template } })
 const told = textOf(`${FOLDER}settings.env`)
   .split('\n')
   .map((line) => line.split('=')[0] ?? '')
-  .filter((name) => name !== '');
+  .filter((name) => name !== '' && !name.startsWith('#'));
 
 function programOf({ command }: Container): string {
   return (command[1] ?? '').replace(/^dist\//, '').replace(/\.js$/, '.ts');

@@ -12,6 +12,8 @@ export type Mode = 'honest' | 'unsigned' | 'refusing' | 'broken';
 export class EchoingPartner {
   mode: Mode = 'honest';
   readonly calls: string[] = [];
+  /** Of all calls. */
+  readonly headerNames = new Set<string>();
 
   private constructor(
     private readonly server: Server,
@@ -43,6 +45,7 @@ export class EchoingPartner {
     const { method = 'GET', headers } = request;
     const url = new URL(request.url ?? '/', this.url);
     this.calls.push(url.pathname);
+    for (const name of Object.keys(headers)) this.headerNames.add(name);
     const gossip = {
       yourHeaders: headers,
       yourSecret: this.secret,

@@ -1,45 +1,13 @@
 /** Two replicas of the API behind a load balancer are replaced one after the other: nobody notices. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type MintedCredential } from '#libs/signing';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { ApiProgram } from './api-program.js';
+import { LoadBalancer } from './load-balancer.js';
 import { SECRETS_KEY, serveIndex } from './served-index.js';
 import { SnapshotLoad } from './snapshot-load.js';
 
-const PROBE_MS = 50;
 const SHUTDOWN_DELAY_MS = 2000;
-
-/** Asks each replica whether it is ready, and hands out those that are in turn. */
-class LoadBalancer {
-  private ready: ApiProgram[];
-  private turn = 0;
-  private stopping = false;
-  private readonly probing: Promise<void>;
-
-  constructor(private readonly replicas: readonly ApiProgram[]) {
-    this.ready = [...replicas];
-    this.probing = this.probe();
-  }
-
-  next(): string {
-    this.turn += 1;
-    return this.ready[this.turn % this.ready.length]?.url ?? 'http://127.0.0.1:1/nobody-is-ready';
-  }
-
-  async stop(): Promise<void> {
-    this.stopping = true;
-    await this.probing;
-  }
-
-  private async probe(): Promise<void> {
-    while (!this.stopping) {
-      const answers = await Promise.all(this.replicas.map((replica) => replica.isReady()));
-      this.ready = this.replicas.filter((_, place) => answers[place]);
-      await sleep(PROBE_MS);
-    }
-  }
-}
 
 let database: TestDatabase;
 let credential: MintedCredential;

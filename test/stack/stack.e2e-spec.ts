@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { redemptionsOf, rpc } from './redeemer.js';
 import { RunningStack, type StackFacts } from './running-stack.js';
 import { pointsOf, stagesOf } from './timelines.js';
+
+const CLI = resolve('dist/apps/cli/src/main.js');
 
 /** The whole system, from its one command. The tests build on each other: each is a start in the same directory. */
 describe('npm start', () => {
@@ -59,6 +63,18 @@ describe('npm start', () => {
     const { apiUrl, indexerUrl, redemptionUrl, partnerUrl } = first;
     for (const url of [apiUrl, indexerUrl, redemptionUrl, partnerUrl]) {
       expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+    }
+  });
+
+  it('is in order to the doctor, the signer of its vault too, whose key is not shown', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'doctor'], {
+      cwd: directory,
+    });
+    expect(stdout).not.toContain('FAULT');
+    expect(stdout).toMatch(/^ok +vault: signer +0x[0-9a-f]{40} holds SIGNER_ROLE/m);
+    expect(stdout).toMatch(/^ok +vault: canceller +0x[0-9a-f]{40} holds CANCELLER_ROLE/m);
+    for (const secret of [first.voucherSignerKey.slice(2), first.secretsKey]) {
+      expect(stdout).not.toContain(secret);
     }
   });
 

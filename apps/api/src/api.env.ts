@@ -1,5 +1,11 @@
 import { Max, Min, MinLength } from 'class-validator';
-import { SecretsSettings, Setting, trustedProxies, url } from '#libs/config';
+import {
+  SecretsSettings,
+  Setting,
+  SHUTDOWN_DELAY_SETTING,
+  trustedProxies,
+  url,
+} from '#libs/config';
 
 /** The settings of the API. */
 export class ApiSettings extends SecretsSettings {
@@ -61,11 +67,7 @@ export class ApiSettings extends SecretsSettings {
   @Max(200)
   readonly apiPoolSize!: number;
 
-  @Setting({
-    description:
-      'At SIGTERM: how long the API goes on serving while it already says that it is not ready, so that load balancers notice.',
-    default: '0',
-  })
+  @Setting(SHUTDOWN_DELAY_SETTING)
   @Min(0)
   @Max(120_000)
   readonly shutdownDelayMs!: number;

@@ -6,6 +6,7 @@ import {
   DocsModule,
   HealthModule,
   HealthRegistry,
+  HttpShutdown,
   MetricsModule,
 } from '#libs/platform';
 import { type RedisLink } from '#libs/cache';
@@ -14,7 +15,6 @@ import { type ApiSettings } from './api.env.js';
 import { SignatureDebuggerController } from './debug/signature-debugger.controller.js';
 import { openApi } from './docs/openapi.js';
 import { ApiChecks } from './health/api-checks.js';
-import { Shutdown } from './shutdown.js';
 
 export interface ApiParts {
   readonly settings: ApiSettings;
@@ -53,10 +53,17 @@ export class ApiModule {
           },
         },
         {
-          provide: Shutdown,
+          provide: HttpShutdown,
           inject: [ApiChecks, HttpAdapterHost],
           useFactory: (checks: ApiChecks, host: HttpAdapterHost) =>
-            new Shutdown(checks, [redis, database], { host, delayMs: settings.shutdownDelayMs }),
+            new HttpShutdown({
+              host,
+              stopping: () => {
+                checks.stopping();
+              },
+              delayMs: settings.shutdownDelayMs,
+              opened: [redis, database],
+            }),
         },
       ],
     };

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RedisTexts } from '#libs/cache';
-import { createDatabase, PartnerStore, SnapshotStore } from '#libs/db';
+import { countPrograms, createDatabase, PartnerStore, SnapshotStore } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import {
   type Clock,
@@ -14,6 +14,7 @@ import {
   systemClock,
 } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
+import { traceRequests } from '#libs/telemetry';
 import { type ApiSettings } from './api.env.js';
 import { ApiModule } from './api.module.js';
 import { createSharing } from './create-sharing.js';
@@ -30,6 +31,9 @@ import { preparation } from './snapshots/preparation.js';
 import { serveSnapshots } from './snapshots/snapshots.route.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
 import { WalletParts } from './snapshots/wallet-parts.js';
+
+/** Replicas with Redis are told apart, and counted, by the name of their connections to the database. */
+const SHARING_NAME = 'lowmark api ';
 
 export interface ApiOptions {
   readonly settings: ApiSettings;
@@ -54,10 +58,13 @@ export async function createApi({
       'SIGNATURE_DEBUGGER hands out signatures and is not for production. Turn it off.',
     );
   }
+  const id = randomUUID().slice(0, 8);
   const database = await createDatabase({
     url: settings.databaseUrl,
-    applicationName: 'lowmark api',
+    // Those who share limits are counted by it.
+    applicationName: settings.redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`,
     poolSize: settings.apiPoolSize,
+    schema: 'current',
     readOnly: true,
     onError: (error) => {
       // The driver's error drags its whole connection along.
@@ -65,7 +72,12 @@ export async function createApi({
     },
   });
   const keyRing = KeyRing.parse(settings.secretsKey);
-  const { limiter, redis } = await createSharing(settings.redisUrl, { clock, logger });
+  const { limiter, redis } = await createSharing(settings.redisUrl, {
+    clock,
+    logger,
+    id,
+    countReplicas: () => countPrograms(database, SHARING_NAME),
+  });
   const partners = new PartnerStore(database);
   const lastUse = new LastUse((id) => partners.noteUse(id), clock, logger);
   const admissions = new Admissions(
@@ -97,6 +109,7 @@ export async function createApi({
     bodyParser: false,
   });
   app.useGlobalFilters(new ErrorFilter(logger));
+  traceRequests(adapter.getInstance());
   const registry = app.get<Registry>(Registry);
   measureRequests(adapter.getInstance(), registry, 'lowmark_api_request_seconds');
   measureConnections(registry, database);

@@ -1,4 +1,10 @@
-import { MemoryRateLimiter, type RateLimiter, RedisLink, RedisRateLimiter } from '#libs/cache';
+import {
+  MemoryRateLimiter,
+  type RateLimiter,
+  RedisLink,
+  RedisRateLimiter,
+  traceRoundTrips,
+} from '#libs/cache';
 import { type Clock, type Logger } from '#libs/platform';
 
 /** What replicas of the API share, or what stands in for it in one process. */
@@ -8,16 +14,26 @@ export interface Sharing {
   readonly redis: RedisLink | undefined;
 }
 
-/** So that the first requests after a start are counted for all replicas too; without Redis a start takes so much longer. */
+/** So that the first requests after a start are counted for all replicas too. */
 const START_MS = 1000;
+/** Without Redis the others go on with shares that leave nothing to this replica until they have counted it. */
+const COUNTED_MS = 1500;
+
+export interface SharingOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of this replica, like nobody else's. */
+  readonly id: string;
+  /** How many replicas live, this one included, whether or not there is Redis. */
+  readonly countReplicas: () => Promise<number>;
+}
 
 /** @param url of Redis, if any; never shown */
 export async function createSharing(
   url: string | undefined,
-  { clock, logger }: { clock: Clock; logger: Logger },
+  { clock, logger, id, countReplicas }: SharingOptions,
 ): Promise<Sharing> {
-  const local = new MemoryRateLimiter(clock);
-  if (url === undefined) return { limiter: local, redis: undefined };
+  if (url === undefined) return { limiter: new MemoryRateLimiter(clock), redis: undefined };
   const redis = new RedisLink({
     url,
     onChange: (isUp, reason) => {
@@ -25,6 +41,10 @@ export async function createSharing(
       else logger.warn({ reason }, 'Redis is not used: this replica limits and caches by itself');
     },
   });
-  await redis.whenUp(START_MS);
-  return { limiter: new RedisRateLimiter(redis, local), redis };
+  traceRoundTrips(redis);
+  const limiter = new RedisRateLimiter({ link: redis, id, countReplicas });
+  const isUp = await redis.whenUp(START_MS);
+  await limiter.start();
+  if (!isUp) await redis.whenUp(COUNTED_MS);
+  return { limiter, redis };
 }

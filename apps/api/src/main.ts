@@ -1,6 +1,7 @@
 import { environmentOrStack, readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { closeOnSignals, createLogger } from '#libs/platform';
+import { startTracing } from '#libs/telemetry';
 import { ApiSettings } from './api.env.js';
 import { createApi } from './create-api.js';
 
@@ -9,8 +10,9 @@ const startup = createLogger({ app: 'api' });
 try {
   const settings = readSettings(ApiSettings, environmentOrStack());
   const logger = createLogger({ app: 'api', level: settings.logLevel });
+  const tracing = await startTracing({ service: 'lowmark-api', logger });
   const app = await createApi({ settings, logger });
-  closeOnSignals(app, logger);
+  closeOnSignals(tracing.endAfter(app), logger);
   await app.listen(settings.apiPort, settings.apiHost);
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { IndexStore, type IndexState } from '#libs/db';
+import { AuditRunStore, IndexStore, type IndexState } from '#libs/db';
 import { type Address, type BlockHash, type BlockRef, dayOf } from '#libs/domain';
 import {
   anInitialIndex,
@@ -194,6 +194,45 @@ describe('audit', () => {
     expect((await audit('--wallets', '0')).err).toContain('Expected all, or a number');
     await test.empty();
     expect((await audit()).err).toContain('There is no index yet.');
+  });
+
+  it('shows the last nightly audit', async () => {
+    await anIndex(new Map());
+    const none = await audit('--last');
+    expect(none.err).toContain('The indexer has made no audit yet');
+    const runs = new AuditRunStore(await test.open());
+    const fence = (await store.state())?.fence ?? 0n;
+    const at = {
+      startedAt: new Date('2026-11-20T03:00:00Z'),
+      finishedAt: new Date('2026-11-20T03:00:09Z'),
+    };
+    await runs.record(fence, {
+      ...at,
+      result: 'different',
+      blockNumber: 3n,
+      blockHash: last.hash,
+      wallets: 250,
+      compared: 20,
+      differences: 1,
+      different: [{ wallet: WRONG, indexed: 17_005n, contract: 17_000n }],
+      indexedTotal: 5n,
+      contractTotal: 5n,
+    });
+    const different = await audit('--last');
+    expect(different.code).toBe(1);
+    expect(different.out).toMatch(/started +2026-11-20T03:00:00.000Z\n.*\nresult +different\n/);
+    expect(different.out).toMatch(new RegExp(`${WRONG} +0\\.0+17005 +0\\.0+17 +\\+0\\.0+5\n`));
+    await runs.record(fence, { ...at, result: 'impossible', reason: 'No endpoint answers.' });
+    const impossible = await audit('--last');
+    expect(impossible.code).toBe(1);
+    expect(impossible.out).toMatch(/result +impossible\nreason +No endpoint answers\.\n/);
+    expect(impossible.out).toContain(WRONG);
+    const { out } = await audit('--last', '--json');
+    expect(JSON.parse(out)).toMatchObject({
+      last: { result: 'impossible' },
+      compared: { differences: 1, indexedTotal: '5' },
+    });
+    expect((await audit('--last', '--wallets', '3')).err).toContain('cannot be used with');
   });
 
   it('takes an earlier block', async () => {

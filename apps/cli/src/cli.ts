@@ -3,10 +3,13 @@ import { environmentOrStack, type SettingsSource, STACK_FILE } from '#libs/confi
 import { LowmarkError } from '#libs/domain';
 import { DatabaseRefusedError } from '#libs/db';
 import { type Clock, redact, systemClock, version } from '#libs/platform';
+import { type CommandContext } from './command-context.js';
 import { auditCommand } from './commands/audit.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
+import { ledgerCommand } from './commands/ledger.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { partnerCommand } from './commands/partner.command.js';
+import { reconciliationCommand } from './commands/reconciliation.command.js';
 import { redemptionCommand } from './commands/redemption.command.js';
 import { secretsCommand } from './commands/secrets.command.js';
 import { signCommand } from './commands/sign.command.js';
@@ -15,6 +18,24 @@ import { type Terminal } from './commands/terminal.js';
 const HELP = `
 Settings come from the environment; where it has no DATABASE_URL, from the stack
 that \`npm start\` runs in this clone (${STACK_FILE}).`;
+
+/** All commands. Nothing is read before one of them runs. */
+export function createProgram(context: CommandContext): Command {
+  const program = new Command('lowmark')
+    .description('Commands for the operator of Lowmark')
+    .version(version())
+    .addHelpText('after', HELP);
+  program.addCommand(doctorCommand(context));
+  program.addCommand(migrateCommand(context));
+  program.addCommand(partnerCommand(context));
+  program.addCommand(redemptionCommand(context));
+  program.addCommand(reconciliationCommand(context));
+  program.addCommand(ledgerCommand(context));
+  program.addCommand(auditCommand(context));
+  program.addCommand(secretsCommand(context));
+  program.addCommand(signCommand(context));
+  return program;
+}
 
 /**
  * Runs one command line, without the names of program and script.
@@ -26,18 +47,7 @@ export async function runCli(
   source: () => SettingsSource = environmentOrStack,
   clock: Clock = systemClock,
 ): Promise<number> {
-  const program = new Command('lowmark')
-    .description('Commands for the operator of Lowmark')
-    .version(version())
-    .addHelpText('after', HELP);
-  const context = { source, terminal, clock };
-  program.addCommand(doctorCommand(context));
-  program.addCommand(migrateCommand(context));
-  program.addCommand(partnerCommand(context));
-  program.addCommand(redemptionCommand(context));
-  program.addCommand(auditCommand(context));
-  program.addCommand(secretsCommand(context));
-  program.addCommand(signCommand(context));
+  const program = createProgram({ source, terminal, clock });
   direct(program, terminal);
   try {
     await program.parseAsync(argv, { from: 'user' });

@@ -3,6 +3,8 @@ import { IndexStore } from '#libs/db';
 import { aWallet, createTestDatabase } from '#libs/testing';
 import { DoctorBench } from './testing/doctor-bench.support-spec.js';
 
+const ACCEPT = 'UPDATE lowmark.migration SET older_may_start = true';
+
 let bench: DoctorBench;
 beforeAll(async () => {
   bench = await DoctorBench.start();
@@ -12,8 +14,8 @@ afterAll(() => bench.stop());
 describe('where all is well', () => {
   it('says so, of everything, and what it did not look at', async () => {
     const { code, out, err } = await bench.run();
-    expect({ out, err, code }).toMatchObject({ code: 0, err: '' });
     expect(out).not.toMatch(/FAULT/);
+    expect({ err, code }).toEqual({ code: 0, err: '' });
     for (const line of [
       /^ok +settings +\d+ of those/m,
       /^ok +database +PostgreSQL \d+\.\d+ at 127\.0\.0\.1:\d+\/test_/m,
@@ -63,6 +65,35 @@ describe('settings', () => {
     expect(found).toMatchObject({ state: 'fault', code: 1 });
     expect(found.found).toContain(`STAKE_CONTRACT is ${aWallet(7)}; the index was made with 0x`);
   });
+
+  it.each([
+    [
+      'STAKE_START_BLOCK',
+      '1',
+      /^the index in this database was made with other settings: .* is 1;/,
+    ],
+    ['STAKE_EVENTS', 'stake-unstake', /is Stake\S+ and Unstake\S+; the index was made with Staked/],
+    ['CHAIN_ID', '5', /CHAIN_ID is 5; the index was made with \d+$/],
+  ])('among them %s', async (variable, value, text) => {
+    const found = await bench.finding('index: settings', { [variable]: value });
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.mend).toContain('docs/operating/reindexing.md');
+    expect(found.found).toMatch(text);
+  });
+
+  it('of an indexer that are those of the index', async () => {
+    const { staking, startBlock } = bench.vault.chain.contracts;
+    const same = { STAKE_CONTRACT: staking, STAKE_START_BLOCK: startBlock.toString() };
+    expect(await bench.finding('index: settings', same)).toMatchObject({ state: 'ok', code: 0 });
+    const database = await bench.test.open();
+    const { fingerprint } = (await new IndexStore(database).state()) ?? {};
+    const stamp = { text: 'UPDATE staking.index_state SET fingerprint = $1' };
+    await database.query(stamp, ['another']);
+    const found = await bench.finding('index: settings', same);
+    await database.query(stamp, [fingerprint]);
+    expect(found).toMatchObject({ state: 'fault' });
+    expect(found.found).toContain('does not belong to its fingerprint');
+  });
 });
 
 describe('the database', () => {
@@ -85,6 +116,10 @@ describe('the database', () => {
       text: `INSERT INTO lowmark.migration (timestamp, name) VALUES ${values}`,
     });
     const newer = await bench.finding('schema');
+    await database.query({ text: `${ACCEPT} WHERE timestamp = 9000000000000` });
+    const accepted = await bench.finding('schema');
+    expect(accepted).toMatchObject({ state: 'warning', code: 0 });
+    expect(accepted.found).toContain('Tomorrow9000000000000; this one was let start');
     await database.query({ text: 'DELETE FROM lowmark.migration WHERE timestamp = 9000000000000' });
     expect(newer).toMatchObject({ state: 'fault', code: 1 });
     expect(newer.found).toContain('Tomorrow9000000000000');
@@ -102,6 +137,20 @@ describe('the database', () => {
     expect(out).toMatch(/(WARNING|FAULT) +index +block \d+ .* 2h 4\d+m behind/);
     expect(out).toMatch(/WARNING +price .*older than PRICE_MAX_AGE_SECONDS/);
     expect(out).toMatch(/WARNING +rpc \S+: head +block \d+, 2h 4\d+m old/);
+  });
+
+  it.each([
+    [-600_000, 'database: clock', 'fault', /^600\.\d s ahead of this machine/],
+    [600_000, 'database: clock', 'fault', /^(599|600)\.\d s behind this machine/],
+    [5000, 'database: clock', 'warning', /^[45]\.\d s behind this machine/],
+    [0, 'database: clock', 'ok', /^the same time as this machine/],
+    [-600_000, 'rpc node#1: head', 'warning', /^block \d+ is of the future, by \dm/],
+  ])('with a clock of this machine that is %d ms ahead: %s', async (aheadMs, what, state, text) => {
+    bench.aheadMs = aheadMs;
+    const found = await bench.finding(what);
+    bench.aheadMs = 0;
+    expect(found).toMatchObject({ state, found: expect.stringMatching(text) });
+    if (state !== 'ok') expect(found.mend).toContain('NTP');
   });
 
   it('whose index halted', async () => {

@@ -93,7 +93,7 @@ describe('redemption show', () => {
       expect(out).toContain(`waits for            a person. `);
       expect(out).not.toMatch(/ ID[ `]/);
     }
-    if (row(name).plan === null) expect(out).toContain('no payout was ever authorised');
+    if (row(name).plan === null) expect(out).toContain('the ledger has no plan');
     else
       expect(out).toMatch(/not asked: CHAIN_ID must be set; RPC_URLS must be set; TOKEN_CONTRACT/);
   });

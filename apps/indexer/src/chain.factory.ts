@@ -12,6 +12,8 @@ import { type IndexerSettings } from './indexer.env.js';
 export interface ChainParts {
   readonly reader: ChainReader;
   readonly source: LogSource;
+  /** With connections and a health of its own: an endpoint that has enough of the audit is not set aside for the index. */
+  readonly auditReader: ChainReader;
   readonly events: readonly StakeEventSpec[];
 }
 
@@ -22,19 +24,19 @@ export async function connectChain(
 ): Promise<ChainParts> {
   const events = await loadStakeEvents(settings.stakeEvents);
   const contracts = settings.stakeContract;
-  const pool = new RpcPool({
-    urls: settings.rpcUrls,
-    clock: tools.clock,
-    observer: tools.observer,
-  });
+  const newPool = (): RpcPool =>
+    new RpcPool({ urls: settings.rpcUrls, clock: tools.clock, observer: tools.observer });
+  const pool = newPool();
+  const options = {
+    finality: settings.finality,
+    contracts,
+    ...viewsFor(settings, events, tools.logger),
+  };
   return {
     events,
-    reader: new ChainReader(pool, {
-      finality: settings.finality,
-      contracts,
-      ...viewsFor(settings, events, tools.logger),
-    }),
+    reader: new ChainReader(pool, options),
     source: new LogSource(pool, { contracts, events }),
+    auditReader: new ChainReader(newPool(), options),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
-import { parsePriceSource, type PriceSource } from './price/price-source.js';
+import { parsePriceSource, type PriceSource } from '#libs/price';
 
 function addresses(text: string): [Address, ...Address[]] {
   const [first, ...rest] = [...new Set(commaList(text).map(address))];
@@ -25,6 +25,19 @@ function viewFunction(text: string): string {
       'must be none or a function signature such as: function totalStaked() view returns (uint256)',
     );
   return text;
+}
+
+function auditHour(text: string): number | 'off' {
+  if (text === 'off') return text;
+  if (!/^\d{1,2}$/.test(text) || Number(text) > 23) throw new Error('must be off, or 0 to 23');
+  return Number(text);
+}
+
+function auditSample(text: string): number | 'all' {
+  if (text === 'all') return text;
+  if (!/^\d{1,6}$/.test(text) || Number(text) < 1 || Number(text) > 100_000)
+    throw new Error('must be all, or 1 to 100000');
+  return Number(text);
 }
 
 /** The settings of the indexer. */
@@ -107,6 +120,22 @@ export class IndexerSettings extends ServiceSettings {
   })
   @Min(1)
   readonly indexMaxLagSeconds!: number;
+
+  @Setting({
+    description:
+      'The hour of the day in UTC, 0 to 23, from which on balances and their sum are compared with the contract’s own each night; off: never.',
+    default: '3',
+    parse: auditHour,
+  })
+  readonly auditHourUtc!: number | 'off';
+
+  @Setting({
+    description:
+      'How many wallets are compared each night, drawn at random, or all. The sum is that of all in any case.',
+    default: '1000',
+    parse: auditSample,
+  })
+  readonly auditSample!: number | 'all';
 
   @Setting({
     description:

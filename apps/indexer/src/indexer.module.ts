@@ -7,13 +7,14 @@ import {
   type Logger,
   MetricsModule,
   measureConnections,
+  observeRpc,
   Registry,
   systemClock,
 } from '#libs/platform';
+import { AuditModule } from './audit/audit.module.js';
 import { CHAIN, INDEXER, LOGGER, SETTINGS } from './indexer.tokens.js';
 import { type ChainParts, connectChain } from './chain.factory.js';
 import { createIndexer, type Indexer } from './create-indexer.js';
-import { observeRpc } from './health/rpc.observer.js';
 import { type IndexerSettings } from './indexer.env.js';
 import { IndexerService } from './indexer.service.js';
 import { PriceModule } from './price/price.module.js';
@@ -36,6 +37,7 @@ export class IndexerModule implements OnApplicationShutdown {
         HealthModule,
         MetricsModule.register('indexer'),
         PriceModule.register(settings.priceSource),
+        AuditModule.register(settings, { clock: systemClock, logger }),
       ],
       providers: [
         { provide: SETTINGS, useValue: settings },
@@ -63,7 +65,7 @@ export class IndexerModule implements OnApplicationShutdown {
         },
         IndexerService,
       ],
-      exports: [SETTINGS, LOGGER, CLOCK, Database, CHAIN],
+      exports: [SETTINGS, LOGGER, CLOCK, Database, CHAIN, INDEXER],
     };
   }
 
@@ -81,6 +83,7 @@ async function openDatabase(
   const database = await createDatabase({
     url: settings.databaseUrl,
     applicationName: APPLICATION,
+    schema: 'current',
     onError: (error) => {
       logger.warn({ err: error }, 'An idle database connection failed');
     },

@@ -4,6 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { closeOnSignals, createLogger, NestLogger } from '#libs/platform';
+import { startTracing } from '#libs/telemetry';
 import { IndexerSettings } from './indexer.env.js';
 import { IndexerModule } from './indexer.module.js';
 import { IndexerService } from './indexer.service.js';
@@ -13,12 +14,13 @@ const startup = createLogger({ app: 'indexer' });
 try {
   const settings = readSettings(IndexerSettings);
   const logger = createLogger({ app: 'indexer', level: settings.logLevel });
+  const tracing = await startTracing({ service: 'lowmark-indexer', logger });
   const app = await NestFactory.create<NestFastifyApplication>(
     IndexerModule.register(settings, logger),
     new FastifyAdapter(),
     { logger: new NestLogger(logger), abortOnError: false },
   );
-  closeOnSignals(app, logger);
+  closeOnSignals(tracing.endAfter(app), logger);
   await app.listen(settings.indexerPort, settings.indexerHost);
   logger.info({ port: settings.indexerPort }, 'Health and metrics are up');
   await app.get(IndexerService).ended;

@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createDatabase } from '#libs/db';
 import { type Clock, type Logger, NestLogger, systemClock } from '#libs/platform';
+import { traceRequests } from '#libs/telemetry';
 import { ErrorFilter } from './http/error.filter.js';
 import { createAdapter } from './http/http-server.js';
 import { type PartnerSettings } from './partner.env.js';
@@ -47,6 +48,7 @@ export async function createPartner({
       createAdapter(settings.partnerSharedSecret),
       { logger: new NestLogger(logger), abortOnError: false, bodyParser: false },
     );
+    traceRequests(app.getHttpAdapter().getInstance());
     app.useGlobalFilters(new ErrorFilter(logger));
     if (settings.partnerBasePath !== undefined) {
       app.setGlobalPrefix(settings.partnerBasePath, { exclude: ['health/live', 'health/ready'] });

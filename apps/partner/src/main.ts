@@ -1,6 +1,7 @@
 import { readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { closeOnSignals, createLogger } from '#libs/platform';
+import { startTracing } from '#libs/telemetry';
 import { createPartner } from './create-partner.js';
 import { PartnerSettings } from './partner.env.js';
 
@@ -9,8 +10,9 @@ const startup = createLogger({ app: 'partner' });
 try {
   const settings = readSettings(PartnerSettings);
   const logger = createLogger({ app: 'partner', level: settings.logLevel });
+  const tracing = await startTracing({ service: 'lowmark-partner', logger });
   const app = await createPartner({ settings, logger });
-  closeOnSignals(app, logger);
+  closeOnSignals(tracing.endAfter(app), logger);
   await app.listen(settings.partnerPort, settings.partnerHost);
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {

@@ -4,17 +4,19 @@ import { createDatabase } from '#libs/db';
 import { addressPolicy } from '#libs/partner-client';
 import {
   type Clock,
+  createMetrics,
   type Logger,
   measureConnections,
   measureRequests,
   NestLogger,
-  Registry,
   systemClock,
 } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
+import { traceRequests } from '#libs/telemetry';
 import { connectChain } from './chain.factory.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { createAdapter } from './http/http-server.js';
+import { Alerts } from './observe/alerts.js';
 import { type PayoutPort } from './payout/payout-port.js';
 import { type RedemptionSettings } from './redemption.env.js';
 import { RedemptionModule } from './redemption.module.js';
@@ -30,8 +32,8 @@ export interface RedemptionAppOptions {
 
 /**
  * The whole redemption service, ready to listen; `close()` stops it and everything it opened. The engine begins with `listen`.
- * @throws PermanentError where a setting is wrong; DatabaseUnavailableError, DatabaseRefusedError; ChainMismatchError,
- * AllEndpointsFailedError where no endpoint tells its chain
+ * It starts without the chain where no endpoint answers.
+ * @throws PermanentError where a setting is wrong; DatabaseUnavailableError, DatabaseRefusedError; ChainMismatchError
  */
 export async function createRedemption({
   settings,
@@ -40,24 +42,31 @@ export async function createRedemption({
   payouts,
 }: RedemptionAppOptions): Promise<NestFastifyApplication> {
   const isProduction = settings.nodeEnv === 'production';
+  const registry = createMetrics('redemption');
+  const alerts = new Alerts(registry, logger);
   const parts = {
     settings,
     logger,
     clock,
+    registry,
+    alerts,
     keyRing: KeyRing.parse(settings.secretsKey),
     partnerAddresses: addressPolicy({ allowPrivate: settings.allowPrivatePartners, isProduction }),
   };
-  const chain = await connectChain(settings, { clock, logger });
-  const database = await createDatabase({
-    url: settings.databaseUrl,
-    applicationName: 'lowmark redemption',
-    poolSize: settings.redemptionPoolSize,
-    onError: (error) => {
-      // The driver's error drags its whole connection along.
-      logger.warn({ reason: error.message }, 'A database connection was lost');
-    },
-  });
+  const chain = await connectChain(settings, { clock, logger, registry, alerts });
+  const opened: { close(): Promise<void> }[] = [chain.chain];
   try {
+    const database = await createDatabase({
+      url: settings.databaseUrl,
+      applicationName: 'lowmark redemption',
+      poolSize: settings.redemptionPoolSize,
+      schema: 'current',
+      onError: (error) => {
+        // The driver's error drags its whole connection along.
+        logger.warn({ reason: error.message }, 'A database connection was lost');
+      },
+    });
+    opened.unshift(database);
     const adapter = createAdapter(settings.trustedProxies ?? false);
     const app = await NestFactory.create<NestFastifyApplication>(
       RedemptionModule.register({ ...parts, ...chain, database, ...(payouts && { payouts }) }),
@@ -65,7 +74,7 @@ export async function createRedemption({
       { logger: new NestLogger(logger), abortOnError: false, bodyParser: false },
     );
     app.useGlobalFilters(new ErrorFilter(logger));
-    const registry = app.get<Registry>(Registry);
+    traceRequests(adapter.getInstance());
     measureRequests(adapter.getInstance(), registry, 'lowmark_redemption_request_seconds');
     measureConnections(registry, database);
     app.enableCors({
@@ -77,7 +86,7 @@ export async function createRedemption({
     });
     return app;
   } catch (error) {
-    await database.close();
+    for (const one of opened) await one.close();
     throw error;
   }
 }

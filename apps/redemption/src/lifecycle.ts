@@ -1,42 +1,32 @@
-import { type Server } from 'node:http';
-import {
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
-import { type HttpAdapterHost } from '@nestjs/core';
+import { type OnApplicationBootstrap } from '@nestjs/common';
 import { type SchedulerRegistry } from '@nestjs/schedule';
 import { type Database } from '#libs/db';
-import { type HealthRegistry } from '#libs/platform';
+import { type CheckResult, type HealthRegistry } from '#libs/platform';
+import { type ChainLink } from './chain/chain-link.js';
 import { type PayoutPort } from './payout/payout-port.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
 import { type Engine } from './worker/engine.js';
 
 export interface LifecycleParts {
   readonly health: HealthRegistry;
-  readonly host: HttpAdapterHost;
   readonly scheduler: SchedulerRegistry;
   readonly database: Database;
   readonly engine: Engine;
+  readonly chain: Pick<ChainLink, 'check'>;
   readonly payouts: PayoutPort;
 }
 
 /** Far longer than the longest call to a partner, which may keep it from looking. */
 const LONGEST_IDLE_SECONDS = 60;
-/** After this time connections whose requests are still not answered are cut. */
-const LAST_MS = 8_000;
+/** A node may take its time; a load balancer asks whether this process serves. */
+const VAULT_PATIENCE_MS = 1_000;
 
-/**
- * The order of starting and stopping. At the end: not ready any more; no new connections, and open requests finish (Nest closes the
- * server between the two hooks); the engine's calls end and its leases go back; then the database's connections close.
- */
-export class Lifecycle
-  implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
-{
+/** Starts the engine, and says whether the service can serve. How it stops: `HttpShutdown`. */
+export class Lifecycle implements OnApplicationBootstrap {
   private state: 'starting' | 'running' | 'shutting down' = 'starting';
 
   constructor(private readonly parts: LifecycleParts) {
-    const { health, database, payouts, engine } = parts;
+    const { health, database, chain, payouts, engine } = parts;
     health.register('process', () =>
       this.state === 'running' ? {} : { reason: `is ${this.state}` },
     );
@@ -44,15 +34,8 @@ export class Lifecycle
       await database.query({ name: 'redemption_ready', text: 'SELECT 1' });
       return {};
     });
-    health.register('vault', async () => {
-      // Whoever pays otherwise has no vault.
-      if (!(payouts instanceof VoucherPayout)) return {};
-      const { faults, concerns } = await payouts.report();
-      return {
-        ...(faults.length > 0 && { reason: faults.join(' ') }),
-        details: { concerns: concerns.length === 0 ? null : concerns.join(' ') },
-      };
-    });
+    health.register('chain', () => chain.check());
+    health.register('vault', () => checkVault(payouts));
     health.register('engine', () => {
       const idleSeconds = Math.round(engine.idleSeconds);
       return {
@@ -69,16 +52,34 @@ export class Lifecycle
     this.state = 'running';
   }
 
-  beforeApplicationShutdown(): void {
+  /** From now on not ready, though requests are still answered and the engine still works. */
+  stopping(): void {
     this.state = 'shutting down';
-    const server = this.parts.host.httpAdapter.getHttpServer() as Server;
-    setTimeout(() => {
-      server.closeAllConnections();
-    }, LAST_MS).unref();
   }
+}
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.parts.engine.stop();
-    await this.parts.database.close();
+/** A chain that does not answer is no reason not to serve: users see their redemptions meanwhile. */
+async function checkVault(payouts: PayoutPort): Promise<CheckResult> {
+  // Whoever pays otherwise has no vault.
+  if (!(payouts instanceof VoucherPayout)) return {};
+  const { faults, concerns } = await soon(payouts.report(), {
+    faults: [],
+    concerns: ['RPC_URLS: no endpoint tells of the vault in time.'],
+  });
+  return {
+    ...(faults.length > 0 && { reason: faults.join(' ') }),
+    details: { concerns: concerns.length === 0 ? null : concerns.join(' ') },
+  };
+}
+
+async function soon<T>(work: Promise<T>, otherwise: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<T>((resolve) => {
+    timer = setTimeout(resolve, VAULT_PATIENCE_MS, otherwise);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

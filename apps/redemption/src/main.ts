@@ -1,6 +1,7 @@
 import { readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { closeOnSignals, createLogger } from '#libs/platform';
+import { startTracing } from '#libs/telemetry';
 import { createRedemption } from './create-redemption.js';
 import { RedemptionSettings } from './redemption.env.js';
 
@@ -9,8 +10,9 @@ const startup = createLogger({ app: 'redemption' });
 try {
   const settings = readSettings(RedemptionSettings);
   const logger = createLogger({ app: 'redemption', level: settings.logLevel });
+  const tracing = await startTracing({ service: 'lowmark-redemption', logger });
   const app = await createRedemption({ settings, logger });
-  closeOnSignals(app, logger);
+  closeOnSignals(tracing.endAfter(app), logger);
   await app.listen(settings.redemptionPort, settings.redemptionHost);
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {

@@ -8,6 +8,7 @@ import {
   RPC_URLS_SETTING,
   SecretsSettings,
   Setting,
+  SHUTDOWN_DELAY_SETTING,
   TOKEN_CONTRACT_SETTING,
   trustedProxies,
 } from '#libs/config';
@@ -153,6 +154,11 @@ export class RedemptionSettings extends SecretsSettings {
 
   @Setting({ description: 'The address the redemption service listens on.', default: '0.0.0.0' })
   readonly redemptionHost!: string;
+
+  @Setting(SHUTDOWN_DELAY_SETTING)
+  @Min(0)
+  @Max(120_000)
+  readonly shutdownDelayMs!: number;
 
   @Setting({
     description:

@@ -17,6 +17,7 @@ import {
   DocsModule,
   HealthModule,
   HealthRegistry,
+  HttpShutdown,
   type Logger,
   MetricsModule,
   Registry,
@@ -30,12 +31,14 @@ import { openApi } from './docs/openapi.js';
 import { RequestLimits } from './http/request-limits.js';
 import { Lifecycle } from './lifecycle.js';
 import { Alerts } from './observe/alerts.js';
+import { PartnerCallMetrics } from './observe/partner-call.metrics.js';
 import { PartnerDirectory } from './partner/partner-directory.js';
 import { type PayoutPort } from './payout/payout-port.js';
 import { VaultGauges } from './payout/vault.gauges.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
 import { type RedemptionSettings } from './redemption.env.js';
 import { ENGINE, LOGGER } from './redemption.tokens.js';
+import { PartnerCaller } from './steps/partner-caller.js';
 import { CancelService } from './users/cancel.service.js';
 import { CreationService } from './users/creation.service.js';
 import { PartnersController } from './users/partners.controller.js';
@@ -51,6 +54,8 @@ export interface RedemptionParts extends ChainParts {
   readonly settings: RedemptionSettings;
   readonly logger: Logger;
   readonly clock: Clock;
+  readonly registry: Registry;
+  readonly alerts: Alerts;
   readonly database: Database;
   readonly keyRing: KeyRing;
   readonly partnerAddresses: AddressPolicy;
@@ -68,7 +73,7 @@ const NOTE = 'All but the signing in is for who is signed in: Authorization: Bea
 interface Shared {
   readonly store: RedemptionStore;
   readonly directory: PartnerDirectory;
-  readonly client: PartnerClient;
+  readonly caller: PartnerCaller;
   readonly payouts: PayoutPort;
 }
 
@@ -79,14 +84,18 @@ export class RedemptionModule {
     const shared = {
       store: new RedemptionStore(database),
       directory: new PartnerDirectory(new CallbackStore(database), keyRing, clock, logger),
-      client: new PartnerClient({ clock, policy }),
+      caller: new PartnerCaller({
+        client: new PartnerClient({ clock, policy }),
+        alerts: parts.alerts,
+        metrics: new PartnerCallMetrics(parts.registry),
+      }),
       payouts: parts.payouts ?? vouchers(parts),
     };
     return {
       module: RedemptionModule,
       imports: [
         HealthModule,
-        MetricsModule.register('redemption'),
+        MetricsModule.register('redemption', parts.registry),
         DocsModule.register(openApi, NOTE),
         ScheduleModule.forRoot(),
       ],
@@ -94,11 +103,7 @@ export class RedemptionModule {
       providers: [
         { provide: CLOCK, useValue: clock },
         { provide: LOGGER, useValue: logger },
-        {
-          provide: Alerts,
-          inject: [Registry],
-          useFactory: (registry: Registry) => new Alerts(registry, logger),
-        },
+        { provide: Alerts, useValue: parts.alerts },
         { provide: RequestLimits, useValue: new RequestLimits(new MemoryRateLimiter(clock)) },
         ...signingIn(parts),
         ...redeeming(parts, shared),
@@ -111,7 +116,7 @@ export class RedemptionModule {
 }
 
 function vouchers({ settings, pool, clock }: RedemptionParts): VoucherPayout {
-  const { chainId, vaultContract: vault, finality, voucherTtlSeconds } = settings;
+  const { chainId, vaultContract: vault, finality, voucherTtlSeconds, vaultStartBlock } = settings;
   return new VoucherPayout({
     pool,
     clock,
@@ -119,6 +124,7 @@ function vouchers({ settings, pool, clock }: RedemptionParts): VoucherPayout {
     token: settings.tokenContract,
     finality,
     voucherTtlSeconds,
+    startBlock: vaultStartBlock,
     signerKey: settings.voucherSignerKey,
     cancellerKey: settings.vaultCancellerKey,
   });
@@ -138,19 +144,19 @@ function signingIn({ settings, clock, database, signatures }: RedemptionParts): 
 }
 
 function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
-  const { settings, clock, logger, database, tokenDecimals } = parts;
-  const { store, directory, client, payouts } = shared;
+  const { settings, clock, logger, database, chain } = parts;
+  const { store, directory, caller, payouts } = shared;
   const { quoteTtlSeconds, priceMaxAgeSeconds, walletDailyTokenBudget } = settings;
   const creation = new CreationService(
-    { store, prices: new PriceStore(database), directory, payouts, clock },
-    { tokenDecimals, quoteTtlSeconds, priceMaxAgeSeconds, walletDailyTokenBudget },
+    { store, prices: new PriceStore(database), directory, payouts, chain, clock },
+    { quoteTtlSeconds, priceMaxAgeSeconds, walletDailyTokenBudget },
   );
   return [
     { provide: RedemptionStore, useValue: store },
     { provide: PartnerDirectory, useValue: directory },
     { provide: CreationService, useValue: creation },
     { provide: CancelService, useValue: new CancelService({ store, directory, clock }) },
-    { provide: PointsService, useValue: new PointsService({ store, client, clock }) },
+    { provide: PointsService, useValue: new PointsService({ store, caller, clock }) },
     {
       provide: RedemptionPresenter,
       useValue: new RedemptionPresenter(directory, payouts, logger),
@@ -159,8 +165,8 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
 }
 
 function working(parts: RedemptionParts, shared: Shared): Provider[] {
-  const { settings, clock, logger, database } = parts;
-  const { directory, client, payouts } = shared;
+  const { settings, clock, logger, database, chain } = parts;
+  const { directory, caller, payouts } = shared;
   const { redemptionsAtOnce: atOnce, payoutPollMs, databaseUrl } = settings;
   const pollMs = Math.min(POLL_MS, payoutPollMs);
   const options = { atOnce, leaseMs: LEASE_MS, pollMs, payoutPollMs, databaseUrl };
@@ -170,25 +176,36 @@ function working(parts: RedemptionParts, shared: Shared): Provider[] {
       inject: [Registry, Alerts],
       useFactory: (registry: Registry, alerts: Alerts) => {
         const tools = { clock, logger, registry, alerts };
-        return createEngine({ database, directory, client, payouts, ...tools }, options);
+        return createEngine({ database, directory, caller, payouts, ...tools }, options);
       },
     },
     {
       provide: Lifecycle,
-      inject: [HealthRegistry, HttpAdapterHost, SchedulerRegistry, ENGINE],
-      useFactory: (
-        health: HealthRegistry,
-        host: HttpAdapterHost,
-        scheduler: SchedulerRegistry,
-        engine: Engine,
-      ) => new Lifecycle({ health, host, scheduler, engine, database, payouts }),
+      inject: [HealthRegistry, SchedulerRegistry, ENGINE],
+      useFactory: (health: HealthRegistry, scheduler: SchedulerRegistry, engine: Engine) =>
+        new Lifecycle({ health, scheduler, engine, database, chain, payouts }),
+    },
+    {
+      provide: HttpShutdown,
+      inject: [Lifecycle, HttpAdapterHost, ENGINE],
+      useFactory: (lifecycle: Lifecycle, host: HttpAdapterHost, engine: Engine) =>
+        new HttpShutdown({
+          host,
+          stopping: () => {
+            lifecycle.stopping();
+          },
+          delayMs: settings.shutdownDelayMs,
+          // The engine's calls end and its leases go back before the database closes.
+          opened: [{ close: () => engine.stop() }, database, chain],
+        }),
     },
   ];
 }
 
 function reconciling(parts: RedemptionParts): Provider {
-  const { settings, pool, database, clock, logger, tokenDecimals } = parts;
+  const { settings, pool, database, clock, logger, chain } = parts;
   const { chainId, vaultContract: vault, tokenContract: token, finality } = settings;
+  const tokenDecimals = () => chain.tokenDecimals;
   const options = { place: { chainId, vault }, token, tokenDecimals, finality };
   return {
     provide: ReconciliationService,
@@ -202,9 +219,10 @@ function reconciling(parts: RedemptionParts): Provider {
 }
 
 /** Whoever pays otherwise has no vault. */
-function watching({ logger, tokenDecimals }: RedemptionParts, { payouts }: Shared): Provider[] {
+function watching({ logger, chain }: RedemptionParts, { payouts }: Shared): Provider[] {
   if (!(payouts instanceof VoucherPayout)) return [];
   const facts = () => payouts.facts();
+  const tokenDecimals = () => chain.tokenDecimals;
   return [
     {
       provide: VaultGauges,

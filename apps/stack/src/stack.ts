@@ -89,6 +89,7 @@ async function places({ settings }: StackContext, chain: StackChain) {
     return {
       ...services,
       ...redeeming,
+      isLocalChain: true,
       rpcUrl: node.url,
       chainId: node.chainId,
       stakeContract: contracts.staking,
@@ -101,6 +102,7 @@ async function places({ settings }: StackContext, chain: StackChain) {
   const { rpcUrls, chainId, stakeContract, tokenContract, vaultContract } = settings;
   return {
     ...services,
+    isLocalChain: false,
     ...(chain.vault !== undefined && redeeming),
     ...(rpcUrls !== undefined && { rpcUrl: rpcUrls }),
     ...(chainId !== undefined && { chainId: Number(chainId) }),

@@ -52,6 +52,23 @@ describe('environmentOrStack', () => {
     });
   });
 
+  it('takes the signer of the local chain with it, and not with another chain', () => {
+    const signer = { rpcUrl: 'http://127.0.0.1:1', voucherSignerKey: '0xa1' };
+    const keys = { VOUCHER_SIGNER_KEY: '0xa1', VAULT_CANCELLER_KEY: '0xa1' };
+    const [local, other] = [true, false].map((isLocalChain) => {
+      const file = join(mkdtempSync(join(tmpdir(), 'stack-')), 'stack.json');
+      writeFileSync(file, JSON.stringify({ ...signer, isLocalChain }));
+      return file;
+    });
+    expect(environmentOrStack({ VOUCHER_SIGNER_KEY_FILE: '/own' }, local)).toMatchObject({
+      ...keys,
+      VOUCHER_SIGNER_KEY_FILE: undefined,
+    });
+    expect(environmentOrStack({}, other)).not.toHaveProperty('VOUCHER_SIGNER_KEY');
+    const own = { RPC_URLS: 'http://own' };
+    expect(environmentOrStack(own, local)).not.toHaveProperty('VOUCHER_SIGNER_KEY');
+  });
+
   it('is the environment where no stack has run', () => {
     expect(environmentOrStack({ A: 'b' }, `${path}.absent`)).toEqual({ A: 'b' });
   });

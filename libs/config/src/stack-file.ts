@@ -13,6 +13,8 @@ interface Stack {
   readonly tokenContract?: string;
   readonly vaultContract?: string;
   readonly vaultStartBlock?: string;
+  readonly voucherSignerKey?: string;
+  readonly isLocalChain?: boolean;
 }
 
 /**
@@ -46,6 +48,18 @@ function chainOf(stack: Stack): SettingsSource {
     TOKEN_CONTRACT: stack.tokenContract,
     VAULT_CONTRACT: stack.vaultContract,
     VAULT_START_BLOCK: stack.vaultStartBlock,
+    ...(stack.isLocalChain === true && signerOf(stack)),
+  };
+}
+
+/** The key was made for the local chain's vault: it says nothing of another one. */
+function signerOf({ voucherSignerKey }: Stack): SettingsSource {
+  if (voucherSignerKey === undefined) return {};
+  return {
+    VOUCHER_SIGNER_KEY: voucherSignerKey,
+    VOUCHER_SIGNER_KEY_FILE: undefined,
+    VAULT_CANCELLER_KEY: voucherSignerKey,
+    VAULT_CANCELLER_KEY_FILE: undefined,
   };
 }
 

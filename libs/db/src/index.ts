@@ -1,12 +1,35 @@
 export { type DatabaseOptions, READER_ROLE } from './connection/connection-options.js';
 export { createDatabase, Database, type Statement } from './connection/database.js';
 export { DatabaseRefusedError, DatabaseUnavailableError } from './connection/database.error.js';
+export { letOlderStart, OlderRefusedError } from './connection/let-older-start.js';
 export { migrate, OLDEST_VERSION } from './connection/migrate.js';
-export { readSchema, SchemaNewerError, type SchemaState } from './connection/schema-check.js';
+export { SchemaBusyError } from './connection/schema-busy.error.js';
+export {
+  readSchema,
+  SchemaNewerError,
+  SchemaOlderError,
+  type SchemaState,
+} from './connection/schema-check.js';
 export { UnsupportedDatabaseError } from './connection/unsupported-database.error.js';
+export {
+  type AuditComparison,
+  type AuditDifference,
+  type AuditFindings,
+  type AuditRun,
+} from './index-store/audit-run.js';
+export { AuditRunStore } from './index-store/audit-run-store.js';
 export { type IndexState, type InitialIndexState } from './index-store/index-state.js';
 export { type IndexBatch, IndexStore, type Undone } from './index-store/index-store.js';
 export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/wallet-page.js';
+export {
+  fingerprintOf,
+  type IndexSettings,
+  requireSameSettings,
+  type SettingDifference,
+  settingDifferences,
+  SettingsChangedError,
+} from './index-store/index-settings.js';
+export { countPrograms } from './inspection/count-programs.js';
 export { readServerFacts, type ServerFacts } from './inspection/server-facts.js';
 export { FencedError, HeadMovedError, IndexMissingError } from './index-store/index-store.error.js';
 export { LeaderLock } from './index-store/leader-lock.js';
@@ -27,6 +50,7 @@ export {
   type SecretPlace,
 } from './partners/sealed-secret-store.js';
 export { type PartnerIdentity, PartnerUnknownError } from './partners/partner-identity.js';
+export { type RateLimits } from './partners/rate-limits.js';
 export {
   type FoundCredential,
   type ListedCredential,
@@ -46,6 +70,12 @@ export {
   type PartnerCallback,
   PartnerMissingError,
 } from './partners/callback-store.js';
+export {
+  type AcknowledgeRequest,
+  ClaimStore,
+  NoSuchClaimError,
+  type UnexplainedClaim,
+} from './redemption/claim-store.js';
 export { type CallEnd, type LoggedCall } from './redemption/call-log-entry.js';
 export { decimalText } from './redemption/decimal-text.js';
 export {
@@ -53,6 +83,11 @@ export {
   type DeliveryWrite,
   type StoredDelivery,
 } from './redemption/delivery-store.js';
+export {
+  type LedgerRestore,
+  LedgerRestoreStore,
+  type Unplanned,
+} from './redemption/ledger-restore-store.js';
 export { type Checkpoint, type VaultClaim } from './redemption/reconciliation-rows.js';
 export {
   type Books,

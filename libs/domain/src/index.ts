@@ -75,6 +75,7 @@ export {
   FRESHNESS_WINDOW_MS,
   freshUntilMs,
   mayRestore,
+  provesNeverPaid,
   revertTarget,
 } from './redemption/guards.js';
 export { type AnsweredCall, judgeReply, type PartnerReply } from './redemption/judge-reply.js';

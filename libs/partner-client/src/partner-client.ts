@@ -8,6 +8,7 @@
 import { type Socket } from 'node:net';
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
+import { inSpan } from '#libs/telemetry';
 import { parsePartnerUrl, type PartnerUrl } from './address/partner-url.js';
 import { type CallResult } from './call-result.js';
 import { CallTrace } from './call-trace.js';
@@ -15,6 +16,7 @@ import { type CallHealth, type CircuitState } from './gate/circuit-breaker.js';
 import { healthOf } from './gate/call-health.js';
 import { type GateOptions, PartnerGate } from './gate/partner-gate.js';
 import { type PartnerCall, ROUTES } from './partner-call.js';
+import { callSpan, endOf } from './call-span.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';
 import { isStale, newRequestId } from './request-id.js';
 import { deadlineIn } from './wire/deadline.js';
@@ -84,10 +86,23 @@ export class PartnerClient {
    * @returns how it ended; whatever the partner and the network do is a result, never an error
    * @throws PermanentError NOT_JSON where the call's body has no JSON form; nothing is sent then
    */
-  async call(
+  call(
     endpoint: PartnerEndpoint,
     call: PartnerCall,
-    { requestId, signal }: CallContext = {},
+    context: CallContext = {},
+  ): Promise<CallResult> {
+    return inSpan(callSpan(endpoint, call.step), async (span) => {
+      const result = await this.callOnce(endpoint, call, context);
+      span.note(endOf(result));
+      if (result.kind !== 'answer') span.fail(result.cause);
+      return result;
+    });
+  }
+
+  private async callOnce(
+    endpoint: PartnerEndpoint,
+    call: PartnerCall,
+    { requestId, signal }: CallContext,
   ): Promise<CallResult> {
     const trace = new CallTrace(call.step, endpoint, this.options.clock, requestId);
     const parsed = parsePartnerUrl(endpoint.baseUrl, this.options.policy);

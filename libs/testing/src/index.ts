@@ -20,3 +20,4 @@ export {
 } from './fake-node/index.js';
 export { startRedis, type TestRedis } from './redis/start-redis.js';
 export { type Outcome, VaultBench } from './vault/vault-bench.js';
+export { exchange, type RawAnswer } from './wire/exchange.js';

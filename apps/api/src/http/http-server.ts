@@ -16,7 +16,7 @@ import { errorBody } from './errors/error-body.js';
 import { sendError } from './errors/error.filter.js';
 import { toApiError } from './errors/to-api-error.js';
 import { type Admissions } from './keys/admission.js';
-import { ClientErrors } from './signing/client-errors.js';
+import { signedClientErrors } from './signing/client-errors.js';
 import { signReply, signResponses } from './signing/sign-responses.js';
 
 /** Enough for the largest body of the interface, to be looked at by the signature debugger. */
@@ -40,7 +40,7 @@ export function createAdapter({
   trustProxy,
   prepare,
 }: HttpServerOptions): FastifyAdapter {
-  const clientErrors = new ClientErrors(admissions);
+  const clientErrors = signedClientErrors(admissions);
   const options: FastifyServerOptions & { http: ServerOptions; skipMiddie: boolean } = {
     trustProxy,
     genReqId: requestIdOf,

@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
-import { readSettings } from '#libs/config';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import {
+  agrees,
+  AuditImpossibleError,
+  auditIndex,
+  type AuditResult,
+  indexedContracts,
+  requireComparison,
+} from '#libs/audit';
+import { DatabaseSettings, readSettings } from '#libs/config';
 import { ChainReader, RpcPool } from '#libs/chain';
-import { type Database, IndexStore, type IndexState } from '#libs/db';
-import { type AuditResult, auditIndex } from '../audit/audit-index.js';
-import { auditBlock } from '../audit/audit-block.js';
-import { AuditImpossibleError } from '../audit/audit.error.js';
+import { AuditRunStore, type Database, IndexStore, type IndexState } from '#libs/db';
 import { AuditSettings } from '../audit/audit.settings.js';
-import { agrees, auditText } from '../audit/audit-text.js';
-import { indexedContracts } from '../audit/indexed-contracts.js';
+import { auditText, lastRunText } from '../audit/audit-text.js';
 import { type CommandContext } from '../command-context.js';
 import { CommandFailed } from '../command-failed.js';
 import { jsonLine } from '../output/json-line.js';
@@ -17,10 +21,13 @@ import { withDatabase } from '../with-database.js';
 
 const MOST = 100_000;
 const TIMEOUT_MS = 15_000;
+/** Somebody waits. */
+const PACE = { batchesAtOnce: 4, pauseMs: 0 };
 
 interface Options {
   readonly wallets: number | 'all';
   readonly block: bigint | 'finalised';
+  readonly last?: true;
   readonly json?: true;
 }
 
@@ -31,12 +38,16 @@ export function auditCommand(context: CommandContext): Command {
     .description('compare the indexed balances and their sum with the contract’s own, at one block')
     .option('--wallets <number>', `how many, drawn at random, or all`, walletCount, 200)
     .option('--block <block>', 'a final block, or finalised: the newest one', block, 'finalised')
+    .addOption(
+      new Option('--last', 'show the last nightly audit instead').conflicts(['wallets', 'block']),
+    )
     .option('--json', 'print one line of JSON')
     .addHelpText(
       'after',
       '\nThe sum is that of all wallets in any case. Old blocks need an endpoint with their state.',
     )
     .action(async (options: Options) => {
+      if (options.last === true) return showLast(context, options);
       const settings = readSettings(AuditSettings, source());
       const { result, state } = await withDatabase(settings.databaseUrl, (database) =>
         audit(database, settings, options, context),
@@ -49,6 +60,32 @@ export function auditCommand(context: CommandContext): Command {
       );
       if (!agrees(result)) throw new CommandFailed();
     });
+}
+
+/** What the indexer found by itself; fails like the comparison where it found a difference. */
+async function showLast({ source, terminal }: CommandContext, { json }: Options): Promise<void> {
+  const { databaseUrl } = readSettings(DatabaseSettings, source());
+  const { state, last, compared } = await withDatabase(databaseUrl, async (database) => {
+    const runs = new AuditRunStore(database);
+    return {
+      state: await new IndexStore(database).state(),
+      last: await runs.last(),
+      compared: await runs.lastComparison(),
+    };
+  });
+  if (state === undefined) throw new AuditImpossibleError('There is no index yet.');
+  if (last === undefined) {
+    throw new AuditImpossibleError(
+      'The indexer has made no audit yet: see AUDIT_HOUR_UTC, or leave out --last.',
+    );
+  }
+  const { tokenDecimals, tokenSymbol } = state;
+  terminal.out(
+    json === true
+      ? jsonLine({ last, compared: compared ?? null, tokenDecimals, tokenSymbol })
+      : lastRunText(last, compared, state),
+  );
+  if (compared?.result === 'different') throw new CommandFailed();
 }
 
 async function audit(
@@ -68,27 +105,17 @@ async function audit(
     totalView: settings.stakeTotalView ?? fallback,
     balanceView: settings.stakeBalanceView ?? fallback,
   });
-  const at = await auditBlock(state, options.block, reader);
-  const progress = progressOf(terminal, clock);
   const result = await auditIndex({
     database,
     reader,
-    state,
-    block: at,
+    block: options.block,
     sample: options.wallets,
+    pace: PACE,
     sleep,
-    onProgress: progress,
+    onProgress: progressOf(terminal, clock),
   });
-  if (result.compared === undefined && result.total.contract === undefined) {
-    throw new AuditImpossibleError(whyNothing(reader, at.number));
-  }
+  requireComparison(result, reader);
   return { result, state };
-}
-
-function whyNothing({ hasBalances, hasTotal }: ChainReader, number: bigint): string {
-  return hasBalances || hasTotal
-    ? `No endpoint has the state of block ${number}: add an archive endpoint to RPC_URLS, or give a newer block.`
-    : 'The contract tells neither balances nor a total: set STAKE_BALANCE_VIEW or STAKE_TOTAL_VIEW to what it has.';
 }
 
 function walletCount(text: string): number | 'all' {

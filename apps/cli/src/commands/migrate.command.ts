@@ -1,16 +1,32 @@
 import { Command } from 'commander';
 import { readSettings } from '#libs/config';
-import { migrate } from '#libs/db';
+import { letOlderStart, migrate } from '#libs/db';
 import { MigrateSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 
-/** `migrate`: brings the schema up to date. */
+interface Options {
+  readonly letOlderStart?: readonly string[];
+}
+
+/** `migrate`: brings the schema up to date; with `--let-older-start`, lets an older program start on the schema as it is. */
 export function migrateCommand({ source, terminal }: CommandContext): Command {
   return new Command('migrate')
     .description('bring the database schema up to date; safe to run twice and from two places')
-    .action(async () => {
-      const settings = readSettings(MigrateSettings, source());
-      const applied = await migrate(settings.databaseUrl);
+    .option(
+      '--let-older-start <migration...>',
+      'migrate nothing: let programs start that do not know these migrations, as SCHEMA_NEWER names them',
+    )
+    .action(async ({ letOlderStart: named }: Options) => {
+      const { databaseUrl } = readSettings(MigrateSettings, source());
+      if (named !== undefined) {
+        const names = [...new Set(named.flatMap((text) => text.split(',')))].filter(Boolean);
+        await letOlderStart(databaseUrl, names);
+        terminal.out(
+          `Programs that do not know ${names.join(', ')} may start, until \`migrate\` is run again.\n`,
+        );
+        return;
+      }
+      const applied = await migrate(databaseUrl);
       terminal.out(
         applied.length === 0
           ? 'The schema is up to date.\n'

@@ -12,7 +12,7 @@ import { auditedOptions, privateNote } from '../callback/callback-text.js';
 import { issueCredential } from '../callback/issue-credential.js';
 import { type IssuedCredential, issuedText } from '../callback/issued-credential.js';
 import { mergeCallback } from '../callback/merge-callback.js';
-import { positiveInteger } from '../callback/number-parsers.js';
+import { addRateOptions } from '../callback/rate-options.js';
 import { PartnerSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 import { actorOf, actorOption } from '../operator/actor.js';
@@ -35,11 +35,10 @@ interface Options extends CallbackOptions {
  * shown this once and stored nowhere in the clear.
  */
 export function partnerCreateCommand(context: CommandContext): Command {
-  const command = new Command('create')
+  const named = new Command('create')
     .description('create a partner and print its API key and shared secret, once')
-    .requiredOption('--name <name>', 'the name of the partner, unique', partnerName)
-    .option('--rate <requests>', 'requests per second', positiveInteger, 20)
-    .option('--burst <requests>', 'requests at once', positiveInteger, 100)
+    .requiredOption('--name <name>', 'the name of the partner, unique', partnerName);
+  const command = addRateOptions(named, { rate: 20, burst: 100 })
     .option('--json', 'print one line of JSON')
     .addOption(actorOption());
   return addCallbackOptions(command).action(async (options: Options) => {

@@ -3,6 +3,7 @@ import { readSettings } from '#libs/config';
 import { CallbackStore, type ListedPartner, type PartnerCallback, PartnerStore } from '#libs/db';
 import { callbackFields, callbackJson } from '../callback/callback-text.js';
 import { OperatorSettings } from '../cli.env.js';
+import { rateField } from '../callback/rate-options.js';
 import { type CommandContext } from '../command-context.js';
 import { type Field, fieldLines } from '../output/fields.js';
 import { jsonLine } from '../output/json-line.js';
@@ -46,7 +47,7 @@ function partnerText(partner: ListedPartner, callback: PartnerCallback | undefin
   const fields: Field[] = [
     ['id', partner.partnerId],
     ['created', moment(partner.createdAt)],
-    ['requests', `${partner.rate} a second, ${partner.burst} at once`],
+    rateField(partner),
     ...credentials,
     ...(callback === undefined
       ? [['callback', 'none: nothing can be redeemed with it'] as const]

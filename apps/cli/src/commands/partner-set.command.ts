@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { readSettings } from '#libs/config';
-import { CallbackStore } from '#libs/db';
+import { CallbackStore, PartnerStore, type RateLimits } from '#libs/db';
 import { KeyRing } from '#libs/signing';
 import {
   addCallbackOptions,
@@ -10,33 +10,43 @@ import {
 } from '../callback/callback-options.js';
 import { auditedOptions, callbackFields, privateNote } from '../callback/callback-text.js';
 import { mergeCallback } from '../callback/merge-callback.js';
+import { addRateOptions, rateField } from '../callback/rate-options.js';
 import { PartnerSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 import { actorOf, actorOption } from '../operator/actor.js';
 import { onPartner } from '../operator/on-partner.js';
 import { OptionError } from '../option.error.js';
-import { fieldLines } from '../output/fields.js';
+import { type Field, fieldLines } from '../output/fields.js';
 import { withDatabase } from '../with-database.js';
 
-type Options = CallbackOptions & { readonly as?: string };
+type Options = CallbackOptions & Partial<RateLimits> & { readonly as?: string };
 
-/** `partner set`: how a partner is called and what may be redeemed with it; what is not given stays as it is. */
+/** `partner set`: a partner's limits, how it is called and what may be redeemed with it; what is not given stays as it is. */
 export function partnerSetCommand(context: CommandContext): Command {
   const command = new Command('set')
-    .description('set how a partner is called and what may be redeemed with it')
+    .description(
+      'set how much a partner may ask, how it is called and what may be redeemed with it',
+    )
     .argument('<name>', 'name or id of the partner')
     .addOption(actorOption());
-  return addCallbackOptions(command).action(async (partner: string, options: Options) => {
-    await setCallback(context, partner, options);
-  });
+  return addCallbackOptions(addRateOptions(command)).action(
+    async (partner: string, options: Options) => {
+      const fields = await setPartner(context, partner, options);
+      context.terminal.out(fieldLines(fields));
+    },
+  );
 }
 
-async function setCallback(
+/** All that was given or, where it is refused, nothing. */
+async function setPartner(
   { source, terminal }: CommandContext,
   partner: string,
   options: Options,
-): Promise<void> {
-  if (!hasCallbackOptions(options)) {
+): Promise<Field[]> {
+  const { rate, burst } = options;
+  const hasLimits = rate !== undefined || burst !== undefined;
+  const hasCallback = hasCallbackOptions(options);
+  if (!hasLimits && !hasCallback) {
     throw new OptionError('Nothing to set: `partner set --help` lists what can be.');
   }
   const settings = readSettings(PartnerSettings, source());
@@ -44,19 +54,29 @@ async function setCallback(
   const credential = await readCallbackCredential(options, terminal);
   const command = {
     command: 'partner set',
-    arguments: auditedOptions(options, credential),
+    arguments: { rate, burst, ...auditedOptions(options, credential) },
     actor: actorOf(options),
   };
-  const callback = await withDatabase(settings.databaseUrl, (database) =>
-    onPartner(database, partner, command, ({ partnerId }, audit) =>
-      new CallbackStore(database).change(
-        partnerId,
-        (before, { partnerName }) =>
-          mergeCallback(before, { options, credential, keyRing, partnerName }),
-        audit,
-      ),
-    ),
+  return withDatabase(settings.databaseUrl, (database) =>
+    onPartner(database, partner, command, async ({ partnerId, partnerName }, audit) => {
+      const fields: Field[] = [['partner', partnerName]];
+      if (hasCallback) {
+        const change = { options, credential, keyRing, partnerName };
+        const callback = await new CallbackStore(database).change(
+          partnerId,
+          (before) => mergeCallback(before, change),
+          hasLimits ? undefined : audit,
+        );
+        fields.push(...callbackFields(callback));
+        terminal.err(privateNote(callback));
+      }
+      // After what may be refused.
+      if (hasLimits) {
+        const store = new PartnerStore(database);
+        const limits = { ...(rate && { rate }), ...(burst && { burst }) };
+        fields.push(rateField(await store.setRateLimits(partnerId, limits, audit)));
+      }
+      return fields;
+    }),
   );
-  terminal.out(fieldLines([['partner', callback.partnerName], ...callbackFields(callback)]));
-  terminal.err(privateNote(callback));
 }

@@ -16,6 +16,7 @@ import {
   url,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
+import { parsePriceSource, type PriceSource } from '#libs/price';
 
 /** The variables that a check may need. */
 export type Variable =
@@ -26,6 +27,7 @@ export type Variable =
   | 'RPC_URLS'
   | 'TOKEN_CONTRACT'
   | 'VAULT_CONTRACT'
+  | 'PRICE_SOURCE'
   | 'VOUCHER_SIGNER_KEY';
 
 const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
@@ -106,8 +108,13 @@ export class DoctorSettings {
   @Min(1)
   readonly indexMaxLagSeconds!: number;
 
-  @Setting({ description: 'Where the price comes from.', secret: true, optional: true })
-  readonly priceSource?: string;
+  @Setting({
+    description: 'Where the price comes from.',
+    secret: true,
+    optional: true,
+    parse: parsePriceSource,
+  })
+  readonly priceSource?: PriceSource;
 
   @Setting({ description: 'How old a price may be.', default: '7200' })
   @Min(1)

@@ -115,6 +115,7 @@ function isSet(variable: Variable, { settings }: Subject): boolean {
     RPC_URLS: settings.rpcUrls,
     TOKEN_CONTRACT: settings.tokenContract,
     VAULT_CONTRACT: settings.vaultContract,
+    PRICE_SOURCE: settings.priceSource,
     VOUCHER_SIGNER_KEY: settings.voucherSignerKey,
   };
   return values[variable] !== undefined;

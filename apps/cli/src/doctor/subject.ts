@@ -1,9 +1,10 @@
+import { indexedContracts } from '#libs/audit';
 import { loadStakeEvents, RpcPool } from '#libs/chain';
 import { createDatabase, type Database, IndexStore, type IndexState } from '#libs/db';
 import { type Address, LowmarkError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { indexedContracts } from '../audit/indexed-contracts.js';
 import { type DoctorSettings } from './doctor.settings.js';
+import { readPrice, type SeenPrice } from './seen-price.js';
 
 const RPC_TIMEOUT_MS = 6000;
 const STATEMENT_TIMEOUT_MS = 8000;
@@ -22,6 +23,7 @@ export class Subject {
   private indexing: Promise<IndexState | undefined> | undefined;
   private endpoints: RpcPool | undefined;
   private verifying: Promise<RpcPool | undefined> | undefined;
+  private pricing: Promise<SeenPrice> | undefined;
 
   constructor(
     readonly settings: DoctorSettings,
@@ -35,7 +37,7 @@ export class Subject {
       applicationName: 'lowmark doctor',
       poolSize: 4,
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-      anySchema: true,
+      schema: 'any',
     });
     return this.opening;
   }
@@ -72,6 +74,12 @@ export class Subject {
       startBlock: stakeStartBlock ?? stored?.startBlock,
       topics: [...new Set(topics)],
     };
+  }
+
+  /** What PRICE_SOURCE says now. */
+  price(): Promise<SeenPrice> {
+    this.pricing ??= readPrice(this);
+    return this.pricing;
   }
 
   async close(): Promise<void> {

@@ -10,6 +10,7 @@ export type AttentionReason = Extract<
   | 'revert-exhausted'
   | 'payout-unresolved'
   | 'paid-after-dead'
+  | 'claimed-without-plan'
 >;
 
 const ASK_BY_ID =
@@ -25,9 +26,11 @@ export const ATTENTION: Readonly<Record<AttentionReason, string>> = {
   'revert-exhausted':
     'The partner did not take the points back for 7 days. Once it answers again: `redemption retry ID`; points given back by hand: `redemption resolve ID --restored-out-of-band`; never deducted: `redemption resolve ID --not-deducted`.',
   'payout-unresolved':
-    'The chain has not said for a day what became of the voucher. Look at the nodes and at the vault, then `redemption retry ID`. Nothing else: the tokens may still have moved.',
+    'The chain has not said for a day what became of the voucher, or contradicts itself. Look at the nodes and at the vault, then `redemption retry ID`. Nothing else: the tokens may still have moved.',
   'paid-after-dead':
     'The chain took back what was final: the tokens were paid although the points were on their way back. No command settles this. Pause the partner, halt payouts, and settle with the partner by hand.',
+  'claimed-without-plan':
+    'The vault has paid this redemption, and the ledger has no plan of it. The points stay taken. Was the ledger restored from a backup: `ledger restored`, then `redemption retry ID`; is the deduction not known: ask the partner, then `redemption set-partner-tx ID TRANSACTION`. Otherwise somebody else signs vouchers: pause the vault, revoke SIGNER_ROLE.',
 };
 
 /** For a redemption in `attention`, with its id in place; a text that says so where the reason is not known. */

@@ -20,7 +20,10 @@ export async function chainEvidence(
 ): Promise<LiveEvidence> {
   const { plan, id } = redemption;
   if (plan === null || place === null) {
-    return { asked: false, why: 'no payout was ever authorised, so no token can move' };
+    return {
+      asked: false,
+      why: 'the ledger has no plan; the service asks the vault before points go back',
+    };
   }
   const settings = settingsOrFaults(source);
   if (typeof settings === 'string') return { asked: false, why: settings };

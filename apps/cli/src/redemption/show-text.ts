@@ -103,12 +103,16 @@ function textOf(value: unknown): string {
 
 function payoutFields({ history, live }: Shown): Field[] {
   const { redemption, place } = history;
-  const { plan, paidEvidence, deadEvidence } = redemption;
+  const { plan, paidEvidence, deadEvidence, lostVoucherUntilSeconds: lost } = redemption;
   return [
     ['recipient', plan?.recipient],
     ['amount', plan === null ? undefined : `${plan.amount.toString()} in the smallest unit`],
     ['deadline', plan === null ? undefined : moment(plan.deadlineSeconds * 1000)],
     ['vault', place === null ? undefined : `${place.vault} on chain ${place.chainId}`],
+    [
+      'lost voucher',
+      lost === null ? undefined : `may be claimed until ${moment(lost * 1000) ?? ''}`,
+    ],
     ['stored as paid', paidEvidence === null ? undefined : evidenceText(paidEvidence)],
     ['stored as dead', deadEvidence === null ? undefined : evidenceText(deadEvidence)],
     ['the chain now', live.asked ? evidenceText(live.evidence) : `not asked: ${live.why}`],

@@ -30,7 +30,9 @@ function stepOf(redemption: Redemption): string {
     case 'authorised':
       return payoutText(plan?.deadlineSeconds, revertReason !== null);
     case 'reverting':
-      return `revert call ${attempts.revert + 1}`;
+      return plan === null && redemption.lostVoucherUntilSeconds !== null
+        ? `the vault: a claim, or a final block after ${moment(redemption.lostVoucherUntilSeconds * 1000) ?? ''}; then revert call ${attempts.revert + 1}`
+        : `revert call ${attempts.revert + 1}`;
     case 'attention':
     case 'claimed':
     case 'reverted':

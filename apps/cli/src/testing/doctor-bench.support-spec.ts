@@ -1,6 +1,6 @@
 /** A chain, a vault, a database and an index of them in which all is well, for the doctor. Counts as a test file without being one. */
 import { parseStakeEvents } from '#libs/chain';
-import { IndexStore, LeaderLock, PriceStore } from '#libs/db';
+import { fingerprintOf, IndexStore, LeaderLock, PriceStore } from '#libs/db';
 import { type BlockHash, type BlockRef } from '#libs/domain';
 import { mintSecretsKey } from '#libs/signing';
 import {
@@ -99,13 +99,20 @@ export class DoctorBench {
     const { chainId, contracts } = this.vault.chain;
     const { staking, token, startBlock } = contracts;
     const database = await this.test.open();
-    const events = parseStakeEvents('staked-withdrawn');
+    const settings = {
+      chainId,
+      stakeContracts: [staking],
+      tokenContract: token,
+      startBlock: startBlock.toString(),
+      events: parseStakeEvents('staked-withdrawn'),
+    };
     await new IndexStore(database).create(
       anInitialIndex({
         chainId,
         stakeContract: staking,
         tokenContract: token,
-        settings: { stakeContracts: [staking], startBlock: startBlock.toString(), events },
+        fingerprint: fingerprintOf(settings),
+        settings,
         head: await this.newest(),
       }),
     );

@@ -60,7 +60,11 @@ function requestId({ openCall }: Redemption): UuidV7 {
   return openCall.requestId;
 }
 
-const callDue: Step = () => ({ type: 'call-due', requestId: anId() });
+const callDue: Step = (before) => ({
+  type: 'call-due',
+  requestId: anId(),
+  ...(before.state === 'reverting' && before.plan === null && { neverPaid: expiry(before) }),
+});
 const cancel: Step = () => ({ type: 'cancel', by: 'user' });
 const deduct: Step = (before) => ({
   type: 'deduct-confirmed',
@@ -114,6 +118,7 @@ export const PATHS = {
   'attention: amount-disputed': [...REVERTING, callDue, disputed],
   'attention: payout-unresolved': [...AUTHORISED, stuck],
   'attention: paid-after-dead': [...DEAD, paid],
+  'attention: claimed-without-plan': [...REVERTING, paid],
 } as const satisfies Record<string, readonly Step[]>;
 export type Case = keyof typeof PATHS;
 

@@ -12,6 +12,7 @@ import {
 } from '#libs/chain';
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
+import { inSpan } from '#libs/telemetry';
 import { type IndexWriter } from '../apply/index-writer.js';
 import { type Doubt, type Doubts } from '../audit/doubts.js';
 import { type Reconciler, type Resolution } from '../audit/reconciler.js';
@@ -25,6 +26,7 @@ import { type IndexerMetrics } from '../health/indexer.metrics.js';
 import { findFork } from './fork.js';
 import { type IndexStatus } from './index-status.js';
 import { type ChainHeads, finalisedOf, nextStep } from './next-step.js';
+import { checkSpan, rangeSpan, rollbackSpan } from './index-spans.js';
 
 export interface IndexLoopParts {
   readonly reader: ChainReader;
@@ -93,7 +95,8 @@ export class IndexLoop {
     const ranges = streamRanges<ReadRange>(
       { from: writer.head.number + 1n, to },
       {
-        fetch: (range, fetchSignal) => this.read(range, fetchSignal),
+        fetch: (range, fetchSignal) =>
+          inSpan(rangeSpan('read', range), () => this.read(range, fetchSignal)),
         sizer,
         concurrency,
         maxBufferedBytes,
@@ -107,7 +110,10 @@ export class IndexLoop {
         await this.reorganise();
         return 'more';
       }
-      if (!(await this.apply(read, heads))) return 'more';
+      const isApplied = await inSpan(rangeSpan('write', read.answer), () =>
+        this.apply(read, heads),
+      );
+      if (!isApplied) return 'more';
       this.progressed(heads);
     }
     return this.settle(heads);
@@ -178,7 +184,7 @@ export class IndexLoop {
     if (finalised?.number !== writer.state.finalised?.number)
       await writer.note({ finalised, verified: false, synced: false });
     if (walletCheck.due(finalised)) {
-      const to = await walletCheck.run(writer);
+      const to = await inSpan(checkSpan, () => walletCheck.run(writer));
       if (to) {
         await this.follow({ kind: 'roll-back', to });
         return 'more';
@@ -210,7 +216,9 @@ export class IndexLoop {
   private async undo(to: BlockRef, why: 'reorganisation' | 'repair'): Promise<void> {
     const { writer, metrics, logger } = this.parts;
     const depth = writer.head.number - to.number;
-    const { changes, wallets } = await writer.rollback(to);
+    const { changes, wallets } = await inSpan(rollbackSpan(to, { why, depth }), () =>
+      writer.rollback(to),
+    );
     metrics.rolledBack(why, Number(depth));
     logger.warn({ why, toBlock: to.number, depth, changes, wallets }, 'Rolled back');
   }

@@ -12,6 +12,8 @@ export type IndexPhase =
 /** What the indexer knows of its own condition: written by the loop, read by health, metrics and the watchdog. */
 export class IndexStatus {
   phase: IndexPhase = 'starting';
+  /** While this process leads, and aborted when it no longer does; for work beside the loop that only one process may do. */
+  leading: AbortSignal | undefined;
   head: BlockRef | undefined;
   finalised: BlockRef | undefined;
   verifiedNumber: bigint | undefined;

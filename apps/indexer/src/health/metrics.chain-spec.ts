@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import request from 'supertest';
 import { readSettings } from '#libs/config';
 import { createLogger, NestLogger } from '#libs/platform';
@@ -41,6 +42,8 @@ it('the whole indexer tells of its index and of its connections', async () => {
       .get('/metrics')
       .expect(200);
     expect(text).toMatch(/^lowmark_index_halted\{app="indexer"\} 0$/m);
+    expect(text).toMatch(/^lowmark_audit_last_success_timestamp_seconds\{app="indexer"\} 0$/m);
+    expect([...app.get(SchedulerRegistry).getCronJobs().keys()]).toEqual(['audit']);
     for (const state of ['idle', 'busy', 'waiting']) {
       expect(text).toMatch(
         new RegExp(`^lowmark_database_connections\\{state="${state}",app="indexer"\\} \\d+$`, 'm'),

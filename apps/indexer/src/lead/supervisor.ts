@@ -63,9 +63,13 @@ export class Supervisor {
         logger.error({ err: reason }, 'Lost the lead');
         lost.abort(reason);
       });
+      const leading = AbortSignal.any([signal, lost.signal]);
+      status.leading = leading;
       try {
-        await this.lead(AbortSignal.any([signal, lost.signal]));
+        await this.lead(leading);
       } finally {
+        // Whoever works beside the loop ends with it.
+        lost.abort();
         await lock.release();
       }
     }

@@ -2,10 +2,9 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Database, PriceStore } from '#libs/db';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { nameOfSource, priceReader, type PriceSource } from '#libs/price';
 import { type ChainParts } from '../chain.factory.js';
 import { CHAIN, LOGGER } from '../indexer.tokens.js';
-import { priceReader } from './price-reader.js';
-import { nameOfSource, type PriceSource } from './price-source.js';
 import { type PriceParts, PriceService } from './price.service.js';
 import { PRICE_PARTS } from './price.tokens.js';
 

@@ -3,9 +3,9 @@ import { Global, Module } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { Database, PriceStore } from '#libs/db';
 import { CLOCK, createLogger, MetricsModule, Registry } from '#libs/platform';
+import { parsePriceSource } from '#libs/price';
 import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
 import { CHAIN, LOGGER } from '../indexer.tokens.js';
-import { parsePriceSource } from './price-source.js';
 import { PriceModule } from './price.module.js';
 
 const NOW_MS = 1_700_000_000_000;

@@ -12,7 +12,8 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { type PriceStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { Counter, Gauge, type Logger, Registry } from '#libs/platform';
-import { type PriceReader, PriceRefusedError } from './price-reader.js';
+import { inSpan } from '#libs/telemetry';
+import { type PriceReader, PriceRefusedError } from '#libs/price';
 import { PRICE_PARTS } from './price.tokens.js';
 
 export interface PriceParts {
@@ -83,8 +84,11 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
   private async read(reader: PriceReader): Promise<void> {
     const { source, store, logger } = this.parts;
     try {
-      const { usd, observedAt } = await reader();
-      await store.add({ usd, observedAt, source });
+      const { usd, observedAt } = await inSpan({ name: 'price reading' }, async () => {
+        const reading = await reader();
+        await store.add({ ...reading, source });
+        return reading;
+      });
       this.value.set(Number(usd));
       this.observed.set(observedAt.getTime() / 1000);
       this.readings.inc({ result: 'stored' });

@@ -3,10 +3,9 @@
  * database holds either no index or one made with the same settings.
  */
 import { type ChainReader } from '#libs/chain';
-import { type IndexStore } from '#libs/db';
+import { fingerprintOf, type IndexSettings, type IndexStore, requireSameSettings } from '#libs/db';
 import { type Address, PermanentError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { fingerprintOf, type IndexSettings, requireSameSettings } from './fingerprint.js';
 
 export interface PrepareParts {
   readonly reader: ChainReader;

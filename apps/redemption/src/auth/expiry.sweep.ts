@@ -3,6 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { NonceStore, SessionStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { inSpan } from '#libs/telemetry';
 import { LOGGER } from '../redemption.tokens.js';
 
 const INTERVAL_MS = 10 * 60_000;
@@ -21,8 +22,10 @@ export class ExpirySweep {
   async sweep(): Promise<void> {
     const nowMs = this.clock.nowMs();
     try {
-      await this.nonces.forgetExpired(nowMs);
-      await this.sessions.forgetExpired(nowMs);
+      await inSpan({ name: 'sweep expired sessions' }, async () => {
+        await this.nonces.forgetExpired(nowMs);
+        await this.sessions.forgetExpired(nowMs);
+      });
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
       this.logger.warn(

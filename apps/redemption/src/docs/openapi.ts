@@ -173,8 +173,8 @@ export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operati
         '400': BAD_REQUEST,
         ...SIGNED_IN,
         '404': failure('No such partner.', 'NOT_FOUND'),
-        '409': failure(
-          'Not now.',
+        '409': passing(
+          'Not now. Retry-After comes where waiting is known to help.',
           'REDEMPTION_OPEN',
           'PARTNER_PAUSED',
           'PAYOUTS_UNAVAILABLE',

@@ -22,8 +22,11 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 export function sendError(reply: FastifyReply, answer: UserError): void {
-  const { status, code, message, field, retryAfterSeconds } = answer;
+  const { status, retryAfterSeconds } = answer;
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', String(retryAfterSeconds));
-  const body = { success: false, code, message, ...(field !== undefined && { field }) };
-  void reply.code(status).header('content-type', JSON_TYPE).send(JSON.stringify(body));
+  void reply.code(status).header('content-type', JSON_TYPE).send(errorBody(answer));
+}
+
+export function errorBody({ code, message, field }: UserError): string {
+  return JSON.stringify({ success: false, code, message, ...(field !== undefined && { field }) });
 }

@@ -19,6 +19,7 @@ const FRAMEWORK: Readonly<Record<number, readonly [code: string, message: string
   408: ['BAD_REQUEST', 'The request took too long to arrive.'],
   413: ['BAD_REQUEST', 'The body of the request is too large.'],
   414: ['BAD_REQUEST', 'The URL is too long.'],
+  431: ['BAD_REQUEST', 'The headers of the request are too large.'],
   415: ['BAD_REQUEST', 'Content-Type must be application/json.'],
 };
 

@@ -1,11 +1,9 @@
 import { type RedemptionCounts, type RedemptionViews } from '#libs/db';
-import { type PartnerStep } from '#libs/domain';
-import { Counter, Gauge, Histogram, type Logger, type Registry } from '#libs/platform';
+import { Counter, Gauge, type Logger, type Registry } from '#libs/platform';
 
 /** What the engine does, as counts; and how its queues stand, read from the database when the metrics are. */
 export class EngineMetrics {
   private readonly transitions: Counter<'event' | 'from' | 'to'>;
-  private readonly calls: Histogram<'partner' | 'step' | 'outcome'>;
   private readonly failures: Counter<'queue'>;
   private readonly swept: Gauge<'queue'>;
   private readonly unconfirmed: Counter;
@@ -16,13 +14,6 @@ export class EngineMetrics {
       name: 'lowmark_redemption_transitions_total',
       help: 'Transitions that this process wrote',
       labelNames: ['event', 'from', 'to'],
-      registers,
-    });
-    this.calls = new Histogram({
-      name: 'lowmark_partner_call_seconds',
-      help: 'Calls to partners, by what is known after them',
-      labelNames: ['partner', 'step', 'outcome'],
-      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
       registers,
     });
     this.failures = new Counter({
@@ -47,16 +38,6 @@ export class EngineMetrics {
 
   moved(event: string, from: string, to: string): void {
     this.transitions.inc({ event, from, to });
-  }
-
-  called(call: {
-    readonly partner: string;
-    readonly step: PartnerStep;
-    readonly outcome: string;
-    readonly seconds: number;
-  }): void {
-    const { seconds, ...labels } = call;
-    this.calls.observe(labels, seconds);
   }
 
   failed(queue: string): void {

@@ -2,7 +2,13 @@
  * The seam between a redemption and whatever pays it. Vouchers on a vault are the first way; nothing outside this folder knows
  * about them.
  */
-import { type Address, type PayoutEvidence, type PayoutTerms, type UuidV7 } from '#libs/domain';
+import {
+  type Address,
+  type PayoutEvidence,
+  type PayoutTerms,
+  type Redemption,
+  type UuidV7,
+} from '#libs/domain';
 import { type PayoutPlace } from '#libs/db';
 
 export const PAYOUT_PORT = Symbol('PayoutPort');
@@ -11,6 +17,17 @@ export const PAYOUT_PORT = Symbol('PayoutPort');
 export interface CommittedPayout {
   readonly redemptionId: UuidV7;
   readonly plan: PayoutTerms;
+  readonly place: PayoutPlace;
+}
+
+export type UnplannedRedemption = Pick<
+  Redemption,
+  'id' | 'wallet' | 'tokenAmount' | 'lostVoucherUntilSeconds'
+>;
+
+export interface UnplannedEvidence {
+  readonly evidence: PayoutEvidence;
+  /** Where it was looked for. */
   readonly place: PayoutPlace;
 }
 
@@ -37,8 +54,15 @@ export interface PayoutPort {
    * @throws LowmarkError where none can be made now
    */
   plan(
-    redemption: Readonly<{ wallet: Address; tokenAmount: bigint }>,
+    redemption: Pick<Redemption, 'id' | 'wallet' | 'tokenAmount'>,
   ): Promise<{ readonly plan: PayoutTerms; readonly place: PayoutPlace }>;
+
+  /**
+   * The evidence about a redemption of which the ledger has no plan: that it was paid, that it never will be, or neither yet. What a
+   * restored ledger has forgotten can be claimed until `lostVoucherUntilSeconds`.
+   * @throws LowmarkError where the chain cannot be asked now
+   */
+  observeUnplanned(redemption: UnplannedRedemption): Promise<UnplannedEvidence>;
 
   /** Signs what is committed; again gives the same bytes. @throws PermanentError where the plan is of another vault */
   authorise(payout: CommittedPayout): Promise<Voucher>;
@@ -49,6 +73,9 @@ export interface PayoutPort {
   /** Asks the vault to cancel and does not wait; no evidence. Repeating it is harmless. */
   requestCancel(payout: CommittedPayout): Promise<void>;
 
-  /** Why no payout of this amount could be claimed at the moment, for the user; undefined where it could. */
-  refusal(tokenAmount: bigint): Promise<string | undefined>;
+  /**
+   * Why no payout of this amount could be claimed at the moment, for the user; undefined where it could.
+   * @param promised tokens of the payouts that are open: what the others can still claim
+   */
+  refusal(tokenAmount: bigint, promised: bigint): Promise<string | undefined>;
 }

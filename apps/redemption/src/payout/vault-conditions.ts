@@ -65,10 +65,13 @@ export class VaultConditions {
     }
   }
 
-  /** Why this amount could not be claimed now, in words for the user; undefined where it could. */
-  async refusal(amount: bigint): Promise<string | undefined> {
+  /**
+   * Why this amount could not be claimed now, in words for the user; undefined where it could.
+   * @param promised what others can claim before; a claim that is not final yet is counted twice, which errs on the safe side
+   */
+  async refusal(amount: bigint, promised: bigint): Promise<string | undefined> {
     try {
-      return this.refusalBy(await this.facts(), amount);
+      return this.refusalBy(await this.facts(), amount, promised);
     } catch (error) {
       // Nobody should lose points to a chain that cannot be asked whether it pays.
       if (!(error instanceof AllEndpointsFailedError)) throw error;
@@ -76,7 +79,7 @@ export class VaultConditions {
     }
   }
 
-  private refusalBy(facts: VaultFacts, amount: bigint): string | undefined {
+  private refusalBy(facts: VaultFacts, amount: bigint, promised: bigint): string | undefined {
     if (facts.isPaused) return `Payouts are paused at the moment. ${LATER}`;
     if (vaultFaults(facts, this.question).length > 0) {
       return `Payouts are not possible at the moment. ${LATER}`;
@@ -84,7 +87,8 @@ export class VaultConditions {
     if (amount > facts.windowCap) {
       return 'This is more than is ever paid at once. Redeem fewer points.';
     }
-    if (amount > facts.balance || amount > facts.remainingInWindow) {
+    const owed = amount + promised;
+    if (owed > facts.balance || owed > facts.remainingInWindow) {
       return `The vault cannot pay this much at the moment. Redeem fewer points, or try again later.`;
     }
     return undefined;

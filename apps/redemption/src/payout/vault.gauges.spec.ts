@@ -23,7 +23,7 @@ describe('VaultGauges', () => {
     facts: () => answer(),
     registry,
     logger: createLogger({ app: 'test', level: 'silent' }),
-    tokenDecimals: 2,
+    tokenDecimals: () => 2,
   });
 
   async function lines(): Promise<string[]> {

@@ -11,8 +11,8 @@ export interface VaultGaugesParts {
   readonly facts: () => Promise<VaultFacts>;
   readonly registry: Registry;
   readonly logger: Logger;
-  /** The gauges are in whole tokens. */
-  readonly tokenDecimals: number;
+  /** The gauges are in whole tokens; undefined where the chain was not reached yet. */
+  readonly tokenDecimals: () => number | undefined;
 }
 
 const INTERVAL_MS = 30_000;
@@ -60,7 +60,9 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
   /** Never rejects; where the vault cannot be read, the gauges are empty. */
   async refresh(): Promise<void> {
     const { facts, logger, tokenDecimals } = this.parts;
-    const whole = 10 ** tokenDecimals;
+    const decimals = tokenDecimals();
+    if (decimals === undefined) return;
+    const whole = 10 ** decimals;
     try {
       const { balance, remainingInWindow, isPaused } = await facts();
       this.balance.set(Number(balance) / whole);

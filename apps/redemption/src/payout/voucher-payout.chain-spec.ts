@@ -40,9 +40,15 @@ describe('VoucherPayout', () => {
     });
   }
 
+  function anAsk(wallet: Address, tokenAmount: bigint) {
+    const id = mintUuidV7(clock.nowMs(), randomBytes(10));
+    return { id, wallet, tokenAmount };
+  }
+
   async function committed(payouts: VoucherPayout, tokenAmount = 100n): Promise<CommittedPayout> {
-    const { plan, place } = await payouts.plan({ wallet: RECIPIENT, tokenAmount });
-    return { redemptionId: mintUuidV7(clock.nowMs(), randomBytes(10)), plan, place };
+    const ask = anAsk(RECIPIENT, tokenAmount);
+    const { plan, place } = await payouts.plan(ask);
+    return { redemptionId: ask.id, plan, place };
   }
 
   async function claimed(payouts: VoucherPayout, payout: CommittedPayout, on = bench) {
@@ -55,7 +61,7 @@ describe('VoucherPayout', () => {
     it('a deadline that lies its whole life after the later of our clock and the final block', async () => {
       const payouts = aPayout();
       const head = await bench.chain.player.head();
-      const ask = { wallet: RECIPIENT, tokenAmount: 7n };
+      const ask = anAsk(RECIPIENT, 7n);
       clock.set(bench.seconds * 1000 + 1);
       const { plan, place } = await payouts.plan(ask);
       expect(plan).toEqual({
@@ -70,9 +76,9 @@ describe('VoucherPayout', () => {
     });
 
     it.each([
-      ['to the vault', () => ({ wallet: bench.vault, tokenAmount: 1n })],
-      ['to nobody', () => ({ wallet: `0x${'0'.repeat(40)}` as Address, tokenAmount: 1n })],
-      ['of nothing', () => ({ wallet: RECIPIENT, tokenAmount: 0n })],
+      ['to the vault', () => anAsk(bench.vault, 1n)],
+      ['to nobody', () => anAsk(`0x${'0'.repeat(40)}` as Address, 1n)],
+      ['of nothing', () => anAsk(RECIPIENT, 0n)],
     ])('none %s', async (_case, ask) => {
       await expect(aPayout().plan(ask())).rejects.toMatchObject({ code: 'VOUCHER_INVALID' });
     });
@@ -81,10 +87,10 @@ describe('VoucherPayout', () => {
       const urls = ['http://127.0.0.1:9/'];
       const silent = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
       const payouts = aPayout({ pool: silent });
-      await expect(payouts.plan({ wallet: RECIPIENT, tokenAmount: 1n })).rejects.toMatchObject({
+      await expect(payouts.plan(anAsk(RECIPIENT, 1n))).rejects.toMatchObject({
         code: 'RPC_ALL_ENDPOINTS_FAILED',
       });
-      expect(await payouts.refusal(1n)).toMatch(/cannot be reached.*Try again later/);
+      expect(await payouts.refusal(1n, 0n)).toMatch(/cannot be reached.*Try again later/);
       expect(await payouts.report()).toEqual({
         faults: [],
         concerns: [expect.stringContaining('RPC_ALL_ENDPOINTS_FAILED')],
@@ -209,39 +215,41 @@ describe('VoucherPayout', () => {
   describe('tells the user', () => {
     it('nothing where the vault can pay', async () => {
       const payouts = aPayout();
-      expect(await payouts.refusal(1n)).toBeUndefined();
+      expect(await payouts.refusal(1n, 0n)).toBeUndefined();
       expect(await payouts.report()).toEqual({ faults: [], concerns: [] });
     });
 
     it('that payouts are paused, until they are not', async () => {
       const payouts = aPayout();
       await bench.mine(bench.call(PAUSER, 'pause'));
-      expect(await payouts.refusal(1n)).toMatch(/^Payouts are paused/);
+      expect(await payouts.refusal(1n, 0n)).toMatch(/^Payouts are paused/);
       await bench.mine(bench.call(bench.admin, 'unpause'));
-      expect(await payouts.refusal(1n)).toMatch(/^Payouts are paused/);
+      expect(await payouts.refusal(1n, 0n)).toMatch(/^Payouts are paused/);
       clock.advance(10_000);
-      expect(await payouts.refusal(1n)).toBeUndefined();
+      expect(await payouts.refusal(1n, 0n)).toBeUndefined();
     });
 
     it('that the amount is above the cap, the window or the balance', async () => {
-      expect(await aPayout().refusal(2_001n)).toMatch(/more than is ever paid at once/);
+      expect(await aPayout().refusal(2_001n, 0n)).toMatch(/more than is ever paid at once/);
       const payouts = aPayout();
       await claimed(payouts, await committed(payouts, 500n));
       const { remainingInWindow } = await payouts.facts();
-      expect(await payouts.refusal(remainingInWindow + 1n)).toMatch(/cannot pay this much/);
-      expect(await payouts.refusal(remainingInWindow)).toBeUndefined();
+      expect(await payouts.refusal(remainingInWindow + 1n, 0n)).toMatch(/cannot pay this much/);
+      expect(await payouts.refusal(remainingInWindow, 0n)).toBeUndefined();
       const poor = await bench.another({ canceller, funds: 5n });
       bench.seconds = poor.seconds;
       const facts = aPayout({ place: poor.place });
-      expect(await facts.refusal(5n)).toBeUndefined();
-      expect(await facts.refusal(6n)).toMatch(/cannot pay this much/);
+      expect(await facts.refusal(5n, 0n)).toBeUndefined();
+      expect(await facts.refusal(6n, 0n)).toMatch(/cannot pay this much/);
+      expect(await facts.refusal(3n, 2n)).toBeUndefined();
+      expect(await facts.refusal(3n, 3n)).toMatch(/cannot pay this much/);
     });
 
     it('that payouts are impossible where the signer lacks its role or there is no vault', async () => {
       const unsigned = aPayout({ signerKey: '33'.repeat(32) });
-      expect(await unsigned.refusal(1n)).toMatch(/^Payouts are not possible/);
+      expect(await unsigned.refusal(1n, 0n)).toMatch(/^Payouts are not possible/);
       const place = { ...bench.place, vault: aWallet(0xfeed) };
-      expect(await aPayout({ place }).refusal(1n)).toMatch(/^Payouts are not possible/);
+      expect(await aPayout({ place }).refusal(1n, 0n)).toMatch(/^Payouts are not possible/);
     });
   });
 

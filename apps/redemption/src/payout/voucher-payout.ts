@@ -19,10 +19,18 @@ import {
   type PayoutEvidence,
   type PayoutTerms,
   PermanentError,
+  type Redemption,
+  type VaultStatus,
 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { CancelRequests } from './cancel-requests.js';
-import { type CommittedPayout, type PayoutPort, type Voucher } from './payout-port.js';
+import {
+  type CommittedPayout,
+  type PayoutPort,
+  type UnplannedEvidence,
+  type UnplannedRedemption,
+  type Voucher,
+} from './payout-port.js';
 import { VaultConditions, type VaultReport } from './vault-conditions.js';
 
 export interface VoucherPayoutOptions {
@@ -33,11 +41,15 @@ export interface VoucherPayoutOptions {
   /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
   readonly finality: string;
   readonly voucherTtlSeconds: number;
+  /** Of the vault; no event of it is older. Default 0. */
+  readonly startBlock?: bigint;
   readonly signerKey: string;
   /** By default the signer's. */
   readonly cancellerKey?: string | undefined;
 }
 
+/** Of a voucher that nobody remembers: no claim is too late for it. */
+const ANY_DEADLINE = Number.MAX_SAFE_INTEGER;
 /** Vaults that payouts may still be open on: this one and those it replaced. */
 const VAULTS = 16;
 /** Stands for the redemption's id while a plan is tried. */
@@ -63,18 +75,44 @@ export class VoucherPayout implements PayoutPort {
   }
 
   /** @throws PermanentError VOUCHER_INVALID where no vault would pay it: to the vault itself, say */
-  async plan({ wallet, tokenAmount }: Readonly<{ wallet: Address; tokenAmount: bigint }>): Promise<{
+  async plan({
+    id,
+    wallet,
+    tokenAmount,
+  }: Pick<Redemption, 'id' | 'wallet' | 'tokenAmount'>): Promise<{
     readonly plan: PayoutTerms;
     readonly place: PayoutPlace;
   }> {
-    const { clock, place, voucherTtlSeconds } = this.options;
-    const finalised = await this.readerOf(place.vault).finalised();
+    const { clock, place, voucherTtlSeconds, startBlock = 0n } = this.options;
+    const reader = this.readerOf(place.vault);
+    const finalised = await reader.finalised();
+    // What has come to its end already did so before this plan, which a restored ledger may not know; and a vault may be younger than
+    // the final block.
+    const [status] = await reader.statuses([vaultIdOf(id)], finalised).catch(noStatus);
+    const fromBlock = status === 'none' ? finalised.number : startBlock;
     const nowSeconds = Math.ceil(clock.nowMs() / 1000);
     const deadlineSeconds = Math.max(nowSeconds, finalised.timestampSeconds) + voucherTtlSeconds;
     const plan = { recipient: wallet, amount: tokenAmount, deadlineSeconds };
     // What could not be signed must not be committed either.
     voucherTypedData(place, { ...plan, vaultId: ANY_ID });
-    return { plan, place: { ...place, fromBlock: finalised.number } };
+    return { plan, place: { ...place, fromBlock } };
+  }
+
+  /** The status at a final block is enough where it is none: only for what it says otherwise the whole history is searched. */
+  async observeUnplanned(redemption: UnplannedRedemption): Promise<UnplannedEvidence> {
+    const { id: redemptionId, wallet: recipient, tokenAmount: amount } = redemption;
+    const { place, startBlock = 0n } = this.options;
+    const reader = this.readerOf(place.vault);
+    const look = async (deadlineSeconds: number, fromBlock: bigint): Promise<UnplannedEvidence> => {
+      const watched = { redemptionId, recipient, amount, deadlineSeconds, fromBlock };
+      const [evidence = { outcome: 'live' as const }] = await reader.observe([watched]);
+      return { evidence, place: { ...place, fromBlock } };
+    };
+    const { number } = await reader.finalised();
+    const first = await look(redemption.lostVoucherUntilSeconds ?? 0, number);
+    const { evidence } = first;
+    if (evidence.outcome !== 'live' || evidence.doubt?.kind !== 'contradiction') return first;
+    return look(ANY_DEADLINE, startBlock);
   }
 
   async authorise({ redemptionId, plan, place }: CommittedPayout): Promise<Voucher> {
@@ -151,8 +189,8 @@ export class VoucherPayout implements PayoutPort {
     if (outcome === 'refused') await this.requireCanceller(place);
   }
 
-  refusal(tokenAmount: bigint): Promise<string | undefined> {
-    return this.conditions.refusal(tokenAmount);
+  refusal(tokenAmount: bigint, promised: bigint): Promise<string | undefined> {
+    return this.conditions.refusal(tokenAmount, promised);
   }
 
   /** For the health page. */
@@ -194,6 +232,11 @@ export class VoucherPayout implements PayoutPort {
       `VAULT_CANCELLER_KEY: grant CANCELLER_ROLE of ${vault} to ${this.canceller}; until then vouchers only expire.`,
     );
   }
+}
+
+function noStatus(error: unknown): VaultStatus[] {
+  if (!(error instanceof LowmarkError)) throw error;
+  return [];
 }
 
 function ofAnotherChain(place: PayoutPlace, chainId: number): PayoutEvidence {

@@ -19,7 +19,8 @@ export interface ReconciliationParts {
 export interface ReconciliationOptions {
   readonly place: VaultPlace;
   readonly token: Address;
-  readonly tokenDecimals: number;
+  /** Undefined until the chain was reached. */
+  readonly tokenDecimals: () => number | undefined;
   readonly finality: string;
   readonly startBlock: bigint;
 }

@@ -3,14 +3,14 @@ import { Gauge, type Logger, type Registry } from '#libs/platform';
 
 /**
  * How the last comparison ended, whichever process made it: read from the database when the metrics are.
- * @param tokenDecimals figures are in whole tokens
+ * @param parts `tokenDecimals`: figures are in whole tokens; undefined until the chain was reached
  */
 export function gaugeReconciliation(
   registry: Registry,
   parts: {
     readonly store: Pick<ReconciliationStore, 'lastRun'>;
     readonly logger: Logger;
-    readonly tokenDecimals: number;
+    readonly tokenDecimals: () => number | undefined;
   },
 ): void {
   const read = sharedReading(parts.store, parts.logger);
@@ -54,13 +54,14 @@ export function gaugeReconciliation(
       }
     },
   );
-  const whole = 10 ** parts.tokenDecimals;
   gauge(
     'lowmark_reconciliation_tokens',
     'Tokens paid by claims, as the chain has it and as the redemptions say, at the last comparison',
     ['side'],
     (run, one) => {
-      if (!run) return;
+      const decimals = parts.tokenDecimals();
+      if (!run || decimals === undefined) return;
+      const whole = 10 ** decimals;
       const { chain, ledger } = run;
       one.set({ side: 'chain' }, Number(chain.tokens) / whole);
       one.set({ side: 'ledger' }, Number(ledger.tokens) / whole);

@@ -15,7 +15,15 @@ const logger = createLogger({ app: 'test', level: 'silent' });
 function aRun(change: Partial<LastRun> = {}): LastRun {
   const at = new Date(NOW_MS);
   const sum = { count: 0, tokens: 0n };
-  return { at, ledgers: [], chain: sum, ledger: sum, differences: [], ...change };
+  return {
+    at,
+    ledgers: [],
+    chain: sum,
+    ledger: sum,
+    differences: [],
+    isOutdated: false,
+    ...change,
+  };
 }
 
 /** How often it ran, and the service. */
@@ -52,6 +60,12 @@ describe('ReconciliationService', () => {
     );
     await service.catchUp();
     expect(count.runs).toBe(runs);
+  });
+
+  it('looks again where a finding was acknowledged since', async () => {
+    const { count, service } = aService(aRun({ isOutdated: true }));
+    await service.catchUp();
+    expect(count.runs).toBe(1);
   });
 
   it('runs daily however young the last run is, and never twice at the same time', async () => {
@@ -106,7 +120,7 @@ describe('ReconciliationService', () => {
 describe('the metrics of the reconciliation', () => {
   async function lines(lastRun: () => Promise<LastRun | undefined>): Promise<string[]> {
     const registry = new Registry();
-    gaugeReconciliation(registry, { store: { lastRun }, logger, tokenDecimals: 2 });
+    gaugeReconciliation(registry, { store: { lastRun }, logger, tokenDecimals: () => 2 });
     const text = await registry.metrics();
     return text.split('\n').filter((line) => line.startsWith('lowmark_'));
   }

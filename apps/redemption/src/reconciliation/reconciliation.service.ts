@@ -6,6 +6,7 @@ import {
 import { Cron } from '@nestjs/schedule';
 import { type ReconciliationStore } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
+import { inSpan } from '#libs/telemetry';
 import { type Reconciler } from './reconciler.js';
 
 export interface ReconciliationServiceParts {
@@ -20,7 +21,7 @@ const STALE_MS = 25 * 3_600_000;
 
 /**
  * Compares the ledger with the chain once a day. A run that failed, or was missed while no process was there, is made up for within
- * the hour. Every process has the schedule, and one of them does it.
+ * the hour; so is one whose findings were acknowledged since. Every process has the schedule, and one of them does it.
  */
 @Injectable()
 export class ReconciliationService implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -51,7 +52,7 @@ export class ReconciliationService implements OnApplicationBootstrap, BeforeAppl
 
   private async isStale(): Promise<boolean> {
     const last = await this.parts.store.lastRun();
-    return !last || this.parts.clock.nowMs() - last.at.getTime() > STALE_MS;
+    return !last || last.isOutdated || this.parts.clock.nowMs() - last.at.getTime() > STALE_MS;
   }
 
   /** Never rejects: redemptions go on without it. */
@@ -66,7 +67,7 @@ export class ReconciliationService implements OnApplicationBootstrap, BeforeAppl
     const { reconciler, logger } = this.parts;
     const { signal } = this.stopping;
     try {
-      if (await isDue()) await reconciler.run(signal);
+      if (await isDue()) await inSpan({ name: 'reconciliation' }, () => reconciler.run(signal));
     } catch (error) {
       if (signal.aborted) logger.info('Stopped reconciling; the next run goes on from there');
       else logger.error({ err: error }, 'The ledger could not be compared with the chain');

@@ -51,7 +51,7 @@ export class Redemptions {
       { type: 'deduct-confirmed', requestId, partnerTransactionId },
       { callEnd: { requestId, outcome: 'answer', record: {} } },
     );
-    const { plan, place } = await this.payouts.plan({ wallet, tokenAmount });
+    const { plan, place } = await this.payouts.plan(created);
     await this.after(deducted, { type: 'plan-committed', plan }, { place });
     return { redemptionId: created.id, plan, place };
   }

@@ -16,6 +16,9 @@ export class AuthoriseStep {
   async run(work: Work): Promise<Applied> {
     const { writer, payouts, logger } = this.parts;
     const { redemption } = work.stored;
+    if (redemption.lostVoucherUntilSeconds !== null) {
+      return writer.apply(work, { type: 'plan-failed', detail: 'LEDGER_RESTORED' });
+    }
     let planned;
     try {
       planned = await payouts.plan(redemption);

@@ -5,6 +5,7 @@
 import {
   type BookingStep,
   type CallOutcome,
+  type EventOf,
   lostCallEvent,
   type OpenCall,
   type PartnerRequest,
@@ -36,10 +37,19 @@ export abstract class BookingCall<S extends BookingStep> {
   protected abstract eventsOf(call: OpenCall, outcome: CallOutcome<S>): OutcomeEvents;
 
   async run(work: Work, partner: PartnerEntry): Promise<Applied> {
-    const { writer, clock } = this.parts;
     const { openCall } = work.stored.redemption;
-    if (openCall !== null) return writer.apply(work, lostCallEvent(openCall));
-    const begun = await writer.apply(work, { type: 'call-due', requestId: newRequestId(clock) });
+    if (openCall !== null) return this.parts.writer.apply(work, lostCallEvent(openCall));
+    return this.begin(work, partner);
+  }
+
+  protected async begin(
+    work: Work,
+    partner: PartnerEntry,
+    proof: Pick<EventOf<'call-due'>, 'neverPaid'> = {},
+  ): Promise<Applied> {
+    const { writer, clock } = this.parts;
+    const requestId = newRequestId(clock);
+    const begun = await writer.apply(work, { type: 'call-due', requestId, ...proof });
     const request = this.requestIn(begun);
     return request === undefined ? begun : this.call(begun.work, partner, request);
   }

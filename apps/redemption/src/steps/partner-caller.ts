@@ -3,7 +3,7 @@ import { type Address, type CallOutcome, type PartnerStep, type UuidV7 } from '#
 import { callOutcome, type PartnerCall, type PartnerClient } from '#libs/partner-client';
 import { type PartnerEntry } from '../partner/partner-directory.js';
 import { type Alerts } from '../observe/alerts.js';
-import { type EngineMetrics } from '../observe/engine-metrics.js';
+import { type PartnerCallMetrics } from '../observe/partner-call.metrics.js';
 
 export interface CallOf<S extends PartnerStep> {
   readonly call: Extract<PartnerCall, { step: S }> & { readonly step: S };
@@ -26,7 +26,7 @@ export class PartnerCaller {
     private readonly parts: {
       readonly client: Pick<PartnerClient, 'call'>;
       readonly alerts: Alerts;
-      readonly metrics: EngineMetrics;
+      readonly metrics: PartnerCallMetrics;
     },
   ) {}
 

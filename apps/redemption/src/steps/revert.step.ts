@@ -1,28 +1,95 @@
-import { type CallOutcome, type OpenCall, payoutEvent, revertEvent } from '#libs/domain';
+import { type RedemptionStore } from '#libs/db';
+import {
+  type CallOutcome,
+  LowmarkError,
+  type OpenCall,
+  payoutEvent,
+  type PayoutEvidence,
+  revertEvent,
+} from '#libs/domain';
+import { type Logger } from '#libs/platform';
 import { type PartnerEntry } from '../partner/partner-directory.js';
-import { type CommittedPayout, type PayoutPort } from '../payout/payout-port.js';
+import {
+  type CommittedPayout,
+  type PayoutPort,
+  type UnplannedEvidence,
+} from '../payout/payout-port.js';
 import { type Applied, type Work } from '../worker/transition-writer.js';
 import { BookingCall, type BookingParts, type OutcomeEvents } from './booking.step.js';
+
+/** Until the vault is asked again of a redemption without a plan, and where what it said cannot be true. */
+const RECHECK_MS = 30_000;
+const CONTRADICTION_RECHECK_MS = 60_000;
+
+export interface RevertParts extends BookingParts {
+  readonly store: Pick<RedemptionStore, 'postpone'>;
+  readonly payouts: Pick<PayoutPort, 'observe' | 'observeUnplanned'>;
+  readonly logger: Logger;
+}
+
+type Live = Extract<PayoutEvidence, { outcome: 'live' }>;
 
 /** Gives the points back: `reverting`. */
 export class RevertStep extends BookingCall<'revert'> {
   protected readonly step = 'revert';
 
-  constructor(
-    parts: BookingParts,
-    private readonly payouts: Pick<PayoutPort, 'observe'>,
-  ) {
-    super(parts);
+  constructor(private readonly own: RevertParts) {
+    super(own);
   }
 
-  /** Before the first call the chain is asked once more: cheap beside points and tokens both going. */
+  /**
+   * The chain is asked first, which is cheap beside points and tokens both going: once more where a payout is dead, and before each call
+   * where none was ever planned, should this ledger be an old one.
+   */
   override async run(work: Work, partner: PartnerEntry): Promise<Applied> {
+    const { plan, openCall, attempts } = work.stored.redemption;
     const payout = committedPayout(work);
-    const isFirst = work.stored.redemption.attempts.revert === 0;
+    if (openCall === null && plan === null) return this.runUnplanned(work, partner);
     return (
-      (payout && isFirst ? await this.paidAfterAll(work, payout) : undefined) ??
+      (payout && attempts.revert === 0 ? await this.paidAfterAll(work, payout) : undefined) ??
       super.run(work, partner)
     );
+  }
+
+  private async runUnplanned(work: Work, partner: PartnerEntry): Promise<Applied> {
+    const { id } = work.stored.redemption;
+    const { evidence, place } = await this.observeUnplanned(work);
+    switch (evidence.outcome) {
+      case 'dead':
+        return this.begin(work, partner, { neverPaid: evidence });
+      case 'paid':
+        return this.own.writer.apply(work, payoutEvent(id, evidence, 0), place && { place });
+      case 'live':
+        return this.wait(work, evidence);
+    }
+  }
+
+  private async observeUnplanned(work: Work): Promise<Looked> {
+    const { redemption } = work.stored;
+    try {
+      return await this.own.payouts.observeUnplanned(redemption);
+    } catch (error) {
+      if (!(error instanceof LowmarkError)) throw error;
+      const { id: redemptionId } = redemption;
+      this.own.logger.warn({ err: error, redemptionId }, 'The vault cannot be asked; points wait');
+      return { evidence: { outcome: 'live' } };
+    }
+  }
+
+  /** What was not learnt is not written. */
+  private async wait(work: Work, evidence: Live): Promise<Applied> {
+    const { writer, store, clock, logger } = this.own;
+    const { redemption } = work.stored;
+    const { id } = redemption;
+    const { doubt } = evidence;
+    if (doubt !== undefined) logger.warn({ redemptionId: id, doubt }, 'The vault is in doubt');
+    const isFalse = doubt?.kind === 'contradiction';
+    const recheckMs = isFalse ? CONTRADICTION_RECHECK_MS : RECHECK_MS;
+    const event = payoutEvent(id, evidence, recheckMs);
+    if (isFalse) return writer.apply(work, event);
+    const decision = writer.decide(work, event);
+    await store.postpone([redemption], work.owner, clock.nowMs() + recheckMs);
+    return { decision, work, released: true };
   }
 
   protected eventsOf(call: OpenCall, outcome: CallOutcome<'revert'>): OutcomeEvents {
@@ -36,12 +103,15 @@ export class RevertStep extends BookingCall<'revert'> {
 
   private async paidAfterAll(work: Work, payout: CommittedPayout): Promise<Applied | undefined> {
     // The dead evidence stands already: a chain that does not answer now is no reason to keep the points.
-    const [evidence] = await this.payouts.observe([payout]).catch(() => []);
+    const [evidence] = await this.own.payouts.observe([payout]).catch(() => []);
     return evidence?.outcome === 'paid'
       ? this.parts.writer.apply(work, payoutEvent(payout.redemptionId, evidence, 0))
       : undefined;
   }
 }
+
+/** Without the place where the chain was not asked. */
+type Looked = Pick<UnplannedEvidence, 'evidence'> & Partial<UnplannedEvidence>;
 
 /** What was authorised for it; undefined where nothing was. */
 export function committedPayout({ stored }: Pick<Work, 'stored'>): CommittedPayout | undefined {

@@ -28,6 +28,8 @@ import {
   VaultBench,
 } from '#libs/testing';
 import { Alerts } from '../observe/alerts.js';
+import { PartnerCallMetrics } from '../observe/partner-call.metrics.js';
+import { PartnerCaller } from '../steps/partner-caller.js';
 import { PartnerDirectory } from '../partner/partner-directory.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine } from '../worker/create-engine.js';
@@ -87,20 +89,23 @@ export class EngineBench {
       clock,
       logger,
     );
+    const client = new PartnerClient({
+      clock,
+      policy: { allowPrivate: true },
+      timeouts: { connectMs: 500, readMs: 1000, writeMs: 1000 },
+    });
+    const alerts = new Alerts(this.registry, logger);
+    const metrics = new PartnerCallMetrics(this.registry);
     this.engine = createEngine(
       {
         database,
         directory,
-        client: new PartnerClient({
-          clock,
-          policy: { allowPrivate: true },
-          timeouts: { connectMs: 500, readMs: 1000, writeMs: 1000 },
-        }),
+        caller: new PartnerCaller({ client, alerts, metrics }),
         payouts: this.payouts,
         clock,
         logger,
         registry: this.registry,
-        alerts: new Alerts(this.registry, logger),
+        alerts,
         random: () => 0,
       },
       { atOnce: 8, leaseMs: LEASE_MS, pollMs: 1000, payoutPollMs: 15_000 },

@@ -22,7 +22,7 @@ import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { CALLBACK_KEY, CALLBACK_SECRET, GameServer } from './game-server.support-spec.js';
 
-const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const SIGNER = privateKeyToAccount(`0x${VaultBench.SIGNER_KEY}`).address.toLowerCase() as Address;
 export const DOMAIN = 'app.example.com';
 
@@ -80,9 +80,12 @@ export async function startService(overrides: Record<string, string> = {}): Prom
   return { app, url, port, clock, logs, database, bench, game, store, stop };
 }
 
+/** Of a service, or of what there is of one. */
+type Part<K extends keyof Service> = Pick<Service, K>;
+
 /** A partner whose callbacks go to the game server, at 0.01 USD a point. */
 export async function addPartner(
-  { database, game, clock }: Service,
+  { database, game, clock }: Part<'database' | 'game' | 'clock'>,
   name: string,
   overrides: Partial<CallbackSettings> = {},
 ): Promise<string> {
@@ -113,7 +116,10 @@ export async function addPartner(
   return partnerId;
 }
 
-export async function addPrice({ database, clock }: Service, usd = '0.15'): Promise<void> {
+export async function addPrice(
+  { database, clock }: Part<'database' | 'clock'>,
+  usd = '0.15',
+): Promise<void> {
   const observedAt = new Date(clock.nowMs());
   await new PriceStore(await database.open()).add({ usd, observedAt, source: 'fixed' });
 }
@@ -129,7 +135,7 @@ export interface User {
 
 /** A wallet that is signed in. */
 export async function aUser(
-  { url, database, clock }: Service,
+  { url, database, clock }: Part<'url' | 'database' | 'clock'>,
   wallet = `0x${randomBytes(20).toString('hex')}` as Address,
 ): Promise<User> {
   const token = mintSessionToken();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type Response } from 'supertest';
 import { CallbackStore } from '#libs/db';
-import { parseDecimal } from '#libs/domain';
+import { mintUuidV7, newRedemption, parseDecimal } from '#libs/domain';
 import {
   addPartner,
   addPrice,
@@ -187,5 +188,31 @@ describe('a request that makes no sense', () => {
       const answer = await user.redeem(partner, 100);
       expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
     }
+  });
+});
+
+// The last: it takes all that the vault holds.
+describe('the vault', () => {
+  it('is not promised twice', async () => {
+    const user = await aPlayer(service);
+    await user.redeem('Arena', 100).expect(201);
+    const nowMs = service.clock.nowMs();
+    const terms = {
+      id: mintUuidV7(nowMs, randomBytes(10)),
+      partner: randomUUID(),
+      wallet: (await aPlayer(service)).wallet,
+      points: 1n,
+      usdAmount: { digits: 1n, scale: 0 },
+      tokenAmount: await service.bench.tokens(service.bench.vault),
+      tokenDecimals: 18,
+      priceUsd: { digits: 1n, scale: 0 },
+      quoteExpiresAtMs: nowMs + 1_000_000,
+    };
+    const waiting = { ...newRedemption(terms, nowMs), nextActionAtMs: nowMs + 1_000_000 };
+    const key = { key: randomUUID(), bodyHash: randomBytes(32) };
+    await service.store.create(waiting, key, { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 });
+    expect(await service.store.promisedTokens()).toBeGreaterThanOrEqual(terms.tokenAmount);
+    const refused = await (await aPlayer(service)).redeem('Arena', 100);
+    expect(errorOf(refused)).toEqual({ status: 409, code: 'PAYOUTS_UNAVAILABLE' });
   });
 });

@@ -14,6 +14,7 @@ import {
   UUID_V7_RANDOM_BYTES,
 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
+import { type ChainLink } from '../chain/chain-link.js';
 import { limitError } from '../http/to-user-error.js';
 import { UserError } from '../http/user.error.js';
 import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
@@ -21,15 +22,15 @@ import { type PayoutPort } from '../payout/payout-port.js';
 import { requirePartner } from './require-partner.js';
 
 export interface CreationParts {
-  readonly store: Pick<RedemptionStore, 'create' | 'replayed'>;
+  readonly store: Pick<RedemptionStore, 'create' | 'replayed' | 'promisedTokens'>;
   readonly prices: Pick<PriceStore, 'newest'>;
   readonly directory: PartnerDirectory;
   readonly payouts: Pick<PayoutPort, 'refusal'>;
+  readonly chain: Pick<ChainLink, 'tokenDecimals'>;
   readonly clock: Clock;
 }
 
 export interface CreationOptions {
-  readonly tokenDecimals: number;
   readonly quoteTtlSeconds: number;
   readonly priceMaxAgeSeconds: number;
   /** Whole tokens per UTC day; absent: not limited. */
@@ -48,6 +49,8 @@ export interface Created {
   /** False where the same request made it before. */
   readonly isNew: boolean;
 }
+
+const RETRY_AFTER_SECONDS = 10;
 
 /** Makes redemptions, each once for its key. */
 export class CreationService {
@@ -75,8 +78,9 @@ export class CreationService {
     idempotency: IdempotencyKey,
   ): Promise<Created> {
     const { store, prices, payouts, clock } = this.parts;
-    const { tokenDecimals, quoteTtlSeconds } = this.options;
-    const limits = this.limitsOf(entry);
+    const { quoteTtlSeconds } = this.options;
+    const tokenDecimals = this.requireDecimals();
+    const limits = this.limitsOf(entry, tokenDecimals);
     const stored = await prices.newest();
     const nowMs = clock.nowMs();
     const price = stored && { observedAtMs: stored.observedAt.getTime() };
@@ -85,7 +89,7 @@ export class CreationService {
     // Without a price there was a breach.
     const priceUsd = parseDecimal(stored?.usd ?? '');
     const amounts = redemptionAmounts(points, entry.callback, priceUsd, tokenDecimals);
-    const refused = await payouts.refusal(amounts.tokenAmount);
+    const refused = await payouts.refusal(amounts.tokenAmount, await store.promisedTokens());
     if (refused !== undefined) throw new UserError(409, 'PAYOUTS_UNAVAILABLE', refused);
     const terms = {
       id: mintUuidV7(nowMs, randomBytes(UUID_V7_RANDOM_BYTES)),
@@ -100,9 +104,18 @@ export class CreationService {
     return store.create(newRedemption(terms, nowMs), idempotency, limits);
   }
 
-  private limitsOf({ callback }: PartnerEntry): RedemptionLimits {
+  /** Until the chain was reached nobody knows what a token is, nor whether it would be paid. */
+  private requireDecimals(): number {
+    const { tokenDecimals } = this.parts.chain;
+    if (tokenDecimals !== undefined) return tokenDecimals;
+    const message = 'The chain cannot be reached at the moment. Try again later.';
+    const options = { retryAfterSeconds: RETRY_AFTER_SECONDS };
+    throw new UserError(409, 'PAYOUTS_UNAVAILABLE', message, options);
+  }
+
+  private limitsOf({ callback }: PartnerEntry, tokenDecimals: number): RedemptionLimits {
     const { paused, minPoints, maxPoints, dailyTokenBudget } = callback;
-    const { tokenDecimals, priceMaxAgeSeconds, walletDailyTokenBudget } = this.options;
+    const { priceMaxAgeSeconds, walletDailyTokenBudget } = this.options;
     return {
       paused,
       minPoints,

@@ -5,14 +5,15 @@ import {
   type CallOutcome,
   type UnknownReason,
 } from '#libs/domain';
-import { callOutcome, newRequestId, type PartnerClient } from '#libs/partner-client';
+import { newRequestId } from '#libs/partner-client';
 import { type Clock } from '#libs/platform';
 import { UserError } from '../http/user.error.js';
 import { type PartnerEntry } from '../partner/partner-directory.js';
+import { type PartnerCaller } from '../steps/partner-caller.js';
 
 export interface PointsParts {
   readonly store: Pick<RedemptionStore, 'beginBalanceCall' | 'endCall'>;
-  readonly client: Pick<PartnerClient, 'call'>;
+  readonly caller: Pick<PartnerCaller, 'call'>;
   readonly clock: Clock;
 }
 
@@ -35,13 +36,14 @@ export class PointsService {
   constructor(private readonly parts: PointsParts) {}
 
   /** @throws UserError 404, 502, 503; DatabaseUnavailableError */
-  async read({ endpoint, policy }: PartnerEntry, address: Address): Promise<BalanceAnswer> {
-    const { store, client, clock } = this.parts;
+  async read(partner: PartnerEntry, address: Address): Promise<BalanceAnswer> {
+    const { store, caller, clock } = this.parts;
     const requestId = newRequestId(clock);
-    await store.beginBalanceCall(endpoint.partnerId, requestId);
-    const result = await client.call(endpoint, { step: 'balance', address }, { requestId });
-    await store.endCall({ requestId, outcome: result.kind, record: result.record });
-    return answerOf(callOutcome({ step: 'balance', address }, result, policy));
+    await store.beginBalanceCall(partner.endpoint.partnerId, requestId);
+    const call = { step: 'balance', address } as const;
+    const { outcome, end } = await caller.call(partner, { call, address, requestId });
+    await store.endCall(end);
+    return answerOf(outcome);
   }
 }
 

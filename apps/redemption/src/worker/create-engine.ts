@@ -11,17 +11,17 @@ import {
   RedemptionViews,
   StaleRedemptionError,
 } from '#libs/db';
-import { type PartnerClient } from '#libs/partner-client';
 import { type Clock, type Logger, type Registry } from '#libs/platform';
 import { type Alerts } from '../observe/alerts.js';
 import { EngineMetrics } from '../observe/engine-metrics.js';
+import { traceConfirming, traceObserving, traceStep } from '../observe/trace-steps.js';
 import { type PartnerDirectory } from '../partner/partner-directory.js';
 import { type PayoutPort } from '../payout/payout-port.js';
 import { AuthoriseStep } from '../steps/authorise.step.js';
 import { ConfirmStep } from '../steps/confirm.step.js';
 import { DeductStep } from '../steps/deduct.step.js';
 import { ObserveStep } from '../steps/observe.step.js';
-import { PartnerCaller } from '../steps/partner-caller.js';
+import { type PartnerCaller } from '../steps/partner-caller.js';
 import { RevertStep } from '../steps/revert.step.js';
 import { ConfirmationQueue } from './confirmation.queue.js';
 import { Engine } from './engine.js';
@@ -33,7 +33,7 @@ import { TransitionWriter } from './transition-writer.js';
 export interface EngineParts {
   readonly database: Database;
   readonly directory: PartnerDirectory;
-  readonly client: Pick<PartnerClient, 'call'>;
+  readonly caller: PartnerCaller;
   readonly payouts: PayoutPort;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -57,14 +57,13 @@ export interface EngineOptions {
 }
 
 export function createEngine(parts: EngineParts, options: EngineOptions): Engine {
-  const { database, directory, client, payouts, clock, logger, registry, alerts } = parts;
+  const { database, directory, caller, payouts, clock, logger, registry, alerts } = parts;
   const { random = Math.random } = parts;
   const { atOnce, leaseMs, pollMs, payoutPollMs, databaseUrl } = options;
   const store = new RedemptionStore(database);
   const deliveries = new DeliveryStore(database);
   const metrics = new EngineMetrics(registry, new RedemptionViews(database), logger);
   const writer = new TransitionWriter({ store, clock, random, alerts, metrics });
-  const caller = new PartnerCaller({ client, alerts, metrics });
   const booking = { writer, caller, clock };
   const redemptions = new RedemptionQueue(
     {
@@ -74,9 +73,9 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
       alerts,
       clock,
       logger,
-      deduct: new DeductStep(booking),
-      authorise: new AuthoriseStep({ writer, payouts, logger }),
-      revert: new RevertStep(booking, payouts),
+      deduct: traceStep('deduct', new DeductStep(booking)),
+      authorise: traceStep('authorise', new AuthoriseStep({ writer, payouts, logger })),
+      revert: traceStep('revert', new RevertStep({ ...booking, store, payouts, logger })),
     },
     atOnce,
     leaseMs,
@@ -94,10 +93,13 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
   const observer = pumpObserver(metrics, clock, logger);
   const pumps = [
     new QueuePump(redemptions, observer),
-    new QueuePump(new PayoutQueue({ store, directory, observe, clock }, leaseMs), observer),
+    new QueuePump(
+      new PayoutQueue({ store, directory, observe: traceObserving(observe), clock }, leaseMs),
+      observer,
+    ),
     new QueuePump(
       new ConfirmationQueue(
-        { store: deliveries, directory, confirm, alerts, clock },
+        { store: deliveries, directory, confirm: traceConfirming(confirm), alerts, clock },
         atOnce,
         leaseMs,
       ),

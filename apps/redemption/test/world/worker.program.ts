@@ -8,6 +8,8 @@ import { PartnerClient } from '#libs/partner-client';
 import { createLogger, Registry, systemClock } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
 import { Alerts } from '../../src/observe/alerts.js';
+import { PartnerCallMetrics } from '../../src/observe/partner-call.metrics.js';
+import { PartnerCaller } from '../../src/steps/partner-caller.js';
 import { PartnerDirectory } from '../../src/partner/partner-directory.js';
 import { VoucherPayout } from '../../src/payout/voucher-payout.js';
 import { createEngine } from '../../src/worker/create-engine.js';
@@ -64,8 +66,10 @@ async function start(setup: WorkerSetup): Promise<void> {
   const { listens, ...options } = engine;
   const registry = new Registry();
   const alerts = new Alerts(registry, logger);
+  const metrics = new PartnerCallMetrics(registry);
+  const caller = new PartnerCaller({ client, alerts, metrics });
   createEngine(
-    { database, directory, client, payouts, clock, logger, registry, alerts, random },
+    { database, directory, caller, payouts, clock, logger, registry, alerts, random },
     { ...options, ...(listens && { databaseUrl }) },
   ).start();
 }

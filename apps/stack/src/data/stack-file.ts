@@ -38,7 +38,9 @@ export interface StackFile {
   /** Of the embedded PostgreSQL, made when it was. */
   readonly embeddedPassword?: string;
   readonly anonSecret?: string;
-  /** Signs the vouchers of the local chain's vault. */
+  /** Whether chain and vault are those that the stack made, and the signer below is the vault's. */
+  readonly isLocalChain?: boolean;
+  /** Signs and cancels the vouchers of the local chain's vault. */
   readonly voucherSignerKey?: string;
   readonly partnerCallback?: PartnerCallbackKeys;
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock } from '#libs/platform';
-import { takeFrom, verdictOf } from './gcra.js';
+import { believableMs, takeFrom, verdictOf } from './gcra.js';
 import { type RateLimiter, type RatePolicy, type RateVerdict } from './rate-limiter.js';
 
 /** Callers remembered at once, about 10 MB; the one that was silent longest is forgotten first. */
@@ -19,7 +19,8 @@ export class MemoryRateLimiter implements RateLimiter {
 
   take(key: string, policy: RatePolicy): RateVerdict {
     const nowMs = this.clock.nowMs();
-    const taken = takeFrom((this.fullAtMs.get(key) ?? 0) - nowMs, policy);
+    const aheadMs = (this.fullAtMs.get(key) ?? 0) - nowMs;
+    const taken = takeFrom(believableMs(aheadMs, policy), policy);
     if (taken.allowed) this.fullAtMs.set(key, nowMs + taken.owedMs);
     return verdictOf(policy, taken);
   }
@@ -27,15 +28,5 @@ export class MemoryRateLimiter implements RateLimiter {
   giveBack(key: string, { rate }: RatePolicy): void {
     const fullAtMs = this.fullAtMs.get(key);
     if (fullAtMs !== undefined) this.fullAtMs.set(key, fullAtMs - 1000 / rate);
-  }
-
-  /** What the key owes now; 0 where it is unknown. */
-  owedMs(key: string): number {
-    return Math.max(0, (this.fullAtMs.peek(key) ?? 0) - this.clock.nowMs());
-  }
-
-  /** Takes over what the key owes elsewhere. */
-  note(key: string, owedMs: number): void {
-    this.fullAtMs.set(key, this.clock.nowMs() + owedMs);
   }
 }

@@ -1,21 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { systemClock } from '#libs/platform';
 import { FakeClock, startRedis, type TestRedis } from '#libs/testing';
 import { RedisLink } from '../redis/redis-link.js';
+import { AGREED_KEY, REPLICAS_KEY } from './attendance.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
 import { type RateVerdict } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
+import { GIVE_BACK } from './take.lua.js';
 
 // The deadline is generous where it is not what is tested: the machine of a test may be busy.
 const PATIENT_MS = 5000;
 const POLICY = { rate: 20, burst: 100 };
 
 let redis: TestRedis;
+let cleaner: RedisLink;
 const links: RedisLink[] = [];
 
 beforeAll(async () => {
   redis = await startRedis();
+  cleaner = await connected();
+});
+beforeEach(async () => {
+  await cleaner.whenUp(10_000);
+  await cleaner.run((client) => client.del(AGREED_KEY, REPLICAS_KEY));
 });
 afterAll(async () => {
   for (const link of links) link.close();
@@ -29,6 +36,21 @@ async function connected(deadlineMs = PATIENT_MS): Promise<RedisLink> {
   return link;
 }
 
+/** One of several replicas, as the others know. */
+async function joined(
+  link: RedisLink,
+  { replicas = 1, clock }: { replicas?: number; clock?: FakeClock } = {},
+): Promise<RedisRateLimiter> {
+  const limiter = new RedisRateLimiter({
+    link,
+    id: `test-${links.indexOf(link)}`,
+    countReplicas: () => Promise.resolve(replicas),
+    ...(clock && { nowMs: () => clock.nowMs() }),
+  });
+  await limiter.beat();
+  return limiter;
+}
+
 let keys = 0;
 const aKey = (): string => `test:${process.pid}:${Date.parse('2026-11-21')}:${keys++}`;
 
@@ -39,6 +61,8 @@ const until = async (condition: () => boolean): Promise<void> => {
 describe('RedisRateLimiter', () => {
   it('says at each moment what the one in memory says', async () => {
     const link = await connected();
+    // Whoever is the first to give back sends the script itself, which others overtake.
+    await link.run((client) => client.script('LOAD', GIVE_BACK.text));
     const waits = fc.array(
       fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: -5000, max: 50_000 })),
       { maxLength: 60 },
@@ -51,9 +75,7 @@ describe('RedisRateLimiter', () => {
       fc.asyncProperty(waits, policies, fc.nat({ max: 5 }), async (steps, policy, back) => {
         const clock = new FakeClock(1_800_000_000_000);
         const memory = new MemoryRateLimiter(clock);
-        const shared = new RedisRateLimiter(link, new MemoryRateLimiter(clock), () =>
-          clock.nowMs(),
-        );
+        const shared = await joined(link, { clock });
         const key = aKey();
         for (const [place, step] of steps.entries()) {
           clock.advance(step);
@@ -69,14 +91,8 @@ describe('RedisRateLimiter', () => {
 
   it('admits exactly the burst of many at once through several replicas', async () => {
     const clock = new FakeClock(1_800_000_000_000);
-    const replicas = await Promise.all(
-      [0, 1, 2].map(
-        async () =>
-          new RedisRateLimiter(await connected(), new MemoryRateLimiter(clock), () =>
-            clock.nowMs(),
-          ),
-      ),
-    );
+    const all = await Promise.all([0, 1, 2].map(() => connected()));
+    const replicas = await Promise.all(all.map((link) => joined(link, { clock })));
     const key = aKey();
     const admitted = async (): Promise<number> => {
       const verdicts = await Promise.all(
@@ -96,9 +112,7 @@ describe('RedisRateLimiter', () => {
   });
 
   it('goes by Redis’ own clock, whatever that of the replica says', async () => {
-    const wrong = new FakeClock(0);
-    const right = new RedisRateLimiter(await connected(), new MemoryRateLimiter(systemClock));
-    const off = new RedisRateLimiter(await connected(), new MemoryRateLimiter(wrong));
+    const [right, off] = [await joined(await connected()), await joined(await connected())];
     const key = aKey();
     const policy = { rate: 0.001, burst: 4 };
     const verdicts: RateVerdict[] = [];
@@ -108,24 +122,95 @@ describe('RedisRateLimiter', () => {
     expect(verdicts[4]?.allowed).toBe(false);
   });
 
-  it('goes on from what was known while Redis is dead, and puts what it admitted on the shared account after it', async () => {
+  it('admits the share of a replica while Redis is dead, and puts it on the shared account after it', async () => {
     const clock = new FakeClock(1_800_000_000_000);
-    const make = async (): Promise<[RedisLink, RedisRateLimiter]> => {
-      const link = await connected();
-      return [link, new RedisRateLimiter(link, new MemoryRateLimiter(clock), () => clock.nowMs())];
+    // With a first replica alone nobody owes anything; it is soon gone.
+    await joined(await connected(), { clock });
+    const two = [await connected(), await connected()];
+    const all = await Promise.all(two.map((link) => joined(link, { replicas: 2, clock })));
+    const [one, other] = all as [RedisRateLimiter, RedisRateLimiter];
+    // Twice: whoever is first does not know yet that the other comes.
+    const allBeat = async (): Promise<void> => {
+      for (const limiter of [...all, ...all]) await limiter.beat();
     };
-    const [[link, one], [otherLink, other]] = [await make(), await make()];
-    const key = aKey();
-    for (let i = 0; i < 90; i += 1) await one.take(key, POLICY);
+    // A replica that has just started has no burst by itself.
+    clock.advance(4000);
+    await allBeat();
+    const [key, another] = [aKey(), aKey()];
+    const policy = { rate: 0.001, burst: 100 };
+    for (let i = 0; i < 90; i += 1) await one.take(key, policy);
     await redis.kill();
-    await until(() => !link.isUp && !otherLink.isUp);
-    const local = Array.from({ length: 20 }, () => one.take(key, POLICY) as RateVerdict);
-    expect(local.filter(({ allowed }) => allowed)).toHaveLength(10);
+    await until(() => two.every(({ isUp }) => !isUp));
+    const burst = (limiter: RedisRateLimiter, ofKey: string): RateVerdict[] =>
+      Array.from({ length: 70 }, () => limiter.take(ofKey, policy) as RateVerdict);
+    const local = burst(one, key);
+    expect(local.filter(({ allowed }) => allowed)).toHaveLength(5);
+    expect(local[0]).toMatchObject({ limit: 100, remaining: 4 });
+    expect(local.at(-1)).toMatchObject({ allowed: false, limit: 100, remaining: 0 });
+    expect(burst(other, another).filter(({ allowed }) => allowed)).toHaveLength(50);
     await redis.restart();
-    await until(() => link.isUp && otherLink.isUp);
-    // A server that forgot everything learns at least of the ten that nobody else can know of; the 90 were its own to lose.
-    const first = await one.take(key, POLICY);
-    expect(first.remaining).toBeLessThanOrEqual(89);
-    expect((await other.take(key, POLICY)).remaining).toBe(first.remaining - 1);
+    await until(() => two.every(({ isUp }) => isUp));
+    await allBeat();
+    // The server forgot everything, so everybody is taken to owe a whole burst, also those who do not.
+    for (const name of [key, another, aKey()]) {
+      expect(await one.take(name, policy)).toMatchObject({ allowed: false, remaining: 0 });
+    }
+    // But not for longer than a burst is worth; and what was admitted meanwhile is owed once.
+    clock.advance(100_000_000 - 2000);
+    await allBeat();
+    expect(await other.take(aKey(), policy)).toMatchObject({ allowed: true });
+    expect(await other.take(key, policy)).toMatchObject({ allowed: true, remaining: 93 });
+    expect(await other.take(another, policy)).toMatchObject({ allowed: true, remaining: 48 });
+  });
+
+  it('counts nothing in a Redis that has forgotten who is here, until that is agreed on anew', async () => {
+    const link = await connected();
+    const limiter = await joined(link);
+    const key = aKey();
+    const policy = { rate: 0.001, burst: 10 };
+    expect((await limiter.take(key, policy)).remaining).toBe(9);
+    await link.run((redis) => redis.del(AGREED_KEY));
+    expect((await limiter.take(key, policy)).allowed).toBe(true);
+    expect(await link.run((redis) => redis.exists(AGREED_KEY))).toBe(0);
+    await limiter.beat();
+    expect(await limiter.take(key, policy)).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  it('loses no burst where all replicas are as new as the Redis', async () => {
+    const clock = new FakeClock(1_800_000_000_000);
+    const one = await joined(await connected(), { replicas: 2, clock });
+    const other = await joined(await connected(), { replicas: 2, clock });
+    await one.beat();
+    const key = aKey();
+    expect(await other.take(key, POLICY)).toMatchObject({ allowed: true, remaining: 99 });
+    expect(await one.take(key, POLICY)).toMatchObject({ allowed: true, remaining: 98 });
+  });
+
+  it('takes an empty Redis for a loss where not all who live can say that they are new', async () => {
+    const clock = new FakeClock(1_800_000_000_000);
+    const limiter = await joined(await connected(), { replicas: 2, clock });
+    clock.advance(2000);
+    await limiter.beat();
+    expect(await limiter.take(aKey(), POLICY)).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  it('leaves those who cannot reach Redis their part', async () => {
+    await joined(await connected());
+    const limiter = await joined(await connected(), { replicas: 3 });
+    const key = aKey();
+    const policy = { rate: 0.001, burst: 10 };
+    expect((await limiter.take(key, policy)).remaining).toBe(5);
+  });
+
+  it('needs no right to ask the server about itself', async () => {
+    const link = await connected();
+    await cleaner.run((client) => client.acl('SETUSER', 'default', '-info'));
+    try {
+      const limiter = await joined(link);
+      expect(await limiter.take(aKey(), POLICY)).toMatchObject({ allowed: true, remaining: 99 });
+      expect(link.isUp).toBe(true);
+    } finally {
+      await cleaner.run((client) => client.acl('SETUSER', 'default', '+info'));
+    }
   });
 });

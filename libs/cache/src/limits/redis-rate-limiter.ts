@@ -1,102 +1,142 @@
+import { setTimeout } from 'node:timers/promises';
 import { type RedisLink } from '../redis/redis-link.js';
+import { Scripts } from '../redis/scripts.js';
 import { TurnBatch } from '../redis/turn-batch.js';
-import { type Taken, verdictOf } from './gcra.js';
-import { type MemoryRateLimiter } from './memory-rate-limiter.js';
+import { AGREED_KEY, Attendance, BEAT_MS } from './attendance.js';
+import { capacityMsOf, type Taken, verdictOf } from './gcra.js';
+import { OwnShare } from './own-share.js';
 import { type RateLimiter, type RatePolicy, type RateVerdict } from './rate-limiter.js';
-import { GIVE_BACK, sha1Of, TAKE } from './take.lua.js';
+import { GIVE_BACK, SETTLE, TAKE } from './take.lua.js';
 
 const PREFIX = 'lowmark:limit:';
-const TAKE_SHA = sha1Of(TAKE);
-const GIVE_BACK_SHA = sha1Of(GIVE_BACK);
-/** Keys whose local admissions are remembered until Redis learns of them. */
-const MAX_UNSENT = 50_000;
+/** Debts moved to Redis with one command: it answers others meanwhile. */
+const SETTLED_AT_ONCE = 200;
+
+export interface RedisRateLimiterOptions {
+  readonly link: Pick<RedisLink, 'isUp' | 'timesUp' | 'run' | 'closed'>;
+  /** Of this replica, like nobody else's. */
+  readonly id: string;
+  /** How many replicas live, this one included: also while there is no Redis. Where it fails the number before holds. */
+  readonly countReplicas: () => Promise<number>;
+  /** Unix milliseconds in place of every clock, for tests. */
+  readonly nowMs?: () => number;
+}
 
 /**
- * Counts for all replicas together. Without Redis each replica counts for itself under the same policy, from what was known
- * last; and what it admitted meanwhile is put on the shared account as soon as Redis answers again.
+ * Counts for all replicas together. Without Redis each replica admits its share of the limits, and puts it on the shared account
+ * as soon as Redis is back. How that keeps the limits: `own-share.ts`.
  */
 export class RedisRateLimiter implements RateLimiter {
-  private readonly unsent = new Map<string, number>();
+  private readonly link: RedisRateLimiterOptions['link'];
+  private readonly scripts: Scripts;
+  private readonly attendance: Attendance;
+  private readonly own: OwnShare;
   private readonly takes = new TurnBatch((asked: readonly Take[]) => this.takeAll(asked));
+  private beating: Promise<void> | undefined;
 
-  constructor(
-    private readonly link: RedisLink,
-    private readonly local: MemoryRateLimiter,
-    /** Unix milliseconds in place of Redis' clock, for tests. */
-    private readonly nowMs?: () => number,
-  ) {}
+  constructor({ link, id, countReplicas, nowMs }: RedisRateLimiterOptions) {
+    this.link = link;
+    this.scripts = new Scripts(link, nowMs);
+    const steadyMs = nowMs ?? (() => performance.now());
+    this.attendance = new Attendance(link, {
+      scripts: this.scripts,
+      id,
+      countReplicas,
+      nowMs: steadyMs,
+    });
+    this.own = new OwnShare(steadyMs);
+  }
+
+  /** Says that this replica is here, now and from now on, until the link is closed. Resolves once Redis counts, or cannot. */
+  async start(): Promise<void> {
+    const timer = setInterval(() => void this.beat(), BEAT_MS).unref();
+    this.link.closed.addEventListener('abort', () => {
+      clearInterval(timer);
+    });
+    await this.beat();
+    while (this.link.isUp && !this.attendance.isHere && !this.link.closed.aborted) {
+      await setTimeout(BEAT_MS);
+      await this.beat();
+    }
+  }
+
+  /** One at a time; whoever comes meanwhile waits for that one. Never throws. */
+  beat(): Promise<void> {
+    this.beating ??= this.attend().finally(() => {
+      this.beating = undefined;
+    });
+    return this.beating;
+  }
 
   take(key: string, policy: RatePolicy): Promise<RateVerdict> | RateVerdict {
-    return this.link.isUp ? this.takeShared(key, policy) : this.takeLocal(key, policy);
+    if (this.attendance.isHere) return this.takeShared(key, policy);
+    // Redis is back: not before it knows who is here.
+    if (this.link.isUp) void this.beat();
+    return this.own.take(key, policy);
   }
 
   giveBack(key: string, policy: RatePolicy): void {
-    this.local.giveBack(key, policy);
-    const unsent = this.unsent.get(key);
-    if (unsent !== undefined && unsent > 0) this.unsent.set(key, unsent - 1);
-    else
-      this.run(GIVE_BACK, GIVE_BACK_SHA, {
-        keys: [PREFIX + key],
-        args: [policy.rate],
-      }).catch(() => undefined);
+    if (this.own.giveBack(key, policy)) return;
+    this.scripts
+      .run(GIVE_BACK, { keys: [PREFIX + key], args: [policy.rate] })
+      .catch(() => undefined);
   }
 
   private async takeShared(key: string, policy: RatePolicy): Promise<RateVerdict> {
-    let taken: Taken;
+    let answer: Answer;
     try {
-      taken = await this.takes.ask({ key, policy });
+      answer = await this.takes.ask({ key, policy });
     } catch {
       // The link has told whoever needs to know. Perhaps it was counted there: then once too often.
-      return this.takeLocal(key, policy);
+      return this.own.take(key, policy);
     }
-    this.local.note(key, taken.owedMs);
-    return verdictOf(policy, taken);
+    this.own.note(key, answer.taken.owedMs);
+    return verdictOf(policy, answer.taken, answer);
   }
 
-  private async takeAll(asked: readonly Take[]): Promise<Taken[]> {
-    const keys = asked.map(({ key }) => PREFIX + key);
-    const args: (string | number)[] = [this.nowMs?.() ?? ''];
-    for (const { key, policy } of asked) {
-      args.push(policy.rate, policy.burst, this.carriedMs(key, policy));
+  private async takeAll(asked: readonly Take[]): Promise<Answer[]> {
+    const keys = [AGREED_KEY, ...asked.map(({ key }) => PREFIX + key)];
+    const { weight } = this.attendance;
+    const args = [weight];
+    for (const { policy } of asked) args.push(policy.rate, policy.burst);
+    const owed = await this.numbers(TAKE, { keys, args });
+    return owed.map((one) => ({ taken: takenFrom(one), weight }));
+  }
+
+  private async attend(): Promise<void> {
+    await this.attendance.beat();
+    const { isHere, replicas } = this.attendance;
+    if (isHere) this.own.join();
+    else this.own.leave();
+    this.own.divide(replicas);
+    if (isHere) await this.settle().catch(() => undefined);
+  }
+
+  /** What does not fit yet stays here, until the next beat. */
+  private async settle(): Promise<void> {
+    const owed = this.own.owed();
+    for (let from = 0; from < owed.length && this.attendance.isHere; from += SETTLED_AT_ONCE) {
+      const some = owed.slice(from, from + SETTLED_AT_ONCE);
+      const moved = await this.numbers(SETTLE, {
+        keys: [AGREED_KEY, ...some.map(({ key }) => PREFIX + key)],
+        args: some.flatMap(({ policy, owedMs }) => [capacityMsOf(policy), owedMs]),
+      });
+      for (const [place, { key }] of some.entries()) this.own.settle(key, moved[place] ?? 0);
     }
-    const owed = await this.run(TAKE, TAKE_SHA, { keys, args });
-    if (!Array.isArray(owed) || owed.length !== asked.length) {
+  }
+
+  /** @throws RedisUnavailableError; TypeError where Redis no longer knows who is here, or the answer is none */
+  private async numbers(
+    script: typeof TAKE,
+    { keys, args }: { keys: readonly string[]; args: readonly number[] },
+  ): Promise<number[]> {
+    const reply = await this.scripts.run(script, { keys, args });
+    const numbers = Array.isArray(reply) ? reply.map(Number) : [];
+    if (numbers.length !== keys.length - 1 || !numbers.every(Number.isFinite)) {
+      this.attendance.forget();
       throw new TypeError('The script answers with as many numbers as there are keys');
     }
-    return owed.map(takenFrom);
-  }
-
-  private takeLocal(key: string, policy: RatePolicy): RateVerdict {
-    const verdict = this.local.take(key, policy);
-    if (verdict.allowed && this.unsent.size < MAX_UNSENT) {
-      this.unsent.set(key, (this.unsent.get(key) ?? 0) + 1);
-    }
-    return verdict;
-  }
-
-  /** What was admitted here without Redis and is still owed. */
-  private carriedMs(key: string, { rate }: RatePolicy): number {
-    if (this.unsent.size === 0) return 0;
-    const unsent = this.unsent.get(key);
-    if (unsent === undefined) return 0;
-    this.unsent.delete(key);
-    return Math.min((unsent * 1000) / rate, this.local.owedMs(key));
-  }
-
-  private run(
-    script: string,
-    sha: string,
-    { keys, args }: { keys: readonly string[]; args: readonly (string | number)[] },
-  ): Promise<unknown> {
-    return this.link.run(async (redis) => {
-      try {
-        return await redis.evalsha(sha, keys.length, ...keys, ...args);
-      } catch (error) {
-        // Redis was started anew, or this is the first time.
-        if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-        return redis.eval(script, keys.length, ...keys, ...args);
-      }
-    });
+    return numbers;
   }
 }
 
@@ -105,8 +145,11 @@ interface Take {
   readonly policy: RatePolicy;
 }
 
-function takenFrom(reply: unknown): Taken {
-  const owed = Number(reply);
-  if (!Number.isFinite(owed)) throw new TypeError('The script answers with a number');
+interface Answer {
+  readonly taken: Taken;
+  readonly weight: number;
+}
+
+function takenFrom(owed: number): Taken {
   return owed < 0 ? { allowed: false, owedMs: -1 - owed } : { allowed: true, owedMs: owed };
 }

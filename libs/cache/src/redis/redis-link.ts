@@ -35,7 +35,8 @@ export class RedisLink {
   private up = false;
   private failures = 0;
   private told: boolean | undefined;
-  private closed = false;
+  private ups = 0;
+  private readonly closing = new AbortController();
 
   constructor(private readonly options: RedisLinkOptions) {
     this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
@@ -62,6 +63,16 @@ export class RedisLink {
     return this.up;
   }
 
+  /** How often it came up: what was agreed with the server before it was down is to be agreed anew. */
+  get timesUp(): number {
+    return this.ups;
+  }
+
+  /** Aborted when it is closed. */
+  get closed(): AbortSignal {
+    return this.closing.signal;
+  }
+
   /** Resolves where it is up, or to whether it came up in time. For starting and for tests. */
   async whenUp(timeoutMs: number): Promise<boolean> {
     const untilMs = performance.now() + timeoutMs;
@@ -77,7 +88,7 @@ export class RedisLink {
   }
 
   close(): void {
-    this.closed = true;
+    this.closing.abort();
     clearTimeout(this.deadlineTimer);
     clearTimeout(this.probeTimer);
     this.up = false;
@@ -112,7 +123,7 @@ export class RedisLink {
       setImmediate(() => {
         this.deadlineTimer = undefined;
         const [oldest] = this.waiting;
-        if (oldest === undefined || this.closed) return;
+        if (oldest === undefined || this.closed.aborted) return;
         const leftMs = oldest.sentMs + this.deadlineMs - performance.now();
         if (leftMs > 0) this.deadlineTimer = this.watch(Math.ceil(leftMs));
         else this.abandon();
@@ -130,7 +141,7 @@ export class RedisLink {
     const wasUp = this.up;
     this.up = false;
     this.failAll(reason);
-    if (this.closed) return;
+    if (this.closed.aborted) return;
     this.tell(false, reason);
     // While the socket stands nobody else tries again.
     if (wasUp && this.redis.status === 'ready') this.probeLater();
@@ -152,16 +163,17 @@ export class RedisLink {
 
   /** A write: a replica, a full or a loading server answers reads or pings all the same. */
   private probe(): void {
-    if (this.closed || this.up) return;
+    if (this.closed.aborted || this.up) return;
     this.send((redis) => redis.set(PROBE_KEY, '1', 'PX', 1000)).then(
       () => {
-        if (this.closed || this.redis.status !== 'ready') return;
+        if (this.closed.aborted || this.redis.status !== 'ready') return;
         this.up = true;
+        this.ups += 1;
         this.failures = 0;
         this.tell(true, 'answers');
       },
       () => {
-        if (!this.closed) this.probeLater();
+        if (!this.closed.aborted) this.probeLater();
       },
     );
   }
@@ -176,6 +188,8 @@ export class RedisLink {
 const CONNECTION: RedisOptions = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
+  // A socket that was never open is waited for at its end; no program need end later for it.
+  disconnectTimeout: 100,
   keepAlive: 10_000,
   enableReadyCheck: false,
   enableOfflineQueue: false,

@@ -1,3 +1,4 @@
+import { inChildSpan, type OpenSpan } from '#libs/telemetry';
 import { BatchTooLargeError, RpcRefusedError } from '../errors/rpc.errors.js';
 import { secretsOf } from '../errors/redact.js';
 import { matchAnswers } from './batch-answer.js';
@@ -5,6 +6,7 @@ import { HttpExchange, type WireCall } from './http-exchange.js';
 import { outcomeOf } from './outcome.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
 import { type RpcObserver } from './rpc-observer.js';
+import { rpcSpan } from './rpc-span.js';
 
 export interface RpcEndpointOptions {
   readonly timeoutMs: number;
@@ -96,9 +98,14 @@ export class RpcEndpoint {
     this.batchLimit = next;
   }
 
-  private async send(
+  private send(calls: readonly RpcCall[], signal: AbortSignal | undefined): Promise<BatchAnswer> {
+    return inChildSpan(rpcSpan(this.name, calls), (span) => this.sendNow(calls, signal, span));
+  }
+
+  private async sendNow(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
+    span: OpenSpan,
   ): Promise<BatchAnswer> {
     const started = performance.now();
     let outcome = 'ok';
@@ -118,6 +125,7 @@ export class RpcEndpoint {
       outcome = outcomeOf(error);
       throw error;
     } finally {
+      span.note({ 'lowmark.outcome': outcome });
       this.options.observer.request({
         endpoint: this.name,
         method: calls[0]?.method ?? 'none',

@@ -1,3 +1,4 @@
+import { type SchemaDemand } from './schema-check.js';
 import { type PoolConfig } from 'pg';
 
 /** The role that may only read; created by the migrations. */
@@ -14,8 +15,10 @@ export interface DatabaseOptions {
   readonly readOnly?: boolean;
   /** Default 60 s for writers, 5 s for readers; 0 is no limit. */
   readonly statementTimeoutMs?: number;
-  /** Also opens a database that a newer program has migrated: for looking at it, or for a check of its own. */
-  readonly anySchema?: boolean;
+  /** How long a statement waits for a lock, advisory ones included. Default: no limit but the statement's. */
+  readonly lockTimeoutMs?: number;
+  /** Default: not newer than this program. */
+  readonly schema?: SchemaDemand;
   /** Told of what happens on idle connections; such errors never end the process. */
   readonly onError?: (error: Error) => void;
 }
@@ -39,6 +42,7 @@ export function connectionOptions(options: DatabaseOptions): PoolConfig {
     `-c statement_timeout=${statementTimeout}`,
     `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
     '-c timezone=UTC',
+    ...(options.lockTimeoutMs === undefined ? [] : [`-c lock_timeout=${options.lockTimeoutMs}`]),
     ...(readOnly ? [`-c role=${READER_ROLE}`, '-c default_transaction_read_only=on'] : []),
   ];
   // pg lets `options` of the URL replace ours; both are meant, ours last because the last one wins.

@@ -3,8 +3,9 @@ import { DataSource } from 'typeorm';
 import { migrations } from '../migrations/index.js';
 import { connectionOptions, type DatabaseOptions } from './connection-options.js';
 import { databaseError } from './database.error.js';
-import { MIGRATION_SCHEMA, requireKnownSchema } from './schema-check.js';
+import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
 import { SILENT_LOGGER } from './silent-logger.js';
+import { traceStatements } from './trace-statements.js';
 
 export interface Statement {
   /** The server parses and plans a named statement once per connection; without a name, each time. */
@@ -76,8 +77,8 @@ export class Database {
 }
 
 /**
- * Opens a pool of connections and proves that the first one works, and that no newer program has migrated the database.
- * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaNewerError
+ * Opens a pool of connections and proves that the first one works, and that its schema is as demanded.
+ * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaNewerError, SchemaOlderError
  */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
   const dataSource = new DataSource({
@@ -102,10 +103,9 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   }
   // TypeORM types the driver's pool as any.
   const { master } = dataSource.driver as unknown as { master: Pool };
-  const database = new Database(dataSource, master);
-  if (options.anySchema === true) return database;
+  const database = traceStatements(new Database(dataSource, master));
   try {
-    await requireKnownSchema(database);
+    await requireSchema(database, options.schema);
     return database;
   } catch (error) {
     await database.close();

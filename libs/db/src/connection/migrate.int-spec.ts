@@ -17,6 +17,9 @@ const ALL = [
   'IndexGeneration1760000000007',
   'ReaderSeesSchema1760000000008',
   'CredentialUse1760000000009',
+  'AuditRun1760000000010',
+  'RestoredLedger1760000000011',
+  'OlderStart1760000000012',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

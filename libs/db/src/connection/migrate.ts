@@ -1,44 +1,70 @@
-import { createDatabase } from './database.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { QueryFailedError } from 'typeorm';
+import { createDatabase, type Database } from './database.js';
 import { databaseError } from './database.error.js';
-import { MIGRATION_SCHEMA, requireKnownSchema } from './schema-check.js';
+import { MIGRATION_SCHEMA, readSchema, requireSchema } from './schema-check.js';
+import { SchemaBusyError } from './schema-busy.error.js';
 import { UnsupportedDatabaseError } from './unsupported-database.error.js';
 
 /** Any two numbers: the one lock of this program's schema, in the database it is taken in. */
 const MIGRATION_LOCK = [0x10_77, 1] as const;
 export const OLDEST_VERSION = 150_000;
+/**
+ * Whoever comes after a statement that waits for a table waits behind it: for this long at most, which a reader outlasts (its own
+ * statements may take five seconds).
+ */
+const LOCK_TIMEOUT_MS = 2000;
+const PAUSE_MS = 1000;
+const LOCK_NOT_AVAILABLE = '55P03';
+const REVOKE = `UPDATE ${MIGRATION_SCHEMA}.migration SET older_may_start = false WHERE older_may_start`;
+
+export interface MigrateOptions {
+  /** How often it waits for tables in use, about three seconds each. Default 20. */
+  readonly tries?: number;
+}
 
 /**
- * Brings the schema up to date in one transaction; does nothing where it is. Two that run at once wait for each other.
+ * Brings the schema up to date in one transaction; does nothing where it is. Two that run at once wait for each other. Where programs
+ * are at work it waits for tables a little at a time, and lets them go on in between. What was accepted for an older program is so no
+ * longer, unless it is that program.
  *
  * @returns the names of the migrations that were applied
- * @throws UnsupportedDatabaseError, SchemaNewerError, DatabaseUnavailableError, DatabaseRefusedError
+ * @throws UnsupportedDatabaseError, SchemaNewerError, SchemaBusyError, DatabaseUnavailableError, DatabaseRefusedError
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, { tries = 20 }: MigrateOptions = {}): Promise<string[]> {
+  return onSchema(url, async (database) => {
+    const applied = await runMigrations(database, tries);
+    const { unknown } = await readSchema(database);
+    // An older program that was let start again migrates first, as it always does.
+    if (unknown.length === 0) await database.query({ text: REVOKE });
+    return applied;
+  });
+}
+
+/** Does work on a schema that no newer program has migrated, alone in its database. @throws as migrate */
+export async function onSchema<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
   const database = await createDatabase({
     url,
     applicationName: 'lowmark migrate',
     poolSize: 2,
     statementTimeoutMs: 0,
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
     // Held against the migrations below, once no other program can be adding to them.
-    anySchema: true,
+    schema: 'any',
   });
   try {
-    const [version] = await database.query<{ number: number }>({
-      name: 'server_version',
-      text: `SELECT current_setting('server_version_num')::int AS number`,
-    });
-    if (version === undefined || version.number < OLDEST_VERSION) {
-      throw new UnsupportedDatabaseError();
-    }
+    await requireSupported(database);
     const lock = await database.pool.connect();
     // The statements report a lost connection; between them nobody listens, and an unheard error would end the process.
     lock.on('error', () => undefined);
     try {
+      await lock.query('SET lock_timeout = 0');
       await lock.query('SELECT pg_advisory_lock($1, $2)', [...MIGRATION_LOCK]);
-      await requireKnownSchema(database);
-      await lock.query(`CREATE SCHEMA IF NOT EXISTS ${MIGRATION_SCHEMA}`);
-      const applied = await database.dataSource.runMigrations();
-      return applied.map(({ name }) => name);
+      await requireSchema(database);
+      return await work(database);
     } finally {
       // Ending the session gives the lock back, also where the session is broken.
       lock.release(true);
@@ -48,4 +74,34 @@ export async function migrate(url: string): Promise<string[]> {
   } finally {
     await database.close();
   }
+}
+
+async function requireSupported(database: Database): Promise<void> {
+  const [version] = await database.query<{ number: number }>({
+    name: 'server_version',
+    text: `SELECT current_setting('server_version_num')::int AS number`,
+  });
+  if (version === undefined || version.number < OLDEST_VERSION) {
+    throw new UnsupportedDatabaseError();
+  }
+}
+
+async function runMigrations(database: Database, tries: number): Promise<string[]> {
+  await database.query({ text: `CREATE SCHEMA IF NOT EXISTS ${MIGRATION_SCHEMA}` });
+  for (let left = tries; ; left--) {
+    try {
+      const applied = await database.dataSource.runMigrations();
+      return applied.map(({ name }) => name);
+    } catch (error) {
+      if (!waitedForTable(error)) throw error;
+      if (left <= 1) throw new SchemaBusyError(error);
+    }
+    await sleep(PAUSE_MS);
+  }
+}
+
+function waitedForTable(error: unknown): boolean {
+  if (!(error instanceof QueryFailedError)) return false;
+  const { code } = error.driverError as { code?: unknown };
+  return code === LOCK_NOT_AVAILABLE;
 }

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import { createDatabase, migrate, readSchema, SchemaNewerError } from '../index.js';
+import {
+  createDatabase,
+  migrate,
+  readSchema,
+  SchemaNewerError,
+  SchemaOlderError,
+} from '../index.js';
 
 const NEWER = 'Tomorrow9000000000000';
 
@@ -20,6 +26,15 @@ async function migrateByNewer(): Promise<void> {
   );
 }
 
+async function withoutMigration(name: string): Promise<void> {
+  const database = await test.open({ schema: 'any' });
+  await database.query({ text: 'DELETE FROM lowmark.migration WHERE name LIKE $1' }, [`${name}%`]);
+}
+
+function openService() {
+  return createDatabase({ url: test.url, applicationName: 'service', schema: 'current' });
+}
+
 describe('a database that a newer program has migrated', () => {
   it('is refused by services, the reading ones too, with what to do', async () => {
     await migrateByNewer();
@@ -31,17 +46,15 @@ describe('a database that a newer program has migrated', () => {
       );
     }
     const { rows } = await (
-      await test.open({ anySchema: true })
+      await test.open({ schema: 'any' })
     ).pool.query("SELECT FROM pg_stat_activity WHERE application_name = 'service'");
     expect(rows).toEqual([]);
   });
 
   it('is refused by migrate, which changes nothing', async () => {
     await migrateByNewer();
-    const database = await test.open({ anySchema: true });
-    await database.dataSource.query(
-      `DELETE FROM lowmark.migration WHERE name LIKE 'ReaderSeesSchema%'`,
-    );
+    const database = await test.open({ schema: 'any' });
+    await withoutMigration('ReaderSeesSchema');
     await expect(migrate(test.url)).rejects.toMatchObject({ code: 'SCHEMA_NEWER' });
     const { unknown, missing } = await readSchema(database);
     expect(unknown).toEqual([NEWER]);
@@ -50,13 +63,23 @@ describe('a database that a newer program has migrated', () => {
 
   it('can be opened to look at it', async () => {
     await migrateByNewer();
-    const database = await test.open({ anySchema: true });
-    expect(await readSchema(database)).toEqual({ unknown: [NEWER], missing: [] });
+    const database = await test.open({ schema: 'any' });
+    expect(await readSchema(database)).toEqual({ unknown: [NEWER], accepted: [], missing: [] });
   });
 });
 
 describe('an older database', () => {
-  it('is opened: empty, and before the reading role could see the migrations', async () => {
+  it('is refused by services, with what to do', async () => {
+    await expect(openService()).rejects.toThrow(SchemaOlderError);
+    await migrate(test.url);
+    await (await openService()).close();
+    await withoutMigration('AuditRun');
+    await expect(openService()).rejects.toThrow(
+      /^The database lacks migrations of this program: AuditRun\d+\. Run `npm run migrate`/,
+    );
+  });
+
+  it('is opened by commands: empty, and before the reading role could see the migrations', async () => {
     const empty = await test.open();
     expect((await readSchema(empty)).missing.length).toBeGreaterThan(0);
     await migrate(test.url);

@@ -10,6 +10,8 @@ export const MIGRATION_SCHEMA = 'lowmark';
 export interface SchemaState {
   /** Recorded in the database and unknown here: a newer program made them. Oldest first. */
   readonly unknown: readonly string[];
+  /** Those of them that an operator lets this program start on. */
+  readonly accepted: readonly string[];
   /** Known here and not applied yet. Oldest first. */
   readonly missing: readonly string[];
 }
@@ -19,11 +21,29 @@ export class SchemaNewerError extends PermanentError {
   constructor(unknown: readonly string[]) {
     super(
       'SCHEMA_NEWER',
-      `The database was migrated by a newer version of this program (${unknown.join(', ')}). Start that version; to go back to this ` +
-        'one, restore the backup that was taken before the migration. Nothing was changed.',
+      `The database was migrated by a newer version of this program (${unknown.join(', ')}). Start that version; for the way back to ` +
+        'this one see docs/operating/upgrade.md of the newer version: its `migrate --let-older-start` where these migrations allow it, else ' +
+        'the backup that was taken before them. Nothing was changed.',
     );
   }
 }
+
+/** The program needs migrations that were not applied. */
+export class SchemaOlderError extends PermanentError {
+  constructor(missing: readonly string[]) {
+    super(
+      'SCHEMA_OLDER',
+      `The database lacks migrations of this program: ${missing.join(', ')}. ` +
+        'Run `npm run migrate` of this version, then start again; see docs/operating/upgrade.md.',
+    );
+  }
+}
+
+/**
+ * What a program demands of the schema: to have all that it knows and nothing that it does not, as a service does that runs for
+ * long; not to be newer; or nothing.
+ */
+export type SchemaDemand = 'current' | 'not-newer' | 'any';
 
 interface Queries {
   query<R extends QueryResultRow>(statement: { name: string; text: string }): Promise<R[]>;
@@ -31,7 +51,9 @@ interface Queries {
 
 const RECORDED = {
   name: 'migrations_recorded',
-  text: `SELECT name FROM ${MIGRATION_SCHEMA}.migration ORDER BY timestamp`,
+  // Read in this way it may also lack the column, which is younger than the table.
+  text: `SELECT name, coalesce((to_jsonb(m) ->> 'older_may_start')::boolean, false) AS accepted
+    FROM ${MIGRATION_SCHEMA}.migration m ORDER BY timestamp`,
 };
 
 /** No schema, no table; or no right to read it, which the reading role has had since there was this check. */
@@ -40,22 +62,37 @@ const OLDER = ['3F000', '42P01', '42501'];
 /** One cheap statement. An empty database lacks all of them. */
 export async function readSchema(database: Queries): Promise<SchemaState> {
   const known: string[] = migrations.map((Migration) => new Migration().name);
-  const recorded = await recordedNames(database);
+  const recorded = await recordedMigrations(database);
+  const unknown = recorded.filter(({ name }) => !known.includes(name));
   return {
-    unknown: recorded.filter((name) => !known.includes(name)),
-    missing: known.filter((name) => !recorded.includes(name)),
+    unknown: unknown.map(({ name }) => name),
+    accepted: unknown.filter(({ accepted }) => accepted).map(({ name }) => name),
+    missing: known.filter((known) => !recorded.some(({ name }) => name === known)),
   };
 }
 
-/** A database without any migration, or without the newest, is none of its business. @throws SchemaNewerError */
-export async function requireKnownSchema(database: Queries): Promise<void> {
-  const { unknown } = await readSchema(database);
-  if (unknown.length > 0) throw new SchemaNewerError(unknown);
+/**
+ * Migrations that an operator accepted for an older program do not make the schema newer.
+ * @throws SchemaNewerError, SchemaOlderError
+ */
+export async function requireSchema(
+  database: Queries,
+  demand: SchemaDemand = 'not-newer',
+): Promise<void> {
+  if (demand === 'any') return;
+  const { unknown, accepted, missing } = await readSchema(database);
+  if (unknown.length > accepted.length) throw new SchemaNewerError(unknown);
+  if (demand === 'current' && missing.length > 0) throw new SchemaOlderError(missing);
 }
 
-async function recordedNames(database: Queries): Promise<string[]> {
+interface RecordedMigration {
+  readonly name: string;
+  readonly accepted: boolean;
+}
+
+async function recordedMigrations(database: Queries): Promise<RecordedMigration[]> {
   try {
-    return (await database.query<{ name: string }>(RECORDED)).map(({ name }) => name);
+    return await database.query<RecordedMigration & QueryResultRow>(RECORDED);
   } catch (error) {
     if (error instanceof DatabaseRefusedError && OLDER.includes(error.sqlState)) return [];
     throw error;

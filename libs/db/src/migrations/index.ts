@@ -8,6 +8,9 @@ import { Reconciliation1760000000006 } from './1760000000006-reconciliation.js';
 import { IndexGeneration1760000000007 } from './1760000000007-index-generation.js';
 import { ReaderSeesSchema1760000000008 } from './1760000000008-reader-sees-schema.js';
 import { CredentialUse1760000000009 } from './1760000000009-credential-use.js';
+import { AuditRun1760000000010 } from './1760000000010-audit-run.js';
+import { RestoredLedger1760000000011 } from './1760000000011-restored-ledger.js';
+import { OlderStart1760000000012 } from './1760000000012-older-start.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -21,4 +24,7 @@ export const migrations = [
   IndexGeneration1760000000007,
   ReaderSeesSchema1760000000008,
   CredentialUse1760000000009,
+  AuditRun1760000000010,
+  RestoredLedger1760000000011,
+  OlderStart1760000000012,
 ];

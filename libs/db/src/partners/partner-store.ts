@@ -4,7 +4,8 @@ import { DatabaseRefusedError } from '../connection/database.error.js';
 import { type CallbackSettings, callbackValues, SET_CALLBACK } from './callback-settings.js';
 import { insertCredential, type NewCredential } from './new-credential.js';
 import { auditPartner, type PartnerAudit } from './partner-audit.js';
-import { IDENTIFY, type PartnerIdentity } from './partner-identity.js';
+import { IDENTIFY, type PartnerIdentity, PartnerUnknownError } from './partner-identity.js';
+import { type RateLimits, setRateLimits } from './rate-limits.js';
 
 export interface NewPartner {
   readonly name: string;
@@ -105,6 +106,20 @@ export class PartnerStore {
       }
       throw error;
     }
+  }
+
+  /** What is absent stays. @throws PartnerUnknownError */
+  async setRateLimits(
+    partnerId: string,
+    limits: Partial<RateLimits>,
+    audit?: PartnerAudit,
+  ): Promise<RateLimits> {
+    return this.database.transaction(async (client) => {
+      const set = await setRateLimits(client, partnerId, limits);
+      if (set === undefined) throw new PartnerUnknownError();
+      await auditPartner(client, partnerId, audit);
+      return set;
+    });
   }
 
   /** By name in whatever capitals, or by id. */

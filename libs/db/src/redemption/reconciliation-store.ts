@@ -42,12 +42,15 @@ export interface LastRun {
   readonly chain: Tokens;
   readonly ledger: Tokens;
   readonly differences: readonly Pick<Difference, 'kind' | 'severity' | 'text'>[];
+  /** Claims were acknowledged since. */
+  readonly isOutdated: boolean;
 }
 
 interface LastRunRow {
   at: Date;
   figures: FiguresJson;
   differences: LastRun['differences'];
+  isOutdated: boolean;
 }
 
 type Place = Pick<Checkpoint, 'chainId' | 'vault'>;
@@ -194,9 +197,9 @@ export class ReconciliationStore {
   async lastRun(): Promise<LastRun | undefined> {
     const [row] = await this.database.query<LastRunRow>(sql.LAST_RUN);
     if (!row) return undefined;
-    const { at, figures, differences } = row;
+    const { at, figures, differences, isOutdated } = row;
     const sums = { chain: sumOf(figures, 'chain'), ledger: sumOf(figures, 'ledger') };
-    return { at, ledgers: ledgersOf(figures), ...sums, differences };
+    return { at, ledgers: ledgersOf(figures), ...sums, differences, isOutdated };
   }
 
   private async connect(): Promise<PoolClient> {

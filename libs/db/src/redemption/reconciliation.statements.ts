@@ -105,28 +105,44 @@ export const VAULT_LEDGERS: Statement = {
     WHERE p.chain_id = $1 AND p.block_number IS NOT NULL ORDER BY p.vault`,
 };
 
-/** $2 examples of each kind; what was first seen before $3 should have been recorded since. */
-export const UNSETTLED: Statement = {
-  name: 'reconciliation_unsettled',
-  text: `WITH unsettled AS (
-      SELECT c.chain_id, c.vault, c.amount, c.block_number, coalesce(c.redemption_id::text, '0x' || encode(c.vault_id, 'hex')) AS id,
-        r.token_amount, coalesce(${IN_LEDGER}, false) AS in_ledger,
+/** The claims that are not settled, each with its kind; what was first seen before `overdue` should have been recorded since. */
+export const unsettledClaims = (overdue: string): string => `
+    SELECT k.*, a.at AS acknowledged_at, a.actor AS acknowledged_by, a.note
+    FROM (
+      SELECT c.chain_id, c.vault, c.vault_id, c.amount, c.recipient, c.block_number, c.block_at, c.transaction_hash,
+        coalesce(c.redemption_id::text, '0x' || encode(c.vault_id, 'hex')) AS id,
+        r.state, r.token_amount, coalesce(${IN_LEDGER}, false) AS in_ledger,
         CASE WHEN r.id IS NULL THEN 'without-row'
           WHEN r.plan_amount IS NULL
             OR NOT (r.state IN ('authorised', 'claimed') OR r.state = 'attention' AND r.resume = 'authorised') THEN 'unpayable'
           WHEN NOT ${FITS} THEN 'different'
           WHEN r.state = 'claimed' THEN 'settled'
-          WHEN c.seen_at < $3 THEN 'overdue'
+          WHEN c.seen_at < ${overdue} THEN 'overdue'
           ELSE 'open' END AS kind
       FROM redemption.vault_claim c
         JOIN redemption.reconciliation_checkpoint p USING (chain_id, vault)
         LEFT JOIN redemption.redemption r ON r.id = c.redemption_id
-      WHERE c.chain_id = $1 AND NOT c.settled)
+      WHERE NOT c.settled) AS k
+      LEFT JOIN LATERAL (
+        SELECT at, actor, note FROM redemption.claim_acknowledgement a
+        WHERE (a.chain_id, a.vault, a.vault_id, a.transaction_hash, a.kind)
+            = (k.chain_id, k.vault, k.vault_id, k.transaction_hash, k.kind)
+          AND a.state IS NOT DISTINCT FROM k.state
+        ORDER BY a.id DESC LIMIT 1) AS a ON true
+    WHERE k.kind <> 'settled'`;
+
+/** $2 examples of each kind; $3 as `overdue`. */
+export const UNSETTLED: Statement = {
+  name: 'reconciliation_unsettled',
+  text: `WITH unsettled AS (
+      SELECT vault, amount, block_number, id, token_amount, in_ledger,
+        CASE WHEN acknowledged_at IS NULL THEN kind ELSE 'acknowledged' END AS kind
+      FROM (${unsettledClaims('$3')}) AS u WHERE chain_id = $1)
     SELECT encode(vault, 'hex') AS vault, kind, count(*)::int AS count, sum(amount)::text AS tokens,
       count(*) FILTER (WHERE in_ledger)::int AS ledger_count,
       coalesce(sum(token_amount) FILTER (WHERE in_ledger), 0)::text AS ledger_tokens,
       (array_agg(id ORDER BY block_number, id))[1:$2] AS examples
-    FROM unsettled WHERE kind <> 'settled' GROUP BY vault, kind`,
+    FROM unsettled GROUP BY vault, kind`,
 };
 
 export const ELSEWHERE: Statement = {
@@ -142,7 +158,10 @@ export const RECORD: Statement = {
   text: `INSERT INTO redemption.reconciliation_run (at, figures, differences) VALUES ($1, $2, $3)`,
 };
 
+/** What was acknowledged while it was running may have come too late for it. */
 export const LAST_RUN: Statement = {
   name: 'reconciliation_last_run',
-  text: `SELECT at, figures, differences FROM redemption.reconciliation_run ORDER BY id DESC LIMIT 1`,
+  text: `SELECT at, figures, differences,
+      EXISTS (SELECT FROM redemption.claim_acknowledgement a WHERE a.at > run.at - interval '15 minutes') AS "isOutdated"
+    FROM redemption.reconciliation_run run ORDER BY id DESC LIMIT 1`,
 };

@@ -39,7 +39,8 @@ beforeAll(async () => {
     evidence: expiryOf(expiring),
   });
   const cancelled = await after(await deducted(), { type: 'cancel', by: 'user' });
-  const calling = await after(cancelled, { type: 'call-due', requestId: aUuid() });
+  const due = { type: 'call-due', requestId: aUuid(), neverPaid: expiryOf(cancelled) } as const;
+  const calling = await after(cancelled, due);
   const { requestId } = calling.openCall ?? { requestId: aUuid() };
   at['reverted'] = await after(calling, { type: 'revert-already', requestId });
 });

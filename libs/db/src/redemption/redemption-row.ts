@@ -22,6 +22,7 @@ import {
   type PaidJson,
   paidOf,
 } from './evidence-json.js';
+import { LOST_VOUCHER_UNTIL } from './ledger-restore-store.js';
 
 /** Where a payout plan is good, beside its terms; frozen with them. */
 export interface PayoutPlace {
@@ -93,6 +94,7 @@ const ADDRESSES: readonly string[] = ['wallet', 'plan_recipient', 'plan_vault'];
 /** What `redemptionOf` reads, of the table alias `r`. */
 export const READ_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS, ...PLACE_COLUMNS]
   .map((name) => (ADDRESSES.includes(name) ? `encode(r.${name}, 'hex') AS ${name}` : `r.${name}`))
+  .concat(LOST_VOUCHER_UNTIL)
   .join(', ');
 
 type Moment = Date | null;
@@ -143,6 +145,7 @@ export interface RedemptionRow {
   plan_vault: string | null;
   plan_chain_id: string | null;
   plan_from_block: string | null;
+  lost_voucher_until_seconds: string | null;
 }
 
 export function termValues(redemption: Redemption): unknown[] {
@@ -228,6 +231,8 @@ export function redemptionOf(row: RedemptionRow): Redemption {
     plan: planOf(row),
     deadEvidence: row.dead_evidence && deadOf(row.dead_evidence),
     paidEvidence: row.paid_evidence && paidOf(row.paid_evidence),
+    lostVoucherUntilSeconds:
+      row.lost_voucher_until_seconds === null ? null : Number(row.lost_voucher_until_seconds),
     attempts: {
       deduct: row.deduct_attempts,
       payout: row.payout_attempts,

@@ -110,6 +110,12 @@ export class RedemptionStore {
     return replayOf(await this.database.query<ReplayRow>(sql.REPLAYED, values), idempotency);
   }
 
+  /** Tokens that open redemptions may still be paid, in the smallest unit. */
+  async promisedTokens(): Promise<bigint> {
+    const [row] = await this.database.query<{ tokens: string }>(sql.PROMISED);
+    return BigInt(row?.tokens ?? 0);
+  }
+
   /** Up to `count` due redemptions that nobody has, the longest due first; nobody else gets them until the lease ends. */
   async lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {
     const { count, owner, leaseMs, dueByMs, authorised } = request;

@@ -9,7 +9,7 @@ import {
   transition,
 } from '#libs/domain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import { RedemptionStore, RedemptionViews } from '../index.js';
+import { LedgerRestoreStore, RedemptionStore, RedemptionViews } from '../index.js';
 import {
   aKey,
   aNewRedemption,
@@ -30,6 +30,14 @@ beforeAll(async () => {
   const database = await test.open();
   store = new RedemptionStore(database);
   views = new RedemptionViews(database);
+  await new LedgerRestoreStore(database).record({
+    atMs: START_MS,
+    lostSinceMs: START_MS - 60_000,
+    vouchersUntilSeconds: LOST_UNTIL_SECONDS,
+    actor: 'operator:ann',
+    command: 'ledger restored',
+    arguments: {},
+  });
 });
 afterAll(() => test.drop());
 
@@ -44,7 +52,7 @@ function eventsFor(redemption: Redemption): RedemptionEvent[] {
   };
   return [
     { type: 'call-due', requestId: aUuid() },
-    { type: 'call-due', requestId: aUuid() },
+    { type: 'call-due', requestId: aUuid(), neverPaid: expiryOf(redemption) },
     { type: 'deduct-confirmed', requestId, partnerTransactionId: 'tx-1' },
     { type: 'deduct-confirmed', requestId, partnerTransactionId: 'tx-1' },
     { type: 'deduct-id-reused', requestId },
@@ -80,6 +88,9 @@ function cancellationOf(redemption: Redemption) {
   return { reason: 'cancelled', transactionHash, block } as const;
 }
 
+/** Before the final block of the evidence. */
+const LOST_UNTIL_SECONDS = START_MS / 1000 + 1700;
+
 const steps = fc.array(
   fc.record({ pick: fc.nat(1000), waitMs: fc.constantFrom(1000, 60_000, 86_400_000) }),
   { minLength: 10, maxLength: 25 },
@@ -92,9 +103,12 @@ describe('a walk through the state machine', () => {
       fc.asyncProperty(
         steps,
         fc.subarray([...PARTNER_CAPABILITIES]),
-        async (walk, capabilities) => {
-          let before = aNewRedemption({ quoteExpiresAtMs: START_MS + 61_000 });
-          let nowMs = START_MS;
+        fc.boolean(),
+        async (walk, capabilities, isForgotten) => {
+          let nowMs = START_MS - (isForgotten ? 1000 : 0);
+          const lostVoucherUntilSeconds = isForgotten ? LOST_UNTIL_SECONDS : null;
+          const change = { quoteExpiresAtMs: START_MS + 61_000, lostVoucherUntilSeconds };
+          let before = aNewRedemption(change, nowMs);
           await store.create(before, aKey(), someLimits());
           for (const { pick, waitMs } of walk) {
             nowMs += waitMs;

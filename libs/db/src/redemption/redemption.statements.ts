@@ -35,6 +35,14 @@ export const USAGE: Statement = {
       WHERE wallet = $2 AND initial_at >= $3 AND initial_at < $4 AND state NOT IN ('reverted', 'failed')) AS wallet_tokens`,
 };
 
+/** What is open and may still be paid: the points are being taken, or a voucher is out. */
+export const PROMISED: Statement = {
+  name: 'redemption_promised',
+  text: `SELECT coalesce(sum(token_amount), 0)::text AS tokens FROM redemption.redemption
+    WHERE state NOT IN ('claimed', 'reverted', 'failed')
+      AND (state IN ('created', 'deducting', 'deducted', 'authorised') OR resume = 'authorised')`,
+};
+
 const ALL_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS];
 
 /** $1 idempotency key, $2 hash of the body, $3 actor, then the terms and the state. */

@@ -2,6 +2,7 @@
 import { fail, move, restore, type Rule } from './decision.js';
 import { type EventOf } from './redemption-event.js';
 import { type RevertReason } from './redemption.js';
+import { isForgetful, resolveForgotten } from './restored-ledger.js';
 
 const CANCELLED_BY: Readonly<Record<EventOf<'cancel'>['by'], RevertReason>> = {
   user: 'user-cancelled',
@@ -9,9 +10,11 @@ const CANCELLED_BY: Readonly<Record<EventOf<'cancel'>['by'], RevertReason>> = {
   system: 'system-cancelled',
 };
 
-/** Nothing was sent yet. */
+/** Nothing was sent yet, as far as the ledger remembers. */
 export const cancelCreated: Rule<'cancel'> = (redemption, { by }, context) =>
-  fail(redemption, context, CANCELLED_BY[by]);
+  isForgetful(redemption)
+    ? resolveForgotten(redemption, context, CANCELLED_BY[by])
+    : fail(redemption, context, CANCELLED_BY[by]);
 
 /** The payout was never authorised. */
 export const cancelDeducted: Rule<'cancel'> = (redemption, { by }, context) =>

@@ -46,6 +46,9 @@ const MESSAGES: Readonly<Record<RefusalCode, string>> = {
   'invalid-plan': 'The payout plan is not that of this redemption, or its deadline has passed.',
   'no-evidence': 'The evidence does not prove what became of the payout.',
   'not-restorable': 'The tokens may still be claimed, so the points cannot go back.',
+  'vault-not-asked': 'A final block has not said yet that the vault never pays this redemption.',
+  'ledger-restored':
+    'The ledger was restored from a backup: this redemption may have been paid, so it is not planned again.',
   'invalid-transaction-id': 'A transaction id is a text of 1 to 255 characters.',
   'transaction-id-known': 'The transaction id is already known and stays.',
   'deduction-proven': 'The partner has confirmed this deduction.',
@@ -95,7 +98,7 @@ export function fail(
   });
 }
 
-/** Rule F: the only door to `reverting`. */
+/** Rule F: the only door to `reverting`. Where no plan is known, the vault is asked behind it, before the first call. */
 export function restore(
   redemption: Redemption,
   context: TransitionContext,
@@ -152,6 +155,7 @@ export function confirmed(moved: Moved, { policy }: TransitionContext): Moved {
 /** Reasons at which two parties' books may disagree. */
 const CRITICAL: readonly RedemptionReason[] = [
   'paid-after-dead',
+  'claimed-without-plan',
   'transaction-id-reused',
   'amount-disputed',
 ];

@@ -14,19 +14,23 @@ import { nothingUnproven } from './guards.js';
 import { isAlerted } from './redemption-event.js';
 import { type RedemptionEffect } from './redemption-effect.js';
 import { type Redemption, type RedemptionReason } from './redemption.js';
+import { isForgetful, resolveForgotten } from './restored-ledger.js';
 import { DEDUCT_SCHEDULE, mayAttempt, nextAttemptAtMs } from './schedule.js';
 import { type UuidV7, uuidV7Ms } from './uuid-v7.js';
 
 /** More than a partner can honestly produce: five attempts, each with another id. */
 const MAX_CANDIDATES = 5;
 
-export const startOrExpire: Rule<'call-due'> = (redemption, { requestId }, context) =>
-  context.nowMs >= redemption.quoteExpiresAtMs
+export const startOrExpire: Rule<'call-due'> = (redemption, { requestId }, context) => {
+  if (isForgetful(redemption)) return resolveForgotten(redemption, context, 'deduction-unknown');
+  return context.nowMs >= redemption.quoteExpiresAtMs
     ? fail(redemption, context, 'quote-expired')
     : beginDeduct(redemption, requestId, context);
+};
 
 export const deductAgain: Rule<'call-due'> = (redemption, { requestId }, context) => {
   if (redemption.openCall !== null) return refuse('call-open');
+  if (isForgetful(redemption)) return resolveForgotten(redemption, context, 'deduction-unknown');
   const may = mayAttempt(DEDUCT_SCHEDULE, attemptsOf(redemption, context));
   return may
     ? beginDeduct(redemption, requestId, context)
@@ -102,7 +106,7 @@ export const deductRefused: Rule<'deduct-refused'> = (redemption, event, context
   if (!answeredCall(redemption, 'deduct', event.requestId)) return refuse('stale-call');
   const cleared = clearAttempt(redemption);
   const reason = event.code === 'ERR-USER-NOT-FOUND' ? 'user-not-found' : 'insufficient-points';
-  return nothingUnproven(cleared)
+  return nothingUnproven({ ...redemption, ...cleared })
     ? fail(redemption, context, reason, cleared)
     : deductLater(redemption, context, { change: cleared, ...waitOf(event) });
 };

@@ -3,7 +3,9 @@ import {
   FRESHNESS_WINDOW_MS,
   freshUntilMs,
   mayRestore,
+  nothingUnproven,
   provesNeverDeducted,
+  provesNeverPaid,
   revertTarget,
 } from './guards.js';
 import { PARTNER_CAPABILITIES, type PartnerCapability } from './partner-policy.js';
@@ -80,6 +82,30 @@ describe('the order of rule E', () => {
       revertTarget(given, policyOf('tombstones', 'enforces-freshness', 'signs-all-responses')),
     ).toBeUndefined();
     expect(revertTarget(UNPROVEN, policyOf('refuses-mismatched-pair'))).toBeUndefined();
+  });
+});
+
+describe('a redemption without a plan (rule F)', () => {
+  const whole = { plan: null, lostVoucherUntilSeconds: null };
+  const lost = { plan: null, lostVoucherUntilSeconds: aPlan().deadlineSeconds };
+  const cancelled = { ...aClaim(), outcome: 'dead', reason: 'cancelled' } as const;
+
+  it.each([
+    ['the vault was not asked', false, whole, undefined],
+    ['the vault knows nothing of it', true, whole, anExpiry(-900)],
+    ['a lost voucher is still good', false, lost, anExpiry(0)],
+    ['a lost voucher has expired', true, lost, anExpiry(1)],
+    ['a lost voucher was cancelled', true, lost, cancelled],
+    ['it has a plan', false, { ...whole, plan: aPlan() }, anExpiry()],
+  ])('%s: %s', (_name, expected, redemption, evidence) => {
+    expect(provesNeverPaid(redemption, evidence)).toBe(expected);
+  });
+
+  it('has calls that nobody remembers where the ledger was restored', () => {
+    const none = { unprovenAttempts: 0, lostVoucherUntilSeconds: null };
+    expect(nothingUnproven(none)).toBe(true);
+    expect(nothingUnproven({ ...none, unprovenAttempts: 1 })).toBe(false);
+    expect(nothingUnproven({ ...none, lostVoucherUntilSeconds: 1 })).toBe(false);
   });
 });
 

@@ -16,7 +16,10 @@ import {
 export const FRESHNESS_WINDOW_MS = 600_000;
 
 /** Rule F, for evidence that is offered: a final block shows that the vault can never pay this plan. */
-export function provesDead(plan: PayoutTerms, evidence: DeadEvidence): boolean {
+export function provesDead(
+  plan: Pick<PayoutTerms, 'deadlineSeconds'>,
+  evidence: DeadEvidence,
+): boolean {
   switch (evidence.reason) {
     case 'expired':
       // A block of exactly the deadline still pays.
@@ -27,7 +30,10 @@ export function provesDead(plan: PayoutTerms, evidence: DeadEvidence): boolean {
 }
 
 /** Rule G: a final block holds the claim of exactly this plan. */
-export function provesPaid(plan: PayoutTerms, evidence: PaidEvidence): boolean {
+export function provesPaid(
+  plan: Pick<PayoutTerms, 'recipient' | 'amount'>,
+  evidence: PaidEvidence,
+): boolean {
   return (
     evidence.block.number <= evidence.finalised.number &&
     evidence.recipient === plan.recipient &&
@@ -46,11 +52,27 @@ export function mayRestore({
   return deadEvidence !== null && provesDead(plan, deadEvidence);
 }
 
-/** Rule D: no call is left that may have deducted without our knowing. */
+/**
+ * Rule F, where the ledger knows of no plan: before a call gives points back, the vault must agree. What a restored ledger has forgotten
+ * is proven dead like any other voucher, by the latest deadline that it can have.
+ */
+export function provesNeverPaid(
+  { plan, lostVoucherUntilSeconds }: Pick<Redemption, 'plan' | 'lostVoucherUntilSeconds'>,
+  evidence: DeadEvidence | undefined,
+): boolean {
+  return (
+    plan === null &&
+    evidence !== undefined &&
+    provesDead({ deadlineSeconds: lostVoucherUntilSeconds ?? 0 }, evidence)
+  );
+}
+
+/** Rule D: no call is left that may have deducted without our knowing; in a restored ledger, calls may have been forgotten. */
 export function nothingUnproven({
   unprovenAttempts,
-}: Pick<Redemption, 'unprovenAttempts'>): boolean {
-  return unprovenAttempts === 0;
+  lostVoucherUntilSeconds,
+}: Pick<Redemption, 'unprovenAttempts' | 'lostVoucherUntilSeconds'>): boolean {
+  return unprovenAttempts === 0 && lostVoucherUntilSeconds === null;
 }
 
 /** From when on no copy of a deduct call is young enough to be accepted. */

@@ -3,7 +3,7 @@ import { fail, move, refuse, restored, type Rule, type TransitionContext } from 
 import { freshUntilMs, mayRestore } from './guards.js';
 import { partnerId } from './partner-answer.js';
 import { type Refusal } from './redemption-effect.js';
-import { type Redemption } from './redemption.js';
+import { type Redemption, type RedemptionReason } from './redemption.js';
 
 export const retryByOperator: Rule<'operator-retry'> = (redemption, _event, context) => {
   const refusal = settled(redemption);
@@ -36,6 +36,7 @@ export const setTransaction: Rule<'operator-set-transaction'> = (redemption, eve
 export const restoredOutOfBand: Rule<'operator-restored'> = (redemption, _event, context) =>
   settled(redemption) ??
   onlyReverting(redemption) ??
+  notAgainstTheVault(redemption) ??
   restored(redemption, context, { reason: 'restored-out-of-band' });
 
 /** Only while the partner has not said otherwise, and once no call of ours could change it any more. */
@@ -44,7 +45,8 @@ export const notDeductedOutOfBand: Rule<'operator-not-deducted'> = (
   _event,
   context,
 ) => {
-  const refusal = settled(redemption) ?? onlyReverting(redemption);
+  const refusal =
+    settled(redemption) ?? onlyReverting(redemption) ?? notAgainstTheVault(redemption);
   if (refusal !== undefined) return refusal;
   if (redemption.partnerTransactionId !== null) return refuse('deduction-proven');
   if (context.nowMs <= freshUntilMs(redemption)) return refuse('too-fresh');
@@ -80,6 +82,17 @@ function revertAfresh(
 
 function settled({ paidEvidence }: Redemption): Refusal | undefined {
   return paidEvidence === null ? undefined : refuse('contradictory-evidence');
+}
+
+/** Where the vault has something to say first: what a retry leads to asks it again. */
+const BEFORE_THE_VAULT: readonly (RedemptionReason | null)[] = [
+  'claimed-without-plan',
+  'payout-unresolved',
+];
+
+/** What a person says ends it only where the vault has nothing against it. */
+function notAgainstTheVault({ reason }: Redemption): Refusal | undefined {
+  return BEFORE_THE_VAULT.includes(reason) ? refuse('not-restorable') : undefined;
 }
 
 /** Rule F: never from `authorised` without dead evidence. */

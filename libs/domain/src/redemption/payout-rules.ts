@@ -12,14 +12,23 @@ import { provesDead, provesPaid } from './guards.js';
 import { type PayoutTerms } from './payout-evidence.js';
 import { type RedemptionEffect } from './redemption-effect.js';
 import { type Redemption } from './redemption.js';
+import { claimedUnplanned, isForgetful } from './restored-ledger.js';
 import { nextAttemptAtMs, PAYOUT_SCHEDULE } from './schedule.js';
 
 /** A payout of which the chain says nothing final for so long after its deadline is for a person to look at. */
 export const PAYOUT_OVERDUE_MS = 24 * 3_600_000;
 
+const CONTRADICTION: RedemptionEffect = {
+  kind: 'alert',
+  severity: 'critical',
+  code: 'contradiction',
+};
+
 /** The plan is frozen here, before the signer is asked: from now on the tokens may move. */
-export const authorise: Rule<'plan-committed'> = (redemption, { plan }, context) =>
-  isPlanOf(redemption, plan, context)
+export const authorise: Rule<'plan-committed'> = (redemption, { plan }, context) => {
+  // Since the backup its points may have gone back already.
+  if (isForgetful(redemption)) return refuse('ledger-restored');
+  return isPlanOf(redemption, plan, context)
     ? move(
         redemption,
         context,
@@ -33,6 +42,7 @@ export const authorise: Rule<'plan-committed'> = (redemption, { plan }, context)
         [{ kind: 'authorise-payout', plan }, { kind: 'observe-payout' }, { kind: 'notify' }],
       )
     : refuse('invalid-plan');
+};
 
 function isPlanOf(
   { wallet, tokenAmount, plan: committed }: Redemption,
@@ -52,6 +62,7 @@ export const planLater: Rule<'plan-failed'> = (redemption, _event, context) => {
   const { attempts, deductedAtMs } = redemption;
   const { nowMs, jitter } = context;
   const change = { attempts: { ...attempts, payout: attempts.payout + 1 } };
+  if (isForgetful(redemption)) return restore(redemption, context, 'payout-unavailable', change);
   const nextActionAtMs = nextAttemptAtMs(PAYOUT_SCHEDULE, {
     attempts: change.attempts.payout,
     firstAttemptAtMs: deductedAtMs ?? nowMs,
@@ -65,10 +76,7 @@ export const planLater: Rule<'plan-failed'> = (redemption, _event, context) => {
 
 export const watchOn: Rule<'payout-live'> = (redemption, event, context) => {
   const { plan, stateSinceMs } = redemption;
-  const doubt: RedemptionEffect[] =
-    event.contradiction === undefined
-      ? []
-      : [{ kind: 'alert', severity: 'critical', code: 'contradiction' }];
+  const doubt = event.contradiction === undefined ? [] : [CONTRADICTION];
   const sinceMs = Math.max((plan?.deadlineSeconds ?? 0) * 1000, stateSinceMs);
   const moved =
     context.nowMs > sinceMs + PAYOUT_OVERDUE_MS
@@ -113,12 +121,33 @@ export const dead: Rule<'payout-dead'> = (redemption, event, context) => {
   });
 };
 
-/** Cannot happen while finality holds. If it does, no more points go back, and no command gets it out of here. */
+/**
+ * Before the vault is believed that it never pays a redemption without a plan. Only a contradiction leads to a person: a chain that
+ * cannot be asked has its own alerts, and the points come back later rather than wrongly.
+ */
+export const awaitVault: Rule<'payout-live'> = (redemption, event, context) => {
+  const { plan, openCall, lostVoucherUntilSeconds, stateSinceMs } = redemption;
+  if (openCall !== null) return refuse('call-open');
+  if (plan !== null) return refuse('out-of-place');
+  const nextActionAtMs = context.nowMs + Math.max(1, Math.ceil(event.recheckMs));
+  if (event.contradiction === undefined) return move(redemption, context, { nextActionAtMs });
+  const sinceMs = Math.max((lostVoucherUntilSeconds ?? 0) * 1000, stateSinceMs);
+  const moved =
+    context.nowMs > sinceMs + PAYOUT_OVERDUE_MS
+      ? holdForAttention(redemption, context, { reason: 'payout-unresolved', resume: 'reverting' })
+      : move(redemption, context, { nextActionAtMs });
+  return { ...moved, effects: [CONTRADICTION, ...moved.effects] };
+};
+
+/** Cannot happen while finality holds and the ledger is whole. If it does, no more points go back, and no command gets it out of here. */
 export const paidAfterDead: Rule<'payout-paid'> = (redemption, event, context) => {
-  const { plan, id } = redemption;
+  const { plan, id, wallet: recipient, tokenAmount: amount, attempts } = redemption;
   const { evidence, redemptionId } = event;
-  return plan === null || redemptionId !== id || !provesPaid(plan, evidence)
-    ? refuse('no-evidence')
+  if (redemptionId !== id || !provesPaid(plan ?? { recipient, amount }, evidence)) {
+    return refuse('no-evidence');
+  }
+  return plan === null && attempts.revert === 0
+    ? claimedUnplanned(redemption, context, evidence)
     : holdForAttention(
         redemption,
         context,

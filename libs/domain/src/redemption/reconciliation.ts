@@ -37,6 +37,8 @@ export const UNSETTLED_KINDS = [
   'unpayable',
   /** Another recipient, amount or vault than the redemption has. */
   'different',
+  /** One of the last three that an operator has looked into and settled: no difference any more. */
+  'acknowledged',
 ] as const;
 export type UnsettledKind = (typeof UNSETTLED_KINDS)[number];
 

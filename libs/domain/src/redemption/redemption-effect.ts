@@ -61,6 +61,8 @@ export type RefusalCode =
   | 'invalid-plan'
   | 'no-evidence'
   | 'not-restorable'
+  | 'vault-not-asked'
+  | 'ledger-restored'
   | 'invalid-transaction-id'
   | 'transaction-id-known'
   | 'deduction-proven'

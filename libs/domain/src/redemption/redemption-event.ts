@@ -11,7 +11,11 @@ interface CallResult {
 
 interface EventFields {
   /** The next call to the partner is due; `requestId` is minted for it. */
-  'call-due': { readonly requestId: UuidV7 };
+  'call-due': {
+    readonly requestId: UuidV7;
+    /** What the vault says of a redemption without a plan; without it, no call gives its points back. */
+    readonly neverPaid?: DeadEvidence;
+  };
 
   /** A verified success, or a signed ERR-DUPLICATE-REQUEST that names the deduction; the id belongs to no other redemption. */
   'deduct-confirmed': CallResult & { readonly partnerTransactionId: string };

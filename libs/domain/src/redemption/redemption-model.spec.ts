@@ -6,7 +6,8 @@ import { REDEMPTION_STATES } from './redemption.js';
 import { EVENTS } from './testing/events.js';
 import { breachesOf } from './testing/invariants.js';
 import { type Fault, FAULTS } from './testing/model-network.js';
-import { ModelRun, type RunPlan } from './testing/model-run.js';
+import { type RunPlan } from './testing/model-plan.js';
+import { ModelRun } from './testing/model-run.js';
 
 /** What the partner can do and what is recorded of it: all, what makes one way of rule E work or fail, or anything. */
 const capabilities = fc.oneof(
@@ -71,6 +72,7 @@ const ENDS = [
 
 describe('the state machine against a misbehaving partner and a chain that changes its mind', () => {
   const reached = new Set<string>();
+  const restored = new Set<string>();
 
   it('keeps I1 to I10 in every run, and every run ends', () => {
     fc.assert(
@@ -97,6 +99,35 @@ describe('the state machine against a misbehaving partner and a chain that chang
         }
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  it('keeps them when the ledger is restored from a backup of any earlier moment, and every run ends', () => {
+    fc.assert(
+      fc.property(plans, fc.nat(40), (plan, steps) => {
+        const run = new ModelRun(plan);
+        run.work(steps);
+        run.restore();
+        run.work();
+        run.settle();
+        expect(breachesOf(run)).toEqual([]);
+        for (let round = 0; round < 3 && run.row.state === 'attention'; round++) {
+          run.command();
+          run.work();
+          run.settle();
+          expect(breachesOf(run)).toEqual([]);
+        }
+        const { state, reason } = run.row;
+        restored.add(`${state} ${reason ?? ''}`);
+      }),
+      { numRuns: 2000 },
+    );
+    expect([...restored]).toEqual(
+      expect.arrayContaining([
+        'claimed ',
+        'failed never-deducted',
+        'attention claimed-without-plan',
+      ]),
     );
   });
 

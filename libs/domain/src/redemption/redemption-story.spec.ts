@@ -36,7 +36,11 @@ function follow(events: readonly RedemptionEvent[], policy?: TransitionContext['
   return { row, effects };
 }
 
-const due = (requestId: typeof FIRST): RedemptionEvent => ({ type: 'call-due', requestId });
+const due = (requestId: typeof FIRST): RedemptionEvent => ({
+  type: 'call-due',
+  requestId,
+  neverPaid: anExpiry(),
+});
 const deductedBy = (requestId: typeof FIRST): RedemptionEvent => ({
   type: 'deduct-confirmed',
   requestId,

@@ -67,6 +67,7 @@ export type RedemptionReason =
   | 'revert-exhausted'
   | 'payout-unresolved'
   | 'paid-after-dead'
+  | 'claimed-without-plan'
   // out of attention
   | 'operator-retried'
   | 'restored-out-of-band'
@@ -136,6 +137,11 @@ export interface Redemption extends RedemptionTerms {
   readonly plan: PayoutTerms | null;
   readonly deadEvidence: DeadEvidence | null;
   readonly paidEvidence: PaidEvidence | null;
+  /**
+   * The ledger was restored from a backup after this redemption was made, and what it lacks may be a voucher: one could be claimed until
+   * then, in Unix seconds. Null where nothing was lost.
+   */
+  readonly lostVoucherUntilSeconds: number | null;
 
   readonly attempts: { readonly deduct: number; readonly payout: number; readonly revert: number };
   readonly firstDeductAtMs: number | null;
@@ -178,6 +184,7 @@ export function newRedemption(terms: RedemptionTerms, nowMs: number): Redemption
     plan: null,
     deadEvidence: null,
     paidEvidence: null,
+    lostVoucherUntilSeconds: null,
     attempts: { deduct: 0, payout: 0, revert: 0 },
     firstDeductAtMs: null,
     lastDeductAtMs: null,

@@ -10,7 +10,13 @@ import {
   type Rule,
   type TransitionContext,
 } from './decision.js';
-import { freshUntilMs, mayRestore, provesNeverDeducted, revertTarget } from './guards.js';
+import {
+  freshUntilMs,
+  mayRestore,
+  provesNeverDeducted,
+  provesNeverPaid,
+  revertTarget,
+} from './guards.js';
 import { type RedemptionEffect, type RevertBody } from './redemption-effect.js';
 import { isAlerted } from './redemption-event.js';
 import {
@@ -34,9 +40,12 @@ const REVERT_TEXTS: Readonly<Record<RevertReason, string>> = {
   'claim-timeout': 'Timeout: the redemption was not claimed',
 };
 
-export const revertNow: Rule<'call-due'> = (redemption, { requestId }, context) => {
+export const revertNow: Rule<'call-due'> = (redemption, { requestId, neverPaid }, context) => {
   if (redemption.openCall !== null) return refuse('call-open');
   if (!mayRestore(redemption)) return refuse('not-restorable');
+  if (redemption.plan === null && !provesNeverPaid(redemption, neverPaid)) {
+    return refuse('vault-not-asked');
+  }
   if (redemption.attempts.revert > 0 && !mayAttempt(REVERT_SCHEDULE, so(redemption, context))) {
     return hold(redemption, context, 'revert-exhausted');
   }

@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TransitionContext } from './decision.js';
-import { type RefusalCode } from './redemption-effect.js';
 import { REDEMPTION_EVENT_TYPES, type RedemptionEventType } from './redemption-event.js';
-import { type Redemption, REDEMPTION_STATES, type RedemptionState } from './redemption.js';
+import { REDEMPTION_STATES, type RedemptionState } from './redemption.js';
 import {
   aCall,
   aClaim,
@@ -14,32 +12,12 @@ import {
   START_MS,
 } from './testing/builders.js';
 import { EVENTS, outcomeOf } from './testing/events.js';
+import { noteIn, unplannedWays, type Way } from './testing/ways.js';
 import { cellOf, transition } from './transition.js';
 
-/** Another way out of a cell than the straight one, and what it takes. */
-interface Way {
-  readonly name: string;
-  readonly state: RedemptionState;
-  readonly type: RedemptionEventType;
-  readonly given: {
-    readonly redemption?: Partial<Redemption>;
-    /** In place of the straight event's own. */
-    readonly event?: object;
-    readonly context?: Partial<TransitionContext>;
-  };
-  readonly expected: RedemptionState | `!${RefusalCode}`;
-}
-
 function ways(): Way[] {
-  const ways: Way[] = [];
-  const way = (
-    name: string,
-    [state, type]: [RedemptionState, RedemptionEventType],
-    given: Way['given'],
-    expected: Way['expected'],
-  ) => {
-    ways.push({ name, state, type, given, expected });
-  };
+  const ways = unplannedWays();
+  const way = noteIn(ways);
   const late = { nowMs: START_MS + 400_000 };
   const noCall = { openCall: null };
   const none = { ...noCall, unprovenAttempts: 0, exposure: 'none' } as const;
@@ -191,6 +169,13 @@ function ways(): Way[] {
     { ...found, event: { signed: false } },
     'attention',
   );
+  for (const reason of ['claimed-without-plan', 'payout-unresolved'] as const) {
+    const held = { redemption: { ...nameless, reason }, context: hours(9) };
+    way(reason, ['attention', 'operator-restored'], held, '!not-restorable');
+    way(reason, ['attention', 'operator-not-deducted'], held, '!not-restorable');
+    way(reason, ['attention', 'operator-retry'], held, 'reverting');
+    way(reason, ['attention', 'operator-set-transaction'], held, 'reverting');
+  }
   const inAttention = (type: RedemptionEventType): [RedemptionState, RedemptionEventType] => [
     'attention',
     type,

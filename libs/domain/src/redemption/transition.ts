@@ -52,8 +52,8 @@ const FINAL = everywhere('final');
 const TABLE: Readonly<Record<RedemptionState, Row>> = {
   created: {
     ...IDLE,
-    'call-due': { rule: deduct.startOrExpire, to: ['deducting', 'failed'] },
-    cancel: { rule: cancelling.cancelCreated, to: ['failed'] },
+    'call-due': { rule: deduct.startOrExpire, to: ['deducting', 'failed', 'reverting'] },
+    cancel: { rule: cancelling.cancelCreated, to: ['failed', 'reverting'] },
   },
   deducting: {
     ...IDLE,
@@ -82,7 +82,8 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
   reverting: {
     ...IDLE,
     'call-due': { rule: revert.revertNow, to: ['reverting', 'attention'] },
-    'payout-paid': { rule: payout.paidAfterDead, to: ['attention'] },
+    'payout-live': { rule: payout.awaitVault, to: ['reverting', 'attention'] },
+    'payout-paid': { rule: payout.paidAfterDead, to: ['claimed', 'attention'] },
     'revert-confirmed': { rule: revert.revertConfirmed, to: ['reverted'] },
     'revert-already': { rule: revert.alreadyReverted, to: ['reverted'] },
     'revert-not-found': { rule: revert.revertNotFound, to: ['reverting', 'failed', 'attention'] },

@@ -5,7 +5,8 @@ import { exchange, expectError, expectSigned } from '../../testing/wire.support-
 import { Admissions } from '../keys/admission.js';
 import { CredentialCache } from '../keys/credential-cache.js';
 import { MemoryRateLimiter } from '#libs/cache';
-import { ClientErrors, type ParseError } from './client-errors.js';
+import { type ParseError } from '#libs/platform';
+import { signedClientErrors } from './client-errors.js';
 
 const SECRET = 'anonymous';
 let server: Server | undefined;
@@ -18,7 +19,7 @@ afterEach(() => {
 async function failing(...errors: ParseError[]): Promise<number> {
   const clock = new FakeClock(0);
   const cache = new CredentialCache(() => Promise.resolve(undefined), clock);
-  const clientErrors = new ClientErrors(
+  const clientErrors = signedClientErrors(
     new Admissions(cache, new MemoryRateLimiter(clock), SECRET),
   );
   server = createServer((socket) => {
@@ -33,7 +34,7 @@ async function failing(...errors: ParseError[]): Promise<number> {
 
 const failure = (fields: Partial<ParseError>): ParseError => Object.assign(new Error('x'), fields);
 
-describe('ClientErrors', () => {
+describe('signedClientErrors', () => {
   it.each([
     ['ERR_HTTP_REQUEST_TIMEOUT', 408],
     ['HPE_HEADER_OVERFLOW', 431],

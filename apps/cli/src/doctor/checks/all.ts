@@ -4,6 +4,7 @@ import { databaseCheck } from './database.check.js';
 import { endpointChecks } from './endpoint.check.js';
 import { indexCheck } from './index.check.js';
 import { priceCheck } from './price.check.js';
+import { priceSourceCheck } from './price-source.check.js';
 import { readerCheck } from './reader.check.js';
 import { redisCheck } from './redis.check.js';
 import { schemaCheck } from './schema.check.js';
@@ -22,6 +23,7 @@ export function checksFor(read: ReadDoctorSettings): readonly Check[] {
     readerCheck,
     secretsCheck,
     indexCheck,
+    priceSourceCheck,
     priceCheck,
     redisCheck,
     ...endpointChecks(read.settings),

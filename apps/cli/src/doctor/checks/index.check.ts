@@ -1,11 +1,20 @@
-import { type IndexState } from '#libs/db';
+import { loadStakeEvents } from '#libs/chain';
+import {
+  fingerprintOf,
+  type IndexSettings,
+  type IndexState,
+  type SettingDifference,
+  settingDifferences,
+} from '#libs/db';
 import { type Check } from '../check.js';
 import { type DoctorSettings } from '../doctor.settings.js';
 import { fault, type Finding, notChecked, ok, warning } from '../finding.js';
 import { duration } from '../../output/moments.js';
-import { indexedContracts } from '../../audit/indexed-contracts.js';
 
 const NAME = 'index';
+/** As the indexer has it. */
+const DEFAULT_EVENTS = 'staked-withdrawn';
+const SETTINGS_OF_AN_INDEX = 5;
 const REINDEXING = 'See docs/operating/reindexing.md.';
 
 /** Whether there is an index, of these settings, not halted and not behind. */
@@ -19,13 +28,7 @@ export const indexCheck: Check = {
       yield notChecked(NAME, 'there is none yet; the indexer makes it');
       return;
     }
-    for (const difference of differences(state, subject.settings)) {
-      yield fault(
-        `${NAME}: settings`,
-        difference,
-        `Set it back, or index into another database. ${REINDEXING}`,
-      );
-    }
+    yield* settingsFindings(state, subject.settings);
     if (state.halted !== undefined) {
       const since = duration(subject.clock.nowMs() - state.halted.at.getTime());
       yield fault(NAME, `halted ${since} ago: ${state.halted.reason}`, REINDEXING);
@@ -57,18 +60,59 @@ function lagFinding(
 }
 
 /** What the indexer would refuse to start for, of the settings that are given here. */
-function differences(state: IndexState, settings: DoctorSettings): string[] {
-  const { contracts, startBlock } = indexedContracts(state);
-  const pairs: readonly (readonly [string, string | undefined, string | undefined])[] = [
-    ['CHAIN_ID', settings.chainId?.toString(), state.chainId.toString()],
-    ['STAKE_CONTRACT', settings.stakeContract?.join(','), contracts.join(',')],
-    ['STAKE_START_BLOCK', settings.stakeStartBlock?.toString(), startBlock?.toString()],
-    ['TOKEN_CONTRACT', settings.tokenContract, state.tokenContract],
-  ];
-  return pairs
-    .filter(([, given, stored]) => given !== undefined && stored !== undefined && given !== stored)
-    .map(
-      ([variable, given, stored]) =>
-        `${variable} is ${given ?? ''}; the index was made with ${stored ?? ''}`,
+async function* settingsFindings(
+  state: IndexState,
+  settings: DoctorSettings,
+): AsyncGenerator<Finding> {
+  const what = `${NAME}: settings`;
+  const given = await givenSettings(settings);
+  const differences = settingDifferences(state, given);
+  for (const difference of differences) {
+    yield fault(
+      what,
+      `the index in this database was made with other settings: ${differenceText(difference)}`,
+      `The indexer does not start with it: set it back, or index into another database. ${REINDEXING}`,
     );
+  }
+  if (differences.length > 0 || !isWhole(given)) return;
+  yield fingerprintOf(given) === state.fingerprint
+    ? ok(what, 'those that the index was made with')
+    : fault(
+        what,
+        'what is stored of the settings of the index does not belong to its fingerprint',
+        `Somebody changed the row by hand. Index again. ${REINDEXING}`,
+      );
+}
+
+/** As the indexer writes them with an index; what is not set here is left out. */
+async function givenSettings(settings: DoctorSettings): Promise<Partial<IndexSettings>> {
+  const { chainId, stakeContract, stakeStartBlock, stakeEvents, tokenContract } = settings;
+  // Whoever names the contracts has the settings of the indexer, where this one has a default.
+  const events = stakeEvents ?? (stakeContract && DEFAULT_EVENTS);
+  return {
+    ...(chainId !== undefined && { chainId }),
+    ...(stakeContract !== undefined && { stakeContracts: stakeContract }),
+    ...(stakeStartBlock !== undefined && { startBlock: stakeStartBlock.toString() }),
+    ...(tokenContract !== undefined && { tokenContract }),
+    ...(events !== undefined && { events: await loadStakeEvents(events) }),
+  };
+}
+
+function isWhole(given: Partial<IndexSettings>): given is IndexSettings {
+  return Object.keys(given).length === SETTINGS_OF_AN_INDEX;
+}
+
+function differenceText({ variable, stored, wanted }: SettingDifference): string {
+  const name = variable === 'STAKE_EVENTS' ? signatures : plain;
+  return `${variable} is ${name(wanted)}; the index was made with ${name(stored)}`;
+}
+
+function plain(json: string): string {
+  return json.replaceAll(/["[\]]/g, '');
+}
+
+/** The events' signatures say enough, unless only their other parts differ. */
+function signatures(json: string): string {
+  const found = [...json.matchAll(/"signature":"([^"]*)"/g)].map(([, signature]) => signature);
+  return found.length > 0 ? found.join(' and ') : 'others';
 }

@@ -1,37 +1,71 @@
-import { PriceStore } from '#libs/db';
+import { type Price, PriceStore } from '#libs/db';
+import { nameOfSource } from '#libs/price';
 import { type Check } from '../check.js';
-import { notChecked, ok, warning } from '../finding.js';
+import { type Finding, notChecked, ok, warning } from '../finding.js';
+import { type SeenPrice } from '../seen-price.js';
+import { type Subject } from '../subject.js';
 import { duration } from '../../output/moments.js';
 
 const NAME = 'price';
-const NONE = 'none';
+/** The indexer reads every minute: the stored price may be this much behind what the source says. */
+const BEHIND_MS = 300_000;
 
-/** Whether the indexer brings in prices: how old the newest one is. */
+/** Whether the indexer brings in what PRICE_SOURCE says: how old the newest stored price is, and whose. */
 export const priceCheck: Check = {
   name: NAME,
   needs: ['DATABASE_URL'],
   needsDatabase: true,
   async *look(subject) {
-    const { priceSource, priceMaxAgeSeconds } = subject.settings;
-    if (priceSource === NONE) {
-      yield ok(NAME, 'PRICE_SOURCE is none: answers have no price, and nothing is redeemed');
-      return;
-    }
+    const { priceSource } = subject.settings;
+    // Said by the check of the source.
+    if (priceSource?.kind === 'none') return;
     const price = await new PriceStore(await subject.database()).newest();
     if (price === undefined) {
       yield priceSource === undefined
         ? notChecked(NAME, 'none is stored, and PRICE_SOURCE is not set')
-        : warning(NAME, 'none is stored', 'Look for the price in the log of the indexer.');
+        : warning(NAME, 'none is stored', mendOf(await subject.price()));
       return;
     }
-    const ageMs = subject.clock.nowMs() - price.observedAt.getTime();
-    const found = `${price.usd} USD by ${price.source}, ${duration(ageMs)} old`;
-    yield ageMs <= priceMaxAgeSeconds * 1000
-      ? ok(NAME, found)
-      : warning(
-          NAME,
-          `${found}: older than PRICE_MAX_AGE_SECONDS (${priceMaxAgeSeconds}), so it is left out and nothing is redeemed`,
-          'Check PRICE_SOURCE and look for the price in the log of the indexer.',
-        );
+    yield storedFinding(price, await subject.price(), subject);
   },
 };
+
+function storedFinding(price: Price, seen: SeenPrice, { clock, settings }: Subject): Finding {
+  const { priceSource, priceMaxAgeSeconds } = settings;
+  const ageMs = clock.nowMs() - price.observedAt.getTime();
+  const found = `${price.usd} USD by ${price.source}, ${duration(ageMs)} old`;
+  if (ageMs > priceMaxAgeSeconds * 1000) {
+    return warning(
+      NAME,
+      `${found}: older than PRICE_MAX_AGE_SECONDS (${priceMaxAgeSeconds}), so it is left out and nothing is redeemed`,
+      mendOf(seen),
+    );
+  }
+  if (priceSource === undefined || priceSource.kind === 'none') return ok(NAME, found);
+  const wanted = nameOfSource(priceSource);
+  if (wanted !== price.source || (priceSource.kind === 'fixed' && priceSource.usd !== price.usd)) {
+    const given = priceSource.kind === 'fixed' ? `${wanted}:${priceSource.usd}` : wanted;
+    return warning(
+      NAME,
+      `${found}; PRICE_SOURCE is ${given}`,
+      'The indexer runs with another PRICE_SOURCE: restart it with this one, or correct it here.',
+    );
+  }
+  const behindMs =
+    seen.kind === 'read' ? seen.reading.observedAt.getTime() - price.observedAt.getTime() : 0;
+  return behindMs > BEHIND_MS
+    ? warning(NAME, `${found}; the source has one ${duration(behindMs)} newer`, mendOf(seen))
+    : ok(NAME, found);
+}
+
+function mendOf(seen: SeenPrice): string {
+  switch (seen.kind) {
+    case 'failed':
+      return 'Mend `price source`.';
+    case 'read':
+      return 'The source answers here: see whether an indexer runs (`indexer`), and look for the price in its log.';
+    case 'off':
+    case 'no-chain':
+      return 'Check PRICE_SOURCE of the indexer, and look for the price in its log.';
+  }
+}

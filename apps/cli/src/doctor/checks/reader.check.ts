@@ -17,7 +17,7 @@ export const readerCheck: Check = {
         applicationName: 'lowmark doctor',
         poolSize: 1,
         readOnly: true,
-        anySchema: true,
+        schema: 'any',
       });
       try {
         await new IndexStore(database).state();

@@ -69,6 +69,18 @@ export class ModelChain {
     );
   }
 
+  /** Of a redemption without a plan, as the service asks: first for its status, then for whatever ended it. */
+  observeUnplanned(
+    terms: Omit<PayoutTerms, 'deadlineSeconds'>,
+    lostUntilSeconds: number | null,
+    nowSeconds: number,
+  ): PayoutEvidence {
+    const first = this.observe({ ...terms, deadlineSeconds: lostUntilSeconds ?? 0 }, nowSeconds);
+    const isDoubtful = first.outcome === 'live' && first.doubt !== undefined;
+    const deadlineSeconds = Number.MAX_SAFE_INTEGER;
+    return isDoubtful ? this.observe({ ...terms, deadlineSeconds }, nowSeconds) : first;
+  }
+
   private happen(kind: VaultEvent['kind'], seconds: number): VaultEvent {
     return { kind, block: aBlock(seconds) };
   }

@@ -2,37 +2,30 @@
  * One run of the state machine against the model partner and the model chain. A tape of numbers decides every fault, crash, delay, wish
  * and order; when it is at its end, one kind of fault goes on for ever. The run keeps what the invariants are judged by.
  */
-import { type BlockHash } from '../../chain/block.js';
 import { lostCallEvent } from '../call-event.js';
 import { type Decision, type Moved } from '../decision.js';
-import { type PartnerPolicy } from '../partner-policy.js';
 import { payoutEvent } from '../payout-event.js';
 import { isFinal } from '../public-status.js';
 import { type RedemptionEffect } from '../redemption-effect.js';
 import { type RedemptionEvent } from '../redemption-event.js';
-import { type BookingStep, type Redemption } from '../redemption.js';
+import { type PayoutTerms } from '../payout-evidence.js';
+import { type DeadEvidence, type Redemption } from '../redemption.js';
 import { transition } from '../transition.js';
 import { type UuidV7 } from '../uuid-v7.js';
 import { aRedemption, aUuid, START_MS } from './builders.js';
 import { FINALITY_SECONDS, ModelChain } from './model-chain.js';
-import { type Fault, ModelNetwork } from './model-network.js';
-import { ModelPartner, type PartnerNature } from './model-partner.js';
-
-export interface RunPlan {
-  readonly tape: readonly number[];
-  readonly nature: PartnerNature;
-  readonly policy: PartnerPolicy;
-  /** What may happen to a call of each step, each as likely as the others. */
-  readonly faults: Readonly<Record<BookingStep, readonly Fault[]>>;
-  /** What happens to every call after the tape. */
-  readonly lastFault: Fault;
-}
-
-/** A call that nobody answered for within the time allowed is taken for lost. */
-const NO_HASH = `0x${'0'.repeat(64)}` as BlockHash;
-const LEASE_MS = 45_000;
-const MAX_STEPS = 400;
-const DELAYS_MS = [1000, 60_000, 250_000, 299_000, 400_000, 1_200_000, 20_000_000] as const;
+import {
+  CLOCKS_SECONDS,
+  DELAYS_MS,
+  faultFor,
+  hastyEvents,
+  LEASE_MS,
+  MAX_STEPS,
+  type RunPlan,
+  TTL_SECONDS,
+} from './model-plan.js';
+import { ModelNetwork } from './model-network.js';
+import { ModelPartner } from './model-partner.js';
 
 export class ModelRun {
   readonly partner: ModelPartner;
@@ -46,11 +39,28 @@ export class ModelRun {
   private at = 0;
   private serial = 10;
   private strayResults: RedemptionEvent[] = [];
+  private forgotten: PayoutTerms | null = null;
 
   constructor(readonly plan: RunPlan) {
     this.partner = new ModelPartner(plan.nature);
     this.network = new ModelNetwork(this.partner, plan.policy);
     this.history.push(aRedemption('created'));
+  }
+
+  /** A backup takes the place of the ledger, and the operator says so; what happened since, and the voucher, stay as they are. */
+  restore(): void {
+    const before = this.history.splice(0);
+    this.forgotten = before.findLast(({ plan }) => plan !== null)?.plan ?? null;
+    const open = before.filter(({ state }) => !isFinal(state));
+    const old = open[this.choose(open.length)] ?? aRedemption('created');
+    const lostVoucherUntilSeconds = this.nowSeconds + TTL_SECONDS + CLOCKS_SECONDS;
+    this.history.push({ ...old, lostVoucherUntilSeconds });
+    this.effects.splice(0);
+  }
+
+  /** The voucher that is out, remembered or not. */
+  private get voucher(): PayoutTerms | null {
+    return this.row.plan ?? this.forgotten;
   }
 
   get row(): Redemption {
@@ -71,8 +81,8 @@ export class ModelRun {
   }
 
   /** Works until the redemption has ended; at most so many steps as a stuck machine would need for ever. */
-  work(): void {
-    for (let step = 0; step < MAX_STEPS && !this.hasEnded(); step++) {
+  work(steps = MAX_STEPS): void {
+    for (let step = 0; step < steps && !this.hasEnded(); step++) {
       this.interfere();
       if (this.hasEnded()) return;
       this.nowMs = Math.max(this.nowMs, this.row.nextActionAtMs ?? this.nowMs);
@@ -83,13 +93,12 @@ export class ModelRun {
 
   /** Lets every call still under way arrive, and the user try everything once more. */
   settle(): void {
+    const { voucher } = this;
+    if (voucher) this.chain.claim(voucher, this.nowSeconds);
     this.nowMs += Math.max(...DELAYS_MS);
     this.network.deliver(this.nowMs);
-    const { plan } = this.row;
-    if (plan) {
-      this.chain.claim(plan, this.nowSeconds);
-      this.chain.claimInAFork(plan, this.nowSeconds);
-    }
+    if (voucher) this.chain.claim(voucher, this.nowSeconds);
+    if (voucher) this.chain.claimInAFork(voucher, this.nowSeconds);
     this.nowMs += FINALITY_SECONDS * 1000;
   }
 
@@ -132,10 +141,11 @@ export class ModelRun {
     if (calls !== records) this.breaches.push('a call without its row (rule A)');
     if (calls > 0 && next.exposure !== 'possible')
       this.breaches.push('a call without exposure (rule A)');
-    if (next.state === 'reverting' && !this.tokensAreSafe(next)) {
+    this.history.push(next);
+    // In a restored ledger the vault is asked before the first call.
+    if (next.state === 'reverting' && this.forgotten === null && !this.tokensAreSafe()) {
       this.breaches.push('points on their way back while tokens can move (rule F)');
     }
-    this.history.push(next);
     this.effects.push(...effects);
     // A voucher is out as soon as the plan is committed; what the service does after the commit may be lost in a crash.
     if (effects.some(({ kind }) => kind === 'cancel-payout') && this.choose(2) === 1) {
@@ -143,13 +153,15 @@ export class ModelRun {
     }
   }
 
-  private tokensAreSafe({ plan }: Redemption): boolean {
-    return plan === null || this.chain.isDeadForGood(plan, this.nowSeconds);
+  /** By the rules of the chain: no token will ever move any more. */
+  tokensAreSafe(): boolean {
+    const { voucher } = this;
+    return voucher === null || this.chain.isDeadForGood(voucher, this.nowSeconds);
   }
 
   /** What others do between two steps of ours. */
   private interfere(): void {
-    const { plan } = this.row;
+    const plan = this.voucher;
     switch (this.choose(14)) {
       case 1:
         this.apply({ type: 'cancel', by: 'user' });
@@ -187,16 +199,7 @@ export class ModelRun {
   /** Events that prove nothing: the wall clock's, a stray worker's, a hasty observer's. */
   private meddle(): void {
     const { row } = this;
-    if (row.plan) {
-      const finalised = { number: 1n, hash: NO_HASH, timestampSeconds: row.plan.deadlineSeconds };
-      const evidence = { outcome: 'dead', reason: 'expired', finalised } as const;
-      this.apply({ type: 'payout-dead', redemptionId: row.id, evidence });
-      const block = { ...finalised, number: 2n };
-      const cancelled = { outcome: 'dead', reason: 'cancelled', finalised, block } as const;
-      const transactionHash = NO_HASH;
-      const early = { ...cancelled, transactionHash };
-      this.apply({ type: 'payout-dead', redemptionId: row.id, evidence: early });
-    }
+    for (const event of hastyEvents(row)) this.apply(event);
     for (const type of ['operator-restored', 'operator-not-deducted', 'operator-retry'] as const) {
       this.apply({ type });
     }
@@ -216,19 +219,22 @@ export class ModelRun {
     switch (row.state) {
       case 'created':
       case 'deducting':
-      case 'reverting': {
-        const decision = this.apply({ type: 'call-due', requestId: this.newId() });
-        if (decision.kind === 'moved') this.call(decision.effects);
+        this.begin();
         return;
-      }
+      case 'reverting':
+        if (row.plan === null) this.askTheVault(row);
+        else this.begin();
+        return;
       case 'deducted': {
         if (this.choose(6) === 1) {
           this.apply({ type: 'plan-failed' });
           return;
         }
-        const deadlineSeconds = this.nowSeconds + 1800;
+        const deadlineSeconds = this.nowSeconds + TTL_SECONDS;
         const { wallet: recipient, tokenAmount: amount } = row;
-        this.apply({ type: 'plan-committed', plan: { recipient, amount, deadlineSeconds } });
+        const plan = { recipient, amount, deadlineSeconds };
+        const decision = this.apply({ type: 'plan-committed', plan });
+        if (decision.kind === 'refused') this.apply({ type: 'plan-failed' });
         return;
       }
       case 'authorised': {
@@ -248,17 +254,32 @@ export class ModelRun {
     }
   }
 
+  private begin(neverPaid?: DeadEvidence): void {
+    const proof = neverPaid === undefined ? {} : { neverPaid };
+    const decision = this.apply({ type: 'call-due', requestId: this.newId(), ...proof });
+    if (decision.kind === 'moved') this.call(decision.effects);
+  }
+
+  private askTheVault({ id, wallet, tokenAmount, lostVoucherUntilSeconds }: Redemption): void {
+    const terms = { recipient: wallet, amount: tokenAmount };
+    const evidence = this.chain.observeUnplanned(terms, lostVoucherUntilSeconds, this.nowSeconds);
+    if (evidence.outcome === 'dead') this.begin(evidence);
+    else this.apply(payoutEvent(id, evidence, 300_000));
+  }
+
   private call(effects: readonly RedemptionEffect[]): void {
     for (const effect of effects) {
       if (effect.kind !== 'call-partner') continue;
       const { request, requestId } = effect;
       const { openCall } = this.row;
       if (openCall === null) throw new Error('A call was made that is not open.');
-      if (request.step === 'revert' && !this.tokensAreSafe(this.row)) {
+      if (request.step === 'revert' && !this.tokensAreSafe()) {
         this.breaches.push('a revert while tokens can move (rule F)');
       }
       const fault =
-        this.at < this.plan.tape.length ? this.chooseFault(request.step) : this.plan.lastFault;
+        this.at < this.plan.tape.length
+          ? faultFor(this.plan, request.step, (size) => this.choose(size))
+          : this.plan.lastFault;
       const delayMs = DELAYS_MS[this.choose(DELAYS_MS.length)] ?? 0;
       const isLate =
         fault === 'request-late' || (fault === 'crash-before-call' && this.choose(2) === 1);
@@ -270,19 +291,6 @@ export class ModelRun {
       if (this.choose(8) === 1) this.strayResults.push(event);
       else this.apply(event);
     }
-  }
-
-  private chooseFault(step: BookingStep): Fault {
-    const faults = this.plan.faults[step];
-    const fault = faults[this.choose(faults.length)] ?? 'none';
-    // A copy is harmless only where it is refused as one; elsewhere the interface leaves no defence.
-    const knowsCopies = this.plan.nature.does.includes('enforces-freshness');
-    return fault === 'reply-of-a-copy' && !knowsCopies ? 'reply-lost' : fault;
-  }
-
-  /** A worker died right after the commit. */
-  private abandonCall(): void {
-    if (this.row.openCall !== null) this.nowMs += LEASE_MS;
   }
 
   private newId(): UuidV7 {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { fingerprintOf, type IndexSettings, requireSameSettings } from './fingerprint.js';
+import {
+  fingerprintOf,
+  type IndexSettings,
+  requireSameSettings,
+  settingDifferences,
+} from './index-settings.js';
 
 const settings: IndexSettings = {
   chainId: 2741,
@@ -28,5 +33,20 @@ describe('requireSameSettings', () => {
     expect(() => {
       requireSameSettings(stored, { ...settings, ...change });
     }).toThrow(new RegExp(`${variable} was .* and is now `));
+  });
+
+  it('refuses settings that do not belong to their fingerprint', () => {
+    expect(() => {
+      requireSameSettings({ ...stored, fingerprint: 'other' }, settings);
+    }).toThrow('does not belong to its fingerprint');
+  });
+});
+
+describe('settingDifferences', () => {
+  it('compares only what is given', () => {
+    expect(settingDifferences(stored, {})).toEqual([]);
+    expect(settingDifferences(stored, { chainId: 2741, startBlock: '7' })).toEqual([
+      { variable: 'STAKE_START_BLOCK', stored: '"1200"', wanted: '"7"' },
+    ]);
   });
 });

@@ -27,22 +27,45 @@ export function fingerprintOf(settings: IndexSettings): string {
   return createHash('sha256').update(canonicalJson(settings)).digest('hex');
 }
 
-/** @throws SettingsChangedError naming each setting with both values */
-export function requireSameSettings(
-  stored: { readonly fingerprint: string; readonly settings: Record<string, unknown> },
-  wanted: IndexSettings,
-): void {
-  if (stored.fingerprint === fingerprintOf(wanted)) return;
-  const differences = Object.entries(wanted)
-    .filter(
-      ([name, value]) => canonicalJson(value) !== canonicalJson(stored.settings[name] ?? null),
-    )
-    .map(
-      ([name, value]) =>
-        `${VARIABLES[name] ?? name} was ${canonicalJson(stored.settings[name] ?? null)} and is now ${canonicalJson(value)}`,
-    );
-  throw new SettingsChangedError(differences);
+/** One setting that an index was made with another value of; both as canonical JSON. */
+export interface SettingDifference {
+  /** `STAKE_CONTRACT` */
+  readonly variable: string;
+  readonly stored: string;
+  readonly wanted: string;
 }
+
+export interface StoredSettings {
+  readonly fingerprint: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** Where the settings that are given differ from those of the index; those that are not given are not compared. */
+export function settingDifferences(
+  { settings }: Pick<StoredSettings, 'settings'>,
+  wanted: Partial<IndexSettings>,
+): SettingDifference[] {
+  return Object.entries(wanted)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ({
+      variable: VARIABLES[name] ?? name,
+      stored: canonicalJson(settings[name] ?? null),
+      wanted: canonicalJson(value),
+    }))
+    .filter(({ stored, wanted }) => stored !== wanted);
+}
+
+/** @throws SettingsChangedError naming each setting with both values */
+export function requireSameSettings(stored: StoredSettings, wanted: IndexSettings): void {
+  if (stored.fingerprint === fingerprintOf(wanted)) return;
+  const differences = settingDifferences(stored, wanted);
+  if (differences.length === 0) throw new SettingsChangedError([FORGED]);
+  throw new SettingsChangedError(
+    differences.map((one) => `${one.variable} was ${one.stored} and is now ${one.wanted}`),
+  );
+}
+
+const FORGED = 'what is stored of them does not belong to its fingerprint';
 
 const VARIABLES: Record<string, string> = {
   chainId: 'CHAIN_ID',

@@ -1,0 +1,147 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Price, PriceStore } from '#libs/db';
+import { freePort } from '#libs/devprocess';
+import { aWallet } from '#libs/testing';
+import { DoctorBench } from './testing/doctor-bench.support-spec.js';
+import { FEED, putFeed } from './testing/price-feed.support-spec.js';
+
+const ON_CHAIN = { PRICE_SOURCE: `chainlink:${FEED}` };
+const AN_HOUR_MS = 3_600_000;
+
+let bench: DoctorBench;
+let server: Server | undefined;
+beforeAll(async () => {
+  bench = await DoctorBench.start();
+});
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+afterAll(() => bench.stop());
+
+/** The host of a source that answers so. */
+async function serve(listener: RequestListener): Promise<string> {
+  server = createServer(listener);
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function agoSeconds(seconds: number): number {
+  return Math.floor(Date.now() / 1000) - seconds;
+}
+
+async function store(price: Partial<Price>): Promise<void> {
+  const observedAt = new Date();
+  const whole = { usd: '0.1', observedAt, source: 'fixed', ...price };
+  await new PriceStore(await bench.test.open()).add(whole);
+}
+
+describe('price source: a feed on the chain', () => {
+  it('is read as the indexer reads it, with its own time', async () => {
+    await putFeed(bench.vault, { answer: 12_345n, updatedAtSeconds: agoSeconds(600) });
+    const found = await bench.finding('price source', ON_CHAIN);
+    expect(found).toMatchObject({ state: 'ok', code: 0 });
+    expect(found.found).toMatch(new RegExp(`^0\\.00012345 USD by chainlink:${FEED}, 10m`));
+  });
+
+  it.each([
+    [{ answer: 5n, ago: 8000 }, 'older than PRICE_MAX_AGE_SECONDS (7200)', 'The feed stands still'],
+    [{ answer: 0n, ago: 60 }, 'The price is zero', 'Look at the feed'],
+    [{ answer: -5n, ago: 60 }, 'The price is negative', 'Look at the feed'],
+    [{ answer: 5n, ago: -900 }, 'The price is dated in the future', 'Look at the feed'],
+  ])('with %j', async ({ answer, ago }, text, mend) => {
+    await putFeed(bench.vault, { answer, updatedAtSeconds: agoSeconds(ago) });
+    const found = await bench.finding('price source', ON_CHAIN);
+    expect(found).toMatchObject({ state: 'warning', mend: expect.stringContaining(mend) });
+    expect(found.found).toContain(text);
+  });
+
+  it('that is none, and of whose chain no endpoint answers', async () => {
+    for (const contract of [aWallet(0xf0a), bench.vault.chain.contracts.token]) {
+      const other = { PRICE_SOURCE: `chainlink:${contract}` };
+      const found = await bench.finding('price source', other);
+      expect(found).toMatchObject({ state: 'warning' });
+      expect(found.found).toContain('is not a Chainlink price feed');
+      expect(found.mend).toContain('Correct the address in PRICE_SOURCE');
+    }
+    const dead = { ...ON_CHAIN, RPC_URLS: 'http://127.0.0.1:1' };
+    expect(await bench.finding('price source', dead)).toMatchObject({ state: 'not-checked' });
+  });
+});
+
+describe('price source: a URL', () => {
+  it('is asked with its credentials, which are not shown', async () => {
+    const host = await serve((request, response) => {
+      const known = request.headers.authorization === `Basic ${btoa('me:hunter2')}`;
+      response.end(JSON.stringify({ token: { usd: known ? 0.25 : 0 } }));
+    });
+    const source = `http:http://me:hunter2@${host}/v1?key=hunter2#/token/usd`;
+    const found = await bench.finding('price source', { PRICE_SOURCE: source });
+    expect(found).toMatchObject({ state: 'ok' });
+    expect(found.found).toMatch(
+      /^0\.25 USD by http:http:\/\/127\.0\.0\.1:\d+\/v1#\/token\/usd, 0s/,
+    );
+  });
+
+  const answer =
+    (text: string): RequestListener =>
+    (_request, response) =>
+      void response.end(text);
+  it.each<[string, RequestListener, string, string]>([
+    ['has no number there', answer('{"usd":"x"}'), 'is not a decimal number', 'JSON pointer'],
+    ['has nothing there', answer('{}'), 'is not a number at that JSON pointer', 'JSON pointer'],
+    ['sends no JSON', answer('<html>'), 'did not send JSON (SyntaxError)', 'Try the URL'],
+    ['refuses', (_, to) => void to.writeHead(401).end(), 'answered with status 401', 'Try the URL'],
+    ['hangs up', (_, to) => void to.destroy(), 'did not answer (UND_ERR_SOCKET)', 'Try the URL'],
+    ['sends too much', answer(' '.repeat(2e6)), 'did not answer (RangeError)', 'Try the URL'],
+  ])('that %s', async (_name, listener, text, mend) => {
+    const host = await serve(listener);
+    const source = { PRICE_SOURCE: `http:http://me:hunter2@${host}/?key=hunter2#/usd` };
+    const found = await bench.finding('price source', source);
+    expect(found).toMatchObject({ state: 'warning', code: 0 });
+    expect(found.found).toContain(text);
+    expect(found.mend).toContain(mend);
+  });
+
+  it('that is not there, or is no source at all', async () => {
+    const dead = { PRICE_SOURCE: `http:http://127.0.0.1:${await freePort()}/#/usd` };
+    const found = await bench.finding('price source', dead);
+    expect(found.found).toMatch(/did not answer \(ECONNREFUSED\)$/);
+    const { code, out } = await bench.run({ PRICE_SOURCE: 'https://hunter2.example' });
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +settings +PRICE_SOURCE must be none, fixed/);
+    expect(out).toMatch(/- +price source +not checked: PRICE_SOURCE is not usable/);
+  });
+});
+
+describe('the stored price', () => {
+  it('is held against the source: none, fixed, another one', async () => {
+    const off = await bench.finding('price source', { PRICE_SOURCE: 'none' });
+    expect(off.found).toContain('nothing is redeemed');
+    await store({});
+    const same = { PRICE_SOURCE: 'fixed:0.1' };
+    expect(await bench.finding('price', same)).toMatchObject({ state: 'ok' });
+    for (const PRICE_SOURCE of ['fixed:0.2', `chainlink:${FEED}`]) {
+      const found = await bench.finding('price', { PRICE_SOURCE });
+      expect(found).toMatchObject({ state: 'warning' });
+      expect(found.found).toContain(`; PRICE_SOURCE is ${PRICE_SOURCE}`);
+      expect(found.mend).toContain('The indexer runs with another PRICE_SOURCE');
+    }
+  });
+
+  it('that is behind what the source says, and what to look at', async () => {
+    const source = `chainlink:${FEED}`;
+    await store({ source, observedAt: new Date(Date.now() - AN_HOUR_MS) });
+    await putFeed(bench.vault, { answer: 5n, updatedAtSeconds: agoSeconds(60) });
+    const behind = await bench.finding('price', ON_CHAIN);
+    expect(behind.found).toMatch(/; the source has one 5[89]m \d+s newer$/);
+    expect(behind.mend).toContain('The source answers here');
+    await putFeed(bench.vault, { answer: 0n, updatedAtSeconds: agoSeconds(60) });
+    await store({ source, observedAt: new Date(Date.now() - 3 * AN_HOUR_MS) });
+    const old = await bench.finding('price', ON_CHAIN);
+    expect(old).toMatchObject({ state: 'warning', mend: 'Mend `price source`.' });
+    expect(old.found).toContain('older than PRICE_MAX_AGE_SECONDS (7200)');
+  });
+});

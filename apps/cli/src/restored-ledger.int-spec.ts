@@ -1,0 +1,143 @@
+/** What an operator says of a restored ledger, and of the claims that it has forgotten. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ReconciliationStore, RedemptionStore } from '#libs/db';
+import { type Address, type BlockHash } from '#libs/domain';
+import { type AuditRow, CliBench } from './testing/cli-bench.support-spec.js';
+import { aStored } from './testing/redemption-rows.support-spec.js';
+
+const ID = '0199d000-0000-7000-8000-0000000000aa';
+const VAULT = `0x${'7a'.repeat(20)}` as Address;
+const SINCE = '2026-03-01T02:00:00Z';
+
+let bench: CliBench;
+let partner: string;
+beforeEach(async () => {
+  bench = await CliBench.start();
+  partner = await bench.partner('Acme', 'https://game.example/svc');
+});
+afterEach(() => bench.drop());
+
+async function audits(command: string): Promise<AuditRow[]> {
+  const { rows } = await bench.database.pool.query<AuditRow>(
+    'SELECT actor, command, redemption_id, arguments, outcome FROM redemption.audit WHERE command = $1 ORDER BY id',
+    [command],
+  );
+  return rows;
+}
+
+describe('ledger restored', () => {
+  it('is noted for every redemption without a plan, and shown', async () => {
+    const { id } = await aStored(bench.database, partner, 'deducted');
+    await aStored(bench.database, partner, 'authorised');
+    const ran = await bench.run(
+      ...['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800'],
+      ...['--yes', '--as', 'ann'],
+    );
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('open without a plan are 1 deducted.');
+    const stored = await new RedemptionStore(bench.database).get(id);
+    const until = stored?.redemption.lostVoucherUntilSeconds ?? 0;
+    expect(until - Date.now() / 1000).toBeGreaterThan(1800 + 590);
+    expect(until - Date.now() / 1000).toBeLessThan(1800 + 602);
+    expect(await audits('ledger restored')).toEqual([
+      {
+        actor: 'operator:ann',
+        command: 'ledger restored',
+        redemption_id: null,
+        arguments: { lostSince: '2026-03-01T02:00:00.000Z', voucherTtlSeconds: 1800 },
+        outcome: 'noted',
+      },
+    ]);
+    const shown = await bench.run('redemption', 'show', id);
+    expect(shown.out).toMatch(/lost voucher +may be claimed until/);
+  });
+
+  it.each([
+    ['no time', ['--voucher-ttl', '1800']],
+    ['no life', ['--lost-since', SINCE]],
+    ['a local time', ['--lost-since', '2026-03-01T02:00:00', '--voucher-ttl', '1800']],
+    ['a time in words', ['--lost-since', 'yesterday', '--voucher-ttl', '1800']],
+    ['a day that is none', ['--lost-since', '2026-13-01T02:00:00Z', '--voucher-ttl', '1800']],
+    ['a time to come', ['--lost-since', '2999-01-01T00:00:00Z', '--voucher-ttl', '1800']],
+    ['too short a life', ['--lost-since', SINCE, '--voucher-ttl', '9']],
+    ['too long a life', ['--lost-since', SINCE, '--voucher-ttl', '86401']],
+  ])('refuses %s', async (_case, options) => {
+    const { code, err } = await bench.run('ledger', 'restored', ...options, '--yes');
+    expect([code, err === '']).toEqual([1, false]);
+    expect(await audits('ledger restored')).toEqual([]);
+  });
+
+  it('asks before', async () => {
+    const options = ['--lost-since', SINCE, '--voucher-ttl', '1800'];
+    const no = { ask: () => Promise.resolve('no') };
+    expect((await bench.runWith(no, 'ledger', 'restored', ...options)).code).toBe(1);
+    expect((await bench.run('ledger', 'restored', ...options)).err).toContain('add --yes');
+    expect(await audits('ledger restored')).toEqual([]);
+  });
+});
+
+describe('reconciliation', () => {
+  beforeEach(async () => {
+    const store = new ReconciliationStore(bench.database);
+    await store.begin({ chainId: 1, vault: VAULT }, 0n);
+    const [checkpoint] = await store.checkpoints(1);
+    if (checkpoint === undefined) throw new Error('no checkpoint');
+    const hash = `0x${'b'.repeat(64)}` as BlockHash;
+    const block = { number: 7n, hash, timestampSeconds: 1_772_366_400 };
+    const claim = {
+      vaultId: `0x${ID.replaceAll('-', '').padEnd(64, '0')}`,
+      redemptionId: ID as never,
+      transactionHash: `0x${'c'.repeat(64)}`,
+      block,
+      recipient: VAULT,
+      amount: 340n,
+    };
+    await store.advance(checkpoint, block, [claim], 0);
+  });
+
+  it('lists a claim until it is acknowledged, and after that with --all', async () => {
+    const listed = await bench.run('reconciliation', 'list');
+    expect(listed.out).toContain(`${ID}  without-row`);
+    const done = await bench.run(
+      ...[
+        'reconciliation',
+        'acknowledge',
+        ID.toUpperCase(),
+        '--note',
+        'Acme has it',
+        '--as',
+        'ann',
+      ],
+    );
+    expect(done).toMatchObject({ code: 0, err: '' });
+    expect((await bench.run('reconciliation', 'list')).out).toBe('There are none.\n');
+    expect((await bench.run('reconciliation', 'list', '--all')).out).toContain(
+      'by operator:ann: Acme has it',
+    );
+    const { out } = await bench.run('reconciliation', 'list', '--all', '--json');
+    expect(JSON.parse(out)).toMatchObject([{ id: ID, amount: '340' }]);
+    expect(await audits('reconciliation acknowledge')).toMatchObject([
+      { actor: 'operator:ann', outcome: 'acknowledged', arguments: { id: ID } },
+    ]);
+  });
+
+  it('refuses what is no claim, and keeps that in the audit', async () => {
+    const other = ID.replace('aa', 'ab');
+    const { code, err } = await bench.run('reconciliation', 'acknowledge', other, '--note', 'x');
+    expect(code).toBe(1);
+    expect(err).toContain('[CLAIM_NOT_FOUND]');
+    expect(await audits('reconciliation acknowledge')).toMatchObject([
+      { outcome: 'refused: CLAIM_NOT_FOUND' },
+    ]);
+  });
+
+  it.each([
+    ['no note', [ID]],
+    ['an empty note', [ID, '--note', '  ']],
+    ['a long note', [ID, '--note', 'x'.repeat(256)]],
+    ['another id', ['0xab', '--note', 'x']],
+  ])('refuses %s', async (_case, options) => {
+    expect((await bench.run('reconciliation', 'acknowledge', ...options)).code).toBe(1);
+    expect((await bench.run('reconciliation', 'list')).out).toContain(ID);
+  });
+});

@@ -1,0 +1,118 @@
+import {
+  type AuditComparison,
+  type AuditRunStore,
+  type IndexState,
+  type IndexStore,
+} from '#libs/db';
+import { tokensToNumber } from '#libs/domain';
+import { Gauge, type Logger, type Registry } from '#libs/platform';
+
+export interface AuditMetricsParts {
+  readonly runs: Pick<AuditRunStore, 'lastComparison'>;
+  readonly index: Pick<IndexStore, 'state'>;
+  readonly logger: Logger;
+}
+
+interface Reading {
+  /** The last audit that compared. */
+  readonly last: AuditComparison | undefined;
+  readonly state: IndexState | undefined;
+}
+
+/** What the last audit found, whichever process made it: read from the database when the metrics are. */
+export function gaugeAudit(registry: Registry, parts: AuditMetricsParts): void {
+  const read = sharedReading(parts);
+  const gauge = (
+    metric: { readonly name: string; readonly help: string; readonly labelNames?: string[] },
+    fill: (one: Gauge, reading: Reading) => void,
+  ): void => {
+    new Gauge({
+      ...metric,
+      registers: [registry],
+      async collect() {
+        // An old figure is worse than none.
+        this.reset();
+        if (metric.labelNames === undefined) this.remove();
+        const reading = await read();
+        if (reading) fill(this, reading);
+      },
+    });
+  };
+  gauge(
+    {
+      name: 'lowmark_audit_last_success_timestamp_seconds',
+      help: 'When the index was last compared with the contract, with whatever result; 0 where never',
+    },
+    (one, { last }) => {
+      one.set((last?.finishedAt.getTime() ?? 0) / 1000);
+    },
+  );
+  gauge(
+    {
+      name: 'lowmark_audit_differences',
+      help: 'Wallets whose balance in the index was not the contract’s at the last audit',
+    },
+    (one, { last }) => {
+      if (last) one.set(last.differences);
+    },
+  );
+  gauge(
+    {
+      name: 'lowmark_audit_wallets_compared',
+      help: 'Wallets that the last audit held against the contract; 0 where it tells no balances',
+    },
+    (one, { last }) => {
+      if (last) one.set(last.compared ?? 0);
+    },
+  );
+  gaugeTotals(gauge);
+}
+
+type AddGauge = (
+  metric: { readonly name: string; readonly help: string; readonly labelNames?: string[] },
+  fill: (one: Gauge, reading: Reading) => void,
+) => void;
+
+function gaugeTotals(gauge: AddGauge): void {
+  gauge(
+    {
+      name: 'lowmark_audit_total_tokens',
+      help: 'The sum of all balances and the contract’s total at the last audit, in tokens, rounded to 15 digits or so',
+      labelNames: ['side'],
+    },
+    (one, { last, state }) => {
+      if (!last || !state) return;
+      const { indexedTotal, contractTotal } = last;
+      one.set({ side: 'index' }, tokensToNumber(indexedTotal, state.tokenDecimals));
+      if (contractTotal === undefined) return;
+      one.set({ side: 'contract' }, tokensToNumber(contractTotal, state.tokenDecimals));
+    },
+  );
+  gauge(
+    {
+      name: 'lowmark_audit_total_difference_tokens',
+      help: 'What the index had more than the contract in all at the last audit, in tokens; exactly 0 where they agreed',
+    },
+    (one, { last, state }) => {
+      if (last?.contractTotal === undefined || !state) return;
+      const more = last.indexedTotal - last.contractTotal;
+      const tokens = tokensToNumber(more < 0n ? -more : more, state.tokenDecimals);
+      one.set(more < 0n ? -tokens : tokens);
+    },
+  );
+}
+
+/** One reading serves all gauges of a scrape; undefined where the database does not answer. */
+function sharedReading({ runs, index, logger }: AuditMetricsParts) {
+  let current: Promise<Reading | undefined> | undefined;
+  return () =>
+    (current ??= Promise.all([runs.lastComparison(), index.state()])
+      .then(([last, state]) => ({ last, state }))
+      .catch((error: unknown) => {
+        logger.warn({ err: error }, 'The last audit could not be read');
+        return undefined;
+      })
+      .finally(() => {
+        current = undefined;
+      }));
+}

@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { type AuditComparison, type AuditRun } from '#libs/db';
+import { createLogger } from '#libs/platform';
+import { aBlock, FakeClock } from '#libs/testing';
+import { type IndexPhase } from '../follow/index-status.js';
+import { AuditService } from './audit.service.js';
+
+const HOUR_MS = 3_600_000;
+const NOON_MS = Date.parse('2026-11-20T12:00:00Z');
+const logger = createLogger({ app: 'test', level: 'silent' });
+
+function aRun(atMs: number, result: 'ok' | 'different' = 'ok'): AuditComparison {
+  return {
+    startedAt: new Date(atMs),
+    finishedAt: new Date(atMs),
+    result,
+    blockNumber: 1n,
+    blockHash: aBlock(1).hash,
+    wallets: 0,
+    compared: 0,
+    differences: 0,
+    different: [],
+    indexedTotal: 0n,
+    contractTotal: 0n,
+  };
+}
+
+/** A service that is due since 03:00, whose audits end as they are told. */
+function aService(work: (signal: AbortSignal) => Promise<AuditRun['result']>) {
+  const clock = new FakeClock(NOON_MS);
+  const leading = new AbortController();
+  const status: { phase: IndexPhase; leading: AbortSignal | undefined } = {
+    phase: 'following',
+    leading: leading.signal,
+  };
+  const seen = { runs: 0, last: undefined as AuditComparison | Error | undefined };
+  const service = new AuditService({
+    audit: {
+      run: async (signal) => {
+        seen.runs++;
+        const startedAt = new Date(clock.nowMs());
+        const result = await work(signal);
+        if (result === 'impossible') {
+          return { startedAt, finishedAt: startedAt, result, reason: '' };
+        }
+        return (seen.last = aRun(startedAt.getTime(), result));
+      },
+    },
+    runs: {
+      lastComparison: () =>
+        seen.last instanceof Error ? Promise.reject(seen.last) : Promise.resolve(seen.last),
+    },
+    status,
+    clock,
+    logger,
+    hourUtc: 3,
+  });
+  return { service, clock, status, leading, seen };
+}
+
+const ok = (): Promise<'ok'> => Promise.resolve('ok');
+
+describe('AuditService', () => {
+  it('audits once a night', async () => {
+    const { service, clock, seen } = aService(ok);
+    const runs: number[] = [];
+    for (let hour = 0; hour < 48; hour++) {
+      await service.tick();
+      if (seen.runs > runs.length) runs.push(new Date(clock.nowMs()).getUTCHours());
+      clock.advance(HOUR_MS);
+    }
+    expect(runs).toEqual([12, 3, 3]);
+  });
+
+  it.each<[string, IndexPhase, boolean]>([
+    ['standby', 'standby', false],
+    ['another leads, and nobody has noticed', 'following', false],
+    ['catching up', 'backfilling', true],
+    ['halted', 'halted', true],
+  ])('does not while %s', async (_case, phase, leads) => {
+    const { service, status, leading, seen } = aService(ok);
+    status.phase = phase;
+    if (!leads) leading.abort();
+    await service.tick();
+    status.leading = undefined;
+    await service.tick();
+    expect(seen.runs).toBe(0);
+  });
+
+  it('tries again within the hour where it fails or cannot be made', async () => {
+    let work: 'impossible' | Error = 'impossible';
+    const { service, clock, seen } = aService(() =>
+      work instanceof Error ? Promise.reject(work) : Promise.resolve(work),
+    );
+    await service.tick();
+    work = new Error('the database is away');
+    for (let minutes = 0; minutes < 120; minutes += 10) {
+      await service.tick();
+      clock.advance(10 * 60_000);
+    }
+    expect(seen.runs).toBe(3);
+    seen.last = work;
+    clock.advance(HOUR_MS);
+    await service.tick();
+    expect(seen.runs).toBe(3);
+  });
+
+  it('looks at once after a restart where there was a difference, and then nightly again', async () => {
+    const { service, clock, seen } = aService(() => Promise.resolve('different'));
+    seen.last = aRun(NOON_MS - HOUR_MS, 'different');
+    await service.tick();
+    expect(seen.runs).toBe(1);
+    clock.advance(HOUR_MS);
+    await service.tick();
+    expect(seen.runs).toBe(1);
+  });
+
+  it('is not made twice at a time, and ends with the lead', async () => {
+    let began: () => void;
+    const beginning = new Promise<void>((resolve) => (began = resolve));
+    const { service, leading, seen } = aService((signal) => {
+      began();
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          reject(signal.reason as Error);
+        });
+      });
+    });
+    const ticks = [service.tick(), service.tick()];
+    await beginning;
+    leading.abort();
+    await Promise.all(ticks);
+    expect(seen.runs).toBe(1);
+  });
+
+  it('is looked up every ten minutes by the schedule, and stops with the application', async () => {
+    let began: () => void;
+    const beginning = new Promise<void>((resolve) => (began = resolve));
+    let isEnded = false;
+    const { service, seen } = aService(async (signal) => {
+      began();
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve);
+      });
+      isEnded = true;
+      signal.throwIfAborted();
+      return 'ok';
+    });
+
+    @Module({
+      imports: [ScheduleModule.forRoot()],
+      providers: [{ provide: AuditService, useFactory: () => service }],
+    })
+    class Root {}
+
+    const application = await NestFactory.createApplicationContext(Root, { logger: false });
+    const jobs = application.get(SchedulerRegistry).getCronJobs();
+    expect([...jobs.keys()]).toEqual(['audit']);
+    expect(jobs.get('audit')?.nextDate().toUTC().toFormat('m')).toMatch(/^[0-5]?0$/);
+    void service.tick();
+    await beginning;
+    await application.close();
+    expect(isEnded).toBe(true);
+    await service.tick();
+    expect(seen.runs).toBe(1);
+  });
+});

@@ -1,0 +1,123 @@
+import { ChainReader, RpcPool } from '#libs/chain';
+import { AuditRunStore, type Database, IndexStore } from '#libs/db';
+import { type Address } from '#libs/domain';
+import { createLogger, Registry, systemClock } from '#libs/platform';
+import { FakeClock, type TestChain } from '#libs/testing';
+import { gaugeAudit } from '../src/audit/audit.metrics.js';
+import { AuditService } from '../src/audit/audit.service.js';
+import { NightlyAudit, type NightlyAuditParts } from '../src/audit/nightly-audit.js';
+import { type IndexerUnderTest } from './harness.js';
+import { type IndexerSuite } from './suite.js';
+
+/** Where the clock of a bench stands at first. */
+export const NOON_MS = Date.parse('2026-11-20T12:00:00Z');
+
+/** Comes before the node's answer to the question of this number, from 1. */
+type Hook = (question: number) => unknown;
+
+export interface AuditBenchOptions {
+  readonly sample?: number | 'all';
+  readonly hook?: Hook;
+  /** Instead of the chain's. */
+  readonly url?: string;
+}
+
+/** The nightly audit of all wallets, or of some, beside an indexer under test; every call of `of` is a process of its own. */
+export class AuditBench {
+  readonly log: { level: string; msg: string; [field: string]: unknown }[] = [];
+  readonly clock = new FakeClock(NOON_MS);
+  readonly runs: AuditRunStore;
+  readonly service: AuditService;
+  questions = 0;
+
+  private constructor(
+    readonly database: Database,
+    suite: IndexerSuite,
+    { status }: IndexerUnderTest,
+    { sample = 'all', hook, url }: AuditBenchOptions,
+  ) {
+    const logger = createLogger({
+      app: 'test',
+      destination: {
+        write: (line) => void this.log.push(JSON.parse(line) as AuditBench['log'][number]),
+      },
+    });
+    const { clock } = this;
+    this.runs = new AuditRunStore(database);
+    const { runs } = this;
+    const audit = new NightlyAudit(
+      {
+        database,
+        reader: this.reader(suite.chain, url ?? suite.chain.rpc.url, hook),
+        runs,
+        clock,
+        logger,
+      },
+      sample,
+    );
+    this.service = new AuditService({ audit, runs, status, clock, logger, hourUtc: 3 });
+  }
+
+  static async of(
+    suite: IndexerSuite,
+    indexer: IndexerUnderTest,
+    options: AuditBenchOptions = {},
+  ): Promise<AuditBench> {
+    return new AuditBench(await suite.database.open(), suite, indexer, options);
+  }
+
+  private reader(
+    { contracts }: TestChain,
+    url: string,
+    hook: Hook | undefined,
+  ): NightlyAuditParts['reader'] {
+    const pool = new RpcPool({ urls: [url], clock: systemClock });
+    const reader = new ChainReader(pool, { contracts: [contracts.staking] });
+    return {
+      verifyChainId: (id) => reader.verifyChainId(id),
+      headers: (numbers) => reader.headers(numbers),
+      stakeTotal: (block) => reader.stakeTotal(block),
+      stakeBalances: async (wallets, block) => {
+        await hook?.(++this.questions);
+        return reader.stakeBalances(wallets, block);
+      },
+      hasBalances: true,
+      hasTotal: true,
+    };
+  }
+
+  /** The balance of a wallet is changed behind the program's back. */
+  async tamper(wallet: Address, balance: bigint): Promise<void> {
+    await this.database.transaction(async (client) => {
+      await client.query('ALTER TABLE staking.balance_change DISABLE TRIGGER edited');
+      await client.query('UPDATE staking.balance_change SET balance = $2 WHERE wallet = $1', [
+        Buffer.from(wallet.slice(2), 'hex'),
+        balance,
+      ]);
+      await client.query('ALTER TABLE staking.balance_change ENABLE TRIGGER edited');
+    });
+  }
+
+  /** As the indexer does where it goes back. */
+  async goBack(): Promise<void> {
+    await this.database.query({ text: 'UPDATE staking.index_state SET rollbacks = rollbacks + 1' });
+  }
+
+  async count(): Promise<number> {
+    const text = 'SELECT count(*)::int AS count FROM staking.audit_run';
+    const [row] = await this.database.query<{ count: number }>({ text });
+    return row?.count ?? 0;
+  }
+
+  async metrics(): Promise<string[]> {
+    const registry = new Registry();
+    const logger = createLogger({ app: 'test', level: 'silent' });
+    gaugeAudit(registry, { runs: this.runs, index: new IndexStore(this.database), logger });
+    const text = await registry.metrics();
+    return text.split('\n').filter((line) => line.startsWith('lowmark_'));
+  }
+
+  errors(): AuditBench['log'] {
+    return this.log.filter(({ level }) => level === 'error');
+  }
+}

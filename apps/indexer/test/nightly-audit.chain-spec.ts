@@ -1,0 +1,237 @@
+/** The nightly audit beside a running indexer: a real index, a real contract. */
+import { describe, expect, it } from '@jest/globals';
+import { IndexStore } from '#libs/db';
+import { aWallet, stake, withdraw } from '#libs/testing';
+import { AuditBench, NOON_MS } from './audit-bench.js';
+import { type IndexerUnderTest, startIndexer } from './harness.js';
+import { IndexerSuite, START } from './suite.js';
+
+const suite = new IndexerSuite();
+const DAY_MS = 86_400_000;
+const WALLETS = 120;
+const WRONG = aWallet(0x1010);
+const FINALITY = 'depth:3';
+const STAKED = BigInt((WALLETS * (WALLETS + 1)) / 2) * 1000n;
+
+/** Wallet n of 1 to 120 has staked n thousand, in blocks that are final. */
+async function anIndex(): Promise<IndexerUnderTest> {
+  const { player } = suite.chain;
+  const stakes = Array.from({ length: WALLETS }, (_, index) =>
+    stake(aWallet(0x1000 + index), BigInt(index + 1) * 1000n),
+  );
+  await player.block(START + 12, ...stakes);
+  for (let block = 0; block < 5; block++) await player.block(START + 24 + block * 12);
+  const indexer = await suite.start({ finality: FINALITY });
+  await indexer.level();
+  return indexer;
+}
+
+describe('the nightly audit', () => {
+  it('finds that a good index agrees, keeps it and tells it', async () => {
+    const bench = await AuditBench.of(suite, await anIndex());
+    expect(await bench.metrics()).toEqual(['lowmark_audit_last_success_timestamp_seconds 0']);
+    await bench.service.tick();
+    const { finalised } = (await new IndexStore(bench.database).state()) ?? {};
+    const at = new Date(NOON_MS);
+    expect(await bench.runs.last()).toEqual({
+      startedAt: at,
+      finishedAt: at,
+      result: 'ok',
+      blockNumber: finalised?.number,
+      blockHash: finalised?.hash,
+      wallets: WALLETS,
+      compared: WALLETS,
+      differences: 0,
+      different: [],
+      indexedTotal: STAKED,
+      contractTotal: STAKED,
+    });
+    expect(bench.errors()).toEqual([]);
+    expect(await bench.metrics()).toEqual([
+      `lowmark_audit_last_success_timestamp_seconds ${NOON_MS / 1000}`,
+      'lowmark_audit_differences 0',
+      'lowmark_audit_wallets_compared 120',
+      'lowmark_audit_total_tokens{side="index"} 7.26e-12',
+      'lowmark_audit_total_tokens{side="contract"} 7.26e-12',
+      'lowmark_audit_total_difference_tokens 0',
+    ]);
+  });
+
+  it('finds a row that was tampered with, and tells both figures', async () => {
+    const bench = await AuditBench.of(suite, await anIndex());
+    await bench.tamper(WRONG, 17_005n);
+    await bench.service.tick();
+    expect(await bench.runs.last()).toMatchObject({
+      result: 'different',
+      differences: 1,
+      different: [{ wallet: WRONG, indexed: 17_005n, contract: 17_000n }],
+      indexedTotal: STAKED + 5n,
+      contractTotal: STAKED,
+    });
+    const [sum, wallet] = bench.errors();
+    expect(sum).toMatchObject({
+      differences: 1,
+      indexedTotal: Number(STAKED + 5n),
+      contractTotal: Number(STAKED),
+    });
+    expect(wallet).toMatchObject({ wallet: WRONG, indexed: 17_005, contract: 17_000 });
+    const metrics = await bench.metrics();
+    expect(metrics).toContain('lowmark_audit_differences 1');
+    expect(metrics).toContain('lowmark_audit_total_difference_tokens 5e-18');
+  });
+
+  it('tells no more than twenty wallets in the log, and counts all', async () => {
+    const bench = await AuditBench.of(suite, await anIndex());
+    for (let index = 0; index < 25; index++) await bench.tamper(aWallet(0x1000 + index), 1n);
+    await bench.service.tick();
+    expect(await bench.runs.last()).toMatchObject({ differences: 25 });
+    expect(bench.errors().filter(({ wallet }) => wallet !== undefined)).toHaveLength(20);
+  });
+
+  it('does not lose sight of a difference that the next sample may miss', async () => {
+    const bench = await AuditBench.of(suite, await anIndex(), { sample: 1 });
+    const other = aWallet(0x1020);
+    // The sum does not show it.
+    await bench.tamper(WRONG, 17_007n);
+    await bench.tamper(other, 32_993n);
+    const all = await AuditBench.of(suite, suite.indexer ?? (await anIndex()));
+    await all.service.tick();
+    bench.clock.advance(DAY_MS);
+    await bench.service.tick();
+    expect(await bench.runs.last()).toMatchObject({ result: 'different', differences: 2 });
+    await bench.tamper(WRONG, 17_000n);
+    await bench.tamper(other, 33_000n);
+    bench.clock.advance(DAY_MS);
+    await bench.service.tick();
+    expect(await bench.runs.last()).toMatchObject({ result: 'ok', differences: 0 });
+    expect(await bench.count()).toBe(3);
+  });
+
+  it('is not made by an indexer that stands by', async () => {
+    await anIndex();
+    const { chain, database } = suite;
+    const standby = await startIndexer({ chain, database, finality: FINALITY });
+    try {
+      await standby.until('standing by', ({ phase }) => phase === 'standby');
+      const bench = await AuditBench.of(suite, standby);
+      await bench.service.tick();
+      expect(await bench.count()).toBe(0);
+    } finally {
+      await standby.stop();
+    }
+  });
+
+  it('is made up for where it was missed, by whichever process leads then', async () => {
+    const indexer = await anIndex();
+    const before = await AuditBench.of(suite, indexer);
+    await before.service.tick();
+    before.clock.advance(14 * 3_600_000);
+    await before.service.tick();
+    expect(await before.count()).toBe(1);
+    const after = await AuditBench.of(suite, indexer);
+    after.clock.set(NOON_MS + DAY_MS);
+    await after.service.tick();
+    await after.service.tick();
+    expect(await after.count()).toBe(2);
+  });
+
+  it('ends promptly when the process stops, though a node never answers', async () => {
+    let asked: () => void = () => undefined;
+    const asking = new Promise<void>((resolve) => (asked = resolve));
+    const indexer = await anIndex();
+    const bench = await AuditBench.of(suite, indexer, {
+      hook: () => {
+        asked();
+        return new Promise(() => undefined);
+      },
+    });
+    const audit = bench.service.tick();
+    await asking;
+    await bench.service.beforeApplicationShutdown();
+    await audit;
+    expect(await bench.count()).toBe(0);
+    expect(bench.errors()).toEqual([]);
+  });
+
+  it('ends when the lead is lost, and keeps nothing', async () => {
+    const indexer = await anIndex();
+    const bench = await AuditBench.of(suite, indexer, {
+      hook: async () => {
+        await bench.database.query({
+          text: `SELECT pg_terminate_backend(pid) FROM pg_locks
+            WHERE locktype = 'advisory' AND classid = 4215 AND objid = 2`,
+        });
+        return new Promise(() => undefined);
+      },
+    });
+    await bench.service.tick();
+    expect(await bench.count()).toBe(0);
+    expect(bench.log.map(({ msg }) => msg)).toContain(
+      'Stopped the audit of the index; the next one begins anew',
+    );
+    await indexer.level();
+    const later = await AuditBench.of(suite, indexer);
+    await later.service.tick();
+    expect(await later.runs.last()).toMatchObject({ result: 'ok' });
+  });
+
+  it('raises no alarm where the index went back meanwhile, and looks again', async () => {
+    const bench = await AuditBench.of(suite, await anIndex(), {
+      hook: async (question) => {
+        if (question !== 2) return;
+        await bench.tamper(WRONG, 17_000n);
+        await bench.goBack();
+      },
+    });
+    await bench.tamper(WRONG, 17_005n);
+    await bench.service.tick();
+    expect(bench.questions).toBe(3);
+    expect(await bench.runs.last()).toMatchObject({ result: 'ok', compared: WALLETS });
+    expect(bench.errors()).toEqual([]);
+  });
+
+  it('says that it cannot be made where the index keeps going back', async () => {
+    const indexer = await anIndex();
+    const bench = await AuditBench.of(suite, indexer, { hook: () => bench.goBack() });
+    await bench.tamper(WRONG, 17_005n);
+    await bench.service.tick();
+    const run = await bench.runs.last();
+    expect(run).toMatchObject({ result: 'impossible' });
+    expect(run).toHaveProperty('reason', expect.stringContaining('went back while'));
+    expect(bench.errors()).toEqual([]);
+    expect(await bench.metrics()).toEqual(['lowmark_audit_last_success_timestamp_seconds 0']);
+  });
+
+  it('is tried again within the hour where no node answers', async () => {
+    const url = 'http://127.0.0.1:1/?key=hunter2';
+    const bench = await AuditBench.of(suite, await anIndex(), { url });
+    await bench.service.tick();
+    const run = await bench.runs.last();
+    expect(run).toMatchObject({ result: 'impossible' });
+    expect(JSON.stringify(run) + JSON.stringify(bench.log)).not.toContain('hunter2');
+    await bench.service.tick();
+    expect(await bench.count()).toBe(1);
+    bench.clock.advance(3_600_000);
+    await bench.service.tick();
+    expect(await bench.count()).toBe(2);
+  });
+
+  it('is not disturbed by a reorganisation above the final block', async () => {
+    const indexer = await anIndex();
+    const { player } = suite.chain;
+    const bench = await AuditBench.of(suite, indexer, {
+      hook: async (question) => {
+        if (question !== 1) return;
+        await player.reorganise(2, [
+          { seconds: START + 73, transactions: [withdraw(WRONG, 5n)] },
+          { seconds: START + 74, transactions: [stake(aWallet(0x9000), 3n)] },
+          { seconds: START + 75, transactions: [] },
+        ]);
+        await indexer.level();
+      },
+    });
+    await bench.service.tick();
+    expect((await new IndexStore(bench.database).state())?.rollbacks).toBe(1n);
+    expect(await bench.runs.last()).toMatchObject({ result: 'ok', compared: WALLETS });
+  });
+});

@@ -1,0 +1,181 @@
+/** What becomes of redemptions when the ledger is put back to an older one, on a real vault: points or tokens, and never both. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  PARTNER_CAPABILITIES,
+  type Redemption,
+  type RedemptionEvent,
+  transition,
+  type UuidV7,
+} from '#libs/domain';
+import { VaultBench } from '#libs/testing';
+import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
+import { OldLedger } from '../testing/old-ledger.support-spec.js';
+
+const TTL_SECONDS = 600;
+const TOKENS = 340n;
+
+let bench: EngineBench;
+let ledger: OldLedger;
+beforeAll(async () => {
+  bench = await EngineBench.start();
+  ledger = await OldLedger.keep(bench.database);
+});
+afterAll(() => bench.stop());
+
+async function holdingsOf({ wallet }: Redemption) {
+  return [bench.partner.points.get(wallet), await bench.chain.tokens(wallet)];
+}
+
+/** Authorised, and the voucher that its user has. */
+async function authorised(): Promise<{ readonly id: UuidV7; readonly calldata: string }> {
+  await bench.pass(1);
+  const id = await bench.redeem();
+  await bench.until(id, 'authorised');
+  const stored = await bench.store.get(id);
+  if (stored?.redemption.plan == null || stored.place === null) throw new Error('no plan');
+  const { plan } = stored.redemption;
+  const { calldata } = await bench.payouts.authorise({
+    redemptionId: id,
+    plan,
+    place: stored.place,
+  });
+  return { id, calldata };
+}
+
+async function send(calldata: string): Promise<string | undefined> {
+  bench.clock.advance(12_000);
+  const [outcome] = await bench.chain.mineAt(
+    Math.floor(bench.clock.nowMs() / 1000),
+    bench.chain.to(VaultBench.STRANGER, calldata as `0x${string}`),
+  );
+  return outcome?.error;
+}
+
+async function happen(id: UuidV7, event: RedemptionEvent): Promise<void> {
+  const before = await bench.read(id);
+  const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
+  const decision = transition(before, event, { nowMs: bench.clock.nowMs(), jitter: 0, policy });
+  if (decision.kind === 'refused') throw new Error(decision.message);
+  await bench.store.apply({ before, decision, event: event.type, actor: 'operator:test' });
+}
+
+function revertsOf(id: UuidV7) {
+  return bench.partner.calls.filter(
+    ({ path, body }) => path.startsWith('/revert') && body['svcRedemptionId'] === id,
+  );
+}
+
+async function note(): Promise<void> {
+  await ledger.note(bench.clock.nowMs() + 1, TTL_SECONDS);
+}
+
+describe('a ledger that is noted as restored', () => {
+  it('takes a lost voucher that was claimed for claimed', async () => {
+    const { id, calldata } = await authorised();
+    expect(await send(calldata)).toBeUndefined();
+    await bench.until(id, 'claimed');
+    await ledger.restore(id, 'deducted');
+    await note();
+    const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
+    expect(redemption.state).toBe('claimed');
+    expect(redemption.paidEvidence).toMatchObject({ amount: TOKENS, recipient: redemption.wallet });
+    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+    expect(revertsOf(id)).toEqual([]);
+  });
+
+  it('waits while a lost voucher may be claimed, and sees that it was', async () => {
+    const { id, calldata } = await authorised();
+    await ledger.restore(id, 'deducted');
+    await note();
+    for (let turn = 0; turn < 5; turn++) {
+      await bench.engine.sweep();
+      await bench.pass(20);
+    }
+    const waiting = await bench.read(id);
+    expect([waiting.state, waiting.plan, waiting.attempts.revert]).toEqual(['reverting', null, 0]);
+    expect(await send(calldata)).toBeUndefined();
+    const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
+    expect(redemption.state).toBe('claimed');
+    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+  });
+
+  it('gives the points back once no lost voucher can be claimed', async () => {
+    const { id, calldata } = await authorised();
+    await ledger.restore(id, 'deducting');
+    await note();
+    const redemption = await bench.until(id, 'reverted');
+    expect(await send(calldata)).toBe('VoucherExpired');
+    expect(await holdingsOf(redemption)).toEqual([POINTS, 0n]);
+  });
+
+  it('pays nothing whose points went back meanwhile', async () => {
+    const { id } = await authorised();
+    await bench.until(id, 'reverted');
+    await ledger.restore(id, 'deducted');
+    await note();
+    const redemption = await bench.until(id, 'reverted', 'authorised');
+    expect([redemption.state, redemption.plan]).toEqual(['reverted', null]);
+    expect(await holdingsOf(redemption)).toEqual([POINTS, 0n]);
+  });
+
+  it('does not fail one whose deduction it has forgotten', async () => {
+    const { id } = await authorised();
+    await ledger.restore(id, 'created');
+    await note();
+    const redemption = await bench.until(id, 'reverted', 'failed');
+    expect(redemption.state).toBe('reverted');
+    expect(await holdingsOf(redemption)).toEqual([POINTS, 0n]);
+  });
+
+  it('asks a person for the deduction of a claim, and takes it for claimed then', async () => {
+    const { id, calldata } = await authorised();
+    expect(await send(calldata)).toBeUndefined();
+    const { partnerTransactionId } = await bench.until(id, 'claimed');
+    await ledger.restore(id, 'created');
+    await note();
+    const held = await bench.until(id, 'attention', 'reverted', 'failed');
+    expect(held.reason).toBe('claimed-without-plan');
+    for (const type of ['operator-restored', 'operator-not-deducted'] as const) {
+      await expect(happen(id, { type })).rejects.toThrow('The tokens may still be claimed');
+    }
+    await happen(id, {
+      type: 'operator-set-transaction',
+      partnerTransactionId: partnerTransactionId ?? '',
+    });
+    const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
+    expect(redemption.state).toBe('claimed');
+    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+    expect(revertsOf(id)).toEqual([]);
+  });
+});
+
+describe('a restore that nobody has noted', () => {
+  it('pays once, by the evidence of the claim of before', async () => {
+    const { id, calldata } = await authorised();
+    expect(await send(calldata)).toBeUndefined();
+    const { paidEvidence } = await bench.until(id, 'claimed');
+    await ledger.restore(id, 'deducted');
+    await bench.pass(100);
+    const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
+    expect(redemption.state).toBe('claimed');
+    expect(redemption.paidEvidence?.transactionHash).toBe(paidEvidence?.transactionHash);
+    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+  });
+
+  it('gives back no points whose tokens were claimed, and is told what to do', async () => {
+    const { id, calldata } = await authorised();
+    expect(await send(calldata)).toBeUndefined();
+    await bench.until(id, 'claimed');
+    await ledger.restore(id, 'deducted');
+    await happen(id, { type: 'cancel', by: 'user' });
+    const held = await bench.until(id, 'attention', 'reverted');
+    expect([held.state, held.reason]).toEqual(['attention', 'claimed-without-plan']);
+    expect(bench.logs.join('')).toContain('"alert":"claimed-without-plan","severity":"critical"');
+    expect(revertsOf(id)).toEqual([]);
+    await note();
+    await happen(id, { type: 'operator-retry' });
+    const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
+    expect(redemption.state).toBe('claimed');
+    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+  });
+});

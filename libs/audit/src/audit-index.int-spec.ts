@@ -1,0 +1,232 @@
+/** The audit over a real index and a contract that says what the test wants. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Database, IndexStore } from '#libs/db';
+import { type Address } from '#libs/domain';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import {
+  agrees,
+  AuditImpossibleError,
+  auditIndex,
+  type AuditParts,
+  type AuditResult,
+  requireComparison,
+} from './index.js';
+
+const WALLETS = 250;
+const WRONG = aWallet(17);
+const BLOCK = aBlock(1);
+
+let test: TestDatabase;
+let database: Database;
+/** What the contract says; each test begins with what the index has. */
+let contract: Map<Address, bigint>;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open();
+  const store = new IndexStore(database);
+  const { head } = await store.create(anInitialIndex());
+  const { number, timestampSeconds } = BLOCK;
+  await store.commit({
+    fence: await store.takeLead(),
+    previousHead: head,
+    head: BLOCK,
+    changes: [...balances()].map(([wallet, balance]) => ({
+      wallet,
+      balance,
+      blockNumber: number,
+      timestampSeconds,
+    })),
+    days: [],
+    total: totalOf(balances()),
+    blocks: [BLOCK],
+    finalised: BLOCK,
+  });
+});
+beforeEach(() => {
+  contract = balances();
+});
+afterAll(() => test.drop());
+
+function balances(): Map<Address, bigint> {
+  return new Map(
+    Array.from({ length: WALLETS }, (_, index) => [aWallet(index + 1), BigInt(index + 1)]),
+  );
+}
+
+function totalOf(all: ReadonlyMap<Address, bigint>): bigint {
+  return [...all.values()].reduce((sum, balance) => sum + balance, 0n);
+}
+
+/** As the indexer does it where it goes back. */
+async function goBack(): Promise<void> {
+  await database.query({ text: 'UPDATE staking.index_state SET rollbacks = rollbacks + 1' });
+}
+
+interface Asked {
+  readonly wallets: readonly Address[];
+}
+
+/** The result, and what the contract was asked for. */
+async function audit(
+  change: Partial<AuditParts> = {},
+  beforeAnswer: (asked: Asked, question: number) => unknown = () => undefined,
+): Promise<{ result: AuditResult; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const result = await auditIndex({
+    database,
+    reader: {
+      headers: () => Promise.resolve([]),
+      stakeTotal: () => Promise.resolve(totalOf(contract)),
+      stakeBalances: async (wallets) => {
+        asked.push({ wallets });
+        const gone = await beforeAnswer({ wallets }, asked.length);
+        if (gone === 'no state') return undefined;
+        return wallets.map((wallet) => contract.get(wallet) ?? 0n);
+      },
+    },
+    block: 'finalised',
+    sample: 'all',
+    pace: { batchesAtOnce: 1, pauseMs: 0 },
+    sleep: () => Promise.resolve(),
+    onProgress: () => undefined,
+    ...change,
+  });
+  return { result, asked };
+}
+
+const views = { hasBalances: true, hasTotal: true };
+
+describe('auditIndex', () => {
+  it('compares every wallet once, in batches', async () => {
+    const { result, asked } = await audit();
+    expect(result).toEqual({
+      block: BLOCK,
+      wallets: WALLETS,
+      compared: WALLETS,
+      isWhole: true,
+      differences: [],
+      total: { indexed: totalOf(contract), contract: totalOf(contract) },
+    });
+    expect(asked.map(({ wallets }) => wallets.length)).toEqual([100, 100, 50]);
+    expect(new Set(asked.flatMap(({ wallets }) => wallets)).size).toBe(WALLETS);
+  });
+
+  it('rests between its questions where it is told to', async () => {
+    const rests: number[] = [];
+    await audit({
+      pace: { batchesAtOnce: 2, pauseMs: 70 },
+      sleep: (ms) => Promise.resolve(rests.push(ms)),
+    });
+    expect(rests).toEqual([70, 70]);
+  });
+
+  it('compares the wallets it is given beside those it draws', async () => {
+    contract.set(WRONG, 5n);
+    for (const sample of [0, 1]) {
+      const { result } = await audit({ sample, always: [WRONG] });
+      expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
+      expect(result.compared).toBeLessThanOrEqual(1 + sample);
+    }
+  });
+
+  it('believes a difference in an index that stood still', async () => {
+    contract.set(WRONG, 5n);
+    const { result } = await audit();
+    expect(agrees(result)).toBe(false);
+    expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
+    expect(result.total.indexed - (result.total.contract ?? 0n)).toBe(12n);
+  });
+
+  it('looks again at what differs where the index went back meanwhile', async () => {
+    contract.set(WRONG, 5n);
+    const { result, asked } = await audit({}, async (_asked, question) => {
+      if (question === 1) await goBack();
+      if (question === 4) contract.set(WRONG, 17n);
+    });
+    expect(asked[3]?.wallets).toEqual([WRONG]);
+    // The total was asked for before.
+    expect(result.differences).toEqual([]);
+    expect(result.compared).toBe(WALLETS);
+  });
+
+  it('finds the same difference again once the index stands still', async () => {
+    contract.set(WRONG, 5n);
+    const { result } = await audit({}, (_asked, question) => question === 3 && goBack());
+    expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
+    expect(result).toMatchObject({ compared: WALLETS, wallets: WALLETS, isWhole: true });
+  });
+
+  it('does not take a second look that was cut short for a cure', async () => {
+    for (const wallet of contract.keys()) contract.set(wallet, 1n);
+    const { result } = await audit({}, async (_asked, question) => {
+      if (question === 1) await goBack();
+      if (question === 4) contract = balances();
+      return question === 5 && 'no state';
+    });
+    expect(result).toMatchObject({ differences: [], isWhole: false });
+  });
+
+  it('takes an agreement in an index that goes back above the block', async () => {
+    const { result } = await audit({}, goBack);
+    expect(agrees(result)).toBe(true);
+  });
+
+  it('gives up where the index keeps going back', async () => {
+    contract.set(WRONG, 5n);
+    const error = await audit({}, goBack).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(AuditImpossibleError);
+    expect((error as Error).message).toContain('went back while it was looked at');
+  });
+
+  it('ends between two questions when it is to stop', async () => {
+    const stop = new AbortController();
+    let questions = 0;
+    await expect(
+      audit({ signal: stop.signal }, () => {
+        questions++;
+        stop.abort(new Error('enough'));
+      }),
+    ).rejects.toThrow('enough');
+    expect(questions).toBe(1);
+  });
+});
+
+describe('requireComparison', () => {
+  it('takes what is whole, and what the contract cannot tell', async () => {
+    const { result } = await audit();
+    requireComparison(result, views);
+    const { indexed } = result.total;
+    const blind = { ...result, total: { indexed, contract: undefined } };
+    requireComparison(blind, { hasBalances: true, hasTotal: false });
+    requireComparison({ ...result, compared: undefined }, { hasBalances: false, hasTotal: true });
+  });
+
+  it('does not take silence for agreement', async () => {
+    const { result } = await audit({}, (_asked, question) => question === 3 && 'no state');
+    expect(result).toMatchObject({ compared: 200, isWhole: false, differences: [] });
+    expect(() => {
+      requireComparison(result, views);
+    }).toThrow(/No endpoint has the state of block 1 any more after 200 wallets of 250: /);
+    const none = await audit({}, () => 'no state');
+    expect(none.result).toMatchObject({ compared: undefined, isWhole: true });
+    expect(() => {
+      requireComparison(none.result, views);
+    }).toThrow(/No endpoint has the state of block 1: /);
+    expect(() => {
+      requireComparison(none.result, { hasBalances: false, hasTotal: false });
+    }).toThrow('The contract tells neither balances nor a total');
+  });
+
+  it('takes a difference, however little was looked at', async () => {
+    contract.set(aWallet(1), 0n);
+    const { result } = await audit({}, (_asked, question) => question === 2 && 'no state');
+    expect(result).toMatchObject({ compared: 100, isWhole: false });
+    requireComparison(result, views);
+  });
+});

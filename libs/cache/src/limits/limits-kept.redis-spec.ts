@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { startRedis, type TestRedis } from '#libs/testing';
+import { RedisLink } from '../redis/redis-link.js';
+import { AGREED_KEY, REPLICAS_KEY } from './attendance.js';
+import { Deployment } from './limits-kept.support-spec.js';
+import { LEASE_MS } from './own-share.js';
+import { type RatePolicy } from './rate-limiter.js';
+
+const MAX_REPLICAS = 5;
+
+let redis: TestRedis;
+let link: RedisLink;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  // The clock of the test is another one; a busy machine is not what is tested.
+  link = new RedisLink({ url: redis.url, deadlineMs: 10_000 });
+  expect(await link.whenUp(10_000)).toBe(true);
+});
+afterAll(async () => {
+  link.close();
+  await redis.stop();
+});
+
+let deployments = 0;
+
+async function deploy(policy: RatePolicy, replicas: number): Promise<Deployment> {
+  await link.run((client) => client.del(AGREED_KEY, REPLICAS_KEY));
+  const deployment = new Deployment(link, `kept:${process.pid}:${deployments++}`, policy);
+  for (let i = 0; i < replicas; i += 1) await deployment.start();
+  return deployment;
+}
+
+interface Step {
+  readonly name: string;
+  readonly run: (deployment: Deployment) => Promise<void> | void;
+}
+
+/** More than any burst. */
+const ALL = 40;
+
+const place = fc.nat({ max: MAX_REPLICAS - 1 });
+const times = fc.oneof(fc.constant(ALL), fc.integer({ min: 1, max: ALL }));
+const step = (name: string, run: Step['run']): Step => ({ name, run });
+const always = (name: string, run: Step['run']): fc.Arbitrary<Step> => fc.constant(step(name, run));
+
+async function takeAtEach(deployment: Deployment, count: number): Promise<void> {
+  for (let at = 0; at < deployment.replicas.length; at += 1) await deployment.take(at, count);
+}
+
+const taking = fc.oneof(
+  fc.tuple(place, times).map(([at, count]) =>
+    step(`${count} at ${at}`, async (one) => {
+      await one.take(at, count);
+    }),
+  ),
+  times.map((count) => step(`${count} at each`, (one) => takeAtEach(one, count))),
+);
+
+/** So long that what was owed is over, here or there, or a part of it. */
+const waiting = fc.oneof(
+  fc.integer({ min: 1, max: 1500 }).map((ms) => step(`${ms} ms`, (one) => one.pass(ms))),
+  fc
+    .constantFrom(0.25, 0.5, 1, 1, 2)
+    .map((bursts) => step(`${bursts} bursts`, (one) => one.pass(bursts * one.burstMs))),
+  always('the hold', (one) => one.pass(LEASE_MS + one.burstMs)),
+);
+
+const failing = fc.oneof(
+  always('cut all', (one) => {
+    one.cut();
+  }),
+  always('mend all', (one) => {
+    one.mend();
+  }),
+  always('mend all', (one) => {
+    one.mend();
+  }),
+  always('restart', (one) => one.restart({ empty: false })),
+  always('restart empty', (one) => one.restart({ empty: true })),
+  place.map((at) =>
+    step(`cut ${at}`, (one) => {
+      one.cut(at);
+    }),
+  ),
+  place.map((at) =>
+    step(`mend ${at}`, (one) => {
+      one.mend(at);
+    }),
+  ),
+);
+
+const changing = fc.oneof(
+  always('start', async (one) => {
+    if (one.replicas.length < MAX_REPLICAS) await one.start();
+  }),
+  place.map((at) =>
+    step(`die ${at}`, (one) => {
+      one.die(at);
+    }),
+  ),
+);
+
+const steps = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: taking },
+    { weight: 5, arbitrary: waiting },
+    { weight: 6, arbitrary: failing },
+    { weight: 1, arbitrary: changing },
+  ),
+  { minLength: 10, maxLength: 60, size: 'max' },
+);
+
+const policies = fc.record({
+  rate: fc.integer({ min: 5, max: 50 }),
+  burst: fc.integer({ min: MAX_REPLICAS, max: ALL }),
+});
+
+describe('the limit of a caller', () => {
+  it('is exceeded by one burst at most, whatever becomes of Redis and of replicas', async () => {
+    let most = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        policies,
+        fc.integer({ min: 1, max: MAX_REPLICAS }),
+        steps,
+        async (policy, replicas, all) => {
+          const deployment = await deploy(policy, replicas);
+          for (const { run } of all) {
+            await run(deployment);
+            // Over any time up to now: admitted <= burst + rate x time + one burst.
+            const { owedMs, burstMs, allowanceMs } = deployment;
+            expect(owedMs).toBeLessThanOrEqual(2 * burstMs + allowanceMs + 0.1);
+            most = Math.max(most, owedMs / burstMs);
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+    // The bound is not kept by refusing everybody.
+    expect(most).toBeGreaterThan(1.2);
+  });
+
+  it.each([
+    ['one', 0],
+    ['the other', 1],
+    ['both', undefined],
+  ])('is kept, and can be had, while %s of two cannot reach Redis for a minute', async (_, cut) => {
+    const policy = { rate: 20, burst: 100 };
+    const deployment = await deploy(policy, 2);
+    await deployment.pass(3000);
+    const admitted = async (seconds: number): Promise<number> => {
+      let sum = 0;
+      for (let half = 0; half < 2 * seconds; half += 1) {
+        for (const at of [0, 1]) sum += await deployment.take(at, policy.burst);
+        await deployment.pass(500);
+        expect(deployment.owedMs).toBeLessThanOrEqual(2 * deployment.burstMs + 0.1);
+      }
+      return sum;
+    };
+    await admitted(5);
+    deployment.cut(cut);
+    const meanwhile = await admitted(60);
+    // Before it goes on with its part of the rate, a replica has its part of a burst for some seconds.
+    expect(meanwhile).toBeGreaterThan(policy.rate * 50);
+    deployment.mend(cut);
+    // Less what is put on the account in Redis.
+    expect(await admitted(10)).toBeGreaterThanOrEqual(policy.rate * 10 - policy.burst / 2);
+  });
+});

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type PoolClient } from 'pg';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type Database, migrate, readSchema } from '../index.js';
+
+const LAST = 'OlderStart1760000000012';
+const WAITING = {
+  text: `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'lowmark migrate'
+    AND wait_event = 'relation'`,
+};
+const READ = { text: 'SELECT count(*)::int AS count FROM lowmark.migration' };
+
+let test: TestDatabase;
+let database: Database;
+/** Looks at the table that the migration has to change, in a transaction that does not end by itself. */
+let holder: PoolClient;
+beforeEach(async () => {
+  test = await createTestDatabase();
+  database = await test.open({ poolSize: 3 });
+  await database.query({ text: 'ALTER TABLE lowmark.migration DROP COLUMN older_may_start' });
+  await database.query({ text: 'DELETE FROM lowmark.migration WHERE name = $1' }, [LAST]);
+  holder = await database.pool.connect();
+  await holder.query('BEGIN');
+  await holder.query(READ.text);
+});
+afterEach(() => test.drop());
+
+describe('migrate on a table in use', () => {
+  it('waits a little at a time, lets others at it in between, and is done once it is free', async () => {
+    const migrating = migrate(test.url);
+    while ((await database.query(WAITING)).length === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const second = migrate(test.url);
+    // Behind the one that waits, and yet served within a reader's patience.
+    for (let reads = 0; reads < 3; reads++) expect(await database.query(READ)).toHaveLength(1);
+    await holder.query('COMMIT');
+    holder.release();
+    expect(await migrating).toEqual([LAST]);
+    expect(await second).toEqual([]);
+  });
+
+  it('gives up in the end, and has changed nothing', async () => {
+    await expect(migrate(test.url, { tries: 1 })).rejects.toMatchObject({
+      code: 'SCHEMA_BUSY',
+      retryable: true,
+      message: expect.stringContaining('pg_stat_activity'),
+    });
+    await holder.query('COMMIT');
+    holder.release();
+    expect((await readSchema(database)).missing).toEqual([LAST]);
+  });
+});

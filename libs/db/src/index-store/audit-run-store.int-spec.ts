@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import {
+  type AuditComparison,
+  type AuditRun,
+  AuditRunStore,
+  type Database,
+  DatabaseRefusedError,
+  FencedError,
+  IndexStore,
+} from '../index.js';
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.parse('2026-11-20T03:00:00Z');
+
+let test: TestDatabase;
+let database: Database;
+let runs: AuditRunStore;
+let fence: bigint;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open();
+  runs = new AuditRunStore(database);
+});
+beforeEach(async () => {
+  await test.empty();
+  const store = new IndexStore(database);
+  await store.create(anInitialIndex());
+  fence = await store.takeLead();
+});
+afterAll(() => test.drop());
+
+function times(day = 0): Pick<AuditRun, 'startedAt' | 'finishedAt'> {
+  const startedAt = new Date(NOW_MS + day * DAY_MS);
+  return { startedAt, finishedAt: new Date(startedAt.getTime() + 1500) };
+}
+
+function aComparison(change: Partial<AuditComparison> = {}): AuditComparison {
+  const block = aBlock(9);
+  return {
+    ...times(),
+    result: 'ok',
+    blockNumber: block.number,
+    blockHash: block.hash,
+    wallets: 3,
+    compared: 2,
+    differences: 0,
+    different: [],
+    indexedTotal: 2n ** 256n + 7n,
+    contractTotal: 2n ** 256n + 7n,
+    ...change,
+  };
+}
+
+const different = aComparison({
+  result: 'different',
+  differences: 2,
+  different: [
+    { wallet: aWallet(1), indexed: 2n ** 255n, contract: 0n },
+    { wallet: aWallet(2), indexed: 0n, contract: 1n },
+  ],
+  contractTotal: 5n,
+});
+
+async function count(): Promise<number> {
+  const [row] = await database.query<{ count: number }>({
+    text: 'SELECT count(*)::int AS count FROM staking.audit_run',
+  });
+  return row?.count ?? 0;
+}
+
+describe('AuditRunStore', () => {
+  it('has nothing at first', async () => {
+    expect(await runs.last()).toBeUndefined();
+    expect(await runs.lastComparison()).toBeUndefined();
+  });
+
+  it.each([
+    ['that agrees', aComparison()],
+    ['that differs', different],
+    [
+      'without the contract’s figures',
+      aComparison({ compared: undefined, contractTotal: undefined }),
+    ],
+  ])('gives back a run %s', async (_case, run) => {
+    await runs.record(fence, run);
+    expect(await runs.last()).toEqual(run);
+    expect(await runs.lastComparison()).toEqual(run);
+  });
+
+  it('tells the last comparison from a run that was none', async () => {
+    const none = { ...times(1), result: 'impossible', reason: 'the node is away' } as const;
+    await runs.record(fence, different);
+    await runs.record(fence, none);
+    expect(await runs.last()).toEqual(none);
+    expect(await runs.lastComparison()).toEqual(different);
+    await runs.record(fence, { ...none, reason: 'x'.repeat(5000) });
+    expect(await runs.last()).toEqual({ ...none, reason: 'x'.repeat(2000) });
+  });
+
+  it('refuses the run of a program that does not lead any more', async () => {
+    await new IndexStore(database).takeLead();
+    await expect(runs.record(fence, aComparison())).rejects.toThrow(FencedError);
+    expect(await count()).toBe(0);
+  });
+
+  it('forgets what is older than a year', async () => {
+    for (const day of [0, 366, 367]) await runs.record(fence, aComparison(times(day)));
+    expect(await count()).toBe(2);
+  });
+
+  it.each([
+    ['an agreement with differences', aComparison({ differences: 1 })],
+    ['an agreement with another total', aComparison({ contractTotal: 0n })],
+    ['a difference without one', aComparison({ result: 'different' })],
+  ])('does not take %s', async (_case, run) => {
+    await expect(runs.record(fence, run)).rejects.toThrow(DatabaseRefusedError);
+  });
+
+  it('is for reading only to the role that reads', async () => {
+    await runs.record(fence, different);
+    const reader = new AuditRunStore(await test.open({ readOnly: true }));
+    expect(await reader.lastComparison()).toEqual(different);
+    await expect(reader.record(fence, different)).rejects.toThrow(DatabaseRefusedError);
+  });
+});

@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createDatabase, type Database } from '../connection/database.js';
+import { countPrograms } from './count-programs.js';
+
+let test: TestDatabase;
+const opened: Database[] = [];
+
+beforeEach(async () => {
+  test = await createTestDatabase();
+});
+afterEach(async () => {
+  for (const database of opened.splice(0)) await database.close();
+  await test.drop();
+});
+
+async function open(applicationName: string): Promise<Database> {
+  const database = await createDatabase({ url: test.url, applicationName, readOnly: true });
+  opened.push(database);
+  return database;
+}
+
+describe('countPrograms', () => {
+  it('counts each program once, however many connections it has, and none of another name', async () => {
+    const one = await open('lowmark test a');
+    await Promise.all([1, 2, 3].map(() => one.query({ text: 'SELECT pg_sleep(0.05)' })));
+    await open('lowmark other');
+    expect(await countPrograms(one, 'lowmark test ')).toBe(1);
+    const other = await open('lowmark test b');
+    expect(await countPrograms(one, 'lowmark test ')).toBe(2);
+    opened.splice(opened.indexOf(other), 1);
+    await other.close();
+    // The server notices the end of a connection a moment after it.
+    while ((await countPrograms(one, 'lowmark test ')) > 1) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  });
+});

@@ -1,0 +1,17 @@
+import { type Database, type Statement } from '../connection/database.js';
+
+const COUNT: Statement = {
+  name: 'count_programs',
+  text: `SELECT count(DISTINCT application_name)::int AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, $1)`,
+};
+
+/**
+ * How many programs are connected to this database at this server, by the names of their connections that begin so. Who dies is no
+ * longer counted as soon as the server notices.
+ * @throws DatabaseUnavailableError, DatabaseRefusedError
+ */
+export async function countPrograms(database: Database, namePrefix: string): Promise<number> {
+  const [row] = await database.query<{ count: number }>(COUNT, [namePrefix]);
+  return row?.count ?? 0;
+}

@@ -1,0 +1,147 @@
+/** The claims on chain that no row explains, for a person who looks into them. What was found out is kept beside them, for good. */
+import {
+  type Address,
+  PermanentError,
+  type RedemptionState,
+  type UnsettledKind,
+} from '#libs/domain';
+import { type Database, type Statement } from '../connection/database.js';
+import { addressOf } from '../rows.js';
+import { unsettledClaims } from './reconciliation.statements.js';
+
+export interface Acknowledgement {
+  readonly at: Date;
+  /** `operator:NAME` */
+  readonly actor: string;
+  readonly note: string;
+}
+
+export interface UnexplainedClaim {
+  /** Of the redemption; `0x` and 64 hex digits where the id in the vault was not made of one of ours. */
+  readonly id: string;
+  readonly kind: UnsettledKind;
+  /** Of the redemption, where there is one. */
+  readonly state: RedemptionState | null;
+  readonly chainId: number;
+  readonly vault: Address;
+  readonly recipient: Address;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
+  readonly block: bigint;
+  readonly blockAt: Date;
+  readonly transactionHash: string;
+  readonly acknowledged: Acknowledgement | null;
+}
+
+export interface AcknowledgeRequest {
+  /** As in the list. */
+  readonly id: string;
+  readonly atMs: number;
+  readonly actor: string;
+  readonly command: string;
+  /** 1 to 255 characters. */
+  readonly note: string;
+}
+
+/** Nothing to acknowledge under this id. */
+export class NoSuchClaimError extends PermanentError {
+  constructor(id: string) {
+    super(
+      'CLAIM_NOT_FOUND',
+      `No claim of ${id} waits for an explanation: \`reconciliation list\` has those that do.`,
+    );
+  }
+}
+
+/** What the last comparison may have found. An open one and one that is late are the worker's to record. */
+const ACKNOWLEDGEABLE = `kind IN ('without-row', 'unpayable', 'different')`;
+
+interface ClaimRow {
+  id: string;
+  kind: UnsettledKind;
+  state: RedemptionState | null;
+  chain_id: string;
+  vault: string;
+  recipient: string;
+  amount: string;
+  block_number: string;
+  block_at: Date;
+  transaction_hash: string;
+  acknowledged_at: Date | null;
+  acknowledged_by: string | null;
+  note: string | null;
+}
+
+/** $1 as `overdue`, $2 also what was acknowledged, $3 how many. */
+const LIST: Statement = {
+  name: 'claim_list',
+  text: `SELECT id, kind, state, chain_id, encode(vault, 'hex') AS vault, encode(recipient, 'hex') AS recipient, amount,
+      block_number, block_at, '0x' || encode(transaction_hash, 'hex') AS transaction_hash,
+      acknowledged_at, acknowledged_by, note
+    FROM (${unsettledClaims('$1')}) AS u
+    WHERE kind <> 'open' AND ($2 OR acknowledged_at IS NULL) ORDER BY block_number, id LIMIT $3`,
+};
+
+/** $1 as `overdue`, $2 the id, $3 when, $4 by whom, $5 the note, $6 command, $7 its arguments. */
+const ACKNOWLEDGE: Statement = {
+  name: 'claim_acknowledge',
+  text: `WITH found AS MATERIALIZED (
+      SELECT * FROM (${unsettledClaims('$1')}) AS u WHERE id = $2 AND ${ACKNOWLEDGEABLE}
+    ), noted AS (
+      INSERT INTO redemption.claim_acknowledgement (at, chain_id, vault, vault_id, transaction_hash, kind, state, actor, note)
+      SELECT $3, chain_id, vault, vault_id, transaction_hash, kind, state, $4, $5 FROM found RETURNING id
+    ), audited AS (
+      INSERT INTO redemption.audit (actor, command, redemption_id, arguments, outcome)
+      SELECT $4, $6, (SELECT r.id FROM redemption.redemption r WHERE r.id::text = $2), $7, 'acknowledged'
+      WHERE EXISTS (SELECT FROM found)
+    )
+    SELECT count(*)::int AS count FROM noted`,
+};
+
+export class ClaimStore {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * The oldest first, as far as the last reconciliation has read the chain.
+   * @param overdueBeforeMs claims seen before then should have been recorded
+   */
+  async list(
+    overdueBeforeMs: number,
+    { all, limit }: { readonly all: boolean; readonly limit: number },
+  ): Promise<UnexplainedClaim[]> {
+    const values = [new Date(overdueBeforeMs), all, limit];
+    return (await this.database.query<ClaimRow>(LIST, values)).map(claimOf);
+  }
+
+  /**
+   * With its audit row. It is good for this claim as it is: another transaction, or another state of its redemption, is a difference again.
+   * @returns how many claims; one id may be claimed on several vaults
+   * @throws NoSuchClaimError
+   */
+  async acknowledge({ id, atMs, actor, command, note }: AcknowledgeRequest): Promise<number> {
+    const at = new Date(atMs);
+    const values = [at, id, at, actor, note, command, JSON.stringify({ id, note })];
+    const [row] = await this.database.query<{ count: number }>(ACKNOWLEDGE, values);
+    const count = row?.count ?? 0;
+    if (count === 0) throw new NoSuchClaimError(id);
+    return count;
+  }
+}
+
+function claimOf(row: ClaimRow): UnexplainedClaim {
+  const { acknowledged_at: at, acknowledged_by: actor, note } = row;
+  const isAcknowledged = at !== null && actor !== null && note !== null;
+  return {
+    id: row.id,
+    kind: row.kind,
+    state: row.state,
+    chainId: Number(row.chain_id),
+    vault: addressOf(row.vault),
+    recipient: addressOf(row.recipient),
+    amount: BigInt(row.amount),
+    block: BigInt(row.block_number),
+    blockAt: row.block_at,
+    transactionHash: row.transaction_hash,
+    acknowledged: isAcknowledged ? { at, actor, note } : null,
+  };
+}

@@ -1,0 +1,126 @@
+/** Ways out of the cells of the transition table, for the specs. */
+import { type TransitionContext } from '../decision.js';
+import { type RefusalCode } from '../redemption-effect.js';
+import { type RedemptionEventType } from '../redemption-event.js';
+import { type Redemption, type RedemptionState } from '../redemption.js';
+import { aClaim, anExpiry, aPlan, START_MS } from './builders.js';
+
+/** Another way out of a cell than the straight one, and what it takes. */
+export interface Way {
+  readonly name: string;
+  readonly state: RedemptionState;
+  readonly type: RedemptionEventType;
+  readonly given: {
+    readonly redemption?: Partial<Redemption>;
+    /** In place of the straight event's own. */
+    readonly event?: object;
+    readonly context?: Partial<TransitionContext>;
+  };
+  readonly expected: RedemptionState | `!${RefusalCode}`;
+}
+
+type NoteWay = (
+  name: string,
+  cell: [RedemptionState, RedemptionEventType],
+  given: Way['given'],
+  expected: Way['expected'],
+) => void;
+
+export function noteIn(ways: Way[]): NoteWay {
+  return (name, [state, type], given, expected) => {
+    ways.push({ name, state, type, given, expected });
+  };
+}
+
+/** Of redemptions without a plan, in a whole ledger and in one that was restored: there, nothing is begun or planned again. */
+export function unplannedWays(): Way[] {
+  const ways: Way[] = [];
+  const way = noteIn(ways);
+  const noCall = { openCall: null };
+  const lost = { lostVoucherUntilSeconds: START_MS / 1000 + 4000 };
+  const inTime = anExpiry(4001 - 1800);
+  way('forgotten', ['created', 'call-due'], { redemption: lost }, 'reverting');
+  way('forgotten', ['created', 'cancel'], { redemption: lost }, 'reverting');
+  way('forgotten', ['deducting', 'deduct-refused'], { redemption: lost }, 'deducting');
+  way('forgotten', ['deducting', 'call-due'], { redemption: { ...noCall, ...lost } }, 'reverting');
+  way('forgotten', ['deducted', 'plan-committed'], { redemption: lost }, '!ledger-restored');
+  way('forgotten', ['deducted', 'plan-failed'], { redemption: lost }, 'reverting');
+  const unasked = { ...noCall, attempts: { deduct: 1, payout: 0, revert: 0 } };
+  way(
+    'the vault was not asked',
+    ['reverting', 'call-due'],
+    { redemption: unasked, event: { neverPaid: undefined } },
+    '!vault-not-asked',
+  );
+  way('the vault was asked', ['reverting', 'call-due'], { redemption: unasked }, 'reverting');
+  way(
+    'a lost voucher may be open',
+    ['reverting', 'call-due'],
+    { redemption: { ...unasked, ...lost }, event: { neverPaid: anExpiry(4000 - 1800) } },
+    '!vault-not-asked',
+  );
+  way(
+    'no lost voucher can be open',
+    ['reverting', 'call-due'],
+    { redemption: { ...unasked, ...lost }, event: { neverPaid: inTime } },
+    'reverting',
+  );
+  way(
+    'a lost voucher is cancelled',
+    ['reverting', 'call-due'],
+    {
+      redemption: { ...unasked, ...lost },
+      event: { neverPaid: { ...aClaim(), outcome: 'dead', reason: 'cancelled' } },
+    },
+    'reverting',
+  );
+  way(
+    'a lost one',
+    ['reverting', 'payout-paid'],
+    { redemption: { ...unasked, ...lost } },
+    'claimed',
+  );
+  way(
+    'a lost one, of no known deduction',
+    ['reverting', 'payout-paid'],
+    { redemption: { ...unasked, ...lost, partnerTransactionId: null } },
+    'attention',
+  );
+  way('nothing was lost', ['reverting', 'payout-paid'], { redemption: unasked }, 'attention');
+  way(
+    'another amount',
+    ['reverting', 'payout-paid'],
+    { redemption: { ...unasked, ...lost }, event: { evidence: aClaim({ amount: 1n }) } },
+    '!no-evidence',
+  );
+  way('waiting', ['reverting', 'payout-live'], { redemption: unasked }, 'reverting');
+  way(
+    'a node out of order',
+    ['reverting', 'payout-live'],
+    { redemption: unasked, event: { contradiction: 'x' } },
+    'reverting',
+  );
+  way(
+    'a day long',
+    ['reverting', 'payout-live'],
+    {
+      redemption: unasked,
+      event: { contradiction: 'x' },
+      context: { nowMs: START_MS + 90_000_000 },
+    },
+    'attention',
+  );
+  way(
+    'a day long, of a silent chain',
+    ['reverting', 'payout-live'],
+    { redemption: unasked, context: { nowMs: START_MS + 90_000_000 } },
+    'reverting',
+  );
+  way(
+    'planned and dead',
+    ['reverting', 'payout-live'],
+    { redemption: { ...unasked, plan: aPlan(), deadEvidence: anExpiry() } },
+    '!out-of-place',
+  );
+  return ways;
+}

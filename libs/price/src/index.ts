@@ -1,0 +1,9 @@
+export {
+  type PriceReader,
+  type PriceReaderParts,
+  type PriceReading,
+  priceReader,
+  PriceRefusedError,
+  PriceUnavailableError,
+} from './price-reader.js';
+export { nameOfSource, parsePriceSource, type PriceSource } from './price-source.js';

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ServiceProgram } from './service-program.js';
+
+const PROBE_MS = 50;
+
+/** Asks each replica whether it is ready, and hands out those that are in turn. */
+export class LoadBalancer {
+  private ready: Pick<ServiceProgram, 'url'>[];
+  private turn = 0;
+  private stopping = false;
+  private readonly probing: Promise<void>;
+
+  /** @param replicas may be replaced in place */
+  constructor(private readonly replicas: readonly Pick<ServiceProgram, 'url' | 'isReady'>[]) {
+    this.ready = [...replicas];
+    this.probing = this.probe();
+  }
+
+  next(): string {
+    this.turn += 1;
+    return this.ready[this.turn % this.ready.length]?.url ?? 'http://127.0.0.1:1/nobody-is-ready';
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.probing;
+  }
+
+  private async probe(): Promise<void> {
+    while (!this.stopping) {
+      const answers = await Promise.all(this.replicas.map((replica) => replica.isReady()));
+      this.ready = this.replicas.filter((_, place) => answers[place]);
+      await sleep(PROBE_MS);
+    }
+  }
+}

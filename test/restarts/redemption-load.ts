@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+
+export interface LoadUser {
+  readonly wallet: string;
+  /** Of a session. */
+  readonly token: string;
+}
+
+/** Of each user's one redemption. */
+export interface Seen {
+  readonly id: string;
+  status: string;
+}
+
+/**
+ * Users who are signed in, some at a time: each makes one redemption, says so twice, as one who lost the answer would, and then reads
+ * it until it is done. Every answer is counted.
+ */
+export class RedemptionLoad {
+  /** Answers so far by what was asked, the status and the code of an error; status 0 where there was none. */
+  readonly answers = new Map<string, number>();
+  readonly seen = new Map<string, Seen>();
+  private stopping = false;
+  private readonly callers: Promise<unknown>;
+
+  /**
+   * @param pick the service to ask next
+   * @param users each is used once
+   */
+  constructor(
+    private readonly users: LoadUser[],
+    private readonly pick: () => string,
+    callers = 6,
+  ) {
+    this.callers = Promise.all(Array.from({ length: callers }, () => this.call()));
+    // Told by `stop`.
+    this.callers.catch(() => undefined);
+  }
+
+  /** Waits for that many further redemptions. */
+  async more(count: number): Promise<void> {
+    const [before, deadline] = [this.seen.size, Date.now() + 60_000];
+    while (this.seen.size < before + count) {
+      if (Date.now() > deadline) throw new Error(`no more: ${JSON.stringify([...this.answers])}`);
+      await Promise.race([this.callers, new Promise((resolve) => setTimeout(resolve, 20))]);
+    }
+  }
+
+  /** Lets everyone finish. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.callers;
+  }
+
+  private async call(): Promise<void> {
+    while (!this.stopping) {
+      const user = this.users.pop();
+      if (user === undefined) throw new Error('there are no users left');
+      await this.redeem(user);
+    }
+  }
+
+  private async redeem(user: LoadUser): Promise<void> {
+    const key = randomUUID();
+    const body = JSON.stringify({ partner: 'Arena', points: 100 });
+    const created = await this.ask(user, 'create', { method: 'POST', body, key });
+    const again = await this.ask(user, 'replay', { method: 'POST', body, key });
+    const id = String(created?.['id'] ?? again?.['id']);
+    if (again?.['id'] !== id) throw new Error(`made twice: ${id} and ${String(again?.['id'])}`);
+    const one: Seen = { id, status: '' };
+    this.seen.set(user.wallet, one);
+    for (let looks = 0; looks < 100 && one.status !== 'authorised'; looks++) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      const read = await this.ask(user, 'read', { method: 'GET', path: `/${id}` });
+      one.status = read?.['voucher'] == null ? String(read?.['status']) : 'authorised';
+    }
+  }
+
+  private async ask(
+    { token }: LoadUser,
+    what: string,
+    options: { method: string; path?: string; body?: string; key?: string },
+  ): Promise<Record<string, unknown> | undefined> {
+    const { method, path = '', body, key } = options;
+    let status = 0;
+    let answer: Record<string, unknown> | undefined;
+    try {
+      const response = await fetch(`${this.pick()}/api/redemptions${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(key !== undefined && { 'idempotency-key': key }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body }),
+      });
+      answer = (await response.json()) as Record<string, unknown>;
+      ({ status } = response);
+    } catch {
+      // Dropped: counted as such.
+    }
+    const code = status < 400 ? '' : ` ${String(answer?.['code'])}`;
+    const name = `${what} ${status}${code}`;
+    this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
+    return status === 0 ? undefined : answer;
+  }
+}

@@ -1,0 +1,35 @@
+import { freePort } from '#libs/devprocess';
+import { VaultBench } from '#libs/testing';
+import { ServiceProgram } from './service-program.js';
+
+export interface RedemptionProgramOptions {
+  readonly databaseUrl: string;
+  readonly secretsKey: string;
+  readonly bench: VaultBench;
+  readonly shutdownDelayMs: number;
+  /** Default: one that is free. */
+  readonly port?: number;
+}
+
+/** The redemption service as a process of its own. */
+export class RedemptionProgram extends ServiceProgram {
+  /** Resolves when it is ready to serve. */
+  static async start(options: RedemptionProgramOptions): Promise<RedemptionProgram> {
+    const { bench } = options;
+    const port = options.port ?? (await freePort());
+    return new RedemptionProgram('redemption', port, {
+      DATABASE_URL: options.databaseUrl,
+      SECRETS_KEY: options.secretsKey,
+      CHAIN_ID: String(bench.chain.chainId),
+      RPC_URLS: bench.chain.url,
+      TOKEN_CONTRACT: bench.chain.contracts.token,
+      VAULT_CONTRACT: bench.vault,
+      VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
+      SIWE_DOMAINS: 'app.example.com',
+      ALLOW_PRIVATE_PARTNERS: 'true',
+      REDEMPTION_PORT: String(port),
+      REDEMPTION_HOST: '127.0.0.1',
+      SHUTDOWN_DELAY_MS: String(options.shutdownDelayMs),
+    }).untilReady();
+  }
+}

@@ -1,0 +1,63 @@
+/** A service as an operator starts it: a process of its own. Needs a build. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const GENEROUS_MS = 60_000;
+
+export class ServiceProgram {
+  readonly url: string;
+  /** How it ended: the exit code, or the signal. */
+  readonly ended: Promise<number | string>;
+  private running = true;
+  private readonly child: ChildProcess;
+
+  protected constructor(
+    private readonly app: string,
+    readonly port: number,
+    env: Readonly<Record<string, string>>,
+    folder = '.',
+  ) {
+    this.child = spawn(process.execPath, [`${folder}/dist/apps/${app}/src/main.js`], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env,
+    });
+    this.url = `http://127.0.0.1:${port}`;
+    this.ended = once(this.child, 'exit').then(([code, signal]) => {
+      this.running = false;
+      return (code ?? signal) as number | string;
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.running;
+  }
+
+  async isReady(): Promise<boolean> {
+    const answer = await fetch(`${this.url}/health/ready`).catch(() => undefined);
+    await answer?.arrayBuffer().catch(() => undefined);
+    return answer?.status === 200;
+  }
+
+  /** Asks it to end, and waits for it. */
+  terminate(): Promise<number | string> {
+    this.child.kill('SIGTERM');
+    return this.ended;
+  }
+
+  async kill(): Promise<void> {
+    if (!this.running) return;
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  protected async untilReady(): Promise<this> {
+    const deadline = Date.now() + GENEROUS_MS;
+    while (!(await this.isReady())) {
+      if (!this.running) throw new Error(`the ${this.app} ended: ${await this.ended}`);
+      if (Date.now() > deadline) throw new Error(`the ${this.app} is not ready after a minute`);
+      await sleep(50);
+    }
+    return this;
+  }
+}

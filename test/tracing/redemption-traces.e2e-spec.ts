@@ -1,0 +1,203 @@
+/** What a redemption leaves at a collector: requests, steps, calls to the partner and to the chain; and nothing secret. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { privateKeyToAccount } from 'viem/accounts';
+import { CallbackStore, PartnerStore, PriceStore, SessionStore } from '#libs/db';
+import { freePort } from '#libs/devprocess';
+import { type Address, parseDecimal } from '#libs/domain';
+import { hashApiKey, KeyRing } from '#libs/signing';
+import { aWallet, createTestDatabase, type TestDatabase, VaultBench } from '#libs/testing';
+import {
+  hashSessionToken,
+  mintSessionToken,
+} from '../../apps/redemption/src/auth/session-token.js';
+import { EchoingPartner } from '../redemption/echoing-partner.js';
+import { OtlpCollector, type SeenSpan } from './otlp-collector.js';
+import { TracedProgram } from './traced-program.js';
+
+const SIGNER = privateKeyToAccount(`0x${VaultBench.SIGNER_KEY}`).address.toLowerCase() as Address;
+const SECRETS_KEY = randomBytes(32).toString('base64');
+const CALLBACK_KEY = `callback-key-${randomBytes(12).toString('hex')}`;
+const CALLBACK_SECRET = `callback-secret-${randomBytes(12).toString('hex')}`;
+const RPC_SECRET = `rpc-secret-${randomBytes(12).toString('hex')}`;
+const WALLET = aWallet(7);
+const OTHER_WALLET = aWallet(8);
+const [TOKEN, OTHER_TOKEN] = [mintSessionToken(), mintSessionToken()];
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+
+let database: TestDatabase;
+let bench: VaultBench;
+let partner: EchoingPartner;
+let collector: OtlpCollector;
+let program: TracedProgram;
+let partnerId: string;
+let redemptionId: string;
+
+/** The partner, its price and a user who is signed in. */
+async function prepare(): Promise<void> {
+  const db = await database.open();
+  const credential = {
+    keyHash: randomBytes(32),
+    keyPrefix: 'svck_test',
+    secretCiphertext: randomBytes(64),
+  };
+  const limits = { rate: 20, burst: 100 };
+  ({ partnerId } = await new PartnerStore(db).create({ name: 'the-game', ...limits, credential }));
+  await new CallbackStore(db).set(partnerId, {
+    url: partner.url,
+    key: CALLBACK_KEY,
+    secretCiphertext: KeyRing.parse(SECRETS_KEY).seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
+    usdPerPoint: parseDecimal('0.01'),
+    confirms: true,
+    capabilities: [],
+  });
+  await new PriceStore(db).add({ usd: '0.15', observedAt: new Date(), source: 'fixed' });
+  const sessions = new SessionStore(db);
+  const expiresAtMs = Date.now() + 86_400_000;
+  await sessions.open(hashSessionToken(TOKEN), WALLET, expiresAtMs);
+  await sessions.open(hashSessionToken(OTHER_TOKEN), OTHER_WALLET, expiresAtMs);
+}
+
+function redeem(points: number, token = TOKEN): Promise<Response> {
+  return fetch(`${program.url}/api/redemptions?q=query-secret`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+      'idempotency-key': randomBytes(8).toString('hex'),
+      traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01`,
+    },
+    body: JSON.stringify({ partner: 'the-game', points }),
+  });
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  bench = await VaultBench.start({ canceller: SIGNER });
+  await bench.mineAt(Math.floor(Date.now() / 1000) - 60);
+  await bench.finalise();
+  partner = await EchoingPartner.start(CALLBACK_SECRET);
+  collector = await OtlpCollector.start();
+  await prepare();
+  const port = await freePort();
+  program = await TracedProgram.start('redemption', `http://127.0.0.1:${port}`, {
+    DATABASE_URL: database.url,
+    SECRETS_KEY,
+    CHAIN_ID: String(bench.chain.chainId),
+    RPC_URLS: `${bench.chain.url}/?key=${RPC_SECRET}`,
+    TOKEN_CONTRACT: bench.chain.contracts.token,
+    VAULT_CONTRACT: bench.vault,
+    VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
+    SIWE_DOMAINS: 'app.example.com',
+    ALLOW_PRIVATE_PARTNERS: 'true',
+    REDEMPTION_PORT: String(port),
+    REDEMPTION_HOST: '127.0.0.1',
+    PAYOUT_POLL_MS: '200',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+    OTEL_SERVICE_NAME: 'redeeming',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  });
+  const answer = await redeem(100);
+  expect(answer.status).toBe(201);
+  ({ id: redemptionId } = (await answer.json()) as { id: string });
+}, 90_000);
+
+afterAll(async () => {
+  await program.kill();
+  await collector.stop();
+  await partner.stop();
+  await bench.stop();
+  await database.drop();
+});
+
+const stepOf = (name: string) => (span: SeenSpan) =>
+  span.name === `step ${name}` &&
+  (span.attributes['lowmark.redemption_id'] === redemptionId ||
+    String(span.attributes['lowmark.redemption_ids']).includes(redemptionId));
+
+describe('a redemption', () => {
+  it('begins with a request of the caller’s trace, whose body was read before the database was asked', async () => {
+    const served = await collector.seen(({ kind, traceId }) => kind === 2 && traceId === TRACE_ID);
+    expect(served).toMatchObject({ service: 'redeeming', name: 'POST /api/redemptions' });
+    const isWrite = (span: SeenSpan) =>
+      span.traceId === TRACE_ID && span.name === 'redemption_create';
+    const write = await collector.seen(isWrite);
+    const transaction = await collector.seen(({ spanId }) => spanId === write.parentSpanId);
+    expect(transaction).toMatchObject({ name: 'TRANSACTION', parentSpanId: served.spanId });
+  });
+
+  it('has a step that calls the partner', async () => {
+    const step = await collector.seen(stepOf('deduct'));
+    expect(step).toMatchObject({ kind: 1, parentSpanId: '', failed: false });
+    expect(step.attributes).toMatchObject({
+      'lowmark.partner_id': partnerId,
+      'lowmark.state': 'created',
+      'lowmark.next_state': 'deducted',
+      'lowmark.outcome': 'moved',
+    });
+    const calls = collector.childrenOf(step).filter(({ name }) => name.startsWith('POST '));
+    expect(calls).toHaveLength(1);
+    expect(calls[0]).toMatchObject({ name: 'POST /deduct-points-by-address', kind: 3 });
+    expect(calls[0]?.attributes).toMatchObject({
+      'http.request.method': 'POST',
+      'http.response.status_code': 200,
+      'url.template': '/deduct-points-by-address',
+      'lowmark.partner_id': partnerId,
+      'lowmark.outcome': 'answer',
+      'lowmark.verdict': 'verified',
+    });
+    expect(calls[0]?.attributes['lowmark.api_request']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('has a look at the chain, which names the endpoint by its host', async () => {
+    const isCall = (span: SeenSpan) => span.attributes['rpc.system.name'] === 'jsonrpc';
+    const step = await collector.seen(stepOf('observe'));
+    expect(step.parentSpanId).toBe('');
+    const call = await collector.seen(isCall);
+    expect(call.kind).toBe(3);
+    expect(call.attributes).toMatchObject({
+      'server.address': '127.0.0.1',
+      'lowmark.endpoint': `${new URL(bench.chain.url).host}#1`,
+      'lowmark.outcome': 'ok',
+    });
+    expect(call.attributes['rpc.method']).toMatch(/^eth_/);
+  });
+
+  it('gives its lines of the log the ids of the trace', async () => {
+    const { traceId, spanId } = await collector.seen(({ name }) => name === 'reconciliation');
+    const line = program.log.find(({ msg }) => msg === 'Reconciled the ledger with the chain');
+    expect(line).toMatchObject({ traceId, spanId });
+    const serving = program.log.find(({ msg }) => msg === 'Serving');
+    expect(serving).toBeDefined();
+    expect(serving).not.toHaveProperty('traceId');
+  });
+
+  it('tells the partner nothing of its trace', () => {
+    expect([...partner.headerNames]).toContain('x-api-request');
+    for (const name of ['traceparent', 'tracestate', 'baggage', 'b3']) {
+      expect([...partner.headerNames]).not.toContain(name);
+    }
+  });
+
+  it('leaves nothing secret, also where what is tried fails', async () => {
+    await partner.stop();
+    expect((await redeem(100, OTHER_TOKEN)).status).toBe(201);
+    const failed = (span: SeenSpan) => span.failed && span.name.startsWith('POST /deduct');
+    expect((await collector.seen(failed)).attributes['lowmark.outcome']).toBe('nothing-sent');
+    await program.terminate();
+    const sent = collector.bodies.join('\n');
+    const secrets = [CALLBACK_KEY, CALLBACK_SECRET, SECRETS_KEY, VaultBench.SIGNER_KEY, RPC_SECRET];
+    secrets.push(
+      TOKEN,
+      OTHER_TOKEN,
+      'query-secret',
+      database.url,
+      WALLET.slice(2),
+      OTHER_WALLET.slice(2),
+    );
+    for (const secret of secrets) {
+      expect({ secret, sent: sent.includes(secret) }).toEqual({ secret, sent: false });
+    }
+  });
+});

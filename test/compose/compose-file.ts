@@ -51,14 +51,17 @@ export function programOf({ entrypoint = [], command = [] }: ComposeService): st
 export async function settingsOfProgram(program: string): Promise<SettingMetadata[]> {
   const inStack = program.startsWith('apps/stack/src/compose/');
   const app = program.split('/')[1] ?? '';
-  const [path] = globSync(
-    inStack ? 'apps/stack/src/compose/*.settings.ts' : `apps/${app}/src/*.env.ts`,
-    {
-      cwd: ROOT,
-    },
+  const paths = globSync(
+    inStack ? 'apps/stack/src/compose/*.settings.ts' : `apps/${app}/src/**/*.{env,settings}.ts`,
+    { cwd: ROOT },
   );
-  const exported = (await import(new URL(path ?? '', ROOT).href)) as Record<string, unknown>;
-  const found: AppSettings = appSettings(app, exported);
+  const modules = await Promise.all(
+    paths.map((path) => import(new URL(path, ROOT).href) as Promise<Record<string, unknown>>),
+  );
+  const found: AppSettings = appSettings(
+    app,
+    Object.assign({}, ...modules) as Record<string, unknown>,
+  );
   return found.classes
     .filter(({ name }) => !inStack || textOf(program).includes(`readSettings(${name})`))
     .flatMap(settingsOf);

@@ -3,6 +3,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -59,6 +60,13 @@ describe('the secrets of docker compose', () => {
     expect(text('signer/voucher_signer_key')).toBe('mine\n');
     const url = new URL(text('secrets/database_url').trim());
     expect(decodeURIComponent(url.password)).toBe('p@ss/word');
+  });
+
+  it('are not begun anew where the key of before is gone', async () => {
+    await makeMissing(baseSecrets(root));
+    rmSync(join(root, 'secrets/secrets_key'));
+    await expect(makeMissing(baseSecrets(root))).rejects.toThrow(/secrets_key is missing/);
+    expect(readdirSync(join(root, 'secrets'))).not.toContain('secrets_key');
   });
 
   it('hold a key that signs vouchers, in the local profile', async () => {

@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintPrivateKey } from '#libs/devchain';
 import { mintSecretsKey } from '#libs/signing';
+import { StackError } from '../stack.error.js';
 
 /** A secret as a file: where, and how it is made where it is missing. */
 interface SecretFile {
@@ -12,9 +13,14 @@ interface SecretFile {
   readonly shared?: true;
 }
 
+const KEY_LOST =
+  'secrets_key is missing, though api_anon_secret is there. Put it back from where you keep its copy: without it no ' +
+  'partner’s secret can be read. Where there is none yet, or it is lost for good: openssl rand -base64 32 makes a new one.';
+
 /** What every installation needs. */
 export function baseSecrets(root: string): SecretFile[] {
   const passwordFile = join(root, 'secrets/postgres_password');
+  const anonFile = join(root, 'secrets/api_anon_secret');
   return [
     { path: passwordFile, make: mintHex, shared: true },
     {
@@ -24,8 +30,15 @@ export function baseSecrets(root: string): SecretFile[] {
         return `postgresql://lowmark:${password}@postgres:5432/lowmark?sslmode=disable`;
       },
     },
-    { path: join(root, 'secrets/secrets_key'), make: () => mintSecretsKey().toString('base64') },
-    { path: join(root, 'secrets/api_anon_secret'), make: mintHex },
+    {
+      path: join(root, 'secrets/secrets_key'),
+      make: async () => {
+        // Made last of all: where it is, this folder has been in use, and a new key would open nothing of the database.
+        if (await exists(anonFile)) throw new StackError(KEY_LOST);
+        return mintSecretsKey().toString('base64');
+      },
+    },
+    { path: anonFile, make: mintHex },
   ];
 }
 

@@ -65,7 +65,8 @@ describe('PostgreSQL killed under load', () => {
       process.kill(postgres.process.pid ?? 0, 'SIGKILL');
       await postgres.process.ended;
       await load.more(503);
-      expect(await api.isReady()).toBe(false);
+      // A reading of the database serves all who ask within a second.
+      while (await api.isReady()) await sleep(100);
       postgres = await restart();
       const startedAtMs = Date.now();
       await load.more(200, 1);
@@ -74,6 +75,7 @@ describe('PostgreSQL killed under load', () => {
     await load.more(200);
     await load.stop();
     expect([...load.answers.keys()].sort()).toEqual([200, 503]);
-    expect([api.isRunning, await api.isReady()]).toEqual([true, true]);
+    while (!(await api.isReady())) await sleep(100);
+    expect(api.isRunning).toBe(true);
   }, 240_000);
 });

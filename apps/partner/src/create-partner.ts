@@ -51,7 +51,9 @@ export async function createPartner({
     traceRequests(app.getHttpAdapter().getInstance());
     app.useGlobalFilters(new ErrorFilter(logger));
     if (settings.partnerBasePath !== undefined) {
-      app.setGlobalPrefix(settings.partnerBasePath, { exclude: ['health/live', 'health/ready'] });
+      app.setGlobalPrefix(settings.partnerBasePath, {
+        exclude: ['health/live', 'health/ready', 'health/accepting'],
+      });
     }
     return app;
   } catch (error) {

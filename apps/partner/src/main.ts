@@ -1,6 +1,6 @@
 import { readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
-import { closeOnSignals, createLogger } from '#libs/platform';
+import { createLogger, StoppedError, stopOnSignals } from '#libs/platform';
 import { startTracing } from '#libs/telemetry';
 import { createPartner } from './create-partner.js';
 import { PartnerSettings } from './partner.env.js';
@@ -10,12 +10,14 @@ const startup = createLogger({ app: 'partner' });
 try {
   const settings = readSettings(PartnerSettings);
   const logger = createLogger({ app: 'partner', level: settings.logLevel });
+  const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-partner', logger });
-  const app = await createPartner({ settings, logger });
-  closeOnSignals(tracing.endAfter(app), logger);
+  const app = await shutdown.unlessStopped(() => createPartner({ settings, logger }));
+  shutdown.closes(tracing.endAfter(app));
   await app.listen(settings.partnerPort, settings.partnerHost);
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {
+  if (error instanceof StoppedError) process.exit(0);
   // What to mend is in the message; the stack of a wrong setting helps nobody.
   if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
   else startup.fatal({ err: error }, 'The reference partner could not run');

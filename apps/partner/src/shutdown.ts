@@ -2,7 +2,7 @@ import { type Server } from 'node:http';
 import { type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
 import { type HttpAdapterHost } from '@nestjs/core';
 import { type Database } from '#libs/db';
-import { type HealthRegistry } from '#libs/platform';
+import { type HealthRegistry, PROCESS_CHECK } from '#libs/platform';
 
 /** After this time connections whose requests are still not answered are cut. */
 const LAST_MS = 8_000;
@@ -16,7 +16,7 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     private readonly host: HttpAdapterHost,
     private readonly database: Database,
   ) {
-    health.register('process', () => (this.stopping ? { reason: 'is shutting down' } : {}));
+    health.register(PROCESS_CHECK, () => (this.stopping ? { reason: 'is shutting down' } : {}));
     health.register('database', async () => {
       await database.query({ name: 'game_ready', text: 'SELECT 1' });
       return {};

@@ -1,7 +1,7 @@
 import { type OnApplicationBootstrap } from '@nestjs/common';
 import { type SchedulerRegistry } from '@nestjs/schedule';
 import { type Database } from '#libs/db';
-import { type CheckResult, type HealthRegistry } from '#libs/platform';
+import { type CheckResult, type HealthRegistry, PROCESS_CHECK } from '#libs/platform';
 import { type ChainLink } from './chain/chain-link.js';
 import { type PayoutPort } from './payout/payout-port.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
@@ -27,7 +27,7 @@ export class Lifecycle implements OnApplicationBootstrap {
 
   constructor(private readonly parts: LifecycleParts) {
     const { health, database, chain, payouts, engine } = parts;
-    health.register('process', () =>
+    health.register(PROCESS_CHECK, () =>
       this.state === 'running' ? {} : { reason: `is ${this.state}` },
     );
     health.register('database', async () => {

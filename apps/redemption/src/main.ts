@@ -1,6 +1,6 @@
 import { readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
-import { closeOnSignals, createLogger } from '#libs/platform';
+import { createLogger, StoppedError, stopOnSignals } from '#libs/platform';
 import { startTracing } from '#libs/telemetry';
 import { createRedemption } from './create-redemption.js';
 import { RedemptionSettings } from './redemption.env.js';
@@ -10,12 +10,14 @@ const startup = createLogger({ app: 'redemption' });
 try {
   const settings = readSettings(RedemptionSettings);
   const logger = createLogger({ app: 'redemption', level: settings.logLevel });
+  const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-redemption', logger });
-  const app = await createRedemption({ settings, logger });
-  closeOnSignals(tracing.endAfter(app), logger);
+  const app = await shutdown.unlessStopped(() => createRedemption({ settings, logger }));
+  shutdown.closes(tracing.endAfter(app));
   await app.listen(settings.redemptionPort, settings.redemptionHost);
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {
+  if (error instanceof StoppedError) process.exit(0);
   // What to mend is in the message; the stack of a wrong setting helps nobody.
   if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
   else startup.fatal({ err: error }, 'The redemption service could not run');

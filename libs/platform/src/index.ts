@@ -3,7 +3,7 @@ export { DocsModule } from './docs/docs.module.js';
 export { type OpenApi, type OpenApiOperation, type OpenApiParameter } from './docs/open-api.js';
 export { type CheckResult, type HealthCheck, type HealthReport } from './health/health.registry.js';
 export { HealthModule } from './health/health.module.js';
-export { HealthRegistry } from './health/health.registry.js';
+export { HealthRegistry, PROCESS_CHECK } from './health/health.registry.js';
 export {
   type BareAnswer,
   type BrokenRequest,
@@ -29,5 +29,5 @@ export { observeRpc, type RpcEvents } from './metrics/rpc-metrics.js';
 export { answerWithId, nameRequests } from './request-id/name-requests.js';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id/request-id.js';
 export { withRequestId } from './request-id/request-scope.js';
-export { type Closable, closeOnSignals } from './shutdown.js';
+export { type Closable, type Shutdown, StoppedError, stopOnSignals } from './shutdown.js';
 export { version } from './version.js';

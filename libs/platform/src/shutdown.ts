@@ -1,3 +1,4 @@
+import { PermanentError } from '#libs/domain';
 import { type Logger } from './logger/logger.js';
 
 /** What is to be closed: a Nest application, for one. */
@@ -5,23 +6,65 @@ export interface Closable {
   close(): Promise<void>;
 }
 
+/** A signal came while the application was being made: there is nothing to close, the process is to end. */
+export class StoppedError extends PermanentError {
+  constructor(signal: NodeJS.Signals) {
+    super('STOPPED', `${signal} came before the application was made`);
+  }
+}
+
+export interface Shutdown {
+  /**
+   * Makes the application; not waited for once a signal has come: it may be waiting for its database or its chain itself.
+   * @throws StoppedError, or what `make` throws
+   */
+  unlessStopped<T>(make: () => Promise<T>): Promise<T>;
+  /** To be closed from now on. */
+  closes(application: Closable): void;
+}
+
 /**
- * Closes the application at the first SIGTERM or SIGINT; the process then ends by itself, with exit code 0 where all closed well
- * and 1 where not. A second signal ends it at once, as without a handler.
+ * Listens to signals from now on: as the first process of a container one gets no SIGTERM that it does not listen to. Closes the
+ * application at the first SIGTERM or SIGINT; the process then ends by itself, with exit code 0 where all closed well and 1 where
+ * not. A second signal ends it at once, as without a handler.
  */
-export function closeOnSignals(application: Closable, logger: Logger): void {
+export function stopOnSignals(logger: Logger): Shutdown {
+  const stopped = new AbortController();
+  let made: Closable | undefined;
   const stop = (signal: NodeJS.Signals): void => {
     process.off('SIGTERM', stop).off('SIGINT', stop);
     logger.info({ signal }, 'Stopping');
-    application.close().then(
-      () => {
-        logger.info('Stopped');
-      },
-      (error: unknown) => {
-        logger.error({ err: error }, 'Did not stop cleanly');
-        process.exitCode = 1;
-      },
-    );
+    if (made === undefined) stopped.abort(new StoppedError(signal));
+    else close(made, logger);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
+  return {
+    async unlessStopped(make) {
+      stopped.signal.throwIfAborted();
+      return Promise.race([make(), rejection(stopped.signal)]);
+    },
+    closes(application) {
+      made = application;
+    },
+  };
+}
+
+function close(application: Closable, logger: Logger): void {
+  application.close().then(
+    () => {
+      logger.info('Stopped');
+    },
+    (error: unknown) => {
+      logger.error({ err: error }, 'Did not stop cleanly');
+      process.exitCode = 1;
+    },
+  );
+}
+
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+  });
 }

@@ -1,7 +1,8 @@
 import { coverage, type CoverageGap, windowOf } from '#libs/domain';
 import { type RedisLink } from '#libs/cache';
-import { type CheckResult, type Clock, type HealthRegistry } from '#libs/platform';
+import { type CheckResult, type Clock, type HealthRegistry, PROCESS_CHECK } from '#libs/platform';
 import { type IndexStore } from '#libs/db';
+import { sharedReading } from './shared-reading.js';
 
 const REASONS: Readonly<Record<CoverageGap, string>> = {
   halted: 'has stopped',
@@ -20,12 +21,15 @@ export interface ApiChecksOptions {
 /** Readiness: whether a snapshot asked for now would be answered. */
 export class ApiChecks {
   private stopped = false;
+  private readonly readIndex: IndexStore['state'];
 
   constructor(
     health: HealthRegistry,
     private readonly options: ApiChecksOptions,
   ) {
-    health.register('process', () => (this.stopped ? { reason: 'is shutting down' } : {}));
+    // Nobody needs a key to ask.
+    this.readIndex = sharedReading(() => options.index.state(), options.clock);
+    health.register(PROCESS_CHECK, () => (this.stopped ? { reason: 'is shutting down' } : {}));
     health.register('index', () => this.checkIndex());
     // Never a reason not to be ready: without Redis a replica serves by itself.
     health.register('redis', () => ({ details: { used: options.redis?.isUp ?? false } }));
@@ -37,8 +41,8 @@ export class ApiChecks {
   }
 
   private async checkIndex(): Promise<CheckResult> {
-    const { index, clock, indexMaxLagSeconds } = this.options;
-    const state = await index.state();
+    const { clock, indexMaxLagSeconds } = this.options;
+    const state = await this.readIndex();
     if (state === undefined) return { reason: 'does not exist yet: start the indexer' };
     const nowMs = clock.nowMs();
     const progress = {

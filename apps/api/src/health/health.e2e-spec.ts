@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
+import { IndexStore } from '#libs/db';
 import { aWallet } from '#libs/testing';
 import {
   addPartner,
@@ -41,6 +42,20 @@ describe('health and metrics', () => {
     await start();
     const { body } = await request(api.url).get('/health/ready').expect(200);
     expect(body.checks.index.details).toEqual({ block: '1000', lagSeconds: 2 });
+  });
+
+  it('cost the database one reading a second, however many ask', async () => {
+    await start();
+    const ready = () => request(api.url).get('/health/ready');
+    await ready().expect(200);
+    const before = api.link.packets();
+    for (let i = 0; i < 30; i += 1) await ready().expect(200);
+    expect(api.link.packets()).toBe(before);
+    const index = new IndexStore(await api.database.open());
+    await index.halt(await index.takeLead(), 'a reason for operators');
+    await ready().expect(200);
+    api.clock.advance(1000);
+    await ready().expect(503);
   });
 
   it('count answers by route, and made-up paths under one name', async () => {

@@ -1,12 +1,15 @@
 import { Controller, Get, HttpStatus, Res } from '@nestjs/common';
-import { type HealthReport, HealthRegistry } from './health.registry.js';
+import { type HealthReport, HealthRegistry, PROCESS_CHECK } from './health.registry.js';
 
 /** What this controller needs of a reply, whatever the HTTP server. */
 interface StatusReply {
   status(code: number): unknown;
 }
 
-/** `GET /health/live`: the process runs. `GET /health/ready`: it can serve, or 503 and why not. */
+/**
+ * `GET /health/live`: the process runs. `GET /health/ready`: it can serve, or 503 and why not. `GET /health/accepting`: send it
+ * requests, be it for an answer that says why it cannot serve; 503 once it was told to end.
+ */
 @Controller('health')
 export class HealthController {
   constructor(private readonly registry: HealthRegistry) {}
@@ -17,8 +20,17 @@ export class HealthController {
   }
 
   @Get('ready')
-  async ready(@Res({ passthrough: true }) reply: StatusReply): Promise<HealthReport> {
-    const report = await this.registry.report();
+  ready(@Res({ passthrough: true }) reply: StatusReply): Promise<HealthReport> {
+    return this.answer(reply);
+  }
+
+  @Get('accepting')
+  accepting(@Res({ passthrough: true }) reply: StatusReply): Promise<HealthReport> {
+    return this.answer(reply, PROCESS_CHECK);
+  }
+
+  private async answer(reply: StatusReply, only?: string): Promise<HealthReport> {
+    const report = await this.registry.report(only);
     if (report.status !== 'ready') reply.status(HttpStatus.SERVICE_UNAVAILABLE);
     return report;
   }

@@ -16,6 +16,9 @@ export interface HealthReport {
   readonly checks: Readonly<Record<string, { readonly ready: boolean } & CheckResult>>;
 }
 
+/** The check of whether the process was told to end. */
+export const PROCESS_CHECK = 'process';
+
 const CHECK_TIMEOUT_MS = 2000;
 
 /** Where the parts of a service say whether they can serve. A part that throws or hangs cannot. */
@@ -27,10 +30,12 @@ export class HealthRegistry {
     this.registered.set(name, check);
   }
 
-  async report(): Promise<HealthReport> {
+  /** @param only the one check that counts; all where it is not given */
+  async report(only?: string): Promise<HealthReport> {
+    const asked = [...this.registered].filter(([name]) => only === undefined || name === only);
     const checks = Object.fromEntries(
       await Promise.all(
-        [...this.registered].map(async ([name, check]) => {
+        asked.map(async ([name, check]) => {
           const result = await bounded(check);
           return [name, { ready: result.reason === undefined, ...result }] as const;
         }),

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { HealthModule, HealthRegistry, MetricsModule, Registry, version } from '../index.js';
+import {
+  HealthModule,
+  HealthRegistry,
+  MetricsModule,
+  PROCESS_CHECK,
+  Registry,
+  version,
+} from '../index.js';
 
 let app: NestFastifyApplication | undefined;
 
@@ -49,6 +56,19 @@ describe('health', () => {
       'database: failed (ECONNREFUSED)',
       'price: failed',
     ]);
+  });
+
+  it('accepts requests until it is told to end, whatever else is wrong', async () => {
+    const service = await start();
+    const registry = service.get(HealthRegistry);
+    registry.register('index', () => ({ reason: 'not caught up' }));
+    let stopped = false;
+    registry.register(PROCESS_CHECK, () => (stopped ? { reason: 'is shutting down' } : {}));
+    expect((await service.inject('/health/accepting')).statusCode).toBe(200);
+    stopped = true;
+    const response = await service.inject('/health/accepting');
+    expect(response.statusCode).toBe(503);
+    expect(response.json<{ reasons: string[] }>().reasons).toEqual(['process: is shutting down']);
   });
 
   it('does not wait for a check that hangs', async () => {

@@ -42,9 +42,29 @@ export async function createSharing(
     },
   });
   traceRoundTrips(redis);
-  const limiter = new RedisRateLimiter({ link: redis, id, countReplicas });
+  const limiter = new RedisRateLimiter({
+    link: redis,
+    id,
+    countReplicas: tellingOfNone(countReplicas, logger),
+  });
   const isUp = await redis.whenUp(START_MS);
   await limiter.start();
   if (!isUp) await redis.whenUp(COUNTED_MS);
   return { limiter, redis };
+}
+
+/** A replica always sees itself: a count of none is no count, which the limiter bears, and is told once. */
+function tellingOfNone(count: () => Promise<number>, logger: Logger): () => Promise<number> {
+  let told = false;
+  return async () => {
+    const replicas = await count();
+    if (replicas === 0 && !told) {
+      told = true;
+      logger.warn(
+        'Replicas cannot be counted: this one does not see itself among the connections to the database, and limits may not hold ' +
+          'while Redis is away. Connect to PostgreSQL itself, or let nothing in between change application_name',
+      );
+    }
+    return replicas;
+  };
 }

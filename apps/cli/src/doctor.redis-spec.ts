@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { RedisLink } from '#libs/cache';
+import { REDIS_COMMANDS, RedisLink } from '#libs/cache';
 import { freePort } from '#libs/devprocess';
 import { systemClock } from '#libs/platform';
 import { startRedis, type TestRedis } from '#libs/testing';
 import { runCli } from './cli.js';
 import { type Finding } from './doctor/finding.js';
-import { REDIS_COMMANDS } from './doctor/redis-uses.js';
 import {
   type RedisProxy,
   type RedisProxyOptions,
@@ -129,7 +128,7 @@ describe('doctor on Redis', () => {
     const url = await asUser(...ALL_THAT_IS_USED.filter((right) => right !== lacking));
     const found = await finding(url);
     expect(found).toMatchObject({ state: 'warning', mend: expect.stringContaining('ACL SETUSER') });
-    expect(found.found).toMatch(/: (NOPERM|ERR)$/);
+    expect(found.found).toMatch(new RegExp(`: NOPERM ${lacking.replace(/[+*]/g, '\\$&')}$`));
   });
 
   it('that takes nothing more once it is full', async () => {
@@ -140,6 +139,28 @@ describe('doctor on Redis', () => {
       mend: 'Set maxmemory-policy to allkeys-lru.',
     });
   });
+
+  it.each(['volatile-ttl', 'volatile-random', 'allkeys-random'])(
+    'that forgets limits first when it is full: %s',
+    async (policy) => {
+      const url = await started();
+      await order(url, 'CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', policy);
+      expect(await finding(url)).toMatchObject({
+        state: 'warning',
+        found: expect.stringContaining(policy),
+        mend: 'Set maxmemory-policy to allkeys-lru.',
+      });
+    },
+  );
+
+  it.each(['allkeys-lru', 'volatile-lru'])(
+    'that forgets what is used least: %s',
+    async (policy) => {
+      const url = await started();
+      await order(url, 'CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', policy);
+      expect(await finding(url)).toMatchObject({ state: 'ok' });
+    },
+  );
 
   it('that is a replica', async () => {
     const url = await started();

@@ -4,8 +4,8 @@ import { type RedisLink } from '#libs/cache';
 export interface RedisFacts {
   readonly version: string | undefined;
   readonly isCluster: boolean;
-  /** False where it is limited and takes nothing more once it is full. */
-  readonly evicts: boolean;
+  /** What it does once it is full; undefined where it is not limited, or where that is not known. */
+  readonly policy: string | undefined;
 }
 
 const OLDEST = [6, 2] as const;
@@ -20,7 +20,7 @@ export async function redisFacts(link: RedisLink): Promise<RedisFacts> {
   return {
     version,
     isCluster: of('cluster_enabled') === '1',
-    evicts: !limited || of('maxmemory_policy') !== 'noeviction',
+    policy: limited ? of('maxmemory_policy') : undefined,
   };
 }
 

@@ -21,7 +21,7 @@ export interface AttendanceOptions {
   readonly scripts: Scripts;
   /** Of this replica, like nobody else's. */
   readonly id: string;
-  /** How many replicas live, this one included. Where it fails the number before holds. */
+  /** How many replicas live, this one included. Where it fails, or is none, the number before holds. */
   readonly countReplicas: () => Promise<number>;
   /** Any clock that is never set back. */
   readonly nowMs: () => number;
@@ -48,6 +48,11 @@ export class Attendance {
     return this.link.isUp && this.agreedWith === this.link.timesUp;
   }
 
+  /** Nobody else lives; that was counted. */
+  get isAlone(): boolean {
+    return this.living === 1 && this.replicas === 1;
+  }
+
   /** Redis has forgotten what was agreed. */
   forget(): void {
     this.agreedWith = undefined;
@@ -57,8 +62,8 @@ export class Attendance {
   async beat(): Promise<void> {
     const counted = this.count();
     if (this.living === undefined) await counted;
-    // As counted at the last beat: who has just started is about to come.
-    const { living = 1 } = this;
+    // As counted at the last beat: who has just started is about to come. Where that cannot be counted nobody is taken to have left.
+    const { living = this.replicas } = this;
     const { timesUp } = this.link;
     try {
       const here = Number(await this.attend());
@@ -90,7 +95,7 @@ export class Attendance {
       .countReplicas()
       .then(
         (living) => {
-          this.living = Math.max(1, living);
+          if (living >= 1) this.living = living;
         },
         () => undefined,
       )

@@ -25,9 +25,14 @@ afterAll(async () => {
 
 let deployments = 0;
 
-async function deploy(policy: RatePolicy, replicas: number): Promise<Deployment> {
+async function deploy(
+  policy: RatePolicy,
+  replicas: number,
+  { counts = true } = {},
+): Promise<Deployment> {
   await link.run((client) => client.del(AGREED_KEY, REPLICAS_KEY));
   const deployment = new Deployment(link, `kept:${process.pid}:${deployments++}`, policy);
+  deployment.counts = counts;
   for (let i = 0; i < replicas; i += 1) await deployment.start();
   return deployment;
 }
@@ -102,15 +107,16 @@ const changing = fc.oneof(
   ),
 );
 
-const steps = fc.array(
-  fc.oneof(
-    { weight: 8, arbitrary: taking },
-    { weight: 5, arbitrary: waiting },
-    { weight: 6, arbitrary: failing },
-    { weight: 1, arbitrary: changing },
-  ),
-  { minLength: 10, maxLength: 60, size: 'max' },
-);
+const stepsOf = (weights: { changing: number }): fc.Arbitrary<Step[]> =>
+  fc.array(
+    fc.oneof(
+      { weight: 8, arbitrary: taking },
+      { weight: 5, arbitrary: waiting },
+      { weight: 6, arbitrary: failing },
+      { weight: weights.changing, arbitrary: changing },
+    ),
+    { minLength: 10, maxLength: 60, size: 'max' },
+  );
 
 const policies = fc.record({
   rate: fc.integer({ min: 5, max: 50 }),
@@ -124,7 +130,7 @@ describe('the limit of a caller', () => {
       fc.asyncProperty(
         policies,
         fc.integer({ min: 1, max: MAX_REPLICAS }),
-        steps,
+        stepsOf({ changing: 1 }),
         async (policy, replicas, all) => {
           const deployment = await deploy(policy, replicas);
           for (const { run } of all) {
@@ -140,6 +146,51 @@ describe('the limit of a caller', () => {
     );
     // The bound is not kept by refusing everybody.
     expect(most).toBeGreaterThan(1.2);
+  });
+
+  it('is not exceeded at all by a replica that is and was the only one', async () => {
+    await fc.assert(
+      fc.asyncProperty(policies, stepsOf({ changing: 0 }), async (policy, all) => {
+        const deployment = await deploy(policy, 1);
+        for (const { run } of all) {
+          await run(deployment);
+          expect(deployment.owedMs).toBeLessThanOrEqual(deployment.burstMs + 0.1);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is kept where replicas cannot be counted, by those that have met in Redis', async () => {
+    const deployment = await deploy({ rate: 20, burst: 100 }, 3, { counts: false });
+    await deployment.pass(10_000);
+    for (let outage = 0; outage < 3; outage += 1) {
+      deployment.cut();
+      for (let half = 0; half < 60; half += 1) {
+        await takeAtEach(deployment, 100);
+        await deployment.pass(500);
+        expect(deployment.owedMs).toBeLessThanOrEqual(2 * deployment.burstMs + 0.1);
+      }
+      // One after the other, and no more than one before Redis is gone again.
+      deployment.mend(outage);
+      await deployment.pass(5000);
+    }
+  });
+
+  it('refuses nobody who keeps within it, while the only replica cannot reach Redis', async () => {
+    for (const [policy, perHalf] of [
+      [{ rate: 20, burst: 100 }, 9],
+      [{ rate: 50, burst: 15 }, 15],
+    ] as const) {
+      const deployment = await deploy(policy, 1);
+      await deployment.pass(10_000);
+      for (let half = 0; half < 240; half += 1) {
+        if (half % 60 === 20) deployment.cut();
+        if (half % 60 === 50) deployment.mend();
+        expect(await deployment.take(0, perHalf)).toBe(perHalf);
+        await deployment.pass(500);
+      }
+    }
   });
 
   it.each([

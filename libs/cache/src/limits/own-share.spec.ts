@@ -9,7 +9,7 @@ function setUp({ replicas = 2, joined = true, maxCallers = 100 } = {}) {
   const clock = new FakeClock(1_000_000);
   const share = new OwnShare(() => clock.nowMs(), maxCallers);
   if (joined) share.join();
-  share.divide(replicas);
+  share.divide(replicas, replicas === 1);
   if (joined) clock.advance(10_000);
   const admitted = (times: number, key = 'a'): number =>
     Array.from({ length: times }, () => share.take(key, POLICY)).filter(({ allowed }) => allowed)
@@ -64,6 +64,54 @@ describe('OwnShare', () => {
     expect(setUp({ joined: false, replicas: 1 }).admitted(200)).toBe(100);
   });
 
+  it('has no burst where it is the only one as far as it knows, which is not far', () => {
+    const { clock, share, admitted } = setUp({ joined: false });
+    share.divide(1, false);
+    expect(admitted(100)).toBe(0);
+    clock.advance(1000);
+    expect(admitted(100)).toBe(20);
+  });
+
+  it.each([
+    { policy: POLICY, perSecond: 15 },
+    { policy: { rate: 50, burst: 10 }, perSecond: 30 },
+  ])('of a replica that is alone is all of $policy, at once and later', ({ policy, perSecond }) => {
+    const { clock, share } = setUp({ replicas: 1 });
+    share.note('a', 1000 / policy.rate);
+    for (let request = 0; request < 60 * perSecond; request += 1) {
+      expect(share.take('a', policy).allowed).toBe(true);
+      clock.advance(1000 / perSecond);
+    }
+  });
+
+  it('of a replica that is alone drains once what it put on Redis’ account is over, also by settling', () => {
+    const { clock, share, admitted } = setUp({ replicas: 1 });
+    share.note('a', 2000);
+    expect(admitted(200)).toBe(60);
+    clock.advance(2000);
+    expect(admitted(200)).toBe(40);
+    clock.advance(1000);
+    expect(admitted(200)).toBe(20);
+    share.join();
+    share.settle('a', 4000);
+    expect(share.owed()).toMatchObject([{ owedMs: 1000 }]);
+    expect(admitted(200)).toBe(0);
+    clock.advance(4000);
+    expect(admitted(200)).toBe(80);
+    expect(share.owed()).toMatchObject([{ owedMs: 5000 }]);
+  });
+
+  it('of a replica that has been alone for less than a burst drains when that is over', () => {
+    const { clock, share, admitted } = setUp();
+    share.divide(1, true);
+    clock.advance(1000);
+    expect(admitted(200)).toBe(100);
+    clock.advance(4000);
+    expect(admitted(200)).toBe(0);
+    clock.advance(1000);
+    expect(admitted(200)).toBe(20);
+  });
+
   it('is one request at least', () => {
     const { share } = setUp({ replicas: 5 });
     const verdicts = [1, 2].map(() => share.take('b', { rate: 1, burst: 2 }));
@@ -77,6 +125,8 @@ describe('OwnShare', () => {
     clock.advance(600_000);
     expect(share.owed()).toEqual([{ key: 'a', policy: POLICY, owedMs: 2500 }]);
     share.settle('a', 1000);
+    // As long as that is owed in Redis its part is not to be had here.
+    clock.advance(1000);
     expect(admitted(50)).toBe(20);
     share.join();
     share.settle('a', 2500);

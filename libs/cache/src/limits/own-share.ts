@@ -7,8 +7,8 @@
  *
  * - an admitted request is put on one account at least, in full;
  * - no debt is on two accounts, each becoming less by itself: those here stand still while Redis is in use, and then until what
- *   was owed in Redis is over too (`LEASE_MS` and a burst later). Then each becomes less by rate / n. Meanwhile the n-th part
- *   of a burst here lasts as long as rate / n would.
+ *   was owed in Redis is over too. Whoever is alone knows when that is. Of several nobody does, as others may put something
+ *   there for `LEASE_MS` more, and that is over a burst later. Then each becomes less by rate / n.
  * - once Redis is back a debt is moved there as far as it fits below S <= burst (`settle`), not copied, and not forgotten;
  * - a Redis that lost its memory takes every caller to owe the whole burst (`attend.lua.ts`): at least what it forgot;
  * - those who have Redis while others have not use their part only (the weight in `attendance.ts`).
@@ -46,6 +46,8 @@ export class OwnShare {
   /** When it first had Redis. */
   private joinedMs: number | undefined;
   private replicas = 1;
+  /** Since when there is certainly no other replica. */
+  private aloneSinceMs: number | undefined;
 
   constructor(
     /** Any clock that is never set back. */
@@ -68,17 +70,25 @@ export class OwnShare {
     if (this.apartSinceMs === undefined) return;
     const atMs = this.nowMs();
     for (const [key, debt] of [...this.debts.entries()].toReversed()) {
-      this.debts.set(key, { ...debt, owedMs: this.owedMs(debt), atMs });
+      this.debts.set(key, { ...debt, owedMs: this.owedMs(key, debt), atMs });
     }
     this.apartSinceMs = undefined;
   }
 
-  /** How many replicas there are. */
-  divide(replicas: number): void {
+  /**
+   * How many replicas there are.
+   * @param isAlone where it is one: whether that is certain
+   */
+  divide(replicas: number, isAlone = false): void {
     this.replicas = this.apartSinceMs === undefined ? replicas : Math.max(this.replicas, replicas);
+    if (!isAlone || this.replicas > 1) this.aloneSinceMs = undefined;
+    else this.aloneSinceMs ??= this.nowMs();
   }
 
-  /** What the key owes in Redis: its part is not to be had here. The bound needs it not, but so a short outage is hardly felt. */
+  /**
+   * What the key owes in Redis: its part is not to be had here. Whoever is alone needs it for the bound; with several it is too
+   * little, but so a short outage is hardly felt.
+   */
   note(key: string, owedMs: number): void {
     this.noted.set(key, this.nowMs() + owedMs);
   }
@@ -87,21 +97,21 @@ export class OwnShare {
     this.leave();
     const weight = this.replicas;
     const atMs = this.nowMs();
-    const notedMs = Math.max(0, (this.noted.get(key) ?? 0) - atMs);
-    const ownMs = this.owedMs(this.debts.get(key) ?? this.first(policy));
+    const notedMs = this.notedMs(key);
+    const ownMs = this.owedMs(key, this.debts.get(key) ?? this.first(policy));
     const taken = takeFrom(ownMs * weight + notedMs, policy, weight);
     if (taken.allowed) {
       this.debts.set(key, { owedMs: ownMs + 1000 / policy.rate, atMs, policy });
     }
     const standsStill = notedMs === 0 && taken.owedMs > 0;
-    const waitMs = standsStill ? Math.max(0, this.drainsFromMs(policy) - atMs) : 0;
+    const waitMs = standsStill ? Math.max(0, this.drainsFromMs(key, policy) - atMs) : 0;
     return verdictOf(policy, taken, { weight, waitMs });
   }
 
   /** @returns whether there was something to be given back */
   giveBack(key: string, policy: RatePolicy): boolean {
     const debt = this.debts.get(key);
-    const owedMs = debt === undefined ? 0 : this.owedMs(debt) - 1000 / policy.rate;
+    const owedMs = debt === undefined ? 0 : this.owedMs(key, debt) - 1000 / policy.rate;
     if (debt === undefined || owedMs < 0) return false;
     this.debts.set(key, { owedMs, atMs: this.nowMs(), policy });
     return true;
@@ -110,7 +120,7 @@ export class OwnShare {
   /** What is owed by each key, to be moved to Redis. */
   owed(): { readonly key: string; readonly policy: RatePolicy; readonly owedMs: number }[] {
     return [...this.debts].flatMap(([key, debt]) => {
-      const owedMs = this.owedMs(debt);
+      const owedMs = this.owedMs(key, debt);
       if (owedMs > 0) return [{ key, policy: debt.policy, owedMs }];
       this.debts.delete(key);
       return [];
@@ -121,27 +131,35 @@ export class OwnShare {
   settle(key: string, movedMs: number): void {
     const debt = this.debts.peek(key);
     if (debt === undefined) return;
-    const owedMs = this.owedMs(debt) - movedMs;
+    const owedMs = this.owedMs(key, debt) - movedMs;
     if (owedMs > 0) this.debts.set(key, { ...debt, owedMs, atMs: this.nowMs() });
     else this.debts.delete(key);
+    this.note(key, this.notedMs(key) + movedMs);
+  }
+
+  private notedMs(key: string): number {
+    return Math.max(0, (this.noted.get(key) ?? 0) - this.nowMs());
   }
 
   private first(policy: RatePolicy): OwnDebt {
     const { joinedMs = Infinity, apartSinceMs = Infinity } = this;
-    const isCounted = this.replicas === 1 || apartSinceMs >= joinedMs + COUNTED_MS;
+    const isCounted = this.aloneSinceMs !== undefined || apartSinceMs >= joinedMs + COUNTED_MS;
     const owedMs = isCounted ? 0 : capacityMsOf(policy) / this.replicas;
     return { owedMs, atMs: this.startedMs, policy };
   }
 
-  private owedMs({ owedMs, atMs, policy }: OwnDebt): number {
+  private owedMs(key: string, { owedMs, atMs, policy }: OwnDebt): number {
     if (this.apartSinceMs === undefined) return owedMs;
-    const drainedMs = Math.max(0, this.nowMs() - Math.max(atMs, this.drainsFromMs(policy)));
+    const drainedMs = Math.max(0, this.nowMs() - Math.max(atMs, this.drainsFromMs(key, policy)));
     return Math.max(0, owedMs - drainedMs / this.replicas);
   }
 
   /** A replica that never had Redis has put nothing there that could be owed twice. */
-  private drainsFromMs(policy: RatePolicy): number {
-    if (this.apartSinceMs === undefined || this.joinedMs === undefined) return this.startedMs;
-    return this.apartSinceMs + LEASE_MS + capacityMsOf(policy);
+  private drainsFromMs(key: string, policy: RatePolicy): number {
+    const { apartSinceMs, joinedMs, aloneSinceMs } = this;
+    if (apartSinceMs === undefined || joinedMs === undefined) return this.startedMs;
+    const ofOthersUntilMs = aloneSinceMs ?? apartSinceMs + LEASE_MS;
+    const ownUntilMs = this.noted.get(key) ?? 0;
+    return Math.max(apartSinceMs, ownUntilMs, ofOthersUntilMs + capacityMsOf(policy));
   }
 }

@@ -16,7 +16,7 @@ export interface RedisRateLimiterOptions {
   readonly link: Pick<RedisLink, 'isUp' | 'timesUp' | 'run' | 'closed'>;
   /** Of this replica, like nobody else's. */
   readonly id: string;
-  /** How many replicas live, this one included: also while there is no Redis. Where it fails the number before holds. */
+  /** How many replicas live, this one included: also while there is no Redis. Where it fails, or is none, the number before holds. */
   readonly countReplicas: () => Promise<number>;
   /** Unix milliseconds in place of every clock, for tests. */
   readonly nowMs?: () => number;
@@ -105,10 +105,10 @@ export class RedisRateLimiter implements RateLimiter {
 
   private async attend(): Promise<void> {
     await this.attendance.beat();
-    const { isHere, replicas } = this.attendance;
+    const { isHere, replicas, isAlone } = this.attendance;
     if (isHere) this.own.join();
     else this.own.leave();
-    this.own.divide(replicas);
+    this.own.divide(replicas, isAlone);
     if (isHere) await this.settle().catch(() => undefined);
   }
 

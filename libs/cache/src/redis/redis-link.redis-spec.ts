@@ -2,17 +2,25 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { startRedis, type TestRedis } from '#libs/testing';
 import { RedisTexts } from '../texts/redis-texts.js';
 import { RedisLink } from './redis-link.js';
+import { REDIS_COMMANDS } from './redis-uses.js';
 
 let redis: TestRedis;
 let link: RedisLink;
 let changes: [boolean, string][];
+let changedMs: number[];
 
 async function start(options: { password?: string; asks?: string } = {}): Promise<void> {
   redis = await startRedis(options.password);
-  changes = [];
+  [changes, changedMs] = [[], []];
   const url = new URL(redis.url);
   if (options.asks !== undefined) url.password = options.asks;
-  link = new RedisLink({ url: url.href, onChange: (...change) => changes.push(change) });
+  link = new RedisLink({
+    url: url.href,
+    onChange: (...change) => {
+      changes.push(change);
+      changedMs.push(performance.now());
+    },
+  });
 }
 afterEach(async () => {
   link.close();
@@ -66,6 +74,44 @@ describe('RedisLink', () => {
     expect(await link.whenUp(500)).toBe(false);
     expect(changes).toEqual([[false, 'WRONGPASS']]);
     expect(JSON.stringify(changes)).not.toContain('77aa');
+  });
+
+  it.each(REDIS_COMMANDS)(
+    'stays down where the user may not %s, and names it once',
+    async (name) => {
+      await start();
+      const admin = link;
+      await admin.whenUp(10_000);
+      const rights = ['~lowmark:*', ...REDIS_COMMANDS.map((command) => `+${command}`), `-${name}`];
+      await admin.run((client) => client.acl('SETUSER', 'game', 'on', '>right-9f2b', ...rights));
+      try {
+        const url = new URL(redis.url);
+        [url.username, url.password] = ['game', 'right-9f2b'];
+        changes = [];
+        link = new RedisLink({ url: url.href, onChange: (...change) => changes.push(change) });
+        expect(await link.whenUp(400)).toBe(false);
+        expect(changes).toEqual([[false, `NOPERM +${name}`]]);
+        await admin.run((client) => client.acl('SETUSER', 'game', `+${name}`));
+        expect(await link.whenUp(10_000)).toBe(true);
+        expect(changes.slice(1)).toEqual([[true, 'answers']]);
+      } finally {
+        admin.close();
+      }
+    },
+  );
+
+  it('comes up less and less often where it is refused something each time', async () => {
+    await start();
+    for (let time = 0; time < 5; time += 1) {
+      expect(await link.whenUp(10_000)).toBe(true);
+      await expect(link.run((client) => client.call('NOSUCH'))).rejects.toThrow('ERR');
+    }
+    expect(changes.map(([isUp]) => isUp)).toEqual([...Array(5)].flatMap(() => [true, false]));
+    for (let time = 0; time < 4; time += 1) {
+      const [downMs = NaN, upMs = NaN] = changedMs.slice(2 * time + 1);
+      // Timers go off a millisecond early at times.
+      expect(upMs - downMs).toBeGreaterThanOrEqual(50 * 2 ** time - 2);
+    }
   });
 
   it('takes a server that refuses writes for down', async () => {

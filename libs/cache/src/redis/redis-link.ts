@@ -1,5 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { reasonOf } from './reason-of.js';
 import { RedisUnavailableError } from './redis-unavailable.error.js';
+import { useRedis } from './redis-uses.js';
 
 export interface RedisLinkOptions {
   /** `redis://` or `rediss://`; may hold a password and is never shown. */
@@ -12,9 +14,10 @@ export interface RedisLinkOptions {
 
 const DEADLINE_MS = 50;
 const CONNECT_TIMEOUT_MS = 1000;
-const PROBE_PAUSE_MS = 250;
-const MAX_RECONNECT_PAUSE_MS = 1000;
-const PROBE_KEY = 'lowmark:probe';
+const MIN_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 2000;
+/** Up for less than this it is not taken to be well: the pauses go on growing. */
+const WELL_MS = 10_000;
 
 interface Waiter {
   readonly sentMs: number;
@@ -23,7 +26,8 @@ interface Waiter {
 
 /**
  * A connection to Redis that is either up or down. It goes down at the first command that is late or refused, or with its
- * socket; from then on nobody waits for it. In the background it connects again, and is up once a write was answered in time.
+ * socket; from then on nobody waits for it. In the background it connects again, and is up once all that is used was tried and
+ * answered in time.
  */
 export class RedisLink {
   private readonly redis: Redis;
@@ -33,6 +37,8 @@ export class RedisLink {
   private deadlineTimer: NodeJS.Timeout | undefined;
   private probeTimer: NodeJS.Timeout | undefined;
   private up = false;
+  private upSinceMs = 0;
+  /** Since it was last well. */
   private failures = 0;
   private told: boolean | undefined;
   private ups = 0;
@@ -42,9 +48,7 @@ export class RedisLink {
     this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
     this.redis = new Redis(options.url, {
       ...CONNECTION,
-      // Whatever failed since it was last up counts, also where connecting itself went well.
-      retryStrategy: () =>
-        Math.min(50 * 2 ** Math.min(this.failures++, 10), MAX_RECONNECT_PAUSE_MS),
+      retryStrategy: () => this.nextPauseMs(),
     });
     this.redis.on('ready', () => {
       this.probe();
@@ -140,6 +144,7 @@ export class RedisLink {
   private fall(reason: string): void {
     const wasUp = this.up;
     this.up = false;
+    if (wasUp && performance.now() >= this.upSinceMs + WELL_MS) this.failures = 0;
     this.failAll(reason);
     if (this.closed.aborted) return;
     this.tell(false, reason);
@@ -158,18 +163,22 @@ export class RedisLink {
     clearTimeout(this.probeTimer);
     this.probeTimer = setTimeout(() => {
       if (this.redis.status === 'ready') this.probe();
-    }, PROBE_PAUSE_MS);
+    }, this.nextPauseMs());
   }
 
-  /** A write: a replica, a full or a loading server answers reads or pings all the same. */
+  /** Before it connects or tries again: longer each time, also where it came up for a moment in between. */
+  private nextPauseMs(): number {
+    return Math.min(MIN_PAUSE_MS * 2 ** Math.min(this.failures++, 10), MAX_PAUSE_MS);
+  }
+
   private probe(): void {
     if (this.closed.aborted || this.up) return;
-    this.send((redis) => redis.set(PROBE_KEY, '1', 'PX', 1000)).then(
+    this.send(useRedis).then(
       () => {
-        if (this.closed.aborted || this.redis.status !== 'ready') return;
+        if (this.closed.aborted || this.up || this.redis.status !== 'ready') return;
         this.up = true;
+        this.upSinceMs = performance.now();
         this.ups += 1;
-        this.failures = 0;
         this.tell(true, 'answers');
       },
       () => {
@@ -196,9 +205,3 @@ const CONNECTION: RedisOptions = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
 };
-
-/** An error of the driver carries the command it belongs to, at worst AUTH with the password: only its code goes on. */
-function reasonOf(error: Error & { code?: unknown }): string {
-  if (typeof error.code === 'string') return error.code;
-  return /^[A-Z]{3,20}(?= )/.exec(error.message)?.[0] ?? 'the connection failed';
-}

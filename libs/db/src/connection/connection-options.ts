@@ -5,7 +5,7 @@ import { type PoolConfig } from 'pg';
 export const READER_ROLE = 'lowmark_reader';
 
 export interface DatabaseOptions {
-  /** A libpq URL; sslmode, sslrootcert and options in it are honoured. */
+  /** A libpq URL; sslmode, sslrootcert and options in it are honoured, application_name is not. */
   readonly url: string;
   /** Shown by pg_stat_activity. */
   readonly applicationName: string;
@@ -48,6 +48,8 @@ export function connectionOptions(options: DatabaseOptions): PoolConfig {
   // pg lets `options` of the URL replace ours; both are meant, ours last because the last one wins.
   const given = url.searchParams.get('options');
   url.searchParams.delete('options');
+  // Neither may it replace our name, by which programs are counted.
+  url.searchParams.delete('application_name');
   // sslmode means what it means to libpq: `require` encrypts, `verify-full` also checks the name.
   if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
   return {

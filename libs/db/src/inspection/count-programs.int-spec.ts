@@ -14,8 +14,8 @@ afterEach(async () => {
   await test.drop();
 });
 
-async function open(applicationName: string): Promise<Database> {
-  const database = await createDatabase({ url: test.url, applicationName, readOnly: true });
+async function open(applicationName: string, url = test.url): Promise<Database> {
+  const database = await createDatabase({ url, applicationName, readOnly: true });
   opened.push(database);
   return database;
 }
@@ -34,5 +34,14 @@ describe('countPrograms', () => {
     while ((await countPrograms(one, 'lowmark test ')) > 1) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
+  });
+
+  it('counts them by the names that they have here, whatever the URL calls them', async () => {
+    const url = new URL(test.url);
+    url.searchParams.set('application_name', 'of the operator');
+    url.searchParams.set('options', '-c application_name=of-the-operator');
+    const one = await open('lowmark test a', url.href);
+    await open('lowmark test b', url.href);
+    expect(await countPrograms(one, 'lowmark test ')).toBe(2);
   });
 });

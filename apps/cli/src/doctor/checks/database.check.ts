@@ -41,7 +41,11 @@ function serverFinding(where: string, { version, isStandby }: ServerFacts): Find
     return fault(NAME, `${name} is too old`, 'Upgrade it to PostgreSQL 15 or newer.');
   }
   return isStandby
-    ? fault(NAME, `${name} is a standby`, 'Let DATABASE_URL name the primary server.')
+    ? warning(
+        NAME,
+        `${name} is a standby, which only reads`,
+        'Right for an api that is to read there. Everything else: let DATABASE_URL name the primary server.',
+      )
     : ok(NAME, name);
 }
 

@@ -1,8 +1,7 @@
-import { RedisLink } from '#libs/cache';
+import { REDIS_COMMANDS, RedisLink } from '#libs/cache';
 import { type Check } from '../check.js';
 import { type Finding, ok, warning } from '../finding.js';
 import { oldVersion, redisFacts, type RedisFacts } from '../redis-facts.js';
-import { REDIS_COMMANDS, useRedis } from '../redis-uses.js';
 
 const NAME = 'redis';
 const WAIT_MS = 2500;
@@ -13,7 +12,7 @@ const LOOKS = 5;
 const RIGHTS = REDIS_COMMANDS.map((command) => `+${command}`).join(' ');
 const ALONE = 'until then every replica limits and caches by itself.';
 
-/** Whether Redis does all that the services ask of it, in their time: tried with what they use. */
+/** Whether Redis does all that the services ask of it, in their time: their link is up once all of it was tried. */
 export const redisCheck: Check = {
   name: NAME,
   needs: ['REDIS_URL'],
@@ -29,11 +28,7 @@ export const redisCheck: Check = {
       },
     });
     try {
-      if (!(await link.whenUp(WAIT_MS)) || !(await serves(link))) {
-        yield warning(NAME, `${where}: ${reason}`, mendOf(reason));
-        return;
-      }
-      const tookMs = await roundTripMs(link);
+      const tookMs = (await link.whenUp(WAIT_MS)) ? await roundTripMs(link) : undefined;
       if (tookMs === undefined) {
         yield warning(NAME, `${where}: ${reason}`, mendOf(reason));
         return;
@@ -45,17 +40,6 @@ export const redisCheck: Check = {
     }
   },
 };
-
-/** Whether everything that they send is taken. */
-async function serves(link: RedisLink): Promise<boolean> {
-  try {
-    await useRedis(link);
-    return true;
-  } catch {
-    // The link has told why.
-    return false;
-  }
-}
 
 /** The middle one of some questions; undefined where one was not answered. */
 async function roundTripMs(link: RedisLink): Promise<number | undefined> {
@@ -74,7 +58,7 @@ async function roundTripMs(link: RedisLink): Promise<number | undefined> {
 }
 
 function servingFinding(where: string, tookMs: number, facts: RedisFacts): Finding {
-  const { version, isCluster, evicts } = facts;
+  const { version, isCluster, policy } = facts;
   const name = version === undefined ? where : `${version} at ${where}`;
   if (version !== undefined && oldVersion(version)) {
     return warning(NAME, `${name} is too old`, 'Upgrade it to Redis 6.2 or newer.');
@@ -93,29 +77,37 @@ function servingFinding(where: string, tookMs: number, facts: RedisFacts): Findi
       'Use one that is nearer, or look at its load (SLOWLOG) and at the network.',
     );
   }
-  if (!evicts) {
+  const whenFull = whenFullOf(policy);
+  if (whenFull !== undefined) {
     return warning(
       NAME,
-      `${name} refuses writes when its memory is full (maxmemory-policy noeviction)`,
+      `${name} ${whenFull} when its memory is full (maxmemory-policy ${policy})`,
       'Set maxmemory-policy to allkeys-lru.',
     );
   }
   return ok(NAME, `${name} answers, and can be written`);
 }
 
+/** What is wrong with it; limits are the keys that expire soonest, and no limit holds that is forgotten. */
+function whenFullOf(policy: string | undefined): string | undefined {
+  if (policy === 'noeviction') return 'refuses writes';
+  if (policy?.endsWith('-ttl')) return 'forgets limits first';
+  return policy?.endsWith('-random') ? 'forgets limits like anything else' : undefined;
+}
+
 function mendOf(reason: string): string {
-  switch (reason) {
+  switch (reason.replace(/ .*/, '')) {
     case 'WRONGPASS':
     case 'NOAUTH':
       return `Correct user and password in REDIS_URL; ${ALONE}`;
     case 'NOPERM':
-    // What a script may not call comes without a code of its own.
-    case 'ERR':
       return `Let an administrator of Redis run ACL SETUSER for the user of REDIS_URL with ~lowmark:* ${RIGHTS}; ${ALONE}`;
     case 'READONLY':
       return `It is a replica: let REDIS_URL name the primary; ${ALONE}`;
     case 'OOM':
       return `Its memory is full: set maxmemory-policy to allkeys-lru, or give it more; ${ALONE}`;
+    case 'ERR':
+      return `It does not know what the services send: use Redis 6.2 or newer, a single primary; ${ALONE}`;
     default:
       return `Start Redis, or correct REDIS_URL; ${ALONE}`;
   }

@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { reasonOf } from './reason-of.js';
+
+describe('reasonOf', () => {
+  it.each([
+    [`NOPERM this user has no permissions to run the 'hget' command`, 'NOPERM +hget'],
+    [`NOPERM User game has no permissions to run the 'mget' command`, 'NOPERM +mget'],
+    [
+      `NOPERM ACL failure in script: User game has no permissions to run the 'zadd' command`,
+      'NOPERM +zadd',
+    ],
+    [
+      'NOPERM this user has no permissions to access one of the keys used as arguments',
+      'NOPERM ~lowmark:*',
+    ],
+    [`NOPERM User game has no permissions to access the 'lowmark:a' key`, 'NOPERM ~lowmark:*'],
+    [`READONLY You can't write against a read only replica.`, 'READONLY'],
+    [`ERR unknown command 'AUTH', with args beginning with: 'hunter2'`, 'ERR'],
+    ['Connection is closed.', 'the connection failed'],
+  ])('%s', (message, reason) => {
+    expect(reasonOf(new Error(message))).toBe(reason);
+  });
+
+  it('is the code of an error of the system', () => {
+    expect(reasonOf(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))).toBe(
+      'ECONNREFUSED',
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { type Redis } from 'ioredis';
+
+/** Every command that the services send or call in a script, but those they can do without (`pcall`): what the user of REDIS_URL needs the right to. */
+export const REDIS_COMMANDS = [
+  ...['get', 'set', 'mget', 'eval', 'evalsha', 'time'],
+  ...['hget', 'hset', 'pexpire', 'zadd', 'zcard', 'zremrangebyscore'],
+] as const;
+
+const KEYS = ['lowmark:probe', 'lowmark:probe:hash', 'lowmark:probe:set'] as const;
+const NOTHING_SUCH = '0'.repeat(40);
+
+/** Each of them once, on keys of their own that are gone after a second. */
+const SCRIPT = `
+local uses = {
+  {'TIME'},
+  {'SET', KEYS[1], '1', 'PX', 1000},
+  {'GET', KEYS[1]},
+  {'MGET', KEYS[1]},
+  {'HSET', KEYS[2], 'at', '1'},
+  {'HGET', KEYS[2], 'at'},
+  {'PEXPIRE', KEYS[2], 1000},
+  {'ZADD', KEYS[3], 1, 'probe'},
+  {'ZREMRANGEBYSCORE', KEYS[3], '-inf', '(0'},
+  {'ZCARD', KEYS[3]},
+  {'PEXPIRE', KEYS[3], 1000},
+}
+for _, use in ipairs(uses) do
+  local reply = redis.pcall(unpack(use))
+  if type(reply) == 'table' and reply.err then
+    -- Up to Redis 7.0 a script is not told what it may not call.
+    if string.find(reply.err, "can't run", 1, true) then
+      return redis.error_reply("NOPERM no permissions to run the '" .. string.lower(use[1]) .. "' command")
+    end
+    return reply
+  end
+end
+return 'OK'
+`;
+
+/**
+ * Uses Redis in every way in which it is used: a user may lack a right, and a replica, a full or a loading server answers reads or
+ * pings all the same.
+ * @throws what Redis answers to the first that it refuses
+ */
+export async function useRedis(redis: Redis): Promise<void> {
+  await Promise.all([
+    redis.eval(SCRIPT, KEYS.length, ...KEYS),
+    redis.evalsha(NOTHING_SUCH, 0).catch((error: unknown) => {
+      // Allowed, and as it is where a script is new.
+      if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+    }),
+  ]);
+}

@@ -79,6 +79,11 @@ describe('partner create', () => {
         create,
         /^The database did not answer \(ECONNREFUSED\)/,
       ],
+      [
+        { ...settings(), DATABASE_URL: `${test.url}?sslmode=require` },
+        create,
+        /^The database did not answer \(The server does not support SSL connections\)/,
+      ],
     ];
     for (const [source, argv, message] of faults) {
       const { code, out, err } = await cli(source, ...argv);

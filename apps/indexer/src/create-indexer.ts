@@ -11,7 +11,7 @@ import { IndexLoop } from './follow/index-loop.js';
 import { IndexStatus } from './follow/index-status.js';
 import { IndexerMetrics } from './health/indexer.metrics.js';
 import { Supervisor, type SupervisorOptions } from './lead/supervisor.js';
-import { prepareIndex, type PrepareSettings } from './setup/prepare-index.js';
+import { indexSettingsOf, prepareIndex, type PrepareSettings } from './setup/prepare-index.js';
 
 /** Bytes of one answer to aim at: large enough to be worth a round trip, small enough to parse without a pause. */
 const TARGET_BYTES = 4 * 1024 * 1024;
@@ -39,7 +39,7 @@ export interface IndexerParts {
 
 export interface Indexer {
   readonly status: IndexStatus;
-  /** Runs until aborted. @throws PermanentError where a setting is wrong; nothing was written then */
+  /** Runs until aborted. @throws PermanentError where a setting is wrong; nothing is written under it */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
   const status = new IndexStatus(clock.nowMs());
   const metrics = new IndexerMetrics(registry, status, () => clock.nowMs());
   const store = new IndexStore(parts.database);
-  const writer = new IndexWriter(store);
+  const writer = new IndexWriter(store, indexSettingsOf(options));
   const doubts = new Doubts();
   const loop = new IndexLoop({
     reader,
@@ -77,7 +77,7 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
       lock: parts.lock,
       loop,
       writer,
-      prepare: () => prepareIndex({ reader, store, logger }, options),
+      prepare: () => prepareIndex({ reader, store, logger, status }, options),
       status,
       metrics,
       clock,

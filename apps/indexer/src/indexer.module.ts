@@ -12,7 +12,7 @@ import {
   systemClock,
 } from '#libs/platform';
 import { AuditModule } from './audit/audit.module.js';
-import { CHAIN, INDEXER, LOGGER, SETTINGS } from './indexer.tokens.js';
+import { CHAIN, INDEXER, SETTINGS } from './indexer.tokens.js';
 import { type ChainParts, connectChain } from './chain.factory.js';
 import { createIndexer, type Indexer } from './create-indexer.js';
 import { type IndexerSettings } from './indexer.env.js';
@@ -36,12 +36,11 @@ export class IndexerModule implements OnApplicationShutdown {
       imports: [
         HealthModule,
         MetricsModule.register('indexer'),
-        PriceModule.register(settings.priceSource),
+        PriceModule.register(settings.priceSource, { clock: systemClock, logger }),
         AuditModule.register(settings, { clock: systemClock, logger }),
       ],
       providers: [
         { provide: SETTINGS, useValue: settings },
-        { provide: LOGGER, useValue: logger },
         { provide: CLOCK, useValue: systemClock },
         {
           provide: Database,
@@ -65,7 +64,7 @@ export class IndexerModule implements OnApplicationShutdown {
         },
         IndexerService,
       ],
-      exports: [SETTINGS, LOGGER, CLOCK, Database, CHAIN, INDEXER],
+      exports: [SETTINGS, CLOCK, Database, CHAIN, INDEXER],
     };
   }
 

@@ -1,5 +1,4 @@
 /** Nest tokens of what is put together at start. */
 export const SETTINGS = Symbol('IndexerSettings');
-export const LOGGER = Symbol('Logger');
 export const CHAIN = Symbol('ChainParts');
 export const INDEXER = Symbol('Indexer');

@@ -19,7 +19,8 @@ export interface AuditBenchOptions {
   readonly sample?: number | 'all';
   readonly hook?: Hook;
   /** Instead of the chain's. */
-  readonly url?: string;
+  readonly urls?: readonly string[];
+  readonly balanceView?: string;
 }
 
 /** The nightly audit of all wallets, or of some, beside an indexer under test; every call of `of` is a process of its own. */
@@ -34,7 +35,7 @@ export class AuditBench {
     readonly database: Database,
     suite: IndexerSuite,
     { status }: IndexerUnderTest,
-    { sample = 'all', hook, url }: AuditBenchOptions,
+    { sample = 'all', ...options }: AuditBenchOptions,
   ) {
     const logger = createLogger({
       app: 'test',
@@ -48,7 +49,7 @@ export class AuditBench {
     const audit = new NightlyAudit(
       {
         database,
-        reader: this.reader(suite.chain, url ?? suite.chain.rpc.url, hook),
+        reader: this.reader(suite.chain, options),
         runs,
         clock,
         logger,
@@ -67,23 +68,18 @@ export class AuditBench {
   }
 
   private reader(
-    { contracts }: TestChain,
-    url: string,
-    hook: Hook | undefined,
+    { contracts, rpc }: TestChain,
+    { urls = [rpc.url], balanceView, hook }: AuditBenchOptions,
   ): NightlyAuditParts['reader'] {
-    const pool = new RpcPool({ urls: [url], clock: systemClock });
-    const reader = new ChainReader(pool, { contracts: [contracts.staking] });
-    return {
-      verifyChainId: (id) => reader.verifyChainId(id),
-      headers: (numbers) => reader.headers(numbers),
-      stakeTotal: (block) => reader.stakeTotal(block),
-      stakeBalances: async (wallets, block) => {
-        await hook?.(++this.questions);
-        return reader.stakeBalances(wallets, block);
-      },
-      hasBalances: true,
-      hasTotal: true,
+    const pool = new RpcPool({ urls, clock: systemClock });
+    const views = balanceView === undefined ? {} : { balanceView };
+    const reader = new ChainReader(pool, { contracts: [contracts.staking], ...views });
+    const ask = reader.stakeBalances.bind(reader);
+    reader.stakeBalances = async (...question) => {
+      await hook?.(++this.questions);
+      return ask(...question);
     };
+    return reader;
   }
 
   /** The balance of a wallet is changed behind the program's back. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { aWallet, stake } from '#libs/testing';
+import { IndexStore, LeaderLock } from '#libs/db';
+import { anInitialIndex, aWallet, stake } from '#libs/testing';
 import { startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
@@ -173,6 +174,28 @@ describe('settings', () => {
       await suite.expectIndexed();
     },
   );
+
+  it('leaves an index that was made anew with others to whoever has them', async () => {
+    const leader = await suite.start();
+    await leader.level();
+    const standby = await startIndexer({ chain: suite.chain, database: suite.database });
+    try {
+      await standby.until('standing by', ({ phase }) => phase === 'standby');
+      const database = await suite.database.open();
+      await database.query({
+        text: 'TRUNCATE staking.balance_change, staking.balance_day, staking.block, staking.index_state',
+      });
+      const { head } = await new IndexStore(database).create(anInitialIndex());
+      await leader.stop();
+      await expect(standby.running).rejects.toMatchObject({ code: 'SETTINGS_CHANGED' });
+      expect(await new IndexStore(database).state()).toMatchObject({ head, fence: 0n });
+      const lock = new LeaderLock({ url: suite.database.url, applicationName: 'indexer' });
+      expect(await lock.tryAcquire()).toBe(true);
+      await lock.release();
+    } finally {
+      await standby.stop();
+    }
+  });
 
   it('refuses a contract that is not there', async () => {
     const nowhere = '0x00000000000000000000000000000000000000ff' as never;

@@ -1,5 +1,6 @@
 /** The audit over a real index and a contract that says what the test wants. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { AllEndpointsFailedError, type FigureOptions } from '#libs/chain';
 import { type Database, IndexStore } from '#libs/db';
 import { type Address } from '#libs/domain';
 import {
@@ -26,6 +27,18 @@ let test: TestDatabase;
 let database: Database;
 /** What the contract says; each test begins with what the index has. */
 let contract: Map<Address, bigint>;
+interface Node {
+  readonly name: string;
+  readonly says: ReadonlyMap<Address, bigint>;
+}
+/** Who is asked, in order; one that says what the contract says, where a test does not want more. */
+let nodes: readonly Node[];
+const truth: Node = {
+  name: 'true',
+  get says() {
+    return contract;
+  },
+};
 beforeAll(async () => {
   test = await createTestDatabase();
   database = await test.open();
@@ -50,6 +63,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   contract = balances();
+  nodes = [truth];
 });
 afterAll(() => test.drop());
 
@@ -70,6 +84,15 @@ async function goBack(): Promise<void> {
 
 interface Asked {
   readonly wallets: readonly Address[];
+  readonly endpoint: string;
+}
+
+/** As the pool does it: the first that may be asked. */
+function nodeFor({ avoid = [], saidBy }: FigureOptions = {}): Node {
+  const node = nodes.find(({ name }) => !avoid.includes(name));
+  if (node === undefined) throw new AllEndpointsFailedError([], 60_000);
+  saidBy?.(node.name);
+  return node;
 }
 
 /** The result, and what the contract was asked for. */
@@ -81,13 +104,16 @@ async function audit(
   const result = await auditIndex({
     database,
     reader: {
+      endpoints: nodes.map(({ name }) => name),
       headers: () => Promise.resolve([]),
-      stakeTotal: () => Promise.resolve(totalOf(contract)),
-      stakeBalances: async (wallets) => {
-        asked.push({ wallets });
-        const gone = await beforeAnswer({ wallets }, asked.length);
+      stakeTotal: (_block, options) => Promise.resolve(totalOf(nodeFor(options).says)),
+      stakeBalances: async (wallets, _block, options) => {
+        const node = nodeFor(options);
+        const question = { wallets, endpoint: node.name };
+        asked.push(question);
+        const gone = await beforeAnswer(question, asked.length);
         if (gone === 'no state') return undefined;
-        return wallets.map((wallet) => contract.get(wallet) ?? 0n);
+        return wallets.map((wallet) => node.says.get(wallet) ?? 0n);
       },
     },
     block: 'finalised',
@@ -126,6 +152,42 @@ describe('auditIndex', () => {
     expect(rests).toEqual([70, 70]);
   });
 
+  it('does not believe the difference that one of two endpoints tells', async () => {
+    const wrong = { name: 'wrong', says: balances().set(WRONG, 0n) };
+    nodes = [wrong, truth];
+    const { result, asked } = await audit();
+    expect(agrees(result)).toBe(true);
+    expect(result).toMatchObject({ compared: WALLETS, isWhole: true });
+    expect(asked[1]).toEqual({ wallets: [WRONG], endpoint: 'true' });
+    nodes = [truth, wrong];
+    expect(agrees((await audit()).result)).toBe(true);
+  });
+
+  it('asks the only endpoint twice', async () => {
+    contract.set(WRONG, 0n);
+    const { result } = await audit({}, (_asked, question) => {
+      if (question === 2) contract.set(WRONG, 17n);
+    });
+    expect(agrees(result)).toBe(true);
+  });
+
+  it('takes the second word of the same endpoint where no other can tell', async () => {
+    contract.set(WRONG, 5n);
+    nodes = [truth, { name: 'pruned', says: new Map() }];
+    const pruned = await audit({}, ({ endpoint }) => endpoint === 'pruned' && 'no state');
+    expect(pruned.result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
+    const away = await audit({}, ({ endpoint }) => {
+      if (endpoint === 'pruned') throw new AllEndpointsFailedError([], 0);
+    });
+    expect(away.result.differences).toHaveLength(1);
+  });
+
+  it('does not take a difference that nobody can look at again for a finding', async () => {
+    contract.set(WRONG, 5n);
+    const { result } = await audit({}, (_asked, question) => question === 2 && 'no state');
+    expect(result).toMatchObject({ differences: [], isWhole: false, compared: 99 });
+  });
+
   it('compares the wallets it is given beside those it draws', async () => {
     contract.set(WRONG, 5n);
     for (const sample of [0, 1]) {
@@ -133,6 +195,13 @@ describe('auditIndex', () => {
       expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
       expect(result.compared).toBeLessThanOrEqual(1 + sample);
     }
+  });
+
+  it('takes every wallet where there are no more than it was to draw', async () => {
+    const { result } = await audit({ sample: WALLETS });
+    expect(result.compared).toBe(WALLETS);
+    const fewer = await audit({ sample: WALLETS - 1 });
+    expect(fewer.result.compared).toBeLessThan(WALLETS);
   });
 
   it('believes a difference in an index that stood still', async () => {
@@ -147,10 +216,9 @@ describe('auditIndex', () => {
     contract.set(WRONG, 5n);
     const { result, asked } = await audit({}, async (_asked, question) => {
       if (question === 1) await goBack();
-      if (question === 4) contract.set(WRONG, 17n);
+      if (question === 5) contract.set(WRONG, 17n);
     });
-    expect(asked[3]?.wallets).toEqual([WRONG]);
-    // The total was asked for before.
+    expect(asked[4]?.wallets).toEqual([WRONG]);
     expect(result.differences).toEqual([]);
     expect(result.compared).toBe(WALLETS);
   });
@@ -166,8 +234,8 @@ describe('auditIndex', () => {
     for (const wallet of contract.keys()) contract.set(wallet, 1n);
     const { result } = await audit({}, async (_asked, question) => {
       if (question === 1) await goBack();
-      if (question === 4) contract = balances();
-      return question === 5 && 'no state';
+      if (question === 7) contract = balances();
+      return question === 8 && 'no state';
     });
     expect(result).toMatchObject({ differences: [], isWhole: false });
   });
@@ -225,7 +293,7 @@ describe('requireComparison', () => {
 
   it('takes a difference, however little was looked at', async () => {
     contract.set(aWallet(1), 0n);
-    const { result } = await audit({}, (_asked, question) => question === 2 && 'no state');
+    const { result } = await audit({}, (_asked, question) => question === 3 && 'no state');
     expect(result).toMatchObject({ compared: 100, isWhole: false });
     requireComparison(result, views);
   });

@@ -2,8 +2,9 @@
  * The balances of the index held against the contract's own view of them, and their sum against the contract's total, at one final
  * block. It reads only.
  *
- * A difference counts where the index did not go back while it was looked at. Where it did, and everywhere agrees all the same, that
- * is good enough: what was read was right. Where it did and something differs, those wallets and the sum are looked at once more.
+ * A difference counts where a second endpoint finds it too, or the only one does twice, and the index did not go back while it was
+ * looked at. Where it did, and everywhere agrees all the same, that is good enough: what was read was right. Where it did and something
+ * differs, those wallets and the sum are looked at once more.
  */
 import { type Database, IndexStore, type IndexState } from '#libs/db';
 import { auditBlock } from './audit-block.js';

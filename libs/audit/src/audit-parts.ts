@@ -12,7 +12,7 @@ export interface AuditPace {
 
 export interface AuditParts {
   readonly database: Database;
-  readonly reader: Pick<ChainReader, 'stakeBalances' | 'stakeTotal' | 'headers'>;
+  readonly reader: Pick<ChainReader, 'stakeBalances' | 'stakeTotal' | 'headers' | 'endpoints'>;
   readonly block: bigint | 'finalised';
   /** How many wallets are drawn at random. */
   readonly sample: number | 'all';

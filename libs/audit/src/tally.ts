@@ -1,8 +1,9 @@
+import { type FigureOptions } from '#libs/chain';
 import { type AuditDifference, type WalletBalance } from '#libs/db';
 import { type BlockRef } from '#libs/domain';
 import { type AuditParts } from './audit-parts.js';
 import { chunks } from './chunks.js';
-import { persist } from './persist.js';
+import { firstWord, secondWord } from './second-word.js';
 
 /** In one batch; with several contracts as many calls for each. */
 const WALLETS_AT_ONCE = 100;
@@ -39,18 +40,34 @@ export class Tally {
   }
 
   private async compareBatch(batch: readonly WalletBalance[]): Promise<void> {
-    const { reader, onProgress } = this.parts;
-    const wallets = batch.map(({ wallet }) => wallet);
-    const told = await persist(this.parts, () => reader.stakeBalances(wallets, this.block));
+    const told = await firstWord(this.parts, this.balancesOf(batch));
     if (told === undefined) {
       this.isTold = false;
       return;
     }
-    this.count += batch.length;
-    onProgress(`${this.count} wallets compared`);
-    for (const [index, { wallet, balance }] of batch.entries()) {
+    const doubtful = batch.filter(({ balance }, index) => told.figure[index] !== balance);
+    this.count += batch.length - doubtful.length;
+    if (doubtful.length > 0) await this.compareAgain(doubtful, told.endpoint);
+    this.parts.onProgress(`${this.count} wallets compared`);
+  }
+
+  /** Against another endpoint's word than the one they differ from. */
+  private async compareAgain(doubtful: readonly WalletBalance[], endpoint: string): Promise<void> {
+    const told = await secondWord(this.parts, endpoint, this.balancesOf(doubtful));
+    if (told === undefined) {
+      this.isTold = false;
+      return;
+    }
+    this.count += doubtful.length;
+    for (const [index, { wallet, balance }] of doubtful.entries()) {
       const contract = told[index] ?? 0n;
       if (contract !== balance) this.differences.push({ wallet, indexed: balance, contract });
     }
+  }
+
+  private balancesOf(batch: readonly WalletBalance[]) {
+    const wallets = batch.map(({ wallet }) => wallet);
+    return (options: FigureOptions) =>
+      this.parts.reader.stakeBalances(wallets, this.block, options);
   }
 }

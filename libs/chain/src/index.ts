@@ -30,6 +30,7 @@ export {
   type TokenFacts,
 } from './reader/chain-reader.js';
 export { type Finality, parseFinality } from './reader/finality.js';
+export { type FigureOptions } from './reader/stake-views.js';
 export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export { type RpcObserver, type RpcRequestEvent, type RpcWarning } from './rpc/rpc-observer.js';
 export { RpcPool, type RpcPoolOptions, type RpcSession } from './rpc/rpc-pool.js';

@@ -6,7 +6,7 @@
  * it is what the next range builds on. After any failed write both are unknown and must be read again with `reload`.
  */
 import { type RangeAnswer } from '#libs/chain';
-import { type IndexBatch, type IndexState, type IndexStore } from '#libs/db';
+import { type IndexBatch, type IndexSettings, type IndexState, type IndexStore } from '#libs/db';
 import {
   type Address,
   type BalanceDay,
@@ -46,12 +46,21 @@ export class IndexWriter {
   /** The index has once been level with the chain. */
   synced = false;
 
-  constructor(private readonly store: IndexStore) {}
+  constructor(
+    private readonly store: IndexStore,
+    /** What the stored index must have been made with. */
+    private readonly settings: IndexSettings,
+  ) {}
 
-  /** Takes the lead over the stored index: from here on no earlier leader can write. */
-  async open(): Promise<void> {
-    this.fence = await this.store.takeLead();
+  /**
+   * Takes the lead over the stored index: from here on no earlier leader can write.
+   * @returns its fence
+   * @throws SettingsChangedError where the index has been made anew, by another process, with other settings
+   */
+  async open(): Promise<bigint> {
+    this.fence = await this.store.takeLead({ settings: this.settings });
     await this.reload();
+    return this.fence;
   }
 
   /** Reads the stored index again, still under the same lead. A transaction that hangs since an earlier lead is not waited for. */

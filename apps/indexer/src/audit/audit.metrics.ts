@@ -30,10 +30,10 @@ export function gaugeAudit(registry: Registry, parts: AuditMetricsParts): void {
       ...metric,
       registers: [registry],
       async collect() {
-        // An old figure is worse than none.
+        const reading = await read();
+        // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
         this.reset();
         if (metric.labelNames === undefined) this.remove();
-        const reading = await read();
         if (reading) fill(this, reading);
       },
     });

@@ -5,7 +5,7 @@ import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { type AuditComparison, type AuditRun } from '#libs/db';
 import { createLogger } from '#libs/platform';
 import { aBlock, FakeClock } from '#libs/testing';
-import { type IndexPhase } from '../follow/index-status.js';
+import { type IndexPhase, IndexStatus } from '../follow/index-status.js';
 import { AuditService } from './audit.service.js';
 
 const HOUR_MS = 3_600_000;
@@ -32,14 +32,13 @@ function aRun(atMs: number, result: 'ok' | 'different' = 'ok'): AuditComparison 
 function aService(work: (signal: AbortSignal) => Promise<AuditRun['result']>) {
   const clock = new FakeClock(NOON_MS);
   const leading = new AbortController();
-  const status: { phase: IndexPhase; leading: AbortSignal | undefined } = {
-    phase: 'following',
-    leading: leading.signal,
-  };
+  const status = new IndexStatus(NOON_MS);
+  status.phase = 'following';
+  status.leads({ fence: 1n, signal: leading.signal });
   const seen = { runs: 0, last: undefined as AuditComparison | Error | undefined };
   const service = new AuditService({
     audit: {
-      run: async (signal) => {
+      run: async ({ signal }) => {
         seen.runs++;
         const startedAt = new Date(clock.nowMs());
         const result = await work(signal);
@@ -85,7 +84,7 @@ describe('AuditService', () => {
     status.phase = phase;
     if (!leads) leading.abort();
     await service.tick();
-    status.leading = undefined;
+    leading.abort();
     await service.tick();
     expect(seen.runs).toBe(0);
   });

@@ -10,7 +10,7 @@ import { type NightlyAudit } from './nightly-audit.js';
 export interface AuditServiceParts {
   readonly audit: Pick<NightlyAudit, 'run'>;
   readonly runs: Pick<AuditRunStore, 'lastComparison'>;
-  readonly status: Pick<IndexStatus, 'phase' | 'leading'>;
+  readonly status: Pick<IndexStatus, 'phase' | 'lead'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** 0 to 23. */
@@ -49,13 +49,15 @@ export class AuditService implements BeforeApplicationShutdown {
 
   private async attempt(): Promise<void> {
     const { audit, status, clock, logger } = this.parts;
-    const { leading, phase } = status;
-    if (leading === undefined || phase !== 'following' || clock.nowMs() < this.notBeforeMs) return;
-    if (leading.aborted || this.stopping.signal.aborted) return;
-    const signal = AbortSignal.any([leading, this.stopping.signal]);
+    const { lead, phase } = status;
+    if (lead === undefined || phase !== 'following' || clock.nowMs() < this.notBeforeMs) return;
+    if (this.stopping.signal.aborted) return;
+    const signal = AbortSignal.any([lead.signal, this.stopping.signal]);
     try {
       if (!(await this.isDue())) return;
-      const { result } = await inSpan({ name: 'nightly audit' }, () => audit.run(signal));
+      const { result } = await inSpan({ name: 'nightly audit' }, () =>
+        audit.run({ ...lead, signal }),
+      );
       if (result === 'impossible') this.waitLong();
       else this.hasCompared = true;
     } catch (error) {

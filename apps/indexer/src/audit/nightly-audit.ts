@@ -22,6 +22,8 @@ import {
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
+import { requireLookedAgain } from './looked-again.js';
+import { type Lead } from '../lead/lead.js';
 import { sleep, untilAborted } from '../lead/sleep.js';
 
 export interface NightlyAuditParts {
@@ -29,7 +31,15 @@ export interface NightlyAuditParts {
   /** Best with endpoints of its own: what they say to the audit must not hold up the index. */
   readonly reader: Pick<
     ChainReader,
-    'verifyChainId' | 'headers' | 'stakeBalances' | 'stakeTotal' | 'hasBalances' | 'hasTotal'
+    | 'verifyChainId'
+    | 'headers'
+    | 'stakeBalances'
+    | 'stakeTotal'
+    | 'hasBalances'
+    | 'hasTotal'
+    | 'wantsBalances'
+    | 'wantsTotal'
+    | 'endpoints'
   >;
   readonly runs: Pick<AuditRunStore, 'record' | 'lastComparison'>;
   readonly clock: Clock;
@@ -49,11 +59,12 @@ export class NightlyAudit {
   ) {}
 
   /**
+   * @param lead that it is made and kept under
    * @returns the run as it is kept; `impossible` where nothing could be compared
    * @throws FencedError where this process does not lead any more, DatabaseUnavailableError, DatabaseRefusedError, or the
    * reason of the signal; nothing is kept then
    */
-  async run(signal: AbortSignal): Promise<AuditRun> {
+  async run({ fence, signal }: Lead): Promise<AuditRun> {
     const { database, runs, clock } = this.parts;
     const startedAt = new Date(clock.nowMs());
     const state = await new IndexStore(database).state();
@@ -63,7 +74,7 @@ export class NightlyAudit {
     signal.throwIfAborted();
     if (found === undefined) throw new Error('The audit found nothing and was not ended');
     const run: AuditRun = { startedAt, finishedAt: new Date(clock.nowMs()), ...found };
-    await runs.record(state.fence, run);
+    await runs.record(fence, run);
     this.tell(run);
     return run;
   }
@@ -87,6 +98,7 @@ export class NightlyAudit {
         signal,
       });
       requireComparison(result, reader);
+      requireLookedAgain(result, last, reader);
       return findingsOf(result);
     } catch (error) {
       if (signal.aborted || !(error instanceof LowmarkError) || isOfDatabase(error)) throw error;

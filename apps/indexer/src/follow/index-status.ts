@@ -1,4 +1,5 @@
 import { type BlockRef } from '#libs/domain';
+import { type Lead } from '../lead/lead.js';
 
 export type IndexPhase =
   | 'starting'
@@ -12,8 +13,6 @@ export type IndexPhase =
 /** What the indexer knows of its own condition: written by the loop, read by health, metrics and the watchdog. */
 export class IndexStatus {
   phase: IndexPhase = 'starting';
-  /** While this process leads, and aborted when it no longer does; for work beside the loop that only one process may do. */
-  leading: AbortSignal | undefined;
   head: BlockRef | undefined;
   finalised: BlockRef | undefined;
   verifiedNumber: bigint | undefined;
@@ -23,9 +22,27 @@ export class IndexStatus {
   trouble: string | undefined;
   /** When the loop last got anything done. */
   progressAtMs: number;
+  private taken: Lead | undefined;
+  private readonly listeners: (() => void)[] = [];
 
   constructor(nowMs: number) {
     this.progressAtMs = nowMs;
+  }
+
+  /** While this process leads; for work beside the loop that only one process may do. */
+  get lead(): Lead | undefined {
+    return this.taken?.signal.aborted === false ? this.taken : undefined;
+  }
+
+  /** The fence is raised: this process leads. */
+  leads(lead: Lead): void {
+    this.taken = lead;
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Calls the listener whenever this process takes the lead. */
+  onLead(listener: () => void): void {
+    this.listeners.push(listener);
   }
 
   /** Seconds between the newest indexed block and now. */

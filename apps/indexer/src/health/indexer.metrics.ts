@@ -2,6 +2,8 @@ import { type RangeAnswer } from '#libs/chain';
 import { Counter, Gauge, type Registry } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 
+const REASONS = ['reorganisation', 'repair'] as const;
+
 /** The indexer's own metrics; all block numbers as plain numbers. */
 export class IndexerMetrics {
   private readonly head: Gauge;
@@ -35,14 +37,16 @@ export class IndexerMetrics {
       labelNames: ['why'],
       registers,
     });
+    // From 0 on: a series that begins at 1 is no increase to an alert.
+    for (const why of REASONS) this.rollbacks.inc({ why }, 0);
     this.rollbackDepth = gauge('lowmark_index_rollback_depth_blocks', 'Blocks undone last time');
     this.stalls = counter('lowmark_index_stalls_total', 'Times the watchdog restarted the loop');
     new Gauge({
       name: 'lowmark_index_lag_seconds',
-      help: 'Age of the newest indexed block',
+      help: 'Age of the newest indexed block; 0 while another indexer leads, and before there is a block',
       registers,
       collect() {
-        this.set(status.lagSeconds(nowMs()) ?? 0);
+        this.set(status.phase === 'standby' ? 0 : (status.lagSeconds(nowMs()) ?? 0));
       },
     });
   }
@@ -59,7 +63,7 @@ export class IndexerMetrics {
     this.verified.set(Number(status.verifiedNumber ?? 0n));
   }
 
-  rolledBack(why: string, depth: number): void {
+  rolledBack(why: (typeof REASONS)[number], depth: number): void {
     this.rollbacks.inc({ why });
     this.rollbackDepth.set(depth);
   }

@@ -42,6 +42,9 @@ it('the whole indexer tells of its index and of its connections', async () => {
       .get('/metrics')
       .expect(200);
     expect(text).toMatch(/^lowmark_index_halted\{app="indexer"\} 0$/m);
+    for (const why of ['repair', 'reorganisation']) {
+      expect(text).toContain(`\nlowmark_index_rollbacks_total{why="${why}",app="indexer"} 0\n`);
+    }
     expect(text).toMatch(/^lowmark_audit_last_success_timestamp_seconds\{app="indexer"\} 0$/m);
     expect([...app.get(SchedulerRegistry).getCronJobs().keys()]).toEqual(['audit']);
     for (const state of ['idle', 'busy', 'waiting']) {

@@ -47,7 +47,7 @@ export class Supervisor {
     private readonly options: SupervisorOptions,
   ) {}
 
-  /** Runs until aborted. @throws PermanentError from `prepare` */
+  /** Runs until aborted. @throws PermanentError from `prepare`, and where the stored index cannot be taken over */
   async run(signal: AbortSignal): Promise<void> {
     const { lock, status, logger, prepare } = this.parts;
     await this.retry(prepare, signal);
@@ -64,7 +64,6 @@ export class Supervisor {
         lost.abort(reason);
       });
       const leading = AbortSignal.any([signal, lost.signal]);
-      status.leading = leading;
       try {
         await this.lead(leading);
       } finally {
@@ -111,13 +110,13 @@ export class Supervisor {
   }
 
   private async keepTurning(signal: AbortSignal): Promise<void> {
-    const { loop, writer, logger } = this.parts;
+    const { loop, writer, status, logger } = this.parts;
     const stopped = (): boolean => signal.aborted;
     let failures = 0;
     let opened = false;
     while (!stopped()) {
       try {
-        if (!opened) await writer.open();
+        if (!opened) status.leads({ fence: await writer.open(), signal });
         opened = true;
         const outcome = await loop.turn(signal);
         failures = 0;
@@ -129,6 +128,8 @@ export class Supervisor {
           logger.warn('Another indexer took the lead');
           return;
         }
+        // Without the fence there is nothing to halt: whoever can take the index over is to have the lock.
+        if (error instanceof PermanentError && !opened) throw error;
         if (error instanceof PermanentError && isConfirmed(error, failures)) {
           await this.halt(error);
           await untilAborted(signal);

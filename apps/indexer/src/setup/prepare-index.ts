@@ -6,11 +6,14 @@ import { type ChainReader } from '#libs/chain';
 import { fingerprintOf, type IndexSettings, type IndexStore, requireSameSettings } from '#libs/db';
 import { type Address, PermanentError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
+import { type IndexStatus } from '../follow/index-status.js';
 
 export interface PrepareParts {
-  readonly reader: ChainReader;
+  readonly reader: Pick<ChainReader, 'verifyChainId' | 'hasCode' | 'headers' | 'token'>;
   readonly store: IndexStore;
   readonly logger: Logger;
+  /** Is told how far the index is before the chain is asked: while no endpoint answers, that gets older. */
+  readonly status: Pick<IndexStatus, 'head'>;
 }
 
 export interface PrepareSettings {
@@ -25,18 +28,26 @@ export interface PrepareSettings {
   readonly events: unknown;
 }
 
-/** @throws PermanentError where a setting is wrong; RetryableError where the chain or the database does not answer */
-export async function prepareIndex(parts: PrepareParts, wanted: PrepareSettings): Promise<void> {
-  const { reader, store, logger } = parts;
-  const settings: IndexSettings = {
+/** What decides which rows the index holds. */
+export function indexSettingsOf(wanted: PrepareSettings): IndexSettings {
+  return {
     chainId: wanted.chainId,
     stakeContracts: wanted.stakeContracts,
     tokenContract: wanted.tokenContract,
     startBlock: wanted.firstBlock.toString(),
     events: wanted.events,
   };
+}
+
+/** @throws PermanentError where a setting is wrong; RetryableError where the chain or the database does not answer */
+export async function prepareIndex(parts: PrepareParts, wanted: PrepareSettings): Promise<void> {
+  const { reader, store, logger, status } = parts;
+  const settings = indexSettingsOf(wanted);
   const stored = await store.state();
-  if (stored) requireSameSettings(stored, settings);
+  if (stored) {
+    requireSameSettings(stored, settings);
+    status.head = stored.head;
+  }
   await reader.verifyChainId(wanted.chainId);
   for (const [name, address] of [
     ...wanted.stakeContracts.map((contract) => ['STAKE_CONTRACT', contract] as const),
@@ -62,7 +73,7 @@ export async function prepareIndex(parts: PrepareParts, wanted: PrepareSettings)
     symbol: wanted.tokenSymbol,
     decimals: wanted.tokenDecimals,
   });
-  await store.create({
+  const made = await store.create({
     fingerprint: fingerprintOf(settings),
     settings: { ...settings },
     chainId: wanted.chainId,
@@ -72,5 +83,7 @@ export async function prepareIndex(parts: PrepareParts, wanted: PrepareSettings)
     tokenDecimals: token.decimals,
     head: before,
   });
+  // Another process may have been first meanwhile.
+  requireSameSettings(made, settings);
   logger.info({ firstBlock: wanted.firstBlock, ...token }, 'A new index begins');
 }

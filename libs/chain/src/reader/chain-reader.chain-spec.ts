@@ -53,12 +53,13 @@ describe('ChainReader', () => {
   function aReader(
     faults: readonly (Fault | undefined)[],
     options: ChainReaderOptions = {},
+    clock = new FakeClock(0),
   ): ChainReader {
     const used = nodes.slice(0, faults.length);
     for (const [index, node] of used.entries()) node.fault = faults[index];
     const pool = new RpcPool({
       urls: used.map((node) => node.url),
-      clock: new FakeClock(0),
+      clock,
       sleep: () => Promise.resolve(),
     });
     return new ChainReader(pool, { contracts: [chain.contracts.staking], ...options });
@@ -161,6 +162,75 @@ describe('ChainReader', () => {
       expect([none.hasTotal, none.hasBalances]).toEqual([false, false]);
       expect(await none.stakeTotal(after)).toBeUndefined();
       expect(await none.stakeBalances([ALICE], after)).toBeUndefined();
+    });
+
+    it('are looked for again where a node said that there are none', async () => {
+      const clock = new FakeClock(0);
+      const behind: Fault = { kind: 'result', method: 'eth_call', result: '0x' };
+      const reader = aReader([behind], {}, clock);
+      expect(await reader.stakeTotal(after)).toBeUndefined();
+      expect(await reader.stakeBalances([ALICE], after)).toBeUndefined();
+      expect([reader.hasTotal, reader.hasBalances]).toEqual([false, false]);
+      const node = nodes[0] as FaultyNode;
+      node.fault = undefined;
+      const asked = node.requests.length;
+      clock.advance(59_000);
+      // A backfill does not pay for it with each range.
+      expect(await reader.stakeTotal(before)).toBeUndefined();
+      expect(node.requests).toHaveLength(asked);
+      clock.advance(1_000);
+      expect(await reader.stakeTotal(after)).toBe(407n);
+      expect(await reader.stakeBalances([ALICE], after)).toEqual([400n]);
+      expect([reader.hasTotal, reader.hasBalances]).toEqual([true, true]);
+      node.fault = behind;
+      expect(await reader.stakeTotal(after)).toBeUndefined();
+      clock.advance(120_000);
+      expect(reader.hasTotal).toBe(true);
+    });
+
+    it('are there where one of two nodes is behind the contract', async () => {
+      const behind: Fault = {
+        kind: 'error',
+        method: 'eth_call',
+        code: 3,
+        message: 'execution reverted',
+      };
+      const reader = aReader([{ ...behind, times: 1 }, undefined]);
+      expect(await reader.stakeTotal(after)).toBe(407n);
+      expect(reader.hasTotal).toBe(true);
+    });
+
+    it.each<[string, Fault | undefined]>([
+      ['by block hash', undefined],
+      ['by number', { kind: 'no-block-hash-calls' }],
+    ])(
+      'are not 0 where a node answers nothing for a contract that is there: %s',
+      async (_case, fault) => {
+        const reader = aReader([fault, undefined]);
+        const [bad, good] = nodes as [FaultyNode, FaultyNode];
+        expect(await reader.stakeTotal(after)).toBe(407n);
+        bad.fault = { kind: 'result', method: 'eth_call', result: '0x' };
+        const said: string[] = [];
+        const saidBy = (endpoint: string) => said.push(endpoint);
+        expect(await reader.stakeTotal(after, { saidBy })).toBe(407n);
+        expect(await reader.stakeBalances([ALICE], after, { saidBy })).toEqual([400n]);
+        expect(said).toEqual([reader.endpoints[1], reader.endpoints[1]]);
+        good.fault = bad.fault;
+        expect(await reader.stakeTotal(after)).toBeUndefined();
+      },
+    );
+
+    it('are not those of a node that is to be avoided', async () => {
+      const reader = aReader([undefined, undefined]);
+      const said: string[] = [];
+      const avoid = reader.endpoints.slice(0, 1);
+      const saidBy = (endpoint: string) => said.push(endpoint);
+      expect(await reader.stakeTotal(after, { saidBy })).toBe(407n);
+      expect(await reader.stakeTotal(after, { avoid, saidBy })).toBe(407n);
+      expect(said).toEqual(reader.endpoints);
+      await expect(reader.stakeTotal(after, { avoid: reader.endpoints })).rejects.toMatchObject({
+        code: 'RPC_ALL_ENDPOINTS_FAILED',
+      });
     });
 
     it('may have another name', async () => {

@@ -14,7 +14,7 @@ import { decodeText } from './abi-text.js';
 import { type Finality, parseFinality } from './finality.js';
 import { ethCall, wordOf } from './pinned-calls.js';
 import { type StakeViewSettings } from './stake-view.js';
-import { StakeViews } from './stake-views.js';
+import { type FigureOptions, StakeViews } from './stake-views.js';
 
 export interface ChainReaderOptions extends StakeViewSettings {
   /** FINALITY: `finalized` (default), `safe` or `depth:<blocks>`. */
@@ -152,27 +152,45 @@ export class ChainReader {
     });
   }
 
-  /** False once it is known that the contracts have no total to compare with. */
+  /** The names of all endpoints, in order of preference. */
+  get endpoints(): readonly string[] {
+    return this.pool.endpoints;
+  }
+
+  /** False while it is known that the contracts have no total to compare with; that is looked at again every minute. */
   get hasTotal(): boolean {
     return this.views.hasTotal;
   }
 
-  /** False once it is known that the contracts do not tell a wallet's balance. */
+  /** False while it is known that the contracts do not tell a wallet's balance. */
   get hasBalances(): boolean {
     return this.views.hasBalances;
+  }
+
+  /** False where the settings say that there is no total to compare with. */
+  get wantsTotal(): boolean {
+    return this.views.wantsTotal;
+  }
+
+  get wantsBalances(): boolean {
+    return this.views.wantsBalances;
   }
 
   /**
    * The sum of all stakes at the end of exactly this block, by the contracts' own account.
    * @returns undefined where no node has that block's state, or there is no such view
    */
-  stakeTotal(block: BlockRef): Promise<bigint | undefined> {
-    return this.views.total(block);
+  stakeTotal(block: BlockRef, options?: FigureOptions): Promise<bigint | undefined> {
+    return this.views.total(block, options);
   }
 
   /** The wallets' stakes at the end of exactly this block, in their order; undefined as for the total. */
-  stakeBalances(wallets: readonly Address[], block: BlockRef): Promise<bigint[] | undefined> {
-    return this.views.balancesOf(wallets, block);
+  stakeBalances(
+    wallets: readonly Address[],
+    block: BlockRef,
+    options?: FigureOptions,
+  ): Promise<bigint[] | undefined> {
+    return this.views.balancesOf(wallets, block, options);
   }
 
   private async headerBelow(

@@ -5,6 +5,7 @@ import {
   MalformedAnswerError,
   NodeBehindError,
   RpcRefusedError,
+  StateUnavailableError,
 } from '../errors/rpc.errors.js';
 import { headerCall } from '../logs/range-reader.js';
 import { valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
@@ -18,6 +19,9 @@ export interface ContractCall {
   readonly data: string;
 }
 
+/** The same calls at a block by its hash or number. */
+type Question = (block: unknown) => readonly RpcCall[];
+
 export const CALLS_AT_ONCE = 100;
 const WORD = /^0x[0-9a-fA-F]{64}$/;
 
@@ -30,7 +34,8 @@ export class PinnedCalls {
   private readonly byNumber = new Set<string>();
 
   /**
-   * @returns one unsigned integer for each call; 0 where there was no contract yet at that block
+   * @returns one unsigned integer for each call; 0 where there was no contract yet at that block. An empty answer of one that was
+   * there is no figure: the endpoint has not its state, or the function came later
    * @throws ExecutionRevertedError, NodeBehindError, StateUnavailableError, MalformedAnswerError
    */
   async read(
@@ -40,29 +45,44 @@ export class PinnedCalls {
   ): Promise<bigint[]> {
     const values: bigint[] = [];
     for (let at = 0; at < calls.length; at += CALLS_AT_ONCE) {
-      const results = await this.results(session, calls.slice(at, at + CALLS_AT_ONCE), block);
-      for (const result of results) values.push(uintOf(result, session.endpoint));
+      const some = calls.slice(at, at + CALLS_AT_ONCE);
+      const ask: Question = (when) => some.map((call) => ethCall(call, when));
+      const answers = (await this.results(session, ask, block)).map((one) => bytes(valueOf(one)));
+      const silent = some.filter((_, index) => answers[index] === '0x').map(({ to }) => to);
+      if (silent.length > 0) await this.requireAbsent(session, new Set(silent), block);
+      for (const answer of answers) values.push(uintOf(answer, session.endpoint));
     }
     return values;
   }
 
+  private async requireAbsent(
+    session: RpcSession,
+    contracts: ReadonlySet<Address>,
+    block: BlockRef,
+  ): Promise<void> {
+    const ask: Question = (when) =>
+      [...contracts].map((address) => ({ method: 'eth_getCode', params: [address, when] }));
+    const codes = await this.results(session, ask, block);
+    if (codes.every((code) => bytes(valueOf(code)) === '0x')) return;
+    throw new StateUnavailableError(
+      `answered nothing for a contract that is there at block ${block.number.toString()}`,
+      session,
+    );
+  }
+
   private async results(
     session: RpcSession,
-    calls: readonly ContractCall[],
+    ask: Question,
     block: BlockRef,
   ): Promise<readonly RpcResult[]> {
     const { endpoint } = session;
     if (!this.byNumber.has(endpoint)) {
-      const pin = { blockHash: block.hash };
-      const { results } = await session.batch(calls.map((call) => ethCall(call, pin)));
+      const { results } = await session.batch(ask({ blockHash: block.hash }));
       if (!results.some(refusesHash)) return results;
       this.byNumber.add(endpoint);
     }
     const number = toQuantity(block.number);
-    const { results } = await session.batch([
-      headerCall(block.number),
-      ...calls.map((call) => ethCall(call, number)),
-    ]);
+    const { results } = await session.batch([headerCall(block.number), ...ask(number)]);
     const header = parseHeaderOf(valueOf(results[0]), block.number, endpoint);
     if (header?.hash !== block.hash) {
       throw new NodeBehindError(`does not have block ${block.hash}`, { endpoint });
@@ -87,8 +107,7 @@ function refusesHash(result: RpcResult): boolean {
   );
 }
 
-function uintOf(result: RpcResult, endpoint: string): bigint {
-  const value = bytes(valueOf(result));
+function uintOf(value: string | undefined, endpoint: string): bigint {
   if (value === '0x') return 0n;
   if (value === undefined || !WORD.test(value)) {
     throw new MalformedAnswerError('an eth_call answered with something else than one word', {

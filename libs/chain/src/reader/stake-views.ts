@@ -6,21 +6,25 @@ import {
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { type ContractCall, ethCall, PinnedCalls, wordOf } from './pinned-calls.js';
+import { type ContractCall, PinnedCalls } from './pinned-calls.js';
 import { balanceViews, type StakeView, type StakeViewSettings, totalViews } from './stake-view.js';
+import { viewCall, ViewChoice } from './view-choice.js';
 
-/** Undefined until asked; null where a contract has none of them. */
-type Chosen = readonly StakeView[] | null | undefined;
+/** Whose word a figure is. */
+export interface FigureOptions {
+  /** Names of endpoints that must not be asked. */
+  readonly avoid?: readonly string[];
+  /** Told of the endpoint that gave the figure. */
+  readonly saidBy?: (endpoint: string) => void;
+}
 
 /** For trying a balance view: an address that no contract refuses, as some refuse zero. */
 const SOMEBODY = '1'.padStart(64, '0');
 
 export class StakeViews {
   private readonly pinned = new PinnedCalls();
-  private readonly totals: readonly StakeView[];
-  private readonly balances: readonly StakeView[];
-  private chosenTotals: Chosen;
-  private chosenBalances: Chosen;
+  private readonly totals: ViewChoice;
+  private readonly balances: ViewChoice;
 
   /** @throws PermanentError where a setting is not a usable signature */
   constructor(
@@ -28,72 +32,77 @@ export class StakeViews {
     private readonly contracts: readonly Address[],
     settings: StakeViewSettings,
   ) {
-    this.totals = totalViews(settings);
-    this.balances = balanceViews(settings);
-    if (this.totals.length === 0) this.chosenTotals = null;
-    if (this.balances.length === 0) this.chosenBalances = null;
+    const parts = { pool, contracts };
+    this.totals = new ViewChoice({ ...parts, candidates: totalViews(settings), argument: '' });
+    this.balances = new ViewChoice({
+      ...parts,
+      candidates: balanceViews(settings),
+      argument: SOMEBODY,
+    });
   }
 
-  /** False once it is known that there is no total to compare with. */
+  /** False while it is known that there is no total to compare with. */
   get hasTotal(): boolean {
-    return this.chosenTotals !== null;
+    return !this.totals.isMissing;
   }
 
   get hasBalances(): boolean {
-    return this.chosenBalances !== null;
+    return !this.balances.isMissing;
+  }
+
+  /** False where the settings say `none`. */
+  get wantsTotal(): boolean {
+    return this.totals.isWanted;
+  }
+
+  get wantsBalances(): boolean {
+    return this.balances.isWanted;
   }
 
   /** @returns undefined where no node has the state of that block, the view refuses, or there is none */
-  async total(block: BlockRef): Promise<bigint | undefined> {
-    if (this.chosenTotals === undefined) this.chosenTotals = await this.choose(this.totals, '');
-    const views = this.chosenTotals;
-    if (views === null) return undefined;
-    const calls = this.contracts.map((to, index) => callOf(to, views[index], ''));
-    const values = await this.read(calls, block);
-    return values?.reduce((sum, value) => sum + value, 0n);
+  async total(block: BlockRef, options?: FigureOptions): Promise<bigint | undefined> {
+    const views = await this.totals.views();
+    if (views === undefined) return undefined;
+    const values = await this.read(this.calls(views, ''), block, options);
+    return values && sum(values);
   }
 
   /** @returns in the order of the wallets; undefined as for the total */
-  async balancesOf(wallets: readonly Address[], block: BlockRef): Promise<bigint[] | undefined> {
-    if (this.chosenBalances === undefined) {
-      this.chosenBalances = await this.choose(this.balances, SOMEBODY);
-    }
-    const views = this.chosenBalances;
-    if (views === null) return undefined;
-    const calls = wallets.flatMap((wallet) =>
-      this.contracts.map((to, index) =>
-        callOf(to, views[index], wallet.slice(2).padStart(64, '0')),
-      ),
-    );
-    const values = await this.read(calls, block);
+  async balancesOf(
+    wallets: readonly Address[],
+    block: BlockRef,
+    options?: FigureOptions,
+  ): Promise<bigint[] | undefined> {
+    const views = await this.balances.views();
+    if (views === undefined) return undefined;
+    const calls = wallets.flatMap((wallet) => this.calls(views, wallet.slice(2).padStart(64, '0')));
+    const values = await this.read(calls, block, options);
     const each = this.contracts.length;
     return values && wallets.map((_, index) => sum(values.slice(index * each, (index + 1) * each)));
   }
 
-  /** The first view of each contract that answers at the newest block; null where one of them has none. */
-  private async choose(
-    candidates: readonly StakeView[],
-    argument: string,
-  ): Promise<readonly StakeView[] | null> {
-    const calls = this.contracts.flatMap((to) =>
-      candidates.map((view) => ethCall(callOf(to, view, argument), 'latest')),
-    );
-    const words = await this.pool.run(async (session) => {
-      const { results } = await session.batch(calls);
-      return results.map(wordOf);
+  /** One for each contract. */
+  private calls(views: readonly StakeView[], argument: string): ContractCall[] {
+    return this.contracts.flatMap((to, index) => {
+      const view = views[index];
+      return view === undefined ? [] : [viewCall(to, view, argument)];
     });
-    const chosen = this.contracts.map((_, contract) =>
-      candidates.find((_view, index) => words[contract * candidates.length + index] !== undefined),
-    );
-    return chosen.every((view) => view !== undefined) ? chosen : null;
   }
 
   private async read(
     calls: readonly ContractCall[],
     block: BlockRef,
+    { avoid = [], saidBy }: FigureOptions = {},
   ): Promise<bigint[] | undefined> {
     try {
-      return await this.pool.run((session) => this.pinned.read(session, calls, block));
+      return await this.pool.run(
+        async (session) => {
+          const values = await this.pinned.read(session, calls, block);
+          saidBy?.(session.endpoint);
+          return values;
+        },
+        { avoid },
+      );
     } catch (error) {
       if (error instanceof ExecutionRevertedError) return undefined;
       const stateless =
@@ -104,10 +113,6 @@ export class StakeViews {
       throw error;
     }
   }
-}
-
-function callOf(to: Address, view: StakeView | undefined, argument: string): ContractCall {
-  return { to, data: `${view?.selector ?? '0x'}${argument}` };
 }
 
 function sum(values: readonly bigint[]): bigint {

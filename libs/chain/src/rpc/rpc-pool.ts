@@ -157,7 +157,8 @@ export class RpcPool {
     this.observer.warning({ endpoint, code, message });
   }
 
-  private nowMs(): number {
+  /** By the pool's clock. */
+  nowMs(): number {
     return this.options.clock.nowMs();
   }
 

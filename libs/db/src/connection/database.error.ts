@@ -3,9 +3,9 @@ import { type LowmarkError, PermanentError, RetryableError } from '#libs/domain'
 /** The database does not answer, is starting, overloaded, or gave up a statement. */
 export class DatabaseUnavailableError extends RetryableError {
   constructor(cause: unknown) {
-    super('DATABASE_UNAVAILABLE', `The database did not answer (${codeOf(cause) ?? 'no code'})`, {
-      cause,
-    });
+    // Without a code it is the driver's own sentence ("The server does not support SSL connections").
+    const why = codeOf(cause) ?? (isError(cause) ? cause.message : 'no code');
+    super('DATABASE_UNAVAILABLE', `The database did not answer (${why})`, { cause });
   }
 }
 

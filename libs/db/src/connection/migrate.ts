@@ -15,7 +15,8 @@ export const OLDEST_VERSION = 150_000;
  */
 const LOCK_TIMEOUT_MS = 2000;
 const PAUSE_MS = 1000;
-const LOCK_NOT_AVAILABLE = '55P03';
+/** The table was in use for too long; or whoever uses it waits for what this holds, and one of the two had to give way. */
+const [LOCK_NOT_AVAILABLE, DEADLOCK] = ['55P03', '40P01'];
 const REVOKE = `UPDATE ${MIGRATION_SCHEMA}.migration SET older_may_start = false WHERE older_may_start`;
 
 export interface MigrateOptions {
@@ -103,5 +104,5 @@ async function runMigrations(database: Database, tries: number): Promise<string[
 function waitedForTable(error: unknown): boolean {
   if (!(error instanceof QueryFailedError)) return false;
   const { code } = error.driverError as { code?: unknown };
-  return code === LOCK_NOT_AVAILABLE;
+  return code === LOCK_NOT_AVAILABLE || code === DEADLOCK;
 }

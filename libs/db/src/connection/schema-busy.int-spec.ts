@@ -40,6 +40,20 @@ describe('migrate on a table in use', () => {
     expect(await second).toEqual([]);
   });
 
+  it('tries again where it had to give way in a deadlock', async () => {
+    await holder.query('COMMIT');
+    holder.release();
+    // The server's own choice of the one that gives way cannot be relied on.
+    await database.query({
+      text: `CREATE SEQUENCE public.attempt;
+        CREATE FUNCTION public.deadlock() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF nextval('public.attempt') = 1 THEN RAISE deadlock_detected; END IF;
+        END $$;
+        CREATE EVENT TRIGGER deadlock ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION public.deadlock()`,
+    });
+    expect(await migrate(test.url, { tries: 2 })).toEqual([LAST]);
+  });
+
   it('gives up in the end, and has changed nothing', async () => {
     await expect(migrate(test.url, { tries: 1 })).rejects.toMatchObject({
       code: 'SCHEMA_BUSY',

@@ -13,6 +13,7 @@ import { type Database, type Statement, type Values } from '../connection/databa
 import { addressOf, hashOf, hexOf } from '../rows.js';
 import { byWallet } from './by-wallet.js';
 import { copyChanges, copyDays } from './copy-rows.js';
+import { fingerprintOf, type IndexSettings, requireSameSettings } from './index-settings.js';
 import {
   type IndexState,
   type IndexStateRow,
@@ -57,6 +58,13 @@ export interface Undone {
   readonly total: bigint;
 }
 
+export interface LeadOptions {
+  /** What the index must have been made with; default: anything. */
+  readonly settings?: IndexSettings;
+  /** A transaction of an earlier leader that is older and waits for its program is ended, not waited for. */
+  readonly stalledMs?: number;
+}
+
 /**
  * The index of staked balances as the indexer writes it. Every write is one transaction that holds the state's row, and is
  * refused where the caller no longer leads or the head is not the one it knows.
@@ -79,14 +87,17 @@ export class IndexStore {
 
   /**
    * The fence of the new leader; writes with an older one are refused from now on.
-   * @param stalledMs a transaction of an earlier leader that is older and waits for its program is ended, not waited for
-   * @throws IndexMissingError
+   * @throws SettingsChangedError where the index is of other settings, IndexMissingError; nobody is fenced out then
    */
-  async takeLead(stalledMs = STALLED_MS): Promise<bigint> {
+  async takeLead({ settings, stalledMs = STALLED_MS }: LeadOptions = {}): Promise<bigint> {
     await this.database.query(sql.END_STALLED, [stalledMs]);
-    const [row] = await this.database.query<{ fence: string }>(sql.TAKE_LEAD);
-    if (row === undefined) throw new IndexMissingError();
-    return BigInt(row.fence);
+    const [row] = await this.database.query<{ fence: string }>(sql.TAKE_LEAD, [
+      settings && fingerprintOf(settings),
+    ]);
+    if (row !== undefined) return BigInt(row.fence);
+    const state = await this.state();
+    if (state && settings) requireSameSettings(state, settings);
+    throw new IndexMissingError();
   }
 
   /** Wallets without history are absent. */

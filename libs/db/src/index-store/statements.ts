@@ -14,9 +14,11 @@ export const CREATE_STATE: Statement = {
     ON CONFLICT DO NOTHING`,
 };
 
+/** $1 the fingerprint of the only index that is meant, or null. */
 export const TAKE_LEAD: Statement = {
   name: 'index_take_lead',
-  text: 'UPDATE staking.index_state SET fence = fence + 1, updated_at = now() RETURNING fence',
+  text: `UPDATE staking.index_state SET fence = fence + 1, updated_at = now()
+    WHERE fingerprint = coalesce($1, fingerprint) RETURNING fence`,
 };
 
 /**

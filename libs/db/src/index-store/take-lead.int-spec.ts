@@ -1,16 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing';
-import { IndexStore } from '../index.js';
+import { anInitialIndex, aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { fingerprintOf, type IndexSettings, IndexStore } from '../index.js';
 import { LOCK_STATE } from './statements.js';
+
+const settings: IndexSettings = {
+  chainId: 31_337,
+  stakeContracts: [aWallet(0xa1)],
+  tokenContract: aWallet(0xa2),
+  startBlock: '1',
+  events: [{ event: 'Staked' }],
+};
+const made = anInitialIndex({ fingerprint: fingerprintOf(settings), settings: { ...settings } });
 
 let test: TestDatabase;
 let store: IndexStore;
 beforeAll(async () => {
   test = await createTestDatabase();
   store = new IndexStore(await test.open());
-  await store.create(anInitialIndex());
+  await store.create(made);
 });
 afterAll(() => test.drop());
 
@@ -42,7 +51,7 @@ describe('taking the lead', () => {
     const before = await store.takeLead();
     const { client, ended } = await holding();
     await untilAwaited();
-    expect(await store.takeLead(0)).toBe(before + 1n);
+    expect(await store.takeLead({ stalledMs: 0 })).toBe(before + 1n);
     await ended;
     client.release(true);
   });
@@ -54,7 +63,7 @@ describe('taking the lead', () => {
     copy.on('error', () => undefined);
     await new Promise((resolve) => client.connection.once('copyInResponse', resolve));
     await untilAwaited();
-    expect(await store.takeLead(0)).toBe(before + 1n);
+    expect(await store.takeLead({ stalledMs: 0 })).toBe(before + 1n);
     await ended;
     client.release(true);
   });
@@ -62,10 +71,22 @@ describe('taking the lead', () => {
   it('leaves a younger transaction its time', async () => {
     const before = await store.takeLead();
     const { client } = await holding();
-    const taken = store.takeLead(60_000);
+    const taken = store.takeLead({ stalledMs: 60_000 });
     await client.query('COMMIT');
     expect(await taken).toBe(before + 1n);
     await client.query('SELECT 1');
     client.release();
+  });
+
+  it('is refused over an index of other settings, and fences nobody out then', async () => {
+    const fence = await store.takeLead({ settings });
+    await expect(
+      store.takeLead({ settings: { ...settings, startBlock: '7' } }),
+    ).rejects.toMatchObject({
+      code: 'SETTINGS_CHANGED',
+      message: expect.stringContaining('STAKE_START_BLOCK was "1" and is now "7"'),
+    });
+    await store.halt(fence, 'still the leader');
+    expect(await store.takeLead({ settings })).toBe(fence + 1n);
   });
 });

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { fingerprintOf, IndexStore } from '#libs/db';
+import { createLogger } from '#libs/platform';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import {
+  indexSettingsOf,
+  prepareIndex,
+  type PrepareParts,
+  type PrepareSettings,
+} from './prepare-index.js';
+
+const logger = createLogger({ app: 'test', level: 'silent' });
+const wanted: PrepareSettings = {
+  chainId: 31_337,
+  stakeContracts: [aWallet(0xa1)],
+  tokenContract: aWallet(0xa2),
+  tokenSymbol: undefined,
+  tokenDecimals: undefined,
+  firstBlock: 1n,
+  events: [{ event: 'Staked' }],
+};
+
+let test: TestDatabase;
+let store: IndexStore;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  store = new IndexStore(await test.open());
+});
+afterAll(() => test.drop());
+
+/** A chain on which another process makes the index between this one's look at the database and its own. */
+function readerBehind(other: PrepareSettings): PrepareParts['reader'] {
+  const settings = indexSettingsOf(other);
+  const made = anInitialIndex({ fingerprint: fingerprintOf(settings), settings: { ...settings } });
+  return {
+    verifyChainId: () => Promise.resolve(),
+    hasCode: () => Promise.resolve(true),
+    headers: () => Promise.resolve([{ ...aBlock(0), parentHash: aBlock(0).hash }]),
+    token: async () => {
+      await store.create(made);
+      return { symbol: 'LOW', decimals: 18 };
+    },
+  };
+}
+
+describe('prepareIndex', () => {
+  it('tells how far the index is, though no endpoint answers', async () => {
+    const settings = indexSettingsOf(wanted);
+    const fresh = await createTestDatabase();
+    const own = new IndexStore(await fresh.open());
+    const { head } = await own.create(
+      anInitialIndex({ fingerprint: fingerprintOf(settings), settings: { ...settings } }),
+    );
+    const status: PrepareParts['status'] = { head: undefined };
+    const away = () => Promise.reject(new Error('no endpoint'));
+    const reader = { ...readerBehind(wanted), verifyChainId: away };
+    await expect(prepareIndex({ reader, store: own, logger, status }, wanted)).rejects.toThrow(
+      'no endpoint',
+    );
+    expect(status.head).toEqual(head);
+    await fresh.drop();
+  });
+
+  it('refuses the index that another process has made meanwhile with other settings', async () => {
+    const other = { ...wanted, events: [{ event: 'Deposited' }] };
+    await expect(
+      prepareIndex(
+        { reader: readerBehind(other), store, logger, status: { head: undefined } },
+        wanted,
+      ),
+    ).rejects.toMatchObject({
+      code: 'SETTINGS_CHANGED',
+      message: expect.stringContaining('STAKE_EVENTS was [{"event":"Deposited"}]'),
+    });
+    await prepareIndex(
+      { reader: readerBehind(other), store, logger, status: { head: undefined } },
+      other,
+    );
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type Database, FencedError, IndexStore, type Price, PriceStore } from '../index.js';
+
+const FEED = 'chainlink:0x1';
+
+let test: TestDatabase;
+let database: Database;
+let prices: PriceStore;
+let fence: bigint;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open();
+  prices = new PriceStore(database);
+  await new IndexStore(database).create(anInitialIndex());
+});
+beforeEach(async () => {
+  await database.query({ text: 'TRUNCATE staking.price' });
+  fence = await new IndexStore(database).takeLead();
+});
+afterAll(() => test.drop());
+
+function aPrice(minute: number, usd: string, source = FEED): Price {
+  return { usd, observedAt: new Date(1_700_000_000_000 + minute * 60_000), source };
+}
+
+describe('the price that is quoted', () => {
+  it('is not that of a process that does not lead any more', async () => {
+    const late = fence;
+    fence = await new IndexStore(database).takeLead();
+    await prices.record(fence, aPrice(2, '2'));
+    await expect(prices.record(late, aPrice(1, '1'))).rejects.toThrow(FencedError);
+    await expect(prices.record(late, aPrice(3, '3', 'fixed'))).rejects.toThrow(FencedError);
+    expect(await prices.newest()).toEqual(aPrice(2, '2'));
+  });
+
+  it('is not an older observation of the same source, however late it is read', async () => {
+    expect(await prices.record(fence, aPrice(2, '2'))).toBe(true);
+    expect(await prices.record(fence, aPrice(1, '1'))).toBe(false);
+    expect(await prices.newest()).toEqual(aPrice(2, '2'));
+    expect(await prices.record(fence, aPrice(2, '2'))).toBe(true);
+  });
+
+  it('is that of the source that is set now, also where it looks less often', async () => {
+    await prices.record(fence, aPrice(2, '2', 'fixed'));
+    expect(await prices.record(fence, aPrice(1, '1'))).toBe(true);
+    expect(await prices.newest()).toEqual(aPrice(1, '1'));
+    expect(await prices.record(fence, aPrice(2, '2', 'fixed'))).toBe(true);
+    expect(await prices.newest()).toEqual(aPrice(2, '2', 'fixed'));
+  });
+
+  it('is not held back by one that a wrong clock dated ahead', async () => {
+    const ahead = new Date(Date.now() + 3_600_000);
+    await prices.record(fence, { ...aPrice(0, '9'), observedAt: ahead });
+    expect(await prices.record(fence, aPrice(1, '1'))).toBe(true);
+    expect(await prices.newest()).toEqual(aPrice(1, '1'));
+  });
+
+  it.each(['0', '-1', 'NaN', 'Infinity'])('is not %s', async (usd) => {
+    await expect(prices.record(fence, aPrice(1, usd))).rejects.toMatchObject({ sqlState: '23514' });
+  });
+});

@@ -1,6 +1,6 @@
 /** What an operator says of a restored ledger, and of the claims that it has forgotten. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ReconciliationStore, RedemptionStore } from '#libs/db';
+import { createDatabase, type Database, ReconciliationStore, RedemptionStore } from '#libs/db';
 import { type Address, type BlockHash } from '#libs/domain';
 import { type AuditRow, CliBench } from './testing/cli-bench.support-spec.js';
 import { aStored } from './testing/redemption-rows.support-spec.js';
@@ -63,6 +63,51 @@ describe('ledger restored', () => {
     ['too long a life', ['--lost-since', SINCE, '--voucher-ttl', '86401']],
   ])('refuses %s', async (_case, options) => {
     const { code, err } = await bench.run('ledger', 'restored', ...options, '--yes');
+    expect([code, err === '']).toEqual([1, false]);
+    expect(await audits('ledger restored')).toEqual([]);
+  });
+
+  it('is refused while a redemption service is connected', async () => {
+    const url = bench.settings['DATABASE_URL'] ?? '';
+    const service = await createDatabase({ url, applicationName: 'lowmark redemption' });
+    const note = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800'];
+    const { code, err } = await bench.run(...note, '--yes').finally(() => service.close());
+    expect([code, err]).toEqual([1, expect.stringContaining('[REDEMPTION_RUNS]')]);
+    expect(await audits('ledger restored')).toEqual([]);
+  });
+
+  it('is refused where one starts before the answer', async () => {
+    const url = bench.settings['DATABASE_URL'] ?? '';
+    const opened: Database[] = [];
+    const ask = async () => {
+      opened.push(await createDatabase({ url, applicationName: 'lowmark redemption' }));
+      return 'yes';
+    };
+    const note = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800'];
+    const { err } = await bench.runWith({ ask }, ...note);
+    await opened[0]?.close();
+    expect(err).toContain('[REDEMPTION_RUNS]');
+    expect(await audits('ledger restored')).toEqual([]);
+  });
+
+  it('believes no shorter life than that of a voucher which the ledger has', async () => {
+    const { plan, authorisedAtMs } = await aStored(bench.database, partner, 'authorised');
+    const life = Math.floor((plan?.deadlineSeconds ?? 0) - (authorisedAtMs ?? 0) / 1000);
+    const note = ['ledger', 'restored', '--lost-since', SINCE, '--yes', '--voucher-ttl'];
+    const refused = await bench.run(...note, String(life - 1));
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(`Give ${life},`)]);
+    expect(await audits('ledger restored')).toEqual([]);
+    expect((await bench.run(...note, String(life))).code).toBe(0);
+  });
+
+  it.each([
+    ['no address', 'x'],
+    ['a block that is none', `${VAULT}:-1`],
+    ['an address too long', `${VAULT}00`],
+    ['a chain that cannot be asked', VAULT],
+  ])('takes no vault by %s', async (_case, vault) => {
+    const note = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800', '--yes'];
+    const { code, err } = await bench.run(...note, '--vault', vault);
     expect([code, err === '']).toEqual([1, false]);
     expect(await audits('ledger restored')).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { MemoryRateLimiter } from '#libs/cache';
 import {
   CallbackStore,
   type Database,
+  KnownVaults,
   NonceStore,
   PriceStore,
   RedemptionStore,
@@ -46,6 +47,7 @@ import { PointsService } from './users/points.service.js';
 import { RedemptionPresenter } from './users/redemption-presenter.js';
 import { RedemptionsController } from './users/redemptions.controller.js';
 import { createReconciliation } from './reconciliation/create-reconciliation.js';
+import { refusalCounter } from './observe/refusal-counter.js';
 import { ReconciliationService } from './reconciliation/reconciliation.service.js';
 import { createEngine } from './worker/create-engine.js';
 import { type Engine } from './worker/engine.js';
@@ -115,7 +117,7 @@ export class RedemptionModule {
   }
 }
 
-function vouchers({ settings, pool, clock }: RedemptionParts): VoucherPayout {
+function vouchers({ settings, pool, clock, database }: RedemptionParts): VoucherPayout {
   const { chainId, vaultContract: vault, finality, voucherTtlSeconds, vaultStartBlock } = settings;
   return new VoucherPayout({
     pool,
@@ -125,6 +127,7 @@ function vouchers({ settings, pool, clock }: RedemptionParts): VoucherPayout {
     finality,
     voucherTtlSeconds,
     startBlock: vaultStartBlock,
+    vaults: new KnownVaults(database),
     signerKey: settings.voucherSignerKey,
     cancellerKey: settings.vaultCancellerKey,
   });
@@ -144,11 +147,12 @@ function signingIn({ settings, clock, database, signatures }: RedemptionParts): 
 }
 
 function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
-  const { settings, clock, logger, database, chain } = parts;
+  const { settings, clock, logger, registry, database, chain } = parts;
   const { store, directory, caller, payouts } = shared;
   const { quoteTtlSeconds, priceMaxAgeSeconds, walletDailyTokenBudget } = settings;
+  const onRefused = refusalCounter(registry);
   const creation = new CreationService(
-    { store, prices: new PriceStore(database), directory, payouts, chain, clock },
+    { store, prices: new PriceStore(database), directory, payouts, chain, clock, onRefused },
     { quoteTtlSeconds, priceMaxAgeSeconds, walletDailyTokenBudget },
   );
   return [

@@ -86,8 +86,10 @@ export {
 export {
   type LedgerRestore,
   LedgerRestoreStore,
+  type RestoreScope,
   type Unplanned,
 } from './redemption/ledger-restore-store.js';
+export { type KnownVault, KnownVaults } from './redemption/known-vaults.js';
 export { type Checkpoint, type VaultClaim } from './redemption/reconciliation-rows.js';
 export {
   type Books,
@@ -98,6 +100,7 @@ export { NonceStore } from './redemption/nonce-store.js';
 export {
   IdempotencyConflictError,
   LeaseLostError,
+  LedgerBusyError,
   LimitBreachedError,
   PartnerIdReusedError,
   RedemptionBusyError,

@@ -74,7 +74,9 @@ export {
 export {
   FRESHNESS_WINDOW_MS,
   freshUntilMs,
+  isProvenDead,
   mayRestore,
+  payableUntilSeconds,
   provesNeverPaid,
   revertTarget,
 } from './redemption/guards.js';

@@ -1,6 +1,14 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { readSettings } from '#libs/config';
-import { type Database, LedgerRestoreStore, type Unplanned } from '#libs/db';
+import {
+  countPrograms,
+  type Database,
+  type KnownVault,
+  KnownVaults,
+  LedgerRestoreStore,
+  type RestoreScope,
+} from '#libs/db';
+import { PermanentError } from '#libs/domain';
 import { positiveInteger } from '../callback/number-parsers.js';
 import { OperatorSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
@@ -8,9 +16,12 @@ import { actorOf, actorOption } from '../operator/actor.js';
 import { confirmed } from '../operator/confirmed.js';
 import { OptionError } from '../option.error.js';
 import { moment } from '../output/moments.js';
+import { forgottenVaults, vaultOption } from '../redemption/forgotten-vault.js';
 import { withDatabase } from '../with-database.js';
 
 const COMMAND = 'ledger restored';
+/** How the services' connections are named; see create-redemption.ts. */
+const SERVICE = 'lowmark redemption';
 /** The least and the most that VOUCHER_TTL_SECONDS can be. */
 const TTL_SECONDS = { min: 10, max: 86_400 };
 /** What the clocks of the service, the chain and whoever types this may differ by. */
@@ -20,12 +31,22 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/;
 interface Options {
   readonly lostSince: number;
   readonly voucherTtl: number;
+  readonly vault?: readonly KnownVault[];
   readonly yes?: true;
   readonly as?: string;
 }
 
+class ServiceRunsError extends PermanentError {
+  constructor() {
+    super(
+      'REDEMPTION_RUNS',
+      'A redemption service is connected to this database: it may just be planning what this note is to forbid. Stop every one of them (backup.md, step 1), then try again. Nothing was noted.',
+    );
+  }
+}
+
 /** `ledger restored`: what happened since the backup is lost, and nothing of before may be begun or planned again. */
-export function ledgerRestoredCommand({ source, terminal, clock }: CommandContext): Command {
+export function ledgerRestoredCommand(context: CommandContext): Command {
   return new Command('restored')
     .description('note that the ledger was restored from a backup, before the service runs again')
     .requiredOption(
@@ -38,43 +59,76 @@ export function ledgerRestoredCommand({ source, terminal, clock }: CommandContex
       'the largest VOUCHER_TTL_SECONDS that the service has had since then',
       ttl,
     )
+    .option(
+      '--vault <address[:block]>',
+      'each VAULT_CONTRACT, with its VAULT_START_BLOCK, that was set after the backup and is not the present one',
+      vaultOption,
+    )
     .option('--yes', 'do not ask')
     .addOption(actorOption())
-    .action(async ({ lostSince: lostSinceMs, voucherTtl, yes, as }: Options) => {
-      const settings = readSettings(OperatorSettings, source());
-      const atMs = clock.nowMs();
-      if (lostSinceMs > atMs) throw new OptionError('--lost-since is later than now.');
-      const vouchersUntilSeconds = Math.ceil(atMs / 1000) + voucherTtl + CLOCKS_SECONDS;
-      const until = moment(vouchersUntilSeconds * 1000) ?? '';
-      const since = moment(lostSinceMs) ?? '';
-      const concerned = await withDatabase(settings.databaseUrl, async (database: Database) => {
-        const restores = new LedgerRestoreStore(database);
-        const unplanned = await restores.unplanned(atMs);
-        if (yes !== true) await confirmed(terminal, consequence(unplanned, since));
-        await restores.record({
-          atMs,
-          lostSinceMs,
-          vouchersUntilSeconds,
-          actor: actorOf(as === undefined ? {} : { as }),
-          command: COMMAND,
-          arguments: { lostSince: since, voucherTtlSeconds: voucherTtl },
-        });
-        return unplanned;
-      });
-      terminal.out(
-        `Noted: ${summary(concerned)}.\nTheir points go back once a final block is later than ${until}, where the vault has not paid them.\n`,
-      );
-    });
+    .action((options: Options) => noteRestore(context, options));
 }
 
-function consequence(unplanned: Unplanned, since: string): string {
-  return (
-    `What happened since ${since} is not in this ledger: ${summary(unplanned)}. None of them is begun or planned again; each ends by what ` +
-    'the vault and the partner say. This cannot be taken back.'
+async function noteRestore(
+  { source, terminal, clock }: CommandContext,
+  { lostSince: lostSinceMs, voucherTtl, vault: named = [], yes, as }: Options,
+): Promise<void> {
+  const settings = readSettings(OperatorSettings, source());
+  const nowMs = clock.nowMs();
+  if (lostSinceMs > nowMs) throw new OptionError('--lost-since is later than now.');
+  const forgotten = await forgottenVaults(named, source(), clock);
+  const since = moment(lostSinceMs) ?? '';
+  const times = { nowMs, voucherSeconds: voucherTtl + CLOCKS_SECONDS };
+  const noted = await withDatabase(settings.databaseUrl, async (database) => {
+    const restores = new LedgerRestoreStore(database);
+    await requireStopped(database);
+    await requireLongEnough(restores, voucherTtl);
+    if (yes !== true) await confirmed(terminal, consequence(await restores.scope(times), since));
+    await requireStopped(database);
+    const known = new KnownVaults(database);
+    for (const vault of forgotten?.vaults ?? []) await known.add(forgotten?.chainId ?? 0, vault);
+    return restores.record({
+      ...times,
+      lostSinceMs,
+      actor: actorOf(as === undefined ? {} : { as }),
+      command: COMMAND,
+      arguments: {
+        lostSince: since,
+        voucherTtlSeconds: voucherTtl,
+        ...(forgotten && { vaults: forgotten.vaults.map(({ vault }) => vault) }),
+      },
+    });
+  });
+  terminal.out(
+    `Noted: ${summary(noted)}.\nTheir points go back once a final block is later than ${until(noted)}, where no vault has paid them.\n`,
   );
 }
 
-function summary(unplanned: Unplanned): string {
+async function requireStopped(database: Database): Promise<void> {
+  if ((await countPrograms(database, SERVICE)) > 0) throw new ServiceRunsError();
+}
+
+/** What the ledger itself has seen is no less. */
+async function requireLongEnough(restores: LedgerRestoreStore, voucherTtl: number): Promise<void> {
+  const longest = Math.min(await restores.longestVoucherSeconds(), TTL_SECONDS.max);
+  if (voucherTtl >= longest) return;
+  throw new OptionError(
+    `--voucher-ttl: this ledger has vouchers of ${longest} seconds. Give ${longest}, or more where there were longer ones since the backup.`,
+  );
+}
+
+function consequence(scope: RestoreScope, since: string): string {
+  return (
+    `What happened since ${since} is not in this ledger: ${summary(scope)}. None of them is begun or planned again; each ends by what ` +
+    `the vaults and the partner say, and no points of them go back before ${until(scope)}. This cannot be taken back.`
+  );
+}
+
+function until({ vouchersUntilSeconds }: RestoreScope): string {
+  return moment(vouchersUntilSeconds * 1000) ?? '';
+}
+
+function summary({ unplanned }: RestoreScope): string {
   const counts = Object.entries(unplanned).map(([state, count]) => `${count} ${state}`);
   return counts.length === 0
     ? 'no redemption is open without a plan'

@@ -1,7 +1,7 @@
 import { readSettings, SettingsError, type SettingsSource } from '#libs/config';
 import { RpcPool, VaultReader } from '#libs/chain';
 import { type StoredRedemption } from '#libs/db';
-import { LowmarkError, type PayoutEvidence } from '#libs/domain';
+import { LowmarkError, payableUntilSeconds, type PayoutEvidence } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { EvidenceSettings } from '../cli.env.js';
 
@@ -38,7 +38,8 @@ export async function chainEvidence(
     const pool = new RpcPool({ urls: rpcUrls, clock, timeoutMs: TIMEOUT_MS });
     await pool.verifyChainId(chainId);
     const reader = new VaultReader(pool, { vault: place.vault, token, finality });
-    const watched = { ...plan, redemptionId: id, fromBlock: place.fromBlock };
+    const deadlineSeconds = payableUntilSeconds(redemption);
+    const watched = { ...plan, deadlineSeconds, redemptionId: id, fromBlock: place.fromBlock };
     const [evidence = { outcome: 'live' as const }] = await reader.observe([watched]);
     return { asked: true, evidence };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type Redemption } from '#libs/domain';
+import { isProvenDead, payableUntilSeconds, type Redemption } from '#libs/domain';
 import { type RedemptionHistory } from '#libs/db';
 import { fromNow, moment } from '../output/moments.js';
 import { attentionAdvice } from './attention.js';
@@ -16,7 +16,7 @@ export function waitsFor({ redemption, confirmation, lease }: Waiting, nowMs: nu
 }
 
 function stepOf(redemption: Redemption): string {
-  const { state, openCall, attempts, plan, revertReason } = redemption;
+  const { state, openCall, attempts, revertReason } = redemption;
   if (openCall !== null) {
     return `the outcome of ${openCall.step} call ${openCall.requestId}, begun ${moment(openCall.startedAtMs) ?? ''}`;
   }
@@ -28,10 +28,10 @@ function stepOf(redemption: Redemption): string {
     case 'deducted':
       return `a payout plan (${attempts.payout} attempts so far)`;
     case 'authorised':
-      return payoutText(plan?.deadlineSeconds, revertReason !== null);
+      return payoutText(payableUntilSeconds(redemption), revertReason !== null);
     case 'reverting':
-      return plan === null && redemption.lostVoucherUntilSeconds !== null
-        ? `the vault: a claim, or a final block after ${moment(redemption.lostVoucherUntilSeconds * 1000) ?? ''}; then revert call ${attempts.revert + 1}`
+      return redemption.lostVoucherUntilSeconds !== null && !isProvenDead(redemption)
+        ? `the vaults: a claim, or a final block after ${moment(payableUntilSeconds(redemption) * 1000) ?? ''}; then revert call ${attempts.revert + 1}`
         : `revert call ${attempts.revert + 1}`;
     case 'attention':
     case 'claimed':
@@ -41,8 +41,8 @@ function stepOf(redemption: Redemption): string {
   }
 }
 
-function payoutText(deadlineSeconds: number | undefined, isCancelling: boolean): string {
-  const deadline = moment((deadlineSeconds ?? 0) * 1000) ?? '';
+function payoutText(deadlineSeconds: number, isCancelling: boolean): string {
+  const deadline = moment(deadlineSeconds * 1000) ?? '';
   return isCancelling
     ? `the chain: the cancellation, a claim that came first, or a final block after ${deadline}`
     : `the chain: the claim, or a final block after ${deadline}`;

@@ -46,6 +46,8 @@ export class EngineMetrics {
 
   sweptAt(queue: string, nowMs: number): void {
     this.swept.set({ queue }, nowMs / 1000);
+    // From 0 on: a series that begins at 1 is no increase to an alert.
+    this.failures.inc({ queue }, 0);
   }
 
   endUnconfirmed(): void {
@@ -82,9 +84,9 @@ function gaugeQueues(registers: Registry[], read: Reading): void {
       labelNames: ['state'],
       registers,
       async collect() {
-        // An old figure is worse than none.
-        this.reset();
         const counts = await read();
+        // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
+        this.reset();
         if (counts !== undefined) fill(counts, this);
       },
     });

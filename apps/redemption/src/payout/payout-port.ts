@@ -10,6 +10,7 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { type PayoutPlace } from '#libs/db';
+import { type PayoutRefusal } from './payout-refusal.js';
 
 export const PAYOUT_PORT = Symbol('PayoutPort');
 
@@ -18,6 +19,8 @@ export interface CommittedPayout {
   readonly redemptionId: UuidV7;
   readonly plan: PayoutTerms;
   readonly place: PayoutPlace;
+  /** Where the plan may be another one than a restored ledger has forgotten; see Redemption. */
+  readonly lostVoucherUntilSeconds?: number | null;
 }
 
 export type UnplannedRedemption = Pick<
@@ -59,7 +62,7 @@ export interface PayoutPort {
 
   /**
    * The evidence about a redemption of which the ledger has no plan: that it was paid, that it never will be, or neither yet. What a
-   * restored ledger has forgotten can be claimed until `lostVoucherUntilSeconds`.
+   * restored ledger has forgotten can be claimed until `lostVoucherUntilSeconds`, on whichever vault of the chain the ledger names.
    * @throws LowmarkError where the chain cannot be asked now
    */
   observeUnplanned(redemption: UnplannedRedemption): Promise<UnplannedEvidence>;
@@ -67,15 +70,15 @@ export interface PayoutPort {
   /** Signs what is committed; again gives the same bytes. @throws PermanentError where the plan is of another vault */
   authorise(payout: CommittedPayout): Promise<Voucher>;
 
-  /** The evidence about each, in their order. @throws LowmarkError where the chain cannot be asked now */
+  /** The evidence about each, in their order; what a restored ledger may have forgotten besides is looked for as well. @throws LowmarkError where the chain cannot be asked now */
   observe(payouts: readonly CommittedPayout[]): Promise<PayoutEvidence[]>;
 
   /** Asks the vault to cancel and does not wait; no evidence. Repeating it is harmless. */
   requestCancel(payout: CommittedPayout): Promise<void>;
 
   /**
-   * Why no payout of this amount could be claimed at the moment, for the user; undefined where it could.
+   * Why no payout of this amount could be claimed at the moment; undefined where it could.
    * @param promised tokens of the payouts that are open: what the others can still claim
    */
-  refusal(tokenAmount: bigint, promised: bigint): Promise<string | undefined>;
+  refusal(tokenAmount: bigint, promised: bigint): Promise<PayoutRefusal | undefined>;
 }

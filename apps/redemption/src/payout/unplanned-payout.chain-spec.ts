@@ -1,11 +1,11 @@
 /** What the vault says of a redemption whose plan the ledger does not have. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { RpcPool, VoucherSigner } from '#libs/chain';
-import { mintUuidV7 } from '#libs/domain';
+import { type Address, mintUuidV7, RetryableError } from '#libs/domain';
 import { aWallet, FakeClock, VaultBench } from '#libs/testing';
 import { type CommittedPayout } from './payout-port.js';
-import { VoucherPayout } from './voucher-payout.js';
+import { VoucherPayout, type VoucherPayoutOptions } from './voucher-payout.js';
 
 const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
 
@@ -23,23 +23,31 @@ describe('evidence of what the ledger has no plan of', () => {
   });
   afterAll(() => bench.stop());
 
-  function aPayout(by = pool): VoucherPayout {
+  function aPayout(changes: Partial<VoucherPayoutOptions> = {}): VoucherPayout {
     clock.set(bench.seconds * 1000);
     return new VoucherPayout({
-      pool: by,
+      pool,
       clock,
       place: bench.place,
       token: bench.chain.contracts.token,
       finality: 'finalized',
       voucherTtlSeconds: 600,
+      ...naming(),
       signerKey: SIGNER_KEY,
       cancellerKey: OTHER_KEY,
+      ...changes,
     });
   }
 
-  async function claimed(payouts: VoucherPayout, payout: CommittedPayout) {
+  /** A ledger that names these. */
+  function naming(...vaults: Address[]): Pick<VoucherPayoutOptions, 'vaults'> {
+    const known = vaults.map((vault) => ({ vault, startBlock: 0n }));
+    return { vaults: { of: () => Promise.resolve(known), add: () => Promise.resolve() } };
+  }
+
+  async function claimed(payouts: VoucherPayout, payout: CommittedPayout, on = bench) {
     const { calldata } = await payouts.authorise(payout);
-    const [outcome] = await bench.mine(bench.to(STRANGER, calldata as `0x${string}`));
+    const [outcome] = await bench.mine(on.to(STRANGER, calldata as `0x${string}`));
     return outcome;
   }
 
@@ -62,7 +70,7 @@ describe('evidence of what the ledger has no plan of', () => {
     const { ask } = await forgotten(aPayout());
     const urls = ['http://127.0.0.1:9/'];
     const silent = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
-    await expect(aPayout(silent).observeUnplanned(ask)).rejects.toMatchObject({
+    await expect(aPayout({ pool: silent }).observeUnplanned(ask)).rejects.toMatchObject({
       code: 'RPC_ALL_ENDPOINTS_FAILED',
     });
   });
@@ -116,5 +124,101 @@ describe('evidence of what the ledger has no plan of', () => {
     expect(await payouts.observe([{ redemptionId: ask.id, ...planned }])).toMatchObject([
       { outcome: 'live', doubt: { kind: 'contradiction' } },
     ]);
+  });
+
+  describe('on a vault that was replaced', () => {
+    let old: VaultBench;
+    let before: VoucherPayout;
+    let after: VoucherPayout;
+
+    beforeAll(async () => {
+      const canceller = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, OTHER_KEY).address;
+      old = await bench.another({ canceller });
+      await bench.finalise();
+    });
+    beforeEach(() => {
+      before = aPayout({ place: old.place });
+      after = aPayout(naming(old.vault));
+    });
+
+    async function expire(): Promise<void> {
+      for (let block = 0; block < 6; block++) await bench.mine();
+      await bench.finalise();
+    }
+
+    it('finds the claim', async () => {
+      const { payout, ask } = await forgotten(before);
+      const lost = { ...ask, lostVoucherUntilSeconds: bench.seconds + 60 };
+      const { transactionHash } = (await claimed(before, payout, old)) ?? {};
+      await expire();
+      const { evidence, place } = await after.observeUnplanned(lost);
+      expect(evidence).toMatchObject({ outcome: 'paid', transactionHash, amount: 100n });
+      expect(place).toEqual({ ...old.place, fromBlock: 0n });
+      // Also where nobody has noted that anything was lost.
+      expect((await after.observeUnplanned(ask)).evidence).toMatchObject({ outcome: 'paid' });
+    });
+
+    it('waits while it can be claimed, whatever another vault says', async () => {
+      const { payout, ask } = await forgotten(before);
+      const lost = { ...ask, lostVoucherUntilSeconds: bench.seconds + 130 };
+      await after.requestCancel({ ...payout, place: { ...payout.place, ...bench.place } });
+      await bench.mine();
+      await bench.finalise();
+      expect(await after.observeUnplanned(lost)).toMatchObject({
+        evidence: { outcome: 'live' },
+        place: old.place,
+      });
+      await expire();
+      await expire();
+      const { evidence } = await after.observeUnplanned(lost);
+      expect(evidence).toMatchObject({ outcome: 'dead', reason: 'cancelled' });
+    });
+
+    it('waits for a vault that cannot be asked, where something was lost', async () => {
+      const { ask } = await forgotten(before);
+      const lost = { ...ask, lostVoucherUntilSeconds: 1 };
+      const wrong = aPayout(naming(bench.chain.contracts.token));
+      expect((await wrong.observeUnplanned(lost)).evidence).toMatchObject({
+        outcome: 'live',
+        doubt: { kind: 'unconfirmed' },
+      });
+      expect((await wrong.observeUnplanned(ask)).evidence).toMatchObject({ outcome: 'dead' });
+      const refusal = new RetryableError('NO_LEDGER', 'not now');
+      const blind = aPayout({ vaults: { ...naming().vaults, of: () => Promise.reject(refusal) } });
+      await expect(blind.observeUnplanned(lost)).rejects.toBe(refusal);
+    });
+
+    it('takes the voucher of before for the evidence about a plan of after', async () => {
+      const { payout, ask } = await forgotten(before);
+      const planned = { redemptionId: ask.id, ...(await after.plan(ask)) };
+      const { deadlineSeconds } = planned.plan;
+      const lost = { ...planned, lostVoucherUntilSeconds: deadlineSeconds + 120 };
+      await after.requestCancel(lost);
+      await bench.mine();
+      await bench.finalise();
+      expect(await after.observe([lost])).toEqual([{ outcome: 'live' }]);
+      expect(await after.observe([planned])).toMatchObject([{ outcome: 'dead' }]);
+      const { transactionHash } = (await claimed(before, payout, old)) ?? {};
+      await bench.finalise();
+      expect(await after.observe([lost])).toMatchObject([{ outcome: 'paid', transactionHash }]);
+    });
+  });
+
+  it('is no end of a plan while a lost voucher outlives it', async () => {
+    const long = aPayout();
+    const { payout, ask } = await forgotten(long);
+    const short = aPayout({ voucherTtlSeconds: 30 });
+    const planned = { redemptionId: ask.id, ...(await short.plan(ask)) };
+    const lost = { ...planned, lostVoucherUntilSeconds: payout.plan.deadlineSeconds };
+    for (let block = 0; block < 6; block++) await bench.mine();
+    await bench.finalise();
+    expect(await short.observe([planned, lost])).toMatchObject([
+      { outcome: 'dead' },
+      { outcome: 'live' },
+    ]);
+    const { transactionHash } = (await claimed(long, payout)) ?? {};
+    await bench.finalise();
+    const [evidence] = await short.observe([lost]);
+    expect(evidence).toMatchObject({ outcome: 'paid', transactionHash });
   });
 });

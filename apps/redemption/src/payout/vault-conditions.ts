@@ -8,10 +8,10 @@ import {
 } from '#libs/chain';
 import { type Address, LowmarkError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
+import { type PayoutRefusal, payoutRefusal } from './payout-refusal.js';
 
 /** Between two looks at the vault; a user waits for one only where nobody else has just looked. */
 const FRESH_MS = 10_000;
-const LATER = 'Try again later.';
 
 export interface VaultReport {
   /** Set up wrongly: nothing can be paid before an operator has put it right. */
@@ -66,32 +66,30 @@ export class VaultConditions {
   }
 
   /**
-   * Why this amount could not be claimed now, in words for the user; undefined where it could.
+   * Why this amount could not be claimed now; undefined where it could.
    * @param promised what others can claim before; a claim that is not final yet is counted twice, which errs on the safe side
    */
-  async refusal(amount: bigint, promised: bigint): Promise<string | undefined> {
+  async refusal(amount: bigint, promised: bigint): Promise<PayoutRefusal | undefined> {
     try {
       return this.refusalBy(await this.facts(), amount, promised);
     } catch (error) {
       // Nobody should lose points to a chain that cannot be asked whether it pays.
       if (!(error instanceof AllEndpointsFailedError)) throw error;
-      return `The chain cannot be reached at the moment. ${LATER}`;
+      return payoutRefusal('chain');
     }
   }
 
-  private refusalBy(facts: VaultFacts, amount: bigint, promised: bigint): string | undefined {
-    if (facts.isPaused) return `Payouts are paused at the moment. ${LATER}`;
-    if (vaultFaults(facts, this.question).length > 0) {
-      return `Payouts are not possible at the moment. ${LATER}`;
-    }
-    if (amount > facts.windowCap) {
-      return 'This is more than is ever paid at once. Redeem fewer points.';
-    }
+  private refusalBy(
+    facts: VaultFacts,
+    amount: bigint,
+    promised: bigint,
+  ): PayoutRefusal | undefined {
+    if (facts.isPaused) return payoutRefusal('paused');
+    if (vaultFaults(facts, this.question).length > 0) return payoutRefusal('set-up');
+    if (amount > facts.windowCap) return payoutRefusal('too-much');
     const owed = amount + promised;
-    if (owed > facts.balance || owed > facts.remainingInWindow) {
-      return `The vault cannot pay this much at the moment. Redeem fewer points, or try again later.`;
-    }
-    return undefined;
+    if (owed > facts.balance) return payoutRefusal('balance');
+    return owed > facts.remainingInWindow ? payoutRefusal('window') : undefined;
   }
 
   private async read(): Promise<VaultFacts> {

@@ -12,10 +12,11 @@ import {
   voucherTypedData,
   VoucherSigner,
 } from '#libs/chain';
-import { type PayoutPlace } from '#libs/db';
+import { type KnownVaults, type PayoutPlace } from '#libs/db';
 import {
   type Address,
   LowmarkError,
+  payableUntilSeconds,
   type PayoutEvidence,
   type PayoutTerms,
   PermanentError,
@@ -24,6 +25,7 @@ import {
 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { CancelRequests } from './cancel-requests.js';
+import { EveryVault } from './every-vault.js';
 import {
   type CommittedPayout,
   type PayoutPort,
@@ -31,6 +33,7 @@ import {
   type UnplannedRedemption,
   type Voucher,
 } from './payout-port.js';
+import { type PayoutRefusal } from './payout-refusal.js';
 import { VaultConditions, type VaultReport } from './vault-conditions.js';
 
 export interface VoucherPayoutOptions {
@@ -43,13 +46,13 @@ export interface VoucherPayoutOptions {
   readonly voucherTtlSeconds: number;
   /** Of the vault; no event of it is older. Default 0. */
   readonly startBlock?: bigint;
+  /** The ledger's: payouts that it has forgotten may be of any of them. */
+  readonly vaults: Pick<KnownVaults, 'of' | 'add'>;
   readonly signerKey: string;
   /** By default the signer's. */
   readonly cancellerKey?: string | undefined;
 }
 
-/** Of a voucher that nobody remembers: no claim is too late for it. */
-const ANY_DEADLINE = Number.MAX_SAFE_INTEGER;
 /** Vaults that payouts may still be open on: this one and those it replaced. */
 const VAULTS = 16;
 /** Stands for the redemption's id while a plan is tried. */
@@ -60,7 +63,9 @@ export class VoucherPayout implements PayoutPort {
   private readonly conditions: VaultConditions;
   private readonly cancels: CancelRequests;
   private readonly readers = new LRUCache<Address, VaultReader>({ max: VAULTS });
+  private readonly everyVault: EveryVault;
   private readonly canceller: Address;
+  private isNamed = false;
 
   /** @throws PermanentError where a key or FINALITY is wrong; no message repeats a key */
   constructor(private readonly options: VoucherPayoutOptions) {
@@ -71,6 +76,7 @@ export class VoucherPayout implements PayoutPort {
     this.conditions = new VaultConditions(pool, question, clock);
     const { chainId } = place;
     this.cancels = new CancelRequests({ pool, clock, chainId, privateKey: cancellerKey });
+    this.everyVault = new EveryVault(options);
     this.readerOf(place.vault);
   }
 
@@ -95,24 +101,14 @@ export class VoucherPayout implements PayoutPort {
     const plan = { recipient: wallet, amount: tokenAmount, deadlineSeconds };
     // What could not be signed must not be committed either.
     voucherTypedData(place, { ...plan, vaultId: ANY_ID });
+    await this.nameInLedger();
     return { plan, place: { ...place, fromBlock } };
   }
 
-  /** The status at a final block is enough where it is none: only for what it says otherwise the whole history is searched. */
-  async observeUnplanned(redemption: UnplannedRedemption): Promise<UnplannedEvidence> {
+  observeUnplanned(redemption: UnplannedRedemption): Promise<UnplannedEvidence> {
     const { id: redemptionId, wallet: recipient, tokenAmount: amount } = redemption;
-    const { place, startBlock = 0n } = this.options;
-    const reader = this.readerOf(place.vault);
-    const look = async (deadlineSeconds: number, fromBlock: bigint): Promise<UnplannedEvidence> => {
-      const watched = { redemptionId, recipient, amount, deadlineSeconds, fromBlock };
-      const [evidence = { outcome: 'live' as const }] = await reader.observe([watched]);
-      return { evidence, place: { ...place, fromBlock } };
-    };
-    const { number } = await reader.finalised();
-    const first = await look(redemption.lostVoucherUntilSeconds ?? 0, number);
-    const { evidence } = first;
-    if (evidence.outcome !== 'live' || evidence.doubt?.kind !== 'contradiction') return first;
-    return look(ANY_DEADLINE, startBlock);
+    const { lostVoucherUntilSeconds } = redemption;
+    return this.everyVault.observe({ redemptionId, recipient, amount, lostVoucherUntilSeconds });
   }
 
   async authorise({ redemptionId, plan, place }: CommittedPayout): Promise<Voucher> {
@@ -170,7 +166,11 @@ export class VoucherPayout implements PayoutPort {
     );
     const [failure] = failures;
     if (failure !== undefined && failures.length === byVault.size) throw failure;
-    return payouts.map((payout) => evidence.get(payout) ?? { outcome: 'live' });
+    return Promise.all(
+      payouts.map((payout) =>
+        this.unlessForgotten(payout, evidence.get(payout) ?? { outcome: 'live' }),
+      ),
+    );
   }
 
   /**
@@ -189,7 +189,7 @@ export class VoucherPayout implements PayoutPort {
     if (outcome === 'refused') await this.requireCanceller(place);
   }
 
-  refusal(tokenAmount: bigint, promised: bigint): Promise<string | undefined> {
+  refusal(tokenAmount: bigint, promised: bigint): Promise<PayoutRefusal | undefined> {
     return this.conditions.refusal(tokenAmount, promised);
   }
 
@@ -203,12 +203,36 @@ export class VoucherPayout implements PayoutPort {
     return this.conditions.facts();
   }
 
+  private async nameInLedger(): Promise<void> {
+    if (this.isNamed) return;
+    const { vaults, place, startBlock = 0n } = this.options;
+    await vaults.add(place.chainId, { vault: place.vault, startBlock });
+    this.isNamed = true;
+  }
+
+  /** One that is dead by its plan may be alive by a voucher that a restored ledger has forgotten, on another vault. */
+  private async unlessForgotten(
+    { redemptionId, plan, place, lostVoucherUntilSeconds = null }: CommittedPayout,
+    evidence: PayoutEvidence,
+  ): Promise<PayoutEvidence> {
+    if (lostVoucherUntilSeconds === null || evidence.outcome !== 'dead') return evidence;
+    const { recipient, amount } = plan;
+    const voucher = { redemptionId, recipient, amount, lostVoucherUntilSeconds };
+    try {
+      return (await this.everyVault.unlessElsewhere({ evidence, place }, voucher)).evidence;
+    } catch (error) {
+      if (!(error instanceof LowmarkError)) throw error;
+      const text = `not every vault can be read: ${error.message}`;
+      return { outcome: 'live', doubt: { kind: 'unconfirmed', text } };
+    }
+  }
+
   private observeOn(vault: Address, payouts: readonly CommittedPayout[]) {
-    const watched = payouts.map(({ redemptionId, plan, place: { fromBlock } }) => ({
-      ...plan,
-      redemptionId,
-      fromBlock,
-    }));
+    const watched = payouts.map((payout) => {
+      const { redemptionId, plan, place, lostVoucherUntilSeconds = null } = payout;
+      const deadlineSeconds = payableUntilSeconds({ plan, lostVoucherUntilSeconds });
+      return { ...plan, deadlineSeconds, redemptionId, fromBlock: place.fromBlock };
+    });
     return this.readerOf(vault).observe(watched);
   }
 

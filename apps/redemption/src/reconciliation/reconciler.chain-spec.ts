@@ -1,7 +1,7 @@
 /** The ledger against a real vault: claims with and without rows, runs that are cut off, reorganisations. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RpcPool, vaultIdOf } from '#libs/chain';
-import { type Database, ReconciliationStore, RedemptionStore } from '#libs/db';
+import { type Database, KnownVaults, ReconciliationStore, RedemptionStore } from '#libs/db';
 import { type Difference } from '#libs/domain';
 import { createLogger } from '#libs/platform';
 import {
@@ -66,6 +66,7 @@ describe('Reconciler', () => {
       token: bench.chain.contracts.token,
       finality: 'finalized',
       voucherTtlSeconds: 86_400,
+      vaults: new KnownVaults(database),
       signerKey: SIGNER_KEY,
     });
   }

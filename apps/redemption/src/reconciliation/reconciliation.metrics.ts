@@ -26,10 +26,10 @@ export function gaugeReconciliation(
       labelNames: [...labelNames],
       registers: [registry],
       async collect() {
-        // An old figure is worse than none.
+        const reading = await read();
+        // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
         this.reset();
         if (labelNames.length === 0) this.remove();
-        const reading = await read();
         if (reading) fill(reading.last, this);
       },
     });

@@ -1,6 +1,7 @@
 import { type RedemptionStore } from '#libs/db';
 import {
   type CallOutcome,
+  isProvenDead,
   LowmarkError,
   type OpenCall,
   payoutEvent,
@@ -17,7 +18,7 @@ import {
 import { type Applied, type Work } from '../worker/transition-writer.js';
 import { BookingCall, type BookingParts, type OutcomeEvents } from './booking.step.js';
 
-/** Until the vault is asked again of a redemption without a plan, and where what it said cannot be true. */
+/** Until the vault is asked again of a redemption that is not proven dead by its row, and where what it said cannot be true. */
 const RECHECK_MS = 30_000;
 const CONTRADICTION_RECHECK_MS = 60_000;
 
@@ -39,21 +40,22 @@ export class RevertStep extends BookingCall<'revert'> {
 
   /**
    * The chain is asked first, which is cheap beside points and tokens both going: once more where a payout is dead, and before each call
-   * where none was ever planned, should this ledger be an old one.
+   * where the row is no proof of that: none was ever planned, or this ledger is an old one.
    */
   override async run(work: Work, partner: PartnerEntry): Promise<Applied> {
-    const { plan, openCall, attempts } = work.stored.redemption;
+    const { redemption } = work.stored;
+    const { openCall, attempts } = redemption;
     const payout = committedPayout(work);
-    if (openCall === null && plan === null) return this.runUnplanned(work, partner);
+    if (openCall === null && !isProvenDead(redemption)) return this.runUnproven(work, partner);
     return (
       (payout && attempts.revert === 0 ? await this.paidAfterAll(work, payout) : undefined) ??
       super.run(work, partner)
     );
   }
 
-  private async runUnplanned(work: Work, partner: PartnerEntry): Promise<Applied> {
+  private async runUnproven(work: Work, partner: PartnerEntry): Promise<Applied> {
     const { id } = work.stored.redemption;
-    const { evidence, place } = await this.observeUnplanned(work);
+    const { evidence, place } = await this.look(work);
     switch (evidence.outcome) {
       case 'dead':
         return this.begin(work, partner, { neverPaid: evidence });
@@ -64,9 +66,14 @@ export class RevertStep extends BookingCall<'revert'> {
     }
   }
 
-  private async observeUnplanned(work: Work): Promise<Looked> {
+  private async look(work: Work): Promise<Looked> {
     const { redemption } = work.stored;
+    const payout = committedPayout(work);
     try {
+      if (payout) {
+        const [evidence = { outcome: 'live' as const }] = await this.own.payouts.observe([payout]);
+        return { evidence };
+      }
       return await this.own.payouts.observeUnplanned(redemption);
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
@@ -116,6 +123,8 @@ type Looked = Pick<UnplannedEvidence, 'evidence'> & Partial<UnplannedEvidence>;
 /** What was authorised for it; undefined where nothing was. */
 export function committedPayout({ stored }: Pick<Work, 'stored'>): CommittedPayout | undefined {
   const { redemption, place } = stored;
-  const { plan, id: redemptionId } = redemption;
-  return plan !== null && place !== null ? { redemptionId, plan, place } : undefined;
+  const { plan, id: redemptionId, lostVoucherUntilSeconds } = redemption;
+  return plan !== null && place !== null
+    ? { redemptionId, plan, place, lostVoucherUntilSeconds }
+    : undefined;
 }

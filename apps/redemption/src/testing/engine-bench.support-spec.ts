@@ -4,6 +4,7 @@ import { RpcPool, type VaultPlace, VoucherSigner } from '#libs/chain';
 import {
   CallbackStore,
   type Database,
+  KnownVaults,
   PartnerStore,
   RedemptionStore,
   RedemptionViews,
@@ -55,10 +56,13 @@ export class EngineBench {
   readonly chain: VaultBench;
   readonly partner: GameServer;
   readonly clock: FakeClock;
-  private readonly keyRing = new KeyRing(mintSecretsKey());
+  private readonly keyRing: KeyRing;
 
   private constructor(
-    parts: Pick<EngineBench, 'test' | 'database' | 'chain' | 'partner' | 'clock'>,
+    private readonly parts: Pick<
+      EngineBench,
+      'test' | 'database' | 'chain' | 'partner' | 'clock'
+    > & { readonly keyRing: KeyRing; readonly ttlSeconds?: number },
   ) {
     const { database, chain, clock } = parts;
     this.test = parts.test;
@@ -66,6 +70,7 @@ export class EngineBench {
     this.chain = chain;
     this.partner = parts.partner;
     this.clock = clock;
+    this.keyRing = parts.keyRing;
     this.store = new RedemptionStore(database);
     this.views = new RedemptionViews(database);
     const place: VaultPlace = chain.place;
@@ -80,7 +85,8 @@ export class EngineBench {
       place,
       token: chain.chain.contracts.token,
       finality: 'finalized',
-      voucherTtlSeconds: TTL_SECONDS,
+      voucherTtlSeconds: parts.ttlSeconds ?? TTL_SECONDS,
+      vaults: new KnownVaults(database),
       signerKey: VaultBench.SIGNER_KEY,
     });
     const directory = new PartnerDirectory(
@@ -116,8 +122,7 @@ export class EngineBench {
   static async start(): Promise<EngineBench> {
     const test = await createTestDatabase();
     const chain = await VaultBench.start();
-    const signed = await chain.another({ canceller: SIGNER });
-    await signed.finalise();
+    const signed = await EngineBench.aVault(chain);
     const clock = new FakeClock(signed.seconds * 1000);
     const bench = new EngineBench({
       test,
@@ -125,8 +130,26 @@ export class EngineBench {
       chain: signed,
       database: await test.open({ poolSize: 8 }),
       partner: await GameServer.start(),
+      keyRing: new KeyRing(mintSecretsKey()),
     });
     await bench.addPartner();
+    return bench;
+  }
+
+  private static async aVault(chain: VaultBench): Promise<VaultBench> {
+    const signed = await chain.another({ canceller: SIGNER });
+    await signed.finalise();
+    return signed;
+  }
+
+  /** The service as it starts again with other settings: on another vault, or with another VOUCHER_TTL. */
+  async restarted(change: { isNewVault?: boolean; ttlSeconds?: number }): Promise<EngineBench> {
+    await this.engine.stop();
+    const { isNewVault = false, ttlSeconds = TTL_SECONDS } = change;
+    const chain = isNewVault ? await EngineBench.aVault(this.chain) : this.chain;
+    const bench = new EngineBench({ ...this.parts, chain, ttlSeconds });
+    bench.partnerId = this.partnerId;
+    bench.clock.set(Math.max(bench.clock.nowMs(), chain.seconds * 1000));
     return bench;
   }
 

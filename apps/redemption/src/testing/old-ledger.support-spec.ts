@@ -1,5 +1,5 @@
 /** Backups of single redemptions, taken at the commit that brought them to a state, and put back later. Counts as a test file without being one. */
-import { type Database, LedgerRestoreStore } from '#libs/db';
+import { type Database } from '#libs/db';
 import { type RedemptionState, type UuidV7 } from '#libs/domain';
 
 const TABLES = {
@@ -57,15 +57,17 @@ export class OldLedger {
     });
   }
 
-  /** As the operator's command does. */
-  async note(nowMs: number, voucherSeconds: number): Promise<void> {
-    await new LedgerRestoreStore(this.database).record({
-      atMs: nowMs,
-      lostSinceMs: nowMs - 3_600_000,
-      vouchersUntilSeconds: Math.ceil(nowMs / 1000) + voucherSeconds,
-      actor: 'operator:test',
-      command: 'ledger restored',
-      arguments: {},
-    });
+  /** As the operator's command does, at a moment that the database's own clock has long passed. */
+  async note(
+    nowMs: number,
+    voucherSeconds: number,
+    lostSinceMs = nowMs - 3_600_000,
+  ): Promise<void> {
+    await this.database.query(
+      {
+        text: `INSERT INTO redemption.ledger_restore (at, lost_since, vouchers_until_seconds, actor) VALUES ($1, $2, $3, 'test')`,
+      },
+      [new Date(nowMs), new Date(lostSinceMs), Math.ceil(nowMs / 1000) + voucherSeconds],
+    );
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Response } from 'supertest';
 import { CallbackStore } from '#libs/db';
@@ -214,5 +215,8 @@ describe('the vault', () => {
     expect(await service.store.promisedTokens()).toBeGreaterThanOrEqual(terms.tokenAmount);
     const refused = await (await aPlayer(service)).redeem('Arena', 100);
     expect(errorOf(refused)).toEqual({ status: 409, code: 'PAYOUTS_UNAVAILABLE' });
+    expect((await request(service.url).get('/metrics')).text).toMatch(
+      /^lowmark_payouts_refused_total\{reason="balance",app="redemption"\} [1-9]/m,
+    );
   });
 });

@@ -19,6 +19,7 @@ import { limitError } from '../http/to-user-error.js';
 import { UserError } from '../http/user.error.js';
 import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
 import { type PayoutPort } from '../payout/payout-port.js';
+import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout/payout-refusal.js';
 import { requirePartner } from './require-partner.js';
 
 export interface CreationParts {
@@ -28,6 +29,8 @@ export interface CreationParts {
   readonly payouts: Pick<PayoutPort, 'refusal'>;
   readonly chain: Pick<ChainLink, 'tokenDecimals'>;
   readonly clock: Clock;
+  /** Counts what was refused because it could not be paid. */
+  readonly onRefused: (reason: RefusalReason) => void;
 }
 
 export interface CreationOptions {
@@ -49,8 +52,6 @@ export interface Created {
   /** False where the same request made it before. */
   readonly isNew: boolean;
 }
-
-const RETRY_AFTER_SECONDS = 10;
 
 /** Makes redemptions, each once for its key. */
 export class CreationService {
@@ -90,7 +91,7 @@ export class CreationService {
     const priceUsd = parseDecimal(stored?.usd ?? '');
     const amounts = redemptionAmounts(points, entry.callback, priceUsd, tokenDecimals);
     const refused = await payouts.refusal(amounts.tokenAmount, await store.promisedTokens());
-    if (refused !== undefined) throw new UserError(409, 'PAYOUTS_UNAVAILABLE', refused);
+    if (refused !== undefined) throw this.unpayable(refused);
     const terms = {
       id: mintUuidV7(nowMs, randomBytes(UUID_V7_RANDOM_BYTES)),
       partner: entry.callback.partnerId,
@@ -108,9 +109,12 @@ export class CreationService {
   private requireDecimals(): number {
     const { tokenDecimals } = this.parts.chain;
     if (tokenDecimals !== undefined) return tokenDecimals;
-    const message = 'The chain cannot be reached at the moment. Try again later.';
-    const options = { retryAfterSeconds: RETRY_AFTER_SECONDS };
-    throw new UserError(409, 'PAYOUTS_UNAVAILABLE', message, options);
+    throw this.unpayable(payoutRefusal('chain'));
+  }
+
+  private unpayable({ reason, message, ...options }: PayoutRefusal): UserError {
+    this.parts.onRefused(reason);
+    return new UserError(409, 'PAYOUTS_UNAVAILABLE', message, options);
   }
 
   private limitsOf({ callback }: PartnerEntry, tokenDecimals: number): RedemptionLimits {

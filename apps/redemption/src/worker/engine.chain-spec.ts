@@ -238,6 +238,7 @@ describe('the engine', () => {
   it('tells what it does in its metrics', async () => {
     const text = await bench.registry.metrics();
     expect(text).toMatch(/lowmark_redemptions\{state="attention"\} 1/);
+    expect(text).toMatch(/lowmark_redemption_work_failures_total\{queue="confirmations"\} 0/);
     expect(text).toMatch(/lowmark_redemption_transitions_total\{event="payout-paid"/);
     expect(text).toMatch(/lowmark_partner_call_seconds_count\{partner="The Game",step="deduct"/);
     expect(text).toMatch(

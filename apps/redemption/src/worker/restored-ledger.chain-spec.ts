@@ -1,5 +1,5 @@
 /** What becomes of redemptions when the ledger is put back to an older one, on a real vault: points or tokens, and never both. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   PARTNER_CAPABILITIES,
   type Redemption,
@@ -67,6 +67,11 @@ function revertsOf(id: UuidV7) {
 
 async function note(): Promise<void> {
   await ledger.note(bench.clock.nowMs() + 1, TTL_SECONDS);
+}
+
+/** As it starts again with other settings; it goes on so for the tests that follow. */
+async function restart(change: Parameters<EngineBench['restarted']>[0]): Promise<void> {
+  bench = await bench.restarted(change);
 }
 
 describe('a ledger that is noted as restored', () => {
@@ -177,5 +182,112 @@ describe('a restore that nobody has noted', () => {
     const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
     expect(redemption.state).toBe('claimed');
     expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+  });
+});
+
+describe('a vault that was replaced meanwhile', () => {
+  it('is asked for the claim of a lost voucher', async () => {
+    const { id, calldata } = await authorised();
+    const { vault } = bench.chain.place;
+    expect(await send(calldata)).toBeUndefined();
+    await bench.until(id, 'claimed');
+    await restart({ isNewVault: true });
+    await ledger.restore(id, 'deducted');
+    await note();
+    const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
+    expect(redemption.state).toBe('claimed');
+    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+    expect((await bench.store.get(id))?.place?.vault).toBe(vault);
+    expect(revertsOf(id)).toEqual([]);
+  });
+
+  it('is waited for while it may pay one', async () => {
+    // The ledger names it since it was first planned on, also where it has forgotten all its plans.
+    const old = bench.chain;
+    const { id, calldata } = await authorised();
+    await restart({ isNewVault: true });
+    await ledger.restore(id, 'deducted');
+    await note();
+    await bench.engine.sweep();
+    await bench.pass(60);
+    await bench.engine.sweep();
+    expect((await bench.read(id)).state).toBe('reverting');
+    const to = old.to(VaultBench.STRANGER, calldata as `0x${string}`);
+    bench.clock.advance(12_000);
+    await bench.chain.mineAt(Math.floor(bench.clock.nowMs() / 1000), to);
+    const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
+    expect(redemption.state).toBe('claimed');
+    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+  });
+});
+
+describe('a restore that is noted only when something was planned again', () => {
+  // With vouchers as long as ever.
+  beforeEach(() => restart({}));
+
+  it('waits for the lost voucher, which is good for longer than the plan', async () => {
+    const { id, calldata } = await authorised();
+    const lostSinceMs = bench.clock.nowMs() + 1000;
+    await ledger.restore(id, 'deducted');
+    await bench.pass(1);
+    await restart({ ttlSeconds: 10 });
+    await bench.until(id, 'authorised');
+    await ledger.note(bench.clock.nowMs() + 1, TTL_SECONDS, lostSinceMs);
+    for (let turn = 0; turn < 20; turn++) {
+      await bench.engine.sweep();
+      await bench.pass(20);
+    }
+    expect((await bench.read(id)).state).toBe('authorised');
+    expect(await send(calldata)).toBeUndefined();
+    const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
+    expect(redemption.state).toBe('claimed');
+    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+    expect(revertsOf(id)).toEqual([]);
+  });
+
+  it('asks again before points go back whose plan had ended by then', async () => {
+    const { id, calldata } = await authorised();
+    const lostSinceMs = bench.clock.nowMs() + 1000;
+    await ledger.restore(id, 'deducted');
+    await bench.pass(1);
+    await restart({ ttlSeconds: 10 });
+    await bench.until(id, 'authorised');
+    bench.partner.next('revert', 'drop');
+    await bench.until(id, 'reverting');
+    await ledger.note(bench.clock.nowMs() + 1, TTL_SECONDS, lostSinceMs);
+    expect(await send(calldata)).toBeUndefined();
+    const redemption = await bench.until(id, 'attention', 'reverted');
+    expect([redemption.state, redemption.reason]).toEqual(['attention', 'paid-after-dead']);
+    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
+  });
+});
+
+describe('a worker that is at it while the restore is noted', () => {
+  it('plans nothing of what it has read before', async () => {
+    const { id } = await authorised();
+    await ledger.restore(id, 'deducted');
+    const [stored] = await bench.store.lease({
+      count: 1,
+      owner: 'w',
+      leaseMs: 1000,
+      dueByMs: bench.clock.nowMs(),
+      authorised: false,
+    });
+    expect(stored?.redemption.id).toBe(id);
+    await note();
+    const event = { type: 'plan-committed', ...(await bench.payouts.plan(await bench.read(id))) };
+    const before = stored?.redemption ?? (await bench.read(id));
+    const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
+    const context = { nowMs: bench.clock.nowMs(), jitter: 0, policy };
+    const decision = transition(before, event as RedemptionEvent, context);
+    if (decision.kind === 'refused') throw new Error(decision.message);
+    const write = { before, decision, event: event.type, actor: 'worker', owner: 'w' };
+    await expect(bench.store.apply({ ...write, place: event.place })).rejects.toMatchObject({
+      code: 'REDEMPTION_STALE',
+    });
+    await bench.store.release(id, 'w');
+    const redemption = await bench.until(id, 'reverted', 'authorised', 'claimed');
+    expect([redemption.state, redemption.plan]).toEqual(['reverted', null]);
+    expect(await holdingsOf(redemption)).toEqual([POINTS, 0n]);
   });
 });

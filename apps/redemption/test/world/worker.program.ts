@@ -3,7 +3,7 @@
  * over the channel to its parent, the time included, and ends when that one does.
  */
 import { RpcPool } from '#libs/chain';
-import { CallbackStore, createDatabase } from '#libs/db';
+import { CallbackStore, createDatabase, KnownVaults } from '#libs/db';
 import { PartnerClient } from '#libs/partner-client';
 import { createLogger, Registry, systemClock } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
@@ -60,6 +60,7 @@ async function start(setup: WorkerSetup): Promise<void> {
     token,
     finality: 'finalized',
     voucherTtlSeconds: setup.voucherTtlSeconds,
+    vaults: new KnownVaults(database),
     signerKey,
     cancellerKey,
   });

@@ -1,7 +1,10 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LedgerRestoreStore, RedemptionStore } from '../index.js';
 import { ReconciliationBench, TOKENS } from './reconciliation.support-spec.js';
-import { START_MS } from './testing/builders.js';
+import { decided, noteRestored, planOf, START_MS } from './testing/builders.js';
+
+/** Of the services' clocks, and ahead of the database's. */
+const AHEAD_MS = Date.now() + 3_600_000;
 
 let bench: ReconciliationBench;
 let restores: LedgerRestoreStore;
@@ -13,11 +16,11 @@ beforeEach(async () => {
 });
 afterEach(() => bench.stop());
 
-function record(atMs: number, voucherSeconds = 1800) {
+function record(nowMs = Date.now(), voucherSeconds = 1800) {
   return restores.record({
-    atMs,
-    lostSinceMs: atMs - 60_000,
-    vouchersUntilSeconds: atMs / 1000 + voucherSeconds,
+    nowMs,
+    lostSinceMs: START_MS - 60_000,
+    voucherSeconds,
     actor: 'operator:ann',
     command: 'ledger restored',
     arguments: { since: 'x' },
@@ -26,12 +29,21 @@ function record(atMs: number, voucherSeconds = 1800) {
 
 it('is known to every redemption that is older, however it is read', async () => {
   const redemption = await bench.created();
+  const note = { lostSinceMs: START_MS - 60_000 };
+  const until = START_MS / 1000;
   expect((await store.get(redemption.id))?.redemption).toEqual(redemption);
-  await record(START_MS);
+  const early = { ...note, atMs: START_MS, vouchersUntilSeconds: until + 9000 };
+  await noteRestored(bench.database, early);
   expect((await store.get(redemption.id))?.redemption.lostVoucherUntilSeconds).toBeNull();
-  await record(START_MS + 1000, 3600);
-  await record(START_MS + 2000, 60);
-  const known = { ...redemption, lostVoucherUntilSeconds: START_MS / 1000 + 3601 };
+  for (const [seconds, life] of [
+    [1, 3600],
+    [2, 60],
+  ] as const) {
+    const vouchersUntilSeconds = until + seconds + life;
+    const atMs = START_MS + seconds * 1000;
+    await noteRestored(bench.database, { ...note, atMs, vouchersUntilSeconds });
+  }
+  const known = { ...redemption, lostVoucherUntilSeconds: until + 3601 };
   expect((await store.get(redemption.id))?.redemption).toEqual(known);
   expect(await store.find(redemption.wallet, redemption.id)).toMatchObject({ redemption: known });
   expect(await store.list(redemption.wallet, 5)).toMatchObject([{ redemption: known }]);
@@ -39,14 +51,46 @@ it('is known to every redemption that is older, however it is read', async () =>
   expect(leased).toMatchObject([{ redemption: known }]);
 });
 
+it('is nothing to a plan of before the loss, and known to one of after it', async () => {
+  const { id, authorisedAtMs } = await bench.authorised();
+  const plannedMs = authorisedAtMs ?? 0;
+  const note = { atMs: plannedMs + 60_000, vouchersUntilSeconds: plannedMs / 1000 + 3600 };
+  await noteRestored(bench.database, { ...note, lostSinceMs: plannedMs + 1 });
+  expect((await store.get(id))?.redemption.lostVoucherUntilSeconds).toBeNull();
+  await noteRestored(bench.database, { ...note, lostSinceMs: plannedMs });
+  const { lostVoucherUntilSeconds } = (await store.get(id))?.redemption ?? {};
+  expect(lostVoucherUntilSeconds).toBe(note.vouchersUntilSeconds);
+});
+
+describe('the moment of a note', () => {
+  it('is later than every redemption, whatever the clocks say', async () => {
+    const { id } = await bench.created();
+    const ahead = await bench.created({ initialAtMs: AHEAD_MS });
+    const expected = { atMs: AHEAD_MS + 1, unplanned: { created: 2 } };
+    const until = Math.ceil((AHEAD_MS + 1) / 1000) + 1800;
+    const scope = { ...expected, vouchersUntilSeconds: until };
+    expect(await restores.scope({ nowMs: START_MS, voucherSeconds: 1800 })).toEqual(scope);
+    expect(await record(START_MS)).toEqual(scope);
+    for (const one of [id, ahead.id]) {
+      expect((await store.get(one))?.redemption.lostVoucherUntilSeconds).toBe(until);
+    }
+  });
+
+  it("is no earlier than the database's clock, and the operator's", async () => {
+    const before = Date.now();
+    const { atMs, unplanned } = await record(START_MS);
+    expect(atMs).toBeGreaterThan(before - 60_000);
+    expect(unplanned).toEqual({});
+    expect((await record(AHEAD_MS)).atMs).toBe(AHEAD_MS);
+    expect((await restores.list()).map((note) => note.atMs)).toEqual([AHEAD_MS, atMs]);
+  });
+});
+
 it('is listed, audited, and never taken back', async () => {
-  await record(START_MS + 1000);
+  const { atMs, vouchersUntilSeconds } = await record();
+  expect(vouchersUntilSeconds).toBe(Math.ceil(atMs / 1000) + 1800);
   expect(await restores.list()).toEqual([
-    {
-      atMs: START_MS + 1000,
-      lostSinceMs: START_MS - 59_000,
-      vouchersUntilSeconds: START_MS / 1000 + 1801,
-    },
+    { atMs, lostSinceMs: START_MS - 60_000, vouchersUntilSeconds },
   ]);
   const audit = { text: 'SELECT actor, command, arguments, outcome FROM redemption.audit' };
   expect(await bench.database.query(audit)).toEqual([
@@ -66,8 +110,73 @@ it('says what it concerns', async () => {
   await bench.deducted();
   await bench.authorised();
   await bench.claimed();
-  expect(await restores.unplanned(START_MS + 1)).toEqual({ created: 1, deducted: 1 });
-  expect(await restores.unplanned(START_MS)).toEqual({});
+  expect((await record()).unplanned).toEqual({ created: 1, deducted: 1 });
+});
+
+it('knows the longest life that a voucher had', async () => {
+  expect(await restores.longestVoucherSeconds()).toBe(0);
+  const { plan, authorisedAtMs } = await bench.authorised();
+  const life = (plan?.deadlineSeconds ?? 0) - (authorisedAtMs ?? 0) / 1000;
+  expect(await restores.longestVoucherSeconds()).toBe(Math.floor(life));
+});
+
+describe('whoever has read a redemption before', () => {
+  const PLAN = 'plan-committed';
+
+  async function waiting(): Promise<void> {
+    const text = `SELECT count(*)::int AS count FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+      WHERE NOT l.granted AND d.datname = current_database()`;
+    for (;;) {
+      const [row] = await bench.database.query<{ count: number }>({ text });
+      if ((row?.count ?? 0) > 0) return;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  it('can neither plan nor begin anything after the note', async () => {
+    const [deducted, created] = [await bench.deducted(), await bench.created()];
+    await record();
+    const plan = { type: PLAN, plan: planOf(deducted) } as const;
+    await expect(store.apply(decided(deducted, plan))).rejects.toThrow('no longer as it was read');
+    const failed = decided(created, { type: 'cancel', by: 'user' });
+    await expect(store.apply(failed)).rejects.toThrow('no longer as it was read');
+    const { redemption } = (await store.get(deducted.id)) ?? {};
+    expect([redemption?.state, redemption?.version]).toEqual(['deducted', deducted.version]);
+    await store.apply(decided(redemption ?? deducted, { type: 'plan-failed' }));
+  });
+
+  it('waits for a note that is being made, and is refused by it', async () => {
+    const deducted = await bench.deducted();
+    const write = decided(deducted, { type: PLAN, plan: planOf(deducted) });
+    const refused: unknown[] = [];
+    let planning: Promise<unknown> | undefined;
+    await bench.database.transaction(async (client) => {
+      await client.query('LOCK TABLE redemption.redemption IN EXCLUSIVE MODE');
+      await client.query(`INSERT INTO redemption.ledger_restore (at, lost_since, vouchers_until_seconds, actor)
+        VALUES (now(), 'epoch', extract(epoch FROM now()) + 1800, 'test')`);
+      planning = store.apply(write).catch((error: unknown) => refused.push(error));
+      await waiting();
+    });
+    await planning;
+    expect(refused).toMatchObject([{ code: 'REDEMPTION_STALE' }]);
+    expect((await store.get(deducted.id))?.redemption.plan).toBeNull();
+  });
+
+  it('is waited for by the note while it writes', async () => {
+    const { id } = await bench.deducted();
+    let noting: ReturnType<typeof record> | undefined;
+    await bench.database.transaction(async (client) => {
+      // As a transition does: the lock that every write of a row takes.
+      await client.query(
+        `UPDATE redemption.redemption SET leased_until = now(), lease_owner = 'w' WHERE id = $1`,
+        [id],
+      );
+      noting = record();
+      await waiting();
+      expect((await restores.list()).length).toBe(0);
+    });
+    expect((await noting)?.unplanned).toEqual({ deducted: 1 });
+  });
 });
 
 it('counts what open redemptions may still be paid', async () => {

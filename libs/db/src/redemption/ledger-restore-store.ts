@@ -1,16 +1,23 @@
+import { type PoolClient } from 'pg';
 import { type RedemptionState } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { DatabaseRefusedError } from '../connection/database.error.js';
+import { type Database, type Statement, type Values } from '../connection/database.js';
+import { LedgerBusyError } from './redemption.error.js';
 
 export interface LedgerRestore {
   /** What happened from this moment on is not in the ledger. */
   readonly lostSinceMs: number;
-  /** When it was noted; the services were stopped, so no voucher was issued later. */
+  /** When it was noted, later than every redemption of the ledger; the services were stopped, so no voucher was issued later. */
   readonly atMs: number;
   /** Unix seconds: until then a voucher that was lost can be claimed. */
   readonly vouchersUntilSeconds: number;
 }
 
-export interface RestoreNote extends LedgerRestore {
+export interface RestoreNote extends Pick<LedgerRestore, 'lostSinceMs'> {
+  /** By the clock of whoever notes it, which need not be that of the services. */
+  readonly nowMs: number;
+  /** From the note on, a voucher that was lost can be claimed so long. */
+  readonly voucherSeconds: number;
   readonly actor: string;
   readonly command: string;
   /** For the audit. */
@@ -20,12 +27,41 @@ export interface RestoreNote extends LedgerRestore {
 /** Redemptions without a plan that are not finished, by state. */
 export type Unplanned = Readonly<Partial<Record<RedemptionState, number>>>;
 
+/** What a note made now concerns, and what follows from it. */
+export interface RestoreScope extends Pick<LedgerRestore, 'atMs' | 'vouchersUntilSeconds'> {
+  readonly unplanned: Unplanned;
+}
+
+/** Later than whatever the services wrote by clocks of their own. */
+const AT = `greatest($1::timestamptz, now(), (SELECT max(initial_at) + interval '1 millisecond' FROM redemption.redemption))`;
+/** $2 seconds. */
+const UNTIL = `(ceil(extract(epoch FROM n.at)) + $2)::bigint`;
+const UNPLANNED = `coalesce((SELECT jsonb_object_agg(state, count) FROM (
+    SELECT state, count(*) FROM redemption.redemption
+    WHERE state IN ('created', 'deducting', 'deducted', 'reverting', 'attention') AND plan_amount IS NULL AND initial_at < n.at
+    GROUP BY state) AS c), '{}')`;
+
+/**
+ * No transition is written while this lock is held, and one that waits for it reads the notes after it: a plan is committed before the
+ * note, or refused by it.
+ */
+const LOCK = `SET LOCAL lock_timeout = '10s'; LOCK TABLE redemption.redemption IN EXCLUSIVE MODE`;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+const SCOPE: Statement = {
+  name: 'ledger_restore_scope',
+  text: `SELECT n.at, ${UNTIL} AS until, ${UNPLANNED} AS unplanned FROM (SELECT ${AT} AS at) AS n`,
+};
+
 const RECORD: Statement = {
   name: 'ledger_restore_record',
-  text: `WITH noted AS (
-      INSERT INTO redemption.ledger_restore (at, lost_since, vouchers_until_seconds, actor) VALUES ($1, $2, $3, $4)
-      RETURNING actor)
-    INSERT INTO redemption.audit (actor, command, arguments, outcome) SELECT actor, $5, $6, 'noted' FROM noted`,
+  text: `WITH n AS MATERIALIZED (SELECT ${AT} AS at), noted AS (
+      INSERT INTO redemption.ledger_restore (at, lost_since, vouchers_until_seconds, actor)
+      SELECT n.at, $3, ${UNTIL}, $4 FROM n RETURNING actor
+    ), audited AS (
+      INSERT INTO redemption.audit (actor, command, arguments, outcome) SELECT actor, $5, $6, 'noted' FROM noted
+    )
+    SELECT n.at, ${UNTIL} AS until, ${UNPLANNED} AS unplanned FROM n`,
 };
 
 const LIST: Statement = {
@@ -33,32 +69,55 @@ const LIST: Statement = {
   text: `SELECT at, lost_since, vouchers_until_seconds FROM redemption.ledger_restore ORDER BY id DESC`,
 };
 
-const UNPLANNED: Statement = {
-  name: 'ledger_restore_unplanned',
-  text: `SELECT state, count(*)::int AS count FROM redemption.redemption
-    WHERE state IN ('created', 'deducting', 'deducted', 'reverting', 'attention') AND plan_amount IS NULL AND initial_at < $1
-    GROUP BY state`,
+const LONGEST_VOUCHER: Statement = {
+  name: 'ledger_longest_voucher',
+  text: `SELECT coalesce(max(floor(plan_deadline_seconds - extract(epoch FROM authorised_at))), 0)::int AS seconds
+    FROM redemption.redemption WHERE plan_amount IS NOT NULL`,
 };
 
-/** What every row read says of a redemption, of the table alias `r`: the latest end of the vouchers that a restore may have lost. */
+/**
+ * What every row read says of a redemption, of the table alias `r`: the latest end of the vouchers that a restore may have lost. One that
+ * was planned before the loss has no other voucher than that of its plan.
+ */
 export const LOST_VOUCHER_UNTIL = `(SELECT max(l.vouchers_until_seconds) FROM redemption.ledger_restore l
-  WHERE r.initial_at < l.at) AS lost_voucher_until_seconds`;
+  WHERE r.initial_at < l.at AND (r.authorised_at IS NULL OR r.authorised_at >= l.lost_since))`;
+
+interface ScopeRow {
+  at: Date;
+  until: string;
+  unplanned: Unplanned;
+}
 
 /** The restores of this ledger. From the moment that one is recorded, every redemption that is read knows of it. */
 export class LedgerRestoreStore {
   constructor(private readonly database: Database) {}
 
-  /** With its audit row. Two for the same loss do no harm. */
-  async record(note: RestoreNote): Promise<void> {
-    const { atMs, lostSinceMs, vouchersUntilSeconds, actor, command } = note;
-    await this.database.query(RECORD, [
-      new Date(atMs),
+  /**
+   * With its audit row. Two for the same loss do no harm. Whoever read a redemption before can write nothing about it afterwards.
+   * @throws LedgerBusyError where others write to the ledger all the time; DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async record(note: RestoreNote): Promise<RestoreScope> {
+    const { lostSinceMs, actor, command } = note;
+    const values = [
+      ...scopeValues(note),
       new Date(lostSinceMs),
-      vouchersUntilSeconds,
       actor,
       command,
       JSON.stringify(note.arguments),
-    ]);
+    ];
+    const recorded = this.database.transaction(async (client) => {
+      await client.query(LOCK);
+      return scopeOf(await run<ScopeRow>(client, RECORD, values));
+    });
+    return recorded.catch((error: unknown) => {
+      const isBusy = error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE;
+      throw isBusy ? new LedgerBusyError() : error;
+    });
+  }
+
+  /** What `record` would say now. */
+  async scope(note: Pick<RestoreNote, 'nowMs' | 'voucherSeconds'>): Promise<RestoreScope> {
+    return scopeOf(await this.database.query<ScopeRow>(SCOPE, scopeValues(note)));
   }
 
   /** The newest first. */
@@ -75,12 +134,27 @@ export class LedgerRestoreStore {
     }));
   }
 
-  async unplanned(beforeMs: number): Promise<Unplanned> {
-    const values = [new Date(beforeMs)];
-    const rows = await this.database.query<{ state: RedemptionState; count: number }>(
-      UNPLANNED,
-      values,
-    );
-    return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+  /** The longest life of a voucher that the ledger knows, in seconds; 0 where it knows none. */
+  async longestVoucherSeconds(): Promise<number> {
+    const [row] = await this.database.query<{ seconds: number }>(LONGEST_VOUCHER);
+    return row?.seconds ?? 0;
   }
+}
+
+function scopeValues({ nowMs, voucherSeconds }: Pick<RestoreNote, 'nowMs' | 'voucherSeconds'>) {
+  return [new Date(nowMs), voucherSeconds];
+}
+
+function scopeOf([row]: readonly ScopeRow[]): RestoreScope {
+  if (row === undefined) throw new TypeError('a note without a row');
+  const { at, until, unplanned } = row;
+  return { atMs: at.getTime(), vouchersUntilSeconds: Number(until), unplanned };
+}
+
+async function run<R extends object>(
+  client: PoolClient,
+  statement: Statement,
+  values: Values,
+): Promise<R[]> {
+  return (await client.query<R>({ ...statement, values: [...values] })).rows;
 }

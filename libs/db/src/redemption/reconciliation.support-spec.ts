@@ -44,7 +44,7 @@ export class ReconciliationBench {
 
   static async start(): Promise<ReconciliationBench> {
     const test = await createTestDatabase();
-    return new ReconciliationBench(test, await test.open());
+    return new ReconciliationBench(test, await test.open({ poolSize: 4 }));
   }
 
   /** Another process. */

@@ -94,7 +94,7 @@ const ADDRESSES: readonly string[] = ['wallet', 'plan_recipient', 'plan_vault'];
 /** What `redemptionOf` reads, of the table alias `r`. */
 export const READ_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS, ...PLACE_COLUMNS]
   .map((name) => (ADDRESSES.includes(name) ? `encode(r.${name}, 'hex') AS ${name}` : `r.${name}`))
-  .concat(LOST_VOUCHER_UNTIL)
+  .concat(`${LOST_VOUCHER_UNTIL} AS lost_voucher_until_seconds`)
   .join(', ');
 
 type Moment = Date | null;

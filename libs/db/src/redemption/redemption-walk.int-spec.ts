@@ -9,13 +9,14 @@ import {
   transition,
 } from '#libs/domain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import { LedgerRestoreStore, RedemptionStore, RedemptionViews } from '../index.js';
+import { RedemptionStore, RedemptionViews } from '../index.js';
 import {
   aKey,
   aNewRedemption,
   aUuid,
   claimOf,
   expiryOf,
+  noteRestored,
   PLACE,
   planOf,
   someLimits,
@@ -30,13 +31,10 @@ beforeAll(async () => {
   const database = await test.open();
   store = new RedemptionStore(database);
   views = new RedemptionViews(database);
-  await new LedgerRestoreStore(database).record({
+  await noteRestored(database, {
     atMs: START_MS,
     lostSinceMs: START_MS - 60_000,
     vouchersUntilSeconds: LOST_UNTIL_SECONDS,
-    actor: 'operator:ann',
-    command: 'ledger restored',
-    arguments: {},
   });
 });
 afterAll(() => test.drop());

@@ -26,6 +26,16 @@ export class RedemptionMissingError extends PermanentError {
   }
 }
 
+/** Others write to the ledger, and it took too long. Nothing was written. */
+export class LedgerBusyError extends RetryableError {
+  constructor() {
+    super(
+      'LEDGER_BUSY',
+      'Others write to the ledger all the time: stop every redemption service, then try again. Nothing was written.',
+    );
+  }
+}
+
 /** The idempotency key was used with another body. */
 export class IdempotencyConflictError extends PermanentError {
   constructor() {

@@ -1,4 +1,5 @@
 import { type Statement } from '../connection/database.js';
+import { LOST_VOUCHER_UNTIL } from './ledger-restore-store.js';
 import { READ_COLUMNS, STATE_COLUMNS, TERM_COLUMNS } from './redemption-row.js';
 
 export const HINT_CHANNEL = 'lowmark_redemption';
@@ -97,21 +98,22 @@ export const POSTPONE: Statement = {
     WHERE r.id = seen.id AND r.lease_owner = $3 AND r.next_action_at IS NOT NULL`,
 };
 
-const FIRST_STATE = 22;
+const FIRST_STATE = 23;
 
 /**
  * One transition with all that belongs to it, in one statement: nothing of it is written where the row is not the one that was
- * read. The parameters are those of `applyValues`.
+ * read, by its version or by a restore of the ledger that was noted since. The parameters are those of `applyValues`.
  */
 export const APPLY: Statement = {
   name: 'redemption_apply',
   text: `WITH moved AS (
-      UPDATE redemption.redemption SET ${STATE_COLUMNS.map((name, index) => `${name} = $${index + FIRST_STATE}`).join(', ')},
+      UPDATE redemption.redemption r SET ${STATE_COLUMNS.map((name, index) => `${name} = $${index + FIRST_STATE}`).join(', ')},
         plan_vault = coalesce(plan_vault, $18), plan_chain_id = coalesce(plan_chain_id, $19),
         plan_from_block = coalesce(plan_from_block, $20),
         leased_until = CASE WHEN $21 THEN NULL ELSE leased_until END,
         lease_owner = CASE WHEN $21 THEN NULL ELSE lease_owner END
       WHERE id = $1 AND state = $2 AND version = $3 AND ($4::text IS NULL OR lease_owner = $4)
+        AND ${LOST_VOUCHER_UNTIL} IS NOT DISTINCT FROM $22::bigint
       RETURNING id, partner, version, state, reason, state_since_at
     ), noted AS (
       INSERT INTO redemption.transition (redemption_id, version, event, from_state, to_state, reason, actor, request_id)

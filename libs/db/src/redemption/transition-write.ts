@@ -73,6 +73,7 @@ export function applyValues(write: TransitionWrite): unknown[] {
     place?.chainId ?? null,
     place?.fromBlock ?? null,
     write.release === true || next.nextActionAtMs === null,
+    before.lostVoucherUntilSeconds,
     ...stateValues(next),
   ];
 }

@@ -121,13 +121,15 @@ export function restore(
   );
 }
 
-/** The end of `reverting`: the points are back. */
+/** The end of `reverting`: the points are back. What is noted of the ledger after the call went out does not change that they are. */
 export function restored(
   redemption: Redemption,
   context: TransitionContext,
   change: Partial<Redemption> = {},
 ): Decision {
-  if (!mayRestore({ ...redemption, ...change })) return refuse('not-restorable');
+  if (!mayRestore({ ...redemption, ...change, lostVoucherUntilSeconds: null })) {
+    return refuse('not-restorable');
+  }
   return confirmed(
     move(redemption, context, {
       reason: redemption.revertReason,

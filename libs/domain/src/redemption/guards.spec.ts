@@ -85,9 +85,10 @@ describe('the order of rule E', () => {
   });
 });
 
-describe('a redemption without a plan (rule F)', () => {
+describe('a redemption of which the row is no proof (rule F)', () => {
   const whole = { plan: null, lostVoucherUntilSeconds: null };
   const lost = { plan: null, lostVoucherUntilSeconds: aPlan().deadlineSeconds };
+  const longer = { lostVoucherUntilSeconds: aPlan().deadlineSeconds + 60 };
   const cancelled = { ...aClaim(), outcome: 'dead', reason: 'cancelled' } as const;
 
   it.each([
@@ -96,7 +97,9 @@ describe('a redemption without a plan (rule F)', () => {
     ['a lost voucher is still good', false, lost, anExpiry(0)],
     ['a lost voucher has expired', true, lost, anExpiry(1)],
     ['a lost voucher was cancelled', true, lost, cancelled],
-    ['it has a plan', false, { ...whole, plan: aPlan() }, anExpiry()],
+    ['its plan has not expired', false, { ...whole, plan: aPlan() }, anExpiry(0)],
+    ['its plan has, a lost voucher has not', false, { ...longer, plan: aPlan() }, anExpiry(60)],
+    ['both have expired', true, { ...longer, plan: aPlan() }, anExpiry(61)],
   ])('%s: %s', (_name, expected, redemption, evidence) => {
     expect(provesNeverPaid(redemption, evidence)).toBe(expected);
   });
@@ -110,15 +113,21 @@ describe('a redemption without a plan (rule F)', () => {
 });
 
 describe('points may go back (rule F)', () => {
-  const nothing = { plan: null, deadEvidence: null, paidEvidence: null };
+  const none = { deadEvidence: null, paidEvidence: null, lostVoucherUntilSeconds: null };
+  const nothing = { ...none, plan: null };
   const plan = aPlan();
+  const lost = { ...nothing, plan, lostVoucherUntilSeconds: plan.deadlineSeconds + 60 };
+  const cancelled = { ...aClaim(), outcome: 'dead', reason: 'cancelled' } as const;
 
   it.each([
     ['never authorised', true, nothing],
     ['authorised', false, { ...nothing, plan }],
     ['expired at a final block', true, { ...nothing, plan, deadEvidence: anExpiry() }],
     ['a final block of just the deadline', false, { ...nothing, plan, deadEvidence: anExpiry(0) }],
-    ['paid after all', false, { plan, deadEvidence: anExpiry(), paidEvidence: aClaim() }],
+    ['paid after all', false, { ...none, plan, deadEvidence: anExpiry(), paidEvidence: aClaim() }],
+    ['a lost voucher outlives the plan', false, { ...lost, deadEvidence: anExpiry(60) }],
+    ['neither is left', true, { ...lost, deadEvidence: anExpiry(61) }],
+    ['both were cancelled', true, { ...lost, deadEvidence: cancelled }],
   ])('%s: %s', (_name, expected, given) => {
     expect(mayRestore(given)).toBe(expected);
   });

@@ -1,6 +1,6 @@
 /** The guards that keep points and tokens from both going, or both staying (rules D to G). Each is one function, used wherever it applies. */
-import { type PayoutTerms } from './payout-evidence.js';
 import { type PartnerPolicy } from './partner-policy.js';
+import { type PayoutTerms } from './payout-evidence.js';
 import {
   type DeadEvidence,
   type OpenCall,
@@ -15,15 +15,19 @@ import {
  */
 export const FRESHNESS_WINDOW_MS = 600_000;
 
-/** Rule F, for evidence that is offered: a final block shows that the vault can never pay this plan. */
-export function provesDead(
-  plan: Pick<PayoutTerms, 'deadlineSeconds'>,
-  evidence: DeadEvidence,
-): boolean {
+type Payable = Pick<Redemption, 'plan' | 'lostVoucherUntilSeconds'>;
+
+/** Unix seconds: the latest block that may still pay it, by its plan or by what a restored ledger has forgotten. 0 where there is neither. */
+export function payableUntilSeconds({ plan, lostVoucherUntilSeconds }: Payable): number {
+  return Math.max(plan?.deadlineSeconds ?? 0, lostVoucherUntilSeconds ?? 0);
+}
+
+/** Rule F, for evidence that is offered: a final block shows that the vault can never pay this redemption. */
+export function provesDead(redemption: Payable, evidence: DeadEvidence): boolean {
   switch (evidence.reason) {
     case 'expired':
       // A block of exactly the deadline still pays.
-      return evidence.finalised.timestampSeconds > plan.deadlineSeconds;
+      return evidence.finalised.timestampSeconds > payableUntilSeconds(redemption);
     case 'cancelled':
       return evidence.block.number <= evidence.finalised.number;
   }
@@ -41,30 +45,33 @@ export function provesPaid(
   );
 }
 
-/** Rule F, for a redemption: its points may go back. Timers, users, operators and every single revert call pass here. */
-export function mayRestore({
+/** Rule F, for a redemption that has a plan: the evidence in its row is enough. */
+export function isProvenDead({
   plan,
+  lostVoucherUntilSeconds,
   deadEvidence,
-  paidEvidence,
-}: Pick<Redemption, 'plan' | 'deadEvidence' | 'paidEvidence'>): boolean {
-  if (paidEvidence !== null) return false;
-  if (plan === null) return true;
-  return deadEvidence !== null && provesDead(plan, deadEvidence);
+}: Payable & Pick<Redemption, 'deadEvidence'>): boolean {
+  return (
+    plan !== null &&
+    deadEvidence !== null &&
+    provesDead({ plan, lostVoucherUntilSeconds }, deadEvidence)
+  );
+}
+
+/** Rule F, for a redemption: its points may go back. Timers, users, operators and every single revert call pass here. */
+export function mayRestore(
+  redemption: Payable & Pick<Redemption, 'deadEvidence' | 'paidEvidence'>,
+): boolean {
+  if (redemption.paidEvidence !== null) return false;
+  return redemption.plan === null || isProvenDead(redemption);
 }
 
 /**
- * Rule F, where the ledger knows of no plan: before a call gives points back, the vault must agree. What a restored ledger has forgotten
+ * Rule F, where the row itself is no proof: before a call gives points back, the vault must agree. What a restored ledger has forgotten
  * is proven dead like any other voucher, by the latest deadline that it can have.
  */
-export function provesNeverPaid(
-  { plan, lostVoucherUntilSeconds }: Pick<Redemption, 'plan' | 'lostVoucherUntilSeconds'>,
-  evidence: DeadEvidence | undefined,
-): boolean {
-  return (
-    plan === null &&
-    evidence !== undefined &&
-    provesDead({ deadlineSeconds: lostVoucherUntilSeconds ?? 0 }, evidence)
-  );
+export function provesNeverPaid(redemption: Payable, evidence: DeadEvidence | undefined): boolean {
+  return evidence !== undefined && provesDead(redemption, evidence);
 }
 
 /** Rule D: no call is left that may have deducted without our knowing; in a restored ledger, calls may have been forgotten. */

@@ -8,7 +8,7 @@ import {
   type Rule,
   type TransitionContext,
 } from './decision.js';
-import { provesDead, provesPaid } from './guards.js';
+import { isProvenDead, payableUntilSeconds, provesDead, provesPaid } from './guards.js';
 import { type PayoutTerms } from './payout-evidence.js';
 import { type RedemptionEffect } from './redemption-effect.js';
 import { type Redemption } from './redemption.js';
@@ -75,9 +75,9 @@ export const planLater: Rule<'plan-failed'> = (redemption, _event, context) => {
 };
 
 export const watchOn: Rule<'payout-live'> = (redemption, event, context) => {
-  const { plan, stateSinceMs } = redemption;
+  const { stateSinceMs } = redemption;
   const doubt = event.contradiction === undefined ? [] : [CONTRADICTION];
-  const sinceMs = Math.max((plan?.deadlineSeconds ?? 0) * 1000, stateSinceMs);
+  const sinceMs = Math.max(payableUntilSeconds(redemption) * 1000, stateSinceMs);
   const moved =
     context.nowMs > sinceMs + PAYOUT_OVERDUE_MS
       ? holdForAttention(redemption, context, {
@@ -113,7 +113,7 @@ export const paid: Rule<'payout-paid'> = (redemption, event, context) => {
 export const dead: Rule<'payout-dead'> = (redemption, event, context) => {
   const { plan, id } = redemption;
   const { evidence, redemptionId } = event;
-  if (plan === null || redemptionId !== id || !provesDead(plan, evidence)) {
+  if (plan === null || redemptionId !== id || !provesDead(redemption, evidence)) {
     return refuse('no-evidence');
   }
   return restore(redemption, context, redemption.revertReason ?? 'claim-timeout', {
@@ -122,16 +122,16 @@ export const dead: Rule<'payout-dead'> = (redemption, event, context) => {
 };
 
 /**
- * Before the vault is believed that it never pays a redemption without a plan. Only a contradiction leads to a person: a chain that
+ * Before the vault is believed that it never pays a redemption of which the row is no proof. Only a contradiction leads to a person: a chain that
  * cannot be asked has its own alerts, and the points come back later rather than wrongly.
  */
 export const awaitVault: Rule<'payout-live'> = (redemption, event, context) => {
-  const { plan, openCall, lostVoucherUntilSeconds, stateSinceMs } = redemption;
+  const { openCall, stateSinceMs } = redemption;
   if (openCall !== null) return refuse('call-open');
-  if (plan !== null) return refuse('out-of-place');
+  if (isProvenDead(redemption)) return refuse('out-of-place');
   const nextActionAtMs = context.nowMs + Math.max(1, Math.ceil(event.recheckMs));
   if (event.contradiction === undefined) return move(redemption, context, { nextActionAtMs });
-  const sinceMs = Math.max((lostVoucherUntilSeconds ?? 0) * 1000, stateSinceMs);
+  const sinceMs = Math.max(payableUntilSeconds(redemption) * 1000, stateSinceMs);
   const moved =
     context.nowMs > sinceMs + PAYOUT_OVERDUE_MS
       ? holdForAttention(redemption, context, { reason: 'payout-unresolved', resume: 'reverting' })

@@ -13,7 +13,7 @@ interface EventFields {
   /** The next call to the partner is due; `requestId` is minted for it. */
   'call-due': {
     readonly requestId: UuidV7;
-    /** What the vault says of a redemption without a plan; without it, no call gives its points back. */
+    /** What the vault says of a redemption of which the row is no proof; without it, no call gives its points back. */
     readonly neverPaid?: DeadEvidence;
   };
 

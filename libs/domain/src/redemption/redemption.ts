@@ -139,7 +139,7 @@ export interface Redemption extends RedemptionTerms {
   readonly paidEvidence: PaidEvidence | null;
   /**
    * The ledger was restored from a backup after this redemption was made, and what it lacks may be a voucher: one could be claimed until
-   * then, in Unix seconds. Null where nothing was lost.
+   * then, in Unix seconds. Null where nothing was lost, and where the plan is older than the loss: there is no other voucher.
    */
   readonly lostVoucherUntilSeconds: number | null;
 

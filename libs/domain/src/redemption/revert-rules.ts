@@ -12,7 +12,7 @@ import {
 } from './decision.js';
 import {
   freshUntilMs,
-  mayRestore,
+  isProvenDead,
   provesNeverDeducted,
   provesNeverPaid,
   revertTarget,
@@ -42,8 +42,11 @@ const REVERT_TEXTS: Readonly<Record<RevertReason, string>> = {
 
 export const revertNow: Rule<'call-due'> = (redemption, { requestId, neverPaid }, context) => {
   if (redemption.openCall !== null) return refuse('call-open');
-  if (!mayRestore(redemption)) return refuse('not-restorable');
-  if (redemption.plan === null && !provesNeverPaid(redemption, neverPaid)) {
+  const { plan, deadEvidence, paidEvidence } = redemption;
+  if (paidEvidence !== null || (plan !== null && deadEvidence === null)) {
+    return refuse('not-restorable');
+  }
+  if (!isProvenDead(redemption) && !provesNeverPaid(redemption, neverPaid)) {
     return refuse('vault-not-asked');
   }
   if (redemption.attempts.revert > 0 && !mayAttempt(REVERT_SCHEDULE, so(redemption, context))) {

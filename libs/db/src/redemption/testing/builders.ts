@@ -16,7 +16,13 @@ import {
   transition,
   type UuidV7,
 } from '#libs/domain';
-import { type IdempotencyKey, type PayoutPlace, type TransitionWrite } from '../../index.js';
+import {
+  type Database,
+  type IdempotencyKey,
+  type LedgerRestore,
+  type PayoutPlace,
+  type TransitionWrite,
+} from '../../index.js';
 
 /** 2026-03-01T12:00:00Z. */
 export const START_MS = 1_772_366_400_000;
@@ -100,4 +106,15 @@ export function decided(
   if (decision.kind === 'refused') throw new Error(`${event.type}: ${decision.message}`);
   const place = event.type === 'plan-committed' ? { place: PLACE } : {};
   return { before, decision, event: event.type, actor: 'worker', ...place, ...change };
+}
+
+/** A note as it stands in the table, of a moment that the database's own clock has long passed. */
+export async function noteRestored(database: Database, note: LedgerRestore): Promise<void> {
+  const { atMs, lostSinceMs, vouchersUntilSeconds } = note;
+  await database.query(
+    {
+      text: `INSERT INTO redemption.ledger_restore (at, lost_since, vouchers_until_seconds, actor) VALUES ($1, $2, $3, 'test')`,
+    },
+    [new Date(atMs), new Date(lostSinceMs), vouchersUntilSeconds],
+  );
 }

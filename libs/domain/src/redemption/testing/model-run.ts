@@ -4,6 +4,7 @@
  */
 import { lostCallEvent } from '../call-event.js';
 import { type Decision, type Moved } from '../decision.js';
+import { isProvenDead } from '../guards.js';
 import { payoutEvent } from '../payout-event.js';
 import { isFinal } from '../public-status.js';
 import { type RedemptionEffect } from '../redemption-effect.js';
@@ -53,8 +54,9 @@ export class ModelRun {
     this.forgotten = before.findLast(({ plan }) => plan !== null)?.plan ?? null;
     const open = before.filter(({ state }) => !isFinal(state));
     const old = open[this.choose(open.length)] ?? aRedemption('created');
-    const lostVoucherUntilSeconds = this.nowSeconds + TTL_SECONDS + CLOCKS_SECONDS;
-    this.history.push({ ...old, lostVoucherUntilSeconds });
+    // A plan that the backup has is the only one there was.
+    const untilSeconds = old.plan ? null : this.nowSeconds + TTL_SECONDS + CLOCKS_SECONDS;
+    this.history.push({ ...old, lostVoucherUntilSeconds: untilSeconds });
     this.effects.splice(0);
   }
 
@@ -155,8 +157,7 @@ export class ModelRun {
 
   /** By the rules of the chain: no token will ever move any more. */
   tokensAreSafe(): boolean {
-    const { voucher } = this;
-    return voucher === null || this.chain.isDeadForGood(voucher, this.nowSeconds);
+    return this.voucher === null || this.chain.isDeadForGood(this.voucher, this.nowSeconds);
   }
 
   /** What others do between two steps of ours. */
@@ -222,8 +223,8 @@ export class ModelRun {
         this.begin();
         return;
       case 'reverting':
-        if (row.plan === null) this.askTheVault(row);
-        else this.begin();
+        if (isProvenDead(row)) this.begin();
+        else this.askTheVault(row);
         return;
       case 'deducted': {
         if (this.choose(6) === 1) {
@@ -255,8 +256,8 @@ export class ModelRun {
   }
 
   private begin(neverPaid?: DeadEvidence): void {
-    const proof = neverPaid === undefined ? {} : { neverPaid };
-    const decision = this.apply({ type: 'call-due', requestId: this.newId(), ...proof });
+    const due = { type: 'call-due', requestId: this.newId() } as const;
+    const decision = this.apply({ ...due, ...(neverPaid && { neverPaid }) });
     if (decision.kind === 'moved') this.call(decision.effects);
   }
 

@@ -116,6 +116,52 @@ export function unplannedWays(): Way[] {
     { redemption: unasked, context: { nowMs: START_MS + 90_000_000 } },
     'reverting',
   );
+  const planned = { ...unasked, ...lost, plan: aPlan() };
+  const early = { ...planned, deadEvidence: anExpiry() };
+  const late = { ...planned, deadEvidence: inTime };
+  way(
+    'planned since, a lost voucher may be open',
+    ['reverting', 'call-due'],
+    { redemption: early, event: { neverPaid: anExpiry() } },
+    '!vault-not-asked',
+  );
+  way(
+    'planned since, none can be open',
+    ['reverting', 'call-due'],
+    { redemption: early, event: { neverPaid: inTime } },
+    'reverting',
+  );
+  way(
+    'planned since, proven by its row',
+    ['reverting', 'call-due'],
+    { redemption: late, event: { neverPaid: undefined } },
+    'reverting',
+  );
+  way('planned since', ['reverting', 'payout-live'], { redemption: early }, 'reverting');
+  way(
+    'planned since, asked before the note',
+    ['reverting', 'revert-confirmed'],
+    { redemption: { ...lost, plan: aPlan(), deadEvidence: anExpiry() } },
+    'reverted',
+  );
+  way(
+    'planned since, a lost voucher may be open',
+    ['authorised', 'payout-dead'],
+    { redemption: lost },
+    '!no-evidence',
+  );
+  way(
+    'planned since, none can be open',
+    ['authorised', 'payout-dead'],
+    { redemption: lost, event: { evidence: inTime } },
+    'reverting',
+  );
+  way(
+    'planned since, a lost voucher may be open',
+    ['attention', 'operator-restored'],
+    { redemption: { ...lost, plan: aPlan(), deadEvidence: anExpiry() } },
+    '!not-restorable',
+  );
   way(
     'planned and dead',
     ['reverting', 'payout-live'],

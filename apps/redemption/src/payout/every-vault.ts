@@ -1,0 +1,139 @@
+/**
+ * The vaults that may pay a redemption whose voucher the ledger does not have: today's, and those that it replaced. One that paid is
+ * enough; that nothing is paid any more must be said by all of them.
+ */
+import { LRUCache } from 'lru-cache';
+import { readVaultFacts, type RpcPool, type VaultPlace, VaultReader } from '#libs/chain';
+import { type KnownVault, type KnownVaults } from '#libs/db';
+import { type Address, type Redemption, type UuidV7 } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { type UnplannedEvidence } from './payout-port.js';
+
+export interface EveryVaultOptions {
+  readonly pool: RpcPool;
+  readonly clock: Clock;
+  /** Today's. */
+  readonly place: VaultPlace;
+  readonly token: Address;
+  readonly finality: string;
+  /** Of today's vault; no event of it is older. Default 0. */
+  readonly startBlock?: bigint;
+  readonly vaults: Pick<KnownVaults, 'of'>;
+}
+
+export interface VoucherOfOld extends Pick<Redemption, 'lostVoucherUntilSeconds'> {
+  readonly redemptionId: UuidV7;
+  readonly recipient: Address;
+  readonly amount: bigint;
+}
+
+/** Of a voucher that nobody remembers: no claim is too late for it. */
+const ANY_DEADLINE = Number.MAX_SAFE_INTEGER;
+const VAULTS = 16;
+/** What a lost voucher can be of was known before this service started, which is when an operator may name more. */
+const FRESH_MS = 600_000;
+
+export class EveryVault {
+  private readonly readers = new LRUCache<Address, VaultReader>({ max: VAULTS });
+  private known: { readonly vaults: readonly KnownVault[]; readonly atMs: number } | undefined;
+
+  constructor(private readonly options: EveryVaultOptions) {}
+
+  /** @throws LowmarkError where a vault or the ledger cannot be asked now */
+  async observe(voucher: VoucherOfOld): Promise<UnplannedEvidence> {
+    const { place, startBlock = 0n } = this.options;
+    const own = await this.look(this.today(), { vault: place.vault, startBlock }, voucher);
+    return this.unlessElsewhere(own, voucher);
+  }
+
+  /**
+   * What one vault says, where no other one says more.
+   * @throws LowmarkError where a vault or the ledger cannot be asked now
+   */
+  async unlessElsewhere(
+    first: UnplannedEvidence,
+    voucher: VoucherOfOld,
+  ): Promise<UnplannedEvidence> {
+    if (first.evidence.outcome === 'paid') return first;
+    let open = first.evidence.outcome === 'live' ? first : undefined;
+    for (const known of await this.knownVaults()) {
+      if (known.vault === first.place.vault) continue;
+      const seen = await this.lookAt(known, voucher);
+      if (seen?.evidence.outcome === 'paid') return seen;
+      if (seen?.evidence.outcome === 'live' && !isContradiction(open)) open = seen;
+    }
+    return open ?? first;
+  }
+
+  private async lookAt(
+    known: KnownVault,
+    voucher: VoucherOfOld,
+  ): Promise<UnplannedEvidence | undefined> {
+    const reader = await this.readerOf(known.vault);
+    if (reader) return this.look(reader, known, voucher);
+    // Where nothing was lost it is only one question more, and no wrong address may keep points for ever.
+    if (voucher.lostVoucherUntilSeconds === null) return undefined;
+    const text = `no redemption vault answers at ${known.vault}, which the ledger names`;
+    const evidence = { outcome: 'live', doubt: { kind: 'unconfirmed', text } } as const;
+    return { evidence, place: this.placeOf(known) };
+  }
+
+  /** The status at a final block is enough where it is none: only for what it says otherwise the whole history is searched. */
+  private async look(
+    reader: VaultReader,
+    known: KnownVault,
+    { lostVoucherUntilSeconds, ...terms }: VoucherOfOld,
+  ): Promise<UnplannedEvidence> {
+    const search = async (deadlineSeconds: number, fromBlock: bigint) => {
+      const watched = { ...terms, deadlineSeconds, fromBlock };
+      const [evidence = { outcome: 'live' as const }] = await reader.observe([watched]);
+      return { evidence, place: this.placeOf({ ...known, startBlock: fromBlock }) };
+    };
+    const { number } = await reader.finalised();
+    const first = await search(lostVoucherUntilSeconds ?? 0, number);
+    return isContradiction(first) ? search(ANY_DEADLINE, known.startBlock) : first;
+  }
+
+  private placeOf({ vault, startBlock: fromBlock }: KnownVault) {
+    return { chainId: this.options.place.chainId, vault, fromBlock };
+  }
+
+  private async knownVaults(): Promise<readonly KnownVault[]> {
+    const { clock, vaults, place, startBlock = 0n } = this.options;
+    const nowMs = clock.nowMs();
+    const ageMs = this.known ? nowMs - this.known.atMs : Infinity;
+    if (this.known && ageMs >= 0 && ageMs < FRESH_MS) return this.known.vaults;
+    const named = await vaults.of(place.chainId);
+    const others = named.filter(({ vault }) => vault !== place.vault);
+    this.known = { vaults: [{ vault: place.vault, startBlock }, ...others], atMs: nowMs };
+    return this.known.vaults;
+  }
+
+  private today(): VaultReader {
+    const { place, token } = this.options;
+    return this.keep(place.vault, token);
+  }
+
+  /** By the token that it pays itself, which may have been another one than today's. @returns undefined where there is no vault */
+  private async readerOf(vault: Address): Promise<VaultReader | undefined> {
+    const { pool, place, token } = this.options;
+    if (vault === place.vault) return this.today();
+    const known = this.readers.get(vault);
+    if (known) return known;
+    const question = { place: { ...place, vault }, token, signer: vault };
+    const facts = await readVaultFacts(pool, question);
+    return facts.takesOurVouchers && facts.token ? this.keep(vault, facts.token) : undefined;
+  }
+
+  private keep(vault: Address, token: Address): VaultReader {
+    const { pool, finality } = this.options;
+    const reader = this.readers.get(vault) ?? new VaultReader(pool, { vault, token, finality });
+    this.readers.set(vault, reader);
+    return reader;
+  }
+}
+
+function isContradiction(seen: UnplannedEvidence | undefined): boolean {
+  const { evidence } = seen ?? {};
+  return evidence?.outcome === 'live' && evidence.doubt?.kind === 'contradiction';
+}

@@ -1,0 +1,38 @@
+/** What keeps a payout from being begun; the values of the label `reason` of lowmark_payouts_refused_total. */
+export const REFUSAL_REASONS = [
+  'chain',
+  'paused',
+  'set-up',
+  'balance',
+  'window',
+  'too-much',
+] as const;
+
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** Why no payout can be begun now. */
+export interface PayoutRefusal {
+  readonly reason: RefusalReason;
+  /** For the user. */
+  readonly message: string;
+  /** Where it is likely to pass by itself. */
+  readonly retryAfterSeconds?: number;
+}
+
+const LATER = 'Try again later.';
+const LESS =
+  'The vault cannot pay this much at the moment. Redeem fewer points, or try again later.';
+
+const MESSAGES: Readonly<Record<RefusalReason, string>> = {
+  chain: `The chain cannot be reached at the moment. ${LATER}`,
+  paused: `Payouts are paused at the moment. ${LATER}`,
+  'set-up': `Payouts are not possible at the moment. ${LATER}`,
+  balance: LESS,
+  window: LESS,
+  'too-much': 'This is more than is ever paid at once. Redeem fewer points.',
+};
+
+export function payoutRefusal(reason: RefusalReason): PayoutRefusal {
+  const message = MESSAGES[reason];
+  return reason === 'chain' ? { reason, message, retryAfterSeconds: 10 } : { reason, message };
+}

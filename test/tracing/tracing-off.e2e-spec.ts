@@ -59,6 +59,20 @@ describe('traces', () => {
     expect(off.hasLoadedOpenTelemetry).toBe(false);
   });
 
+  it.each(['nonsense', 'zipkin', 'otlp,zipkin'])(
+    'for the exporter %s are none, with a warning that says which there are',
+    async (OTEL_TRACES_EXPORTER) => {
+      const off = await start({ OTEL_TRACES_EXPORTER });
+      expect(await ask(off)).toBe(200);
+      expect(await off.terminate()).toBe(0);
+      expect(off.hasLoadedOpenTelemetry).toBe(false);
+      expect(warningsOf(off)).toEqual([
+        expect.objectContaining({ msg: expect.stringContaining('may be otlp, console') }),
+      ]);
+      expect(off.printed).not.toContain('Traces are sent');
+    },
+  );
+
   it('that nobody takes are one warning, and nothing else', async () => {
     const port = await freePort();
     const dead = await start({

@@ -77,11 +77,11 @@ describe('price source: a URL', () => {
       const known = request.headers.authorization === `Basic ${btoa('me:hunter2')}`;
       response.end(JSON.stringify({ token: { usd: known ? 0.25 : 0 } }));
     });
-    const source = `http:http://me:hunter2@${host}/v1?key=hunter2#/token/usd`;
+    const source = `http:http://me:hunter2@${host}/hunter2/v1?key=hunter2#/token/usd`;
     const found = await bench.finding('price source', { PRICE_SOURCE: source });
     expect(found).toMatchObject({ state: 'ok' });
     expect(found.found).toMatch(
-      /^0\.25 USD by http:http:\/\/127\.0\.0\.1:\d+\/v1#\/token\/usd, 0s/,
+      /^0\.25 USD by http:http:\/\/127\.0\.0\.1:\d+#\/token\/usd \([0-9a-f]{6}\), 0s/,
     );
   });
 

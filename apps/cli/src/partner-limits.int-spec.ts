@@ -32,4 +32,38 @@ describe('the limits of a partner at the api', () => {
     expect((await bench.run('partner', 'set', 'busy', '--rate', '0')).code).toBe(1);
     expect((await bench.run('partner', 'list')).out).toContain('9 a second, 7 at once');
   });
+
+  it('sets the limits and the callback in one transaction, with one audit row of all of it', async () => {
+    await bench.partner('Whole', 'https://game.example/svc', '--rate', '5', '--burst', '6');
+    const before = await stored('Whole');
+    const set = ['partner', 'set', 'Whole', '--rate', '9', '--usd-per-point', '77'];
+    const { pool } = bench.database;
+    await pool.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'no limits today'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON partners.partner EXECUTE FUNCTION refuse()`);
+    const refused = await bench.run(...set);
+    await pool.query('DROP FUNCTION refuse CASCADE');
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('DATABASE_REFUSED') });
+    expect(await stored('Whole')).toEqual(before);
+    expect((await bench.run(...set)).out).toMatch(/77 USD[^]*9 a second, 6 at once/);
+    const both = {
+      command: 'partner set',
+      arguments: { partner: 'Whole', rate: 9, usdPerPoint: '77' },
+    };
+    expect((await bench.audit()).slice(0, 3)).toMatchObject([
+      { ...both, outcome: 'done' },
+      { ...both, outcome: 'refused: DATABASE_REFUSED' },
+      { command: 'partner create' },
+    ]);
+  });
 });
+
+async function stored(name: string): Promise<object> {
+  const { pool } = bench.database;
+  const { rows } = await pool.query<object>(
+    `SELECT rate, burst, usd_per_point, c.updated_at FROM partners.partner p JOIN partners.callback c ON c.partner_id = p.id
+      WHERE name = $1`,
+    [name],
+  );
+  return { ...rows[0] };
+}

@@ -36,6 +36,6 @@ export {
   settingsOf,
 } from './setting.js';
 export { SettingsError } from './settings.error.js';
-export { prepareTracing, tracingIsWanted } from './tracing-environment.js';
+export { prepareTracing, tracesExportersAreKnown, tracingIsWanted } from './tracing-environment.js';
 export { trustedProxies } from './trusted-proxies.js';
 export { environmentOrStack, STACK_FILE } from './stack-file.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { prepareTracing, tracingIsWanted } from './index.js';
+import { prepareTracing, tracesExportersAreKnown, tracingIsWanted } from './index.js';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
@@ -35,6 +35,21 @@ describe('traces are', () => {
     expect(tracingIsWanted(environment)).toBe(false);
     expect(prepareTracing('service', environment)).toBe(false);
     expect(environment).toEqual(before);
+  });
+});
+
+describe('the exporters', () => {
+  it.each([
+    [undefined, true],
+    ['', true],
+    ['otlp', true],
+    [' console, otlp,', true],
+    ['zipkin', false],
+    ['otlp,zipkin', false],
+    ['OTLP', false],
+    ['nonsense', false],
+  ])('%j: known %j', (OTEL_TRACES_EXPORTER, known) => {
+    expect(tracesExportersAreKnown({ OTEL_TRACES_EXPORTER })).toBe(known);
   });
 });
 

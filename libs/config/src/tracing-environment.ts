@@ -20,6 +20,18 @@ export function tracingIsWanted(environment: Readonly<Environment> = process.env
 }
 
 /**
+ * Whether OTEL_TRACES_EXPORTER, where it is set, names only exporters that can be had. The SDK's own for Zipkin is none of them: it
+ * lets no process end while a collector does not answer.
+ */
+export function tracesExportersAreKnown(environment: Readonly<Environment> = process.env): boolean {
+  const names = environment['OTEL_TRACES_EXPORTER']?.split(',') ?? [];
+  return names.every((name) => EXPORTERS.includes(name.trim()));
+}
+
+/** In the spelling of the SDK; nothing between two commas is nothing to it. */
+const EXPORTERS = ['otlp', 'console', ''];
+
+/**
  * Makes the environment ready for the SDK, which reads the variables itself: what is empty goes, and what the operator left open is
  * filled in. Changes nothing where traces are not wanted.
  * @returns whether they are

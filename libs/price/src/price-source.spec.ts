@@ -35,9 +35,15 @@ describe('parsePriceSource', () => {
     expect(() => parsePriceSource(text)).toThrow(message);
   });
 
-  it('names a source without its credentials', () => {
-    const source = parsePriceSource('http:https://u:p@prices.example/v1?key=k#/usd');
-    expect(nameOfSource(source)).toBe('http:https://prices.example/v1#/usd');
+  it('names a source without its credentials, wherever they are, and two of one host apart', () => {
+    const name = (url: string): string => nameOfSource(parsePriceSource(`http:${url}#/usd`));
+    const urls = ['u:p@prices.example/v1', 'prices.example/v6/KEY/latest', 'prices.example/?key=k'];
+    const names = urls.map((url) => name(`https://${url}`));
+    for (const one of names) {
+      expect(one).toMatch(/^http:https:\/\/prices\.example#\/usd \([0-9a-f]{6}\)$/);
+    }
+    expect(new Set(names).size).toBe(urls.length);
+    expect(name('https://prices.example/v6/KEY/latest')).toBe(names[1]);
   });
 });
 

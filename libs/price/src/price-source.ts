@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Address, parseAddress } from '#libs/domain';
 
 /** PRICE_SOURCE, understood. */
@@ -58,7 +59,10 @@ function httpSource(text: string): PriceSource {
   return { kind: 'http', url, pointer };
 }
 
-/** How a source is named in the database and the log: without user, password and query, where keys travel. */
+/**
+ * How a source is named in the database and the log. Of a URL only the origin: user, password, path and query may hold a key. A few
+ * digits of its hash tell two sources of one host apart.
+ */
 export function nameOfSource(source: PriceSource): string {
   switch (source.kind) {
     case 'none':
@@ -67,8 +71,8 @@ export function nameOfSource(source: PriceSource): string {
     case 'chainlink':
       return `chainlink:${source.feed}`;
     case 'http': {
-      const { origin, pathname } = new URL(source.url);
-      return `http:${origin}${pathname}#${source.pointer}`;
+      const hash = createHash('sha256').update(source.url).digest('hex').slice(0, 6);
+      return `http:${new URL(source.url).origin}#${source.pointer} (${hash})`;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { prepareTracing } from '#libs/config';
+import { prepareTracing, tracesExportersAreKnown } from '#libs/config';
 import { addLogFields, type Closable, type Clock, type Logger, systemClock } from '#libs/platform';
 import { SdkNotes } from './sdk-notes.js';
 import { installTracer } from './tracing.js';
@@ -19,6 +19,9 @@ export interface Tracing {
 
 const LAST_MS = 2000;
 
+const UNKNOWN_EXPORTER =
+  'No traces are sent: OTEL_TRACES_EXPORTER may be otlp, console, both with a comma, or none; Zipkin is reached by otlp through an OpenTelemetry Collector';
+
 const OFF: Tracing = { endAfter: (application) => application };
 
 /**
@@ -28,6 +31,10 @@ const OFF: Tracing = { endAfter: (application) => application };
 export async function startTracing(options: TracingOptions): Promise<Tracing> {
   const { service, logger, clock = systemClock } = options;
   if (!prepareTracing(service)) return OFF;
+  if (!tracesExportersAreKnown()) {
+    logger.warn(UNKNOWN_EXPORTER);
+    return OFF;
+  }
   const notes = new SdkNotes(logger, clock);
   try {
     const { startSdk } = await import('./otel/start-sdk.js');

@@ -44,7 +44,8 @@ async function setPartner(
   options: Options,
 ): Promise<Field[]> {
   const { rate, burst } = options;
-  const hasLimits = rate !== undefined || burst !== undefined;
+  const limits = { ...(rate && { rate }), ...(burst && { burst }) };
+  const hasLimits = Object.keys(limits).length > 0;
   const hasCallback = hasCallbackOptions(options);
   if (!hasLimits && !hasCallback) {
     throw new OptionError('Nothing to set: `partner set --help` lists what can be.');
@@ -59,24 +60,23 @@ async function setPartner(
   };
   return withDatabase(settings.databaseUrl, (database) =>
     onPartner(database, partner, command, async ({ partnerId, partnerName }, audit) => {
-      const fields: Field[] = [['partner', partnerName]];
-      if (hasCallback) {
-        const change = { options, credential, keyRing, partnerName };
-        const callback = await new CallbackStore(database).change(
-          partnerId,
-          (before) => mergeCallback(before, change),
-          hasLimits ? undefined : audit,
-        );
-        fields.push(...callbackFields(callback));
-        terminal.err(privateNote(callback));
-      }
-      // After what may be refused.
-      if (hasLimits) {
+      const name: Field = ['partner', partnerName];
+      if (!hasCallback) {
         const store = new PartnerStore(database);
-        const limits = { ...(rate && { rate }), ...(burst && { burst }) };
-        fields.push(rateField(await store.setRateLimits(partnerId, limits, audit)));
+        return [name, rateField(await store.setRateLimits(partnerId, limits, audit))];
       }
-      return fields;
+      const change = { options, credential, keyRing, partnerName };
+      const set = await new CallbackStore(database).change(
+        partnerId,
+        (before) => mergeCallback(before, change),
+        { limits: hasLimits ? limits : undefined, audit },
+      );
+      terminal.err(privateNote(set.callback));
+      return [
+        name,
+        ...callbackFields(set.callback),
+        ...(set.limits ? [rateField(set.limits)] : []),
+      ];
     }),
   );
 }

@@ -18,7 +18,7 @@ interface Concerned {
 
 /**
  * Runs what leaves its own audit row when it is done, and leaves one where it is refused.
- * @throws whatever the work throws
+ * @throws whatever the work throws, also where the refusal cannot be written down
  */
 export async function audited<T>(
   database: Database,
@@ -31,7 +31,8 @@ export async function audited<T>(
   } catch (error) {
     if (error instanceof LowmarkError && !(error instanceof DatabaseUnavailableError)) {
       const note = { command, arguments: given, outcome: `refused: ${error.code}` };
-      await new RedemptionViews(database).audit(actor, note, concerned);
+      // Nothing was changed, and why is what the operator has to know: another error must not take its place.
+      await new RedemptionViews(database).audit(actor, note, concerned).catch(() => undefined);
     }
     throw error;
   }

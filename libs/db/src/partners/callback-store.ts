@@ -4,10 +4,24 @@ import { type Database, type Statement } from '../connection/database.js';
 import { type CallbackSettings, callbackValues, SET_CALLBACK } from './callback-settings.js';
 import { auditPartner, type PartnerAudit } from './partner-audit.js';
 import { lockPartner, type PartnerIdentity } from './partner-identity.js';
+import { type RateLimits, setRateLimits } from './rate-limits.js';
 
 export interface PartnerCallback extends CallbackSettings, PartnerIdentity {
   /** The kill switch: no new redemptions. */
   readonly paused: boolean;
+}
+
+/** What is written together with a callback, or not at all. */
+export interface WithCallback {
+  /** What is absent stays. */
+  readonly limits?: Partial<RateLimits> | undefined;
+  readonly audit?: PartnerAudit | undefined;
+}
+
+export interface ChangedCallback {
+  readonly callback: PartnerCallback;
+  /** Absent where none was given. */
+  readonly limits?: RateLimits | undefined;
 }
 
 export class PartnerMissingError extends PermanentError {
@@ -65,17 +79,18 @@ export class CallbackStore {
   change(
     partner: string,
     merge: (before: PartnerCallback | undefined, who: PartnerIdentity) => CallbackSettings,
-    audit?: PartnerAudit,
-  ): Promise<PartnerCallback> {
+    { limits, audit }: WithCallback = {},
+  ): Promise<ChangedCallback> {
     return this.database.transaction(async (client) => {
       const who = await lockPartner(client, partner);
       const before = await callbackOfPartner(client, who.partnerId);
       const values = callbackValues(who.partnerId, merge(before, who));
       await client.query({ ...SET_CALLBACK, values });
+      const set = limits && (await setRateLimits(client, who.partnerId, limits));
       await auditPartner(client, who.partnerId, audit);
-      const after = await callbackOfPartner(client, who.partnerId);
-      if (after === undefined) throw new PartnerMissingError();
-      return after;
+      const callback = await callbackOfPartner(client, who.partnerId);
+      if (callback === undefined) throw new PartnerMissingError();
+      return { callback, limits: set };
     });
   }
 

@@ -10,7 +10,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { createDatabase, SnapshotStore } from '#libs/db';
 import { startRedis, type TestRedis } from '#libs/testing';
@@ -18,6 +17,7 @@ import { type Address, dayOf, pathOf, signedContent } from '#libs/domain';
 import { verifySignature } from '#libs/signing';
 import { putLoad, type Target } from './api/load.js';
 import { BUSIEST, seedIndex, seedPartner } from './api/seed.js';
+import { type Listening, portIn, startApi } from './support/api-program.js';
 import { BenchServer, STATEMENT_STATISTICS } from './support/bench-database.js';
 import { count, fixed, median, percentile, table } from './support/figures.js';
 import { numberOf, numbersOf, readOptions } from './support/options.js';
@@ -116,10 +116,13 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
   let redis: TestRedis | undefined;
   try {
     redis = await startRedis().catch(noRedis);
-    const api = await startApi({ databaseUrl: url, secretsKey });
+    const nodeOptions = options.profile === 'yes' ? ['--cpu-prof', `--cpu-prof-dir=${LOGS}`] : [];
+    const shared = { databaseUrl: url, secretsKey, nodeOptions };
+    const api = await startApi({ ...shared, logFile: join(LOGS, 'api.log') });
     programs.push(api.program);
     const sharing =
-      redis && (await startApi({ databaseUrl: url, secretsKey, redisUrl: redis.url }));
+      redis &&
+      (await startApi({ ...shared, redisUrl: redis.url, logFile: join(LOGS, 'api-redis.log') }));
     if (sharing !== undefined) programs.push(sharing.program);
     const headers = { 'x-api-key': partner.apiKey };
     const to = (pick: (request: number) => Address, port = api.port): Target => ({
@@ -237,49 +240,12 @@ function noRedis(error: Error): undefined {
   return undefined;
 }
 
-async function startApi({
-  databaseUrl,
-  secretsKey,
-  redisUrl,
-}: {
-  databaseUrl: string;
-  secretsKey: string;
-  redisUrl?: string;
-}): Promise<{ program: Program; port: number }> {
-  const program = Program.start(join(import.meta.dirname, '..', 'apps', 'api', 'src', 'main.js'), {
-    logFile: join(LOGS, redisUrl === undefined ? 'api.log' : 'api-redis.log'),
-    nodeOptions: options.profile === 'yes' ? ['--cpu-prof', `--cpu-prof-dir=${LOGS}`] : [],
-    environment: {
-      DATABASE_URL: databaseUrl,
-      SECRETS_KEY: secretsKey,
-      API_PORT: '0',
-      API_HOST: '127.0.0.1',
-      ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
-    },
-  });
-  return { program, port: await portIn(program, /127\.0\.0\.1:(\d+)/) };
-}
-
-async function startBare(
-  body: string,
-  secret: string,
-): Promise<{ program: Program; port: number }> {
+async function startBare(body: string, secret: string): Promise<Listening> {
   const program = Program.start(join(import.meta.dirname, 'api', 'bare.program.js'), {
     args: [JSON.stringify({ body, secret })],
     logFile: join(LOGS, 'bare.log'),
   });
   return { program, port: await portIn(program, /"port":(\d+)/) };
-}
-
-/** The port that a program says it listens on. */
-async function portIn(program: Program, pattern: RegExp): Promise<number> {
-  for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 50) {
-    program.requireRunning();
-    const port = pattern.exec(program.tail())?.[1];
-    if (port !== undefined) return Number(port);
-    await sleep(50);
-  }
-  throw new Error(`a server did not start:\n${program.tail()}`);
 }
 
 await main();

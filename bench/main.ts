@@ -9,6 +9,7 @@ import { join } from 'node:path';
 const BENCHMARKS = new Map([
   ['backfill', 'the indexer beside the least that writes the same rows'],
   ['api', 'the API beside a bare server that signs a constant body'],
+  ['limits', 'what two replicas of the API admit, with Redis and without, beside what they may'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],
   ['interval-form', 'what it costs that intervals cannot overlap, in three forms'],
 ]);

@@ -83,16 +83,24 @@ export async function seedIndex(url: string, shape: IndexShape): Promise<void> {
   }
 }
 
-/** A partner whose limit is never reached. */
-export async function seedPartner(url: string, secretsKey: string): Promise<MintedCredential> {
+export interface SeedPartner {
+  readonly name: string;
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/** By default a partner whose limit is never reached. */
+export async function seedPartner(
+  url: string,
+  secretsKey: string,
+  partner: SeedPartner = { name: 'bench', rate: NO_LIMIT, burst: NO_LIMIT },
+): Promise<MintedCredential> {
   const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
   try {
     const minted = mintCredential();
     const keyHash = hashApiKey(minted.apiKey);
     await new PartnerStore(database).create({
-      name: 'bench',
-      rate: NO_LIMIT,
-      burst: NO_LIMIT,
+      ...partner,
       credential: {
         keyHash,
         keyPrefix: minted.apiKey.slice(0, KEY_PREFIX_LENGTH),

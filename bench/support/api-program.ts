@@ -1,0 +1,51 @@
+/** The API as a program under measurement. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Program } from './program.js';
+
+export interface ApiOptions {
+  readonly databaseUrl: string;
+  readonly secretsKey: string;
+  readonly redisUrl?: string;
+  readonly logFile: string;
+  readonly nodeOptions?: readonly string[];
+}
+
+/** A program and the port on 127.0.0.1 that it chose. */
+export interface Listening {
+  readonly program: Program;
+  readonly port: number;
+}
+
+export async function startApi({
+  databaseUrl,
+  secretsKey,
+  redisUrl,
+  logFile,
+  nodeOptions = [],
+}: ApiOptions): Promise<Listening> {
+  const file = join(import.meta.dirname, '..', '..', 'apps', 'api', 'src', 'main.js');
+  const program = Program.start(file, {
+    logFile,
+    nodeOptions,
+    environment: {
+      DATABASE_URL: databaseUrl,
+      SECRETS_KEY: secretsKey,
+      API_PORT: '0',
+      API_HOST: '127.0.0.1',
+      ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
+    },
+  });
+  return { program, port: await portIn(program, /127\.0\.0\.1:(\d+)/) };
+}
+
+/** The port that a program says it listens on. */
+export async function portIn(program: Program, pattern: RegExp): Promise<number> {
+  for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 50) {
+    program.requireRunning();
+    const port = pattern.exec(program.tail())?.[1];
+    if (port !== undefined) return Number(port);
+    await sleep(50);
+  }
+  throw new Error(`a server did not start:\n${program.tail()}`);
+}

@@ -5,15 +5,10 @@ import { connectionOptions, type DatabaseOptions } from './connection-options.js
 import { databaseError } from './database.error.js';
 import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
 import { SILENT_LOGGER } from './silent-logger.js';
+import { run, type Statement, type Values } from './statement.js';
 import { traceStatements } from './trace-statements.js';
 
-export interface Statement {
-  /** The server parses and plans a named statement once per connection; without a name, each time. */
-  readonly name?: string;
-  readonly text: string;
-}
-
-export type Values = readonly unknown[];
+export { type Statement, type Values } from './statement.js';
 
 /** One open database: TypeORM's DataSource, and its pool of connections for prepared statements and COPY. */
 export class Database {
@@ -25,8 +20,7 @@ export class Database {
   /** @throws DatabaseUnavailableError, DatabaseRefusedError */
   async query<R extends QueryResultRow>(statement: Statement, values: Values = []): Promise<R[]> {
     try {
-      const result = await this.pool.query<R>({ ...statement, values: [...values] });
-      return result.rows;
+      return await run<R>(this.pool, statement, values);
     } catch (error) {
       throw databaseError(error);
     }

@@ -9,7 +9,8 @@ import {
   SECONDS_PER_DAY,
   type WalletState,
 } from '#libs/domain';
-import { type Database, type Statement, type Values } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { run } from '../connection/statement.js';
 import { addressOf, hashOf, hexOf } from '../rows.js';
 import { byWallet } from './by-wallet.js';
 import { copyChanges, copyDays } from './copy-rows.js';
@@ -221,15 +222,6 @@ export class IndexStore {
       throw new HeadMovedError(head);
     }
   }
-}
-
-async function run<R extends object>(
-  client: PoolClient,
-  statement: Statement,
-  values: Values,
-): Promise<R[]> {
-  const result = await client.query<R>({ ...statement, values: [...values] });
-  return result.rows;
 }
 
 function advanceValues(batch: IndexBatch): unknown[] {

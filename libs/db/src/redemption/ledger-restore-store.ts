@@ -1,7 +1,7 @@
-import { type PoolClient } from 'pg';
 import { type RedemptionState } from '#libs/domain';
 import { DatabaseRefusedError } from '../connection/database.error.js';
-import { type Database, type Statement, type Values } from '../connection/database.js';
+import { type Database, type Statement } from '../connection/database.js';
+import { run } from '../connection/statement.js';
 import { LedgerBusyError } from './redemption.error.js';
 
 export interface LedgerRestore {
@@ -149,12 +149,4 @@ function scopeOf([row]: readonly ScopeRow[]): RestoreScope {
   if (row === undefined) throw new TypeError('a note without a row');
   const { at, until, unplanned } = row;
   return { atMs: at.getTime(), vouchersUntilSeconds: Number(until), unplanned };
-}
-
-async function run<R extends object>(
-  client: PoolClient,
-  statement: Statement,
-  values: Values,
-): Promise<R[]> {
-  return (await client.query<R>({ ...statement, values: [...values] })).rows;
 }

@@ -9,7 +9,8 @@ import {
   type Tokens,
 } from '#libs/domain';
 import { databaseError } from '../connection/database.error.js';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { run } from '../connection/statement.js';
 import { addressOf, hexOf } from '../rows.js';
 import { type FiguresJson, figuresJson, ledgersOf, sumOf } from './reconciliation-json.js';
 import {
@@ -115,14 +116,14 @@ export class ReconciliationStore {
       let added = { count: 0, tokens: 0n };
       for (let at = 0; at < claims.length; at += BATCH) {
         const part = claims.slice(at, at + BATCH);
-        const [row] = await read<TokensRow>(client, sql.ADD_CLAIMS, [
+        const [row] = await run<TokensRow>(client, sql.ADD_CLAIMS, [
           ...keyOf(before),
           new Date(seenAtMs),
           ...columnsOf(part),
         ]);
         added = plus(added, tokensOf(row));
       }
-      const rows = await read<CheckpointRow>(client, sql.ADVANCE, [
+      const rows = await run<CheckpointRow>(client, sql.ADVANCE, [
         ...keyOf(before),
         before.block?.number.toString() ?? null,
         block.number.toString(),
@@ -139,8 +140,8 @@ export class ReconciliationStore {
   forget(before: Checkpoint): Promise<Checkpoint> {
     return this.database.transaction(async (client) => {
       const expected = before.block?.number.toString() ?? null;
-      const rows = await read<CheckpointRow>(client, sql.FORGET, [...keyOf(before), expected]);
-      await read(client, sql.FORGET_CLAIMS, keyOf(before));
+      const rows = await run<CheckpointRow>(client, sql.FORGET, [...keyOf(before), expected]);
+      await run(client, sql.FORGET_CLAIMS, keyOf(before));
       return moved(rows);
     });
   }
@@ -163,14 +164,14 @@ export class ReconciliationStore {
   books(chainId: number, overdueBeforeMs: number): Promise<Books> {
     return this.database.transaction(async (client) => {
       await client.query(BOOKS);
-      const ledgers = await read<LedgerRow>(client, sql.LEDGERS, []);
-      const vaults = await read<VaultRow>(client, sql.VAULT_LEDGERS, [chainId, EXAMPLES]);
-      const unsettled = await read<UnsettledRow>(client, sql.UNSETTLED, [
+      const ledgers = await run<LedgerRow>(client, sql.LEDGERS, []);
+      const vaults = await run<VaultRow>(client, sql.VAULT_LEDGERS, [chainId, EXAMPLES]);
+      const unsettled = await run<UnsettledRow>(client, sql.UNSETTLED, [
         chainId,
         EXAMPLES,
         new Date(overdueBeforeMs),
       ]);
-      const [elsewhere] = await read<TokensRow>(client, sql.ELSEWHERE, [chainId]);
+      const [elsewhere] = await run<TokensRow>(client, sql.ELSEWHERE, [chainId]);
       const missingFrom = vaults.flatMap(({ vault, missing_from: from }) =>
         from === null ? [] : [[addressOf(vault), BigInt(from)] as const],
       );
@@ -224,15 +225,6 @@ async function locked(
   } catch (error) {
     throw databaseError(error);
   }
-}
-
-async function read<R extends object>(
-  client: PoolClient,
-  statement: Statement,
-  values: readonly unknown[],
-): Promise<R[]> {
-  const { rows } = await client.query<R>({ ...statement, values: [...values] });
-  return rows;
 }
 
 function keyOf({ chainId, vault }: Place): [number, string] {

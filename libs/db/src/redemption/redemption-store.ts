@@ -8,7 +8,8 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { DatabaseRefusedError } from '../connection/database.error.js';
-import { type Database, type Statement, type Values } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { run } from '../connection/statement.js';
 import { type CallEnd } from './call-log-entry.js';
 import {
   IdempotencyConflictError,
@@ -253,12 +254,4 @@ function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined 
   if (constraint === 'redemption_transaction_id')
     return new PartnerIdReusedError(id, 'transaction');
   return constraint === 'redemption_revert_id' ? new PartnerIdReusedError(id, 'revert') : undefined;
-}
-
-async function run<R extends object>(
-  client: PoolClient,
-  statement: Statement,
-  values: Values,
-): Promise<R[]> {
-  return (await client.query<R>({ ...statement, values: [...values] })).rows;
 }

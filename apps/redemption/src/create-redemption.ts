@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createDatabase } from '#libs/db';
+import { createDatabase, REDEMPTION_PROGRAM } from '#libs/db';
 import { addressPolicy } from '#libs/partner-client';
 import {
   type Clock,
@@ -58,7 +58,7 @@ export async function createRedemption({
   try {
     const database = await createDatabase({
       url: settings.databaseUrl,
-      applicationName: 'lowmark redemption',
+      applicationName: REDEMPTION_PROGRAM,
       poolSize: settings.redemptionPoolSize,
       schema: 'current',
       onError: (error) => {

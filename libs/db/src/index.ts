@@ -29,7 +29,7 @@ export {
   settingDifferences,
   SettingsChangedError,
 } from './index-store/index-settings.js';
-export { countPrograms } from './inspection/count-programs.js';
+export { countPrograms, REDEMPTION_PROGRAM } from './inspection/count-programs.js';
 export { readServerFacts, type ServerFacts } from './inspection/server-facts.js';
 export { FencedError, HeadMovedError, IndexMissingError } from './index-store/index-store.error.js';
 export { LeaderLock } from './index-store/leader-lock.js';

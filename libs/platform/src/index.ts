@@ -24,6 +24,7 @@ export { redact } from './logger/redact.js';
 export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics/metrics.js';
 export { MetricsModule } from './metrics/metrics.module.js';
 export { type ConnectionUse, measureConnections } from './metrics/connection-metrics.js';
+export { oneReading } from './metrics/one-reading.js';
 export { measureRequests } from './metrics/request-metrics.js';
 export { observeRpc, type RpcEvents } from './metrics/rpc-metrics.js';
 export { answerWithId, nameRequests } from './request-id/name-requests.js';

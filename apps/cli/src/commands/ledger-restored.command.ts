@@ -6,6 +6,7 @@ import {
   type KnownVault,
   KnownVaults,
   LedgerRestoreStore,
+  REDEMPTION_PROGRAM,
   type RestoreScope,
 } from '#libs/db';
 import { PermanentError } from '#libs/domain';
@@ -20,8 +21,6 @@ import { forgottenVaults, vaultOption } from '../redemption/forgotten-vault.js';
 import { withDatabase } from '../with-database.js';
 
 const COMMAND = 'ledger restored';
-/** How the services' connections are named; see create-redemption.ts. */
-const SERVICE = 'lowmark redemption';
 /** The least and the most that VOUCHER_TTL_SECONDS can be. */
 const TTL_SECONDS = { min: 10, max: 86_400 };
 /** What the clocks of the service, the chain and whoever types this may differ by. */
@@ -86,7 +85,9 @@ async function noteRestore(
     if (yes !== true) await confirmed(terminal, consequence(await restores.scope(times), since));
     await requireStopped(database);
     const known = new KnownVaults(database);
-    for (const vault of forgotten?.vaults ?? []) await known.add(forgotten?.chainId ?? 0, vault);
+    if (forgotten) {
+      for (const vault of forgotten.vaults) await known.add(forgotten.chainId, vault);
+    }
     return restores.record({
       ...times,
       lostSinceMs,
@@ -105,7 +106,7 @@ async function noteRestore(
 }
 
 async function requireStopped(database: Database): Promise<void> {
-  if ((await countPrograms(database, SERVICE)) > 0) throw new ServiceRunsError();
+  if ((await countPrograms(database, REDEMPTION_PROGRAM)) > 0) throw new ServiceRunsError();
 }
 
 /** What the ledger itself has seen is no less. */

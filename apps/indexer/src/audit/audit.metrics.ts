@@ -5,7 +5,7 @@ import {
   type IndexStore,
 } from '#libs/db';
 import { tokensToNumber } from '#libs/domain';
-import { Gauge, type Logger, type Registry } from '#libs/platform';
+import { Gauge, type Logger, oneReading, type Registry } from '#libs/platform';
 
 export interface AuditMetricsParts {
   readonly runs: Pick<AuditRunStore, 'lastComparison'>;
@@ -21,7 +21,16 @@ interface Reading {
 
 /** What the last audit found, whichever process made it: read from the database when the metrics are. */
 export function gaugeAudit(registry: Registry, parts: AuditMetricsParts): void {
-  const read = sharedReading(parts);
+  const { runs, index, logger } = parts;
+  const read = oneReading<Reading>(
+    async () => {
+      const [last, state] = await Promise.all([runs.lastComparison(), index.state()]);
+      return { last, state };
+    },
+    (err) => {
+      logger.warn({ err }, 'The last audit could not be read');
+    },
+  );
   const gauge = (
     metric: { readonly name: string; readonly help: string; readonly labelNames?: string[] },
     fill: (one: Gauge, reading: Reading) => void,
@@ -100,19 +109,4 @@ function gaugeTotals(gauge: AddGauge): void {
       one.set(more < 0n ? -tokens : tokens);
     },
   );
-}
-
-/** One reading serves all gauges of a scrape; undefined where the database does not answer. */
-function sharedReading({ runs, index, logger }: AuditMetricsParts) {
-  let current: Promise<Reading | undefined> | undefined;
-  return () =>
-    (current ??= Promise.all([runs.lastComparison(), index.state()])
-      .then(([last, state]) => ({ last, state }))
-      .catch((error: unknown) => {
-        logger.warn({ err: error }, 'The last audit could not be read');
-        return undefined;
-      })
-      .finally(() => {
-        current = undefined;
-      }));
 }

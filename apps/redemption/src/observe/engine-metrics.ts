@@ -1,5 +1,5 @@
 import { type RedemptionCounts, type RedemptionViews } from '#libs/db';
-import { Counter, Gauge, type Logger, type Registry } from '#libs/platform';
+import { Counter, Gauge, type Logger, oneReading, type Registry } from '#libs/platform';
 
 /** What the engine does, as counts; and how its queues stand, read from the database when the metrics are. */
 export class EngineMetrics {
@@ -33,7 +33,13 @@ export class EngineMetrics {
       help: 'Ends of payouts that one endpoint saw and no second one has confirmed yet',
       registers,
     });
-    gaugeQueues(registers, sharedReading(views, logger));
+    const read = oneReading(
+      () => views.counts(),
+      (err) => {
+        logger.warn({ err }, 'The figures of the queues could not be read');
+      },
+    );
+    gaugeQueues(registers, read);
   }
 
   moved(event: string, from: string, to: string): void {
@@ -56,21 +62,6 @@ export class EngineMetrics {
 }
 
 type Reading = () => Promise<RedemptionCounts | undefined>;
-
-/** One reading of the database serves all gauges of a scrape; undefined where there is none to be had. */
-function sharedReading(views: Pick<RedemptionViews, 'counts'>, logger: Logger): Reading {
-  let current: ReturnType<Reading> | undefined;
-  return () =>
-    (current ??= views
-      .counts()
-      .catch((error: unknown) => {
-        logger.warn({ err: error }, 'The figures of the queues could not be read');
-        return undefined;
-      })
-      .finally(() => {
-        current = undefined;
-      }));
-}
 
 function gaugeQueues(registers: Registry[], read: Reading): void {
   const gauge = (

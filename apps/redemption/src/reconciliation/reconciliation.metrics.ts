@@ -1,5 +1,5 @@
 import { type LastRun, type ReconciliationStore } from '#libs/db';
-import { Gauge, type Logger, type Registry } from '#libs/platform';
+import { Gauge, type Logger, oneReading, type Registry } from '#libs/platform';
 
 /**
  * How the last comparison ended, whichever process made it: read from the database when the metrics are.
@@ -13,7 +13,13 @@ export function gaugeReconciliation(
     readonly tokenDecimals: () => number | undefined;
   },
 ): void {
-  const read = sharedReading(parts.store, parts.logger);
+  const { store, logger } = parts;
+  const read = oneReading<{ readonly last: LastRun | undefined }>(
+    async () => ({ last: await store.lastRun() }),
+    (err) => {
+      logger.warn({ err }, 'The last reconciliation could not be read');
+    },
+  );
   const gauge = (
     name: string,
     help: string,
@@ -67,20 +73,4 @@ export function gaugeReconciliation(
       one.set({ side: 'ledger' }, Number(ledger.tokens) / whole);
     },
   );
-}
-
-/** One reading serves all gauges of a scrape; undefined where the database does not answer. */
-function sharedReading(store: Pick<ReconciliationStore, 'lastRun'>, logger: Logger) {
-  let current: Promise<{ readonly last: LastRun | undefined } | undefined> | undefined;
-  return () =>
-    (current ??= store
-      .lastRun()
-      .then((last) => ({ last }))
-      .catch((error: unknown) => {
-        logger.warn({ err: error }, 'The last reconciliation could not be read');
-        return undefined;
-      })
-      .finally(() => {
-        current = undefined;
-      }));
 }

@@ -6,6 +6,7 @@ import {
   type Database,
   DeliveryStore,
   LeaseLostError,
+  REDEMPTION_PROGRAM,
   RedemptionHints,
   RedemptionStore,
   RedemptionViews,
@@ -116,7 +117,7 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
     ...(databaseUrl !== undefined && {
       hints: (listener) =>
         new RedemptionHints(
-          { url: databaseUrl, applicationName: 'lowmark redemption hints' },
+          { url: databaseUrl, applicationName: `${REDEMPTION_PROGRAM} hints` },
           listener,
         ),
     }),

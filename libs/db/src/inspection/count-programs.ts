@@ -1,5 +1,8 @@
 import { type Database, type Statement } from '../connection/database.js';
 
+/** How the names of a redemption service's connections begin. */
+export const REDEMPTION_PROGRAM = 'lowmark redemption';
+
 const COUNT: Statement = {
   name: 'count_programs',
   text: `SELECT count(DISTINCT application_name)::int AS count FROM pg_stat_activity

@@ -51,3 +51,11 @@ export { type VaultSpan } from './vault/vault-log-reader.js';
 export { VaultReader, type VaultReaderOptions, type WatchedPayout } from './vault/vault-reader.js';
 export { type VaultPlace, type Voucher, voucherTypedData } from './vault/voucher.js';
 export { VoucherSigner } from './vault/voucher-signer.js';
+export {
+  chooseVerification,
+  type Verification,
+  VERIFICATION_MODES,
+  type VerificationMode,
+  type VerificationOffer,
+  type VerificationSetting,
+} from './verification/verification.js';

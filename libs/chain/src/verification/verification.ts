@@ -1,0 +1,99 @@
+/**
+ * By what the events of a range are vouched for before they are written (docs/decisions/0003). A pure choice from what the
+ * deployment offers; the indexer, `doctor` and `plan-sync` all make it here.
+ */
+import { PermanentError } from '#libs/domain';
+
+export const VERIFICATION_MODES = ['total', 'two', 'wallets', 'headers'] as const;
+export type VerificationMode = (typeof VERIFICATION_MODES)[number];
+
+/** The setting STAKE_VERIFICATION. */
+export type VerificationSetting = 'auto' | VerificationMode;
+
+/** What there is to hold events against. */
+export interface VerificationOffer {
+  /** The contracts' total: at past blocks too, at recent ones only, or there is none. */
+  readonly total: 'history' | 'recent' | 'none';
+  /** The contracts tell a wallet's balance. */
+  readonly balances: boolean;
+  /** Providers among the endpoints: hosts of different domains. */
+  readonly providers: number;
+}
+
+export interface Verification {
+  readonly mode: VerificationMode;
+  /** Why this mode, in one sentence for an operator. */
+  readonly reason: string;
+  /** What can be wrong and is not found by it. */
+  readonly cannotFind: string;
+}
+
+const CANNOT_FIND: Readonly<Record<VerificationMode, string>> = {
+  total:
+    'A missing transfer between two wallets, until one of the two is among the wallets compared. The nightly audit finds it.',
+  two: 'Events that both providers leave out in the same way.',
+  wallets:
+    'A wallet whose events are all left out, each time they are asked for. A total or a second provider would show it.',
+  headers:
+    'One event left out beside others of its block by an endpoint without eth_getBlockReceipts; anything where the chain does not fill its blooms.',
+};
+
+/**
+ * @throws PermanentError where STAKE_VERIFICATION asks for what the deployment does not offer, saying what to change
+ */
+export function chooseVerification(
+  setting: VerificationSetting,
+  offer: VerificationOffer,
+): Verification {
+  const mode = setting === 'auto' ? bestOf(offer) : setting;
+  const lack = lackOf(mode, offer);
+  if (lack !== undefined) {
+    throw new PermanentError('VERIFICATION_IMPOSSIBLE', `STAKE_VERIFICATION=${mode}: ${lack}`);
+  }
+  const reason = setting === 'auto' ? reasonFor(mode, offer) : `STAKE_VERIFICATION=${mode} is set.`;
+  return { mode, reason, cannotFind: CANNOT_FIND[mode] };
+}
+
+function bestOf({ total, balances, providers }: VerificationOffer): VerificationMode {
+  if (total === 'history') return 'total';
+  if (providers >= 2) return 'two';
+  if (balances) return 'wallets';
+  return total === 'recent' ? 'total' : 'headers';
+}
+
+function lackOf(
+  mode: VerificationMode,
+  { total, balances, providers }: VerificationOffer,
+): string | undefined {
+  if (mode === 'total' && total === 'none') {
+    return 'no contract tells its total. Set STAKE_TOTAL_VIEW to a function that does, or choose another mode.';
+  }
+  if (mode === 'two' && providers < 2) {
+    return 'RPC_URLS names endpoints of one provider only. Add one of another provider, or choose another mode.';
+  }
+  if (mode === 'wallets' && !balances) {
+    return 'no contract tells a wallet’s balance. Set STAKE_BALANCE_VIEW to a function that does, or choose another mode.';
+  }
+  return undefined;
+}
+
+function reasonFor(mode: VerificationMode, { total }: VerificationOffer): string {
+  switch (mode) {
+    case 'total':
+      return total === 'history'
+        ? 'The contract tells its total, at past blocks too.'
+        : 'The contract tells its total, at recent blocks only: past events are compared once the newest blocks are reached.';
+    case 'two':
+      return `${NO_TOTAL[total]}; there are two providers.`;
+    case 'wallets':
+      return `${NO_TOTAL[total]} and there is one provider; the contract tells each wallet’s balance.`;
+    case 'headers':
+      return 'There is no total, no second provider and no view of a wallet: every header of the history is read, which costs most. A second provider in RPC_URLS is cheaper.';
+  }
+}
+
+const NO_TOTAL: Readonly<Record<VerificationOffer['total'], string>> = {
+  history: 'There is a total',
+  recent: 'No endpoint has the contract’s total at past blocks',
+  none: 'The contract tells no total',
+};

@@ -12,10 +12,14 @@ import { type IndexerSettings } from './indexer.env.js';
 export interface ChainParts {
   readonly reader: ChainReader;
   readonly source: LogSource;
+  /** Ranges that are worth fetching at once. */
+  readonly concurrency: () => number;
   /** With connections and a health of its own: an endpoint that has enough of the audit is not set aside for the index. */
   readonly auditReader: ChainReader;
   readonly events: readonly StakeEventSpec[];
 }
+
+const CONCURRENCY = 4;
 
 /** The indexer's view of the chain. @throws PermanentError where STAKE_EVENTS, FINALITY or a view is wrong, with the reason */
 export async function connectChain(
@@ -36,6 +40,7 @@ export async function connectChain(
     events,
     reader: new ChainReader(pool, options),
     source: new LogSource(pool, { contracts, events }),
+    concurrency: () => CONCURRENCY,
     auditReader: new ChainReader(newPool(), options),
   };
 }

@@ -2,9 +2,6 @@ import { type ChainReader, type LogSource } from '#libs/chain';
 import { IndexStore, type LeaderLock, type Database } from '#libs/db';
 import { type Clock, type Logger, type Registry } from '#libs/platform';
 import { IndexWriter } from './apply/index-writer.js';
-import { Doubts } from './audit/doubts.js';
-import { Reconciler } from './audit/reconciler.js';
-import { WalletCheck } from './audit/wallet-check.js';
 import { BackfillProgress } from './backfill/backfill-progress.js';
 import { RangeSizer } from './backfill/range-sizer.js';
 import { IndexLoop } from './follow/index-loop.js';
@@ -12,6 +9,9 @@ import { IndexStatus } from './follow/index-status.js';
 import { IndexerMetrics } from './health/indexer.metrics.js';
 import { Supervisor, type SupervisorOptions } from './lead/supervisor.js';
 import { indexSettingsOf, prepareIndex, type PrepareSettings } from './setup/prepare-index.js';
+import { Doubts } from './verify/doubts.js';
+import { RangeVerifier } from './verify/range-verifier.js';
+import { WalletCheck } from './verify/wallet-check.js';
 
 /** Bytes of one answer to aim at: large enough to be worth a round trip, small enough to parse without a pause. */
 const TARGET_BYTES = 4 * 1024 * 1024;
@@ -20,7 +20,6 @@ const TARGET_BYTES = 4 * 1024 * 1024;
  * goes into one transaction, and large ones are cheaper; see docs/performance.md.
  */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
-const CONCURRENCY = 4;
 const INITIAL_BLOCKS = 100;
 
 export interface IndexerOptions extends SupervisorOptions, PrepareSettings {
@@ -32,6 +31,8 @@ export interface IndexerParts {
   readonly lock: LeaderLock;
   readonly reader: ChainReader;
   readonly source: LogSource;
+  /** Ranges that are worth fetching at once. */
+  readonly concurrency: () => number;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -52,12 +53,24 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
   const store = new IndexStore(parts.database);
   const writer = new IndexWriter(store, indexSettingsOf(options));
   const doubts = new Doubts();
+  const verifier = new RangeVerifier({ reader, source, doubts, logger });
+  const onProgress = (): void => {
+    status.progressAtMs = clock.nowMs();
+  };
+  const walletCheck = new WalletCheck({
+    reader,
+    store,
+    doubts,
+    clock,
+    logger,
+    firstBlock,
+    onProgress,
+  });
   const loop = new IndexLoop({
     reader,
-    source,
+    verifier,
     writer,
-    reconciler: new Reconciler({ reader, doubts, logger, firstBlock }),
-    walletCheck: new WalletCheck({ reader, store, doubts, clock, logger, firstBlock }),
+    walletCheck,
     doubts,
     sizer: new RangeSizer({
       targetBytes: TARGET_BYTES,
@@ -69,7 +82,8 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
     metrics,
     clock,
     logger,
-    concurrency: CONCURRENCY,
+    concurrency: parts.concurrency,
+    firstBlock,
     maxBufferedBytes: MAX_BUFFERED_BYTES,
   });
   const supervisor = new Supervisor(
@@ -77,7 +91,11 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
       lock: parts.lock,
       loop,
       writer,
-      prepare: () => prepareIndex({ reader, store, logger, status }, options),
+      prepare: async () => {
+        const { mode } = await prepareIndex({ reader, store, logger, status }, options);
+        verifier.mode = mode;
+        walletCheck.mode = mode;
+      },
       status,
       metrics,
       clock,

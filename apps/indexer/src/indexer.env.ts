@@ -10,6 +10,7 @@ import {
   Setting,
   TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
+import { VERIFICATION_MODES, type VerificationSetting } from '#libs/chain';
 import { type Address } from '#libs/domain';
 import { parsePriceSource, type PriceSource } from '#libs/price';
 
@@ -25,6 +26,12 @@ function viewFunction(text: string): string {
       'must be none or a function signature such as: function totalStaked() view returns (uint256)',
     );
   return text;
+}
+
+function verificationSetting(text: string): VerificationSetting {
+  const found = (['auto', ...VERIFICATION_MODES] as const).find((mode) => mode === text);
+  if (!found) throw new Error(`must be auto, ${VERIFICATION_MODES.join(', ')}`);
+  return found;
 }
 
 function auditHour(text: string): number | 'off' {
@@ -90,6 +97,14 @@ export class IndexerSettings extends ServiceSettings {
   })
   readonly stakeBalanceView?: string;
 
+  @Setting({
+    description:
+      'By what events are vouched for before they count: total (the contract’s total at the end of each range), two (two providers tell the same), wallets (each wallet’s balance by the contract), headers (every header of the history, which costs most), or auto: the first of these that can be had.',
+    default: 'auto',
+    parse: verificationSetting,
+  })
+  readonly stakeVerification!: VerificationSetting;
+
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
 
@@ -107,8 +122,9 @@ export class IndexerSettings extends ServiceSettings {
   readonly pollIntervalMs!: number;
 
   @Setting({
-    description: 'Blocks asked for at once, at most; the indexer finds the best number below it.',
-    default: '2000',
+    description:
+      'Blocks asked for at once, at most; the indexer finds the best number below it, and what the provider allows.',
+    default: '10000',
   })
   @Min(1)
   @Max(100_000)

@@ -23,6 +23,7 @@ const APPLICATION = 'lowmark-indexer';
 const STALL_AFTER_MS = 180_000;
 const STANDBY_INTERVAL_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
+const HALTED_RETRY_MS = 10 * 60_000;
 
 /** The indexer as a service: one loop, its health page and its metrics. */
 @Module({})
@@ -99,6 +100,7 @@ function assemble(settings: IndexerSettings, logger: Logger) {
         lock: new LeaderLock({ url: settings.databaseUrl, applicationName: APPLICATION }),
         reader: chain.reader,
         source: chain.source,
+        concurrency: chain.concurrency,
         registry,
         clock,
         logger,
@@ -111,11 +113,13 @@ function assemble(settings: IndexerSettings, logger: Logger) {
         tokenDecimals: settings.tokenDecimals,
         firstBlock: settings.stakeStartBlock > 0n ? settings.stakeStartBlock : 1n,
         events: chain.events,
+        verification: settings.stakeVerification,
         maxRangeBlocks: settings.maxRangeBlocks,
         pollIntervalMs: settings.pollIntervalMs,
         stallAfterMs: STALL_AFTER_MS,
         standbyIntervalMs: STANDBY_INTERVAL_MS,
         maxBackoffMs: MAX_BACKOFF_MS,
+        haltedRetryMs: HALTED_RETRY_MS,
       },
     );
 }

@@ -1,5 +1,11 @@
 /** A real indexer in this process: real sockets to a node, a real database. */
-import { ChainReader, loadStakeEvents, LogSource, RpcPool } from '#libs/chain';
+import {
+  ChainReader,
+  loadStakeEvents,
+  LogSource,
+  RpcPool,
+  type VerificationSetting,
+} from '#libs/chain';
 import { type Database, LeaderLock } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { createLogger, createMetrics, type Logger, systemClock } from '#libs/platform';
@@ -15,6 +21,7 @@ export interface IndexerUnderTestOptions {
   readonly finality?: string;
   readonly totalView?: string;
   readonly balanceView?: string;
+  readonly verification?: VerificationSetting;
   readonly events?: string;
   readonly contracts?: readonly [Address, ...Address[]];
   readonly overrides?: Partial<IndexerOptions>;
@@ -71,6 +78,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
         ...(options.balanceView !== undefined && { balanceView: options.balanceView }),
       }),
       source: new LogSource(pool, { contracts, events }),
+      concurrency: () => 4,
       registry: createMetrics('indexer'),
       clock: systemClock,
       logger,
@@ -83,11 +91,13 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
       tokenDecimals: undefined,
       firstBlock: chain.contracts.startBlock,
       events,
+      verification: options.verification ?? 'auto',
       maxRangeBlocks: 500,
       pollIntervalMs: 20,
       stallAfterMs: 20_000,
       standbyIntervalMs: 50,
       maxBackoffMs: 100,
+      haltedRetryMs: 500,
       ...options.overrides,
     },
   );

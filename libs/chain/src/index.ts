@@ -51,6 +51,8 @@ export { type VaultSpan } from './vault/vault-log-reader.js';
 export { VaultReader, type VaultReaderOptions, type WatchedPayout } from './vault/vault-reader.js';
 export { type VaultPlace, type Voucher, voucherTypedData } from './vault/voucher.js';
 export { VoucherSigner } from './vault/voucher-signer.js';
+export { readVerificationOffer } from './verification/offer.js';
+export { countProviders, otherProvidersThan, providerOf } from './verification/providers.js';
 export {
   chooseVerification,
   type Verification,

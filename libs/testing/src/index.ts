@@ -15,6 +15,7 @@ export {
   type Fault,
   FaultyHistory,
   FaultyNode,
+  type NodeCall,
   NodeError,
   startFaultyNode,
 } from './fake-node/index.js';

@@ -24,8 +24,8 @@ const CACHED_WALLETS = 100_000;
 /** What is known beyond the rows themselves when they are written. */
 export interface IndexFacts {
   readonly finalised: BlockRef | undefined;
-  /** The contract's own total at the end of the range agreed. */
-  readonly verified: boolean;
+  /** Newest block up to which the events are vouched for; undefined where nothing new is. */
+  readonly verifiedNumber?: bigint | undefined;
   /** With this range the index has caught up with the chain. */
   readonly synced: boolean;
 }
@@ -191,7 +191,7 @@ export class IndexWriter {
     const { state } = this;
     const { facts, ...rows } = write;
     const finalised = facts.finalised ?? state.finalised;
-    const verifiedNumber = facts.verified ? rows.head.number : state.verifiedNumber;
+    const verifiedNumber = facts.verifiedNumber ?? state.verifiedNumber;
     const next = { ...state, head: rows.head, total: rows.total, finalised, verifiedNumber };
     const writing = this.store
       .commit({

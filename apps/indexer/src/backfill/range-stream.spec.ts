@@ -80,7 +80,12 @@ describe('streamRanges', () => {
           const ranges = await collect(
             streamRanges(
               whole,
-              { fetch, sizer: sizer(initial), concurrency, maxBufferedBytes },
+              {
+                fetch,
+                sizer: sizer(initial),
+                concurrency: () => concurrency,
+                maxBufferedBytes,
+              },
               never,
             ),
           );
@@ -98,7 +103,7 @@ describe('streamRanges', () => {
     const ranges = await collect(
       streamRanges(
         { from: 1n, to: 40n },
-        { fetch, sizer: sizer(), concurrency: 2, maxBufferedBytes: 1e6, cut },
+        { fetch, sizer: sizer(), concurrency: () => 2, maxBufferedBytes: 1e6, cut },
         never,
       ),
     );
@@ -113,7 +118,7 @@ describe('streamRanges', () => {
         ? undefined
         : { from: earlier.from, to: later.to, bytes: earlier.bytes + later.bytes };
     const whole = { from: 1n, to: 100n };
-    const options = { fetch, sizer: sizer(), concurrency: 2, maxBufferedBytes: 200, join };
+    const options = { fetch, sizer: sizer(), concurrency: () => 2, maxBufferedBytes: 200, join };
     const ranges: BlockRange[] = [];
     for await (const { from, to } of streamRanges(whole, options, never)) {
       ranges.push({ from, to });
@@ -134,7 +139,7 @@ describe('streamRanges', () => {
         : Promise.resolve({ ...range, bytes: 100 });
     const seen: bigint[] = [];
     const run = async (): Promise<void> => {
-      const options = { fetch, sizer: sizer(), concurrency: 4, maxBufferedBytes: 1e6 };
+      const options = { fetch, sizer: sizer(), concurrency: () => 4, maxBufferedBytes: 1e6 };
       for await (const { to } of streamRanges({ from: 1n, to: 60n }, options, never)) seen.push(to);
     };
     await expect(run()).rejects.toThrow('node down');
@@ -143,7 +148,7 @@ describe('streamRanges', () => {
 
   it('raises "too large" for a single block, which cannot be narrowed', async () => {
     const { fetch } = node({ maxBlocks: 0 });
-    const options = { fetch, sizer: sizer(), concurrency: 2, maxBufferedBytes: 1e6 };
+    const options = { fetch, sizer: sizer(), concurrency: () => 2, maxBufferedBytes: 1e6 };
     await expect(
       collect(streamRanges({ from: 1n, to: 4n }, options, never)),
     ).rejects.toBeInstanceOf(RangeTooLargeError);
@@ -153,7 +158,7 @@ describe('streamRanges', () => {
     const { fetch, asked } = node({});
     const ranges = streamRanges(
       { from: 1n, to: 1000n },
-      { fetch, sizer: sizer(), concurrency: 4, maxBufferedBytes: 150 },
+      { fetch, sizer: sizer(), concurrency: () => 4, maxBufferedBytes: 150 },
       never,
     );
     await ranges.next();
@@ -168,7 +173,7 @@ describe('streamRanges', () => {
       signals.push(signal);
       return Promise.resolve({ ...range, bytes: 100 });
     };
-    const options = { fetch, sizer: sizer(), concurrency: 3, maxBufferedBytes: 1e6 };
+    const options = { fetch, sizer: sizer(), concurrency: () => 3, maxBufferedBytes: 1e6 };
     const ranges = streamRanges({ from: 1n, to: 100n }, options, never);
     await ranges.next();
     await ranges.return();
@@ -178,7 +183,7 @@ describe('streamRanges', () => {
   it('ends with the reason when it is aborted while it waits', async () => {
     const stop = new AbortController();
     const fetch = (): Promise<Answer> => new Promise(() => undefined);
-    const options = { fetch, sizer: sizer(), concurrency: 3, maxBufferedBytes: 1e6 };
+    const options = { fetch, sizer: sizer(), concurrency: () => 3, maxBufferedBytes: 1e6 };
     const ranges = collect(streamRanges({ from: 1n, to: 100n }, options, stop.signal));
     stop.abort(new Error('shutting down'));
     await expect(ranges).rejects.toThrow('shutting down');

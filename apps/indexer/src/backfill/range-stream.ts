@@ -20,8 +20,8 @@ const SLOTS_PER_REQUEST = 4;
 export interface RangeStreamOptions<T> {
   readonly fetch: (range: BlockRange, signal: AbortSignal) => Promise<T>;
   readonly sizer: RangeSizer;
-  /** Requests in flight at once. */
-  readonly concurrency: number;
+  /** Ranges that are worth fetching at once; asked for each time, as endpoints come and go. */
+  readonly concurrency: () => number;
   /** Fetched and not yet handed out, in bytes of the answers as they came. */
   readonly maxBufferedBytes: number;
   /** Shortens a planned range from its end, where what follows must be read in another way. */
@@ -71,9 +71,16 @@ export async function* streamRanges<T extends { readonly bytes: number }>(
     );
   };
 
+  /** What is in flight takes several times its bytes while it is parsed, so heavy answers are fetched a few at a time. */
+  const flights = (): number => {
+    const expected = Math.max(1, options.sizer.expectedBytes);
+    const fitting = Math.floor(options.maxBufferedBytes / (expected * SLOTS_PER_REQUEST));
+    return Math.max(1, Math.min(options.concurrency(), Math.max(2, fitting)));
+  };
+
   const nextSlot = (): Slot<T> | undefined => {
     const waiting = slots.find((slot) => slot.state === 'waiting');
-    if (waiting || planned > range.to || slots.length >= options.concurrency * SLOTS_PER_REQUEST)
+    if (waiting || planned > range.to || slots.length >= flights() * SLOTS_PER_REQUEST)
       return waiting;
     const slot: Slot<T> = { range: plan(planned, range.to, options), state: 'waiting' };
     planned = slot.range.to + 1n;
@@ -82,7 +89,7 @@ export async function* streamRanges<T extends { readonly bytes: number }>(
   };
 
   const fill = (): void => {
-    while (slots.filter((slot) => slot.state === 'flying').length < options.concurrency) {
+    while (slots.filter((slot) => slot.state === 'flying').length < flights()) {
       const next = nextSlot();
       // The slot whose turn it is must always go, or a full buffer behind it would wait for ever.
       if (!next || (buffered >= options.maxBufferedBytes && next !== slots[0])) return;

@@ -19,7 +19,7 @@ function aRange(from: number, to: number, overrides: Partial<ReadRange> = {}): R
       from: BigInt(from),
       to: BigInt(to),
       endpoint: 'node',
-      first: header(from),
+      parentHash: header(from).parentHash,
       head: header(to),
       blocks: [{ blockNumber: BigInt(from), timestampSeconds: 1_700_000_000 + from, deltas: [] }],
       headers,
@@ -28,6 +28,7 @@ function aRange(from: number, to: number, overrides: Partial<ReadRange> = {}): R
     },
     delta: 5n,
     contractTotal: BigInt(to) * 5n,
+    isConfirmed: false,
     apart: false,
     bytes: 10,
     ...overrides,
@@ -42,7 +43,7 @@ describe('joinRanges', () => {
         from: 1n,
         to: 2n,
         endpoint: 'node',
-        first: header(1),
+        parentHash: header(1).parentHash,
         head: header(2),
         blocks: [1, 2].map((number) => ({
           blockNumber: BigInt(number),
@@ -55,9 +56,22 @@ describe('joinRanges', () => {
       },
       delta: 10n,
       contractTotal: 10n,
+      isConfirmed: false,
       apart: false,
       bytes: 20,
     });
+  });
+
+  it('joins what was read without linking it, and what two endpoints gave', () => {
+    const { answer } = aRange(2, 2);
+    const later = { answer: { ...answer, parentHash: undefined, endpoint: 'other' } };
+    expect(joinRanges(aRange(1, 1), aRange(2, 2, later))?.answer).toMatchObject({ to: 2n });
+  });
+
+  it('is confirmed where both parts are', () => {
+    const confirmed = { isConfirmed: true };
+    expect(joinRanges(aRange(1, 1, confirmed), aRange(2, 2, confirmed))).toMatchObject(confirmed);
+    expect(joinRanges(aRange(1, 1), aRange(2, 2, confirmed))?.isConfirmed).toBe(false);
   });
 
   it('joins ranges whose totals nobody knows to one whose total is known', () => {
@@ -72,14 +86,9 @@ describe('joinRanges', () => {
     ['the contract tells of other events', aRange(1, 1), aRange(2, 2, { delta: 4n })],
     ['the later total is not known', aRange(1, 1), aRange(2, 2, { contractTotal: undefined })],
     [
-      'they are of two nodes',
-      aRange(1, 1),
-      aRange(2, 2, { answer: { ...aRange(2, 2).answer, endpoint: 'other' } }),
-    ],
-    [
       'they are of two forks',
       aRange(1, 1),
-      aRange(2, 2, { answer: { ...aRange(2, 2).answer, first: header(2, 1) } }),
+      aRange(2, 2, { answer: { ...aRange(2, 2).answer, parentHash: hash(1, 1) } }),
     ],
   ])('leaves them apart where %s', (_, earlier, later) => {
     expect(joinRanges(earlier, later)).toBeUndefined();

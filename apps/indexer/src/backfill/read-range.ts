@@ -5,8 +5,10 @@ export interface ReadRange {
   readonly answer: RangeAnswer;
   /** What the range's events add to the sum of all balances. */
   readonly delta: bigint;
-  /** Undefined where no node has the state of that block, or there is no total to ask for. */
+  /** The contract's total at its end. Undefined where no node has the state of that block, or there is no total to ask for. */
   readonly contractTotal: bigint | undefined;
+  /** Something else than the contract's total vouches for the events: a second provider, or headers and receipts. */
+  readonly isConfirmed: boolean;
   /** Read apart from its neighbours, and to stay so. */
   readonly apart: boolean;
   readonly bytes: number;
@@ -14,13 +16,13 @@ export interface ReadRange {
 
 /**
  * Two neighbours as one, as if the node had been asked for both at once.
- * @returns undefined where they are not of one endpoint and one fork, or where the contract's totals before and after the later
- *   one differ by something else than its events: what is wrong is found more easily in the smaller range
+ * @returns undefined where they are not of one fork, or where the contract's totals before and after the later one differ by something
+ *   else than its events: what is wrong is found more easily in the smaller range
  */
 export function joinRanges(earlier: ReadRange, later: ReadRange): ReadRange | undefined {
   const [before, after] = [earlier.answer, later.answer];
-  if (earlier.apart || later.apart || before.endpoint !== after.endpoint) return undefined;
-  if (after.first.parentHash !== before.head.hash) return undefined;
+  if (earlier.apart || later.apart) return undefined;
+  if (after.parentHash !== undefined && after.parentHash !== before.head.hash) return undefined;
   const { contractTotal } = earlier;
   if (contractTotal !== undefined && later.contractTotal !== contractTotal + later.delta) {
     return undefined;
@@ -31,7 +33,7 @@ export function joinRanges(earlier: ReadRange, later: ReadRange): ReadRange | un
       from: before.from,
       to: after.to,
       endpoint: before.endpoint,
-      first: before.first,
+      parentHash: before.parentHash,
       head: after.head,
       blocks: [...before.blocks, ...after.blocks],
       headers: [...before.headers, ...after.headers],
@@ -40,6 +42,7 @@ export function joinRanges(earlier: ReadRange, later: ReadRange): ReadRange | un
     },
     delta: earlier.delta + later.delta,
     contractTotal: later.contractTotal,
+    isConfirmed: earlier.isConfirmed && later.isConfirmed,
     apart: false,
     bytes,
   };

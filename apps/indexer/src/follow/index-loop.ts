@@ -4,25 +4,20 @@
  * Each turn: ask the chain for its heads, decide (next-step.ts), then read on, undo, or wait. Only verified ranges whose parent is
  * the indexed head are written, each with the head in one transaction, so a crash at any moment leaves a whole index.
  */
-import {
-  AllEndpointsFailedError,
-  type ChainReader,
-  type LogSource,
-  type RangeAnswer,
-} from '#libs/chain';
-import { type BlockRef, RetryableError } from '#libs/domain';
+import { type ChainReader, type RangeAnswer } from '#libs/chain';
+import { type BlockRef, NegativeBalanceError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { inSpan } from '#libs/telemetry';
-import { type IndexWriter } from '../apply/index-writer.js';
-import { type Doubt, type Doubts } from '../audit/doubts.js';
-import { type Reconciler, type Resolution } from '../audit/reconciler.js';
-import { totalAt } from '../audit/total-mismatch.js';
-import { type WalletCheck } from '../audit/wallet-check.js';
+import { type IndexFacts, type IndexWriter } from '../apply/index-writer.js';
 import { type BackfillProgress } from '../backfill/backfill-progress.js';
 import { type RangeSizer } from '../backfill/range-sizer.js';
 import { type BlockRange, streamRanges } from '../backfill/range-stream.js';
 import { joinRanges, type ReadRange } from '../backfill/read-range.js';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
+import { type Doubts } from '../verify/doubts.js';
+import { type RangeVerifier } from '../verify/range-verifier.js';
+import { doubtSinceVerified, rollBackToVerified } from '../verify/unverified-base.js';
+import { type WalletCheck } from '../verify/wallet-check.js';
 import { findFork } from './fork.js';
 import { type IndexStatus } from './index-status.js';
 import { type ChainHeads, finalisedOf, nextStep } from './next-step.js';
@@ -30,9 +25,8 @@ import { checkSpan, rangeSpan, rollbackSpan } from './index-spans.js';
 
 export interface IndexLoopParts {
   readonly reader: ChainReader;
-  readonly source: LogSource;
+  readonly verifier: RangeVerifier;
   readonly writer: IndexWriter;
-  readonly reconciler: Reconciler;
   readonly walletCheck: WalletCheck;
   readonly doubts: Doubts;
   readonly sizer: RangeSizer;
@@ -41,10 +35,12 @@ export interface IndexLoopParts {
   readonly metrics: IndexerMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ranges in flight at once. */
-  readonly concurrency: number;
+  /** Ranges that are worth fetching at once. */
+  readonly concurrency: () => number;
   /** Bytes of answers fetched ahead of the database. */
   readonly maxBufferedBytes: number;
+  /** The first block that is indexed. */
+  readonly firstBlock: bigint;
 }
 
 /** Whether the index is now level with the chain as it was when the turn began. */
@@ -91,27 +87,35 @@ export class IndexLoop {
   }
 
   private async advance(to: bigint, heads: ChainHeads, signal: AbortSignal): Promise<TurnOutcome> {
-    const { writer, sizer, doubts, concurrency, maxBufferedBytes } = this.parts;
+    const { writer, verifier, sizer, doubts, concurrency, maxBufferedBytes } = this.parts;
+    if (!(await this.isHeadOnChain(heads))) {
+      await this.reorganise();
+      return 'more';
+    }
+    const final = heads.finalised.number;
     const ranges = streamRanges<ReadRange>(
       { from: writer.head.number + 1n, to },
       {
         fetch: (range, fetchSignal) =>
-          inSpan(rangeSpan('read', range), () => this.read(range, fetchSignal)),
+          inSpan(rangeSpan('read', range), () =>
+            verifier.read(range, { isFinal: range.to <= final, signal: fetchSignal }),
+          ),
         sizer,
         concurrency,
         maxBufferedBytes,
-        cut: doubts.cut,
+        cut: (range) => doubts.cut(cutAt(final, range)),
         join: joinRanges,
       },
       signal,
     );
     for await (const read of ranges) {
-      if (read.answer.first.parentHash !== writer.head.hash) {
+      const { parentHash } = read.answer;
+      if (parentHash !== undefined && parentHash !== writer.head.hash) {
         await this.reorganise();
         return 'more';
       }
       const isApplied = await inSpan(rangeSpan('write', read.answer), () =>
-        this.apply(read, heads),
+        this.apply(read, heads, signal),
       );
       if (!isApplied) return 'more';
       this.progressed(heads);
@@ -119,61 +123,78 @@ export class IndexLoop {
     return this.settle(heads);
   }
 
-  private async read(range: BlockRange, signal: AbortSignal): Promise<ReadRange> {
-    const { source, reader, doubts } = this.parts;
-    const doubt = doubts.at(range.from);
-    const answer = doubt
-      ? await this.readAgain(range, doubt, signal)
-      : await source.fetch(range, { signal });
-    return {
-      answer,
-      delta: totalAt(0n, answer.blocks, answer.to),
-      contractTotal: await reader.stakeTotal(answer.head),
-      apart: doubt !== undefined,
-      bytes: answer.bytes,
-    };
+  /**
+   * Final blocks are read without being linked to the ones before them. Where the head was not final when it was indexed, the chain
+   * may have left it since.
+   */
+  private async isHeadOnChain(heads: ChainHeads): Promise<boolean> {
+    const { writer, reader } = this.parts;
+    const { head, state } = writer;
+    if (head.number >= heads.finalised.number || state.finalised?.number === head.number)
+      return true;
+    const [header] = await reader.headers([head.number]);
+    return header?.hash === head.hash;
   }
 
-  /** From another endpoint where one answers; else from the same one, in the other way. */
-  private async readAgain(
-    range: BlockRange,
-    { avoid, by }: Doubt,
-    signal: AbortSignal,
-  ): Promise<RangeAnswer> {
-    const { source } = this.parts;
-    try {
-      return await source.fetch(range, { avoid, by, signal });
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError) || avoid.length === 0) throw error;
-      return source.fetch(range, { by, signal });
-    }
-  }
-
-  /** Writes a range that agrees with the contract; returns false where it has to be read again. */
-  private async apply(read: ReadRange, heads: ChainHeads): Promise<boolean> {
-    const { reader, writer, doubts, reconciler, metrics, progress, status } = this.parts;
-    const { answer, contractTotal } = read;
-    const { state } = writer;
-    if (contractTotal !== undefined && contractTotal !== state.total + read.delta) {
-      await this.follow(await reconciler.resolve({ state, answer, contractTotal }));
-      return false;
-    }
+  /** Writes a range that agrees with the contract; returns false where the index itself was rolled back instead. */
+  private async apply(read: ReadRange, heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
+    const { reader, writer, doubts, metrics, progress, status } = this.parts;
+    const agreed = await this.agreed(read, heads, signal);
+    if (!agreed) return false;
+    const { answer, contractTotal, isConfirmed } = agreed;
     if (contractTotal === undefined && reader.hasTotal && answer.to > heads.finalised.number)
       throw new RetryableError(
         'UNVERIFIED_HEAD',
         `No endpoint has the contract's state at block ${answer.to}, so its events cannot be verified`,
       );
     requireFinalisedOnChain(answer, heads);
-    const changes = await writer.apply(answer, {
+    const isVerified = contractTotal !== undefined || isConfirmed;
+    const changes = await this.write(answer, {
       finalised: finalisedOf({ ...this.indexed(), head: answer.head }, heads),
-      verified: contractTotal !== undefined,
+      verifiedNumber: isVerified ? answer.to : undefined,
       synced: false,
     });
+    if (changes === undefined) return false;
     doubts.settle(writer.state.verifiedNumber ?? -1n);
     status.trouble = undefined;
     metrics.applied(answer, changes);
     progress.applied(answer, heads.latest.number);
     return true;
+  }
+
+  /** @returns how many balances change; undefined where one would fall below zero and the index was rolled back instead */
+  private async write(answer: RangeAnswer, facts: IndexFacts): Promise<number | undefined> {
+    const { writer } = this.parts;
+    try {
+      return await writer.apply(answer, facts);
+    } catch (error) {
+      if (!(error instanceof NegativeBalanceError)) throw error;
+      const to = await doubtSinceVerified(this.parts, writer.state, answer);
+      if (!to) throw error;
+      await this.undo(to, 'repair');
+      return undefined;
+    }
+  }
+
+  /** The range with events that add up to the contract's total; undefined where the index did not, and was rolled back. */
+  private async agreed(
+    read: ReadRange,
+    heads: ChainHeads,
+    signal: AbortSignal,
+  ): Promise<ReadRange | undefined> {
+    const { writer, verifier } = this.parts;
+    const { answer, contractTotal } = read;
+    const { state } = writer;
+    if (contractTotal === undefined || contractTotal === state.total + read.delta) return read;
+    const to = await rollBackToVerified(this.parts, state, { answer, contractTotal });
+    if (to) {
+      await this.undo(to, 'repair');
+      return undefined;
+    }
+    return verifier.mend(read, state.total, {
+      isFinal: answer.to <= heads.finalised.number,
+      signal,
+    });
   }
 
   /** The index is level with the chain: wallets are checked, then it may be called synced. */
@@ -182,23 +203,22 @@ export class IndexLoop {
     await writer.settled();
     const finalised = finalisedOf(this.indexed(), heads);
     if (finalised?.number !== writer.state.finalised?.number)
-      await writer.note({ finalised, verified: false, synced: false });
-    if (walletCheck.due(finalised)) {
-      const to = await inSpan(checkSpan, () => walletCheck.run(writer));
-      if (to) {
-        await this.follow({ kind: 'roll-back', to });
+      await writer.note({ finalised, synced: false });
+    if (walletCheck.due(writer)) {
+      const result = await inSpan(checkSpan, () => walletCheck.run(writer));
+      if (result.kind === 'roll-back') {
+        await this.undo(result.to, 'repair');
         return 'more';
       }
+      const { verifiedNumber } = result;
+      if (verifiedNumber !== undefined)
+        await writer.note({ finalised, verifiedNumber, synced: false });
     }
-    if (!writer.synced) await writer.note({ finalised, verified: false, synced: true });
+    if (!writer.synced) await writer.note({ finalised, synced: true });
     if (writer.state.halted) await writer.resume();
     this.progressed(heads);
     status.trouble = undefined;
     return 'level';
-  }
-
-  private async follow(resolution: Resolution): Promise<void> {
-    if (resolution.kind === 'roll-back') await this.undo(resolution.to, 'repair');
   }
 
   private async reorganise(): Promise<void> {
@@ -241,15 +261,20 @@ export class IndexLoop {
     status.verifiedNumber = state.verifiedNumber;
     status.synced = writer.synced;
     status.chainHeadNumber = heads.latest.number;
-    status.phase = writer.synced ? 'following' : 'backfilling';
+    if (!writer.state.halted) status.phase = writer.synced ? 'following' : 'backfilling';
     metrics.level(status);
   }
 }
 
+/** No range holds final blocks and others: the two are read in different ways. */
+function cutAt(final: bigint, range: BlockRange): BlockRange {
+  return range.from <= final && final < range.to ? { from: range.from, to: final } : range;
+}
+
 /** The range and the finalised block must be of one chain, or one of the two came from a node on another fork. */
 function requireFinalisedOnChain(answer: RangeAnswer, { finalised }: ChainHeads): void {
-  const header = answer.headers[Number(finalised.number - answer.from)];
-  if (header && finalised.number >= answer.from && header.hash !== finalised.hash)
+  const header = answer.headers.find(({ number }) => number === finalised.number);
+  if (header && header.hash !== finalised.hash)
     throw new RetryableError(
       'FORKED_ANSWER',
       `Block ${finalised.number} is ${header.hash} in one answer and finalised as ${finalised.hash} in another`,

@@ -1,3 +1,4 @@
+import { type Verification } from '#libs/chain';
 import { type BlockRef } from '#libs/domain';
 import { type Lead } from '../lead/lead.js';
 
@@ -18,6 +19,8 @@ export class IndexStatus {
   verifiedNumber: bigint | undefined;
   chainHeadNumber: bigint | undefined;
   synced = false;
+  /** By what events are vouched for; undefined before that is known. */
+  verification: Verification | undefined;
   /** Why nothing moves, in words for an operator; undefined while all is well. */
   trouble: string | undefined;
   /** When the loop last got anything done. */

@@ -26,7 +26,7 @@ export class IndexerMetrics {
     this.finalised = gauge('lowmark_index_finalised_block', 'Newest indexed block that is final');
     this.verified = gauge(
       'lowmark_index_verified_block',
-      'Newest block at which the balances add up to the contract’s total',
+      'Newest block up to which the events are vouched for',
     );
     this.isHalted = gauge('lowmark_index_halted', '1 when stopped by an error a person must mend');
     this.events = counter('lowmark_index_events_total', 'Staking events applied');
@@ -61,6 +61,7 @@ export class IndexerMetrics {
     this.chainHead.set(Number(status.chainHeadNumber ?? 0n));
     this.finalised.set(Number(status.finalised?.number ?? 0n));
     this.verified.set(Number(status.verifiedNumber ?? 0n));
+    this.isHalted.set(status.phase === 'halted' ? 1 : 0);
   }
 
   rolledBack(why: (typeof REASONS)[number], depth: number): void {

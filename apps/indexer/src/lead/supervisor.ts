@@ -2,7 +2,8 @@
  * Keeps one index loop running for years: prepares, takes the lead, turns the loop, waits out what passes, stops at what does not.
  *
  * Phases: starting -> standby (another leads) -> backfilling -> following; halted from any of them on an error that only a person
- * can mend. A halted indexer keeps the lead and its health page but touches nothing; a restart tries again from the stored head.
+ * can mend. A halted indexer keeps the lead and its health page but writes nothing; a restart tries again from the stored head. One
+ * that halted over what providers said asks them again now and then, and goes on where they have been mended.
  */
 import { AllEndpointsFailedError } from '#libs/chain';
 import { FencedError, type LeaderLock } from '#libs/db';
@@ -23,6 +24,8 @@ export interface SupervisorOptions {
   readonly standbyIntervalMs: number;
   /** The longest wait between two tries. */
   readonly maxBackoffMs: number;
+  /** After a halt over events that do not add up: how long until the chain is asked again, as a provider may have been mended. */
+  readonly haltedRetryMs: number;
 }
 
 export interface SupervisorParts {
@@ -38,7 +41,13 @@ export interface SupervisorParts {
 }
 
 /** Findings that rest on the word of one node: believed only when they stand after asking again. */
-const TO_CONFIRM = new Set(['DEEP_REORGANISATION', 'TOTAL_MISMATCH', 'WALLET_MISMATCH']);
+const TO_CONFIRM = new Set([
+  'DEEP_REORGANISATION',
+  'EVENTS_IN_DOUBT',
+  'NEGATIVE_BALANCE',
+  'TOTAL_MISMATCH',
+  'WALLET_MISMATCH',
+]);
 const CONFIRMATIONS = 3;
 
 export class Supervisor {
@@ -132,12 +141,26 @@ export class Supervisor {
         if (error instanceof PermanentError && !opened) throw error;
         if (error instanceof PermanentError && isConfirmed(error, failures)) {
           await this.halt(error);
-          await untilAborted(signal);
-          return;
+          if (!TO_CONFIRM.has(error.code)) {
+            await untilAborted(signal);
+            return;
+          }
+          await sleep(this.options.haltedRetryMs, signal);
+          await this.askAgain(signal);
+          continue;
         }
         await this.waitAfter(error, failures, signal);
       }
     }
+  }
+
+  /** What halted the index rests on the word of providers: it is looked at again, still halted until the chain is reached. */
+  private async askAgain(signal: AbortSignal): Promise<void> {
+    const { writer, clock, status, logger } = this.parts;
+    if (signal.aborted) return;
+    status.progressAtMs = clock.nowMs();
+    logger.info('Halted: asking the endpoints again');
+    await writer.reload();
   }
 
   private async waitAfter(error: unknown, failures: number, signal: AbortSignal): Promise<void> {

@@ -24,6 +24,7 @@ const wanted: PrepareSettings = {
   tokenDecimals: undefined,
   firstBlock: 1n,
   events: [{ event: 'Staked' }],
+  verification: 'auto',
 };
 
 let test: TestDatabase;
@@ -34,6 +35,9 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
+const BLOCK = { ...aBlock(0), parentHash: aBlock(0).hash };
+const aStatus = (): PrepareParts['status'] => ({ head: undefined, verification: undefined });
+
 /** A chain on which another process makes the index between this one's look at the database and its own. */
 function readerBehind(other: PrepareSettings): PrepareParts['reader'] {
   const settings = indexSettingsOf(other);
@@ -41,11 +45,15 @@ function readerBehind(other: PrepareSettings): PrepareParts['reader'] {
   return {
     verifyChainId: () => Promise.resolve(),
     hasCode: () => Promise.resolve(true),
-    headers: () => Promise.resolve([{ ...aBlock(0), parentHash: aBlock(0).hash }]),
+    headers: () => Promise.resolve([BLOCK]),
     token: async () => {
       await store.create(made);
       return { symbol: 'LOW', decimals: 18 };
     },
+    heads: () => Promise.resolve({ latest: BLOCK, finalised: BLOCK }),
+    stakeTotal: () => Promise.resolve(0n),
+    stakeBalances: () => Promise.resolve([0n]),
+    endpoints: ['node#1'],
   };
 }
 
@@ -57,7 +65,7 @@ describe('prepareIndex', () => {
     const { head } = await own.create(
       anInitialIndex({ fingerprint: fingerprintOf(settings), settings: { ...settings } }),
     );
-    const status: PrepareParts['status'] = { head: undefined };
+    const status = aStatus();
     const away = () => Promise.reject(new Error('no endpoint'));
     const reader = { ...readerBehind(wanted), verifyChainId: away };
     await expect(prepareIndex({ reader, store: own, logger, status }, wanted)).rejects.toThrow(
@@ -70,17 +78,13 @@ describe('prepareIndex', () => {
   it('refuses the index that another process has made meanwhile with other settings', async () => {
     const other = { ...wanted, events: [{ event: 'Deposited' }] };
     await expect(
-      prepareIndex(
-        { reader: readerBehind(other), store, logger, status: { head: undefined } },
-        wanted,
-      ),
+      prepareIndex({ reader: readerBehind(other), store, logger, status: aStatus() }, wanted),
     ).rejects.toMatchObject({
       code: 'SETTINGS_CHANGED',
       message: expect.stringContaining('STAKE_EVENTS was [{"event":"Deposited"}]'),
     });
-    await prepareIndex(
-      { reader: readerBehind(other), store, logger, status: { head: undefined } },
-      other,
-    );
+    const status = aStatus();
+    await prepareIndex({ reader: readerBehind(other), store, logger, status }, other);
+    expect(status.verification).toMatchObject({ mode: 'total' });
   });
 });

@@ -2,18 +2,34 @@
  * Everything that must be true before the first block is read: the endpoints are of the right chain, the contracts are there, and the
  * database holds either no index or one made with the same settings.
  */
-import { type ChainReader } from '#libs/chain';
+import {
+  type ChainReader,
+  chooseVerification,
+  readVerificationOffer,
+  type Verification,
+  type VerificationSetting,
+} from '#libs/chain';
 import { fingerprintOf, type IndexSettings, type IndexStore, requireSameSettings } from '#libs/db';
-import { type Address, PermanentError } from '#libs/domain';
+import { type Address, type BlockRef, PermanentError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 
 export interface PrepareParts {
-  readonly reader: Pick<ChainReader, 'verifyChainId' | 'hasCode' | 'headers' | 'token'>;
+  readonly reader: Pick<
+    ChainReader,
+    | 'verifyChainId'
+    | 'hasCode'
+    | 'headers'
+    | 'token'
+    | 'heads'
+    | 'stakeTotal'
+    | 'stakeBalances'
+    | 'endpoints'
+  >;
   readonly store: IndexStore;
   readonly logger: Logger;
   /** Is told how far the index is before the chain is asked: while no endpoint answers, that gets older. */
-  readonly status: Pick<IndexStatus, 'head'>;
+  readonly status: Pick<IndexStatus, 'head' | 'verification'>;
 }
 
 export interface PrepareSettings {
@@ -26,6 +42,7 @@ export interface PrepareSettings {
   readonly firstBlock: bigint;
   /** Canonical form of STAKE_EVENTS. */
   readonly events: unknown;
+  readonly verification: VerificationSetting;
 }
 
 /** What decides which rows the index holds. */
@@ -39,8 +56,25 @@ export function indexSettingsOf(wanted: PrepareSettings): IndexSettings {
   };
 }
 
-/** @throws PermanentError where a setting is wrong; RetryableError where the chain or the database does not answer */
-export async function prepareIndex(parts: PrepareParts, wanted: PrepareSettings): Promise<void> {
+/**
+ * @returns by what events are going to be vouched for
+ * @throws PermanentError where a setting is wrong; RetryableError where the chain or the database does not answer
+ */
+export async function prepareIndex(
+  parts: PrepareParts,
+  wanted: PrepareSettings,
+): Promise<Verification> {
+  const head = await prepareState(parts, wanted);
+  const offer = await readVerificationOffer(parts.reader, head);
+  const verification = chooseVerification(wanted.verification, offer);
+  parts.status.verification = verification;
+  const say = verification.mode === 'headers' ? 'warn' : 'info';
+  parts.logger[say](verification, `Events are verified by: ${verification.mode}`);
+  return verification;
+}
+
+/** @returns the head of the stored index, new or resumed */
+async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promise<BlockRef> {
   const { reader, store, logger, status } = parts;
   const settings = indexSettingsOf(wanted);
   const stored = await store.state();
@@ -61,7 +95,7 @@ export async function prepareIndex(parts: PrepareParts, wanted: PrepareSettings)
   }
   if (stored) {
     logger.info({ head: stored.head.number, synced: stored.syncedAt }, 'Resuming the index');
-    return;
+    return stored.head;
   }
   const [before] = await reader.headers([wanted.firstBlock - 1n]);
   if (!before)
@@ -86,4 +120,5 @@ export async function prepareIndex(parts: PrepareParts, wanted: PrepareSettings)
   // Another process may have been first meanwhile.
   requireSameSettings(made, settings);
   logger.info({ firstBlock: wanted.firstBlock, ...token }, 'A new index begins');
+  return made.head;
 }

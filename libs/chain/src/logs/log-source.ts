@@ -1,32 +1,28 @@
 /**
- * The logs of block ranges, never believed without proof: every answer comes with the header of its last block from the same
- * node, and blocks without logs are held against their blooms.
+ * The logs of block ranges. Every answer comes with the header of its last block from the same node; what a bloom, or the caller,
+ * puts in doubt is looked at a second time.
  */
 import { type Address } from '#libs/domain';
 import {
   AllEndpointsFailedError,
   LogsWithheldError,
+  NodeBehindError,
   RangeTooLargeError,
-  RpcTimeoutError,
   TransportError,
 } from '../errors/rpc.errors.js';
 import { type StakeEventSpec } from '../events/stake-event.js';
-import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
-import { EMPTY_BLOOM } from '../shape/header.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { BloomTrust } from './bloom-trust.js';
+import { differingBlocks } from './differing-blocks.js';
 import { EventDecoder } from './event-decoder.js';
 import { LogFilter } from './log-filter.js';
 import { type RangeAnswer, toRangeAnswer } from './range-answer.js';
 import { type BlockSpan, RangeReader, type RawReading } from './range-reader.js';
-import { SuspectBlocks } from './suspect-blocks.js';
+import { type SuspectBlock, SuspectBlocks } from './suspect-blocks.js';
 
 export interface LogSourceOptions {
   readonly contracts: readonly Address[];
   readonly events: readonly StakeEventSpec[];
-  /**
-   * `all`: the header of every block, so that every block's bloom is checked. `events`: only of the first, the last and blocks
-   * with events whose logs carry no time; far fewer calls on long quiet stretches, and no bloom to check them by.
-   */
-  readonly headers?: 'all' | 'events';
 }
 
 export interface FetchOptions {
@@ -34,24 +30,42 @@ export interface FetchOptions {
   readonly avoid?: readonly string[];
   /** `receipts` reads every block's receipts instead of asking for logs: slow, and a second opinion of the same node. */
   readonly by?: 'logs' | 'receipts';
+  /**
+   * `all` (default): the header of every block, linked to each other, and its bloom looked at. `events`: only of the last block and of
+   * those with events, which is enough where nothing can be reorganised and something else vouches for the range.
+   */
   readonly headers?: 'all' | 'events';
+  /** Blocks with events are looked at a second time, where nothing else would show that one of several is missing. */
+  readonly recount?: boolean;
+  /** How long to wait for endpoints that fail for now; see RunOptions. */
+  readonly patienceMs?: number;
   readonly signal?: AbortSignal;
 }
+
+type Asked = Required<Pick<FetchOptions, 'avoid' | 'by' | 'headers' | 'recount'>> &
+  Pick<FetchOptions, 'patienceMs' | 'signal'>;
+
+/** How often the same question goes to an endpoint that left out logs, before its receipts are read. */
+const ASKED_AGAIN = 2;
 
 export class LogSource {
   private readonly filter: LogFilter;
   private readonly reader: RangeReader;
   private readonly suspects: SuspectBlocks;
-  /** Whether this chain fills its blooms; unknown until one is seen that is not zero, or a log where it is. */
-  private blooms: 'unknown' | 'filled' | 'absent' = 'unknown';
+  private readonly blooms = new BloomTrust();
 
   constructor(
     private readonly pool: RpcPool,
-    private readonly options: LogSourceOptions,
+    { contracts, events }: LogSourceOptions,
   ) {
-    this.filter = new LogFilter(options.contracts, options.events);
-    this.reader = new RangeReader(this.filter, new EventDecoder(options.events));
+    this.filter = new LogFilter(contracts, events);
+    this.reader = new RangeReader(this.filter, new EventDecoder(events));
     this.suspects = new SuspectBlocks(pool, this.filter);
+  }
+
+  /** The names of all endpoints, in order of preference. */
+  get endpoints(): readonly string[] {
+    return this.pool.endpoints;
   }
 
   /**
@@ -59,20 +73,15 @@ export class LogSource {
    * @throws RangeTooLargeError for whatever a smaller range may cure, unless the range is one block
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
-  async fetch(range: BlockSpan, options: FetchOptions = {}): Promise<RangeAnswer> {
-    const { from, to } = range;
-    const { avoid = [], by = 'logs', signal } = options;
+  async fetch({ from, to }: BlockSpan, options: FetchOptions = {}): Promise<RangeAnswer> {
     const span = { from, to };
-    const attempt = (session: RpcSession): Promise<RangeAnswer> =>
-      this.attempt(session, span, { ...options, avoid, by });
-    const run = (more: RunOptions): Promise<RangeAnswer> =>
-      this.pool.run(attempt, { avoid, signal, ...more });
+    const asked: Asked = { avoid: [], by: 'logs', headers: 'all', recount: false, ...options };
     try {
-      return await run({});
+      return await this.ask(span, asked);
     } catch (error) {
       if (!(error instanceof AllEndpointsFailedError)) throw error;
       const withheld = error.failures.find((failure) => failure instanceof LogsWithheldError);
-      if (withheld && by === 'logs') return this.fromReceiptsOf(withheld.endpoint, span, options);
+      if (withheld && asked.by === 'logs') return this.askAgain(withheld.endpoint, span, asked);
       const narrow =
         from < to ? error.failures.find((failure) => failure.sizeMayExplain) : undefined;
       if (!narrow) throw error;
@@ -83,39 +92,59 @@ export class LogSource {
     }
   }
 
-  /** No endpoint is left but one whose logs are incomplete: its receipts can be checked for completeness, its logs cannot. */
-  private fromReceiptsOf(
-    endpoint: string,
-    span: BlockSpan,
-    { avoid = [], signal }: FetchOptions,
-  ): Promise<RangeAnswer> {
-    const attempt = (session: RpcSession): Promise<RangeAnswer> =>
-      this.attempt(session, span, { avoid, by: 'receipts', ...(signal ? { signal } : {}) });
-    return this.pool.run(attempt, { only: endpoint, signal });
+  /**
+   * Asks for the same blocks again, of which only the logs and the last header are read.
+   * @param options `avoid` says whose word does not count as a second one
+   * @returns the blocks in which the events differ, ascending; empty where both answers are the same
+   * @throws as `fetch` does
+   */
+  async compare(answer: RangeAnswer, options: FetchOptions): Promise<bigint[]> {
+    const { avoid = [], patienceMs, signal } = options;
+    return this.pool.run(
+      async (session) => {
+        const { blocks, headers } = await this.reader.byLogs(session, answer, 'last');
+        if (headers.at(-1)?.hash !== answer.head.hash) {
+          const what = `has another block ${answer.to.toString()} than ${answer.endpoint}`;
+          throw new NodeBehindError(what, { endpoint: session.endpoint });
+        }
+        return differingBlocks(answer.blocks, blocks);
+      },
+      { avoid, signal, ...(patienceMs !== undefined && { patienceMs }) },
+    );
   }
 
-  private async attempt(
-    session: RpcSession,
-    span: BlockSpan,
-    options: FetchOptions & { readonly avoid: readonly string[]; readonly by: 'logs' | 'receipts' },
-  ): Promise<RangeAnswer> {
+  /** Every endpoint left out logs: the same question again, which is often answered in full, then the receipts. */
+  private async askAgain(endpoint: string, span: BlockSpan, asked: Asked): Promise<RangeAnswer> {
+    for (let tries = 0; tries < ASKED_AGAIN; tries++) {
+      try {
+        return await this.ask(span, asked, endpoint);
+      } catch (error) {
+        const again =
+          error instanceof AllEndpointsFailedError &&
+          error.failures.some((failure) => failure instanceof LogsWithheldError);
+        if (!again) throw error;
+      }
+    }
+    return this.ask(span, { ...asked, by: 'receipts' }, endpoint);
+  }
+
+  private ask(span: BlockSpan, asked: Asked, only?: string): Promise<RangeAnswer> {
+    const { avoid, patienceMs, signal } = asked;
+    return this.pool.run((session) => this.attempt(session, span, asked), {
+      avoid,
+      signal,
+      ...(only !== undefined && { only }),
+      ...(patienceMs !== undefined && { patienceMs }),
+    });
+  }
+
+  private async attempt(session: RpcSession, span: BlockSpan, asked: Asked): Promise<RangeAnswer> {
     try {
       const reading =
-        options.by === 'receipts'
+        asked.by === 'receipts'
           ? await this.reader.byReceipts(session, span)
-          : await this.reader.byLogs(
-              session,
-              span,
-              options.headers ?? this.options.headers ?? 'all',
-            );
-      this.learnBlooms(session, reading);
-      if (options.by === 'logs') {
-        await this.verify(session, span, {
-          reading,
-          avoid: options.avoid,
-          signal: options.signal,
-        });
-      }
+          : await this.reader.byLogs(session, span, asked.headers);
+      if (asked.by === 'logs') await this.verify(session, span, { reading, asked });
       return toRangeAnswer(span, { endpoint: session.endpoint, ...reading });
     } catch (error) {
       throw this.sized(error, session, span);
@@ -125,39 +154,56 @@ export class LogSource {
   private async verify(
     session: RpcSession,
     span: BlockSpan,
-    context: {
-      readonly reading: RawReading;
-      readonly avoid: readonly string[];
-      readonly signal: AbortSignal | undefined;
-    },
+    { reading, asked }: { readonly reading: RawReading; readonly asked: Asked },
   ): Promise<void> {
-    const { headers, blocks, events } = context.reading;
-    const byNumber = new Map(blocks.map((block) => [BigInt(block.number), block]));
-    const suspects = headers
-      .filter((header) => header.logsBloom !== EMPTY_BLOOM)
-      .map((header) => ({ header, block: byNumber.get(header.number) }))
-      .filter(({ header, block }) => this.filter.isSuspect(header.logsBloom, block?.seen))
-      .map(({ header, block }) => ({ header, logs: block?.logs ?? 0 }));
-    if (suspects.length > 0) await this.suspects.verify(session, suspects, context);
+    const { headers, blocks, events } = reading;
+    const busy = new Set(blocks.map(({ number }) => number));
+    if (this.blooms.learn(headers, busy)) {
+      this.pool.warn(session.endpoint, 'BLOOMS_ABSENT', BLOOMS_ABSENT);
+    }
+    const looksAtBlooms = asked.headers === 'all' && this.blooms.isUseful;
+    const hints = looksAtBlooms ? this.hinted(reading) : [];
+    const recounted = asked.recount ? this.recounted(reading, hints) : [];
+    const { avoid, signal } = asked;
+    if (hints.length + recounted.length > 0) {
+      await this.suspects.verify(session, [...hints, ...recounted], { avoid, signal });
+    }
+    if (looksAtBlooms && this.blooms.judge(headers.length, hints.length)) {
+      this.pool.warn(session.endpoint, 'BLOOMS_WORTHLESS', BLOOMS_WORTHLESS);
+    }
     const head = headers.at(-1);
-    const busy = headers.some((header) => header.transactions > 0);
-    if (events === 0 && busy && head && this.blooms !== 'filled') {
-      await this.suspects.verifyEmpty(session, span, { ...context, head });
+    const hasTransactions = headers.some((header) => header.transactions > 0);
+    const unseen = asked.headers === 'all' && events === 0 && hasTransactions;
+    if (unseen && head && !this.blooms.isFilled) {
+      await this.suspects.verifyEmpty(session, span, { avoid, signal, head });
     }
   }
 
-  private learnBlooms(session: RpcSession, { headers, bloomless }: RawReading): void {
-    if (bloomless && this.blooms !== 'absent') {
-      this.blooms = 'absent';
-      this.pool.warn(
-        session.endpoint,
-        'BLOOMS_ABSENT',
-        'This chain does not fill the blooms of its blocks: empty ranges are confirmed by a second endpoint where there is one',
-      );
-    }
-    if (this.blooms === 'unknown' && headers.some((header) => header.logsBloom !== EMPTY_BLOOM)) {
-      this.blooms = 'filled';
-    }
+  /** Blocks whose bloom speaks of events that the answer lacks, or denies some that it has. */
+  private hinted({ headers, blocks, denied }: RawReading): SuspectBlock[] {
+    const byNumber = new Map(blocks.map((block) => [BigInt(block.number), block]));
+    return headers
+      .map((header) => ({ header, block: byNumber.get(header.number) }))
+      .filter(
+        ({ header, block }) =>
+          denied.has(Number(header.number)) || this.filter.isSuspect(header.logsBloom, block?.seen),
+      )
+      .map(({ header, block }) => ({ header, logs: block?.logs ?? 0 }));
+  }
+
+  /** Blocks with events that no hint is about already. */
+  private recounted(
+    { headers, blocks }: RawReading,
+    hints: readonly SuspectBlock[],
+  ): SuspectBlock[] {
+    const hinted = new Set(hints.map(({ header }) => Number(header.number)));
+    const logs = new Map(blocks.map((block) => [block.number, block.logs]));
+    return headers.flatMap((header) => {
+      const count = logs.get(Number(header.number));
+      return count === undefined || hinted.has(Number(header.number))
+        ? []
+        : [{ header, logs: count }];
+    });
   }
 
   /** A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint. */
@@ -165,12 +211,6 @@ export class LogSource {
     if (error instanceof LogsWithheldError) {
       this.pool.warn(endpoint, error.code, error.message);
       return error;
-    }
-    if (from < to && error instanceof RpcTimeoutError) {
-      return new RangeTooLargeError('the range took too long', {
-        endpoint: error.endpoint,
-        cause: error,
-      });
     }
     if (from === to && error instanceof RangeTooLargeError) {
       return new TransportError(`block ${from.toString()} alone is too large`, {
@@ -181,3 +221,8 @@ export class LogSource {
     return error;
   }
 }
+
+const BLOOMS_ABSENT =
+  'This chain does not fill the blooms of its blocks: empty ranges are confirmed by a second endpoint where there is one';
+const BLOOMS_WORTHLESS =
+  'The blooms of this chain speak of events that are not there: they are not looked at any more';

@@ -1,4 +1,4 @@
-import { type BlockDeltas, type BlockHeader, type BlockRef } from '#libs/domain';
+import { type BlockDeltas, type BlockHash, type BlockHeader, type BlockRef } from '#libs/domain';
 import { type FullHeader } from '../shape/header.js';
 import { type BlockLogs } from './range-logs.js';
 
@@ -8,13 +8,13 @@ export interface RangeAnswer {
   readonly to: bigint;
   /** The endpoint that answered. */
   readonly endpoint: string;
-  /** The header of `from`. */
-  readonly first: BlockHeader;
+  /** Of `from`: the hash of the block before the range. Undefined where that header was not read. */
+  readonly parentHash: BlockHash | undefined;
   /** The header of `to`. */
   readonly head: BlockHeader;
   /** Blocks in which something happened, ascending. */
   readonly blocks: readonly BlockDeltas[];
-  /** Every block of the range; with `headers: 'events'` the first, the last and those with events. Ascending. */
+  /** Every block of the range; with `headers: 'events'` those with events and the last. Ascending. */
   readonly headers: readonly BlockRef[];
   /** Logs read. */
   readonly events: number;
@@ -25,7 +25,7 @@ export interface RangeAnswer {
 /** What was read for an answer. */
 export interface RangeReading {
   readonly endpoint: string;
-  /** Ascending; the first is that of `from`, the last that of `to`. */
+  /** Ascending; the last is that of `to`. */
   readonly headers: readonly FullHeader[];
   readonly blocks: readonly BlockLogs[];
   readonly events: number;
@@ -37,20 +37,10 @@ export function toRangeAnswer(
   reading: RangeReading,
 ): RangeAnswer {
   const { endpoint, blocks, events, bytes } = reading;
-  const refs = new Map<bigint, BlockRef>();
-  for (const { number, hash, timestampSeconds } of reading.headers) {
-    refs.set(number, { number, hash, timestampSeconds });
-  }
-  for (const block of blocks) {
-    const number = BigInt(block.number);
-    if (!refs.has(number)) {
-      refs.set(number, { number, hash: block.hash, timestampSeconds: timeOf(block) });
-    }
-  }
   return {
     ...range,
     endpoint,
-    first: headerOf(reading.headers[0]),
+    parentHash: reading.headers.find(({ number }) => number === range.from)?.parentHash,
     head: headerOf(reading.headers.at(-1)),
     blocks: blocks
       .filter((block) => block.deltas.length > 0)
@@ -59,7 +49,11 @@ export function toRangeAnswer(
         timestampSeconds: timeOf(block),
         deltas: block.deltas,
       })),
-    headers: [...refs.values()].sort((a, b) => (a.number < b.number ? -1 : 1)),
+    headers: reading.headers.map(({ number, hash, timestampSeconds }) => ({
+      number,
+      hash,
+      timestampSeconds,
+    })),
     events,
     bytes,
   };

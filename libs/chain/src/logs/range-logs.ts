@@ -3,7 +3,7 @@
  */
 import { type BlockHash, type StakeDelta } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
-import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
+import { type FullHeader } from '../shape/header.js';
 import { hash, isRecord, quantity, smallQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
 import { type LogFilter } from './log-filter.js';
@@ -25,8 +25,8 @@ export interface RangeLogs {
   /** Ascending. */
   readonly blocks: BlockLogs[];
   readonly events: number;
-  /** A log came from a block whose bloom is all zero: this chain does not fill blooms. */
-  readonly bloomless: boolean;
+  /** Numbers of blocks whose bloom denies logs that were given. */
+  readonly denied: ReadonlySet<number>;
 }
 
 export interface RangeLogsContext {
@@ -52,13 +52,12 @@ export function readRangeLogs(logs: unknown, context: RangeLogsContext): RangeLo
     if (!isRecord(log)) throw malformed('a log is not an object', context);
     cursor.read(log);
   }
-  let bloomless = false;
+  const denied = new Set<number>();
   for (const { number, seen } of cursor.blocks) {
     const bloom = context.headers.get(number)?.logsBloom;
-    if (bloom === EMPTY_BLOOM) bloomless = true;
-    else if (bloom !== undefined) requireInBloom(bloom, seen, number, context);
+    if (bloom !== undefined && !isInBloom(bloom, seen, context.filter)) denied.add(number);
   }
-  return { blocks: cursor.blocks, events: logs.length, bloomless };
+  return { blocks: cursor.blocks, events: logs.length, denied };
 }
 
 /**
@@ -162,20 +161,15 @@ function openBlock(
   };
 }
 
-function requireInBloom(
-  bloom: string,
-  seen: ReadonlySet<string>,
-  number: number,
-  context: RangeLogsContext,
-): void {
-  const { filter } = context;
+/** Whether a bloom holds all addresses and topics of logs of ours. */
+function isInBloom(bloom: string, seen: ReadonlySet<string>, filter: LogFilter): boolean {
   const addresses = filter.addresses.filter((address) => seen.has(address));
   const topics = filter.topics.filter((topic) => seen.has(topic));
   const address = addresses[0] ?? '';
-  const vouched =
+  return (
     addresses.every((item) => filter.inBloom(bloom, item, topics[0] ?? '')) &&
-    topics.every((item) => filter.inBloom(bloom, address, item));
-  if (!vouched) throw malformed(`block ${number} has logs that its bloom denies`, context);
+    topics.every((item) => filter.inBloom(bloom, address, item))
+  );
 }
 
 function malformed(what: string, { endpoint }: RangeLogsContext): MalformedAnswerError {

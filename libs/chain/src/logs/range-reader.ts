@@ -3,11 +3,11 @@ import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { type FullHeader, parseHeaderOf } from '../shape/header.js';
-import { toQuantity } from '../shape/hex.js';
+import { isRecord, quantity, toQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
 import { requireChain } from './header-chain.js';
 import { type LogFilter } from './log-filter.js';
-import { type BlockLogs, readRangeLogs, type RangeLogs } from './range-logs.js';
+import { readRangeLogs, type RangeLogs } from './range-logs.js';
 import { ourLogsOfReceipts } from './receipt-logs.js';
 
 export interface BlockSpan {
@@ -15,7 +15,11 @@ export interface BlockSpan {
   readonly to: bigint;
 }
 
+/** Which headers are read: of every block, of the last one and those with events, or of the last one only. */
+export type HeadersOf = 'all' | 'events' | 'last';
+
 export interface RawReading extends RangeLogs {
+  /** Ascending; the last is that of `to`. */
   readonly headers: readonly FullHeader[];
   readonly bytes: number;
 }
@@ -29,29 +33,29 @@ export class RangeReader {
     private readonly decoder: EventDecoder,
   ) {}
 
-  /** One batch: the logs, the header of the last block, which proves that this node has it, and the other headers. */
-  async byLogs(
-    session: RpcSession,
-    span: BlockSpan,
-    headersOf: 'all' | 'events',
-  ): Promise<RawReading> {
-    const numbers = lastFirst(span, headersOf);
+  /**
+   * The logs in one request with the header of the last block, which proves that this node has it. With `events` the headers of
+   * the blocks with events follow: a log's time is believed only where its block's header has the same.
+   */
+  async byLogs(session: RpcSession, span: BlockSpan, headersOf: HeadersOf): Promise<RawReading> {
+    const numbers = headersOf === 'all' ? lastFirst(span) : [span.to];
     const logsCall = { method: 'eth_getLogs', params: [this.filter.forRange(span.from, span.to)] };
     const answer = await session.batch([logsCall, ...numbers.map(headerCall)]);
     const logs = valueOf(answer.results[0]);
-    const headers = readHeaders(numbers, answer.results.slice(1), session.endpoint);
-    const read = this.read(logs, { session, span, headers });
-    const missing = read.blocks.filter((block) => block.timestampSeconds === undefined);
-    if (missing.length === 0) return { ...read, headers, bytes: answer.bytes };
-    const more = await this.headersOfBlocks(session, missing);
-    const all = [...headers, ...more.headers].sort((a, b) => (a.number < b.number ? -1 : 1));
-    requireChain(all, session.endpoint);
-    return { ...read, headers: all, bytes: answer.bytes + more.bytes };
+    let headers = readHeaders(numbers, answer.results.slice(1), session.endpoint);
+    let { bytes } = answer;
+    if (headersOf === 'events') {
+      const more = await this.headersOfEvents(session, logs, span);
+      headers = [...more.headers, ...headers];
+      requireChain(headers, session.endpoint);
+      bytes += more.bytes;
+    }
+    return { ...this.read(logs, { session, span, headers }), headers, bytes };
   }
 
   /** The same from the receipts of every block. */
   async byReceipts(session: RpcSession, span: BlockSpan): Promise<RawReading> {
-    const numbers = lastFirst(span, 'all');
+    const numbers = lastFirst(span);
     const answer = await session.batch(numbers.map(headerCall));
     const headers = readHeaders(numbers, answer.results, session.endpoint);
     const logs: unknown[] = [];
@@ -62,13 +66,14 @@ export class RangeReader {
       bytes += receipts.bytes;
       for (const [index, header] of part.entries()) {
         const context = { endpoint: session.endpoint, filter: this.filter };
-        logs.push(...ourLogsOfReceipts(valueOf(receipts.results[index]), header, context));
+        logs.push(...ourLogsOfReceipts(valueOf(receipts.results[index]), header, context).ours);
       }
     }
     return { ...this.read(logs, { session, span, headers }), headers, bytes };
   }
 
-  private read(
+  /** An answer that is already here: what one request at the chain's tip brought. */
+  read(
     logs: unknown,
     parts: {
       readonly session: RpcSession;
@@ -87,25 +92,17 @@ export class RangeReader {
     });
   }
 
-  /** For nodes whose logs carry no time. */
-  private async headersOfBlocks(
+  private async headersOfEvents(
     session: RpcSession,
-    blocks: readonly BlockLogs[],
+    logs: unknown,
+    span: BlockSpan,
   ): Promise<{ headers: FullHeader[]; bytes: number }> {
-    const numbers = blocks.map((block) => BigInt(block.number));
-    const answer = await session.batch(numbers.map(headerCall));
-    const headers = readHeaders(numbers, answer.results, session.endpoint);
-    for (const [index, block] of blocks.entries()) {
-      const header = headers[index];
-      if (header?.hash !== block.hash) {
-        throw new MalformedAnswerError(
-          `the logs of block ${block.number} are from another fork than its header`,
-          { endpoint: session.endpoint },
-        );
-      }
-      block.timestampSeconds = header.timestampSeconds;
-    }
-    return { headers, bytes: answer.bytes };
+    const numbers = blockNumbersOf(logs, span, session.endpoint).filter(
+      (number) => number !== span.to,
+    );
+    if (numbers.length === 0) return { headers: [], bytes: 0 };
+    const { results, bytes } = await session.batch(numbers.map(headerCall));
+    return { headers: readHeaders(numbers, results, session.endpoint), bytes };
   }
 }
 
@@ -117,14 +114,26 @@ export function receiptsCall(header: FullHeader): RpcCall {
   return { method: 'eth_getBlockReceipts', params: [toQuantity(header.number)] };
 }
 
-function lastFirst({ from, to }: BlockSpan, headersOf: 'all' | 'events'): bigint[] {
-  if (from === to) return [to];
-  if (headersOf === 'events') return [to, from];
+/** The last block first: its header shares a request with the logs. */
+function lastFirst({ from, to }: BlockSpan): bigint[] {
   return [to, ...Array.from({ length: Number(to - from) }, (_, index) => from + BigInt(index))];
 }
 
+/** The blocks that logs say they are from, each once; everything else about the logs is checked later. */
+function blockNumbersOf(logs: unknown, { from, to }: BlockSpan, endpoint: string): bigint[] {
+  if (!Array.isArray(logs)) throw new MalformedAnswerError('the logs are not a list', { endpoint });
+  const texts = new Set<unknown>();
+  for (const log of logs as unknown[]) if (isRecord(log)) texts.add(log['blockNumber']);
+  return [...texts].map((text) => {
+    const number = quantity(text);
+    if (number !== undefined && number >= from && number <= to) return BigInt(number);
+    const what = 'a log lacks a valid blockNumber, or is from outside the range';
+    throw new MalformedAnswerError(what, { endpoint });
+  });
+}
+
 /** @returns ascending. @throws NodeBehindError where a block is missing, MalformedAnswerError where they are not one chain */
-function readHeaders(
+export function readHeaders(
   numbers: readonly bigint[],
   results: readonly RpcResult[],
   endpoint: string,

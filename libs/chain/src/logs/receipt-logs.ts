@@ -4,17 +4,25 @@ import { bytes, hash, isRecord } from '../shape/hex.js';
 import { bloomBits, bloomOf, type BloomBits, isWithin } from './bloom.js';
 import { type LogFilter } from './log-filter.js';
 
+export interface ReceiptLogs {
+  /** Those of ours as they came, in order; everything about them is checked later, as with eth_getLogs. */
+  readonly ours: readonly unknown[];
+  /**
+   * The header's bloom holds nothing but what the receipts show. Where it holds more, logs are missing, or the chain's blooms hold
+   * what no receipt shows, as those of ZK Stack chains do (matter-labs/zksync-era, pull request 2633).
+   */
+  readonly explainsBloom: boolean;
+}
+
 /**
- * Our logs of one block out of eth_getBlockReceipts. The bloom of all the receipts' logs must hold every bit of the header's:
- * with that a whole answer is told from a thinned one, which eth_getLogs does not allow.
- * @returns the logs of ours as they came, in order; everything about them is checked later, as with eth_getLogs
+ * Our logs of one block out of eth_getBlockReceipts.
  * @throws MalformedAnswerError, NodeBehindError
  */
 export function ourLogsOfReceipts(
   receipts: unknown,
   header: FullHeader,
   context: { readonly endpoint: string; readonly filter: LogFilter },
-): unknown[] {
+): ReceiptLogs {
   const { endpoint, filter } = context;
   const block = `block ${header.number.toString()}`;
   if (receipts === null) throw new NodeBehindError(`has no receipts of ${block}`, { endpoint });
@@ -36,12 +44,9 @@ export function ourLogsOfReceipts(
     const [address, topic0] = parts as [string, string | undefined];
     if (topic0 !== undefined && filter.isOurs(address.toLowerCase(), topic0)) ours.push(log);
   }
-  if (header.logsBloom !== EMPTY_BLOOM && !isWithin(header.logsBloom, bloomOf(items.values()))) {
-    throw new MalformedAnswerError(`the receipts of ${block} lack logs that its bloom holds`, {
-      endpoint,
-    });
-  }
-  return ours;
+  const explainsBloom =
+    header.logsBloom === EMPTY_BLOOM || isWithin(header.logsBloom, bloomOf(items.values()));
+  return { ours, explainsBloom };
 }
 
 function* logsOf(

@@ -1,4 +1,7 @@
-/** Blocks whose bloom speaks of events that the answer did not bring: the truth about them from elsewhere. */
+/**
+ * A second look at blocks: how many logs of ours they have, by another source than the answer in doubt. Another endpoint comes first,
+ * then the same one's receipts, then the same question again.
+ */
 import {
   AllEndpointsFailedError,
   LogsWithheldError,
@@ -29,14 +32,16 @@ export interface CheckOptions {
 const RECEIPTS_AT_ONCE = 25;
 
 export class SuspectBlocks {
+  private saidUnexplained = false;
+
   constructor(
     private readonly pool: RpcPool,
     private readonly filter: LogFilter,
   ) {}
 
   /**
-   * Asks a second endpoint for each block by its hash, else the same one for the receipts, else the same one again.
-   * @throws LogsWithheldError where a block has more logs of ours than the answer held
+   * Returns where the second look finds as many logs in each block as the answer held.
+   * @throws LogsWithheldError where a block has more, MalformedAnswerError where it has fewer
    */
   async verify(
     session: RpcSession,
@@ -47,16 +52,19 @@ export class SuspectBlocks {
       (await this.fromAnother(session, suspects, options)) ??
       (await this.fromReceipts(session, suspects)) ??
       (await this.byHash(session, suspects));
+    const { endpoint } = session;
     for (const [index, { header, logs }] of suspects.entries()) {
-      if ((counts[index] ?? 0) > logs) {
-        throw new LogsWithheldError(header.number, { endpoint: session.endpoint });
-      }
+      const count = counts[index] ?? 0;
+      if (count > logs) throw new LogsWithheldError(header.number, { endpoint });
+      if (count === logs) continue;
+      const what = `gave ${logs} logs for block ${header.number.toString()}, a second look ${count}`;
+      throw new MalformedAnswerError(what, { endpoint });
     }
   }
 
   /**
-   * For chains that do not fill their blooms: a second endpoint must find the range empty too. Where none can answer, the range
-   * passes with a warning; the comparison with the contract's total remains.
+   * For chains whose blooms say nothing: a second endpoint must find the range empty too. Where none can answer, the range
+   * passes with a warning; what else vouches for it remains.
    */
   async verifyEmpty(
     session: RpcSession,
@@ -125,7 +133,10 @@ export class SuspectBlocks {
     });
   }
 
-  /** @returns undefined where the node has no such method, or its answer is too large */
+  /**
+   * @returns undefined where the node has no such method, its answer is too large, or the receipts show fewer logs than the bloom
+   * speaks of: then they prove nothing
+   */
   private async fromReceipts(
     session: RpcSession,
     suspects: readonly SuspectBlock[],
@@ -136,8 +147,17 @@ export class SuspectBlocks {
       for (let at = 0; at < suspects.length; at += RECEIPTS_AT_ONCE) {
         const part = suspects.slice(at, at + RECEIPTS_AT_ONCE);
         const { results } = await session.batch(part.map(({ header }) => receiptsCall(header)));
-        for (const [index, { header }] of part.entries()) {
-          counts.push(ourLogsOfReceipts(valueOf(results[index]), header, context).length);
+        for (const [index, { header, logs }] of part.entries()) {
+          const { ours, explainsBloom } = ourLogsOfReceipts(
+            valueOf(results[index]),
+            header,
+            context,
+          );
+          if (!explainsBloom && ours.length <= logs) {
+            this.sayUnexplained(session, header);
+            return undefined;
+          }
+          counts.push(ours.length);
         }
       }
       return counts;
@@ -145,6 +165,17 @@ export class SuspectBlocks {
       if (error instanceof RpcRefusedError || error instanceof RangeTooLargeError) return undefined;
       throw error;
     }
+  }
+
+  /** Once: a chain whose blooms hold more than its receipts show does so in every block. */
+  private sayUnexplained({ endpoint }: RpcSession, { number }: FullHeader): void {
+    if (this.saidUnexplained) return;
+    this.saidUnexplained = true;
+    this.pool.warn(
+      endpoint,
+      'BLOOM_UNEXPLAINED',
+      `The bloom of block ${number.toString()} holds what neither its logs nor its receipts show. Blooms are hints on this chain, no more`,
+    );
   }
 
   private isOurs(log: unknown, header: FullHeader): boolean {

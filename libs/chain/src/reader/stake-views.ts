@@ -16,6 +16,9 @@ export interface FigureOptions {
   readonly avoid?: readonly string[];
   /** Told of the endpoint that gave the figure. */
   readonly saidBy?: (endpoint: string) => void;
+  /** How long to wait for endpoints that fail for now; see RunOptions. */
+  readonly patienceMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** For trying a balance view: an address that no contract refuses, as some refuse zero. */
@@ -92,7 +95,7 @@ export class StakeViews {
   private async read(
     calls: readonly ContractCall[],
     block: BlockRef,
-    { avoid = [], saidBy }: FigureOptions = {},
+    { avoid = [], saidBy, patienceMs, signal }: FigureOptions = {},
   ): Promise<bigint[] | undefined> {
     try {
       return await this.pool.run(
@@ -101,7 +104,7 @@ export class StakeViews {
           saidBy?.(session.endpoint);
           return values;
         },
-        { avoid },
+        { avoid, signal, ...(patienceMs !== undefined && { patienceMs }) },
       );
     } catch (error) {
       if (error instanceof ExecutionRevertedError) return undefined;

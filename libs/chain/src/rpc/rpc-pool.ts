@@ -48,6 +48,8 @@ export interface RunOptions {
   readonly only?: string;
   /** False: do not wait for an endpoint to come back. */
   readonly patient?: boolean;
+  /** How long the question may wait for endpoints that fail for now; Infinity needs a signal. Default: the pool's. */
+  readonly patienceMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -25,6 +25,7 @@ import {
 import { FencedError, HeadMovedError, IndexMissingError } from './index-store.error.js';
 import { MOVE_BACK, UNDO_CHANGES } from './rollback.statements.js';
 import * as sql from './statements.js';
+import { type WalletPage } from './wallet-page.js';
 
 /** Shorter than the silence after which another may take the lead, longer than a live program leaves a transaction alone. */
 const STALLED_MS = 5000;
@@ -135,6 +136,25 @@ export class IndexStore {
     const points = Array.from({ length: count }, () => randomBytes(20));
     const rows = await this.database.query<{ wallet: string | null }>(sql.SAMPLE_WALLETS, [points]);
     return rows.flatMap(({ wallet }) => (wallet === null ? [] : [addressOf(wallet)]));
+  }
+
+  /**
+   * A page of the wallets whose balance changed in the blocks above `above` and up to `block`, in the order of their addresses.
+   * @returns fewer than `limit` on the last page only
+   */
+  async changedWallets({
+    above,
+    block,
+    after,
+    limit,
+  }: WalletPage & { readonly above: bigint }): Promise<Address[]> {
+    const rows = await this.database.query<{ wallet: string }>(sql.CHANGED_WALLETS, [
+      above,
+      block,
+      Buffer.from(after?.slice(2) ?? '', 'hex'),
+      limit,
+    ]);
+    return rows.map(({ wallet }) => addressOf(wallet));
   }
 
   /** The remembered blocks from a number on, ascending. */

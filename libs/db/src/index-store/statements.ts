@@ -67,6 +67,13 @@ export const SAMPLE_WALLETS: Statement = {
     FROM unnest($1::bytea[]) AS p (point)`,
 };
 
+/** Wallets whose balance changed in the blocks above $1 and up to $2, from the one after $3 on, $4 at the most. */
+export const CHANGED_WALLETS: Statement = {
+  name: 'index_changed_wallets',
+  text: `SELECT DISTINCT ON (wallet) encode(wallet, 'hex') AS wallet FROM staking.balance_change
+    WHERE block > $1 AND block <= $2 AND wallet > $3 ORDER BY wallet LIMIT $4`,
+};
+
 export const BLOCKS_FROM: Statement = {
   name: 'index_blocks',
   text: `SELECT number, encode(hash, 'hex') AS hash, seconds FROM staking.block WHERE number >= $1 ORDER BY number`,

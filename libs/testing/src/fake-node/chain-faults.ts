@@ -18,9 +18,10 @@ export async function applyChainFault(
   if (fault.kind === 'lagging') {
     return lag((await context.head()) - fault.blocks, calls, { answers, context });
   }
-  if (fault.kind === 'zero-blooms') {
+  if (fault.kind === 'zero-blooms' || fault.kind === 'full-blooms') {
+    const digit = fault.kind === 'zero-blooms' ? '0' : 'f';
     return changeBlocks(answers, calls, (block) => {
-      if (typeof block['logsBloom'] === 'string') block['logsBloom'] = `0x${'0'.repeat(512)}`;
+      if (typeof block['logsBloom'] === 'string') block['logsBloom'] = `0x${digit.repeat(512)}`;
       return true;
     });
   }
@@ -34,7 +35,12 @@ export async function applyChainFault(
   return applyLogFault(fault, calls, answers);
 }
 
-type LogFault = Exclude<ChainFault, { kind: 'lagging' | 'zero-blooms' | 'broken-chain' }>;
+type LogFault = Exclude<
+  ChainFault,
+  {
+    kind: 'lagging' | 'zero-blooms' | 'full-blooms' | 'broken-chain';
+  }
+>;
 
 function applyLogFault(
   fault: LogFault,

@@ -90,6 +90,8 @@ export type ChainFault =
   | { readonly kind: 'no-log-timestamps' }
   | { readonly kind: 'wrong-log-timestamps' }
   | { readonly kind: 'zero-blooms' }
+  /** Every bloom speaks of every event. */
+  | { readonly kind: 'full-blooms' }
   /** The header of `block` names another parent. */
   | { readonly kind: 'broken-chain'; readonly block: bigint };
 
@@ -134,5 +136,6 @@ export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   'no-log-timestamps': 'chain',
   'wrong-log-timestamps': 'chain',
   'zero-blooms': 'chain',
+  'full-blooms': 'chain',
   'broken-chain': 'chain',
 };

@@ -21,6 +21,11 @@ export class Doubts {
     return this.doubts.findLast((doubt) => doubt.from <= block && block <= doubt.to);
   }
 
+  /** How many times a block was put in doubt. */
+  countAt(block: bigint): number {
+    return this.doubts.filter(({ from, to }) => from <= block && block <= to).length;
+  }
+
   /** Shortens a range so that it lies wholly inside or wholly outside every doubt. */
   cut = (range: BlockRange): BlockRange => {
     let { to } = range;

@@ -1,0 +1,151 @@
+/**
+ * Reads ranges and vouches for them before they are written (docs/decisions/0003), in the mode that STAKE_VERIFICATION comes to.
+ *
+ * States of a range: read -> agreed (in the modes `two` and `wallets` asked for a second time with the same result) -> settled (the sum
+ * of its events is what the contract's total says, where there is one). A range that stays in doubt is never written.
+ */
+import {
+  AllEndpointsFailedError,
+  type ChainReader,
+  type FetchOptions,
+  type LogSource,
+  otherProvidersThan,
+  type RangeAnswer,
+  type VerificationMode,
+} from '#libs/chain';
+import { type Logger } from '#libs/platform';
+import { type BlockRange } from '../backfill/range-stream.js';
+import { type ReadRange } from '../backfill/read-range.js';
+import { type Doubt, type Doubts } from './doubts.js';
+import { mendAnswer } from './mend-answer.js';
+import { deltaOf } from './range-parts.js';
+
+import { settleBlock } from './settle-block.js';
+
+export interface RangeVerifierParts {
+  readonly reader: Pick<ChainReader, 'stakeTotal' | 'headers'>;
+  readonly source: Pick<LogSource, 'fetch' | 'compare' | 'endpoints'>;
+  readonly doubts: Doubts;
+  readonly logger: Logger;
+}
+
+export interface ReadOptions {
+  /** Every block of the range is final: nothing in it can be reorganised. */
+  readonly isFinal: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Answers to one question before blocks that still differ are looked at one by one. */
+const ROUNDS = 5;
+
+export class RangeVerifier {
+  /** Set before the first range is read. */
+  mode: VerificationMode = 'headers';
+  /** How many more times a range must come out the same. A provider that once contradicted itself is asked once more. */
+  private confirmations = 1;
+
+  constructor(private readonly parts: RangeVerifierParts) {}
+
+  /** @throws AllEndpointsFailedError, RangeTooLargeError, EventsInDoubtError */
+  async read(range: BlockRange, { isFinal, signal }: ReadOptions): Promise<ReadRange> {
+    const { source, reader, doubts } = this.parts;
+    const options = this.fetchOptions(isFinal, signal);
+    const doubt = doubts.at(range.from);
+    const read = doubt
+      ? await this.readAgain(range, doubt, options)
+      : await source.fetch(range, options);
+    const isAskedTwice = this.mode === 'two' || (this.mode === 'wallets' && isFinal);
+    const answer =
+      isAskedTwice && doubt?.by !== 'receipts' ? await this.agreed(read, options) : read;
+    return {
+      answer,
+      delta: deltaOf(answer),
+      contractTotal: await reader.stakeTotal(answer.head, { signal }),
+      isConfirmed: this.mode === 'two' || this.mode === 'headers',
+      apart: doubt !== undefined,
+      bytes: answer.bytes,
+    };
+  }
+
+  /**
+   * A range whose events do not add up to the contract's total, read again in other ways until they do.
+   * @param before the contract's total at the end of the block before the range
+   * @throws TotalMismatchError where every way gave the same
+   */
+  async mend(
+    read: ReadRange,
+    before: bigint,
+    { isFinal, signal }: ReadOptions,
+  ): Promise<ReadRange> {
+    const { contractTotal } = read;
+    if (contractTotal === undefined) return read;
+    const answer = await mendAnswer(this.parts, read.answer, {
+      before,
+      after: contractTotal,
+      options: this.fetchOptions(isFinal, signal),
+    });
+    return { ...read, answer, delta: deltaOf(answer) };
+  }
+
+  private fetchOptions(isFinal: boolean, signal: AbortSignal): FetchOptions {
+    const { mode } = this;
+    return {
+      headers: isFinal && mode !== 'headers' ? 'events' : 'all',
+      recount: mode === 'headers' || (mode === 'wallets' && !isFinal),
+      patienceMs: Infinity,
+      signal,
+    };
+  }
+
+  /** The answer once it is the same by another provider (`two`), or asked again (`wallets`). */
+  private async agreed(first: RangeAnswer, options: FetchOptions): Promise<RangeAnswer> {
+    const { source, logger } = this.parts;
+    let answer = first;
+    let differing: readonly bigint[] = [];
+    let agreeing = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      differing = await source.compare(answer, { ...options, avoid: this.notAgain(answer) });
+      if (differing.length === 0) {
+        agreeing++;
+        if (agreeing >= this.confirmations) return answer;
+        continue;
+      }
+      if (this.mode === 'wallets') this.confirmations = 2;
+      agreeing = 0;
+      logger.warn(
+        { fromBlock: answer.from, toBlock: answer.to, blocks: differing.length, round },
+        'Two answers to the same question differ: asking again',
+      );
+      answer = await source.fetch(answer, options);
+    }
+    for (const block of differing) {
+      answer = await settleBlock(this.parts, { answer, block, mode: this.mode, options });
+    }
+    return answer;
+  }
+
+  /** Endpoints whose word would not count as a second one. */
+  private notAgain({ endpoint }: RangeAnswer): readonly string[] {
+    const { endpoints } = this.parts.source;
+    if (this.mode === 'two') {
+      const others = otherProvidersThan(endpoint, endpoints);
+      return endpoints.filter((name) => !others.includes(name));
+    }
+    return endpoints.length > 1 ? [endpoint] : [];
+  }
+
+  /** From another endpoint where one answers; else from the same one, in the other way. */
+  private async readAgain(
+    range: BlockRange,
+    { avoid, by }: Doubt,
+    options: FetchOptions,
+  ): Promise<RangeAnswer> {
+    const { source } = this.parts;
+    try {
+      return await source.fetch(range, { ...options, avoid, by });
+    } catch (error) {
+      if (!(error instanceof AllEndpointsFailedError) || avoid.length === 0) throw error;
+      return source.fetch(range, { ...options, by });
+    }
+  }
+}

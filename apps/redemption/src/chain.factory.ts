@@ -47,7 +47,7 @@ export async function connectChain(
   const pools = [pool, signInPool] as const;
   const chain = new ChainLink({ pools, reader, chainId, token, knownDecimals, refused, logger });
   await chain.open();
-  return { pool, signatures: new WalletSignatures(signInPool), chain };
+  return { pool, signatures: new WalletSignatures(signInPool, chainId), chain };
 }
 
 /** Counts what endpoints do, and notes those that are left out because they turned out to serve another chain. */

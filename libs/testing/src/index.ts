@@ -22,3 +22,4 @@ export {
 export { startRedis, type TestRedis } from './redis/start-redis.js';
 export { type Outcome, VaultBench } from './vault/vault-bench.js';
 export { exchange, type RawAnswer } from './wire/exchange.js';
+export { ContractWallets, walletSignature } from './wallets/contract-wallets.js';

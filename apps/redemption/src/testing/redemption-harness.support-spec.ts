@@ -39,7 +39,11 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export async function startService(overrides: Record<string, string> = {}): Promise<Service> {
+export async function startService(
+  overrides: Record<string, string> = {},
+  /** What the service knows the chain by; default: the chain itself. */
+  rpcUrlOf: (chainUrl: string) => Promise<string> = (url) => Promise.resolve(url),
+): Promise<Service> {
   const database = await createTestDatabase();
   const bench = await VaultBench.start({ canceller: SIGNER });
   const game = await GameServer.start();
@@ -49,7 +53,7 @@ export async function startService(overrides: Record<string, string> = {}): Prom
     DATABASE_URL: database.url,
     SECRETS_KEY,
     CHAIN_ID: String(bench.chain.chainId),
-    RPC_URLS: bench.chain.url,
+    RPC_URLS: await rpcUrlOf(bench.chain.url),
     TOKEN_CONTRACT: bench.chain.contracts.token,
     VAULT_CONTRACT: bench.vault,
     VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,

@@ -147,6 +147,8 @@ describe('what a refusal of eth_getLogs means', () => {
   it('tells time-outs, reverts and unknown methods apart', () => {
     expect(classOf(message(-32000, 'context deadline exceeded'))).toBe('RPC_TIMEOUT');
     expect(classOf(message(3, 'execution reverted'), CALL)).toBe('RPC_EXECUTION_REVERTED');
+    const halted = message(-32603, 'EVM error OutOfGas');
+    expect(classOf(halted, CALL)).toBe('RPC_EXECUTION_REVERTED');
     expect(classOf(message(-32000, 'execution reverted: nope'), CALL)).toBe(
       'RPC_EXECUTION_REVERTED',
     );

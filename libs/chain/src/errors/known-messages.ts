@@ -100,6 +100,8 @@ export const REVERTED = [
   'revert',
   'vm exception',
   'vm execution error',
+  // reth and anvil: "EVM error: OutOfGas", "EVM error InvalidFEOpcode"
+  'evm error',
   'invalid opcode',
   'invalid jump',
   'out of gas',

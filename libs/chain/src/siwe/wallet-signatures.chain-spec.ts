@@ -1,85 +1,225 @@
-import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type Abi,
-  concatHex,
-  encodeAbiParameters,
-  encodeDeployData,
-  encodeFunctionData,
-  getCreate2Address,
-  type Hex,
-  serializeErc6492Signature,
-} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { mineOne } from '#libs/devchain';
 import { type Address } from '#libs/domain';
-import { aWallet, startChain, type TestChain } from '#libs/testing';
+import {
+  aWallet,
+  ContractWallets,
+  type Fault,
+  type FaultyNode,
+  FakeClock,
+  type NodeCall,
+  startChain,
+  startFaultyNode,
+  type TestChain,
+  walletSignature,
+} from '#libs/testing';
+import { type RpcWarning } from '../rpc/rpc-observer.js';
 import { RpcPool } from '../rpc/rpc-pool.js';
+import { UNIVERSAL_VERIFIERS } from './universal-verifiers.js';
 import { WalletSignatures } from './wallet-signatures.js';
-
-const SOURCE = `
-// SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
-
-contract Wallet {
-    address private immutable _owner;
-    constructor(address owner) { _owner = owner; }
-
-    function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
-        (bytes32 r, bytes32 s, uint8 v) = abi.decode(signature, (bytes32, bytes32, uint8));
-        return ecrecover(hash, v, r, s) == _owner ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
-    }
-}
-
-contract Factory {
-    function make(address owner) external { new Wallet{salt: 0}(owner); }
-}
-
-contract Endless {
-    function isValidSignature(bytes32, bytes calldata) external view returns (bytes4) {
-        uint256 sum;
-        while (gasleft() > 0) sum++;
-        return bytes4(bytes32(sum));
-    }
-}`;
 
 const START = 1_760_000_000;
 const TEXT = 'example.com wants you to sign in';
+const ABSTRACT = 2741;
+const HOUR_MS = 3_600_000;
+const MAGIC = '1626ba7e';
 const owner = privateKeyToAccount(`0x${'33'.repeat(32)}`);
 const stranger = privateKeyToAccount(`0x${'44'.repeat(32)}`);
+const REFUSES: Fault = { kind: 'no-deployless-calls' };
 
-let chain: TestChain;
-let signatures: WalletSignatures;
-let compiled: Readonly<Record<string, { readonly abi: Abi; readonly bytecode: Hex }>>;
-let seconds = START;
+/** How a chain can be asked, best first. */
+const CHAINS: readonly [string, { chainId: number; hasVerifier: boolean; fault?: Fault }][] = [
+  ['takes calls without `to`', { chainId: 31_337, hasVerifier: false }],
+  ['has the verifier', { chainId: ABSTRACT, hasVerifier: true, fault: REFUSES }],
+  ['has neither', { chainId: 31_338, hasVerifier: false, fault: REFUSES }],
+  ['lacks its verifier', { chainId: ABSTRACT, hasVerifier: false, fault: REFUSES }],
+];
 
-beforeAll(async () => {
-  compiled = compile();
-  chain = await startChain({ deployedSeconds: START });
-  const clock = { nowMs: () => START * 1000 };
-  signatures = new WalletSignatures(new RpcPool({ urls: [chain.url], clock }));
-  await signatures.verifyChainId(chain.chainId);
-});
-afterAll(() => chain.stop());
+describe.each(CHAINS)('on a chain that %s', (name, { chainId, hasVerifier, fault }) => {
+  const canAskUndeployed = hasVerifier || fault === undefined;
+  let chain: TestChain;
+  let wallets: ContractWallets;
+  let bench: Bench;
 
-describe('the signature of an account', () => {
-  it('is its own, and nobody else’s', async () => {
+  beforeAll(async () => {
+    chain = await startChain({ deployedSeconds: START, chainId });
+    wallets = new ContractWallets(chain, START);
+    if (hasVerifier) await wallets.putVerifier(UNIVERSAL_VERIFIERS.get(chainId) as Address);
+    bench = await Bench.start(chain, fault);
+  });
+  afterAll(async () => {
+    await bench.stop();
+    await chain.stop();
+  });
+
+  it('an account’s signature is its own', async () => {
     const signature = await owner.signMessage({ message: TEXT });
-    expect(await isSigned(owner.address, signature)).toBe(true);
-    expect(await isSigned(stranger.address, signature)).toBe(false);
-    expect(await signatures.isSignedBy(lower(owner.address), `${TEXT}.`, signature)).toBe(false);
+    expect(await bench.isSigned(owner.address, signature)).toBe(true);
+    expect(await bench.isSigned(stranger.address, signature)).toBe(false);
+    const other = bench.signatures.isSignedBy(lower(owner.address), `${TEXT}.`, signature);
+    expect(await other).toBe(false);
   });
 
   it.each(['', '0x', '0x00', '0xzz', 'x', `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(65)}`])(
-    'is not %p',
+    'an account’s signature is not %p',
     async (signature) => {
-      expect(await isSigned(owner.address, signature)).toBe(false);
+      expect(await bench.isSigned(owner.address, signature)).toBe(false);
     },
   );
 
-  it('needs no chain where it is right', async () => {
-    const clock = { nowMs: () => START * 1000 };
-    const dead = new WalletSignatures(new RpcPool({ urls: ['http://127.0.0.1:1'], clock }));
+  it('a contract wallet’s signature is what the wallet takes (EIP-1271)', async () => {
+    const wallet = await wallets.of(owner);
+    expect(await bench.isSigned(wallet, await walletSignature(owner, TEXT))).toBe(true);
+    expect(await bench.isSigned(wallet, await walletSignature(stranger, TEXT))).toBe(false);
+    expect(await bench.isSigned(wallet, '0x1234')).toBe(false);
+  });
+
+  it('a wallet that is not deployed yet signs in where the chain can be asked (EIP-6492)', async () => {
+    const { wallet, sign, make } = await wallets.undeployed(owner);
+    expect(await bench.isSigned(wallet, await sign(TEXT))).toBe(canAskUndeployed);
+    expect(await bench.isSigned(wallet, await sign(TEXT, stranger))).toBe(false);
+    // The wrapper of one wallet does not vouch for another.
+    expect(await bench.isSigned(aWallet(7), await sign(TEXT))).toBe(false);
+    expect(await chain.rpc.call('eth_getCode', wallet, 'latest')).toBe('0x');
+    const codes = bench.warnings.map(({ code }) => code);
+    const undeployed = codes.filter((code) => code === 'SIGN_IN_UNDEPLOYED_WALLET');
+    expect(undeployed).toHaveLength(canAskUndeployed ? 0 : 1);
+    await make();
+    expect(await bench.isSigned(wallet, await sign(TEXT))).toBe(true);
+    expect(await bench.isSigned(wallet, await sign(TEXT, stranger))).toBe(false);
+  });
+
+  it('a wrapper that cannot be read is no signature', async () => {
+    const wallet = await wallets.of(owner);
+    const broken = `0x${'ff'.repeat(96)}${'6492'.repeat(16)}`;
+    expect(await bench.isSigned(wallet, broken)).toBe(false);
+  });
+
+  it('a wallet that reverts, or burns all gas, signs nothing', async () => {
+    const signature = await walletSignature(owner, TEXT);
+    expect(await bench.isSigned(await wallets.deploy('Reverting'), signature)).toBe(false);
+    expect(await bench.isSigned(await wallets.deploy('Endless'), signature)).toBe(false);
+    expect(await bench.isSigned(await wallets.of(owner), signature)).toBe(true);
+  });
+
+  it.each([
+    ['nothing', '0x'],
+    ['one', `0x${'1'.padStart(64, '0')}`],
+    ['one byte', '0x01'],
+    ['the magic value on the right', `0x${MAGIC.padStart(64, '0')}`],
+    ['another magic value', `0x${'20c13b0b'.padEnd(64, '0')}`],
+  ])('a wallet that answers %s signs nothing', async (_answer, answer) => {
+    const wallet = await wallets.deploy('Answering', answer);
+    expect(await bench.isSigned(wallet, await walletSignature(owner, TEXT))).toBe(false);
+  });
+
+  it('is asked which way it can be asked once', async () => {
+    const calls = (): number => bench.node.requests.flatMap((request) => request.calls).length;
+    const wallet = await wallets.of(owner);
+    const signature = await walletSignature(owner, TEXT);
+    await bench.isSigned(wallet, signature);
+    const before = calls();
+    expect(await bench.isSigned(wallet, signature)).toBe(true);
+    // One call of a verifier, or the wallet’s code and its answer.
+    expect(calls() - before).toBe(canAskUndeployed ? 1 : 2);
+    const forms = bench.warnings.filter(({ code }) => code === 'SIGN_IN_FORM');
+    expect(forms).toHaveLength(canAskUndeployed ? 0 : hasNoVerifierOf(chainId) ? 1 : 2);
+  });
+});
+
+describe('a wallet on a chain that cannot run a verifier', () => {
+  let chain: TestChain;
+  let wallets: ContractWallets;
+  let bench: Bench;
+
+  beforeAll(async () => {
+    chain = await startChain({ deployedSeconds: START });
+    wallets = new ContractWallets(chain, START);
+    bench = await Bench.start(chain, REFUSES);
+  });
+  afterAll(async () => {
+    await bench.stop();
+    await chain.stop();
+  });
+
+  it.each([
+    ['four bytes', `0x${MAGIC}`, false],
+    ['thirty-three bytes', `0x${MAGIC.padEnd(66, '0')}`, false],
+    ['a word with more in it', `0x${MAGIC.padEnd(63, '0')}1`, false],
+    ['exactly the magic value', `0x${MAGIC.padEnd(64, '0')}`, true],
+  ])('that answers %s', async (_answer, answer, isSigned) => {
+    const wallet = await wallets.deploy('Answering', answer);
+    expect(await bench.isSigned(wallet, '0x1234')).toBe(isSigned);
+  });
+
+  it('is asked with a verifier again where the chain takes it an hour later', async () => {
+    const { wallet, sign } = await wallets.undeployed(owner);
+    bench.node.fault = undefined;
+    expect(await bench.isSigned(wallet, await sign(TEXT))).toBe(false);
+    bench.clock.advance(HOUR_MS);
+    expect(await bench.isSigned(wallet, await sign(TEXT))).toBe(true);
+  });
+});
+
+describe('an endpoint that answers', () => {
+  let chain: TestChain;
+  let bench: Bench;
+  let wallet: Address;
+  beforeAll(async () => {
+    chain = await startChain({ deployedSeconds: START });
+    wallet = await new ContractWallets(chain, START).of(owner);
+  });
+  afterAll(() => chain.stop());
+
+  const ONE = `0x${'1'.padStart(64, '0')}`;
+  it.each<[string, Fault]>([
+    ['0x to every call', { kind: 'result', method: 'eth_call', result: '0x' }],
+    ['0x01 to every call', { kind: 'result', method: 'eth_call', result: '0x01' }],
+    ['a true word to every call', { kind: 'result', method: 'eth_call', result: ONE }],
+    ['that every call reverted', callError(3, 'execution reverted')],
+  ])('%s makes no signature valid', async (_answer, fault) => {
+    bench = await Bench.start(chain, fault);
+    expect(await bench.isSigned(wallet, await walletSignature(owner, TEXT))).toBe(false);
+    expect(await bench.isSigned(aWallet(7), await walletSignature(owner, TEXT))).toBe(false);
+    await bench.stop();
+  });
+
+  it.each<[string, Fault]>([
+    ['like zksync-era', { kind: 'no-deployless-calls' }],
+    ['that the parameters are invalid', callError(-32602, 'missing field `to`')],
+    ['that it reverted', callError(3, 'execution reverted')],
+    ['with nothing', { kind: 'result', method: 'eth_call', result: '0x' }],
+    ['with one', { kind: 'result', method: 'eth_call', result: '0x01' }],
+  ])('a call without `to` %s leads to the wallet itself', async (_answer, fault) => {
+    const when = (calls: readonly NodeCall[]): boolean => calls.some(isDeployless);
+    bench = await Bench.start(chain, { ...fault, when });
+    expect(await bench.isSigned(wallet, await walletSignature(stranger, TEXT))).toBe(false);
+    expect(await bench.isSigned(wallet, await walletSignature(owner, TEXT))).toBe(true);
+    await bench.stop();
+  });
+
+  it.each<[string, Fault]>([
+    ['null', { kind: 'result', method: 'eth_call', result: null }],
+    ['true', { kind: 'result', method: 'eth_call', result: true }],
+    ['an internal error', callError(-32603, 'Internal error')],
+    ['a rate limit', callError(429, 'too many requests')],
+  ])('%s says nothing, and nothing is learned', async (_answer, fault) => {
+    bench = await Bench.start(chain, fault);
+    const signature = await walletSignature(owner, TEXT);
+    await expect(bench.isSigned(wallet, signature)).rejects.toMatchObject({
+      code: 'RPC_ALL_ENDPOINTS_FAILED',
+    });
+    bench.node.fault = undefined;
+    bench.clock.advance(HOUR_MS);
+    expect(await bench.isSigned(wallet, signature)).toBe(true);
+    expect(bench.warnings).toEqual([]);
+    await bench.stop();
+  });
+
+  it('is not needed where an account’s signature is right', async () => {
+    const clock = new FakeClock(0);
+    const pool = new RpcPool({ urls: ['http://127.0.0.1:1'], clock, patienceMs: 0 });
+    const dead = new WalletSignatures(pool, 1);
     const signature = await owner.signMessage({ message: TEXT });
     expect(await dead.isSignedBy(lower(owner.address), TEXT, signature)).toBe(true);
     await expect(dead.isSignedBy(lower(stranger.address), TEXT, signature)).rejects.toMatchObject({
@@ -88,93 +228,50 @@ describe('the signature of an account', () => {
   });
 });
 
-describe('the signature of a contract wallet', () => {
-  it('is what the wallet says it is (EIP-1271)', async () => {
-    const wallet = await deploy('Wallet', [owner.address]);
-    expect(await isSigned(wallet, await inner(owner))).toBe(true);
-    expect(await isSigned(wallet, await inner(stranger))).toBe(false);
-    expect(await isSigned(wallet, '0x1234')).toBe(false);
-  });
+/** Signatures by way of one endpoint with a fault. */
+class Bench {
+  readonly clock = new FakeClock(START * 1000);
+  readonly warnings: RpcWarning[] = [];
+  readonly signatures: WalletSignatures;
 
-  it('is asked for also before the wallet exists (EIP-6492)', async () => {
-    const factory = await deploy('Factory', []);
-    const { bytecode, abi } = contract('Wallet');
-    const wallet = getCreate2Address({
-      from: factory,
-      salt: `0x${'00'.repeat(32)}`,
-      bytecode: encodeDeployData({ abi, bytecode, args: [owner.address] }),
-    });
-    const data = encodeFunctionData({
-      abi: contract('Factory').abi,
-      functionName: 'make',
-      args: [owner.address],
-    });
-    const wrapped = async (by: typeof owner): Promise<Hex> =>
-      serializeErc6492Signature({ address: factory, data, signature: await inner(by) });
-    expect(await isSigned(wallet, await wrapped(owner))).toBe(true);
-    expect(await isSigned(wallet, await wrapped(stranger))).toBe(false);
-    // The wrapper of one wallet does not vouch for another.
-    expect(await isSigned(aWallet(7), await wrapped(owner))).toBe(false);
-    const code = await chain.rpc.call('eth_getCode', wallet, 'latest');
-    expect(code).toBe('0x');
-  });
+  private constructor(
+    readonly node: FaultyNode,
+    chainId: number,
+  ) {
+    const observer = {
+      request: () => undefined,
+      warning: (warning: RpcWarning) => void this.warnings.push(warning),
+    };
+    const pool = new RpcPool({ urls: [node.url], clock: this.clock, observer, patienceMs: 0 });
+    this.signatures = new WalletSignatures(pool, chainId);
+  }
 
-  it('is none where the wallet never answers, and the node stays usable', async () => {
-    const wallet = await deploy('Endless', []);
-    expect(await isSigned(wallet, '0x1234')).toBe(false);
-    expect(await isSigned(await deploy('Wallet', [owner.address]), await inner(owner))).toBe(true);
-  });
-});
+  static async start({ url, chainId }: TestChain, fault?: Fault): Promise<Bench> {
+    const node = await startFaultyNode({ upstream: url, ...(fault ? { fault } : {}) });
+    return new Bench(node, chainId);
+  }
 
-function isSigned(wallet: string, signature: string): Promise<boolean> {
-  return signatures.isSignedBy(lower(wallet), TEXT, signature);
+  isSigned(wallet: string, signature: string): Promise<boolean> {
+    return this.signatures.isSignedBy(lower(wallet), TEXT, signature);
+  }
+
+  stop(): Promise<void> {
+    return this.node.close();
+  }
+}
+
+function callError(code: number, message: string): Fault {
+  return { kind: 'error', method: 'eth_call', code, message };
+}
+
+function isDeployless({ method, params }: NodeCall): boolean {
+  return method === 'eth_call' && !('to' in (params[0] as object));
+}
+
+function hasNoVerifierOf(chainId: number): boolean {
+  return !UNIVERSAL_VERIFIERS.has(chainId);
 }
 
 function lower(address: string): Address {
   return address.toLowerCase() as Address;
-}
-
-/** As the wallet above reads it: longer than an account's own. */
-async function inner(by: typeof owner): Promise<Hex> {
-  const signature = await by.signMessage({ message: TEXT });
-  const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), signature.slice(130)];
-  return concatHex([
-    `0x${r}`,
-    `0x${s}`,
-    encodeAbiParameters([{ type: 'uint8' }], [Number(`0x${v}`)]),
-  ]);
-}
-
-async function deploy(name: string, args: readonly unknown[]): Promise<Hex> {
-  const { abi, bytecode } = contract(name);
-  const data = encodeDeployData({ abi, bytecode, args });
-  const { contractAddress } = await mineOne(chain.rpc, (seconds += 12), { from: aWallet(9), data });
-  return contractAddress as Hex;
-}
-
-function contract(name: string): { readonly abi: Abi; readonly bytecode: Hex } {
-  const found = compiled[name];
-  if (!found) throw new Error(`no ${name}`);
-  return found;
-}
-
-function compile(): typeof compiled {
-  const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
-  const input = {
-    language: 'Solidity',
-    sources: { 'w.sol': { content: SOURCE } },
-    settings: {
-      evmVersion: 'cancun',
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
-    },
-  };
-  const { contracts } = JSON.parse(solc.compile(JSON.stringify(input))) as {
-    contracts: Record<string, Record<string, { abi: Abi; evm: { bytecode: { object: string } } }>>;
-  };
-  return Object.fromEntries(
-    Object.entries(contracts['w.sol'] ?? {}).map(([name, { abi, evm }]) => [
-      name,
-      { abi, bytecode: `0x${evm.bytecode.object}` as const },
-    ]),
-  );
 }

@@ -1,27 +1,52 @@
-import { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode } from 'viem';
-import { encodeDeployData, hashMessage, recoverAddress } from 'viem/utils';
+import { hashMessage, recoverAddress } from 'viem/utils';
 import { type Address } from '#libs/domain';
 import { ExecutionRevertedError, MalformedAnswerError } from '../errors/rpc.errors.js';
-import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool } from '../rpc/rpc-pool.js';
-import { bytes, toQuantity } from '../shape/hex.js';
+import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { bytes } from '../shape/hex.js';
+import { askContractWallet } from './contract-wallet.js';
+import { UNIVERSAL_VERIFIERS } from './universal-verifiers.js';
+import {
+  DEPLOYLESS,
+  type SignatureQuestion,
+  type VerificationForm,
+  verifierForm,
+} from './verification-form.js';
 
 /** An account's own signature: r, s and v. */
 const ACCOUNT_SIGNATURE = /^0x[0-9a-f]{130}$/i;
-/** What is called is a stranger's contract; a signature that costs more to check is no signature. */
-const GAS = 10_000_000;
+/** A chain learns new ways, and an endpoint that answered rubbish once gets well. */
+const REFUSAL_HOLDS_MS = 3_600_000;
+
+interface Learned {
+  /** Undefined: only the wallet itself can be asked. */
+  readonly form: VerificationForm | undefined;
+  readonly untilMs: number;
+}
 
 /**
- * Whether a wallet signed a text (EIP-191). An account's signature is recovered here; all else is left to the chain in one
- * `eth_call` of the validator of EIP-6492, which asks a contract wallet (EIP-1271), deploying it for that call where it does not
- * exist yet. The pool should serve nothing else: what strangers let it call may make a node slow to answer.
+ * Whether a wallet signed a text (EIP-191). An account's signature is recovered here; all else is left to the chain in the first of
+ * these ways that the endpoint serves:
+ *
+ * 1. the universal verifier that is known on this chain: EIP-6492, so also wallets that do not exist yet;
+ * 2. the same verifier as the code of a call without `to`; ZK Stack chains refuse such calls;
+ * 3. the wallet itself (EIP-1271). One that does not exist yet cannot sign in then.
+ *
+ * A probe tells which, in the same batch as the first question, and not the question's own outcome: a refusal looks like a revert.
+ * Each way has one answer that means valid; a way that is not served leads to the next one and never to an answer.
+ * The pool should serve nothing else: what strangers let it call may make a node slow to answer.
  */
 export class WalletSignatures {
-  constructor(private readonly pool: RpcPool) {}
+  private readonly forms: readonly VerificationForm[];
+  private readonly learned = new Map<string, Learned>();
+  private readonly warned = new Set<string>();
 
-  /** @see RpcPool.verifyChainId */
-  verifyChainId(expected: number): Promise<void> {
-    return this.pool.verifyChainId(expected);
+  constructor(
+    private readonly pool: RpcPool,
+    chainId: number,
+  ) {
+    const verifier = UNIVERSAL_VERIFIERS.get(chainId);
+    this.forms = [...(verifier === undefined ? [] : [verifierForm(verifier)]), DEPLOYLESS];
   }
 
   /**
@@ -33,24 +58,66 @@ export class WalletSignatures {
     if (data === undefined || data === '0x') return false;
     const hash = hashMessage(text);
     if (ACCOUNT_SIGNATURE.test(data) && (await recovered(hash, data)) === wallet) return true;
-    const validation = encodeDeployData({
-      abi: erc6492SignatureValidatorAbi,
-      bytecode: erc6492SignatureValidatorByteCode,
-      args: [wallet as `0x${string}`, hash, data],
-    });
-    return this.pool.run(async (session) => {
-      const { results } = await session.batch([
-        { method: 'eth_call', params: [{ data: validation, gas: toQuantity(GAS) }, 'latest'] },
-      ]);
-      const [result] = results;
-      if (result?.ok === false && result.error instanceof ExecutionRevertedError) return false;
-      const answer = bytes(valueOf(result));
-      if (answer === undefined || answer === '0x') {
-        throw new MalformedAnswerError('a signature is neither valid nor invalid', session);
-      }
-      return BigInt(answer) === 1n;
-    });
+    return this.pool.run((session) => this.ask(session, { wallet, hash, signature: data }));
   }
+
+  private async ask(session: RpcSession, question: SignatureQuestion): Promise<boolean> {
+    const learned = this.learned.get(session.endpoint);
+    if (learned === undefined || learned.untilMs <= this.pool.nowMs()) {
+      return this.askAndLearn(session, question);
+    }
+    const { form } = learned;
+    if (form === undefined) return this.askWallet(session, question);
+    const { results } = await session.batch([form.call(question)]);
+    return verdict(results[0], form, session);
+  }
+
+  private async askAndLearn(session: RpcSession, question: SignatureQuestion): Promise<boolean> {
+    for (const [index, form] of this.forms.entries()) {
+      const { results } = await session.batch([form.call(question), form.probe]);
+      if (form.isServed(results[1], session)) {
+        this.learn(session, form, index === 0 ? Infinity : REFUSAL_HOLDS_MS);
+        return verdict(results[0], form, session);
+      }
+      this.warnOnce(session, 'SIGN_IN_FORM', `For contract wallets: ${form.absence}.`);
+    }
+    this.learn(session, undefined, REFUSAL_HOLDS_MS);
+    return this.askWallet(session, question);
+  }
+
+  private async askWallet(session: RpcSession, question: SignatureQuestion): Promise<boolean> {
+    const answer = await askContractWallet(session, question);
+    if (answer === 'undeployed') {
+      const text =
+        'A contract wallet that is not deployed yet could not sign in: here its signature (EIP-6492) cannot be verified.';
+      this.warnOnce(session, 'SIGN_IN_UNDEPLOYED_WALLET', text);
+    }
+    return answer === 'valid';
+  }
+
+  private learn({ endpoint }: RpcSession, form: Learned['form'], holdsMs: number): void {
+    this.learned.set(endpoint, { form, untilMs: this.pool.nowMs() + holdsMs });
+  }
+
+  private warnOnce({ endpoint }: RpcSession, code: string, message: string): void {
+    const key = `${endpoint} ${message}`;
+    if (this.warned.has(key)) return;
+    this.warned.add(key);
+    this.pool.warn(endpoint, code, message);
+  }
+}
+
+/** @throws MalformedAnswerError where it is neither valid nor invalid; the call's error, unless the call reverted */
+function verdict(
+  result: RpcResult | undefined,
+  { valid, invalid }: VerificationForm,
+  session: RpcSession,
+): boolean {
+  if (result?.ok === false && result.error instanceof ExecutionRevertedError) return false;
+  const answer = valueOf(result);
+  if (answer === valid) return true;
+  if (answer === invalid) return false;
+  throw new MalformedAnswerError('a signature is neither valid nor invalid', session);
 }
 
 /** In lower case; undefined where no account can have made it. */

@@ -50,7 +50,17 @@ function replacement(fault: CallFault, call: NodeCall): Replacement | undefined 
           message: 'invalid argument 1: json: cannot unmarshal object into string',
         },
       };
+    case 'no-deployless-calls':
+      return isDeployless(method, params[0]) ? { error: TO_IS_NULL } : undefined;
   }
+}
+
+/** matter-labs/zksync-era: Web3Error::SerializationError, code 3 and no data (core/node/api_server/src/web3/backend_jsonrpsee/mod.rs). */
+const TO_IS_NULL = { code: 3, message: 'Failed to serialize transaction: toAddressIsNull' };
+
+function isDeployless(method: string, call: unknown): boolean {
+  if (method !== 'eth_call' && method !== 'eth_estimateGas') return false;
+  return (call as { readonly to?: string | null }).to == null;
 }
 
 function rangeError(

@@ -66,7 +66,9 @@ export type CallFault =
   /** eth_call fails for want of state. */
   | { readonly kind: 'pruned' }
   /** eth_call takes no `{ blockHash }`. */
-  | { readonly kind: 'no-block-hash-calls' };
+  | { readonly kind: 'no-block-hash-calls' }
+  /** eth_call and eth_estimateGas need a `to`, as on a ZK Stack chain without the EVM emulator. */
+  | { readonly kind: 'no-deployless-calls' };
 
 /** What goes wrong with the blocks and logs. */
 export type ChainFault =
@@ -123,6 +125,7 @@ export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   'no-method': 'call',
   pruned: 'call',
   'no-block-hash-calls': 'call',
+  'no-deployless-calls': 'call',
   lagging: 'chain',
   'empty-logs': 'chain',
   'drop-one-log': 'chain',

@@ -1,0 +1,119 @@
+import { createRequire } from 'node:module';
+import {
+  type Abi,
+  concatHex,
+  encodeAbiParameters,
+  encodeDeployData,
+  encodeFunctionData,
+  getCreate2Address,
+  type Hex,
+  serializeErc6492Signature,
+} from 'viem';
+import { type PrivateKeyAccount } from 'viem/accounts';
+import { mineOne } from '#libs/devchain';
+import { type Address } from '#libs/domain';
+import { type TestChain } from '../chain/start-chain.js';
+import { aWallet } from '../database/index-builders.js';
+import { CONTRACT_WALLETS } from './contract-wallets.sol.js';
+
+interface Contract {
+  readonly abi: Abi;
+  readonly evm: { readonly bytecode: { readonly object: string } };
+}
+
+type Kind = 'Wallet' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
+
+const FILE = 'wallets.sol';
+
+/** Puts contract wallets on a local chain, each in a block of its own. */
+export class ContractWallets {
+  private readonly contracts = compile();
+
+  /** @param seconds the timestamp of the newest block */
+  constructor(
+    private readonly chain: TestChain,
+    private seconds: number,
+  ) {}
+
+  /** One that takes the signatures of this account. */
+  async of(owner: PrivateKeyAccount): Promise<Address> {
+    return this.deploy('Wallet', owner.address);
+  }
+
+  async deploy(kind: Kind, ...args: readonly unknown[]): Promise<Address> {
+    const { abi, bytecode } = this.contract(kind);
+    const data = encodeDeployData({ abi, bytecode, args });
+    const from = aWallet(9);
+    const { contractAddress } = await mineOne(this.chain.rpc, ++this.seconds, { from, data });
+    if (contractAddress === undefined) throw new Error(`no ${kind} was deployed`);
+    return contractAddress.toLowerCase() as Address;
+  }
+
+  /** Puts the verifier of EIP-6492 where a chain definition says that it is. */
+  async putVerifier(address: Address): Promise<void> {
+    const deployed = await this.deploy('Verifier');
+    const code = await this.chain.rpc.call<string>('eth_getCode', deployed, 'latest');
+    await this.chain.rpc.call('anvil_setCode', address, code);
+  }
+
+  /** A wallet that its factory has not made yet, and its signatures (EIP-6492). */
+  async undeployed(owner: PrivateKeyAccount): Promise<{
+    readonly wallet: Address;
+    readonly sign: (text: string, by?: PrivateKeyAccount) => Promise<Hex>;
+    readonly make: () => Promise<void>;
+  }> {
+    const factory = await this.deploy('Factory');
+    const { abi, bytecode } = this.contract('Wallet');
+    const wallet = getCreate2Address({
+      from: factory as Hex,
+      salt: `0x${'00'.repeat(32)}`,
+      bytecode: encodeDeployData({ abi, bytecode, args: [owner.address] }),
+    }).toLowerCase() as Address;
+    const make = { abi: this.contract('Factory').abi, functionName: 'make', args: [owner.address] };
+    const data = encodeFunctionData(make);
+    return {
+      wallet,
+      sign: async (text, by = owner) =>
+        serializeErc6492Signature({
+          address: factory as Hex,
+          data,
+          signature: await walletSignature(by, text),
+        }),
+      make: async () => {
+        await mineOne(this.chain.rpc, ++this.seconds, { from: aWallet(9), to: factory, data });
+      },
+    };
+  }
+
+  private contract(kind: Kind): { readonly abi: Abi; readonly bytecode: Hex } {
+    const found = this.contracts[kind];
+    if (!found) throw new Error(`no ${kind}`);
+    return { abi: found.abi, bytecode: `0x${found.evm.bytecode.object}` };
+  }
+}
+
+/** As `Wallet` reads it: longer than an account's own. */
+export async function walletSignature(by: PrivateKeyAccount, message: string): Promise<Hex> {
+  const signature = await by.signMessage({ message });
+  const v = encodeAbiParameters([{ type: 'uint8' }], [Number(`0x${signature.slice(130)}`)]);
+  return concatHex([`0x${signature.slice(2, 130)}`, v]);
+}
+
+function compile(): Readonly<Record<string, Contract>> {
+  const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
+  const input = {
+    language: 'Solidity',
+    sources: { [FILE]: { content: CONTRACT_WALLETS } },
+    settings: {
+      evmVersion: 'cancun',
+      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+    },
+  };
+  const { contracts, errors } = JSON.parse(solc.compile(JSON.stringify(input))) as {
+    readonly contracts?: Record<string, Record<string, Contract>>;
+    readonly errors?: unknown;
+  };
+  const compiled = contracts?.[FILE];
+  if (!compiled) throw new Error(`the wallets do not compile: ${JSON.stringify(errors)}`);
+  return compiled;
+}

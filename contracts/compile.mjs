@@ -26,7 +26,7 @@ function compile() {
       optimizer: { enabled: true, runs: 10_000 },
       evmVersion: 'cancun',
       metadata: { appendCBOR: false, bytecodeHash: 'none' },
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode'] } },
     },
   };
   const readImport = (path) => ({ contents: readFileSync(require.resolve(path), 'utf8') });
@@ -41,6 +41,15 @@ function compile() {
   return names.flatMap((name) => Object.entries(output.contracts[name]));
 }
 
+/** The code at the contract's address: the end of the bytecode, with a word for each immutable that is 0 there. */
+function runtimeOf({ bytecode, deployedBytecode: { object, immutableReferences } }) {
+  if (!bytecode.object.endsWith(object)) throw new Error('the bytecode does not end with the code');
+  const places = Object.values(immutableReferences ?? {}).flat();
+  if (places.some(({ length }) => length !== 32)) throw new Error('an immutable is no word');
+  const immutables = places.map(({ start }) => start).sort((a, b) => a - b);
+  return { bytes: object.length / 2, immutables };
+}
+
 function render([name, contract]) {
   const stem = name[0].toLowerCase() + name.slice(1);
   return {
@@ -52,6 +61,8 @@ function render([name, contract]) {
       '',
       `export const ${stem}Bytecode =`,
       `  '0x${contract.evm.bytecode.object}' as const;`,
+      '',
+      `export const ${stem}Runtime = ${JSON.stringify(runtimeOf(contract.evm), null, 2)} as const;`,
       '',
     ].join('\n'),
   };

@@ -20,6 +20,8 @@ export interface DevChainOptions {
   readonly autoImpersonate?: boolean;
   /** `finalized` is this many blocks behind the newest one; even, at least 2; default 64. */
   readonly finalityDepth?: number;
+  /** The newest upgrade of Ethereum that it knows; default `cancun`, which our contracts are compiled for. */
+  readonly hardfork?: 'london' | 'shanghai' | 'cancun';
 }
 
 /** How the process of the chain ended. */
@@ -105,7 +107,13 @@ export async function launchDevChain(options: DevChainOptions = {}): Promise<Dev
 }
 
 function argumentsOf(options: DevChainOptions, chainId: number): string[] {
-  const { accounts = 10, finalityDepth = 64, genesisSeconds, stateFile } = options;
+  const {
+    accounts = 10,
+    finalityDepth = 64,
+    hardfork = 'cancun',
+    genesisSeconds,
+    stateFile,
+  } = options;
   // On a loaded chain anvil would accept nothing older than its own start, were it not told of an older first block.
   const firstSeconds = stateFile === undefined ? genesisSeconds : 1;
   return [
@@ -114,7 +122,7 @@ function argumentsOf(options: DevChainOptions, chainId: number): string[] {
     // Free gas: any address can send a transaction without holding ether first.
     ...['--gas-price', '0', '--block-base-fee-per-gas', '0', '--gas-limit', '1000000000'],
     // From Prague on every block writes its parent's hash to the state and anvil slows down with every block.
-    ...['--hardfork', 'cancun', '--max-persisted-states', '20000'],
+    ...['--hardfork', hardfork, '--max-persisted-states', '20000'],
     ...['--slots-in-an-epoch', String(finalityDepth / 2), '--no-request-size-limit'],
     ...(options.autoImpersonate === true ? ['--auto-impersonate'] : []),
     ...(stateFile === undefined ? [] : ['--load-state', stateFile]),

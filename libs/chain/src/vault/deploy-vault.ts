@@ -1,7 +1,24 @@
 /** Puts a vault on a real chain. Local chains are set up by libs/devchain. */
-import { BaseError, createPublicClient, createWalletClient, defineChain, http } from 'viem';
+import {
+  BaseError,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeDeployData,
+  http,
+  RpcRequestError,
+} from 'viem';
 import { type Address, parseAddress, PermanentError, RetryableError } from '#libs/domain';
 import { redemptionVaultAbi, redemptionVaultBytecode } from '../abi/redemption-vault.generated.js';
+import { classifyRpcError } from '../errors/classify-rpc-error.js';
+import { redact, secretsOf } from '../errors/redact.js';
+import { ExecutionRevertedError } from '../errors/rpc.errors.js';
+import {
+  type NodeRefusal,
+  refuseWhereToIsRequired,
+  requireSuitableChain,
+} from './chain-suitability.js';
+import { isVaultCode } from './vault-code.js';
 import { accountOf } from './voucher-signer.js';
 
 type Hex = `0x${string}`;
@@ -28,63 +45,140 @@ export interface DeployedVault {
 }
 
 /**
+ * Nothing is sent to a chain that cannot run the vault, and no vault is returned whose code is not what was compiled.
  * @param deployerKey pays for the transaction and holds no role afterwards, unless it is named as one
  * @returns once the transaction is in a block
- * @throws PermanentError where a setting is wrong or the transaction fails; RetryableError where the node cannot be asked. No message
- *   holds the key or the URL.
+ * @throws PermanentError where a setting is wrong, the chain cannot run the vault (VAULT_CHAIN_UNSUITABLE), the transaction fails or
+ *   the code is not the vault's; RetryableError where the node cannot be asked. No message holds the key or the URL.
  */
 export async function deployVault(
   deployment: VaultDeployment,
   deployerKey: string,
 ): Promise<DeployedVault> {
-  const { rpcUrl, chainId, token, admin, signer, canceller, pauser } = deployment;
   const account = accountOf(deployerKey);
-  const chain = defineChain({
-    id: chainId,
-    name: `chain ${chainId}`,
-    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    rpcUrls: { default: { http: [rpcUrl] } },
-  });
-  const transport = http(rpcUrl);
-  const reader = createPublicClient({ chain, transport });
-  const actual = await asked('eth_chainId', () => reader.getChainId());
-  if (actual !== chainId) {
-    throw new PermanentError(
-      'RPC_CHAIN_MISMATCH',
-      `The node serves chain ${actual}, not ${chainId}. Correct rpcUrl or chainId.`,
-    );
-  }
+  const node = new Node(deployment);
+  const data = creationOf(deployment);
+  await node.verifyChain();
+  const gas = await node.estimate(account.address, data);
+  const transactionHash = await node.asked('the deployment', () =>
+    node.writer.sendTransaction({ account, data, gas }),
+  );
+  const { vault, blockNumber } = await node.deployed(transactionHash);
+  const deployer = account.address.toLowerCase() as Address;
+  return { vault, transactionHash, blockNumber, deployer };
+}
+
+function creationOf(deployment: VaultDeployment): Hex {
+  const { token, admin, signer, canceller, pauser, windowSeconds, windowCap } = deployment;
   const roles = {
     admin: admin as Hex,
     signer: signer as Hex,
     canceller: canceller as Hex,
     pauser: pauser as Hex,
   };
-  const writer = createWalletClient({ account, chain, transport });
-  const hash = await asked('the deployment', () =>
-    writer.deployContract({
-      abi: redemptionVaultAbi,
-      bytecode: redemptionVaultBytecode,
-      args: [token as Hex, roles, deployment.windowSeconds, deployment.windowCap],
-    }),
-  );
-  const receipt = await asked(`the receipt of ${hash}`, () =>
-    reader.waitForTransactionReceipt({ hash }),
-  );
-  const vault = parseAddress(receipt.contractAddress ?? '');
-  if (receipt.status !== 'success' || !vault) {
-    throw new PermanentError('VAULT_NOT_DEPLOYED', `The transaction ${hash} failed.`);
-  }
-  const deployer = account.address.toLowerCase() as Address;
-  return { vault, transactionHash: hash, blockNumber: receipt.blockNumber, deployer };
+  return encodeDeployData({
+    abi: redemptionVaultAbi,
+    bytecode: redemptionVaultBytecode,
+    args: [token as Hex, roles, windowSeconds, windowCap],
+  });
 }
 
-/** Without the library's message, which quotes the URL and the request. */
-async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof BaseError)) throw error;
-    throw new RetryableError('VAULT_DEPLOYMENT_FAILED', `${what} failed: ${error.shortMessage}`);
+/** The node, as far as a deployment needs it. */
+class Node {
+  readonly writer;
+  private readonly reader;
+  private readonly chainId: number;
+  private readonly secrets: readonly string[];
+
+  constructor({ rpcUrl, chainId }: VaultDeployment) {
+    const chain = defineChain({
+      id: chainId,
+      name: `chain ${chainId}`,
+      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      rpcUrls: { default: { http: [rpcUrl] } },
+    });
+    const transport = http(rpcUrl);
+    this.chainId = chainId;
+    this.secrets = secretsOf(new URL(rpcUrl));
+    this.reader = createPublicClient({ chain, transport });
+    this.writer = createWalletClient({ chain, transport });
+  }
+
+  /** @throws PermanentError where it is another chain, or one that cannot run the vault */
+  async verifyChain(): Promise<void> {
+    const actual = await this.asked('eth_chainId', () => this.reader.getChainId());
+    if (actual !== this.chainId) {
+      throw new PermanentError(
+        'RPC_CHAIN_MISMATCH',
+        `The node serves chain ${actual}, not ${this.chainId}. Correct rpcUrl or chainId.`,
+      );
+    }
+    await requireSuitableChain(this.chainId, (data) => this.refusalOf(data));
+  }
+
+  /** @returns the gas of the whole deployment, which is run for this without being sent */
+  async estimate(from: Hex, data: Hex): Promise<bigint> {
+    return this.asked('the estimate of the deployment', () =>
+      this.reader.estimateGas({ account: from, data }),
+    );
+  }
+
+  /** @throws PermanentError where the transaction failed or left other code than the vault's */
+  async deployed(hash: Hex): Promise<{ readonly vault: Address; readonly blockNumber: bigint }> {
+    const receipt = await this.asked(
+      `the receipt of ${hash}, which was sent and may still count,`,
+      () => this.reader.waitForTransactionReceipt({ hash }),
+    );
+    const { blockNumber, status } = receipt;
+    const vault = parseAddress(receipt.contractAddress ?? '');
+    if (status !== 'success' || !vault) {
+      throw new PermanentError('VAULT_NOT_DEPLOYED', `The transaction ${hash} failed.`);
+    }
+    const code = await this.asked(`the code of ${vault}, which transaction ${hash} created,`, () =>
+      this.reader.getCode({ address: vault as Hex, blockNumber }),
+    );
+    if (!isVaultCode(code ?? '0x')) {
+      throw new PermanentError(
+        'VAULT_CODE_DIFFERS',
+        `The code at ${vault} is not the compiled vault (transaction ${hash}). Do not use it and send it no tokens: the chain changed the bytecode, or the node is wrong; ask another node with eth_getCode.`,
+      );
+    }
+    return { vault, blockNumber };
+  }
+
+  /** Without the library's message, which quotes the URL and the request. */
+  async asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof BaseError)) throw error;
+      const refusal = this.refusal(error);
+      if (refusal) refuseWhereToIsRequired(this.chainId, refusal);
+      const reason = refusal?.text ?? error.shortMessage;
+      throw new RetryableError('VAULT_DEPLOYMENT_FAILED', `${what} failed: ${reason}`);
+    }
+  }
+
+  private async refusalOf(data: Hex): Promise<NodeRefusal | undefined> {
+    try {
+      await this.reader.request({ method: 'eth_call', params: [{ data }, 'latest'] });
+      return undefined;
+    } catch (error) {
+      const refusal = error instanceof BaseError ? this.refusal(error) : undefined;
+      return refusal ?? this.asked('eth_call', () => Promise.reject(error as Error));
+    }
+  }
+
+  /** What the node answered, where it answered at all. */
+  private refusal(error: BaseError): NodeRefusal | undefined {
+    const answer = error.walk((cause) => cause instanceof RpcRequestError);
+    if (!(answer instanceof RpcRequestError)) return undefined;
+    const { code, details: message, data } = answer;
+    const context = { endpoint: '', secrets: this.secrets, call: { method: '', params: [] } };
+    const kind = classifyRpcError({ code, message, data }, context);
+    return {
+      text: redact(message, this.secrets),
+      isRevert: kind instanceof ExecutionRevertedError,
+    };
   }
 }

@@ -1,21 +1,13 @@
-/** The vault before a service starts, its cancellations, and its deployment, on a real chain. */
+/** The vault before a service starts, and its cancellations, on a real chain. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { type Address } from '#libs/domain';
 import { aWallet, FakeClock, VaultBench } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { deployVault } from './deploy-vault.js';
 import { VaultCanceller } from './vault-canceller.js';
 import { readVaultFacts, vaultFaults, type VaultQuestion } from './vault-facts.js';
 import { accountOf, VoucherSigner } from './voucher-signer.js';
 
-const { SIGNER_KEY, OTHER_KEY, CANCELLER, PAUSER } = VaultBench;
-const SCRIPT = fileURLToPath(new URL('../../../../contracts/deploy-vault.mjs', import.meta.url));
+const { SIGNER_KEY, OTHER_KEY, PAUSER } = VaultBench;
 
 describe('a vault', () => {
   let bench: VaultBench;
@@ -107,77 +99,5 @@ describe('a vault', () => {
     await expect(canceller.cancel(voucher.vaultId)).rejects.toMatchObject(refused);
     const stranger = new VaultCanceller(pool, bench.place, SIGNER_KEY);
     await expect(stranger.cancel(bench.voucher().vaultId)).rejects.toMatchObject(refused);
-  });
-
-  describe('is deployed', () => {
-    let directory: string;
-    beforeAll(async () => {
-      directory = await mkdtemp(join(tmpdir(), 'lowmark-vault-'));
-      await bench.chain.rpc.call('evm_setAutomine', true);
-    });
-    afterAll(() => rm(directory, { recursive: true }));
-
-    const deployment = (changes = {}) => ({
-      rpcUrl: bench.chain.url,
-      chainId: bench.chain.chainId,
-      token: question.token,
-      admin: aWallet(0xad),
-      signer: question.signer,
-      canceller: CANCELLER,
-      pauser: PAUSER,
-      windowSeconds: 3_600n,
-      windowCap: 50n,
-      ...changes,
-    });
-
-    it('by a function, with the roles as given and none for the deployer', async () => {
-      const { vault, deployer } = await deployVault(deployment(), OTHER_KEY);
-      const place = { ...bench.place, vault };
-      const facts = await readVaultFacts(pool, { ...question, place, canceller: CANCELLER });
-      expect(facts).toMatchObject({ isSigner: true, isCanceller: true, windowCap: 50n });
-      const as = { ...question, place, signer: deployer, canceller: deployer };
-      expect(await readVaultFacts(pool, as)).toMatchObject({ isSigner: false, isCanceller: false });
-    });
-
-    it.each([
-      ['another chain', { chainId: 5 }, 'RPC_CHAIN_MISMATCH'],
-      ['a token that is none', { token: aWallet(0xfeed) }, 'VAULT_DEPLOYMENT_FAILED'],
-      [
-        'a node that is not there',
-        { rpcUrl: 'http://127.0.0.1:9/s3cr3t' },
-        'VAULT_DEPLOYMENT_FAILED',
-      ],
-    ])('not with %s, and without a secret in the error', async (_case, changes, code) => {
-      const error: unknown = await deployVault(deployment(changes), OTHER_KEY).catch(
-        (caught: unknown) => caught,
-      );
-      expect(error).toMatchObject({ code });
-      expect(String(error)).not.toMatch(/s3cr3t|2222222222/);
-    });
-
-    it('by the command, from files', async () => {
-      const [settings, key] = [join(directory, 'vault.json'), join(directory, 'deployer.key')];
-      const text = { ...deployment(), windowSeconds: 3_600, windowCap: '50' };
-      await writeFile(settings, JSON.stringify(text));
-      await writeFile(key, `${OTHER_KEY}\n`, { mode: 0o600 });
-      const run = (...args: string[]) => promisify(execFile)(process.execPath, [SCRIPT, ...args]);
-      const { stdout } = await run('--settings', settings, '--key-file', key);
-      const { vault } = JSON.parse(stdout) as { vault: Address };
-      const place = { ...bench.place, vault };
-      expect(await readVaultFacts(pool, { ...question, place })).toMatchObject({ isSigner: true });
-
-      const refusal = async (...args: string[]) => {
-        const error = (await run(...args).catch((caught: unknown) => caught)) as { stderr: string };
-        expect(error.stderr).not.toContain(OTHER_KEY);
-        return error.stderr;
-      };
-      expect(await refusal('--settings', settings)).toContain('usage:');
-      await chmod(key, 0o644);
-      expect(await refusal('--settings', settings, '--key-file', key)).toContain('chmod 600');
-      await chmod(key, 0o600);
-      await writeFile(settings, JSON.stringify({ ...text, pauser: 'me', windowCap: 50 }));
-      const faults = await refusal('--settings', settings, '--key-file', key);
-      expect(faults).toMatch(/pauser: .*\n.*windowCap: /);
-    });
   });
 });

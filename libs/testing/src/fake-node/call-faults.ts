@@ -51,16 +51,16 @@ function replacement(fault: CallFault, call: NodeCall): Replacement | undefined 
         },
       };
     case 'no-deployless-calls':
-      return isDeployless(method, params[0]) ? { error: TO_IS_NULL } : undefined;
+      return isDeployless(call) ? { error: TO_IS_NULL } : undefined;
   }
 }
 
 /** matter-labs/zksync-era: Web3Error::SerializationError, code 3 and no data (core/node/api_server/src/web3/backend_jsonrpsee/mod.rs). */
 const TO_IS_NULL = { code: 3, message: 'Failed to serialize transaction: toAddressIsNull' };
 
-function isDeployless(method: string, call: unknown): boolean {
+function isDeployless({ method, params }: NodeCall): boolean {
   if (method !== 'eth_call' && method !== 'eth_estimateGas') return false;
-  return (call as { readonly to?: string | null }).to == null;
+  return (params[0] as { readonly to?: string | null }).to == null;
 }
 
 function rangeError(

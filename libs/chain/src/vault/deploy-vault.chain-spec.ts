@@ -1,0 +1,188 @@
+/** The deployment of a vault, on a real chain and on chains that cannot run it. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type DevChain, launchDevChain } from '#libs/devchain';
+import { type Address } from '#libs/domain';
+import {
+  aWallet,
+  FakeClock,
+  type Fault,
+  type FaultyNode,
+  startFaultyNode,
+  VaultBench,
+} from '#libs/testing';
+import { RpcPool } from '../rpc/rpc-pool.js';
+import { deployVault } from './deploy-vault.js';
+import { isVaultCode } from './vault-code.js';
+import { readVaultFacts, type VaultQuestion } from './vault-facts.js';
+import { accountOf, VoucherSigner } from './voucher-signer.js';
+
+const { SIGNER_KEY, OTHER_KEY, CANCELLER, PAUSER } = VaultBench;
+const SCRIPT = fileURLToPath(new URL('../../../../contracts/deploy-vault.mjs', import.meta.url));
+
+let bench: VaultBench;
+let question: VaultQuestion;
+let pool: RpcPool;
+
+beforeAll(async () => {
+  // Given some of the chain's coin.
+  const canceller = accountOf(OTHER_KEY).address.toLowerCase() as Address;
+  bench = await VaultBench.start({ canceller });
+  await bench.chain.rpc.call('evm_setAutomine', true);
+  pool = new RpcPool({ urls: [bench.chain.url], clock: new FakeClock(0) });
+  const signer = new VoucherSigner(bench.place, SIGNER_KEY).address;
+  question = { place: bench.place, token: bench.chain.contracts.token, signer };
+});
+afterAll(() => bench.stop());
+
+function deployment(changes = {}) {
+  return {
+    rpcUrl: bench.chain.url,
+    chainId: bench.chain.chainId,
+    token: question.token,
+    admin: aWallet(0xad),
+    signer: question.signer,
+    canceller: CANCELLER,
+    pauser: PAUSER,
+    windowSeconds: 3_600n,
+    windowCap: 50n,
+    ...changes,
+  };
+}
+
+function failure(changes = {}): Promise<unknown> {
+  return deployVault(deployment(changes), OTHER_KEY).catch((error: unknown) => error);
+}
+
+describe('a vault is deployed', () => {
+  it('with the roles as given and none for the deployer', async () => {
+    const { vault, deployer } = await deployVault(deployment(), OTHER_KEY);
+    const place = { ...bench.place, vault };
+    const facts = await readVaultFacts(pool, { ...question, place, canceller: CANCELLER });
+    expect(facts).toMatchObject({ isSigner: true, isCanceller: true, windowCap: 50n });
+    const as = { ...question, place, signer: deployer, canceller: deployer };
+    expect(await readVaultFacts(pool, as)).toMatchObject({ isSigner: false, isCanceller: false });
+  });
+
+  it.each([
+    ['another chain', { chainId: 5 }, 'RPC_CHAIN_MISMATCH'],
+    ['a token that is none', { token: aWallet(0xfeed) }, 'VAULT_DEPLOYMENT_FAILED'],
+    [
+      'a node that is not there',
+      { rpcUrl: 'http://127.0.0.1:9/s3cr3t' },
+      'VAULT_DEPLOYMENT_FAILED',
+    ],
+  ])('not with %s, and without a secret in the error', async (_case, changes, code) => {
+    const error = await failure(changes);
+    expect(error).toMatchObject({ code });
+    expect(String(error)).not.toMatch(/s3cr3t|2222222222/);
+  });
+});
+
+describe('a vault is deployed by the command', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'lowmark-vault-'));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  const run = (...args: string[]) => promisify(execFile)(process.execPath, [SCRIPT, ...args]);
+  const refusal = async (...args: string[]) => {
+    const error = (await run(...args).catch((caught: unknown) => caught)) as { stderr: string };
+    expect(error.stderr).not.toContain(OTHER_KEY);
+    return error.stderr;
+  };
+
+  it('from files', async () => {
+    const [settings, key] = [join(directory, 'vault.json'), join(directory, 'deployer.key')];
+    const text = { ...deployment(), windowSeconds: 3_600, windowCap: '50' };
+    await writeFile(settings, JSON.stringify(text));
+    await writeFile(key, `${OTHER_KEY}\n`, { mode: 0o600 });
+    const { stdout } = await run('--settings', settings, '--key-file', key);
+    const { vault } = JSON.parse(stdout) as { vault: Address };
+    const place = { ...bench.place, vault };
+    expect(await readVaultFacts(pool, { ...question, place })).toMatchObject({ isSigner: true });
+
+    expect(await refusal('--settings', settings)).toContain('usage:');
+    await chmod(key, 0o644);
+    expect(await refusal('--settings', settings, '--key-file', key)).toContain('chmod 600');
+    await chmod(key, 0o600);
+    await writeFile(settings, JSON.stringify({ ...text, pauser: 'me', windowCap: 50 }));
+    const faults = await refusal('--settings', settings, '--key-file', key);
+    expect(faults).toMatch(/pauser: .*\n.*windowCap: /);
+  });
+});
+
+describe('no vault', () => {
+  let node: FaultyNode;
+  afterEach(() => node.close());
+
+  async function through(...fault: Fault[]): Promise<unknown> {
+    node = await startFaultyNode({ upstream: bench.chain.url, fault });
+    return failure({ rpcUrl: node.url });
+  }
+
+  it('is sent to a ZK Stack chain without the EVM emulator', async () => {
+    const error = await through({ kind: 'no-deployless-calls' });
+    expect(error).toMatchObject({ code: 'VAULT_CHAIN_UNSUITABLE', retryable: false });
+    expect(String(error)).toMatch(/takes no EVM bytecode.*zksolc.*chains\.md/);
+    expect(node.count('eth_sendRawTransaction')).toBe(0);
+  });
+
+  it('is refused because calls are, where deployments are taken', async () => {
+    const refused = { kind: 'error', method: 'eth_call', code: -32602, message: 'no' } as const;
+    expect(await through(refused)).toMatchObject({ blockNumber: expect.any(BigInt) });
+  });
+
+  it('is sent by way of a node that cannot say what the chain knows', async () => {
+    const when: Fault['when'] = (calls) => JSON.stringify(calls).includes('"0x5f00"');
+    const busy = { kind: 'error', method: 'eth_call', code: 429, message: 'rate limit' } as const;
+    const error = await through({ ...busy, when });
+    expect(error).toMatchObject({ code: 'VAULT_DEPLOYMENT_FAILED', retryable: true });
+    expect(node.count('eth_sendRawTransaction')).toBe(0);
+  });
+
+  it.each([
+    ['nothing', '0x'],
+    ['other code', '0x60806040'],
+  ])('is accepted where the node shows %s at its address', async (_case, result) => {
+    const error = await through({ kind: 'result', method: 'eth_getCode', result });
+    expect(error).toMatchObject({ code: 'VAULT_CODE_DIFFERS', retryable: false });
+    expect(String(error)).toMatch(/code at 0x[0-9a-f]{40} .*transaction 0x[0-9a-f]{64}/);
+  });
+});
+
+describe('no vault is sent to a chain of before Cancun', () => {
+  it.each([
+    ['london', 'PUSH0 (Shanghai)'],
+    ['shanghai', 'MCOPY (Cancun)'],
+  ] as const)('%s lacks %s', async (hardfork, opcode) => {
+    const old: DevChain = await launchDevChain({ hardfork });
+    try {
+      const error = await failure({ rpcUrl: old.url, chainId: old.chainId });
+      expect(error).toMatchObject({ code: 'VAULT_CHAIN_UNSUITABLE', retryable: false });
+      expect(String(error)).toContain(`does not know the opcode ${opcode}`);
+      expect(await old.rpc.call('txpool_status')).toEqual({ pending: '0x0', queued: '0x0' });
+    } finally {
+      await old.stop();
+    }
+  });
+});
+
+describe('the code of a vault', () => {
+  it('is the compiled one with its own immutables, and no byte of another', async () => {
+    const code = await bench.chain.rpc.call<string>('eth_getCode', bench.vault, 'latest');
+    expect(isVaultCode(code)).toBe(true);
+    expect(isVaultCode(code.toUpperCase().replace('0X', '0x'))).toBe(true);
+    for (const other of ['0x', code.slice(0, -2), `${code}00`, code.replace('6080', '6081')]) {
+      expect(isVaultCode(other)).toBe(false);
+    }
+    const token = await bench.chain.rpc.call<string>('eth_getCode', question.token, 'latest');
+    expect(isVaultCode(token)).toBe(false);
+  });
+});

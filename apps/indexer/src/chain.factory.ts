@@ -1,10 +1,14 @@
 import {
   ChainReader,
-  loadStakeEvents,
+  loadStakeDescription,
   LogSource,
+  multicallOf,
+  resolveStakeViews,
   type RpcObserver,
   RpcPool,
+  type StakeDescription,
   type StakeEventSpec,
+  type StakeViewSettings,
 } from '#libs/chain';
 import { type Clock, type Logger } from '#libs/platform';
 import { type IndexerSettings } from './indexer.env.js';
@@ -26,7 +30,8 @@ export async function connectChain(
   settings: IndexerSettings,
   tools: { clock: Clock; logger: Logger; observer: RpcObserver },
 ): Promise<ChainParts> {
-  const events = await loadStakeEvents(settings.stakeEvents);
+  const description = await loadStakeDescription(settings.stakeEvents);
+  const { events } = description;
   const contracts = settings.stakeContract;
   const newPool = (): RpcPool =>
     new RpcPool({ urls: settings.rpcUrls, clock: tools.clock, observer: tools.observer });
@@ -34,7 +39,8 @@ export async function connectChain(
   const options = {
     finality: settings.finality,
     contracts,
-    ...viewsFor(settings, events, tools.logger),
+    multicall: multicallOf(settings.chainId),
+    ...viewsFor(settings, description, tools.logger),
   };
   return {
     events,
@@ -45,22 +51,20 @@ export async function connectChain(
   };
 }
 
-/** A filter on an argument picks a part of the stakes: the contract's figures speak of the whole and cannot be compared. */
+/** Says where nothing is left to compare the index with. */
 function viewsFor(
   settings: IndexerSettings,
-  events: readonly StakeEventSpec[],
+  description: StakeDescription,
   logger: Logger,
-): { totalView?: string; balanceView?: string } {
-  const partial = events.some(({ where }) => where.length > 0);
-  const { stakeTotalView: totalView, stakeBalanceView: balanceView } = settings;
-  if (partial && totalView === undefined)
+): StakeViewSettings {
+  const { stakeTotalView, stakeBalanceView } = settings;
+  const variables = { totalView: stakeTotalView, balanceView: stakeBalanceView };
+  const views = resolveStakeViews(description, variables);
+  const isUnset = stakeTotalView === undefined && stakeBalanceView === undefined;
+  if (isUnset && views.totalView === 'none' && views.balanceView === 'none') {
     logger.warn(
-      'STAKE_EVENTS filters events: set STAKE_TOTAL_VIEW for checks against the contract',
+      'STAKE_EVENTS counts a part of the events: set STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW for checks against the contract (docs/operating/contracts.md)',
     );
-  const fallback = partial ? { totalView: 'none', balanceView: 'none' } : {};
-  return {
-    ...fallback,
-    ...(totalView !== undefined && { totalView }),
-    ...(balanceView !== undefined && { balanceView }),
-  };
+  }
+  return views;
 }

@@ -10,7 +10,12 @@ import {
   Setting,
   TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
-import { VERIFICATION_MODES, type VerificationSetting } from '#libs/chain';
+import {
+  parseStakeViews,
+  type StakeView,
+  VERIFICATION_MODES,
+  type VerificationSetting,
+} from '#libs/chain';
 import { type Address } from '#libs/domain';
 import { parsePriceSource, type PriceSource } from '#libs/price';
 
@@ -18,14 +23,6 @@ function addresses(text: string): [Address, ...Address[]] {
   const [first, ...rest] = [...new Set(commaList(text).map(address))];
   if (!first) throw new Error('must name at least one contract');
   return [first, ...rest];
-}
-
-function viewFunction(text: string): string {
-  if (text !== 'none' && !/^function \w+\(.*\)/.test(text))
-    throw new Error(
-      'must be none or a function signature such as: function totalStaked() view returns (uint256)',
-    );
-  return text;
 }
 
 function verificationSetting(text: string): VerificationSetting {
@@ -76,26 +73,26 @@ export class IndexerSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'How the contract tells of stakes: staked-withdrawn, stake-unstake, deposit-withdraw, transfer, or the path of a JSON file.',
+      'How the contract tells of stakes: the path of a JSON file, or staked-withdrawn, stake-unstake, deposit-withdraw, transfer, synthetix-staking-rewards, masterchef-v1:<pid>, masterchef-v2:<pid>, erc4626, erc20-receipt, erc721-staking, erc721-receipt; see docs/operating/contracts.md.',
     default: 'staked-withdrawn',
   })
   readonly stakeEvents!: string;
 
   @Setting({
     description:
-      'The contract’s own total, held against the events: a function signature, or none. Default: what the contract has of totalStaked() and totalSupply().',
+      'The contract’s own total, held against the events: functions whose results add up, as docs/operating/contracts.md has it, or none. Default: what STAKE_EVENTS says, else what the contract has of totalStaked() and totalSupply().',
     optional: true,
-    parse: viewFunction,
+    parse: (text) => parseStakeViews(text, 'cannot be used', 'total'),
   })
-  readonly stakeTotalView?: string;
+  readonly stakeTotalView?: readonly StakeView[];
 
   @Setting({
     description:
-      'The contract’s own balance of a wallet, held against the events: a function signature, or none. Default: balanceOf(address) where the contract has it.',
+      'The contract’s own balance of a wallet, held against the events: functions whose results add up, as docs/operating/contracts.md has it, or none. Default: what STAKE_EVENTS says, else balanceOf(address) where the contract has it.',
     optional: true,
-    parse: viewFunction,
+    parse: (text) => parseStakeViews(text, 'cannot be used', 'balance'),
   })
-  readonly stakeBalanceView?: string;
+  readonly stakeBalanceView?: readonly StakeView[];
 
   @Setting({
     description:

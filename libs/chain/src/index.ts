@@ -16,8 +16,13 @@ export {
   StateUnavailableError,
   TransportError,
 } from './errors/rpc.errors.js';
-export { loadStakeEvents, parseStakeEvents } from './events/parse-stake-events.js';
-export { STAKE_EVENT_PRESETS } from './events/presets.js';
+export {
+  loadStakeDescription,
+  loadStakeEvents,
+  parseStakeDescription,
+  parseStakeEvents,
+  type StakeDescription,
+} from './events/parse-stake-events.js';
 export { type StakeEffect, type StakeEventSpec } from './events/stake-event.js';
 export { EventMismatchError } from './logs/event-decoder.js';
 export { type FetchOptions, LogSource, type LogSourceOptions } from './logs/log-source.js';
@@ -30,7 +35,14 @@ export {
   type TokenFacts,
 } from './reader/chain-reader.js';
 export { type Finality, parseFinality } from './reader/finality.js';
-export { type FigureOptions } from './reader/stake-views.js';
+export { multicallOf } from './reader/multicall.js';
+export { parseStakeViews, type StakeView } from './reader/stake-view.js';
+export {
+  type FigureOptions,
+  type StakeViewSettings,
+  WALLETS_AT_ONCE,
+} from './reader/stake-views.js';
+export { resolveStakeViews } from './reader/view-settings.js';
 export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export { type RpcObserver, type RpcRequestEvent, type RpcWarning } from './rpc/rpc-observer.js';
 export { RpcPool, type RpcPoolOptions, type RpcSession } from './rpc/rpc-pool.js';

@@ -1,3 +1,4 @@
+import { parseStakeViews, type StakeView } from '#libs/chain';
 import { DatabaseSettings, RPC_URLS_SETTING, Setting } from '#libs/config';
 
 /**
@@ -8,9 +9,20 @@ export class AuditSettings extends DatabaseSettings {
   @Setting(RPC_URLS_SETTING)
   readonly rpcUrls!: string[];
 
-  @Setting({ description: 'The contract’s own total, or none.', optional: true })
-  readonly stakeTotalView?: string;
+  @Setting({ description: 'A preset or a file, for the views that it has.', optional: true })
+  readonly stakeEvents?: string;
 
-  @Setting({ description: 'The contract’s own balance of a wallet, or none.', optional: true })
-  readonly stakeBalanceView?: string;
+  @Setting({
+    description: 'The contract’s own total, or none.',
+    optional: true,
+    parse: (text) => parseStakeViews(text, 'cannot be used', 'total'),
+  })
+  readonly stakeTotalView?: readonly StakeView[];
+
+  @Setting({
+    description: 'The contract’s own balance of a wallet, or none.',
+    optional: true,
+    parse: (text) => parseStakeViews(text, 'cannot be used', 'balance'),
+  })
+  readonly stakeBalanceView?: readonly StakeView[];
 }

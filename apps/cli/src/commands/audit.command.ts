@@ -9,7 +9,13 @@ import {
   requireComparison,
 } from '#libs/audit';
 import { DatabaseSettings, readSettings } from '#libs/config';
-import { ChainReader, RpcPool } from '#libs/chain';
+import {
+  ChainReader,
+  loadStakeDescription,
+  multicallOf,
+  resolveStakeViews,
+  RpcPool,
+} from '#libs/chain';
 import { AuditRunStore, type Database, IndexStore, type IndexState } from '#libs/db';
 import { AuditSettings } from '../audit/audit.settings.js';
 import { auditText, lastRunText } from '../audit/audit-text.js';
@@ -99,11 +105,15 @@ async function audit(
   const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
   await pool.verifyChainId(state.chainId);
   const { contracts, isPartial } = indexedContracts(state);
-  const fallback = isPartial ? 'none' : undefined;
+  const { stakeEvents, stakeTotalView, stakeBalanceView } = settings;
+  const described = stakeEvents === undefined ? {} : await loadStakeDescription(stakeEvents);
   const reader = new ChainReader(pool, {
     contracts,
-    totalView: settings.stakeTotalView ?? fallback,
-    balanceView: settings.stakeBalanceView ?? fallback,
+    multicall: multicallOf(state.chainId),
+    ...resolveStakeViews(
+      { ...described, isPartial },
+      { totalView: stakeTotalView, balanceView: stakeBalanceView },
+    ),
   });
   const result = await auditIndex({
     database,

@@ -20,9 +20,9 @@ export interface AbiEventLayout {
   readonly fields: readonly AbiField[];
 }
 
-interface Parameter {
+export interface Parameter {
   readonly type: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly indexed?: boolean;
   readonly components?: readonly Parameter[];
 }
@@ -88,7 +88,7 @@ function isValue(type: string): boolean {
 }
 
 /** Words that a field takes in the head of the data; a dynamic one takes one, its offset (Contract ABI specification). */
-function headWords(parameter: Parameter): number {
+export function headWords(parameter: Parameter): number {
   const array = /^(.*)\[(\d*)\]$/.exec(parameter.type);
   if (array) {
     if (array[2] === '' || isDynamic(parameter)) return 1;

@@ -113,6 +113,18 @@ describe('STAKE_EVENTS', () => {
   it.each([
     ['not JSON', '{', /^STAKE_EVENTS: is not JSON/],
     ['an empty list', '[]', /at least one event/],
+    ['an object without events', '{"totalView":"none"}', /at least one event/],
+    ['an object with a typo', '{"event":[]}', /unknown key "event"; known: events, totalView/],
+    ['an amount of nothing', increase({ event: STAKED, amount: 0 }), /amount 0 must be a field/],
+    ['an amount below', increase({ event: STAKED, amount: -1 }), /amount -1 must be a field/],
+    ['a part of one', increase({ event: STAKED, amount: '1.5' }), /amount 1.5 must be a field/],
+    [
+      'a pool that is none',
+      'masterchef-v1:x',
+      /needs the number of the pool, such as masterchef-v1:0/,
+    ],
+    ['no pool', 'masterchef-v2', /"masterchef-v2" has none/],
+    ['a pool beyond uint256', `masterchef-v1:${2n ** 256n}`, /needs the number of the pool/],
     ['not an object', '[1]', /^STAKE_EVENTS\[0\]: must be an object/],
     ['a typo in a key', increase({ event: STAKED, ammount: 'x' }), /unknown key "ammount"/],
     [
@@ -191,6 +203,7 @@ describe('STAKE_EVENTS', () => {
       /belong to effect "transfer"/,
     ],
     ['a preset that does not exist', 'staked', /is not JSON/],
+    ['a pool where there are none', 'transfer:3', /is not JSON/],
     ['a name every object has', 'toString', /is not JSON/],
   ])('refuses %s', (_case, text, reason) => {
     expect(() => parseStakeEvents(text)).toThrow(reason);

@@ -1,23 +1,36 @@
 import { readFile } from 'node:fs/promises';
+import { parseStakeViews, type StakeView } from '../reader/stake-view.js';
 import { isRecord } from '../shape/hex.js';
-import { type AbiEventLayout, type AbiField, parseEventLayout } from './abi-event.js';
-import { encodeWord } from './encode-word.js';
-import { STAKE_EVENT_PRESETS } from './presets.js';
-import { parseEntry, type StakeEventEntry } from './stake-event-entry.js';
+import { presetOf, STAKE_PRESETS } from './presets.js';
+import { parseEntry } from './stake-event-entry.js';
 import { StakeEventsError } from './stake-event-error.js';
-import { type FieldCondition, type FieldSlot, type StakeEventSpec } from './stake-event.js';
+import { eventSpecOf, refuseDoubles } from './make-stake-event.js';
+import { type StakeEventSpec } from './stake-event.js';
+
+/** What STAKE_EVENTS says of the staking contracts. */
+export interface StakeDescription {
+  readonly events: StakeEventSpec[];
+  /** A filter picks a part of the contract's stakes. */
+  readonly isPartial: boolean;
+  /** Views whose figures add up to the total of all stakes; none where there is no such total, undefined where nothing is said. */
+  readonly totalView?: readonly StakeView[];
+  /** Likewise for a wallet's stake. */
+  readonly balanceView?: readonly StakeView[];
+}
 
 /**
  * The setting STAKE_EVENTS: the name of a preset, or the path of a JSON file.
- * @throws StakeEventsError saying which entry is wrong and why
+ * @throws StakeEventsError, StakeViewError saying which part is wrong and why
  */
-export async function loadStakeEvents(setting: string): Promise<StakeEventSpec[]> {
-  if (Object.hasOwn(STAKE_EVENT_PRESETS, setting)) return parseStakeEvents(setting);
+export async function loadStakeDescription(setting: string): Promise<StakeDescription> {
+  if (presetOf(setting)) return parseStakeDescription(setting);
   let text: string;
   try {
     text = await readFile(setting, 'utf8');
   } catch (error) {
-    const presets = Object.keys(STAKE_EVENT_PRESETS).join(', ');
+    const presets = Object.entries(STAKE_PRESETS)
+      .map(([name, { parameter }]) => (parameter === undefined ? name : `${name}:<${parameter}>`))
+      .join(', ');
     const reason =
       isRecord(error) && typeof error['code'] === 'string' ? error['code'] : 'unreadable';
     throw new StakeEventsError(
@@ -25,123 +38,71 @@ export async function loadStakeEvents(setting: string): Promise<StakeEventSpec[]
       `"${setting}" is neither a preset (${presets}) nor a file that can be read (${reason})`,
     );
   }
-  return parseStakeEvents(text);
+  return parseStakeDescription(text);
+}
+
+/** The events of the setting alone. */
+export async function loadStakeEvents(setting: string): Promise<StakeEventSpec[]> {
+  return (await loadStakeDescription(setting)).events;
 }
 
 /**
- * @param text the name of a preset, or a JSON list of entries
- * @throws StakeEventsError saying which entry is wrong and why
+ * @param text the name of a preset, a JSON list of events, or a JSON object of `events`, `totalView` and `balanceView`
+ * @throws StakeEventsError, StakeViewError saying which part is wrong and why
  */
-export function parseStakeEvents(text: string): StakeEventSpec[] {
-  const preset = Object.hasOwn(STAKE_EVENT_PRESETS, text) ? STAKE_EVENT_PRESETS[text] : undefined;
-  const entries = preset ?? parseEntries(text);
-  const specs = entries.map((entry, index) => specOf(entry, `STAKE_EVENTS[${index}]`));
+export function parseStakeDescription(text: string): StakeDescription {
+  const { events, totalView, balanceView } = presetOf(text) ?? parseJson(text);
+  const specs = events.map((entry, index) =>
+    eventSpecOf(parseEntry(entry, `STAKE_EVENTS[${index}]`), `STAKE_EVENTS[${index}]`),
+  );
   refuseDoubles(specs);
-  return specs;
+  return {
+    events: specs,
+    isPartial: specs.some(({ where }) => where.length > 0),
+    ...(totalView !== undefined && {
+      totalView: parseStakeViews(totalView, 'STAKE_EVENTS totalView', 'total'),
+    }),
+    ...(balanceView !== undefined && {
+      balanceView: parseStakeViews(balanceView, 'STAKE_EVENTS balanceView', 'balance'),
+    }),
+  };
 }
 
-function parseEntries(text: string): StakeEventEntry[] {
-  let list: unknown;
+/** The events of the text alone. */
+export function parseStakeEvents(text: string): StakeEventSpec[] {
+  return parseStakeDescription(text).events;
+}
+
+interface RawDescription {
+  readonly events: readonly unknown[];
+  readonly totalView?: unknown;
+  readonly balanceView?: unknown;
+}
+
+const KEYS = ['events', 'totalView', 'balanceView'];
+
+function parseJson(text: string): RawDescription {
+  let value: unknown;
   try {
-    list = JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new StakeEventsError('STAKE_EVENTS', `is not JSON: ${error.message}`);
   }
-  if (!Array.isArray(list) || list.length === 0) {
-    throw new StakeEventsError('STAKE_EVENTS', 'must be a JSON list with at least one event');
-  }
-  return list.map((entry: unknown, index) => parseEntry(entry, `STAKE_EVENTS[${index}]`));
-}
-
-function specOf(entry: StakeEventEntry, where: string): StakeEventSpec {
-  const layout = parseEventLayout(entry.event, where);
-  const receiver = entry.receiver;
-  return {
-    signature: layout.signature,
-    topic0: layout.topic0,
-    topics: layout.topics,
-    dataWords: layout.dataWords,
-    effect: entry.effect,
-    account: slotOf(layout, entry.account, { where, must: /^address$/, kind: 'an address' }),
-    ...(receiver === undefined
-      ? {}
-      : { receiver: slotOf(layout, receiver, { where, must: /^address$/, kind: 'an address' }) }),
-    amount: slotOf(layout, entry.amount, { where, must: /^uint\d+$/, kind: 'an unsigned integer' }),
-    where: Object.entries(entry.where ?? {}).map(([name, value]) =>
-      conditionOf(layout, name, { value, where }),
-    ),
-  };
-}
-
-function slotOf(
-  layout: AbiEventLayout,
-  name: string,
-  wanted: { readonly where: string; readonly must: RegExp; readonly kind: string },
-): FieldSlot {
-  const field = fieldOf(layout, name, wanted.where);
-  if (!wanted.must.test(field.type) || !field.slot) {
+  const description: Record<string, unknown> = isRecord(value) ? value : { events: value };
+  const unknown = Object.keys(description).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) {
     throw new StakeEventsError(
-      wanted.where,
-      `field "${name}" of ${layout.signature} is ${field.type}, not ${wanted.kind}`,
+      'STAKE_EVENTS',
+      `has an unknown key "${unknown}"; known: ${KEYS.join(', ')}`,
     );
   }
-  return field.slot;
-}
-
-function conditionOf(
-  layout: AbiEventLayout,
-  name: string,
-  { value, where }: { readonly value: string; readonly where: string },
-): FieldCondition {
-  const field = fieldOf(layout, name, where);
-  if (!field.slot) {
+  const { events, ...views } = description;
+  if (!Array.isArray(events) || events.length === 0) {
     throw new StakeEventsError(
-      where,
-      `field "${name}" of ${layout.signature} is ${field.type}, on which "where" cannot filter`,
+      'STAKE_EVENTS',
+      'must be a JSON list with at least one event, or an object with such a list as "events"',
     );
   }
-  const word = encodeWord(field.type, value);
-  if (word === undefined) {
-    throw new StakeEventsError(
-      where,
-      `"where.${name}": "${value}" is not a value of ${field.type}`,
-    );
-  }
-  return { slot: field.slot, word };
-}
-
-function fieldOf(layout: AbiEventLayout, name: string, where: string): AbiField {
-  const found = layout.fields.filter((field) => field.name === name);
-  if (found.length === 1 && found[0]) return found[0];
-  const names = layout.fields.map((field) => field.name || '(unnamed)').join(', ');
-  throw new StakeEventsError(
-    where,
-    `${layout.signature} has ${found.length === 0 ? 'no' : 'more than one'} field "${name}"; its fields: ${names}`,
-  );
-}
-
-/** The same effect of the same event twice would count it twice, unless their conditions exclude each other. */
-function refuseDoubles(specs: readonly StakeEventSpec[]): void {
-  for (const [index, spec] of specs.entries()) {
-    const earlier = specs.slice(0, index).findIndex((other) => isDouble(spec, other));
-    if (earlier >= 0) {
-      throw new StakeEventsError(
-        `STAKE_EVENTS[${index}]`,
-        `counts ${spec.signature} a second time, after STAKE_EVENTS[${earlier}]`,
-      );
-    }
-  }
-}
-
-function isDouble(one: StakeEventSpec, other: StakeEventSpec): boolean {
-  const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-  return (
-    one.topic0 === other.topic0 &&
-    one.topics === other.topics &&
-    one.effect === other.effect &&
-    same(one.account, other.account) &&
-    same(one.amount, other.amount) &&
-    !one.where.some((a) => other.where.some((b) => same(a.slot, b.slot) && a.word !== b.word))
-  );
+  return { events, ...views };
 }

@@ -10,6 +10,7 @@ export interface StakeEventEntry {
   readonly account: string;
   /** For a transfer, the receiver's field (by default `to`). */
   readonly receiver?: string;
+  /** A field; or a number that every such event counts for, `1` where each is of one token. */
   readonly amount: string;
   readonly effect: StakeEffect;
   /** Field names with the value that the event must have to count. */
@@ -38,7 +39,7 @@ export function parseEntry(value: unknown, where: string): StakeEventEntry {
   }
   const entry = {
     event: text(value, 'event', where),
-    amount: text(value, 'amount', where),
+    amount: amountOf(value, where),
     effect: effect as StakeEffect,
     ...conditions(value['where'], where),
   };
@@ -57,6 +58,11 @@ export function parseEntry(value: unknown, where: string): StakeEventEntry {
     account: value[giver] === undefined ? 'from' : text(value, giver, where),
     receiver: value['to'] === undefined ? 'to' : text(value, 'to', where),
   };
+}
+
+function amountOf(value: Record<string, unknown>, where: string): string {
+  const { amount } = value;
+  return Number.isSafeInteger(amount) ? String(amount) : text(value, 'amount', where);
 }
 
 function text(value: Record<string, unknown>, key: string, where: string): string {

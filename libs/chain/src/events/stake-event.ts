@@ -6,6 +6,9 @@ export type StakeEffect = 'increase' | 'decrease' | 'transfer';
 export type FieldSlot =
   { readonly in: 'topic'; readonly index: number } | { readonly in: 'data'; readonly word: number };
 
+/** A field, or for every event the same: 64 lower-case hex digits. */
+export type AmountSlot = FieldSlot | { readonly in: 'constant'; readonly word: string };
+
 /** The event counts only where the field holds this 32-byte word, 64 lower-case hex digits. */
 export interface FieldCondition {
   readonly slot: FieldSlot;
@@ -26,6 +29,6 @@ export interface StakeEventSpec {
   readonly account: FieldSlot;
   /** For a transfer, who receives. */
   readonly receiver?: FieldSlot;
-  readonly amount: FieldSlot;
+  readonly amount: AmountSlot;
   readonly where: readonly FieldCondition[];
 }

@@ -2,7 +2,7 @@
  * From the hex of a log straight to its effects on balances: only the fields that are needed, nothing allocated that is not kept.
  */
 import { PermanentError, type Address, type StakeDelta } from '#libs/domain';
-import { type FieldSlot, type StakeEventSpec } from '../events/stake-event.js';
+import { type AmountSlot, type StakeEventSpec } from '../events/stake-event.js';
 
 /** A contract emits an event that the settings describe differently; no other node will answer otherwise. */
 export class EventMismatchError extends PermanentError {
@@ -119,7 +119,8 @@ function matches(spec: StakeEventSpec, log: EventLog): boolean {
 }
 
 /** `0x` and 64 hex digits; for a topic, whatever the node sent instead. */
-function wordAt(log: EventLog, slot: FieldSlot): string {
+function wordAt(log: EventLog, slot: AmountSlot): string {
+  if (slot.in === 'constant') return `0x${slot.word}`;
   if (slot.in === 'topic') {
     const topic = log.topics[slot.index];
     return typeof topic === 'string' ? topic : '';

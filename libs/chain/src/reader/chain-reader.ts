@@ -13,8 +13,8 @@ import { bytes } from '../shape/hex.js';
 import { decodeText } from './abi-text.js';
 import { type Finality, parseFinality } from './finality.js';
 import { ethCall, wordOf } from './pinned-calls.js';
-import { type StakeViewSettings } from './stake-view.js';
-import { type FigureOptions, StakeViews } from './stake-views.js';
+
+import { type FigureOptions, StakeViews, type StakeViewSettings } from './stake-views.js';
 
 export interface ChainReaderOptions extends StakeViewSettings {
   /** FINALITY: `finalized` (default), `safe` or `depth:<blocks>`. */

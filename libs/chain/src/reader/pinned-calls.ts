@@ -20,7 +20,9 @@ export interface ContractCall {
 }
 
 /** The same calls at a block by its hash or number. */
-type Question = (block: unknown) => readonly RpcCall[];
+export type Question = (block: unknown) => readonly RpcCall[];
+
+type Hex = `0x${string}`;
 
 export const CALLS_AT_ONCE = 100;
 const WORD = /^0x[0-9a-fA-F]{64}$/;
@@ -34,47 +36,60 @@ export class PinnedCalls {
   private readonly byNumber = new Set<string>();
 
   /**
-   * @returns one unsigned integer for each call; 0 where there was no contract yet at that block. An empty answer of one that was
-   * there is no figure: the endpoint has not its state, or the function came later
-   * @throws ExecutionRevertedError, NodeBehindError, StateUnavailableError, MalformedAnswerError
+   * @returns one unsigned integer for each call; 0 where there was no contract yet at that block
+   * @throws as `data`
    */
   async read(
     session: RpcSession,
     calls: readonly ContractCall[],
     block: BlockRef,
   ): Promise<bigint[]> {
-    const values: bigint[] = [];
+    const answers = await this.data(session, calls, block);
+    return answers.map((answer) => uintOf(answer, session.endpoint));
+  }
+
+  /**
+   * @returns the answer to each call; `0x` where there was no contract yet at that block. An empty answer of one that was there is
+   * no answer: the endpoint has not its state, or the function came later
+   * @throws ExecutionRevertedError, NodeBehindError, StateUnavailableError, MalformedAnswerError
+   */
+  async data(session: RpcSession, calls: readonly ContractCall[], block: BlockRef): Promise<Hex[]> {
+    const answers: Hex[] = [];
     for (let at = 0; at < calls.length; at += CALLS_AT_ONCE) {
       const some = calls.slice(at, at + CALLS_AT_ONCE);
       const ask: Question = (when) => some.map((call) => ethCall(call, when));
-      const answers = (await this.results(session, ask, block)).map((one) => bytes(valueOf(one)));
-      const silent = some.filter((_, index) => answers[index] === '0x').map(({ to }) => to);
-      if (silent.length > 0) await this.requireAbsent(session, new Set(silent), block);
-      for (const answer of answers) values.push(uintOf(answer, session.endpoint));
+      const results = await this.ask(session, ask, block);
+      const part = results.map((result) => hexOf(result, session));
+      const silent = some.filter((_, index) => part[index] === '0x');
+      await this.requireAbsent(session, new Set(silent.map(({ to }) => to)), block);
+      answers.push(...part);
     }
-    return values;
+    return answers;
   }
 
-  private async requireAbsent(
+  /**
+   * Proves that there was no contract at these addresses.
+   * @throws StateUnavailableError where there was one
+   */
+  async requireAbsent(
     session: RpcSession,
     contracts: ReadonlySet<Address>,
     block: BlockRef,
   ): Promise<void> {
+    if (contracts.size === 0) return;
     const ask: Question = (when) =>
       [...contracts].map((address) => ({ method: 'eth_getCode', params: [address, when] }));
-    const codes = await this.results(session, ask, block);
-    if (codes.every((code) => bytes(valueOf(code)) === '0x')) return;
+    const codes = await this.ask(session, ask, block);
+    const there = [...contracts].find((_, index) => bytes(valueOf(codes[index])) !== '0x');
+    if (there === undefined) return;
     throw new StateUnavailableError(
-      `answered nothing for a contract that is there at block ${block.number.toString()}`,
+      `answered nothing for the contract ${there}, which is there at block ${block.number.toString()}`,
       session,
     );
   }
 
-  private async results(
-    session: RpcSession,
-    ask: Question,
-    block: BlockRef,
-  ): Promise<readonly RpcResult[]> {
+  /** The results of the same calls at exactly this block. @throws NodeBehindError */
+  async ask(session: RpcSession, ask: Question, block: BlockRef): Promise<readonly RpcResult[]> {
     const { endpoint } = session;
     if (!this.byNumber.has(endpoint)) {
       const { results } = await session.batch(ask({ blockHash: block.hash }));
@@ -107,9 +122,16 @@ function refusesHash(result: RpcResult): boolean {
   );
 }
 
-function uintOf(value: string | undefined, endpoint: string): bigint {
+/** @throws the error of the call, or MalformedAnswerError */
+export function hexOf(result: RpcResult | undefined, session: RpcSession): Hex {
+  const data = bytes(valueOf(result));
+  if (data !== undefined) return data;
+  throw new MalformedAnswerError('an eth_call answered with something else than bytes', session);
+}
+
+function uintOf(value: Hex, endpoint: string): bigint {
   if (value === '0x') return 0n;
-  if (value === undefined || !WORD.test(value)) {
+  if (!WORD.test(value)) {
     throw new MalformedAnswerError('an eth_call answered with something else than one word', {
       endpoint,
     });

@@ -3,12 +3,23 @@ import { type Address, type BlockRef } from '#libs/domain';
 import {
   AllEndpointsFailedError,
   ExecutionRevertedError,
+  MalformedAnswerError,
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
-import { type RpcPool } from '../rpc/rpc-pool.js';
-import { type ContractCall, PinnedCalls } from './pinned-calls.js';
-import { balanceViews, type StakeView, type StakeViewSettings, totalViews } from './stake-view.js';
-import { viewCall, ViewChoice } from './view-choice.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { Multicall, MULTICALL3 } from './multicall.js';
+import { PinnedCalls } from './pinned-calls.js';
+import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.js';
+import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
+
+export interface StakeViewSettings {
+  /** STAKE_TOTAL_VIEW as text or parsed; none is no view, undefined what the contracts usually have. */
+  readonly totalView?: string | readonly StakeView[] | undefined;
+  /** STAKE_BALANCE_VIEW, likewise. */
+  readonly balanceView?: string | readonly StakeView[] | undefined;
+  /** Where Multicall3 is on this chain, if anywhere; by default the address of most chains. */
+  readonly multicall?: Address | undefined;
+}
 
 /** Whose word a figure is. */
 export interface FigureOptions {
@@ -21,27 +32,41 @@ export interface FigureOptions {
   readonly signal?: AbortSignal;
 }
 
-/** For trying a balance view: an address that no contract refuses, as some refuse zero. */
-const SOMEBODY = '1'.padStart(64, '0');
+/** What is tried of each contract where nothing is set. */
+const USUAL: Readonly<Record<FigureKind, readonly StakeView[]>> = {
+  total: ['totalStaked()', 'totalSupply()'].flatMap((text) =>
+    parseStakeViews(`${text} view returns (uint256)`, text, 'total'),
+  ),
+  balance: parseStakeViews('balanceOf(address) view returns (uint256)', 'balanceOf', 'balance'),
+};
+
+/** A call for each part of a figure, one wallet after the other. */
+interface FigureCall extends ChosenView {
+  readonly data: `0x${string}`;
+}
 
 export class StakeViews {
   private readonly pinned = new PinnedCalls();
+  private readonly multicall: Multicall;
   private readonly totals: ViewChoice;
   private readonly balances: ViewChoice;
 
-  /** @throws PermanentError where a setting is not a usable signature */
+  /** @throws PermanentError where a setting is not a usable view */
   constructor(
     private readonly pool: RpcPool,
-    private readonly contracts: readonly Address[],
-    settings: StakeViewSettings,
+    contracts: readonly Address[],
+    { totalView, balanceView, multicall = MULTICALL3 }: StakeViewSettings,
   ) {
-    const parts = { pool, contracts };
-    this.totals = new ViewChoice({ ...parts, candidates: totalViews(settings), argument: '' });
-    this.balances = new ViewChoice({
-      ...parts,
-      candidates: balanceViews(settings),
-      argument: SOMEBODY,
-    });
+    const { pinned } = this;
+    this.multicall = new Multicall({ pinned, address: multicall, nowMs: () => pool.nowMs() });
+    const partsOf = (setting: StakeViewSettings['totalView'], where: string, kind: FigureKind) =>
+      figureParts(
+        typeof setting === 'string' ? parseStakeViews(setting, where, kind) : setting,
+        contracts,
+        kind,
+      );
+    this.totals = new ViewChoice(pool, partsOf(totalView, 'STAKE_TOTAL_VIEW', 'total'));
+    this.balances = new ViewChoice(pool, partsOf(balanceView, 'STAKE_BALANCE_VIEW', 'balance'));
   }
 
   /** False while it is known that there is no total to compare with. */
@@ -62,47 +87,43 @@ export class StakeViews {
     return this.balances.isWanted;
   }
 
-  /** @returns undefined where no node has the state of that block, the view refuses, or there is none */
+  /**
+   * @returns undefined where no node has the state of that block, the view refuses, or there is none
+   * @throws PermanentError where the contract's answer is not what the setting declares
+   */
   async total(block: BlockRef, options?: FigureOptions): Promise<bigint | undefined> {
     const views = await this.totals.views();
-    if (views === undefined) return undefined;
-    const values = await this.read(this.calls(views, ''), block, options);
-    return values && sum(values);
+    const [total] = (views && (await this.sums(views, [NO_WALLET], { ...options, block }))) ?? [];
+    return total;
   }
 
-  /** @returns in the order of the wallets; undefined as for the total */
+  /** @returns in the order of the wallets; undefined and errors as for the total */
   async balancesOf(
     wallets: readonly Address[],
     block: BlockRef,
     options?: FigureOptions,
   ): Promise<bigint[] | undefined> {
     const views = await this.balances.views();
-    if (views === undefined) return undefined;
-    const calls = wallets.flatMap((wallet) => this.calls(views, wallet.slice(2).padStart(64, '0')));
-    const values = await this.read(calls, block, options);
-    const each = this.contracts.length;
-    return values && wallets.map((_, index) => sum(values.slice(index * each, (index + 1) * each)));
+    return views && this.sums(views, wallets, { ...options, block });
   }
 
-  /** One for each contract. */
-  private calls(views: readonly StakeView[], argument: string): ContractCall[] {
-    return this.contracts.flatMap((to, index) => {
-      const view = views[index];
-      return view === undefined ? [] : [viewCall(to, view, argument)];
-    });
-  }
-
-  private async read(
-    calls: readonly ContractCall[],
-    block: BlockRef,
-    { avoid = [], saidBy, patienceMs, signal }: FigureOptions = {},
+  /** For each wallet what the views say of it together. */
+  private async sums(
+    views: readonly ChosenView[],
+    wallets: readonly Address[],
+    options: FigureOptions & { readonly block: BlockRef },
   ): Promise<bigint[] | undefined> {
+    const { block, avoid = [], saidBy, patienceMs, signal } = options;
+    const calls = wallets.flatMap((wallet) =>
+      views.map(({ to, view }) => ({ to, view, data: view.calldata(wallet) })),
+    );
+    const each = views.length;
     try {
       return await this.pool.run(
         async (session) => {
-          const values = await this.pinned.read(session, calls, block);
+          const figures = await this.read(session, calls, block);
           saidBy?.(session.endpoint);
-          return values;
+          return wallets.map((_, index) => sum(figures.slice(index * each, (index + 1) * each)));
         },
         { avoid, signal, ...(patienceMs !== undefined && { patienceMs }) },
       );
@@ -116,6 +137,46 @@ export class StakeViews {
       throw error;
     }
   }
+
+  private async read(
+    session: RpcSession,
+    calls: readonly FigureCall[],
+    block: BlockRef,
+  ): Promise<bigint[]> {
+    const answers = await this.multicall.data(session, calls, block);
+    return calls.map((call, index) => {
+      const answer = answers[index] ?? '0x';
+      // There was no contract yet.
+      if (answer === '0x') return 0n;
+      const value = call.view.valueIn(answer);
+      if (typeof value === 'bigint') return value;
+      throw new MalformedAnswerError(misfitText(call, value), session);
+    });
+  }
+}
+
+/**
+ * A good number of wallets for one call of `balancesOf`: four multicalls or twenty batches for a contract with one view, a second
+ * or so, which is what a failure on the way costs again. 100,000 wallets are fifty such calls.
+ */
+export const WALLETS_AT_ONCE = 2_000;
+
+/** A total is not of a wallet. */
+const NO_WALLET = `0x${'0'.repeat(40)}` as Address;
+
+/** Views that are set add up, each of every contract, or of its own one; those that are not set are tried in turn. */
+function figureParts(
+  views: readonly StakeView[] | undefined,
+  contracts: readonly Address[],
+  kind: FigureKind,
+): FigurePart[] {
+  if (views === undefined) return contracts.map((to) => ({ to, candidates: USUAL[kind] }));
+  return views.flatMap((view) =>
+    (view.contract === undefined ? contracts : [view.contract]).map((to) => ({
+      to,
+      candidates: [view],
+    })),
+  );
 }
 
 function sum(values: readonly bigint[]): bigint {

@@ -1,32 +1,47 @@
 /** Which view of each stake contract tells a figure. */
-import { type Address } from '#libs/domain';
-import { AllEndpointsFailedError, StateUnavailableError } from '../errors/rpc.errors.js';
-import { type RpcPool } from '../rpc/rpc-pool.js';
-import { type ContractCall, ethCall, wordOf } from './pinned-calls.js';
+import { type Address, PermanentError } from '#libs/domain';
+import {
+  AllEndpointsFailedError,
+  ExecutionRevertedError,
+  MalformedAnswerError,
+  StateUnavailableError,
+} from '../errors/rpc.errors.js';
+import { type RpcResult } from '../rpc/rpc-call.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { ethCall, hexOf } from './pinned-calls.js';
 import { type StakeView } from './stake-view.js';
 
 /** A node may be behind the contract: that there is no view is believed for so long. */
 const LOOK_AGAIN_MS = 60_000;
+/** For trying a balance view: an address that no contract refuses, as some refuse zero. */
+const TRIAL_WALLET = `0x${'1'.padStart(40, '0')}` as Address;
 
-export interface ViewChoiceParts {
-  readonly pool: RpcPool;
-  readonly contracts: readonly Address[];
-  /** To try, in order; none where there is to be none. */
+/** A part of a figure: of this contract, by the first of the views that it has. */
+export interface FigurePart {
+  readonly to: Address;
   readonly candidates: readonly StakeView[];
-  /** Of the trial; hex without 0x. */
-  readonly argument: string;
+}
+
+/** A view, and the contract that is asked. */
+export interface ChosenView {
+  readonly to: Address;
+  readonly view: StakeView;
 }
 
 /** States: not asked -> found, for good; or missing, until it is looked for again. */
 export class ViewChoice {
-  private found: readonly StakeView[] | undefined;
+  private found: readonly ChosenView[] | undefined;
   private lookAgainAtMs: number | undefined;
-  private looking: Promise<readonly StakeView[] | undefined> | undefined;
+  private looking: Promise<readonly ChosenView[] | undefined> | undefined;
 
-  constructor(private readonly parts: ViewChoiceParts) {}
+  /** @param parts add up; none where there is to be no figure */
+  constructor(
+    private readonly pool: RpcPool,
+    private readonly parts: readonly FigurePart[],
+  ) {}
 
   get isWanted(): boolean {
-    return this.parts.candidates.length > 0;
+    return this.parts.length > 0;
   }
 
   /** Whether there is none as far as is known. */
@@ -35,12 +50,12 @@ export class ViewChoice {
   }
 
   /**
-   * In the order of the contracts; undefined where one of them has none.
-   * @throws AllEndpointsFailedError
+   * One for each part; undefined where one of them has none.
+   * @throws AllEndpointsFailedError; PermanentError where the only view of a part answers with something else than it declares
    */
-  async views(): Promise<readonly StakeView[] | undefined> {
+  async views(): Promise<readonly ChosenView[] | undefined> {
     if (this.found !== undefined || !this.isWanted) return this.found;
-    if (this.lookAgainAtMs !== undefined && this.parts.pool.nowMs() < this.lookAgainAtMs) {
+    if (this.lookAgainAtMs !== undefined && this.pool.nowMs() < this.lookAgainAtMs) {
       return undefined;
     }
     // Ranges that are read at once ask once.
@@ -49,39 +64,79 @@ export class ViewChoice {
     }));
   }
 
-  private async look(): Promise<readonly StakeView[] | undefined> {
+  private async look(): Promise<readonly ChosenView[] | undefined> {
+    const misfits: string[] = [];
     try {
-      this.found = await this.firstAnswering();
+      this.found = await this.firstAnswering(misfits);
       this.lookAgainAtMs = undefined;
     } catch (error) {
-      const isMissing =
-        error instanceof AllEndpointsFailedError &&
-        error.failures.some((failure) => failure instanceof StateUnavailableError);
-      if (!isMissing) throw error;
-      this.lookAgainAtMs = this.parts.pool.nowMs() + LOOK_AGAIN_MS;
+      if (!(error instanceof AllEndpointsFailedError)) throw error;
+      const [misfit] = misfits;
+      if (misfit !== undefined && misfits.length === error.failures.length) {
+        throw new PermanentError('STAKE_VIEW_MISMATCH', misfit);
+      }
+      if (!error.failures.some((failure) => failure instanceof StateUnavailableError)) throw error;
+      this.lookAgainAtMs = this.pool.nowMs() + LOOK_AGAIN_MS;
     }
     return this.found;
   }
 
-  /** The first view of each contract that answers at the newest block of the first endpoint that knows them all. */
-  private firstAnswering(): Promise<readonly StakeView[]> {
-    const { pool, contracts, candidates, argument } = this.parts;
-    const calls = contracts.flatMap((to) =>
-      candidates.map((view) => ethCall(viewCall(to, view, argument), 'latest')),
+  /**
+   * The first view of each part that answers at the newest block of the first endpoint that knows them all.
+   * @param misfits one for each endpoint whose contracts answer, with something else than declared
+   */
+  private firstAnswering(misfits: string[]): Promise<readonly ChosenView[]> {
+    const trials = this.parts.flatMap(({ to, candidates }) =>
+      candidates.map((view) => ({ to, view })),
     );
-    return pool.run(async (session) => {
+    return this.pool.run(async (session) => {
+      const calls = trials.map(({ to, view }) =>
+        ethCall({ to, data: view.calldata(TRIAL_WALLET) }, 'latest'),
+      );
       const { results } = await session.batch(calls);
-      const words = results.map(wordOf);
-      const chosen = contracts.flatMap((_, contract) => {
-        const at = contract * candidates.length;
-        return candidates.find((_view, index) => words[at + index] !== undefined) ?? [];
+      const outcomes = trials.map((trial, index) => outcomeOf(trial, results[index], session));
+      let at = 0;
+      return this.parts.map(({ to, candidates }) => {
+        const ours = outcomes.slice(at, (at += candidates.length));
+        const view = candidates.find((_, index) => ours[index]?.kind === 'answers');
+        if (view !== undefined) return { to, view };
+        const [only] = ours;
+        if (only === undefined || ours.length > 1) {
+          throw new StateUnavailableError(`${to} has no such view at its newest block`, session);
+        }
+        this.pool.warn(session.endpoint, 'STAKE_VIEW_UNANSWERED', only.text);
+        if (only.kind === 'misfit') misfits.push(only.text);
+        throw new StateUnavailableError(only.text, session);
       });
-      if (chosen.length === contracts.length) return chosen;
-      throw new StateUnavailableError('its newest state has no such view', session);
     });
   }
 }
 
-export function viewCall(to: Address, view: StakeView, argument: string): ContractCall {
-  return { to, data: `${view.selector}${argument}` };
+/** How a view that does not fit is spoken of: what, where, and what came. */
+export function misfitText({ to, view }: ChosenView, came: string): string {
+  return `The view ${view.signature} of ${to} answered with ${came}. Compare its declaration with the contract.`;
+}
+
+interface Outcome {
+  readonly kind: 'answers' | 'silent' | 'misfit';
+  /** For the operator. */
+  readonly text: string;
+}
+
+/** @throws errors that are not the contract's */
+function outcomeOf(trial: ChosenView, result: RpcResult | undefined, session: RpcSession): Outcome {
+  const silent = (what: string): Outcome => ({
+    kind: 'silent',
+    text: `The view ${trial.view.signature} of ${trial.to} ${what}. Check its name and constants; where the contract has none, set it to none.`,
+  });
+  if (result && !result.ok && result.error instanceof ExecutionRevertedError) {
+    return silent('reverts');
+  }
+  const data = hexOf(result, session);
+  if (data === '0x') return silent('answers nothing');
+  const value = trial.view.valueIn(data);
+  if (typeof value === 'bigint') return { kind: 'answers', text: '' };
+  // No contract answers with a part of a word.
+  if ((data.length - 2) % 64 !== 0) throw new MalformedAnswerError(value, session);
+  return { kind: 'misfit', text: misfitText(trial, value) };
 }

@@ -1,0 +1,195 @@
+/**
+ * Many calls in one eth_call, by aggregate3 of Multicall3 (https://github.com/mds1/multicall3), where that is deployed at the
+ * block; else, and where an endpoint refuses calls of that size, in batches.
+ */
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils';
+import { type Address, type BlockRef } from '#libs/domain';
+import {
+  ExecutionRevertedError,
+  RangeTooLargeError,
+  RpcError,
+  RpcRefusedError,
+  RpcTimeoutError,
+} from '../errors/rpc.errors.js';
+import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type ContractCall, ethCall, hexOf, type PinnedCalls } from './pinned-calls.js';
+
+type Hex = `0x${string}`;
+
+/** The address on most chains. */
+export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11' as Address;
+
+/** By chain id. ZK Stack chains derive addresses in another way; these are from viem's chain definitions. */
+const ELSEWHERE: Readonly<Record<number, Address>> = {
+  2741: '0xaa4de41dba0ca5dcbb288b7cc6b708f3aac759e7' as Address,
+  11124: '0xf9cda624fbc7e059355ce98a31693d299facd963' as Address,
+  324: '0xf9cda624fbc7e059355ce98a31693d299facd963' as Address,
+  300: '0xf9cda624fbc7e059355ce98a31693d299facd963' as Address,
+};
+
+/**
+ * Calls in one aggregate3: some 130 kB of calldata, and with 10,000 gas for each call a tenth of the 50 million that geth
+ * allows an eth_call by default (--rpc.gascap).
+ */
+export const MULTICALL_SIZE = 500;
+/** A smaller aggregate than this saves little against a batch. */
+const SMALLEST = 50;
+/** Fewer calls are sent as a batch: they do not pay for looking whether there is a Multicall3. */
+const FEWEST = 10;
+/** How long an endpoint is spared the sizes that it refused. */
+const LOOK_AGAIN_MS = 600_000;
+
+const ABI = parseAbi([
+  'struct Call3 { address target; bool allowFailure; bytes callData; }',
+  'struct Result { bool success; bytes returnData; }',
+  'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
+]);
+
+/** Where Multicall3 is on a chain, if it is there at all. */
+export function multicallOf(chainId: number): Address {
+  return ELSEWHERE[chainId] ?? MULTICALL3;
+}
+
+export interface MulticallParts {
+  readonly address: Address;
+  readonly pinned: PinnedCalls;
+  readonly nowMs: () => number;
+}
+
+export class Multicall {
+  /** It was seen at this block, hence is there in later ones. */
+  private presentFrom: bigint | undefined;
+  /** It was not there at this block, hence neither before. */
+  private absentUntil = -1n;
+  private readonly limits = new Map<string, { readonly size: number; readonly untilMs: number }>();
+
+  constructor(private readonly parts: MulticallParts) {}
+
+  /** @see PinnedCalls.data: the same answers and errors. */
+  async data(session: RpcSession, calls: readonly ContractCall[], block: BlockRef): Promise<Hex[]> {
+    const { pinned } = this.parts;
+    if (calls.length < FEWEST || !(await this.isThere(session, block))) {
+      return pinned.data(session, calls, block);
+    }
+    const answers: Hex[] = [];
+    while (answers.length < calls.length) {
+      const size = this.sizeFor(session.endpoint);
+      const some = calls.slice(answers.length, size === 0 ? undefined : answers.length + size);
+      const part =
+        size === 0
+          ? await pinned.data(session, some, block)
+          : await this.aggregate(session, some, block);
+      if (part === undefined) this.shrink(session.endpoint, some.length);
+      else for (const answer of part) answers.push(answer);
+    }
+    return answers;
+  }
+
+  private async isThere(session: RpcSession, block: BlockRef): Promise<boolean> {
+    if (this.presentFrom !== undefined && block.number >= this.presentFrom) return true;
+    if (block.number <= this.absentUntil) return false;
+    const { address, pinned } = this.parts;
+    const [code] = await pinned.ask(
+      session,
+      (when) => [{ method: 'eth_getCode', params: [address, when] }],
+      block,
+    );
+    const isThere = hexOf(code, session) !== '0x';
+    if (isThere) this.presentFrom = block.number;
+    else this.absentUntil = block.number;
+    return isThere;
+  }
+
+  /** @returns undefined where the endpoint refuses a call of this size */
+  private async aggregate(
+    session: RpcSession,
+    calls: readonly ContractCall[],
+    block: BlockRef,
+  ): Promise<Hex[] | undefined> {
+    const { address: to, pinned } = this.parts;
+    const data = calldataOf(calls);
+    let results: ReturnType<typeof resultsIn>;
+    try {
+      const [answer] = await pinned.ask(session, (when) => [ethCall({ to, data }, when)], block);
+      results = resultsIn(hexOf(answer, session), calls.length);
+    } catch (error) {
+      if (isRefusal(error)) return undefined;
+      throw error;
+    }
+    if (results === undefined) return undefined;
+    const silent = calls.filter(
+      (_, index) => results[index]?.success === true && results[index].returnData === '0x',
+    );
+    await pinned.requireAbsent(
+      session,
+      new Set(silent.map(({ to: silentOne }) => silentOne)),
+      block,
+    );
+    return this.withFailed(session, { calls, results, block });
+  }
+
+  /** A call that failed in an aggregate may have run out of the gas of all: by itself it answers, or tells why not. */
+  private async withFailed(
+    session: RpcSession,
+    given: {
+      readonly calls: readonly ContractCall[];
+      readonly results: readonly { readonly success: boolean; readonly returnData: Hex }[];
+      readonly block: BlockRef;
+    },
+  ): Promise<Hex[]> {
+    const { calls, results, block } = given;
+    const failed = calls.filter((_, index) => results[index]?.success === false);
+    if (failed.length === 0) return results.map(({ returnData }) => returnData);
+    const again = await this.parts.pinned.data(session, failed, block);
+    this.shrink(session.endpoint, calls.length);
+    const alone = again.values();
+    return results.map(({ success, returnData }) =>
+      success ? returnData : (alone.next().value ?? '0x'),
+    );
+  }
+
+  /** 0: batches. */
+  private sizeFor(endpoint: string): number {
+    const limit = this.limits.get(endpoint);
+    return limit === undefined || this.parts.nowMs() >= limit.untilMs ? MULTICALL_SIZE : limit.size;
+  }
+
+  private shrink(endpoint: string, refused: number): void {
+    const half = Math.floor(Math.min(refused, this.sizeFor(endpoint)) / 2);
+    const size = half < SMALLEST ? 0 : half;
+    this.limits.set(endpoint, { size, untilMs: this.parts.nowMs() + LOOK_AGAIN_MS });
+  }
+}
+
+function calldataOf(calls: readonly ContractCall[]): Hex {
+  const args = calls.map(({ to, data }) => ({
+    target: to as Hex,
+    allowFailure: true,
+    callData: data as Hex,
+  }));
+  return encodeFunctionData({ abi: ABI, functionName: 'aggregate3', args: [args] });
+}
+
+/** Undefined where the answer is not one of aggregate3 to so many calls. */
+function resultsIn(
+  data: Hex,
+  count: number,
+): readonly { readonly success: boolean; readonly returnData: Hex }[] | undefined {
+  try {
+    const results = decodeFunctionResult({ abi: ABI, functionName: 'aggregate3', data });
+    return results.length === count ? results : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Out of gas, too long, too large, or a time-out: a smaller call may do. A rate limit or a missing state is not of that kind. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ExecutionRevertedError ||
+    error instanceof RpcRefusedError ||
+    error instanceof RangeTooLargeError ||
+    error instanceof RpcTimeoutError ||
+    (error instanceof RpcError && error.sizeMayExplain)
+  );
+}

@@ -5,6 +5,8 @@ import { type Abi, type Hex } from 'viem';
 export interface CompiledContract {
   readonly abi: Abi;
   readonly bytecode: Hex;
+  /** What stands at the address afterwards, where no immutable is in it. */
+  readonly runtime: Hex;
 }
 
 interface Compiler {
@@ -15,22 +17,36 @@ interface Output {
   readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];
   readonly contracts: Record<
     string,
-    Record<string, { readonly abi: Abi; readonly evm: { readonly bytecode: { object: string } } }>
+    Record<
+      string,
+      {
+        readonly abi: Abi;
+        readonly evm: {
+          readonly bytecode: { object: string };
+          readonly deployedBytecode: { object: string };
+        };
+      }
+    >
   >;
 }
 
-const FILE = 'odd-tokens.sol';
 const require = createRequire(import.meta.url);
 
-/** Tokens that no vault should be built for, by name; compiled here so that nothing of them gets into the libraries. */
-export function compileOddTokens(): (name: string) => CompiledContract {
-  const content = readFileSync(new URL(FILE, import.meta.url), 'utf8');
+/**
+ * The contracts of a file in this folder, by name; compiled in the test so that nothing of them gets into the libraries.
+ * @throws Error with what the compiler says
+ */
+export function compileTestContracts(file: string): (name: string) => CompiledContract {
+  const content = readFileSync(new URL(file, import.meta.url), 'utf8');
   const input = {
     language: 'Solidity',
-    sources: { [FILE]: { content } },
+    sources: { [file]: { content } },
     settings: {
       evmVersion: 'cancun',
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+      optimizer: { enabled: true },
+      outputSelection: {
+        '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
+      },
     },
   };
   const solc = require('solc') as Compiler;
@@ -40,8 +56,13 @@ export function compileOddTokens(): (name: string) => CompiledContract {
   const faults = output.errors?.filter(({ severity }) => severity === 'error') ?? [];
   if (faults.length > 0) throw new Error(faults.map((one) => one.formattedMessage).join('\n'));
   return (name) => {
-    const contract = output.contracts[FILE]?.[name];
-    if (!contract) throw new Error(`${FILE} holds no ${name}`);
-    return { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` };
+    const contract = output.contracts[file]?.[name];
+    if (!contract) throw new Error(`${file} holds no ${name}`);
+    const { bytecode, deployedBytecode } = contract.evm;
+    return {
+      abi: contract.abi,
+      bytecode: `0x${bytecode.object}`,
+      runtime: `0x${deployedBytecode.object}`,
+    };
   };
 }

@@ -10,7 +10,7 @@ import {
 import { mineOne } from '#libs/devchain';
 import { type Address } from '#libs/domain';
 import { aWallet, VaultBench } from '#libs/testing';
-import { compileOddTokens } from './compile-odd-tokens.js';
+import { compileTestContracts } from './compile-test-contracts.js';
 
 const { CANCELLER, PAUSER, RECIPIENT, SIGNER_KEY, STRANGER } = VaultBench;
 const UNAUTHORISED = 'AccessControlUnauthorizedAccount';
@@ -137,7 +137,7 @@ describe('RedemptionVault', () => {
   });
 
   describe('with a token it was not made for', () => {
-    const odd = compileOddTokens();
+    const odd = compileTestContracts('odd-tokens.sol');
 
     async function withToken(name: string, args: readonly unknown[] = []) {
       const { abi, bytecode } = odd(name);

@@ -154,6 +154,23 @@ describe('stakeBalances', () => {
     expect(await sizes()).toEqual([500, 500, 240]);
   });
 
+  it('leaves an endpoint that takes too long to others, and asks it for less the next time', async () => {
+    const late: Fault = {
+      kind: 'error',
+      method: 'eth_call',
+      code: -32000,
+      message: 'execution timeout',
+    };
+    const balances = reader();
+    node.fault = toMultiCall({ ...late, times: 1 });
+    await expect(balances.stakeBalances(MANY, present)).rejects.toMatchObject({
+      failures: [{ code: 'RPC_TIMEOUT' }],
+    });
+    const before = aggregates().length;
+    expect(await balances.stakeBalances(MANY, present)).toEqual(truth);
+    expect(aggregates()).toHaveLength(before + 5);
+  });
+
   it('is right where the calls together run out of gas', async () => {
     const { rpc } = bench.chain;
     const capped = await startFaultyNode({

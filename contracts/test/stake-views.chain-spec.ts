@@ -160,6 +160,15 @@ describe('views of a contract with pools', () => {
     }
   });
 
+  it('are missing without a word where nothing is set and the contract has none', async () => {
+    const warnings: string[] = [];
+    const pool = bench.pool(undefined, ({ message }) => warnings.push(message));
+    const usual = bench.reader({ contracts: [pools.address] }, pool);
+    expect(await usual.stakeBalances(WALLETS, after)).toBeUndefined();
+    expect(await usual.stakeTotal(after)).toBeUndefined();
+    expect([usual.hasBalances, usual.hasTotal, warnings]).toEqual([false, false, []]);
+  });
+
   it('survive one rubbish answer to their trial', async () => {
     const node: FaultyNode = await startFaultyNode({
       upstream: bench.chain.url,

@@ -114,17 +114,16 @@ export class Multicall {
       results = resultsIn(hexOf(answer, session), calls.length);
     } catch (error) {
       if (isRefusal(error)) return undefined;
+      // Maybe it was too much, maybe the endpoint is dead: others are asked first, and this one for less the next time.
+      if (error instanceof RpcTimeoutError) this.shrink(session.endpoint, calls.length);
       throw error;
     }
     if (results === undefined) return undefined;
-    const silent = calls.filter(
-      (_, index) => results[index]?.success === true && results[index].returnData === '0x',
-    );
-    await pinned.requireAbsent(
-      session,
-      new Set(silent.map(({ to: silentOne }) => silentOne)),
-      block,
-    );
+    const silent = calls.flatMap((call, index) => {
+      const result = results[index];
+      return result?.success === true && result.returnData === '0x' ? [call.to] : [];
+    });
+    await pinned.requireAbsent(session, new Set(silent), block);
     return this.withFailed(session, { calls, results, block });
   }
 
@@ -183,13 +182,12 @@ function resultsIn(
   }
 }
 
-/** Out of gas, too long, too large, or a time-out: a smaller call may do. A rate limit or a missing state is not of that kind. */
+/** Out of gas, too long or too large: a smaller call may do. A rate limit or a missing state is not of that kind. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof ExecutionRevertedError ||
     error instanceof RpcRefusedError ||
     error instanceof RangeTooLargeError ||
-    error instanceof RpcTimeoutError ||
-    (error instanceof RpcError && error.sizeMayExplain)
+    (error instanceof RpcError && error.sizeMayExplain && !(error instanceof RpcTimeoutError))
   );
 }

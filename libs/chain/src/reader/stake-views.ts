@@ -170,11 +170,13 @@ function figureParts(
   contracts: readonly Address[],
   kind: FigureKind,
 ): FigurePart[] {
-  if (views === undefined) return contracts.map((to) => ({ to, candidates: USUAL[kind] }));
+  if (views === undefined)
+    return contracts.map((to) => ({ to, candidates: USUAL[kind], isSet: false }));
   return views.flatMap((view) =>
     (view.contract === undefined ? contracts : [view.contract]).map((to) => ({
       to,
       candidates: [view],
+      isSet: true,
     })),
   );
 }

@@ -20,6 +20,8 @@ const TRIAL_WALLET = `0x${'1'.padStart(40, '0')}` as Address;
 export interface FigurePart {
   readonly to: Address;
   readonly candidates: readonly StakeView[];
+  /** The settings name the view: where it does not answer, that is logged. */
+  readonly isSet: boolean;
 }
 
 /** A view, and the contract that is asked. */
@@ -51,7 +53,7 @@ export class ViewChoice {
 
   /**
    * One for each part; undefined where one of them has none.
-   * @throws AllEndpointsFailedError; PermanentError where the only view of a part answers with something else than it declares
+   * @throws AllEndpointsFailedError; PermanentError where a view of the settings answers with less than it declares
    */
   async views(): Promise<readonly ChosenView[] | undefined> {
     if (this.found !== undefined || !this.isWanted) return this.found;
@@ -96,12 +98,12 @@ export class ViewChoice {
       const { results } = await session.batch(calls);
       const outcomes = trials.map((trial, index) => outcomeOf(trial, results[index], session));
       let at = 0;
-      return this.parts.map(({ to, candidates }) => {
+      return this.parts.map(({ to, candidates, isSet }) => {
         const ours = outcomes.slice(at, (at += candidates.length));
         const view = candidates.find((_, index) => ours[index]?.kind === 'answers');
         if (view !== undefined) return { to, view };
         const [only] = ours;
-        if (only === undefined || ours.length > 1) {
+        if (only === undefined || !isSet) {
           throw new StateUnavailableError(`${to} has no such view at its newest block`, session);
         }
         this.pool.warn(session.endpoint, 'STAKE_VIEW_UNANSWERED', only.text);
@@ -137,6 +139,7 @@ function outcomeOf(trial: ChosenView, result: RpcResult | undefined, session: Rp
   const value = trial.view.valueIn(data);
   if (typeof value === 'bigint') return { kind: 'answers', text: '' };
   // No contract answers with a part of a word.
-  if ((data.length - 2) % 64 !== 0) throw new MalformedAnswerError(value, session);
+  if ((data.length - 2) % 64 !== 0)
+    throw new MalformedAnswerError(misfitText(trial, value), session);
   return { kind: 'misfit', text: misfitText(trial, value) };
 }

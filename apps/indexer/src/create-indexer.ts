@@ -2,6 +2,7 @@ import { type ChainReader, type LogSource } from '#libs/chain';
 import { IndexStore, type LeaderLock, type Database } from '#libs/db';
 import { type Clock, type Logger, type Registry } from '#libs/platform';
 import { IndexWriter } from './apply/index-writer.js';
+import { RangeApplier } from './apply/range-applier.js';
 import { BackfillProgress } from './backfill/backfill-progress.js';
 import { RangeSizer } from './backfill/range-sizer.js';
 import { IndexLoop } from './follow/index-loop.js';
@@ -24,6 +25,7 @@ const INITIAL_BLOCKS = 100;
 
 export interface IndexerOptions extends SupervisorOptions, PrepareSettings {
   readonly maxRangeBlocks: number;
+  readonly pollIntervalMs: number;
 }
 
 export interface IndexerParts {
@@ -66,10 +68,23 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
     firstBlock,
     onProgress,
   });
-  const loop = new IndexLoop({
+  const applier = new RangeApplier({
     reader,
     verifier,
     writer,
+    doubts,
+    status,
+    progress: new BackfillProgress(clock, logger),
+    metrics,
+    logger,
+    firstBlock,
+  });
+  const loop = new IndexLoop({
+    reader,
+    source,
+    verifier,
+    writer,
+    applier,
     walletCheck,
     doubts,
     sizer: new RangeSizer({
@@ -78,12 +93,11 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
       initialBlocks: INITIAL_BLOCKS,
     }),
     status,
-    progress: new BackfillProgress(clock, logger),
     metrics,
     clock,
     logger,
     concurrency: parts.concurrency,
-    firstBlock,
+    pollIntervalMs: options.pollIntervalMs,
     maxBufferedBytes: MAX_BUFFERED_BYTES,
   });
   const supervisor = new Supervisor(

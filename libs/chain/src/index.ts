@@ -25,7 +25,12 @@ export {
 } from './events/parse-stake-events.js';
 export { type StakeEffect, type StakeEventSpec } from './events/stake-event.js';
 export { EventMismatchError } from './logs/event-decoder.js';
-export { type FetchOptions, LogSource, type LogSourceOptions } from './logs/log-source.js';
+export {
+  type FetchOptions,
+  LogSource,
+  type LogSourceOptions,
+  type Tip,
+} from './logs/log-source.js';
 export { type RangeAnswer } from './logs/range-answer.js';
 export {
   ChainReader,

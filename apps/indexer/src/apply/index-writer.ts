@@ -17,6 +17,7 @@ import {
   foldBlocks,
   type WalletState,
 } from '#libs/domain';
+import { type IndexedChain } from '../follow/next-step.js';
 
 /** Wallets whose state is kept at hand between ranges; about 250 bytes each. */
 const CACHED_WALLETS = 100_000;
@@ -104,8 +105,16 @@ export class IndexWriter {
     return this.state.head;
   }
 
-  hashAt(number: bigint): BlockHash | undefined {
-    return this.remembered.get(number)?.hash;
+  /** What the index says of the chain. */
+  get indexed(): IndexedChain {
+    const { head, state } = this;
+    const hashAt = (number: bigint): BlockHash | undefined => this.blockAt(number)?.hash;
+    return { head, finalised: state.finalised, hashAt };
+  }
+
+  /** An indexed block that is remembered: the finalised one and those above it. */
+  blockAt(number: bigint): BlockRef | undefined {
+    return this.remembered.get(number);
   }
 
   /** The finalised block and every indexed block above it, ascending. */

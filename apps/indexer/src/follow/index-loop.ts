@@ -4,34 +4,36 @@
  * Each turn: ask the chain for its heads, decide (next-step.ts), then read on, undo, or wait. Only verified ranges whose parent is
  * the indexed head are written, each with the head in one transaction, so a crash at any moment leaves a whole index.
  */
-import { type ChainReader, type RangeAnswer } from '#libs/chain';
-import { type BlockRef, NegativeBalanceError, RetryableError } from '#libs/domain';
+import { type ChainReader, type LogSource, type RangeAnswer, type Tip } from '#libs/chain';
+import { RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { inSpan } from '#libs/telemetry';
-import { type IndexFacts, type IndexWriter } from '../apply/index-writer.js';
-import { type BackfillProgress } from '../backfill/backfill-progress.js';
+import { type IndexWriter } from '../apply/index-writer.js';
+import { type RangeApplier } from '../apply/range-applier.js';
 import { type RangeSizer } from '../backfill/range-sizer.js';
 import { type BlockRange, streamRanges } from '../backfill/range-stream.js';
 import { joinRanges, type ReadRange } from '../backfill/read-range.js';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
 import { type Doubts } from '../verify/doubts.js';
+import { deltaOf } from '../verify/range-parts.js';
 import { type RangeVerifier } from '../verify/range-verifier.js';
-import { doubtSinceVerified, rollBackToVerified } from '../verify/unverified-base.js';
 import { type WalletCheck } from '../verify/wallet-check.js';
 import { findFork } from './fork.js';
 import { type IndexStatus } from './index-status.js';
 import { type ChainHeads, finalisedOf, nextStep } from './next-step.js';
-import { checkSpan, rangeSpan, rollbackSpan } from './index-spans.js';
+import { checkSpan, rangeSpan } from './index-spans.js';
+import { pollWaitMs } from './poll-wait.js';
 
 export interface IndexLoopParts {
   readonly reader: ChainReader;
+  readonly source: Pick<LogSource, 'tip'>;
   readonly verifier: RangeVerifier;
   readonly writer: IndexWriter;
+  readonly applier: RangeApplier;
   readonly walletCheck: WalletCheck;
   readonly doubts: Doubts;
   readonly sizer: RangeSizer;
   readonly status: IndexStatus;
-  readonly progress: BackfillProgress;
   readonly metrics: IndexerMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -39,38 +41,67 @@ export interface IndexLoopParts {
   readonly concurrency: () => number;
   /** Bytes of answers fetched ahead of the database. */
   readonly maxBufferedBytes: number;
-  /** The first block that is indexed. */
-  readonly firstBlock: bigint;
+  /** How often the chain is asked for new blocks, at the most. */
+  readonly pollIntervalMs: number;
+}
+
+/** One request's answer at the chain's tip, with new blocks in it. */
+interface TipWithBlocks extends Pick<Tip, 'total'> {
+  readonly answer: RangeAnswer;
+  readonly heads: ChainHeads;
 }
 
 /** Whether the index is now level with the chain as it was when the turn began. */
 export type TurnOutcome = 'level' | 'more';
 
 export class IndexLoop {
+  /** The last turn left the index level: what is new since is asked for in one request. */
+  private isAtTip = false;
+  private hasNewBlocks = false;
+
   constructor(private readonly parts: IndexLoopParts) {}
+
+  /** How long to wait before the next turn where this one left the index level. */
+  get waitMs(): number {
+    const { writer, clock, pollIntervalMs } = this.parts;
+    return pollWaitMs({
+      pollIntervalMs,
+      hasNewBlocks: this.hasNewBlocks,
+      blocks: writer.rememberedBlocks(),
+      nowMs: clock.nowMs(),
+    });
+  }
 
   /**
    * One turn.
    * @throws PermanentError where only a person can help; RetryableError for all that may pass
    */
   async turn(signal: AbortSignal): Promise<TurnOutcome> {
+    const isAtTip = this.isAtTip;
+    this.isAtTip = false;
     try {
-      return await this.step(signal);
+      const outcome = await this.step(isAtTip, signal);
+      this.isAtTip = outcome === 'level';
+      return outcome;
     } finally {
       await this.parts.writer.settled();
     }
   }
 
-  private async step(signal: AbortSignal): Promise<TurnOutcome> {
+  private async step(isAtTip: boolean, signal: AbortSignal): Promise<TurnOutcome> {
     const { reader, writer, status, logger } = this.parts;
     if (!writer.isOpen) await writer.reload();
-    const heads = await reader.heads();
+    const tip = isAtTip ? await this.readTip(signal) : undefined;
+    const heads = tip?.heads ?? (await reader.heads());
     signal.throwIfAborted();
     this.progressed(heads);
-    const step = nextStep(this.indexed(), heads);
+    const step = nextStep(writer.indexed, heads);
+    this.hasNewBlocks = step.kind === 'advance';
     switch (step.kind) {
       case 'advance':
-        return this.advance(step.to, heads, signal);
+        return tip?.answer
+          ? this.advanceAtTip({ ...tip, answer: tip.answer }, signal)
+          : this.advance(step.to, heads, signal);
       case 'wait':
         return this.settle(heads);
       case 'behind':
@@ -84,6 +115,42 @@ export class IndexLoop {
         await this.reorganise();
         return 'more';
     }
+  }
+
+  /** Undefined where blocks are in doubt, or the final block cannot be told: then the chain is asked as at a start. */
+  private async readTip(
+    signal: AbortSignal,
+  ): Promise<(Tip & Pick<TipWithBlocks, 'heads'>) | undefined> {
+    const { reader, source, verifier, writer, doubts } = this.parts;
+    const { finality } = reader;
+    if (doubts.at(writer.head.number + 1n)) return undefined;
+    const tip = await source.tip(
+      {
+        head: writer.head,
+        tag: finality.kind === 'tag' ? finality.tag : undefined,
+        total: await reader.newestTotal(),
+      },
+      verifier.fetchOptions(false, signal),
+    );
+    // By depth, the final block is one that is remembered, or not newer than the one before.
+    const finalised =
+      finality.kind === 'tag'
+        ? tip.finalised
+        : (writer.blockAt(tip.latest.number - finality.blocks) ?? writer.state.finalised);
+    return finalised && { ...tip, heads: { latest: tip.latest, finalised } };
+  }
+
+  private async advanceAtTip(
+    { answer, total, heads }: TipWithBlocks,
+    signal: AbortSignal,
+  ): Promise<TurnOutcome> {
+    const { verifier, writer } = this.parts;
+    // The total may be of a block that came in between: unless it fits, it is asked for by the block's hash.
+    const newestTotal = total === writer.state.total + deltaOf(answer) ? total : undefined;
+    const read = await inSpan(rangeSpan('read', answer), () =>
+      verifier.vouch(answer, { isFinal: false, signal, newestTotal }),
+    );
+    return (await this.take(read, heads, signal)) ? this.settle(heads) : 'more';
   }
 
   private async advance(to: bigint, heads: ChainHeads, signal: AbortSignal): Promise<TurnOutcome> {
@@ -109,18 +176,24 @@ export class IndexLoop {
       signal,
     );
     for await (const read of ranges) {
-      const { parentHash } = read.answer;
-      if (parentHash !== undefined && parentHash !== writer.head.hash) {
-        await this.reorganise();
-        return 'more';
-      }
-      const isApplied = await inSpan(rangeSpan('write', read.answer), () =>
-        this.apply(read, heads, signal),
-      );
-      if (!isApplied) return 'more';
-      this.progressed(heads);
+      if (!(await this.take(read, heads, signal))) return 'more';
     }
     return this.settle(heads);
+  }
+
+  /** Writes what follows the indexed head; false where the index went back instead. */
+  private async take(read: ReadRange, heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
+    const { writer, applier } = this.parts;
+    const { parentHash } = read.answer;
+    if (parentHash !== undefined && parentHash !== writer.head.hash) {
+      await this.reorganise();
+      return false;
+    }
+    const isApplied = await inSpan(rangeSpan('write', read.answer), () =>
+      applier.apply(read, heads, signal),
+    );
+    if (isApplied) this.progressed(heads);
+    return isApplied;
   }
 
   /**
@@ -136,78 +209,17 @@ export class IndexLoop {
     return header?.hash === head.hash;
   }
 
-  /** Writes a range that agrees with the contract; returns false where the index itself was rolled back instead. */
-  private async apply(read: ReadRange, heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
-    const { reader, writer, doubts, metrics, progress, status } = this.parts;
-    const agreed = await this.agreed(read, heads, signal);
-    if (!agreed) return false;
-    const { answer, contractTotal, isConfirmed } = agreed;
-    if (contractTotal === undefined && reader.hasTotal && answer.to > heads.finalised.number)
-      throw new RetryableError(
-        'UNVERIFIED_HEAD',
-        `No endpoint has the contract's state at block ${answer.to}, so its events cannot be verified`,
-      );
-    requireFinalisedOnChain(answer, heads);
-    const isVerified = contractTotal !== undefined || isConfirmed;
-    const changes = await this.write(answer, {
-      finalised: finalisedOf({ ...this.indexed(), head: answer.head }, heads),
-      verifiedNumber: isVerified ? answer.to : undefined,
-      synced: false,
-    });
-    if (changes === undefined) return false;
-    doubts.settle(writer.state.verifiedNumber ?? -1n);
-    status.trouble = undefined;
-    metrics.applied(answer, changes);
-    progress.applied(answer, heads.latest.number);
-    return true;
-  }
-
-  /** @returns how many balances change; undefined where one would fall below zero and the index was rolled back instead */
-  private async write(answer: RangeAnswer, facts: IndexFacts): Promise<number | undefined> {
-    const { writer } = this.parts;
-    try {
-      return await writer.apply(answer, facts);
-    } catch (error) {
-      if (!(error instanceof NegativeBalanceError)) throw error;
-      const to = await doubtSinceVerified(this.parts, writer.state, answer);
-      if (!to) throw error;
-      await this.undo(to, 'repair');
-      return undefined;
-    }
-  }
-
-  /** The range with events that add up to the contract's total; undefined where the index did not, and was rolled back. */
-  private async agreed(
-    read: ReadRange,
-    heads: ChainHeads,
-    signal: AbortSignal,
-  ): Promise<ReadRange | undefined> {
-    const { writer, verifier } = this.parts;
-    const { answer, contractTotal } = read;
-    const { state } = writer;
-    if (contractTotal === undefined || contractTotal === state.total + read.delta) return read;
-    const to = await rollBackToVerified(this.parts, state, { answer, contractTotal });
-    if (to) {
-      await this.undo(to, 'repair');
-      return undefined;
-    }
-    return verifier.mend(read, state.total, {
-      isFinal: answer.to <= heads.finalised.number,
-      signal,
-    });
-  }
-
   /** The index is level with the chain: wallets are checked, then it may be called synced. */
   private async settle(heads: ChainHeads): Promise<TurnOutcome> {
-    const { writer, walletCheck, status } = this.parts;
+    const { writer, applier, walletCheck, status } = this.parts;
     await writer.settled();
-    const finalised = finalisedOf(this.indexed(), heads);
+    const finalised = finalisedOf(writer.indexed, heads);
     if (finalised?.number !== writer.state.finalised?.number)
       await writer.note({ finalised, synced: false });
     if (walletCheck.due(writer)) {
       const result = await inSpan(checkSpan, () => walletCheck.run(writer));
       if (result.kind === 'roll-back') {
-        await this.undo(result.to, 'repair');
+        await applier.undo(result.to, 'repair');
         return 'more';
       }
       const { verifiedNumber } = result;
@@ -222,7 +234,7 @@ export class IndexLoop {
   }
 
   private async reorganise(): Promise<void> {
-    const { reader, writer } = this.parts;
+    const { reader, writer, applier } = this.parts;
     await writer.settled();
     const fork = await findFork(writer.rememberedBlocks(), (numbers) => reader.headers(numbers));
     if (fork.number === writer.head.number)
@@ -230,26 +242,7 @@ export class IndexLoop {
         'FORKED_ANSWER',
         `A node answered for another fork than the one with block ${fork.number} (${fork.hash})`,
       );
-    await this.undo(fork, 'reorganisation');
-  }
-
-  private async undo(to: BlockRef, why: 'reorganisation' | 'repair'): Promise<void> {
-    const { writer, metrics, logger } = this.parts;
-    const depth = writer.head.number - to.number;
-    const { changes, wallets } = await inSpan(rollbackSpan(to, { why, depth }), () =>
-      writer.rollback(to),
-    );
-    metrics.rolledBack(why, Number(depth));
-    logger.warn({ why, toBlock: to.number, depth, changes, wallets }, 'Rolled back');
-  }
-
-  private indexed(): Parameters<typeof nextStep>[0] {
-    const { writer } = this.parts;
-    return {
-      head: writer.head,
-      finalised: writer.state.finalised,
-      hashAt: (number) => writer.hashAt(number),
-    };
+    await applier.undo(fork, 'reorganisation');
   }
 
   private progressed(heads: ChainHeads): void {
@@ -269,14 +262,4 @@ export class IndexLoop {
 /** No range holds final blocks and others: the two are read in different ways. */
 function cutAt(final: bigint, range: BlockRange): BlockRange {
   return range.from <= final && final < range.to ? { from: range.from, to: final } : range;
-}
-
-/** The range and the finalised block must be of one chain, or one of the two came from a node on another fork. */
-function requireFinalisedOnChain(answer: RangeAnswer, { finalised }: ChainHeads): void {
-  const header = answer.headers.find(({ number }) => number === finalised.number);
-  if (header && header.hash !== finalised.hash)
-    throw new RetryableError(
-      'FORKED_ANSWER',
-      `Block ${finalised.number} is ${header.hash} in one answer and finalised as ${finalised.hash} in another`,
-    );
 }

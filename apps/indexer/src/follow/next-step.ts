@@ -3,7 +3,7 @@ import { type BlockHash, type BlockHeader, type BlockRef } from '#libs/domain';
 /** What the chain says of itself, from one request to one node. */
 export interface ChainHeads {
   readonly latest: BlockHeader;
-  readonly finalised: BlockHeader;
+  readonly finalised: BlockRef;
 }
 
 /** What the index says of itself. */

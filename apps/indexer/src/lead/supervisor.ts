@@ -17,7 +17,6 @@ import { backoffMs } from './backoff.js';
 import { sleep, untilAborted } from './sleep.js';
 
 export interface SupervisorOptions {
-  readonly pollIntervalMs: number;
   /** Nothing done for so long: the loop is taken for stuck and started afresh. */
   readonly stallAfterMs: number;
   /** How often a standby asks for the lead. */
@@ -129,7 +128,7 @@ export class Supervisor {
         opened = true;
         const outcome = await loop.turn(signal);
         failures = 0;
-        if (outcome === 'level') await sleep(this.options.pollIntervalMs, signal);
+        if (outcome === 'level') await sleep(loop.waitMs, signal);
       } catch (error) {
         if (stopped()) return;
         failures++;

@@ -35,6 +35,13 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
 }
 
+export interface VouchOptions extends ReadOptions {
+  /** Why the range was read in another way than others. */
+  readonly doubt?: Doubt | undefined;
+  /** The contract's total at the end of the range, or a little later, where it is known already. */
+  readonly newestTotal?: bigint | undefined;
+}
+
 /** Answers to one question before blocks that still differ are looked at one by one. */
 const ROUNDS = 5;
 
@@ -48,22 +55,37 @@ export class RangeVerifier {
 
   /** @throws AllEndpointsFailedError, RangeTooLargeError, EventsInDoubtError */
   async read(range: BlockRange, { isFinal, signal }: ReadOptions): Promise<ReadRange> {
-    const { source, reader, doubts } = this.parts;
+    const { source, doubts } = this.parts;
     const options = this.fetchOptions(isFinal, signal);
     const doubt = doubts.at(range.from);
-    const read = doubt
+    const answer = doubt
       ? await this.readAgain(range, doubt, options)
       : await source.fetch(range, options);
+    return this.vouch(answer, { isFinal, signal, doubt });
+  }
+
+  /**
+   * @param answer as it was read
+   * @throws as `read` does
+   */
+  async vouch(
+    answer: RangeAnswer,
+    { isFinal, signal, doubt, newestTotal }: VouchOptions,
+  ): Promise<ReadRange> {
     const isAskedTwice = this.mode === 'two' || (this.mode === 'wallets' && isFinal);
-    const answer =
-      isAskedTwice && doubt?.by !== 'receipts' ? await this.agreed(read, options) : read;
+    const agreed =
+      isAskedTwice && doubt?.by !== 'receipts'
+        ? await this.agreed(answer, this.fetchOptions(isFinal, signal))
+        : answer;
     return {
-      answer,
-      delta: deltaOf(answer),
-      contractTotal: await reader.stakeTotal(answer.head, { signal }),
+      answer: agreed,
+      delta: deltaOf(agreed),
+      contractTotal:
+        newestTotal ??
+        (await this.parts.reader.stakeTotal(agreed.head, { signal, patienceMs: Infinity })),
       isConfirmed: this.mode === 'two' || this.mode === 'headers',
       apart: doubt !== undefined,
-      bytes: answer.bytes,
+      bytes: agreed.bytes,
     };
   }
 
@@ -87,7 +109,8 @@ export class RangeVerifier {
     return { ...read, answer, delta: deltaOf(answer) };
   }
 
-  private fetchOptions(isFinal: boolean, signal: AbortSignal): FetchOptions {
+  /** How blocks are asked for in the mode in force. */
+  fetchOptions(isFinal: boolean, signal: AbortSignal): FetchOptions {
     const { mode } = this;
     return {
       headers: isFinal && mode !== 'headers' ? 'events' : 'all',

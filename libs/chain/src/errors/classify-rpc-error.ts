@@ -1,5 +1,5 @@
 import { type RpcCall } from '../rpc/rpc-call.js';
-import { isRecord } from '../shape/hex.js';
+import { isRecord, quantity } from '../shape/hex.js';
 import {
   ANSWER_TOO_LARGE,
   BATCH_TOO_LARGE,
@@ -129,10 +129,10 @@ function rangeTooLarge(
 ): RangeTooLargeError {
   const filter = call.params[0];
   const { fromBlock, toBlock } = isRecord(filter) ? filter : {};
+  // Not a tag, as in a question for all up to the newest block.
+  const [from, to] = [quantity(fromBlock), quantity(toBlock)];
   const asked =
-    typeof fromBlock === 'string' && typeof toBlock === 'string'
-      ? { from: BigInt(fromBlock), to: BigInt(toBlock) }
-      : undefined;
+    from === undefined || to === undefined ? undefined : { from: BigInt(from), to: BigInt(to) };
   return new RangeTooLargeError(what, {
     endpoint,
     proposedTo: asked && proposedTo(text, data, asked),

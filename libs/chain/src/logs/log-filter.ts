@@ -28,6 +28,11 @@ export class LogFilter {
     return { fromBlock: toQuantity(from), toBlock: toQuantity(to), ...this.what() };
   }
 
+  /** The parameter of eth_getLogs for a block and all that the node has after it. */
+  from(first: bigint): Record<string, unknown> {
+    return { fromBlock: toQuantity(first), toBlock: 'latest', ...this.what() };
+  }
+
   /** The parameter of eth_getLogs for one block; a node that does not know it answers with an error (EIP-234). */
   forBlock(blockHash: string): Record<string, unknown> {
     return { blockHash, ...this.what() };

@@ -19,6 +19,7 @@ import { LogFilter } from './log-filter.js';
 import { type RangeAnswer, toRangeAnswer } from './range-answer.js';
 import { type BlockSpan, RangeReader, type RawReading } from './range-reader.js';
 import { type SuspectBlock, SuspectBlocks } from './suspect-blocks.js';
+import { readTip, type TipQuestion, type TipReading } from './tip-reading.js';
 
 export interface LogSourceOptions {
   readonly contracts: readonly Address[];
@@ -44,6 +45,14 @@ export interface FetchOptions {
 
 type Asked = Required<Pick<FetchOptions, 'avoid' | 'by' | 'headers' | 'recount'>> &
   Pick<FetchOptions, 'patienceMs' | 'signal'>;
+
+const DEFAULTS: Asked = { avoid: [], by: 'logs', headers: 'all', recount: false };
+
+/** What is new at the chain's tip. */
+export interface Tip extends Pick<TipReading, 'latest' | 'finalised' | 'total'> {
+  /** The blocks after the known one; undefined where there are none, or so many that ranges are to be read. */
+  readonly answer: RangeAnswer | undefined;
+}
 
 /** How often the same question goes to an endpoint that left out logs, before its receipts are read. */
 const ASKED_AGAIN = 2;
@@ -75,7 +84,7 @@ export class LogSource {
    */
   async fetch({ from, to }: BlockSpan, options: FetchOptions = {}): Promise<RangeAnswer> {
     const span = { from, to };
-    const asked: Asked = { avoid: [], by: 'logs', headers: 'all', recount: false, ...options };
+    const asked: Asked = { ...DEFAULTS, ...options };
     try {
       return await this.ask(span, asked);
     } catch (error) {
@@ -90,6 +99,35 @@ export class LogSource {
         cause: error,
       });
     }
+  }
+
+  /**
+   * What is new at the chain's tip: one request where one block is, another for the headers where there are several.
+   * @param options `recount` and `signal` count
+   * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
+   */
+  async tip(question: TipQuestion, options: FetchOptions = {}): Promise<Tip> {
+    const asked: Asked = { ...DEFAULTS, ...options, headers: 'all' };
+    return this.pool.run(
+      async (session) => {
+        const { latest, finalised, total, headers, logs, bytes } = await readTip(
+          session,
+          this.filter,
+          question,
+        );
+        if (headers.length === 0) return { latest, finalised, total, answer: undefined };
+        const span = { from: question.head.number + 1n, to: latest.number };
+        const reading = {
+          ...this.reader.read(logs, { session, span, headers }),
+          headers,
+          bytes,
+        };
+        await this.verify(session, span, { reading, asked });
+        const answer = toRangeAnswer(span, { endpoint: session.endpoint, ...reading });
+        return { latest, finalised, total, answer };
+      },
+      { signal: asked.signal },
+    );
   }
 
   /**
@@ -164,9 +202,8 @@ export class LogSource {
     const looksAtBlooms = asked.headers === 'all' && this.blooms.isUseful;
     const hints = looksAtBlooms ? this.hinted(reading) : [];
     const recounted = asked.recount ? this.recounted(reading, hints) : [];
-    const { avoid, signal } = asked;
     if (hints.length + recounted.length > 0) {
-      await this.suspects.verify(session, [...hints, ...recounted], { avoid, signal });
+      await this.suspects.verify(session, [...hints, ...recounted], asked);
     }
     if (looksAtBlooms && this.blooms.judge(headers.length, hints.length)) {
       this.pool.warn(session.endpoint, 'BLOOMS_WORTHLESS', BLOOMS_WORTHLESS);
@@ -175,7 +212,7 @@ export class LogSource {
     const hasTransactions = headers.some((header) => header.transactions > 0);
     const unseen = asked.headers === 'all' && events === 0 && hasTransactions;
     if (unseen && head && !this.blooms.isFilled) {
-      await this.suspects.verifyEmpty(session, span, { avoid, signal, head });
+      await this.suspects.verifyEmpty(session, span, { ...asked, head });
     }
   }
 
@@ -208,10 +245,6 @@ export class LogSource {
 
   /** A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint. */
   private sized(error: unknown, { endpoint }: RpcSession, { from, to }: BlockSpan): unknown {
-    if (error instanceof LogsWithheldError) {
-      this.pool.warn(endpoint, error.code, error.message);
-      return error;
-    }
     if (from === to && error instanceof RangeTooLargeError) {
       return new TransportError(`block ${from.toString()} alone is too large`, {
         endpoint,

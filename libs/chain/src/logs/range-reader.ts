@@ -72,7 +72,7 @@ export class RangeReader {
     return { ...this.read(logs, { session, span, headers }), headers, bytes };
   }
 
-  /** An answer that is already here: what one request at the chain's tip brought. */
+  /** Logs that are here already. @throws MalformedAnswerError, EventMismatchError */
   read(
     logs: unknown,
     parts: {
@@ -108,6 +108,11 @@ export class RangeReader {
 
 export function headerCall(number: bigint): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] };
+}
+
+/** The newest block, or the newest final one, by its tag. */
+export function tagCall(tag: string): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [tag, false] };
 }
 
 export function receiptsCall(header: FullHeader): RpcCall {

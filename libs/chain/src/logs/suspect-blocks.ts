@@ -26,7 +26,7 @@ export interface SuspectBlock {
 
 export interface CheckOptions {
   readonly avoid: readonly string[];
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const RECEIPTS_AT_ONCE = 25;
@@ -55,7 +55,7 @@ export class SuspectBlocks {
     const { endpoint } = session;
     for (const [index, { header, logs }] of suspects.entries()) {
       const count = counts[index] ?? 0;
-      if (count > logs) throw new LogsWithheldError(header.number, { endpoint });
+      if (count > logs) throw this.withheld(header.number, endpoint);
       if (count === logs) continue;
       const what = `gave ${logs} logs for block ${header.number.toString()}, a second look ${count}`;
       throw new MalformedAnswerError(what, { endpoint });
@@ -97,7 +97,7 @@ export class SuspectBlocks {
         `Blocks ${span.from.toString()} to ${span.to.toString()} are empty by one endpoint only`,
       );
     } else if (!Array.isArray(logs) || logs.length > 0) {
-      throw new LogsWithheldError(blockOf(logs) ?? span.from, { endpoint: session.endpoint });
+      throw this.withheld(blockOf(logs) ?? span.from, session.endpoint);
     }
   }
 
@@ -165,6 +165,12 @@ export class SuspectBlocks {
       if (error instanceof RpcRefusedError || error instanceof RangeTooLargeError) return undefined;
       throw error;
     }
+  }
+
+  private withheld(block: bigint, endpoint: string): LogsWithheldError {
+    const error = new LogsWithheldError(block, { endpoint });
+    this.pool.warn(endpoint, error.code, error.message);
+    return error;
   }
 
   /** Once: a chain whose blooms hold more than its receipts show does so in every block. */

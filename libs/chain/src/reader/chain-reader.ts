@@ -5,7 +5,7 @@ import {
   MalformedAnswerError,
   NodeBehindError,
 } from '../errors/rpc.errors.js';
-import { headerCall } from '../logs/range-reader.js';
+import { headerCall, tagCall } from '../logs/range-reader.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { parseHeader, parseHeaderOf } from '../shape/header.js';
@@ -14,7 +14,12 @@ import { decodeText } from './abi-text.js';
 import { type Finality, parseFinality } from './finality.js';
 import { ethCall, wordOf } from './pinned-calls.js';
 
-import { type FigureOptions, StakeViews, type StakeViewSettings } from './stake-views.js';
+import {
+  type FigureOptions,
+  type NewestTotal,
+  StakeViews,
+  type StakeViewSettings,
+} from './stake-views.js';
 
 export interface ChainReaderOptions extends StakeViewSettings {
   /** FINALITY: `finalized` (default), `safe` or `depth:<blocks>`. */
@@ -46,7 +51,8 @@ const DECIMALS = '0x313ce567';
 const LATEST_ROUND_DATA = '0xfeaf968c';
 
 export class ChainReader {
-  private readonly finality: Finality;
+  /** FINALITY. */
+  readonly finality: Finality;
   private readonly views: StakeViews;
 
   /** @throws PermanentError where an option is wrong */
@@ -184,6 +190,11 @@ export class ChainReader {
     return this.views.total(block, options);
   }
 
+  /** @see StakeViews.newestTotal */
+  newestTotal(): Promise<NewestTotal | undefined> {
+    return this.views.newestTotal();
+  }
+
   /** The wallets' stakes at the end of exactly this block, in their order; undefined as for the total. */
   stakeBalances(
     wallets: readonly Address[],
@@ -212,10 +223,6 @@ export class ChainReader {
       throw new MalformedAnswerError(`${call.method} answered with something else`, session);
     });
   }
-}
-
-function tagCall(tag: string): RpcCall {
-  return { method: 'eth_getBlockByNumber', params: [tag, false] };
 }
 
 function required<T>(header: T | undefined, what: string, { endpoint }: RpcSession): T {

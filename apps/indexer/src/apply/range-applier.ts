@@ -1,0 +1,118 @@
+/** From a range as it was read to rows: what does not add up is mended first, or the index goes back to where it was vouched for. */
+import { type ChainReader, type RangeAnswer } from '#libs/chain';
+import { type BlockRef, NegativeBalanceError, RetryableError } from '#libs/domain';
+import { type Logger } from '#libs/platform';
+import { inSpan } from '#libs/telemetry';
+import { type BackfillProgress } from '../backfill/backfill-progress.js';
+import { type ReadRange } from '../backfill/read-range.js';
+import { rollbackSpan } from '../follow/index-spans.js';
+import { type IndexStatus } from '../follow/index-status.js';
+import { type ChainHeads, finalisedOf } from '../follow/next-step.js';
+import { type IndexerMetrics } from '../health/indexer.metrics.js';
+import { type Doubts } from '../verify/doubts.js';
+import { type RangeVerifier } from '../verify/range-verifier.js';
+import { doubtSinceVerified, rollBackToVerified } from '../verify/unverified-base.js';
+import { type IndexFacts, type IndexWriter } from './index-writer.js';
+
+export interface RangeApplierParts {
+  readonly reader: ChainReader;
+  readonly verifier: RangeVerifier;
+  readonly writer: IndexWriter;
+  readonly doubts: Doubts;
+  readonly status: IndexStatus;
+  readonly progress: BackfillProgress;
+  readonly metrics: IndexerMetrics;
+  readonly logger: Logger;
+  /** The first block that is indexed. */
+  readonly firstBlock: bigint;
+}
+
+export class RangeApplier {
+  constructor(private readonly parts: RangeApplierParts) {}
+
+  /**
+   * Writes a range that agrees with the contract.
+   * @returns false where the index itself was rolled back instead
+   * @throws TotalMismatchError, NegativeBalanceError, and what IndexWriter.apply throws
+   */
+  async apply(read: ReadRange, heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
+    const { reader, writer, doubts, metrics, progress, status } = this.parts;
+    const agreed = await this.agreed(read, heads, signal);
+    if (!agreed) return false;
+    const { answer, contractTotal, isConfirmed } = agreed;
+    if (contractTotal === undefined && reader.hasTotal && answer.to > heads.finalised.number)
+      throw new RetryableError(
+        'UNVERIFIED_HEAD',
+        `No endpoint has the contract's state at block ${answer.to}, so its events cannot be verified`,
+      );
+    requireFinalisedOnChain(answer, heads);
+    const isVerified = contractTotal !== undefined || isConfirmed;
+    const changes = await this.write(answer, {
+      finalised: finalisedOf({ ...writer.indexed, head: answer.head }, heads),
+      verifiedNumber: isVerified ? answer.to : undefined,
+      synced: false,
+    });
+    if (changes === undefined) return false;
+    doubts.settle(writer.state.verifiedNumber ?? -1n);
+    status.trouble = undefined;
+    metrics.applied(answer, changes);
+    progress.applied(answer, heads.latest.number);
+    return true;
+  }
+
+  /** @returns how many balances change; undefined where one would fall below zero and the index was rolled back instead */
+  private async write(answer: RangeAnswer, facts: IndexFacts): Promise<number | undefined> {
+    const { writer } = this.parts;
+    try {
+      return await writer.apply(answer, facts);
+    } catch (error) {
+      if (!(error instanceof NegativeBalanceError)) throw error;
+      const to = await doubtSinceVerified(this.parts, writer.state, answer);
+      if (!to) throw error;
+      await this.undo(to, 'repair');
+      return undefined;
+    }
+  }
+
+  /** The range with events that add up to the contract's total; undefined where the index did not, and was rolled back. */
+  private async agreed(
+    read: ReadRange,
+    heads: ChainHeads,
+    signal: AbortSignal,
+  ): Promise<ReadRange | undefined> {
+    const { writer, verifier } = this.parts;
+    const { answer, contractTotal } = read;
+    const { state } = writer;
+    if (contractTotal === undefined || contractTotal === state.total + read.delta) return read;
+    const to = await rollBackToVerified(this.parts, state, { answer, contractTotal });
+    if (to) {
+      await this.undo(to, 'repair');
+      return undefined;
+    }
+    return verifier.mend(read, state.total, {
+      isFinal: answer.to <= heads.finalised.number,
+      signal,
+    });
+  }
+
+  /** Takes back everything above a block. */
+  async undo(to: BlockRef, why: 'reorganisation' | 'repair'): Promise<void> {
+    const { writer, metrics, logger } = this.parts;
+    const depth = writer.head.number - to.number;
+    const { changes, wallets } = await inSpan(rollbackSpan(to, { why, depth }), () =>
+      writer.rollback(to),
+    );
+    metrics.rolledBack(why, Number(depth));
+    logger.warn({ why, toBlock: to.number, depth, changes, wallets }, 'Rolled back');
+  }
+}
+
+/** The range and the finalised block must be of one chain, or one of the two came from a node on another fork. */
+function requireFinalisedOnChain(answer: RangeAnswer, { finalised }: ChainHeads): void {
+  const header = answer.headers.find(({ number }) => number === finalised.number);
+  if (header && header.hash !== finalised.hash)
+    throw new RetryableError(
+      'FORKED_ANSWER',
+      `Block ${finalised.number} is ${header.hash} in one answer and finalised as ${finalised.hash} in another`,
+    );
+}

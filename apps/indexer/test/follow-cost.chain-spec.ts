@@ -1,0 +1,70 @@
+/** What following a quiet chain costs: one request for each new block and endpoint, and nothing asked twice. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type FaultyNode, startFaultyNode } from '#libs/testing';
+import { HistoryMaker, randomOf } from './history.js';
+import { IndexerSuite, START } from './suite.js';
+
+const NEW_BLOCKS = 12;
+
+const suite = new IndexerSuite();
+let nodes: FaultyNode[];
+let history: HistoryMaker;
+
+beforeEach(async () => {
+  nodes = await Promise.all([1, 2].map(() => startFaultyNode({ upstream: suite.chain.rpc.url })));
+  history = new HistoryMaker(randomOf(5), START);
+  await suite.chain.player.play(history.blocks(20));
+});
+
+afterEach(async () => {
+  await Promise.all(nodes.map((node) => node.close()));
+});
+
+/** Looks at the tip, from which block on; one that finds nothing new is repeated with the poll interval. */
+function tips({ requests }: FaultyNode): string[] {
+  return requests.flatMap(({ calls }) => {
+    const filter = calls[0]?.params[0] as { fromBlock?: string; toBlock?: string } | undefined;
+    return filter?.toBlock === 'latest' ? [filter.fromBlock ?? ''] : [];
+  });
+}
+
+describe('following a quiet chain', () => {
+  it.each([
+    ['the only endpoint', 1],
+    ['the first of two, where the total vouches', 2],
+  ])('costs one request a block of %s', async (_case, endpoints) => {
+    const running = await suite.start({
+      urls: nodes.slice(0, endpoints).map(({ url }) => url),
+    });
+    await running.level();
+    for (const node of nodes) node.requests.length = 0;
+    for (let block = 0; block < NEW_BLOCKS; block++) {
+      await suite.chain.rpc.call('evm_mine');
+      await running.level();
+    }
+    const [first, second] = nodes as [FaultyNode, FaultyNode];
+    expect(first.requests).toHaveLength(tips(first).length);
+    expect(new Set(tips(first)).size).toBeLessThanOrEqual(NEW_BLOCKS + 1);
+    expect(second.requests).toHaveLength(0);
+    await suite.expectIndexed();
+  });
+
+  it('costs one request a block of each, where two providers vouch', async () => {
+    const running = await suite.start({
+      urls: nodes.map(({ url }) => url),
+      verification: 'two',
+      totalView: 'none',
+      balanceView: 'none',
+    });
+    await running.level();
+    for (const node of nodes) node.requests.length = 0;
+    for (let block = 0; block < NEW_BLOCKS; block++) {
+      await suite.chain.rpc.call('evm_mine');
+      await running.level();
+    }
+    const asked = nodes.flatMap(tips);
+    const others = nodes.flatMap(({ requests }) => requests).length - asked.length;
+    expect(others).toBeLessThanOrEqual(NEW_BLOCKS);
+    expect(new Set(asked).size).toBeLessThanOrEqual(NEW_BLOCKS + 1);
+  });
+});

@@ -1,0 +1,116 @@
+/** What a provider was asked and what it answered. */
+import { priceOf } from './budget-meter.js';
+
+export interface MethodCount {
+  /** All that came. */
+  readonly calls: number;
+  /** Of these, refused for the traffic or lost: 429, 503, an outage, rubbish. */
+  readonly refused: number;
+  /** Of these, answered with another error: a cap, no such method, a revert. */
+  readonly failed: number;
+}
+
+export interface ProviderStats {
+  readonly requests: number;
+  readonly refusedRequests: number;
+  /** Requests that ask for nothing but the newest, safe or finalised block. */
+  readonly headPolls: number;
+  /** Calls that were asked before with the same parameters and answered. Head polls do not count. */
+  readonly repeatedCalls: number;
+  readonly byMethod: Readonly<Record<string, MethodCount>>;
+  /** Of the calls that were not refused. */
+  readonly computeUnits: number;
+  readonly bytesOut: number;
+  readonly inFlight: number;
+  readonly mostInFlight: number;
+  readonly largestBatch: number;
+}
+
+export interface ReplayCall {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+export type CallOutcome = 'answered' | 'refused' | 'failed';
+
+const HEAD_TAGS: readonly unknown[] = ['latest', 'safe', 'finalized', 'pending'];
+
+export class StatsKeeper {
+  private readonly methods = new Map<string, { calls: number; refused: number; failed: number }>();
+  private readonly asked = new Set<string>();
+  private requests = 0;
+  private refusedRequests = 0;
+  private headPolls = 0;
+  private repeatedCalls = 0;
+  private computeUnits = 0;
+  private bytesOut = 0;
+  private inFlight = 0;
+  private mostInFlight = 0;
+  private largestBatch = 0;
+
+  /** @param tracksRepeats remembers every question, which takes memory */
+  constructor(private readonly tracksRepeats: boolean) {}
+
+  arrived(calls: readonly ReplayCall[]): void {
+    this.requests++;
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
+    this.largestBatch = Math.max(this.largestBatch, calls.length);
+    if (calls.every(isHeadPoll)) this.headPolls++;
+  }
+
+  call(call: ReplayCall, outcome: CallOutcome): void {
+    const known = this.methods.get(call.method) ?? { calls: 0, refused: 0, failed: 0 };
+    this.methods.set(call.method, known);
+    known.calls++;
+    if (outcome === 'refused') {
+      known.refused++;
+      return;
+    }
+    this.computeUnits += priceOf(call.method);
+    if (outcome === 'failed') known.failed++;
+    else if (this.tracksRepeats && !isHeadPoll(call)) this.remember(call);
+  }
+
+  refused(calls: readonly ReplayCall[]): void {
+    this.refusedRequests++;
+    for (const call of calls) this.call(call, 'refused');
+  }
+
+  left(bytes: number): void {
+    this.inFlight--;
+    this.bytesOut += bytes;
+  }
+
+  read(): ProviderStats {
+    const { requests, refusedRequests, headPolls, repeatedCalls, computeUnits } = this;
+    const { bytesOut, inFlight, mostInFlight, largestBatch } = this;
+    const byMethod = Object.fromEntries(
+      [...this.methods].map(([method, counts]) => [method, { ...counts }]),
+    );
+    return {
+      ...{ requests, refusedRequests, headPolls, repeatedCalls, byMethod },
+      ...{ computeUnits, bytesOut, inFlight, mostInFlight, largestBatch },
+    };
+  }
+
+  /** Begins anew; what is under way stays under way. */
+  reset(): void {
+    this.methods.clear();
+    this.asked.clear();
+    this.requests = this.refusedRequests = this.headPolls = this.repeatedCalls = 0;
+    this.computeUnits = this.bytesOut = this.largestBatch = 0;
+    this.mostInFlight = this.inFlight;
+  }
+
+  private remember({ method, params }: ReplayCall): void {
+    const question = `${method} ${JSON.stringify(params)}`;
+    if (this.asked.has(question)) this.repeatedCalls++;
+    else this.asked.add(question);
+  }
+}
+
+function isHeadPoll({ method, params }: ReplayCall): boolean {
+  if (method === 'eth_blockNumber' || method === 'eth_chainId') return true;
+  return method === 'eth_getBlockByNumber' && HEAD_TAGS.includes(params[0]);
+}

@@ -1,0 +1,176 @@
+import { describe, expect, it } from '@jest/globals';
+import { keccak256 } from 'viem';
+import { LogFilter } from './log-filter.js';
+import { ReplayChain } from './replay-chain.js';
+import { FOLLOWED_POOL } from './replay-contracts.js';
+import { ReplayLogs } from './replay-logs.js';
+import { type ReplayShape } from './replay-shape.js';
+import { aShape } from './testing/a-shape.js';
+
+interface Log {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly blockNumber: string;
+  readonly logIndex: string;
+}
+
+interface Header {
+  readonly number: string;
+  readonly hash: string;
+  readonly parentHash: string;
+  readonly timestamp: string;
+  readonly logsBloom: string;
+  readonly transactions: readonly string[];
+}
+
+const headerOf = (chain: ReplayChain, number: number): Header =>
+  JSON.parse(chain.headerText(number)) as Header;
+
+const parsed = (parts: readonly Buffer[]): Log[] =>
+  JSON.parse(`[${parts.map((part) => part.toString()).join()}]`) as Log[];
+
+function logsOf(
+  chain: ReplayChain,
+  filter: Record<string, unknown>,
+  from: number,
+  to: number,
+): Log[] {
+  return parsed(new ReplayLogs(chain).find(new LogFilter(filter, chain.contracts), { from, to }));
+}
+
+/** By the Yellow Paper, on the whole number. */
+function holds(bloom: string, item: string): boolean {
+  const digest = keccak256(item as `0x${string}`);
+  return [0, 1, 2].every((at) => {
+    const bit = BigInt(parseInt(digest.slice(2 + at * 4, 6 + at * 4), 16) % 2048);
+    return (BigInt(bloom) >> bit) % 2n === 1n;
+  });
+}
+
+const KINDS: readonly [string, ReplayShape][] = [
+  ['simple', aShape({ contract: 'simple' })],
+  ['masterchef', aShape({ contract: 'masterchef', pools: 3 })],
+];
+
+describe.each(KINDS)('a %s replay chain', (_kind, shape) => {
+  const chain = new ReplayChain(shape);
+
+  it('has exactly the blocks and events of its shape, the same each time', () => {
+    expect([chain.head, chain.history.events, chain.history.eventBlocks.length]).toEqual([
+      shape.blocks,
+      shape.events,
+      shape.eventBlocks,
+    ]);
+    expect(new ReplayChain(shape).headerText(shape.blocks)).toBe(chain.headerText(shape.blocks));
+    const other = new ReplayChain({ ...shape, seed: shape.seed + 1 });
+    expect(headerOf(other, 5).hash).not.toBe(headerOf(chain, 5).hash);
+  });
+
+  it('links its headers, in growing time, and finds them by their hashes', () => {
+    let parent = headerOf(chain, 0);
+    for (let number = 1; number <= chain.head; number++) {
+      const header = headerOf(chain, number);
+      expect(header.parentHash).toBe(parent.hash);
+      expect(Number(header.timestamp)).toBeGreaterThan(Number(parent.timestamp));
+      expect(chain.numberOfHash(header.hash)).toBe(number);
+      parent = header;
+    }
+    expect(chain.numberOfHash(`0x${'12'.repeat(32)}`)).toBeUndefined();
+    expect(chain.numberOfHash(chain.hashOf(chain.head + 1))).toBeUndefined();
+  });
+
+  it('has blooms with every log of the block, and no bits more', () => {
+    for (let number = 0; number <= chain.head; number++) {
+      const { logsBloom } = headerOf(chain, number);
+      const items = new Set(
+        logsOf(chain, {}, number, number).flatMap(({ address, topics }) => [address, ...topics]),
+      );
+      expect([...items].filter((item) => !holds(logsBloom, item))).toEqual([]);
+      const bits = BigInt(logsBloom).toString(2).replaceAll('0', '').length;
+      expect(bits).toBeLessThanOrEqual(items.size * 3);
+    }
+  });
+
+  it('answers a range with the union of its blocks, by any filter', () => {
+    const { staking, topics } = chain.contracts;
+    const filters = [
+      {},
+      { address: staking },
+      { address: [staking], topics: [[topics.increase, topics.decrease]] },
+      { address: staking, topics: [topics.decrease] },
+      { address: staking, topics: [null, `0x${'0'.repeat(64)}`] },
+    ];
+    const all = logsOf(chain, {}, 0, chain.head);
+    for (const filter of filters) {
+      const wanted = new LogFilter(filter, chain.contracts);
+      const range = logsOf(chain, filter, 0, chain.head);
+      expect(range).toEqual(all.filter((log) => wanted.matches(log.address, log.topics)));
+      const blocks = Array.from({ length: chain.head + 1 }, (_, number) =>
+        logsOf(chain, filter, number, number),
+      );
+      expect(blocks.flat()).toEqual(range);
+    }
+  });
+
+  it('holds the same logs in receipts, in the transactions of the header', () => {
+    const logs = new ReplayLogs(chain);
+    for (let number = 0; number <= chain.head; number++) {
+      const receipts = JSON.parse(logs.receiptsText(number)) as {
+        transactionHash: string;
+        logs: Log[];
+      }[];
+      expect(receipts.flatMap((receipt) => receipt.logs)).toEqual(
+        logsOf(chain, {}, number, number),
+      );
+      expect(receipts.map((receipt) => receipt.transactionHash)).toEqual(
+        headerOf(chain, number).transactions,
+      );
+    }
+  });
+
+  it('tells balances and totals at every block as its logs fold', () => {
+    const { staking, topics } = chain.contracts;
+    const balances = new Map<string, bigint>();
+    let total = 0n;
+    for (let number = 0; number <= chain.head; number++) {
+      for (const log of logsOf(chain, { address: staking }, number, number)) {
+        const amount = log.topics[0] === topics.increase ? BigInt(log.data) : -BigInt(log.data);
+        const key = log.topics.slice(1).join();
+        balances.set(key, (balances.get(key) ?? 0n) + amount);
+        total += amount;
+      }
+      expect(chain.history.totalAt(number)).toBe(total);
+    }
+    const own = new Map<string, bigint>();
+    for (let event = 0; event < chain.history.events; event++) {
+      const { wallet, pool } = chain.history.move(event);
+      const key = chain.topicsOf(event).slice(1).join();
+      own.set(key, chain.history.balanceAt(wallet, pool, chain.head));
+    }
+    expect(own).toEqual(balances);
+  });
+
+  it('has an oracle that agrees with the balances at each change', () => {
+    const changes = [...chain.history.changes(FOLLOWED_POOL)];
+    expect(changes.length).toBeGreaterThan(shape.events / 4);
+    for (const { wallet, block, balance } of changes) {
+      expect(chain.history.balanceAt(wallet, FOLLOWED_POOL, block)).toBe(balance);
+      expect(chain.history.balanceAt(wallet, FOLLOWED_POOL, block - 1)).not.toBe(balance);
+    }
+  });
+
+  it('grows without changing what was there', () => {
+    const growing = new ReplayChain(shape);
+    growing.extend(50);
+    growing.extendWith(7);
+    expect(growing.head).toBe(shape.blocks + 51);
+    expect(growing.headerText(shape.blocks)).toBe(chain.headerText(shape.blocks));
+    expect(headerOf(growing, growing.head - 50).parentHash).toBe(chain.hashOf(chain.head));
+    expect(growing.history.eventsAt(growing.history.eventBlocks.length - 1).end).toBe(
+      growing.history.events,
+    );
+    const { staking } = growing.contracts;
+    expect(logsOf(growing, { address: staking }, growing.head, growing.head)).toHaveLength(7);
+  });
+});

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 
 const BENCHMARKS = new Map([
   ['backfill', 'the indexer beside the least that writes the same rows'],
+  ['providers', 'a first sync from providers as they are, beside the floor that each allows'],
   ['api', 'the API beside a bare server that signs a constant body'],
   ['limits', 'what two replicas of the API admit, with Redis and without, beside what they may'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],

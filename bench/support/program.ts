@@ -47,6 +47,10 @@ export class Program {
     return new Program(file, options);
   }
 
+  get hasEnded(): boolean {
+    return this.#code !== undefined;
+  }
+
   /** @throws Error with the end of its log where it ended by itself */
   requireRunning(): void {
     if (this.#code === undefined) return;

@@ -21,9 +21,12 @@ export interface ProviderStats {
   /** Of the calls that were not refused. */
   readonly computeUnits: number;
   readonly bytesOut: number;
+  /** Requests that came and are not answered to the last byte. */
   readonly inFlight: number;
   readonly mostInFlight: number;
   readonly largestBatch: number;
+  /** Milliseconds since 1970 by the process' own clock; undefined before there was one. */
+  readonly firstRequestAtMs: number | undefined;
 }
 
 export interface ReplayCall {
@@ -48,13 +51,18 @@ export class StatsKeeper {
   private inFlight = 0;
   private mostInFlight = 0;
   private largestBatch = 0;
+  private firstRequestAtMs: number | undefined;
 
   /** @param tracksRepeats remembers every question, which takes memory */
   constructor(private readonly tracksRepeats: boolean) {}
 
+  began(): void {
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
+  }
+
   arrived(calls: readonly ReplayCall[]): void {
     this.requests++;
-    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
+    this.firstRequestAtMs ??= performance.timeOrigin + performance.now();
     this.largestBatch = Math.max(this.largestBatch, calls.length);
     if (calls.every(isHeadPoll)) this.headPolls++;
   }
@@ -77,20 +85,23 @@ export class StatsKeeper {
     for (const call of calls) this.call(call, 'refused');
   }
 
-  left(bytes: number): void {
-    this.inFlight--;
+  sent(bytes: number): void {
     this.bytesOut += bytes;
+  }
+
+  ended(): void {
+    this.inFlight--;
   }
 
   read(): ProviderStats {
     const { requests, refusedRequests, headPolls, repeatedCalls, computeUnits } = this;
-    const { bytesOut, inFlight, mostInFlight, largestBatch } = this;
+    const { bytesOut, inFlight, mostInFlight, largestBatch, firstRequestAtMs } = this;
     const byMethod = Object.fromEntries(
       [...this.methods].map(([method, counts]) => [method, { ...counts }]),
     );
     return {
       ...{ requests, refusedRequests, headPolls, repeatedCalls, byMethod },
-      ...{ computeUnits, bytesOut, inFlight, mostInFlight, largestBatch },
+      ...{ computeUnits, bytesOut, inFlight, mostInFlight, largestBatch, firstRequestAtMs },
     };
   }
 
@@ -101,6 +112,7 @@ export class StatsKeeper {
     this.requests = this.refusedRequests = this.headPolls = this.repeatedCalls = 0;
     this.computeUnits = this.bytesOut = this.largestBatch = 0;
     this.mostInFlight = this.inFlight;
+    this.firstRequestAtMs = undefined;
   }
 
   private remember({ method, params }: ReplayCall): void {

@@ -96,10 +96,17 @@ export class ReplayProvider {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isControl = request.url?.startsWith('/-/') === true;
+    if (!isControl) {
+      this.keeper.began();
+      response.on('close', () => {
+        this.keeper.ended();
+      });
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    if (request.url?.startsWith('/-/')) this.control(request, body, response);
+    if (isControl) this.control(request, body, response);
     else await this.answer(body, response);
   }
 
@@ -115,12 +122,7 @@ export class ReplayProvider {
     const asked = JSON.parse(body) as ReplayCall | readonly ReplayCall[];
     const calls: readonly ReplayCall[] = Array.isArray(asked) ? asked : [asked as ReplayCall];
     this.keeper.arrived(calls);
-    let sent = 0;
-    try {
-      sent = await this.reply(calls, Array.isArray(asked), response);
-    } finally {
-      this.keeper.left(sent);
-    }
+    this.keeper.sent(await this.reply(calls, Array.isArray(asked), response));
   }
 
   /** @returns the size of the body */

@@ -60,7 +60,7 @@ export const REPLAY_SHAPES = {
   },
 } as const satisfies Record<string, ReplayShape>;
 
-/** A part of a chain with the same density: its blocks, events and wallets divided by `by`. */
+/** A part of a chain with the same density: its blocks, events, wallets and what is not final, divided by `by`. */
 export function slicedShape(shape: ReplayShape, by: number): ReplayShape {
   const part = (value: number): number => Math.max(1, Math.ceil(value / by));
   return {
@@ -69,5 +69,6 @@ export function slicedShape(shape: ReplayShape, by: number): ReplayShape {
     events: part(shape.events),
     eventBlocks: part(shape.eventBlocks),
     wallets: part(shape.wallets),
+    finalityDepth: part(shape.finalityDepth),
   };
 }

@@ -1,0 +1,146 @@
+/**
+ * A first sync from providers as they are, beside the floor that each allows (providers/floor.program.ts): time, calls, compute
+ * units, memory, and whether every row is right. The providers are simulated (libs/devchain, replay): a process of its own serves
+ * a synthetic chain. Both programs run in turn on the same providers and PostgreSQL; time counts from the start of the process until
+ * the rows are committed and, for the indexer, vouched for.
+ *
+ *   npm run bench -- providers [--profiles perfect,refusing | all] [--chains sparse,dense,issue] [--runs 1]
+ *     [--limit 120]       seconds after which an indexer is stopped: "not finished"
+ *     [--settings JSON]   further settings of the indexer, such as {"STAKE_VERIFICATION":"headers"}
+ *     [--whole yes]       reads whole chains also where a profile would read a part
+ *     [--follow 30]       instead: what it costs to follow the head for so many blocks
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { REPLAY_SHAPES, slicedShape } from '#libs/devchain';
+import { measureFollow } from './providers/follow.js';
+import { Oracle, wrongDays, wrongRows } from './providers/oracle.js';
+import { type ChainName, PROFILES, type Profile, profilesNamed } from './providers/profiles.js';
+import { ProviderProcess } from './providers/provider-process.js';
+import { printTable, type Round } from './providers/report.js';
+import { type IndexerRun, runFloor, runIndexer, type RunPlace } from './providers/runs.js';
+import { BenchServer } from './support/bench-database.js';
+import { fixed } from './support/figures.js';
+import { numberOf, readOptions } from './support/options.js';
+import { say } from './support/progress.js';
+
+const FOLDER = join('.data', 'bench', 'providers');
+
+const options = readOptions({
+  profiles: '',
+  chains: 'sparse,dense,issue',
+  runs: '1',
+  limit: '120',
+  settings: '{}',
+  whole: 'no',
+  follow: '0',
+});
+const settings = JSON.parse(options.settings) as Record<string, string>;
+
+interface Row {
+  readonly profile: Profile;
+  readonly slice: number;
+}
+
+async function main(): Promise<void> {
+  const chains = options.chains.split(',').map(chainNamed);
+  const isNamed = options.profiles !== '';
+  const profiles = isNamed ? profilesNamed(options.profiles) : PROFILES;
+  await mkdir(FOLDER, { recursive: true });
+  const server = await BenchServer.start();
+  const rounds: Round[] = [];
+  try {
+    const blocks = numberOf(options.follow);
+    if (blocks > 0) {
+      await measureFollow(server, { blocks, folder: FOLDER, settings });
+      return;
+    }
+    for (const chain of chains) {
+      const rows = profiles
+        .filter((profile) => isNamed || profile.chains.includes(chain))
+        .map((profile) => ({ profile, slice: sliceOf(profile, chain) }));
+      rounds.push(...(await measureChain(server, chain, rows)));
+    }
+  } finally {
+    await server.stop();
+    if (rounds.length > 0) printTable(rounds);
+  }
+}
+
+function chainNamed(name: string): ChainName {
+  if (name in REPLAY_SHAPES) return name as ChainName;
+  throw new Error(`There is no chain ${name}; there are ${Object.keys(REPLAY_SHAPES).join(', ')}`);
+}
+
+function sliceOf({ slices }: Profile, chain: ChainName): number {
+  return options.whole === 'yes' ? 1 : (slices?.[chain] ?? 1);
+}
+
+/** Rows with the same part of the chain share a provider's process. */
+async function measureChain(
+  server: BenchServer,
+  chain: ChainName,
+  rows: readonly Row[],
+): Promise<Round[]> {
+  const rounds: Round[] = [];
+  for (const slice of new Set(rows.map((row) => row.slice))) {
+    const shape = slicedShape(REPLAY_SHAPES[chain], slice);
+    const name = slice === 1 ? chain : `${chain} / ${slice}`;
+    say(`Chain ${name}: ${shape.events} events in ${shape.blocks} blocks …`);
+    const oracle = new Oracle(shape);
+    const logFile = join(FOLDER, 'provider.log');
+    const providers = await ProviderProcess.start(shape, { logFile });
+    try {
+      for (const { profile } of rows.filter((row) => row.slice === slice))
+        for (let run = 0; run < numberOf(options.runs); run++) {
+          say(`${profile.name}, ${name}: ${profile.what}`);
+          const round = await measureRound(server, profile, { oracle, providers });
+          rounds.push({ ...round, name: profile.name, chain: name });
+        }
+    } finally {
+      await providers.stop();
+    }
+  }
+  return rounds;
+}
+
+function measureRound(
+  server: BenchServer,
+  profile: Profile,
+  { oracle, providers }: { readonly oracle: Oracle; readonly providers: ProviderProcess },
+): Promise<Omit<Round, 'name' | 'chain'>> {
+  return server.withDatabase(async (databaseUrl, client) => {
+    const { endpoints, floorEndpoints = endpoints } = profile;
+    const place = { chain: oracle.chain, databaseUrl, client, folder: FOLDER };
+    const floor = await runFloor(
+      { ...place, urls: await providers.behave(floorEndpoints) },
+      profile,
+    );
+    const floorBill = await providers.bill();
+    say(`  floor ${fixed(floor.seconds)} s, ${floorBill.calls} calls`);
+    const urls = await providers.behave(endpoints);
+    const indexer = await runIndexer({ ...place, urls }, settings, numberOf(options.limit));
+    const bill = await providers.bill();
+    say(`  indexer ${fixed(indexer.seconds)} s, ${bill.calls} calls: ${indexer.outcome}`);
+    await oracle.load(client);
+    const wrong = await wrongRows(client, 'bench', oracle.chain.head);
+    if (wrong > 0) throw new Error(`${wrong} rows of the floor are wrong`);
+    return { floor, floorBill, indexer, bill, verdict: await verdictOf(place, indexer) };
+  });
+}
+
+async function verdictOf({ client }: Omit<RunPlace, 'urls'>, run: IndexerRun): Promise<string> {
+  const rows = await wrongRows(client, 'staking', run.head);
+  const days = await wrongDays(client, run.head);
+  const rights = rows + days === 0 ? 'right' : `WRONG: ${rows} rows, ${days} days`;
+  switch (run.outcome) {
+    case 'synced':
+      return rights;
+    case 'unfinished':
+      return `not finished, ${Math.round(run.head / run.seconds)} blocks/s, so far ${rights}`;
+    case 'stopped':
+      return `stopped at block ${run.head} (${rights}): ${run.reason}`;
+  }
+}
+
+await main();

@@ -1,0 +1,180 @@
+/**
+ * The floor of a first sync that a provider allows: the fewest calls that bring the same rows and vouch for them, by a program that
+ * knows the provider's limits beforehand. For each range its logs, the header of its end and the contract's total there in one
+ * batch; a header for each block with events, a hundred in a batch; rows by COPY. Nothing is compared, nothing is reorganised.
+ *
+ *   node dist/bench/providers/floor.program.js FLOOR-TASK-AS-JSON
+ */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { type FloorCall, FloorRpc } from './floor-rpc.js';
+
+export interface FloorTask {
+  readonly urls: readonly string[];
+  readonly databaseUrl: string;
+  readonly contract: string;
+  /** The filter of eth_getLogs. */
+  readonly topics: readonly unknown[];
+  readonly increase: string;
+  /** Which of a log's topics is the wallet. */
+  readonly walletAt: number;
+  /** Data of the call for the contract's total, where it has one. */
+  readonly total?: string;
+  readonly head: number;
+  readonly rangeBlocks: number;
+  readonly unitsPerSecond?: number;
+}
+
+interface Log {
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly blockNumber: string;
+}
+
+interface Header {
+  readonly number: string;
+  readonly timestamp: string;
+}
+
+interface Answer {
+  readonly logs: readonly Log[];
+  /** Of the headers that its blocks wait for. */
+  readonly headers: Promise<unknown>[];
+}
+
+const task = JSON.parse(process.argv[2] ?? '{}') as FloorTask;
+const rpc = new FloorRpc(task.urls, task.unitsPerSecond);
+const HEADERS_AT_ONCE = 100;
+/** Ranges asked for ahead of those that are written, and answers that wait for their headers. */
+const RANGES_AHEAD = 24;
+const LOGS_AHEAD = 100_000;
+const ANSWERS_AHEAD = 5000;
+
+const seconds = new Map<string, number>();
+const balances = new Map<string, bigint>();
+const hex = (number: number): string => `0x${number.toString(16)}`;
+const headerCall = (block: string): FloorCall => ({
+  method: 'eth_getBlockByNumber',
+  params: [block, false],
+});
+
+async function logsOf(from: number): Promise<Log[]> {
+  const end = hex(Math.min(from + task.rangeBlocks - 1, task.head));
+  const { contract: address, topics, total: data } = task;
+  const filter = { address, topics, fromBlock: hex(from), toBlock: end };
+  const calls = [{ method: 'eth_getLogs', params: [filter] }, headerCall(end)];
+  if (data !== undefined) calls.push({ method: 'eth_call', params: [{ to: address, data }, end] });
+  const [logs, header] = await rpc.batch(calls);
+  keep(header as Header);
+  return logs as Log[];
+}
+
+function keep({ number, timestamp }: Header): void {
+  seconds.set(number, Number(timestamp));
+}
+
+/** Collects the blocks whose headers are wanted into full batches. */
+class HeaderBatches {
+  private wanted: string[] = [];
+  private settle: (() => void) | undefined;
+  private current: Promise<void> | undefined;
+
+  /** @returns settled when the headers of all these blocks are there */
+  want(blocks: readonly string[]): Promise<void>[] {
+    const batches = new Set<Promise<void>>();
+    for (const block of blocks) {
+      this.current ??= new Promise((resolve) => {
+        this.settle = resolve;
+      });
+      batches.add(this.current);
+      this.wanted.push(block);
+      if (this.wanted.length === HEADERS_AT_ONCE) this.flush();
+    }
+    return [...batches];
+  }
+
+  flush(): void {
+    const { wanted, settle } = this;
+    this.wanted = [];
+    this.current = this.settle = undefined;
+    if (wanted.length === 0 || !settle) return;
+    void rpc.batch(wanted.map(headerCall)).then((headers) => {
+      (headers as Header[]).forEach(keep);
+      settle();
+    });
+  }
+}
+
+/**
+ * The rows of some answers as COPY reads them: one for each wallet and block, with the balance at the block's end; in the order of
+ * the table's key, which PostgreSQL takes in twice as fast.
+ */
+function rowsOf(answers: readonly Answer[]): Buffer {
+  const ofWallet = new Map<string, string>();
+  for (const { logs } of answers) addRows(logs, ofWallet);
+  const wallets = [...ofWallet.keys()].sort();
+  return Buffer.from(wallets.map((wallet) => ofWallet.get(wallet)).join(''), 'latin1');
+}
+
+function addRows(logs: readonly Log[], ofWallet: Map<string, string>): void {
+  let block = logs[0]?.blockNumber ?? '';
+  const touched = new Map<string, bigint | undefined>();
+  const flush = (): void => {
+    const place = `\t${Number(block)}\t${seconds.get(block) ?? 'missing'}\t`;
+    for (const [wallet, before] of touched) {
+      const balance = balances.get(wallet);
+      if (balance === before) continue;
+      const row = `\\\\x${wallet}${place}${String(balance)}\n`;
+      ofWallet.set(wallet, (ofWallet.get(wallet) ?? '') + row);
+    }
+    touched.clear();
+    seconds.delete(block);
+  };
+  for (const { topics, data, blockNumber } of logs) {
+    if (blockNumber !== block) flush();
+    block = blockNumber;
+    const wallet = topics[task.walletAt]?.slice(26) ?? '';
+    const before = balances.get(wallet);
+    if (!touched.has(wallet)) touched.set(wallet, before);
+    const amount = topics[0] === task.increase ? BigInt(data) : -BigInt(data);
+    balances.set(wallet, (before ?? 0n) + amount);
+  }
+  flush();
+}
+
+async function* rows(): AsyncGenerator<Buffer> {
+  const batches = new HeaderBatches();
+  const ranges: Promise<Log[]>[] = [];
+  const answers: Answer[] = [];
+  let [from, waiting] = [0, 0];
+  for (;;) {
+    for (; ranges.length < RANGES_AHEAD && from <= task.head; from += task.rangeBlocks)
+      ranges.push(logsOf(from));
+    const logs = await ranges.shift();
+    if (logs) {
+      const blocks = [...new Set(logs.map(({ blockNumber }) => blockNumber))];
+      const headers = batches.want(blocks.filter((block) => !seconds.has(block)));
+      answers.push({ logs, headers });
+      waiting += logs.length;
+    }
+    const isFull = waiting > LOGS_AHEAD || answers.length > ANSWERS_AHEAD;
+    if (logs && !isFull) continue;
+    batches.flush();
+    await Promise.all(answers.flatMap(({ headers }) => headers));
+    if (waiting > 0) yield rowsOf(answers.splice(0));
+    answers.length = waiting = 0;
+    if (!logs) return;
+  }
+}
+
+const client = new pg.Client({ connectionString: task.databaseUrl });
+await client.connect();
+await client.query(`CREATE SCHEMA bench; CREATE TABLE bench.balance_change (
+  wallet bytea NOT NULL, block bigint NOT NULL, seconds bigint NOT NULL, balance numeric(78, 0) NOT NULL, PRIMARY KEY (wallet, block))`);
+await pipeline(
+  Readable.from(rows(), { highWaterMark: 2 }),
+  client.query(copyFrom('COPY bench.balance_change FROM STDIN')),
+);
+await client.end();

@@ -1,0 +1,109 @@
+/** The providers' process, and its control over HTTP. */
+import { join } from 'node:path';
+import {
+  type MethodCount,
+  type ProviderBehaviour,
+  type ProviderStats,
+  type ReplayShape,
+} from '#libs/devchain';
+import { portIn } from '../support/api-program.js';
+import { Program } from '../support/program.js';
+
+export class ProviderProcess {
+  private constructor(
+    readonly program: Program,
+    private readonly urls: readonly string[],
+  ) {}
+
+  static async start(
+    shape: ReplayShape,
+    {
+      logFile,
+      tracksRepeats = false,
+    }: { readonly logFile: string; readonly tracksRepeats?: boolean },
+  ): Promise<ProviderProcess> {
+    const program = Program.start(join(import.meta.dirname, 'provider.program.js'), {
+      args: [JSON.stringify(shape), tracksRepeats ? 'yes' : 'no'],
+      logFile,
+    });
+    const urls: string[] = [];
+    for (const name of ['first', 'second'])
+      urls.push(
+        `http://127.0.0.1:${await portIn(program, new RegExp(`${name} provider on \\S+:(\\d+)`))}`,
+      );
+    return new ProviderProcess(program, urls);
+  }
+
+  /** Sets the behaviour of each endpoint and begins to count anew. @returns the URLs of the endpoints */
+  async behave(endpoints: readonly ProviderBehaviour[]): Promise<readonly string[]> {
+    const used = this.urls.slice(0, endpoints.length);
+    for (const [index, url] of used.entries()) {
+      await control(`${url}/-/behaviour`, 'PUT', JSON.stringify(endpoints[index]));
+      await control(`${url}/-/reset`, 'POST');
+    }
+    return used;
+  }
+
+  async reset(): Promise<void> {
+    for (const url of this.urls) await control(`${url}/-/reset`, 'POST');
+  }
+
+  async extend(blocks: number): Promise<void> {
+    await control(`${this.urls[0] ?? ''}/-/extend?blocks=${blocks}`, 'POST');
+  }
+
+  /** Of each endpoint. */
+  stats(): Promise<ProviderStats[]> {
+    return Promise.all(this.urls.map((url) => control(`${url}/-/stats`, 'GET')));
+  }
+
+  /** What all endpoints were asked together. */
+  async bill(): Promise<Bill> {
+    const all = await this.stats();
+    const of = (pick: (method: string) => boolean, part: keyof MethodCount): number =>
+      all
+        .flatMap(({ byMethod }) => Object.entries(byMethod))
+        .filter(([method]) => pick(method))
+        .reduce((sum, [, counts]) => sum + counts[part], 0);
+    const isHeader = (method: string): boolean => method.startsWith('eth_getBlockBy');
+    const any = (): boolean => true;
+    return {
+      requests: all.reduce((sum, { requests }) => sum + requests, 0),
+      calls: of(any, 'calls'),
+      refused: of(any, 'refused'),
+      failed: of(any, 'failed'),
+      logs: of((method) => method === 'eth_getLogs', 'calls'),
+      headers: of(isHeader, 'calls'),
+      views: of((method) => method === 'eth_call', 'calls'),
+      receipts: of((method) => method === 'eth_getBlockReceipts', 'calls'),
+      computeUnits: all.reduce((sum, { computeUnits }) => sum + computeUnits, 0),
+      firstRequestAtMs: Math.min(...all.map(({ firstRequestAtMs = Infinity }) => firstRequestAtMs)),
+      mostInFlight: Math.max(...all.map(({ mostInFlight }) => mostInFlight)),
+    };
+  }
+
+  stop(): Promise<void> {
+    return this.program.stop();
+  }
+}
+
+/** Calls that came, and what a provider would ask for them. */
+export interface Bill {
+  readonly requests: number;
+  readonly calls: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly logs: number;
+  readonly headers: number;
+  readonly views: number;
+  readonly receipts: number;
+  readonly computeUnits: number;
+  readonly mostInFlight: number;
+  /** Milliseconds since 1970. */
+  readonly firstRequestAtMs: number;
+}
+
+async function control(url: string, method: string, body?: string): Promise<ProviderStats> {
+  const response = await fetch(url, { method, ...(body !== undefined && { body }) });
+  return (await response.json()) as ProviderStats;
+}

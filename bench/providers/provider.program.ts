@@ -1,0 +1,14 @@
+/**
+ * Two simulated providers of one chain, in a process of their own.
+ *
+ *   node dist/bench/providers/provider.program.js SHAPE-AS-JSON TRACKS-REPEATS
+ */
+import { ReplayChain, type ReplayShape, ReplaySource, startReplayProvider } from '#libs/devchain';
+
+const [shape = '{}', tracksRepeats] = process.argv.slice(2);
+const source = new ReplaySource(new ReplayChain(JSON.parse(shape) as ReplayShape));
+source.logs.prerender();
+for (const name of ['first', 'second']) {
+  const provider = await startReplayProvider({ source, tracksRepeats: tracksRepeats === 'yes' });
+  console.log(`${name} provider on ${provider.url}`);
+}

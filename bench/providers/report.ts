@@ -1,0 +1,71 @@
+/** The table of the benchmark. */
+import { count, fixed, table } from '../support/figures.js';
+import { type Bill } from './provider-process.js';
+import { type IndexerRun, type TimedRun } from './runs.js';
+
+export interface Round {
+  readonly name: string;
+  readonly chain: string;
+  readonly floor: TimedRun;
+  readonly floorBill: Bill;
+  readonly indexer: IndexerRun;
+  readonly bill: Bill;
+  /** `right`, or what is not. */
+  readonly verdict: string;
+}
+
+export function printTable(rounds: readonly Round[]): void {
+  table(
+    [
+      ...[
+        'profile, chain',
+        'floor s',
+        'indexer s',
+        'x',
+        'x from first request',
+        'floor calls',
+        'calls',
+        'x',
+      ],
+      ...['getLogs', 'headers', 'eth_call', 'receipts', 'refused', 'requests', 'in flight'],
+      ...['floor CU', 'CU', 'x', 'peak MiB', 'result'],
+    ],
+    rounds.map(row),
+  );
+}
+
+/** Ratios only of what was finished. */
+function row(round: Round): string[] {
+  const { name, chain, floor, floorBill, indexer, bill, verdict } = round;
+  const isWhole = indexer.outcome === 'synced';
+  const ratio = (value: number, least: number): string => (isWhole ? fixed(value / least) : '-');
+  const beside = (value: number, least: number): string => `${count(value)} (${count(least)})`;
+  return [
+    `${name}, ${chain}`,
+    fixed(floor.seconds, 1),
+    isWhole ? fixed(indexer.seconds, 1) : '-',
+    ratio(indexer.seconds, floor.seconds),
+    ratio(afterStart(indexer, bill), afterStart(floor, floorBill)),
+    count(floorBill.calls),
+    count(bill.calls),
+    ratio(bill.calls, floorBill.calls),
+    beside(bill.logs, floorBill.logs),
+    beside(bill.headers, floorBill.headers),
+    beside(bill.views, floorBill.views),
+    count(bill.receipts),
+    count(bill.refused + bill.failed),
+    beside(bill.requests, floorBill.requests),
+    count(bill.mostInFlight),
+    count(floorBill.computeUnits),
+    count(bill.computeUnits),
+    ratio(bill.computeUnits, floorBill.computeUnits),
+    count(indexer.peakMebibytes),
+    verdict,
+  ];
+}
+
+/** Seconds without the start of the process, which is a large part of a short run. */
+function afterStart({ startedAtMs, seconds }: TimedRun, { firstRequestAtMs }: Bill): number {
+  const begunAtMs = firstRequestAtMs - performance.timeOrigin;
+  return seconds - (begunAtMs - startedAtMs) / 1000;
+}

@@ -1,0 +1,174 @@
+/** A run of the floor and one of the indexer against the same providers, each as a program of its own. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { type ReplayChain } from '#libs/devchain';
+import { Program } from '../support/program.js';
+import { Progress, say } from '../support/progress.js';
+import { type FloorTask } from './floor.program.js';
+
+export interface RunPlace {
+  readonly chain: ReplayChain;
+  readonly urls: readonly string[];
+  readonly databaseUrl: string;
+  readonly client: pg.Client;
+  /** For logs and settings. */
+  readonly folder: string;
+}
+
+export interface TimedRun {
+  /** By performance.now(). */
+  readonly startedAtMs: number;
+  /** From the start of the process until the rows are committed. */
+  readonly seconds: number;
+}
+
+export interface IndexerRun extends TimedRun {
+  /** `synced`: all rows are there and vouched for. `stopped`: it halted or ended. `unfinished`: the time was up. */
+  readonly outcome: 'synced' | 'stopped' | 'unfinished';
+  readonly head: number;
+  readonly reason: string;
+  readonly peakMebibytes: number;
+}
+
+const POLL_MS = 50;
+const SAY_EVERY_MS = 3000;
+/** A halt that lasts so long is final: the indexer takes a halt back where it finds that it was wrong. */
+const HALT_MS = 10_000;
+const TOTAL_STAKED = '0x817b1cd2';
+/** Topic 1 of an event of pool 0. */
+const POOL_ZERO = `0x${'0'.repeat(64)}`;
+const RANGE_BLOCKS = 2000;
+/** A range of a busy chain is one of about 5 MB. */
+const DENSE_RANGE_BLOCKS = 100;
+
+export interface FloorLimits {
+  readonly rangeCap?: number | undefined;
+  readonly unitsPerSecond?: number | undefined;
+}
+
+export async function runFloor(place: RunPlace, limits: FloorLimits): Promise<TimedRun> {
+  const program = Program.start(join(import.meta.dirname, 'floor.program.js'), {
+    args: [JSON.stringify(floorTask(place, limits))],
+    logFile: join(place.folder, 'floor.log'),
+  });
+  const timer = setInterval(() => {
+    say(`  floor: ${Math.round(secondsSince(program))} s`);
+  }, SAY_EVERY_MS);
+  const code = await program.ended.finally(() => {
+    clearInterval(timer);
+  });
+  if (code !== 0) throw new Error(`the floor failed:\n${program.tail()}`);
+  return { startedAtMs: program.startedAtMs, seconds: secondsSince(program) };
+}
+
+function floorTask({ chain, urls, databaseUrl }: RunPlace, limits: FloorLimits): FloorTask {
+  const { shape, contracts, head } = chain;
+  const { increase, decrease } = contracts.topics;
+  const isSimple = shape.contract === 'simple';
+  const fitting = shape.events > shape.blocks ? DENSE_RANGE_BLOCKS : RANGE_BLOCKS;
+  const { rangeCap = Infinity, unitsPerSecond } = limits;
+  return {
+    urls,
+    databaseUrl,
+    contract: contracts.staking,
+    topics: [[increase, decrease], ...(isSimple ? [] : [POOL_ZERO])],
+    increase,
+    walletAt: isSimple ? 1 : 2,
+    ...(isSimple && { total: TOTAL_STAKED }),
+    head,
+    rangeBlocks: Math.min(fitting, rangeCap),
+    ...(unitsPerSecond !== undefined && { unitsPerSecond }),
+  };
+}
+
+/** The indexer on the providers, with `settings` beside those that it needs. */
+export function startIndexer(
+  { chain, urls, databaseUrl, folder }: RunPlace,
+  settings: Readonly<Record<string, string>>,
+): Program {
+  const { staking, token, stakeEvents } = chain.contracts;
+  const isFile = stakeEvents.startsWith('[');
+  const file = join(folder, 'stake-events.json');
+  if (isFile) writeFileSync(file, stakeEvents);
+  return Program.start(join(import.meta.dirname, '..', '..', 'apps', 'indexer', 'src', 'main.js'), {
+    logFile: join(folder, 'indexer.log'),
+    environment: {
+      DATABASE_URL: databaseUrl,
+      RPC_URLS: urls.join(),
+      CHAIN_ID: String(chain.chainId),
+      STAKE_CONTRACT: staking,
+      STAKE_START_BLOCK: '1',
+      STAKE_EVENTS: isFile ? file : stakeEvents,
+      TOKEN_CONTRACT: token,
+      INDEXER_PORT: '0',
+      INDEXER_HOST: '127.0.0.1',
+      ...settings,
+    },
+  });
+}
+
+interface State {
+  readonly head: number;
+  readonly halted: string | null;
+  readonly synced: boolean;
+}
+
+/** @param limitSeconds when the indexer is stopped and reported as unfinished */
+export async function runIndexer(
+  place: RunPlace,
+  settings: Readonly<Record<string, string>>,
+  limitSeconds: number,
+): Promise<IndexerRun> {
+  const program = startIndexer(place, settings);
+  try {
+    return await untilSynced(program, place, limitSeconds);
+  } finally {
+    await program.stop();
+  }
+}
+
+async function untilSynced(
+  program: Program,
+  { client, chain }: RunPlace,
+  limitSeconds: number,
+): Promise<IndexerRun> {
+  const progress = new Progress('indexer', chain.head);
+  let peakMebibytes = 0;
+  let state: State = { head: 0, halted: null, synced: false };
+  let haltedAtMs: number | undefined;
+  for (;;) {
+    const seconds = secondsSince(program);
+    const run = { startedAtMs: program.startedAtMs, seconds, peakMebibytes };
+    if (program.hasEnded)
+      return { ...run, head: state.head, outcome: 'stopped', reason: lastLine(program.tail()) };
+    peakMebibytes = program.peakMebibytes() ?? peakMebibytes;
+    state = await readState(client);
+    const { head } = state;
+    if (state.synced && head >= chain.head) return { ...run, head, outcome: 'synced', reason: '' };
+    if (state.halted === null) haltedAtMs = undefined;
+    else haltedAtMs ??= performance.now();
+    if (haltedAtMs !== undefined && performance.now() - haltedAtMs > HALT_MS)
+      return { ...run, head, outcome: 'stopped', reason: state.halted ?? '' };
+    if (seconds > limitSeconds) return { ...run, head, outcome: 'unfinished', reason: '' };
+    progress.at(head);
+    await sleep(POLL_MS);
+  }
+}
+
+export async function readState(client: pg.Client): Promise<State> {
+  const { rows } = await client.query<{ head: string; halted: string | null; synced: boolean }>(
+    'SELECT head_number AS head, halted_reason AS halted, synced_at IS NOT NULL AS synced FROM staking.index_state',
+  );
+  const [row] = rows;
+  return row ? { ...row, head: Number(row.head) } : { head: 0, halted: null, synced: false };
+}
+
+function secondsSince(program: Program): number {
+  return (performance.now() - program.startedAtMs) / 1000;
+}
+
+function lastLine(text: string): string {
+  return text.split('\n').at(-1)?.slice(0, 200) ?? '';
+}

@@ -5,7 +5,7 @@
  * the rows are committed and, for the indexer, vouched for.
  *
  *   npm run bench -- providers [--profiles perfect,refusing | all] [--chains sparse,dense,issue] [--runs 1]
- *     [--limit 120]       seconds after which an indexer is stopped: "not finished"
+ *     [--limit 120]       an indexer is stopped, "not finished", after 30 s or four times the floor, and after so many seconds at most
  *     [--settings JSON]   further settings of the indexer, such as {"STAKE_VERIFICATION":"headers"}
  *     [--whole yes]       reads whole chains also where a profile would read a part
  *     [--follow 30]       instead: what it costs to follow the head for so many blocks
@@ -25,6 +25,8 @@ import { numberOf, readOptions } from './support/options.js';
 import { say } from './support/progress.js';
 
 const FOLDER = join('.data', 'bench', 'providers');
+const LEAST_PATIENCE_SECONDS = 30;
+const PATIENCE_IN_FLOORS = 4;
 
 const options = readOptions({
   profiles: '',
@@ -119,7 +121,9 @@ function measureRound(
     const floorBill = await providers.bill();
     say(`  floor ${fixed(floor.seconds)} s, ${floorBill.calls} calls`);
     const urls = await providers.behave(endpoints);
-    const indexer = await runIndexer({ ...place, urls }, settings, numberOf(options.limit));
+    const patience = Math.max(LEAST_PATIENCE_SECONDS, PATIENCE_IN_FLOORS * floor.seconds);
+    const limit = Math.min(numberOf(options.limit), patience);
+    const indexer = await runIndexer({ ...place, urls }, settings, limit);
     const bill = await providers.bill();
     say(`  indexer ${fixed(indexer.seconds)} s, ${bill.calls} calls: ${indexer.outcome}`);
     await oracle.load(client);

@@ -1,10 +1,16 @@
 /** Batches of calls for the floor: so many requests in flight, paced to a budget, sent again where they are refused. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { priceOf } from '#libs/devchain';
 
 export interface FloorCall {
   readonly method: string;
   readonly params: readonly unknown[];
+}
+
+export interface FloorBudget {
+  readonly unitsPerSecond: number;
+  readonly logsPrice: number;
+  readonly headerPrice: number;
+  readonly viewPrice: number;
 }
 
 interface Reply {
@@ -23,7 +29,7 @@ export class FloorRpc {
 
   constructor(
     private readonly urls: readonly string[],
-    private readonly unitsPerSecond: number | undefined,
+    private readonly budget: FloorBudget | undefined,
   ) {}
 
   /** @returns the results in the order of the calls */
@@ -68,11 +74,19 @@ export class FloorRpc {
         this.waiting.push(resolve);
       });
     this.flying++;
-    if (this.unitsPerSecond === undefined) return;
-    const price = calls.reduce((sum, { method }) => sum + priceOf(method), 0);
+    if (!this.budget) return;
     const now = performance.now();
     const startMs = Math.max(now, this.nextAtMs);
-    this.nextAtMs = startMs + (price * 1000) / this.unitsPerSecond;
+    this.nextAtMs = startMs + (priceOf(calls, this.budget) * 1000) / this.budget.unitsPerSecond;
     if (startMs > now) await sleep(startMs - now);
   }
+}
+
+function priceOf(calls: readonly FloorCall[], budget: FloorBudget): number {
+  const prices = new Map([
+    ['eth_getLogs', budget.logsPrice],
+    ['eth_getBlockByNumber', budget.headerPrice],
+    ['eth_call', budget.viewPrice],
+  ]);
+  return calls.reduce((sum, { method }) => sum + (prices.get(method) ?? 0), 0);
 }

@@ -1,7 +1,8 @@
 /**
  * The floor of a first sync that a provider allows: the fewest calls that bring the same rows and vouch for them, by a program that
  * knows the provider's limits beforehand. For each range its logs, the header of its end and the contract's total there in one
- * batch; a header for each block with events, a hundred in a batch; rows by COPY. Nothing is compared, nothing is reorganised.
+ * batch; a header for each block with events, a hundred in a batch where the budget allows it; rows by COPY. Nothing is compared,
+ * nothing is reorganised.
  *
  *   node dist/bench/providers/floor.program.js FLOOR-TASK-AS-JSON
  */
@@ -9,7 +10,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { type FloorCall, FloorRpc } from './floor-rpc.js';
+import { type FloorBudget, type FloorCall, FloorRpc } from './floor-rpc.js';
 
 export interface FloorTask {
   readonly urls: readonly string[];
@@ -24,7 +25,8 @@ export interface FloorTask {
   readonly total?: string;
   readonly head: number;
   readonly rangeBlocks: number;
-  readonly unitsPerSecond?: number;
+  /** What the calls may cost together in a second, and each of them. */
+  readonly budget?: FloorBudget;
 }
 
 interface Log {
@@ -45,8 +47,11 @@ interface Answer {
 }
 
 const task = JSON.parse(process.argv[2] ?? '{}') as FloorTask;
-const rpc = new FloorRpc(task.urls, task.unitsPerSecond);
-const HEADERS_AT_ONCE = 100;
+const rpc = new FloorRpc(task.urls, task.budget);
+/** A provider with a budget lets pass at once what is well below a second's worth of it. */
+const HEADERS_AT_ONCE = task.budget
+  ? Math.min(100, Math.floor(task.budget.unitsPerSecond / 2 / task.budget.headerPrice))
+  : 100;
 /** Ranges asked for ahead of those that are written, and answers that wait for their headers. */
 const RANGES_AHEAD = 24;
 const LOGS_AHEAD = 100_000;

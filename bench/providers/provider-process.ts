@@ -36,12 +36,10 @@ export class ProviderProcess {
 
   /** Sets the behaviour of each endpoint and begins to count anew. @returns the URLs of the endpoints */
   async behave(endpoints: readonly ProviderBehaviour[]): Promise<readonly string[]> {
-    const used = this.urls.slice(0, endpoints.length);
-    for (const [index, url] of used.entries()) {
-      await control(`${url}/-/behaviour`, 'PUT', JSON.stringify(endpoints[index]));
-      await control(`${url}/-/reset`, 'POST');
-    }
-    return used;
+    for (const [index, url] of this.urls.entries())
+      await control(`${url}/-/behaviour`, 'PUT', JSON.stringify(endpoints[index] ?? {}));
+    await this.reset();
+    return this.urls.slice(0, endpoints.length);
   }
 
   async reset(): Promise<void> {

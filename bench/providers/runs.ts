@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { type ReplayChain } from '#libs/devchain';
+import { priceOf, type ReplayChain } from '#libs/devchain';
 import { Program } from '../support/program.js';
 import { Progress, say } from '../support/progress.js';
 import { type FloorTask } from './floor.program.js';
@@ -79,7 +79,14 @@ function floorTask({ chain, urls, databaseUrl }: RunPlace, limits: FloorLimits):
     ...(isSimple && { total: TOTAL_STAKED }),
     head,
     rangeBlocks: Math.min(fitting, rangeCap),
-    ...(unitsPerSecond !== undefined && { unitsPerSecond }),
+    ...(unitsPerSecond !== undefined && {
+      budget: {
+        unitsPerSecond,
+        logsPrice: priceOf('eth_getLogs'),
+        headerPrice: priceOf('eth_getBlockByNumber'),
+        viewPrice: priceOf('eth_call'),
+      },
+    }),
   };
 }
 
@@ -122,11 +129,14 @@ export async function runIndexer(
   limitSeconds: number,
 ): Promise<IndexerRun> {
   const program = startIndexer(place, settings);
+  let run: IndexerRun;
   try {
-    return await untilSynced(program, place, limitSeconds);
+    run = await untilSynced(program, place, limitSeconds);
   } finally {
     await program.stop();
   }
+  // It finishes what it was writing when it was told to stop.
+  return { ...run, head: (await readState(place.client)).head };
 }
 
 async function untilSynced(

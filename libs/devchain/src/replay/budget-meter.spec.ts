@@ -19,7 +19,7 @@ describe('the budget meter', () => {
     expect(meter.take(75, 2350)).toBe(0);
   });
 
-  it('never spends more than the bucket and the budget of the time, and gives all of it to who waits', () => {
+  it('never spends more than the bucket and the budget of the time, and gives all of it to a client that waits', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ price: fc.integer({ min: 1, max: 400 }), ms: fc.nat(300) })),

@@ -7,7 +7,7 @@
  *   npm run bench -- providers [--profiles perfect,refusing | all] [--chains sparse,dense,issue] [--runs 1]
  *     [--limit 120]       an indexer is stopped, "not finished", after 30 s or four times the floor, and after so many seconds at most
  *     [--settings JSON]   further settings of the indexer, such as {"STAKE_VERIFICATION":"headers"}
- *     [--whole yes]       reads whole chains also where a profile would read a part
+ *     [--slice 1]         reads one in so many blocks, events and wallets; default: what each profile says, mostly all
  *     [--follow 30]       instead: what it costs to follow the head for so many blocks
  */
 import { mkdir } from 'node:fs/promises';
@@ -34,7 +34,7 @@ const options = readOptions({
   runs: '1',
   limit: '120',
   settings: '{}',
-  whole: 'no',
+  slice: '0',
   follow: '0',
 });
 const settings = JSON.parse(options.settings) as Record<string, string>;
@@ -75,7 +75,8 @@ function chainNamed(name: string): ChainName {
 }
 
 function sliceOf({ slices }: Profile, chain: ChainName): number {
-  return options.whole === 'yes' ? 1 : (slices?.[chain] ?? 1);
+  const wanted = numberOf(options.slice);
+  return wanted > 0 ? wanted : (slices?.[chain] ?? 1);
 }
 
 /** Rows with the same part of the chain share a provider's process. */

@@ -32,7 +32,7 @@ export interface BatchCap {
 
 export type DroppedLogs =
   | { readonly kind: 'half-of-one-in-ten' }
-  /** One log of the followed contract, always the same: the `nth` event of the history. */
+  /** One log of the followed contract, always the same: the `nth` event of the history, or its last. */
   | { readonly kind: 'one'; readonly nth: number; readonly inReceipts?: boolean };
 
 export interface Outage {

@@ -148,9 +148,10 @@ export class ReplayMethods {
     }
     if (drops === undefined || (of === 'receipts' && drops.inReceipts !== true)) return undefined;
     const { history } = this.chain;
-    const block = history.blockOf(drops.nth);
+    const event = Math.min(drops.nth, history.events - 1);
+    const block = history.blockOf(event);
     const { foreign, first } = this.chain.layoutOf(block);
-    const index = foreign.length + drops.nth - first;
+    const index = foreign.length + event - first;
     return {
       concerns: (one) => one === block,
       omits: (_block, logIndex) => logIndex === index,

@@ -90,6 +90,11 @@ function floorTask({ chain, urls, databaseUrl }: RunPlace, limits: FloorLimits):
   };
 }
 
+/** Of the pool that the events are filtered by. */
+const USER_INFO = JSON.stringify(
+  'userInfo(uint256 pid = 0, address user) returns (uint256 amount, uint256 rewardDebt) -> amount',
+);
+
 /** The indexer on the providers, with `settings` beside those that it needs. */
 export function startIndexer(
   { chain, urls, databaseUrl, folder }: RunPlace,
@@ -98,7 +103,7 @@ export function startIndexer(
   const { staking, token, stakeEvents } = chain.contracts;
   const isFile = stakeEvents.startsWith('[');
   const file = join(folder, 'stake-events.json');
-  if (isFile) writeFileSync(file, stakeEvents);
+  if (isFile) writeFileSync(file, `{"events":${stakeEvents},"balanceView":${USER_INFO}}`);
   return Program.start(join(import.meta.dirname, '..', '..', 'apps', 'indexer', 'src', 'main.js'), {
     logFile: join(folder, 'indexer.log'),
     environment: {

@@ -57,6 +57,9 @@ function observe(refused: Set<string>, { registry, logger, alerts }: ChainTools)
     request: (event) => {
       events.request(event);
     },
+    waiting: (event) => {
+      events.waiting(event);
+    },
     warning: (warning) => {
       const { endpoint, code, message: detail } = warning;
       events.warning(warning);

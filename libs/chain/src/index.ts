@@ -48,9 +48,15 @@ export {
   WALLETS_AT_ONCE,
 } from './reader/stake-views.js';
 export { resolveStakeViews } from './reader/view-settings.js';
+export { computeUnitsOf } from './rpc/compute-units.js';
 export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
-export { type RpcObserver, type RpcRequestEvent, type RpcWarning } from './rpc/rpc-observer.js';
-export { RpcPool, type RpcPoolOptions, type RpcSession } from './rpc/rpc-pool.js';
+export {
+  type RpcObserver,
+  type RpcRequestEvent,
+  type RpcWaiting,
+  type RpcWarning,
+} from './rpc/rpc-observer.js';
+export { RpcPool, type RpcPoolOptions, type RpcSession, type RunOptions } from './rpc/rpc-pool.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export { WalletSignatures } from './siwe/wallet-signatures.js';
 export { type DeployedVault, deployVault, type VaultDeployment } from './vault/deploy-vault.js';

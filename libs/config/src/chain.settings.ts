@@ -8,7 +8,8 @@ export const CHAIN_ID_SETTING: SettingOptions = {
 };
 
 export const RPC_URLS_SETTING: SettingOptions = {
-  description: 'JSON-RPC endpoints separated by commas, the preferred one first.',
+  description:
+    'JSON-RPC endpoints separated by commas, the preferred one first. Each may end with a budget that is kept: #rps=25 (calls a second) or #cups=500 (compute units a second); in a file that Node reads then in double quotes.',
   secret: true,
   example: 'http://127.0.0.1:8545',
   parse: urlList('http', 'https'),

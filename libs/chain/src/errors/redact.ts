@@ -7,7 +7,10 @@ const URL_LIKE = /\b[a-z][a-z0-9+.-]*:\/\/\S+/gi;
  */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text.slice(0, LONGEST * 4).replace(URL_LIKE, '<url>');
-  for (const secret of secrets) clean = clean.replaceAll(secret, '<redacted>');
+  for (const secret of secrets) {
+    // Errors repeat hosts and data in lower case.
+    clean = clean.replace(new RegExp(literally(secret), 'gi'), '<redacted>');
+  }
   clean = clean.replace(/[\u0000-\u001f\u007f\s]+/g, ' ').trim();
   return clean.length <= LONGEST ? clean : `${clean.slice(0, LONGEST - 1)}…`;
 }
@@ -24,6 +27,10 @@ export function secretsOf(url: URL): string[] {
   return [...new Set(decoded)]
     .filter((part) => part.length >= 6)
     .sort((a, b) => b.length - a.length);
+}
+
+function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
 }
 
 function safeDecode(text: string): string {

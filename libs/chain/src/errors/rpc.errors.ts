@@ -72,12 +72,15 @@ export class MalformedAnswerError extends RpcError {
   }
 }
 
-/** No answer: refused, reset, DNS, TLS, 5xx. */
+/** No answer: refused, reset, DNS, TLS, 5xx, or a node that says of itself that it cannot answer now. */
 export class TransportError extends RpcError {
   constructor(what: string, options: RpcErrorOptions, code = 'RPC_TRANSPORT') {
     super(code, what, options);
   }
 }
+
+/** Nothing was reached at all: refused, unknown host, no route, no TLS. No request of another size would do better. */
+export class UnreachableError extends TransportError {}
 
 /** No whole answer within the deadline, the body included, or the node gave up itself. */
 export class RpcTimeoutError extends TransportError {
@@ -116,6 +119,16 @@ export class RpcRefusedError extends RpcError {
     super('RPC_REFUSED', what, options);
     this.rpcCode = options.rpcCode;
   }
+}
+
+/** Whether the same request may well be answered if it is sent again. */
+export function isTransient(error: unknown): boolean {
+  return (
+    error instanceof RateLimitedError ||
+    error instanceof TransportError ||
+    error instanceof MalformedAnswerError ||
+    (error instanceof RpcRefusedError && error.sizeMayExplain)
+  );
 }
 
 /** Every endpoint that may be asked failed, or none may be asked before `retryAfterMs` has passed. */

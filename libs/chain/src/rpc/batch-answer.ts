@@ -1,5 +1,10 @@
 import { classifyRpcError } from '../errors/classify-rpc-error.js';
-import { BatchTooLargeError, MalformedAnswerError } from '../errors/rpc.errors.js';
+import {
+  BatchTooLargeError,
+  MalformedAnswerError,
+  RpcRefusedError,
+  TransportError,
+} from '../errors/rpc.errors.js';
 import { isRecord } from '../shape/hex.js';
 import { type HttpAnswer, type WireCall } from './http-exchange.js';
 import { type RpcResult } from './rpc-call.js';
@@ -70,9 +75,14 @@ function resultOf(
 }
 
 function wholeBatchError(answer: HttpAnswer, first: WireCall, context: BatchContext): Error {
-  const { body, retryAfterMs } = answer;
+  const { body, status, retryAfterMs } = answer;
   if (isRecord(body) && body['error'] !== undefined && body['error'] !== null) {
-    return classifyRpcError(body['error'], { ...context, call: first, retryAfterMs });
+    const error = classifyRpcError(body['error'], { ...context, call: first, retryAfterMs });
+    // Whatever an error without a known meaning says, with a 5xx it is one of the server.
+    const isServerError = status >= 500 && error instanceof RpcRefusedError;
+    return isServerError
+      ? new TransportError(`HTTP ${status}`, { endpoint: context.endpoint, sizeMayExplain: true })
+      : error;
   }
   return malformed('a batch was not answered with a list', context.endpoint);
 }

@@ -1,10 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  LogsWithheldError,
-  NodeBehindError,
-  RateLimitedError,
-  TransportError,
-} from '../errors/rpc.errors.js';
+import { LogsWithheldError, NodeBehindError, TransportError } from '../errors/rpc.errors.js';
 import { EndpointHealth } from './endpoint-health.js';
 
 const down = new TransportError('down', { endpoint: 'n' });
@@ -22,7 +17,7 @@ describe('an endpoint’s health', () => {
       now += one.waitMs(now);
     }
     expect(waits).toEqual([100, 200, 400, 800, 1000, 1000]);
-    one.succeeded();
+    one.succeeded(now);
     one.failed(down, now);
     expect(one.waitMs(now)).toBe(100);
   });
@@ -39,21 +34,22 @@ describe('an endpoint’s health', () => {
     expect(one.waitMs(10)).toBe(100);
   });
 
-  it('waits at least as long as it was asked to', () => {
+  it('takes it back with the first answer, and lets one request try it before', () => {
     const one = health();
-    one.failed(new RateLimitedError('slow', { endpoint: 'n', retryAfterMs: 7000 }), 0);
-    expect(one.waitMs(0)).toBe(7000);
-    expect(one.isHeld(6999)).toBe(true);
-    expect(one.isHeld(7000)).toBe(false);
+    one.failed(down, 0);
+    expect(one.isOnTrial).toBe(true);
+    one.succeeded(10);
+    expect([one.waitMs(10), one.isOnTrial]).toEqual([0, false]);
   });
 
   it('keeps one that leaves out logs away for a minute, and one that is behind for a moment', () => {
     const liar = health();
     liar.failed(new LogsWithheldError(5n, { endpoint: 'n' }), 0);
-    expect(liar.waitMs(0)).toBe(60_000);
+    liar.succeeded(10);
+    expect(liar.waitMs(10)).toBe(59_990);
     const behind = new EndpointHealth({ firstMs: 5000, longestMs: 60_000 }, () => 0);
     behind.failed(new NodeBehindError('late', { endpoint: 'n' }), 0);
     expect(behind.waitMs(0)).toBe(2000);
-    expect(behind.isHeld(0)).toBe(false);
+    expect(behind.isHeld(0)).toBe(true);
   });
 });

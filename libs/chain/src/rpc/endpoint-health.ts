@@ -1,9 +1,4 @@
-import {
-  LogsWithheldError,
-  NodeBehindError,
-  RateLimitedError,
-  type RpcError,
-} from '../errors/rpc.errors.js';
+import { LogsWithheldError, NodeBehindError, type RpcError } from '../errors/rpc.errors.js';
 
 export interface BackoffOptions {
   readonly firstMs: number;
@@ -17,12 +12,13 @@ const LONGEST_BEHIND_MS = 2_000;
 
 /**
  * Whether an endpoint may be asked. One that fails is set aside for a time that doubles with each failure in a row, shortened at
- * random by up to half so that several clients do not return together, and never shorter than the node itself asked for.
+ * random by up to half so that several clients do not return together. Afterwards one request tries it.
  */
 export class EndpointHealth {
   private failures = 0;
   private asideUntilMs = 0;
   private held = false;
+  private last: RpcError | undefined;
 
   constructor(
     private readonly backoff: BackoffOptions,
@@ -34,13 +30,25 @@ export class EndpointHealth {
     return Math.max(0, this.asideUntilMs - nowMs);
   }
 
-  /** Set aside for a reason that asking again would not change: it asked us to wait, or it cannot be trusted. */
+  /** Set aside for what its answers said, which another answer does not change: it cannot be trusted, or is behind. */
   isHeld(nowMs: number): boolean {
     return this.held && this.waitMs(nowMs) > 0;
   }
 
-  succeeded(): void {
+  /** It was set aside and has not answered since. */
+  get isOnTrial(): boolean {
+    return this.failures > 0 && !this.held;
+  }
+
+  get lastFailure(): RpcError | undefined {
+    return this.last;
+  }
+
+  /** A request was answered. */
+  succeeded(nowMs: number): void {
+    if (this.isHeld(nowMs)) return;
     this.failures = 0;
+    this.asideUntilMs = 0;
   }
 
   failed(error: RpcError, nowMs: number): void {
@@ -50,16 +58,13 @@ export class EndpointHealth {
       this.held = false;
     }
     const { firstMs, longestMs } = this.backoff;
-    const longest = error instanceof NodeBehindError ? LONGEST_BEHIND_MS : longestMs;
+    const behind = error instanceof NodeBehindError;
+    const withheld = error instanceof LogsWithheldError;
+    const longest = behind ? LONGEST_BEHIND_MS : longestMs;
     const full = Math.min(longest, firstMs * 2 ** Math.min(30, this.failures - 1));
-    const asked = heldMs(error);
-    this.held ||= asked > 0;
-    const until = nowMs + Math.max(asked, full * (1 - this.random() / 2));
-    this.asideUntilMs = Math.max(this.asideUntilMs, until);
+    this.held ||= behind || withheld;
+    const asideMs = withheld ? WITHHELD_MS : full * (1 - this.random() / 2);
+    this.asideUntilMs = Math.max(this.asideUntilMs, nowMs + asideMs);
+    this.last = error;
   }
-}
-
-function heldMs(error: RpcError): number {
-  if (error instanceof LogsWithheldError) return WITHHELD_MS;
-  return error instanceof RateLimitedError ? (error.retryAfterMs ?? 0) : 0;
 }

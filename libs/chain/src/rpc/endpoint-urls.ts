@@ -1,20 +1,70 @@
 import { PermanentError } from '#libs/domain';
+import { secretsOf } from '../errors/redact.js';
+import { type Budget } from './throttle.js';
+
+export interface EndpointUrl {
+  /** Without its fragment. */
+  readonly url: URL;
+  /** For logs and metrics. */
+  readonly name: string;
+  /** Parts of the URL that must not appear anywhere. */
+  readonly secrets: readonly string[];
+  readonly budget: Budget | undefined;
+}
+
+/** Budgets in a URL's fragment, which is never sent. */
+const BUDGETS: Readonly<Record<string, Budget['unit']>> = { rps: 'calls', cups: 'computeUnits' };
+const BUDGET = /^#(rps|cups)=(\d{1,9}(?:\.\d{1,3})?)$/;
+const SHORTEST_SECRET = 6;
 
 /**
- * @returns each URL with a name for logs and metrics: its host and its place in the list
+ * @returns each URL with its name, secrets and budget
  * @throws PermanentError naming the place of a wrong one, never its text, which may hold a key
  */
-export function endpointUrls(urls: readonly string[]): { url: URL; name: string }[] {
-  if (urls.length === 0)
-    throw new PermanentError('RPC_URLS_INVALID', 'RPC_URLS names no endpoint.');
+export function endpointUrls(urls: readonly string[]): EndpointUrl[] {
+  if (urls.length === 0) throw invalid('RPC_URLS names no endpoint.');
   return urls.map((text, index) => {
+    const place = index + 1;
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-      throw new PermanentError(
-        'RPC_URLS_INVALID',
-        `RPC_URLS: entry ${index + 1} is not an http or https URL.`,
-      );
+      throw invalid(`RPC_URLS: entry ${place} is not an http or https URL.`);
     }
-    return { url, name: `${url.host}#${index + 1}` };
+    const budget = budgetOf(url.hash, place);
+    url.hash = '';
+    const hidden = hiddenLabels(url).filter((label) => label.length >= SHORTEST_SECRET);
+    const secrets = [...new Set([...secretsOf(url), ...hidden])];
+    return {
+      url,
+      name: `${shownHost(url)}#${place}`,
+      secrets: secrets.sort((a, b) => b.length - a.length),
+      budget,
+    };
   });
+}
+
+function budgetOf(fragment: string, place: number): Budget | undefined {
+  if (fragment === '') return undefined;
+  const [, name = '', figure = ''] = BUDGET.exec(fragment) ?? [];
+  const [unit, perSecond] = [BUDGETS[name], Number(figure)];
+  if (!unit || perSecond <= 0) {
+    throw invalid(
+      `RPC_URLS: what entry ${place} has behind the # is no budget. Allowed: #rps=<requests a second> or #cups=<compute units a second>.`,
+    );
+  }
+  return { perSecond, unit };
+}
+
+/** The labels before the last two: keys are there too, at QuickNode, Chainstack and on dedicated nodes. */
+function hiddenLabels({ hostname }: URL): string[] {
+  const isAddress = /^\[|^[\d.]+$/.test(hostname);
+  return isAddress ? [] : hostname.split('.').slice(0, -2);
+}
+
+function shownHost(url: URL): string {
+  const hidden = hiddenLabels(url).join('.');
+  return hidden === '' ? url.host : url.host.slice(hidden.length + 1);
+}
+
+function invalid(message: string): PermanentError {
+  return new PermanentError('RPC_URLS_INVALID', message);
 }

@@ -16,6 +16,7 @@ import {
   RpcRefusedError,
   RpcTimeoutError,
   TransportError,
+  UnreachableError,
   type RpcError,
 } from '../errors/rpc.errors.js';
 
@@ -37,6 +38,7 @@ export interface WireCall {
 export interface HttpAnswer {
   readonly body: unknown;
   readonly bytes: number;
+  readonly status: number;
   readonly retryAfterMs: number | undefined;
 }
 
@@ -47,6 +49,8 @@ interface Progress {
 }
 
 const TIMEOUT_STATUS = new Set([408, 504, 522, 524, 598]);
+const UNREACHABLE =
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT|ERR_SSL|ERR_TLS/;
 /** The connection went away under an answer, which is how some nodes refuse what is too large for them. */
 const CUT = /terminated|ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed/;
 
@@ -84,11 +88,15 @@ export class HttpExchange {
         },
       });
       if (progress.status === 429) throw this.rateLimited(progress);
-      return { body, bytes: progress.bytes, retryAfterMs: progress.retryAfterMs };
+      const { bytes, status, retryAfterMs: waitMs } = progress;
+      return { body, bytes, status, retryAfterMs: waitMs };
     } catch (error) {
+      const late = deadline.signal.aborted;
+      // The rest of an answer that is too large or no use is not waited for.
+      deadline.abort();
       signal?.throwIfAborted();
       if (error instanceof RateLimitedError) throw error;
-      throw this.failure(error, progress, { calls, late: deadline.signal.aborted });
+      throw this.failure(error, progress, { calls, late });
     } finally {
       clearTimeout(timer);
     }
@@ -101,7 +109,7 @@ export class HttpExchange {
   ): RpcError {
     const { endpoint, timeoutMs, maxResponseBytes } = this.options;
     const { status } = progress;
-    const grows = context.calls.some((call) => growsWithRange(call.method));
+    const grows = growsWithRange(context.calls[0]?.method ?? '');
     if (context.late) {
       return new RpcTimeoutError(`no whole answer within ${timeoutMs} ms`, { endpoint });
     }
@@ -125,6 +133,7 @@ export class HttpExchange {
     if (status >= 200 && !CUT.test(reason)) {
       return new MalformedAnswerError('the answer is not JSON', { endpoint, sizeMayExplain: true });
     }
+    if (UNREACHABLE.test(reason)) return new UnreachableError(reason, { endpoint });
     return new TransportError(reason, { endpoint, sizeMayExplain: CUT.test(reason) });
   }
 

@@ -1,114 +1,216 @@
+/**
+ * One node, or one provider: sends batches in requests of the size and at the pace that it takes, and asks again only for what did
+ * not arrive. Whether and after which wait it may be asked again is decided by the question that the batch belongs to.
+ */
 import { inChildSpan, type OpenSpan } from '#libs/telemetry';
-import { BatchTooLargeError, RpcRefusedError } from '../errors/rpc.errors.js';
-import { secretsOf } from '../errors/redact.js';
+import {
+  BatchTooLargeError,
+  isTransient,
+  RpcError,
+  RpcRefusedError,
+  UnreachableError,
+} from '../errors/rpc.errors.js';
 import { matchAnswers } from './batch-answer.js';
+import { BatchResults } from './batch-results.js';
+import { BatchSize } from './batch-size.js';
+import { Delivery } from './delivery.js';
+import { type BackoffOptions, EndpointHealth } from './endpoint-health.js';
+import { type EndpointUrl } from './endpoint-urls.js';
 import { HttpExchange, type WireCall } from './http-exchange.js';
-import { outcomeOf } from './outcome.js';
+import { callOutcomes, outcomeOf, outcomeOfResults } from './outcome.js';
+import { RequestGate } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
 import { type RpcObserver } from './rpc-observer.js';
 import { rpcSpan } from './rpc-span.js';
+import { type Sleep } from './sleep.js';
+import { loadOf, outcomeOfAnswer, outcomeOfFailure } from './request-load.js';
+import { Throttle, type ThrottledOutcome } from './throttle.js';
 
 export interface RpcEndpointOptions {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly nowMs: () => number;
+  readonly sleep: Sleep;
+  readonly random: () => number;
+  readonly backoff: BackoffOptions;
   readonly observer: RpcObserver;
 }
 
-/** Calls in one batch to begin with: what geth, Alchemy and Ankr take. */
-const FIRST_BATCH_LIMIT = 1000;
-/** Limits seen in the field, tried one after the other where a node does not name its own. */
-const STEPS = [500, 100, 50, 20, 10, 5, 3, 2];
-/** The logs and the header that vouches for them need one batch of two. */
-const SMALLEST_BATCH = 2;
-const LANES = 3;
+/** A request, or some of its calls, that failed transiently or for good. */
+export interface RequestFailure {
+  readonly error: RpcError;
+  readonly calls: readonly RpcCall[];
+  /** How often these calls have failed in a row; 1 for the first time. */
+  readonly attempt: number;
+}
 
-/** One node, or one provider: sends batches, and learns how large they may be. */
+/** The patience behind a batch. */
+export interface RequestGuard {
+  readonly signal: AbortSignal | undefined;
+  /** Resolves when the endpoint may be asked. @throws RpcError where the question does not wait for it */
+  ready(signal: AbortSignal): Promise<void>;
+  /** Whether the endpoint may still be asked, now that the request's turn has come. */
+  mayAsk(): boolean;
+  /** Resolves when the calls are to be sent again to the same endpoint. @throws RpcError where they are not */
+  failed(failure: RequestFailure, signal: AbortSignal): Promise<void>;
+}
+
+/** Failures in a row, of whatever requests, after which the endpoint is set aside. */
+const MOST_IN_A_ROW = 5;
+
 export class RpcEndpoint {
+  readonly name: string;
+  readonly health: EndpointHealth;
+  readonly delivery = new Delivery();
+  /** How many questions it works on. */
+  questions = 0;
   private readonly exchange: HttpExchange;
+  private readonly throttle: Throttle;
+  private readonly gate: RequestGate;
+  private readonly batchSize: BatchSize;
   private readonly secrets: readonly string[];
-  private batchLimit = FIRST_BATCH_LIMIT;
+  private inARow = 0;
+  private fault: RpcError | undefined;
   private nextId = 1;
 
   constructor(
-    url: URL,
-    /** Host and ordinal, without anything secret. */
-    readonly name: string,
+    { url, name, secrets, budget }: EndpointUrl,
     private readonly options: RpcEndpointOptions,
   ) {
-    this.secrets = secretsOf(url);
-    const { timeoutMs, maxResponseBytes, nowMs } = options;
-    this.exchange = new HttpExchange({
-      url: url.href,
-      endpoint: name,
-      secrets: this.secrets,
-      timeoutMs,
-      maxResponseBytes,
-      nowMs,
-    });
+    const { timeoutMs, maxResponseBytes, nowMs, sleep, backoff, random } = options;
+    this.name = name;
+    this.secrets = secrets;
+    this.health = new EndpointHealth(backoff, random);
+    const throttle = new Throttle(budget, nowMs());
+    this.throttle = throttle;
+    this.batchSize = new BatchSize(name, throttle);
+    const onTrial = (): boolean => this.health.isOnTrial;
+    this.gate = new RequestGate({ throttle, nowMs, sleep, onTrial });
+    const exchange = { endpoint: name, secrets, timeoutMs, maxResponseBytes, nowMs };
+    this.exchange = new HttpExchange({ url: url.href, ...exchange });
+  }
+
+  /** Until it may be asked: it failed, or refused nearly everything for a time. */
+  asideMs(nowMs: number): number {
+    return Math.max(this.health.waitMs(nowMs), this.throttle.pausedMs(nowMs));
+  }
+
+  /** Why it is set aside, where it is. */
+  get lastFailure(): RpcError | undefined {
+    return this.fault ?? this.health.lastFailure;
+  }
+
+  get hasFreeSlot(): boolean {
+    return this.throttle.hasFreeSlot && this.questions < this.parallelism;
+  }
+
+  /** How many requests at once are of use. */
+  get parallelism(): number {
+    return this.throttle.parallelism(this.delivery.latencyMs);
   }
 
   /**
-   * Sends the calls in one batch request, or in several where the endpoint takes fewer; the first two calls always share one.
-   * An error of a single call is part of the answer, an error of a request is thrown.
+   * The answers to the calls, in one request or in as many as the endpoint needs; the first two calls always share one, and count
+   * only together: they are the logs and the header that vouches for them. What arrived is not fetched again. An error of a single
+   * call that would be the same the next time is part of the answer.
+   * @throws what `guard` throws; RpcRefusedError where the endpoint takes no batches
    */
-  async batch(calls: readonly RpcCall[], signal?: AbortSignal): Promise<BatchAnswer> {
-    if (calls.length === 0) return { results: [], bytes: 0 };
-    for (;;) {
-      const limit = this.batchLimit;
+  async batch(calls: readonly RpcCall[], guard: RequestGuard): Promise<BatchAnswer> {
+    const batch = new BatchResults(calls);
+    const stop = new AbortController();
+    const signal = guard.signal ? AbortSignal.any([guard.signal, stop.signal]) : stop.signal;
+    try {
+      await this.collect(batch, batch.all, { guard, signal });
+      return batch.answer;
+    } finally {
+      // Where one part failed for good, the others are of no use.
+      stop.abort();
+    }
+  }
+
+  /** Whether it answers a question of no size. */
+  async isAlive(signal: AbortSignal): Promise<boolean> {
+    try {
+      const [result] = (await this.send([{ method: 'eth_chainId', params: [] }], signal)).results;
+      return result?.ok === true;
+    } catch (error) {
+      if (error instanceof RpcError) return false;
+      throw error;
+    }
+  }
+
+  /** Fetches the calls of these places, in as many requests as are needed. */
+  private async collect(
+    batch: BatchResults,
+    places: readonly number[],
+    context: { readonly guard: RequestGuard; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { guard, signal } = context;
+    let missing = places;
+    for (let attempt = 1; missing.length > 0; attempt++) {
+      const parts = this.batchSize.split(missing, batch.calls);
+      if (parts.length > 1) {
+        await Promise.all(parts.map((part) => this.collect(batch, part, context)));
+        return;
+      }
+      const calls = batch.callsOf(missing);
+      let error: RpcError;
       try {
-        return await this.inParts(calls, limit, signal);
+        const answer = await this.whenAllowed(calls, guard, signal);
+        const { failed, again } = batch.keep(missing, answer);
+        if (!failed) return;
+        if (again.length < missing.length) attempt = 1;
+        missing = again;
+        error = failed;
+      } catch (reason) {
+        if (reason instanceof BatchTooLargeError) {
+          this.batchSize.lower(reason, calls.length);
+          attempt = 0;
+          continue;
+        }
+        if (!(reason instanceof RpcError)) throw reason;
+        error = reason;
+      }
+      await guard.failed({ error, calls: batch.callsOf(missing), attempt }, signal);
+    }
+  }
+
+  private async whenAllowed(
+    calls: readonly RpcCall[],
+    guard: RequestGuard,
+    signal: AbortSignal,
+  ): Promise<BatchAnswer> {
+    const load = loadOf(calls);
+    for (;;) {
+      await guard.ready(signal);
+      const ticket = await this.gate.enter(load, () => guard.mayAsk(), signal);
+      if (!ticket) continue;
+      let outcome: ThrottledOutcome | undefined;
+      try {
+        const answer = await this.send(calls, signal);
+        outcome = outcomeOfAnswer(calls, answer.results);
+        return answer;
       } catch (error) {
-        if (!(error instanceof BatchTooLargeError)) throw error;
-        this.lowerLimit(error, Math.min(limit, calls.length));
+        outcome = outcomeOfFailure(error);
+        throw error;
+      } finally {
+        this.gate.leave(ticket, outcome);
       }
     }
   }
 
-  private async inParts(
-    calls: readonly RpcCall[],
-    limit: number,
-    signal: AbortSignal | undefined,
-  ): Promise<BatchAnswer> {
-    if (calls.length <= limit) return this.send(calls, signal);
-    const parts: (readonly RpcCall[])[] = [];
-    for (let at = 0; at < calls.length; at += limit) parts.push(calls.slice(at, at + limit));
-    const answers = new Array<BatchAnswer>(parts.length);
-    const remaining = parts.entries();
-    const lane = async (): Promise<void> => {
-      for (const [index, part] of remaining) answers[index] = await this.send(part, signal);
-    };
-    await Promise.all(Array.from({ length: LANES }, lane));
-    return {
-      results: answers.flatMap((answer) => answer.results),
-      bytes: answers.reduce((sum, answer) => sum + answer.bytes, 0),
-    };
-  }
-
-  private lowerLimit(error: BatchTooLargeError, sent: number): void {
-    if (this.batchLimit < sent) return;
-    const named = error.limit !== undefined && error.limit < sent ? error.limit : undefined;
-    const next = named ?? STEPS.find((step) => step < sent) ?? 1;
-    if (next < SMALLEST_BATCH) {
-      throw new RpcRefusedError(
-        'takes no batch requests, and logs can only be vouched for together with a header; use another endpoint',
-        { endpoint: this.name },
-      );
-    }
-    this.batchLimit = next;
-  }
-
-  private send(calls: readonly RpcCall[], signal: AbortSignal | undefined): Promise<BatchAnswer> {
+  private send(calls: readonly RpcCall[], signal: AbortSignal): Promise<BatchAnswer> {
     return inChildSpan(rpcSpan(this.name, calls), (span) => this.sendNow(calls, signal, span));
   }
 
   private async sendNow(
     calls: readonly RpcCall[],
-    signal: AbortSignal | undefined,
+    signal: AbortSignal,
     span: OpenSpan,
   ): Promise<BatchAnswer> {
     const started = performance.now();
     let outcome = 'ok';
+    let results: readonly RpcResult[] | undefined;
     let bytes = 0;
     try {
       const wire: WireCall[] = calls.map(({ method, params }) => ({
@@ -118,11 +220,13 @@ export class RpcEndpoint {
       }));
       const answer = await this.exchange.send(wire, signal);
       bytes = answer.bytes;
-      const results = matchAnswers(wire, answer, { endpoint: this.name, secrets: this.secrets });
+      results = matchAnswers(wire, answer, { endpoint: this.name, secrets: this.secrets });
       outcome = outcomeOfResults(results);
+      this.note(undefined, performance.now() - started);
       return { results, bytes };
     } catch (error) {
       outcome = outcomeOf(error);
+      if (error instanceof RpcError) this.note(error, performance.now() - started);
       throw error;
     } finally {
       span.note({ 'lowmark.outcome': outcome });
@@ -132,12 +236,25 @@ export class RpcEndpoint {
         outcome,
         seconds: (performance.now() - started) / 1000,
         bytes,
+        calls: calls.length,
+        callOutcomes: callOutcomes(calls, results ?? outcome),
       });
     }
   }
+
+  private note(error: RpcError | undefined, tookMs: number): void {
+    const nowMs = this.options.nowMs();
+    const isFault = error !== undefined && (isTransient(error) || isClosed(error));
+    this.delivery.note(tookMs, isFault, nowMs);
+    this.inARow = isFault ? this.inARow + 1 : 0;
+    this.fault = isFault ? error : undefined;
+    if (!isFault) this.health.succeeded(nowMs);
+    else if (isClosed(error) || this.inARow >= MOST_IN_A_ROW) this.health.failed(error, nowMs);
+  }
 }
 
-function outcomeOfResults(results: readonly RpcResult[]): string {
-  const failed = results.find((result) => !result.ok);
-  return failed ? outcomeOf(failed.error) : 'ok';
+/** Asking again soon is of no use: nothing is there, or it does not let us in. */
+export function isClosed(error: RpcError): boolean {
+  const { rpcCode = 0 } = error instanceof RpcRefusedError ? error : {};
+  return error instanceof UnreachableError || (rpcCode >= 300 && rpcCode < 600 && rpcCode !== 400);
 }

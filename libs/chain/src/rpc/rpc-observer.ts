@@ -4,6 +4,8 @@ export interface RpcObserver {
   request(event: RpcRequestEvent): void;
   /** Something an operator should read; said once for each fault, not for each request. */
   warning(event: RpcWarning): void;
+  /** A question sleeps because nothing answers it; said at each sleep. */
+  waiting?(event: RpcWaiting): void;
 }
 
 export interface RpcRequestEvent {
@@ -14,12 +16,33 @@ export interface RpcRequestEvent {
   readonly outcome: string;
   readonly seconds: number;
   readonly bytes: number;
+  /** How many calls the batch had. */
+  readonly calls: number;
+  /** The same calls by method and outcome. */
+  readonly callOutcomes: readonly CallOutcome[];
+}
+
+export interface CallOutcome {
+  readonly method: string;
+  readonly outcome: string;
+  readonly calls: number;
+  /** Of the calls that the endpoint answered; one that it refused for its rate, or never answered, costs nothing. */
+  readonly computeUnits: number;
 }
 
 export interface RpcWarning {
   readonly endpoint: string;
   readonly code: string;
   readonly message: string;
+}
+
+export interface RpcWaiting {
+  readonly endpoint: string;
+  /** What went wrong there. */
+  readonly message: string;
+  readonly waitMs: number;
+  /** Since the question was first not answered. */
+  readonly forMs: number;
 }
 
 export const silentObserver: RpcObserver = {

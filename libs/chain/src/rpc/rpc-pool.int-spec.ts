@@ -1,99 +1,38 @@
 /** The pool over real sockets, against nodes that answer from a table. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Fault, FakeClock, type FaultyNode, NodeError, startFaultyNode } from '#libs/testing';
+import { type Fault } from '#libs/testing';
 import {
   AllEndpointsFailedError,
   ChainMismatchError,
   RangeTooLargeError,
-  type RpcError,
 } from '../errors/rpc.errors.js';
-import { type BatchAnswer, type RpcCall, valueOf } from './rpc-call.js';
-import { type RpcRequestEvent, type RpcWarning } from './rpc-observer.js';
-import { RpcPool, type RpcPoolOptions } from './rpc-pool.js';
-
-const CHAIN_ID = { method: 'eth_chainId', params: [] };
-const LOGS = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0x64' }] };
+import { ask, CHAIN_ID, echo, KEY, LOGS, PoolBench } from './pool-bench.support-spec.js';
+import { valueOf } from './rpc-call.js';
 
 describe('RpcPool', () => {
-  let nodes: FaultyNode[];
-  let clock: FakeClock;
-  let requests: RpcRequestEvent[];
-  let warnings: RpcWarning[];
-  let slept: number[];
+  let bench: PoolBench;
 
   beforeEach(async () => {
-    clock = new FakeClock(Date.UTC(2026, 0, 1));
-    [requests, warnings, slept] = [[], [], []];
-    const upstream = ({ method, params }: RpcCall): unknown => {
-      if (method === 'eth_chainId') return '0x7';
-      if (method === 'echo') return params[0];
-      if (method === 'eth_getLogs') return [];
-      throw new NodeError(-32601, `the method ${method} does not exist`);
-    };
-    nodes = await Promise.all([1, 2].map(() => startFaultyNode({ upstream })));
+    bench = await PoolBench.start();
   });
 
-  afterEach(async () => {
-    await Promise.all(nodes.map((node) => node.close()));
-  });
-
-  function aPool(options: Partial<RpcPoolOptions> = {}): RpcPool {
-    return new RpcPool({
-      urls: nodes.map((node) => `${node.url}/v3/an-api-key-0123`),
-      clock,
-      observer: {
-        request: (event) => requests.push(event),
-        warning: (event) => warnings.push(event),
-      },
-      random: () => 0,
-      timeoutMs: 1500,
-      sleep: (ms) => {
-        slept.push(ms);
-        clock.advance(ms);
-        return Promise.resolve();
-      },
-      ...options,
-    });
-  }
-
-  const ask = (
-    pool: RpcPool,
-    ...calls: RpcCall[]
-  ): Promise<{ endpoint: string; answer: BatchAnswer }> =>
-    pool.run(async (session) => ({
-      endpoint: session.endpoint,
-      answer: await session.batch(calls.length > 0 ? calls : [CHAIN_ID]),
-    }));
-
-  async function failureOf(fault: Fault, ...calls: RpcCall[]): Promise<RpcError> {
-    const [node] = nodes as [FaultyNode];
-    node.fault = fault;
-    const pool = aPool({ urls: [`${node.url}/v3/an-api-key-0123`] });
-    const error = await ask(pool, ...calls).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    expect(String(error)).not.toContain('api-key');
-    if (error instanceof AllEndpointsFailedError) return error.failures[0] as RpcError;
-    return error as RpcError;
-  }
+  afterEach(() => bench.stop());
 
   it('names endpoints by host and place only', () => {
-    expect(aPool().endpoints).toEqual(
-      nodes.map((node, index) => `${new URL(node.url).host}#${index + 1}`),
+    expect(bench.pool().endpoints).toEqual(
+      bench.nodes.map((node, index) => `${new URL(node.url).host}#${index + 1}`),
     );
-    expect(() => aPool({ urls: ['http://a', 'secret-without-scheme'] })).toThrow(
+    expect(() => bench.pool({ urls: ['http://a', 'secret-without-scheme'] })).toThrow(
       /^RPC_URLS: entry 2 is not an http or https URL\.$/,
     );
   });
 
   it('puts answers in the order of the calls, whatever order they come in', async () => {
-    const [node] = nodes as [FaultyNode];
-    node.fault = { kind: 'out-of-order' };
-    const calls = ['a', 'b', 'c'].map((text) => ({ method: 'echo', params: [text] }));
-    const { answer } = await ask(aPool(), ...calls);
+    const { first } = bench;
+    first.fault = { kind: 'out-of-order' };
+    const { answer } = await ask(bench.pool(), ['a', 'b', 'c'].map(echo));
     expect(answer.results.map(valueOf)).toEqual(['a', 'b', 'c']);
-    expect(node.requests.at(-1)?.faults).toEqual(['out-of-order']);
+    expect(first.requests.at(-1)?.faults).toEqual(['out-of-order']);
     expect(answer.bytes).toBeGreaterThan(100);
   });
 
@@ -141,18 +80,16 @@ describe('RpcPool', () => {
       {},
     ],
   ])('knows what is wrong with a node that %s', async (_case, fault, code, more) => {
-    const failure = await failureOf(fault, LOGS, CHAIN_ID);
+    const failure = await bench.failureOf(fault, { patient: false }, LOGS, CHAIN_ID);
     expect(failure).toMatchObject({ code, retryable: true, ...more });
-    expect(requests.at(-1)).toMatchObject({
-      method: 'eth_getLogs',
-      outcome: code.slice(4).toLowerCase(),
-    });
+    expect(String(failure)).not.toContain(KEY);
+    const outcome = code.slice(4).toLowerCase();
+    expect(bench.requests.at(-1)).toMatchObject({ method: 'eth_getLogs', outcome, calls: 2 });
   });
 
   it('takes a refused connection for what it is', async () => {
-    const [node] = nodes as [FaultyNode];
-    const pool = aPool({ urls: [node.url] });
-    await node.close();
+    const pool = bench.pool({ nodes: 1 });
+    await bench.first.close();
     await expect(ask(pool)).rejects.toMatchObject({
       failures: [
         {
@@ -169,9 +106,9 @@ describe('RpcPool', () => {
     ['HTTP 413', { kind: 'status', status: 413 }],
     ['a refused range', { kind: 'range-limit', blocks: 10 }],
   ])('gives %s to the caller, without blaming the endpoint', async (_case, fault) => {
-    const [first] = nodes as [FaultyNode];
+    const { first } = bench;
     first.fault = fault;
-    const pool = aPool({ maxResponseBytes: 100_000 });
+    const pool = bench.pool({ maxResponseBytes: 100_000 });
     const asked = pool.run(async (session) => valueOf((await session.batch([LOGS])).results[0]));
     await expect(asked).rejects.toBeInstanceOf(RangeTooLargeError);
     first.fault = undefined;
@@ -179,71 +116,27 @@ describe('RpcPool', () => {
   });
 
   it('learns how large a batch may be and splits what is larger, the first two calls together', async () => {
-    const [node] = nodes as [FaultyNode];
+    const { first: node } = bench;
     for (const style of ['geth', 'object'] as const) {
       node.fault = { kind: 'batch-limit', limit: 3, style };
-      const pool = aPool({ urls: [node.url] });
-      const calls = Array.from({ length: 8 }, (_, index) => ({ method: 'echo', params: [index] }));
-      expect((await ask(pool, ...calls)).answer.results.map(valueOf)).toEqual([
+      const pool = bench.pool({ nodes: 1 });
+      const calls = Array.from({ length: 8 }, (_, index) => echo(index));
+      expect((await ask(pool, calls)).answer.results.map(valueOf)).toEqual([
         0, 1, 2, 3, 4, 5, 6, 7,
       ]);
       const before = node.requests.length;
-      await ask(pool, ...calls);
+      await ask(pool, calls);
       const sizes = node.requests.slice(before).map((request) => request.calls.length);
       expect(sizes.sort()).toEqual([2, 3, 3]);
     }
     node.fault = { kind: 'batch-limit', limit: 1 };
-    await expect(ask(aPool({ urls: [node.url] }), CHAIN_ID, CHAIN_ID)).rejects.toThrow(
+    await expect(ask(bench.pool({ nodes: 1 }), [CHAIN_ID, CHAIN_ID])).rejects.toThrow(
       /takes no batch requests/,
     );
   });
 
-  it('goes on to the next endpoint, and comes back to the first when its time is up', async () => {
-    const [first] = nodes as [FaultyNode];
-    const pool = aPool();
-    const [one, two] = pool.endpoints;
-    first.fault = { kind: 'status', status: 500 };
-    expect((await ask(pool)).endpoint).toBe(two);
-    expect((await ask(pool)).endpoint).toBe(two);
-    expect(first.requests).toHaveLength(1);
-    clock.advance(250);
-    expect((await ask(pool)).endpoint).toBe(two);
-    expect(first.requests).toHaveLength(2);
-    first.fault = undefined;
-    clock.advance(499);
-    expect((await ask(pool)).endpoint).toBe(two);
-    clock.advance(1);
-    expect((await ask(pool)).endpoint).toBe(one);
-  });
-
-  it('tries every endpoint before it gives up, and waits before it asks again', async () => {
-    for (const node of nodes) node.fault = { kind: 'status', status: 500 };
-    const pool = aPool();
-    await expect(ask(pool)).rejects.toMatchObject({
-      code: 'RPC_ALL_ENDPOINTS_FAILED',
-      retryable: true,
-      retryAfterMs: 250,
-    });
-    expect(nodes.map((node) => node.requests.length)).toEqual([1, 1]);
-    for (const node of nodes) node.fault = undefined;
-    expect((await ask(pool)).endpoint).toBe(pool.endpoints[0]);
-    expect(slept).toEqual([250]);
-  });
-
-  it('does not ask before Retry-After has passed', async () => {
-    const [node] = nodes as [FaultyNode];
-    node.fault = { kind: 'status', status: 429, retryAfter: 60, times: 1 };
-    const pool = aPool({ urls: [node.url] });
-    await expect(ask(pool)).rejects.toMatchObject({ retryAfterMs: 60_000 });
-    clock.advance(20_000);
-    await expect(ask(pool)).rejects.toMatchObject({ retryAfterMs: 40_000, failures: [] });
-    expect(node.requests).toHaveLength(1);
-    clock.advance(40_000);
-    expect((await ask(pool)).endpoint).toBe(pool.endpoints[0]);
-  });
-
   it('avoids endpoints on demand', async () => {
-    const pool = aPool();
+    const pool = bench.pool();
     const avoid = [pool.endpoints[0] as string];
     const run = pool.run((session) => Promise.resolve(session.endpoint), { avoid });
     expect(await run).toBe(pool.endpoints[1]);
@@ -253,9 +146,9 @@ describe('RpcPool', () => {
   });
 
   it('ends with the reason of the caller’s signal, and blames nobody', async () => {
-    const [first] = nodes as [FaultyNode];
+    const { first } = bench;
     first.fault = { kind: 'never-answers' };
-    const pool = aPool({ timeoutMs: 60_000 });
+    const pool = bench.pool({ timeoutMs: 60_000 });
     const abort = new AbortController();
     const asked = pool.run((session) => session.batch([CHAIN_ID]), { signal: abort.signal });
     setTimeout(() => {
@@ -268,10 +161,10 @@ describe('RpcPool', () => {
 
   describe('chain ids', () => {
     it('must agree at every endpoint', async () => {
-      await expect(aPool().verifyChainId(7)).resolves.toBeUndefined();
-      const [, second] = nodes as [FaultyNode, FaultyNode];
+      await expect(bench.pool().verifyChainId(7)).resolves.toBeUndefined();
+      const { second } = bench;
       second.fault = { kind: 'chain-id', chainId: 8 };
-      const pool = aPool();
+      const pool = bench.pool();
       await expect(pool.verifyChainId(7)).rejects.toThrow(
         new ChainMismatchError(pool.endpoints[1] as string, 7, 8).message,
       );
@@ -279,22 +172,24 @@ describe('RpcPool', () => {
     });
 
     it('are asked later of an endpoint that is down at the start', async () => {
-      const [first] = nodes as [FaultyNode];
+      const { first } = bench;
       first.fault = { kind: 'status', status: 500 };
-      const pool = aPool();
+      const pool = bench.pool();
       await pool.verifyChainId(7);
       first.fault = { kind: 'chain-id', chainId: 8 };
-      clock.advance(1000);
-      expect((await ask(pool, { method: 'echo', params: ['x'] })).endpoint).toBe(pool.endpoints[1]);
-      expect(warnings).toMatchObject([{ endpoint: pool.endpoints[0], code: 'RPC_CHAIN_MISMATCH' }]);
+      bench.clock.advance(600_000);
+      expect((await ask(pool, [echo('x')])).endpoint).toBe(pool.endpoints[1]);
+      expect(bench.warnings).toMatchObject([
+        { endpoint: pool.endpoints[0], code: 'RPC_CHAIN_MISMATCH' },
+      ]);
       first.fault = undefined;
       expect((await ask(pool)).endpoint).toBe(pool.endpoints[1]);
       expect(first.count('echo')).toBe(0);
     });
 
     it('cannot be verified where nobody answers', async () => {
-      for (const node of nodes) node.fault = { kind: 'reset' };
-      await expect(aPool().verifyChainId(7)).rejects.toBeInstanceOf(AllEndpointsFailedError);
+      for (const node of bench.nodes) node.fault = { kind: 'reset' };
+      await expect(bench.pool().verifyChainId(7)).rejects.toBeInstanceOf(AllEndpointsFailedError);
     });
   });
 });

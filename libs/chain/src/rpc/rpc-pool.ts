@@ -1,25 +1,19 @@
 /**
- * Endpoints in order of preference. A question goes to the first one in health and, where that fails, on to the next; every
- * endpoint is asked for its chain id before anything else.
+ * All endpoints of the chain. A question goes to the one that delivers fastest, the first in the list among equals, and where that
+ * fails on to the next; `RpcQuestion` decides how long. Every endpoint is asked for its chain id before anything else.
  */
-import {
-  AllEndpointsFailedError,
-  ChainMismatchError,
-  LogsWithheldError,
-  RangeTooLargeError,
-  RpcError,
-  RpcTimeoutError,
-  StateUnavailableError,
-} from '../errors/rpc.errors.js';
-import { type BackoffOptions, EndpointHealth } from './endpoint-health.js';
+import { ChainMismatchError, RangeTooLargeError, RpcError } from '../errors/rpc.errors.js';
+import { quantity } from '../shape/hex.js';
+import { type BackoffOptions } from './endpoint-health.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type BatchAnswer, type RpcCall, valueOf } from './rpc-call.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
 import { type RpcObserver, silentObserver } from './rpc-observer.js';
-import { quantity } from '../shape/hex.js';
+import { RpcQuestion } from './rpc-question.js';
+import { sleepFor, type Sleep } from './sleep.js';
 
 export interface RpcPoolOptions {
-  /** First preferred; http or https. */
+  /** First preferred; http or https, each with a budget in its fragment where it has one: `#rps=25`, `#cups=500`. */
   readonly urls: readonly string[];
   readonly clock: { nowMs(): number };
   readonly observer?: RpcObserver;
@@ -27,11 +21,11 @@ export interface RpcPoolOptions {
   readonly timeoutMs?: number;
   readonly maxResponseBytes?: number;
   readonly backoff?: BackoffOptions;
-  /** How long a question waits for an endpoint to come back before it fails. */
+  /** How long a question goes on after its first failure, unless it says so itself. */
   readonly patienceMs?: number;
   /** 0 to 1; for the jitter. */
   readonly random?: () => number;
-  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly sleep?: Sleep;
 }
 
 /** One endpoint, for the length of one question. */
@@ -46,48 +40,50 @@ export interface RunOptions {
   readonly avoid?: readonly string[];
   /** The only endpoint to ask, in health or not. */
   readonly only?: string;
-  /** False: do not wait for an endpoint to come back. */
-  readonly patient?: boolean;
-  /** How long the question may wait for endpoints that fail for now; Infinity needs a signal. Default: the pool's. */
+  /** How long the question goes on after its first failure; Infinity, which needs a signal, for as long as it takes. */
   readonly patienceMs?: number;
+  /** False: nothing is waited for, as with a patience of 0. */
+  readonly patient?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 interface Member {
   readonly endpoint: RpcEndpoint;
-  readonly health: EndpointHealth;
   verified: boolean;
   excluded: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+const DEFAULT_MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const DEFAULT_BACKOFF = { firstMs: 250, longestMs: 60_000 };
 const DEFAULT_PATIENCE_MS = 5_000;
+/** At the start an endpoint that does not answer is left for later. */
+const VERIFY_PATIENCE_MS = 1_000;
 
 export class RpcPool {
   private readonly members: readonly Member[];
   private readonly observer: RpcObserver;
   private readonly patienceMs: number;
-  private readonly longestMs: number;
-  private readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  private readonly backoff: BackoffOptions;
+  private readonly random: () => number;
+  private readonly sleep: Sleep;
   private expectedChainId: number | undefined;
 
-  /** @throws PermanentError where a URL is not usable, naming its place in the list, never its text */
+  /** @throws PermanentError where a URL or its budget is not usable, naming its place in the list, never its text */
   constructor(private readonly options: RpcPoolOptions) {
-    const { clock, timeoutMs, maxResponseBytes, backoff, random } = options;
     this.observer = options.observer ?? silentObserver;
     this.patienceMs = options.patienceMs ?? DEFAULT_PATIENCE_MS;
-    this.longestMs = (backoff ?? DEFAULT_BACKOFF).longestMs;
+    this.backoff = options.backoff ?? DEFAULT_BACKOFF;
+    this.random = options.random ?? Math.random;
     this.sleep = options.sleep ?? sleepFor;
-    this.members = endpointUrls(options.urls).map(({ url, name }) => ({
-      endpoint: new RpcEndpoint(url, name, {
-        timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
-        maxResponseBytes: maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
-        nowMs: () => clock.nowMs(),
-        observer: this.observer,
-      }),
-      health: new EndpointHealth(backoff ?? DEFAULT_BACKOFF, random ?? Math.random),
+    const { random, sleep, backoff, observer } = this;
+    const endpointOptions = {
+      timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+      nowMs: () => this.nowMs(),
+    };
+    this.members = endpointUrls(options.urls).map((url) => ({
+      endpoint: new RpcEndpoint(url, { ...endpointOptions, random, sleep, backoff, observer }),
       verified: false,
       excluded: false,
     }));
@@ -98,6 +94,17 @@ export class RpcPool {
     return this.members.map((member) => member.endpoint.name);
   }
 
+  /** How many requests at once are of use: what the endpoints in health take together, at least 1. */
+  parallelism(): number {
+    const healthy = this.members.filter(
+      ({ endpoint, excluded }) => !excluded && endpoint.asideMs(this.nowMs()) === 0,
+    );
+    return Math.max(
+      1,
+      healthy.reduce((sum, { endpoint }) => sum + endpoint.parallelism, 0),
+    );
+  }
+
   /**
    * Asks every endpoint for its chain id. One that cannot answer now is asked again before its first use, and is left out for
    * good should it then turn out to serve another chain.
@@ -105,19 +112,24 @@ export class RpcPool {
    */
   async verifyChainId(expected: number, signal?: AbortSignal): Promise<void> {
     this.expectedChainId = expected;
-    const failures: RpcError[] = [];
+    const patienceMs = Math.min(VERIFY_PATIENCE_MS, this.patienceMs);
+    const all = this.question(this.members, { patienceMs, signal });
+    let failed = 0;
     await Promise.all(
       this.members.map(async (member) => {
         try {
-          await this.verify(member, expected, signal);
+          const only = member.endpoint.name;
+          const question = this.question([member], { patienceMs, only, signal });
+          await this.verify(member, expected, question);
         } catch (error) {
           if (!(error instanceof RpcError)) throw error;
-          failures.push(error);
-          member.health.failed(error, this.nowMs());
+          failed++;
+          member.endpoint.health.failed(error, this.nowMs());
+          all.note(member.endpoint, error);
         }
       }),
     );
-    if (failures.length === this.members.length) throw this.allFailed(failures, this.members);
+    if (failed === this.members.length) throw all.allFailed();
   }
 
   /**
@@ -129,29 +141,29 @@ export class RpcPool {
     operation: (session: RpcSession) => Promise<T>,
     options: RunOptions = {},
   ): Promise<T> {
-    const allowed = this.allowed(options);
-    const failures: RpcError[] = [];
-    for (const member of await this.queue(allowed, options)) {
+    const question = this.question(this.allowed(options), options);
+    for (;;) {
+      const endpoint = question.next();
+      endpoint.questions++;
       try {
-        await this.verifyBeforeUse(member, options.signal);
-        const { endpoint } = member;
-        const answer = await operation({
-          endpoint: endpoint.name,
-          batch: (calls) => endpoint.batch(calls, options.signal),
-        });
-        member.health.succeeded();
-        return answer;
+        await this.verifyBeforeUse(endpoint, question);
+        const guard = question.guard(endpoint);
+        const batch = (calls: readonly RpcCall[]): Promise<BatchAnswer> =>
+          endpoint.batch(calls, guard);
+        return await operation({ endpoint: endpoint.name, batch });
       } catch (error) {
         if (error instanceof ChainMismatchError) {
-          this.exclude(member, error);
-          continue;
+          this.exclude(endpoint, error);
+          question.giveUp(endpoint);
+        } else if (error instanceof RpcError && !(error instanceof RangeTooLargeError)) {
+          await question.operationFailed(endpoint, error);
+        } else {
+          throw error;
         }
-        const failure = this.noteFailure(member, error);
-        if (!failure) throw error;
-        failures.push(failure);
+      } finally {
+        endpoint.questions--;
       }
     }
-    throw this.allFailed(failures, allowed);
   }
 
   /** Says something about an endpoint to whoever observes the pool. */
@@ -164,6 +176,26 @@ export class RpcPool {
     return this.options.clock.nowMs();
   }
 
+  private question(members: readonly Member[], options: RunOptions): RpcQuestion {
+    const { signal, patient = true } = options;
+    const patienceMs = patient ? (options.patienceMs ?? this.patienceMs) : 0;
+    if (patienceMs === Infinity && !signal) {
+      throw new TypeError('Infinite patience needs a signal that ends it.');
+    }
+    const { random, sleep, backoff, observer } = this;
+    return new RpcQuestion({
+      endpoints: members.map(({ endpoint }) => endpoint),
+      regardless: options.only !== undefined,
+      patienceMs,
+      signal,
+      nowMs: () => this.nowMs(),
+      random,
+      sleep,
+      backoff,
+      observer,
+    });
+  }
+
   private allowed({ avoid = [], only }: RunOptions): Member[] {
     return this.members.filter(
       ({ endpoint: { name }, excluded }) =>
@@ -171,84 +203,27 @@ export class RpcPool {
     );
   }
 
-  /** Those in health in order of preference, then the others; waits for the first to come back where all are set aside. */
-  private async queue(allowed: readonly Member[], options: RunOptions): Promise<Member[]> {
-    if (options.only !== undefined) return [...allowed];
-    const waits = (member: Member): number => member.health.waitMs(this.nowMs());
-    const soonest = Math.min(...allowed.map(waits));
-    if (soonest > 0) {
-      if (soonest > this.patienceMs || options.patient === false) throw this.allFailed([], allowed);
-      await this.sleep(soonest, options.signal);
-      const back = allowed.filter((member) => waits(member) === 0);
-      return back.length > 0 ? back : allowed.filter((member) => !this.isHeld(member));
-    }
-    const ready = allowed.filter((member) => waits(member) === 0);
-    const aside = allowed.filter((member) => waits(member) > 0 && !this.isHeld(member));
-    return [...ready, ...aside.sort((a, b) => waits(a) - waits(b))];
+  private exclude(endpoint: RpcEndpoint, error: ChainMismatchError): void {
+    this.memberOf(endpoint).excluded = true;
+    this.warn(endpoint.name, error.code, error.message);
   }
 
-  private isHeld(member: Member): boolean {
-    return member.health.isHeld(this.nowMs());
-  }
-
-  /** @returns the failure where another endpoint may do better, undefined where the error must go to the caller */
-  private noteFailure(member: Member, error: unknown): RpcError | undefined {
-    if (!(error instanceof RpcError)) return undefined;
-    if (error instanceof RangeTooLargeError) {
-      // The caller narrows, but a node that did not answer in time is not the first to ask again.
-      if (error.cause instanceof RpcTimeoutError) member.health.failed(error, this.nowMs());
-      return undefined;
-    }
-    if (!this.mayBeAskedOn(error)) member.health.failed(error, this.nowMs());
-    return error;
-  }
-
-  /** Failures that do not speak against the endpoint's next answer, or against the only endpoint there is. */
-  private mayBeAskedOn(error: RpcError): boolean {
-    if (error instanceof StateUnavailableError) return true;
-    const usable = this.members.filter(({ excluded }) => !excluded);
-    return error instanceof LogsWithheldError && usable.length === 1;
-  }
-
-  private exclude(member: Member, error: ChainMismatchError): void {
-    member.excluded = true;
-    this.warn(member.endpoint.name, error.code, error.message);
-  }
-
-  private allFailed(failures: readonly RpcError[], asked: readonly Member[]): Error {
-    const waits = asked.map((member) => member.health.waitMs(this.nowMs()));
-    return new AllEndpointsFailedError(failures, Math.min(this.longestMs, ...waits));
-  }
-
-  private async verifyBeforeUse(member: Member, signal: AbortSignal | undefined): Promise<void> {
+  private async verifyBeforeUse(endpoint: RpcEndpoint, question: RpcQuestion): Promise<void> {
+    const member = this.memberOf(endpoint);
     if (member.verified || this.expectedChainId === undefined) return;
-    await this.verify(member, this.expectedChainId, signal);
+    await this.verify(member, this.expectedChainId, question);
   }
 
-  private async verify(
-    member: Member,
-    expected: number,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  private async verify(member: Member, expected: number, question: RpcQuestion): Promise<void> {
     const { endpoint } = member;
-    const { results } = await endpoint.batch([{ method: 'eth_chainId', params: [] }], signal);
+    const calls = [{ method: 'eth_chainId', params: [] }];
+    const { results } = await endpoint.batch(calls, question.guard(endpoint));
     const actual = quantity(valueOf(results[0])) ?? NaN;
     if (actual !== expected) throw new ChainMismatchError(endpoint.name, expected, actual);
     member.verified = true;
   }
-}
 
-function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
-    if (signal?.aborted) abort();
-    else signal?.addEventListener('abort', abort, { once: true });
-  });
+  private memberOf(endpoint: RpcEndpoint): Member {
+    return this.members.find((member) => member.endpoint === endpoint) as Member;
+  }
 }

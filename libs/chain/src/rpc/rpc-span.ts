@@ -2,9 +2,9 @@ import { type SpanStart } from '#libs/telemetry';
 import { type RpcCall } from './rpc-call.js';
 
 /**
- * The span of one request to an endpoint. Nothing of its URL but the host, since providers put keys into all the rest, and nothing of
+ * The span of one request to an endpoint. Nothing of its URL but the end of the host, since providers put keys into all the rest, and nothing of
  * what is asked but the method.
- * @param endpoint its name: host and ordinal
+ * @param endpoint its name: the end of the host, and the place in the list
  */
 export function rpcSpan(endpoint: string, calls: readonly RpcCall[]): SpanStart {
   const method = calls[0]?.method ?? 'none';

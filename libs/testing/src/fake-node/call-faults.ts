@@ -24,7 +24,8 @@ function replacement(fault: CallFault, call: NodeCall): Replacement | undefined 
   switch (fault.kind) {
     case 'error': {
       const { code, message, data } = fault;
-      return fault.method === method ? { error: { code, message, data } } : undefined;
+      if (fault.method !== method || fault.only?.(call) === false) return undefined;
+      return { error: { code, message, data } };
     }
     case 'result':
       return fault.method === method ? { result: fault.result } : undefined;

@@ -29,7 +29,9 @@ export type WireFault =
   /** Half the body, then the connection is closed. */
   | { readonly kind: 'truncated-body' }
   /** The right answer, with white space up to this size. */
-  | { readonly kind: 'oversized-body'; readonly bytes: number };
+  | { readonly kind: 'oversized-body'; readonly bytes: number }
+  /** White space without an announced length, as fast as it is taken; `sent` counts what was. */
+  | { readonly kind: 'flood'; readonly bytes: number; readonly sent: { bytes: number } };
 
 /** What goes wrong with the list of answers. */
 export type BatchFault =
@@ -50,6 +52,8 @@ export type CallFault =
       readonly code: number;
       readonly message: string;
       readonly data?: unknown;
+      /** Only these of the calls of the method. */
+      readonly only?: (call: NodeCall) => boolean;
     }
   | { readonly kind: 'result'; readonly method: string; readonly result: unknown }
   /** eth_getLogs over more blocks is refused. */
@@ -113,6 +117,7 @@ export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   'empty-body': 'body',
   'truncated-body': 'body',
   'oversized-body': 'body',
+  flood: 'body',
   'single-error': 'batch',
   'out-of-order': 'batch',
   'missing-answer': 'batch',

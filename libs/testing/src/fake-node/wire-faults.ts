@@ -3,7 +3,16 @@ import { type WireFault } from './fault.js';
 
 export type BodyFault = Extract<
   WireFault,
-  { kind: 'trickle' | 'truncated-body' | 'oversized-body' | 'wrong-json' | 'html' | 'empty-body' }
+  {
+    kind:
+      | 'trickle'
+      | 'truncated-body'
+      | 'oversized-body'
+      | 'flood'
+      | 'wrong-json'
+      | 'html'
+      | 'empty-body';
+  }
 >;
 
 const TICK_MS = 50;
@@ -33,6 +42,9 @@ export function sendBody(
     case 'oversized-body':
       response.writeHead(200, json).end(body.padEnd(fault.bytes, ' '));
       return;
+    case 'flood':
+      flood(response.writeHead(200, json), fault);
+      return;
     case 'truncated-body':
       response.writeHead(200, { ...json, 'content-length': Buffer.byteLength(body) });
       response.write(body.slice(0, Math.floor(body.length / 2)), () => response.destroy());
@@ -40,6 +52,21 @@ export function sendBody(
     case 'trickle':
       trickle(response.writeHead(200, json), body, fault.bytesPerSecond ?? 1);
   }
+}
+
+function flood(response: ServerResponse, fault: BodyFault & { kind: 'flood' }): void {
+  const chunk = Buffer.alloc(64 * 1024, ' ');
+  const more = (): void => {
+    while (fault.sent.bytes < fault.bytes && !response.destroyed) {
+      fault.sent.bytes += chunk.length;
+      if (!response.write(chunk)) {
+        response.once('drain', more);
+        return;
+      }
+    }
+    response.end();
+  };
+  more();
 }
 
 function trickle(response: ServerResponse, body: string, bytesPerSecond: number): void {

@@ -1,0 +1,239 @@
+/**
+ * The patience of one question: which endpoints it may still ask, whether a request that failed is sent again to the same one, and
+ * how long all waits together may take. Without patience nothing is waited for; with infinite patience until the signal ends it.
+ */
+import { growsWithRange } from '../errors/classify-rpc-error.js';
+import {
+  AllEndpointsFailedError,
+  isTransient,
+  LogsWithheldError,
+  MalformedAnswerError,
+  NodeBehindError,
+  RateLimitedError,
+  type RpcError,
+  RpcTimeoutError,
+} from '../errors/rpc.errors.js';
+import { type BackoffOptions } from './endpoint-health.js';
+import { fastest } from './delivery.js';
+import {
+  isClosed,
+  type RequestFailure,
+  type RequestGuard,
+  type RpcEndpoint,
+} from './rpc-endpoint.js';
+import { type RpcObserver } from './rpc-observer.js';
+import { type Sleep } from './sleep.js';
+
+export interface QuestionOptions {
+  /** In order of preference. */
+  readonly endpoints: readonly RpcEndpoint[];
+  /** There is one endpoint, and it is asked whether it is set aside or not. */
+  readonly regardless: boolean;
+  readonly patienceMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly nowMs: () => number;
+  readonly sleep: Sleep;
+  readonly random: () => number;
+  readonly backoff: BackoffOptions;
+  readonly observer: RpcObserver;
+}
+
+/** Tries at one endpoint before another one in health is asked. */
+const TRIES_IN_PLACE = 2;
+/** With another endpoint in health no wait is longer. */
+const LONGEST_WAIT_IN_PLACE_MS = 2_000;
+const LONGEST_BACKOFF_MS = 15_000;
+/** Failures in a row that the size of the question may explain. */
+const SIZE_FAILURES = 3;
+/** How often a node that is behind, or contradicts itself, is asked again. */
+const QUICK_RETRIES = 3;
+const LONGEST_QUICK_RETRY_MS = 2_000;
+
+export class RpcQuestion {
+  /** The last failure of each endpoint. */
+  private readonly failures = new Map<RpcEndpoint, RpcError>();
+  /** Endpoints whose answer does not change by waiting. */
+  private readonly done = new Set<RpcEndpoint>();
+  /** By endpoint and first call. */
+  private readonly sizeFailures = new Map<string, number>();
+  private readonly quickRetries = new Map<RpcEndpoint, number>();
+  private firstFailureMs: number | undefined;
+  /** The clock, or later where a sleep took longer than the clock says. */
+  private laterMs = -Infinity;
+  private isOver = false;
+  /** The only one that is asked once more when patience is over. */
+  private lastChance: RpcEndpoint | undefined;
+
+  constructor(private readonly options: QuestionOptions) {}
+
+  /** @throws AllEndpointsFailedError where none is left to be asked */
+  next(): RpcEndpoint {
+    const { endpoints } = this.options;
+    const left = endpoints.filter((endpoint) => !this.done.has(endpoint));
+    if (this.isOver) {
+      const untried = left.find((one) => !this.failures.has(one) && !one.health.isHeld(this.nowMs));
+      if (!untried || this.failures.size === 0) throw this.allFailed();
+      this.lastChance = untried;
+      return untried;
+    }
+    const ready = left.filter((endpoint) => this.isReady(endpoint));
+    const chosen = fastest(ready, this.nowMs) ?? this.firstBack(left);
+    if (!chosen) throw this.allFailed();
+    return chosen;
+  }
+
+  /** What the requests to an endpoint ask before they are sent and when they fail. */
+  guard(endpoint: RpcEndpoint): RequestGuard {
+    return {
+      signal: this.options.signal,
+      mayAsk: () => this.isReady(endpoint),
+      ready: (signal) => this.ready(endpoint, signal),
+      failed: (failure, signal) => this.failed(endpoint, failure, signal),
+    };
+  }
+
+  /**
+   * The operation ended with an error of this endpoint, of a request or of what it made of the answers.
+   * Resolves when another endpoint, or the same one, is to be asked.
+   */
+  async operationFailed(endpoint: RpcEndpoint, error: RpcError): Promise<void> {
+    const isOfRequest = this.failures.get(endpoint) === error;
+    this.note(endpoint, error);
+    // A request that failed had its waits already.
+    if (this.isOver || (isOfRequest && isTransient(error))) return;
+    const isQuick = error instanceof NodeBehindError || error instanceof MalformedAnswerError;
+    const retries = (this.quickRetries.get(endpoint) ?? 0) + 1;
+    this.quickRetries.set(endpoint, retries);
+    const others = this.options.endpoints.length > 1;
+    if (isQuick || (error instanceof LogsWithheldError && others)) {
+      endpoint.health.failed(error, this.options.nowMs());
+    }
+    if (!isQuick || retries > QUICK_RETRIES) this.done.add(endpoint);
+    else if (!this.hasOther(endpoint)) {
+      const waitMs = Math.min(LONGEST_QUICK_RETRY_MS, this.backoffMs(retries));
+      if (this.reaches(waitMs)) await this.pause(endpoint, waitMs, this.options.signal);
+    }
+  }
+
+  /** This endpoint is not asked again. */
+  giveUp(endpoint: RpcEndpoint): void {
+    this.done.add(endpoint);
+  }
+
+  allFailed(): AllEndpointsFailedError {
+    const { endpoints, backoff, nowMs } = this.options;
+    const waits = endpoints.map((endpoint) => endpoint.asideMs(nowMs()));
+    const retryAfterMs = Math.min(backoff.longestMs, ...waits);
+    return new AllEndpointsFailedError([...this.failures.values()], retryAfterMs);
+  }
+
+  private async ready(endpoint: RpcEndpoint, signal: AbortSignal): Promise<void> {
+    while (!this.isReady(endpoint)) {
+      const error = endpoint.lastFailure;
+      if (error && this.hasOther(endpoint)) {
+        this.note(endpoint, error);
+        throw error;
+      }
+      const waitMs = endpoint.asideMs(this.nowMs);
+      if (this.reaches(waitMs)) await this.pause(endpoint, waitMs, signal);
+      else if (this.failures.size === 0 || endpoint.health.isHeld(this.nowMs))
+        throw this.allFailed();
+      else this.lastChance = endpoint;
+    }
+  }
+
+  private async failed(
+    endpoint: RpcEndpoint,
+    failure: RequestFailure,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { error, attempt } = failure;
+    this.note(endpoint, error);
+    if (!isTransient(error)) throw error;
+    if (await this.isForItsSize(endpoint, failure, signal)) {
+      this.done.add(endpoint);
+      throw error;
+    }
+    const askedMs = error instanceof RateLimitedError ? (error.retryAfterMs ?? 0) : 0;
+    const ownMs = askedMs > 0 ? askedMs : this.backoffMs(attempt);
+    const waitMs = Math.max(ownMs, endpoint.asideMs(this.nowMs));
+    if (this.hasOther(endpoint)) {
+      const atOnce = isClosed(error) || error instanceof RpcTimeoutError;
+      if (atOnce || attempt >= TRIES_IN_PLACE || waitMs > LONGEST_WAIT_IN_PLACE_MS) {
+        endpoint.health.failed(error, this.options.nowMs());
+        throw error;
+      }
+    }
+    if (!this.reaches(waitMs)) throw error;
+    await this.pause(endpoint, waitMs, signal);
+  }
+
+  /** The same range failed again and again while the endpoint answers questions of no size. */
+  private async isForItsSize(
+    endpoint: RpcEndpoint,
+    { error, calls }: RequestFailure,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (!error.sizeMayExplain || !growsWithRange(calls[0]?.method ?? '')) return false;
+    const key = `${endpoint.name} ${JSON.stringify(calls[0])}`;
+    const count = (this.sizeFailures.get(key) ?? 0) + 1;
+    this.sizeFailures.set(key, count);
+    return count % SIZE_FAILURES === 0 && (await endpoint.isAlive(signal));
+  }
+
+  /** Whether patience reaches so far; where it does not, it is over. */
+  private reaches(waitMs: number): boolean {
+    this.firstFailureMs ??= this.nowMs;
+    const leftMs = this.options.patienceMs - (this.nowMs - this.firstFailureMs);
+    this.isOver ||= leftMs <= 0 || waitMs > leftMs;
+    return !this.isOver;
+  }
+
+  private async pause(
+    endpoint: RpcEndpoint,
+    waitMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const fromMs = this.nowMs;
+    const forMs = fromMs - (this.firstFailureMs ?? fromMs);
+    if (endpoint.asideMs(fromMs) > 0 || forMs > LONGEST_WAIT_IN_PLACE_MS) {
+      const message = endpoint.lastFailure?.message ?? `${endpoint.name} does not answer`;
+      this.options.observer.waiting?.({ endpoint: endpoint.name, message, waitMs, forMs });
+    }
+    await this.options.sleep(waitMs, signal);
+    this.laterMs = Math.max(this.laterMs, fromMs + waitMs);
+  }
+
+  /** Remembers why this endpoint did not answer. */
+  note(endpoint: RpcEndpoint, error: RpcError): void {
+    this.failures.set(endpoint, error);
+  }
+
+  private isReady(endpoint: RpcEndpoint): boolean {
+    if (this.options.regardless || this.lastChance === endpoint) return true;
+    return endpoint.asideMs(this.nowMs) === 0;
+  }
+
+  private hasOther(endpoint: RpcEndpoint): boolean {
+    return this.options.endpoints.some(
+      (other) => other !== endpoint && !this.done.has(other) && this.isReady(other),
+    );
+  }
+
+  private firstBack(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {
+    const aside = (endpoint: RpcEndpoint): number => endpoint.asideMs(this.nowMs);
+    return [...endpoints].sort((a, b) => aside(a) - aside(b))[0];
+  }
+
+  /** Doubles with each attempt, shortened at random by up to half. */
+  private backoffMs(attempt: number): number {
+    const { backoff, random } = this.options;
+    const longest = Math.min(LONGEST_BACKOFF_MS, backoff.longestMs);
+    const full = Math.min(longest, backoff.firstMs * 2 ** Math.min(30, attempt - 1));
+    return full * (1 - random() / 2);
+  }
+
+  private get nowMs(): number {
+    return Math.max(this.laterMs, this.options.nowMs());
+  }
+}

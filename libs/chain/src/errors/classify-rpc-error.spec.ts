@@ -69,7 +69,28 @@ describe('what a refusal of eth_getLogs means', () => {
       'block range is larger than max block range, block range = 5120, max block range = 5000',
     ],
     ['avalanche', -32000, 'requested too many blocks from 0 to 5000000, maximum is set to 1024'],
+    // bnb-chain/bsc issue 1215
     ['bsc', -32005, 'limit exceeded'],
+    // DefiLlama/chainlist pull request 3037
+    ['Ronin', -32000, 'requested block range 801 exceeds the limit of 200'],
+    ['Tatum', -32000, 'Requested range is over limit of 100'],
+    // GLEECBTC/komodo-defi-framework issue 2029
+    ['BlockPI', -32602, 'eth_getLogs is limited to 1024 block range. Please check the parameters'],
+    // thirdweb-dev/js issue 275
+    ['QuickNode', -32602, 'eth_getLogs and eth_newFilter are limited to a 10,000 blocks range'],
+    // AlphaWallet/alpha-wallet-ios issue 5277
+    ['Candle', -32600, 'block range too high'],
+    // moonbeam-foundation/moonbeam pull request 3250
+    ['Moonbeam', -32603, 'block range is too wide (maximum 1024)'],
+    // 0xPolygon/zkevm-node issue 3136
+    ['Polygon zkEVM', -32602, 'logs are limited to a 10000 block range'],
+    // circlefin/arc-node pull request 383
+    ['Arc', -32600, 'Query exceeds max block range of 10000'],
+    // Conflux-Chain/conflux-documentation issue 335
+    ['Confura', -32000, 'query set is too large, please narrow down your filter condition'],
+    ['Confura, results', -32000, 'result set to be queried is too large with more than 10000 logs'],
+    // cartesi/rollups-node pull request 655
+    ['Alchemy, 500', -32600, 'You can make eth_getLogs requests with up to a 500 block range.'],
   ])('%s: too large', (_provider, code, text) => {
     expect(classOf(message(code, text))).toBe('RPC_RANGE_TOO_LARGE');
   });
@@ -90,9 +111,59 @@ describe('what a refusal of eth_getLogs means', () => {
     ['QuickNode, credits', -32012, 'credits limited to 6000/sec'],
     ['Chainstack', -32005, "You've exceeded the RPS limit available on the current plan."],
     ['public', -32000, 'Too Many Requests'],
+    // base/node issue 368
     ['public, other', -32016, 'over rate limit'],
+    // fluencelabs/dev-rewards issue 20
+    ['Tenderly', -32005, 'rate limit exceeded'],
+    // DefiLlama/chainlist pull request 3037
+    ['routeme', -32000, 'public rate limit exceeded'],
+    // reown-com/blockchain-api pull request 1102
+    ['TheRPC', -32029, 'limit'],
+    // megaeth-labs/documentation pull request 83
+    ['MegaETH', -32005, 'Rate limit exceeded'],
+    ['a code alone', -32001, 'not now'],
   ])('%s: too often', (_provider, code, text) => {
     expect(classOf(message(code, text))).toBe('RPC_RATE_LIMITED');
+  });
+
+  it.each([
+    // DefiLlama/chainlist pull request 3037
+    ['dRPC', -32000, 'Temporary internal error'],
+    // Conflux-Chain/conflux-documentation issue 335
+    ['Confura', -32000, 'server is too busy, please try again later'],
+    ['Confura, nodes', -32000, 'no full node available'],
+    ['EIP-1474', -32603, 'Internal error'],
+  ])('%s: not now', (_provider, code, text) => {
+    expect(classOf(message(code, text))).toBe('RPC_TRANSPORT');
+    expect(classOf(message(code, text), CALL)).toBe('RPC_TRANSPORT');
+  });
+
+  it.each([
+    // enviodev/hyperindex issue 715
+    ['dRPC', 30, 'Request timeout on the free tier, please upgrade your tier to the paid one'],
+    // Conflux-Chain/conflux-documentation issue 335
+    ['Confura', -32000, 'query timeout with duration exceeds 3s'],
+  ])('%s: too slow', (_provider, code, text) => {
+    expect(classOf(message(code, text))).toBe('RPC_TIMEOUT');
+  });
+
+  it.each([
+    ['geth', -32000, 'invalid block range params'],
+    ['Confura', -32000, 'invalid block range (from block larger than to block)'],
+    ['a plan', -32600, 'eth_getLogs is not available on your current plan'],
+    ['a word', -32602, 'topic is out of range'],
+  ])('%s: not a matter of size', (_node, code, text) => {
+    expect(classOf(message(code, text))).toBe('RPC_REFUSED');
+  });
+
+  it('takes -32005 for the rate where a wait is named, for the range where none is', () => {
+    const context = { endpoint: 'n', secrets: [], call: LOGS };
+    const error = message(-32005, 'limit exceeded');
+    expect(classifyRpcError(error, context).code).toBe('RPC_RANGE_TOO_LARGE');
+    expect(classifyRpcError(error, { ...context, retryAfterMs: 1000 })).toMatchObject({
+      code: 'RPC_RATE_LIMITED',
+      retryAfterMs: 1000,
+    });
   });
 
   it.each([

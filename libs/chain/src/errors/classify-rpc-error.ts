@@ -4,13 +4,17 @@ import {
   ANSWER_TOO_LARGE,
   BATCH_TOO_LARGE,
   BLOCK_OUT_OF_RANGE,
+  INTERNAL_ERROR,
   NODE_BEHIND,
   RANGE_FOR_CERTAIN,
+  RANGE_INVALID,
   RANGE_TOO_LARGE,
+  RATE_LIMIT_CODES,
   RATE_LIMITED,
   REVERTED,
   STATE_UNAVAILABLE,
   TIMED_OUT,
+  UNAVAILABLE,
 } from './known-messages.js';
 import { proposedTo } from './proposed-range.js';
 import { redact } from './redact.js';
@@ -23,6 +27,7 @@ import {
   RpcRefusedError,
   RpcTimeoutError,
   StateUnavailableError,
+  TransportError,
   type RpcError,
 } from './rpc.errors.js';
 
@@ -57,18 +62,27 @@ export function classifyRpcError(
     return new StateUnavailableError(what, options);
   if (says(NODE_BEHIND)) return new NodeBehindError(what, options);
   if (ANSWER_TOO_LARGE.test(text)) return rangeTooLarge(text, what, data, context);
-  if (grows && RANGE_FOR_CERTAIN.test(text)) return rangeTooLarge(text, what, data, context);
+  const mayBeRange = grows && !RANGE_INVALID.test(text);
+  if (mayBeRange && RANGE_FOR_CERTAIN.test(text)) return rangeTooLarge(text, what, data, context);
   if (code === -32010 || says(BATCH_TOO_LARGE)) {
     return new BatchTooLargeError(what, { ...options, limit: batchLimit(text) });
   }
-  if (code === 429 || says(RATE_LIMITED)) return rateLimited(what, data, context);
-  if (grows && RANGE_TOO_LARGE.test(text)) return rangeTooLarge(text, what, data, context);
+  if (RATE_LIMIT_CODES.includes(code) || says(RATE_LIMITED)) {
+    return rateLimited(what, data, context);
+  }
+  if (mayBeRange && RANGE_TOO_LARGE.test(text)) return rangeTooLarge(text, what, data, context);
   if (says(TIMED_OUT)) return new RpcTimeoutError(what, options);
   if (code === 3 || says(REVERTED)) return new ExecutionRevertedError(what, options);
-  if (code === -32005) {
-    return grows ? new RangeTooLargeError(what, options) : rateLimited(what, data, context);
+  if (code === -32005 || code === -32001) {
+    // "Limit exceeded" says nothing of which; only who asks to wait means the rate.
+    const limited = rateLimited(what, data, context);
+    const isRange = grows && code === -32005 && limited.retryAfterMs === undefined;
+    return isRange ? new RangeTooLargeError(what, options) : limited;
   }
-  const sizeMayExplain = grows && code !== -32601;
+  if (says(UNAVAILABLE) || INTERNAL_ERROR.test(text)) {
+    return new TransportError(what, { ...options, sizeMayExplain: grows });
+  }
+  const sizeMayExplain = mayBeRange && code !== -32601;
   return new RpcRefusedError(what, { ...options, rpcCode: code, sizeMayExplain });
 }
 

@@ -80,13 +80,42 @@ export const RATE_LIMITED = [
   'capacity',
   'quota',
   'rps limit',
+  'request rate',
+  'usage limit',
+  'slow down',
+  'too many connections',
   'requests per second',
   'call rate',
   'under too much load',
   'free tier limit',
-  'current plan',
   'throttle',
 ];
+
+/** Codes that are used for nothing else: QuickNode, TheRPC and several public gateways. */
+export const RATE_LIMIT_CODES: readonly (number | undefined)[] = [
+  429, -32007, -32012, -32016, -32029,
+];
+
+/** The node, or the gateway before it, says that it cannot answer now. */
+export const UNAVAILABLE = [
+  'temporary internal error',
+  'temporarily unavailable',
+  'service unavailable',
+  'internal server error',
+  'cannot fulfill request',
+  'too busy',
+  'server busy',
+  'full node available',
+  'no available',
+  'bad gateway',
+  'upstream',
+  'connection refused',
+  'connection reset',
+  'try again later',
+];
+
+/** The whole text of an error that says nothing else. */
+export const INTERNAL_ERROR = /^internal (?:json-rpc )?error\.?\s*$/;
 
 export const TIMED_OUT = [
   'timeout',
@@ -108,13 +137,17 @@ export const REVERTED = [
   'stack underflow',
 ];
 
+/** A range that is wrong, whatever its size. */
+export const RANGE_INVALID =
+  /invalid (?:block )?range(?!.*(?:limit|exceed|max|bigger|too ))|from ?block (?:is )?(?:larger|greater|higher|after|above)/;
+
 /** Names the range itself, so talk of plans and limits beside it is no rate limit. */
 export const RANGE_FOR_CERTAIN =
-  /blocks? range|range limit|range is too|[\d,]+k? (?:blocks? )?range|more than [\d,]+ results/;
+  /blocks? range|range limit|range is too|requested range|range is over|[\d,]+k? (?:blocks? )?range|more than [\d,]+ (?:results|logs)/;
 
-/** Refusals of eth_getLogs for its size. Matched after the lists above, so "range" may stand alone. */
+/** Refusals of eth_getLogs that speak of size. Matched after the lists above. */
 export const RANGE_TOO_LARGE =
-  /\brange\b|too many (?:blocks|logs|results)|more than [\d,]+ (?:results|logs|blocks)|max(?:imum)? (?:results|logs|blocks)|(?:response|result|query|log)s? ?(?:set |size )?(?:is |was )?(?:too (?:big|large)|exceed)|size exceeded|limit exceeded|exceeds? (?:the )?(?:max|limit)|blocks distance|blocks are not supported|limit the query|query limit|up to an? [\d,]+k? block|[\d,]+k? blocks/;
+  /\brange\b.{0,40}(?:limit|exceed|too |max|over|bigger|larger|greater|wide)|(?:limit|exceed|max|up to|smaller|narrow|reduce).{0,40}\brange\b|\branges over\b|too many (?:blocks|logs|results)|more than [\d,]+ (?:results|logs|blocks)|max(?:imum)? (?:results|logs|blocks)|(?:response|result|query|log)s? ?(?:set |size )?(?:is |was )?(?:too (?:big|large)|exceed)|size exceeded|query set is too large|narrow (?:down )?your filter|exceeds? (?:the )?max|blocks distance|blocks are not supported|limit the query|query limit|up to an? [\d,]+k? block|limited to [\d,]+k? blocks/;
 
 /** An answer of any method that is too large to send: geth, jsonrpsee. */
 export const ANSWER_TOO_LARGE =

@@ -19,6 +19,13 @@ describe('the range that a node proposes', () => {
     ['block range = 5120, max block range = 5000', 5_099n],
     ['maximum [from, to] blocks distance: 1000', 1_099n],
     ['`fromblock`-`toblock` range too large. max range: 800', 899n],
+    ['requested block range 801 exceeds the limit of 200', 299n],
+    ['requested range is over limit of 100', 199n],
+    ['eth_getlogs is limited to 1024 block range', 1_123n],
+    ['eth_getlogs and eth_newfilter are limited to a 1,000 blocks range', 1_099n],
+    ['logs are limited to a 1000 block range', 1_099n],
+    ['query exceeds max block range of 1000', 1_099n],
+    ['block range is too wide (maximum 1024)', 1_123n],
   ])('%s', (text, expected) => {
     expect(proposedTo(text, undefined, asked)).toBe(expected);
   });

@@ -12,12 +12,13 @@ const DECIMAL_PAIR = /retry with the range (\d{1,15})\s*-\s*(\d{1,15})/;
 const COUNT = '(\\d[\\d,]{0,12})(k?)\\b';
 const LIMITS = [
   new RegExp(
-    `range\\D{0,20}\\d[\\d,]* (?:exceeds|is bigger than|is greater than|is larger than)\\D{0,30}${COUNT}`,
+    `range\\D{0,20}\\d[\\d,]* (?:exceeds|is over|is bigger than|is greater than|is larger than)\\D{0,30}${COUNT}`,
   ),
+  new RegExp(`range is over limit of ${COUNT}`),
   new RegExp(`limited to (?:an? )?(?:0 ?- ?)?${COUNT}[ -](?:blocks? )?(?:range|blocks)`),
   new RegExp(`up to (?:an? )?${COUNT}[ -]blocks?`),
   new RegExp(
-    `max(?:imum)?(?: allowed)?(?: is)?(?: set to| block range| blocks?| range)?[ :=]+(?:is )?${COUNT}(?! (?:results|logs))`,
+    `max(?:imum)?(?: allowed)?(?: is)?(?: set to| block range| blocks?| range)?[ :=]+(?:is |of )?${COUNT}(?! (?:results|logs))`,
   ),
   new RegExp(`blocks distance: ${COUNT}`),
 ];

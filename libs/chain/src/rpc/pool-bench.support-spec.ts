@@ -51,8 +51,9 @@ export class PoolBench {
 
   /** Over all nodes; with `nodes: 1` over the first alone. */
   pool({ nodes, ...options }: Partial<RpcPoolOptions> & { readonly nodes?: number } = {}): RpcPool {
+    const chosen = options.urls ? [] : this.nodes.slice(0, nodes);
     return new RpcPool({
-      urls: this.nodes.slice(0, nodes).map((node) => `${node.url}/v3/${KEY}`),
+      urls: chosen.map((node) => `${node.url}/v3/${KEY}`),
       clock: this.clock,
       observer: {
         request: (event) => this.requests.push(event),

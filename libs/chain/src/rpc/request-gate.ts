@@ -1,10 +1,9 @@
-import { type Sleep } from './sleep.js';
+import { type PoolTime } from './pool-time.js';
 import { type Load, type Throttle, type ThrottledOutcome, type Ticket } from './throttle.js';
 
 export interface GateOptions {
   readonly throttle: Throttle;
-  readonly nowMs: () => number;
-  readonly sleep: Sleep;
+  readonly time: PoolTime;
   /** The endpoint may be asked with one request only, which tries it. */
   readonly onTrial: () => boolean;
 }
@@ -41,7 +40,7 @@ export class RequestGate {
   }
 
   leave(ticket: Ticket, outcome: ThrottledOutcome | undefined): void {
-    this.options.throttle.end(ticket, outcome, this.options.nowMs());
+    this.options.throttle.end(ticket, outcome, this.options.time.nowMs());
     this.released?.();
   }
 
@@ -50,13 +49,13 @@ export class RequestGate {
     mayAsk: () => boolean,
     signal: AbortSignal,
   ): Promise<Ticket | undefined> {
-    const { throttle, nowMs, sleep, onTrial } = this.options;
+    const { throttle, time, onTrial } = this.options;
     for (;;) {
       signal.throwIfAborted();
       if (!mayAsk()) return undefined;
-      const waitMs = throttle.waitMs(load, nowMs(), onTrial() ? 1 : undefined);
-      if (waitMs === 0) return throttle.start(load, nowMs());
-      if (waitMs < Infinity) await sleep(waitMs, signal);
+      const waitMs = throttle.waitMs(load, time.nowMs(), onTrial() ? 1 : undefined);
+      if (waitMs === 0) return throttle.start(load, time.nowMs());
+      if (waitMs < Infinity) await time.sleep(waitMs, signal);
       else await this.release(signal);
     }
   }

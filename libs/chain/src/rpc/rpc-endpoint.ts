@@ -6,6 +6,7 @@ import { inChildSpan, type OpenSpan } from '#libs/telemetry';
 import {
   BatchTooLargeError,
   isTransient,
+  RateLimitedError,
   RpcError,
   RpcRefusedError,
   UnreachableError,
@@ -18,19 +19,18 @@ import { type BackoffOptions, EndpointHealth } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { HttpExchange, type WireCall } from './http-exchange.js';
 import { callOutcomes, outcomeOf, outcomeOfResults } from './outcome.js';
+import { type PoolTime } from './pool-time.js';
 import { RequestGate } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
 import { type RpcObserver } from './rpc-observer.js';
 import { rpcSpan } from './rpc-span.js';
-import { type Sleep } from './sleep.js';
 import { loadOf, outcomeOfAnswer, outcomeOfFailure } from './request-load.js';
 import { Throttle, type ThrottledOutcome } from './throttle.js';
 
 export interface RpcEndpointOptions {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  readonly nowMs: () => number;
-  readonly sleep: Sleep;
+  readonly time: PoolTime;
   readonly random: () => number;
   readonly backoff: BackoffOptions;
   readonly observer: RpcObserver;
@@ -77,15 +77,16 @@ export class RpcEndpoint {
     { url, name, secrets, budget }: EndpointUrl,
     private readonly options: RpcEndpointOptions,
   ) {
-    const { timeoutMs, maxResponseBytes, nowMs, sleep, backoff, random } = options;
+    const { timeoutMs, maxResponseBytes, time, backoff, random } = options;
     this.name = name;
     this.secrets = secrets;
     this.health = new EndpointHealth(backoff, random);
-    const throttle = new Throttle(budget, nowMs());
+    const throttle = new Throttle(budget, time.nowMs());
     this.throttle = throttle;
     this.batchSize = new BatchSize(name, throttle);
     const onTrial = (): boolean => this.health.isOnTrial;
-    this.gate = new RequestGate({ throttle, nowMs, sleep, onTrial });
+    this.gate = new RequestGate({ throttle, time, onTrial });
+    const nowMs = time.wallMs;
     const exchange = { endpoint: name, secrets, timeoutMs, maxResponseBytes, nowMs };
     this.exchange = new HttpExchange({ url: url.href, ...exchange });
   }
@@ -243,10 +244,11 @@ export class RpcEndpoint {
   }
 
   private note(error: RpcError | undefined, tookMs: number): void {
-    const nowMs = this.options.nowMs();
+    const nowMs = this.options.time.nowMs();
     const isFault = error !== undefined && (isTransient(error) || isClosed(error));
     this.delivery.note(tookMs, isFault, nowMs);
-    this.inARow = isFault ? this.inARow + 1 : 0;
+    // Refusals for the rate are the throttle's.
+    if (!(error instanceof RateLimitedError)) this.inARow = isFault ? this.inARow + 1 : 0;
     this.fault = isFault ? error : undefined;
     if (!isFault) this.health.succeeded(nowMs);
     else if (isClosed(error) || this.inARow >= MOST_IN_A_ROW) this.health.failed(error, nowMs);

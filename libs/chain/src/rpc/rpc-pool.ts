@@ -6,6 +6,7 @@ import { ChainMismatchError, RangeTooLargeError, RpcError } from '../errors/rpc.
 import { quantity } from '../shape/hex.js';
 import { type BackoffOptions } from './endpoint-health.js';
 import { endpointUrls } from './endpoint-urls.js';
+import { PoolTime } from './pool-time.js';
 import { type BatchAnswer, type RpcCall, valueOf } from './rpc-call.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
 import { type RpcObserver, silentObserver } from './rpc-observer.js';
@@ -66,7 +67,7 @@ export class RpcPool {
   private readonly patienceMs: number;
   private readonly backoff: BackoffOptions;
   private readonly random: () => number;
-  private readonly sleep: Sleep;
+  private readonly time: PoolTime;
   private expectedChainId: number | undefined;
 
   /** @throws PermanentError where a URL or its budget is not usable, naming its place in the list, never its text */
@@ -75,15 +76,15 @@ export class RpcPool {
     this.patienceMs = options.patienceMs ?? DEFAULT_PATIENCE_MS;
     this.backoff = options.backoff ?? DEFAULT_BACKOFF;
     this.random = options.random ?? Math.random;
-    this.sleep = options.sleep ?? sleepFor;
-    const { random, sleep, backoff, observer } = this;
+    this.time = new PoolTime(options.clock, options.sleep ?? sleepFor);
+    const { random, time, backoff, observer } = this;
     const endpointOptions = {
       timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
-      nowMs: () => this.nowMs(),
+      time,
     };
     this.members = endpointUrls(options.urls).map((url) => ({
-      endpoint: new RpcEndpoint(url, { ...endpointOptions, random, sleep, backoff, observer }),
+      endpoint: new RpcEndpoint(url, { ...endpointOptions, random, backoff, observer }),
       verified: false,
       excluded: false,
     }));
@@ -97,7 +98,7 @@ export class RpcPool {
   /** How many requests at once are of use: what the endpoints in health take together, at least 1. */
   parallelism(): number {
     const healthy = this.members.filter(
-      ({ endpoint, excluded }) => !excluded && endpoint.asideMs(this.nowMs()) === 0,
+      ({ endpoint, excluded }) => !excluded && endpoint.asideMs(this.time.nowMs()) === 0,
     );
     return Math.max(
       1,
@@ -124,7 +125,7 @@ export class RpcPool {
         } catch (error) {
           if (!(error instanceof RpcError)) throw error;
           failed++;
-          member.endpoint.health.failed(error, this.nowMs());
+          member.endpoint.health.failed(error, this.time.nowMs());
           all.note(member.endpoint, error);
         }
       }),
@@ -182,15 +183,14 @@ export class RpcPool {
     if (patienceMs === Infinity && !signal) {
       throw new TypeError('Infinite patience needs a signal that ends it.');
     }
-    const { random, sleep, backoff, observer } = this;
+    const { random, time, backoff, observer } = this;
     return new RpcQuestion({
       endpoints: members.map(({ endpoint }) => endpoint),
       regardless: options.only !== undefined,
       patienceMs,
       signal,
-      nowMs: () => this.nowMs(),
+      time,
       random,
-      sleep,
       backoff,
       observer,
     });

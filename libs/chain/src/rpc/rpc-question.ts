@@ -14,6 +14,7 @@ import {
   RpcTimeoutError,
 } from '../errors/rpc.errors.js';
 import { type BackoffOptions } from './endpoint-health.js';
+import { type PoolTime } from './pool-time.js';
 import { fastest } from './delivery.js';
 import {
   isClosed,
@@ -22,7 +23,6 @@ import {
   type RpcEndpoint,
 } from './rpc-endpoint.js';
 import { type RpcObserver } from './rpc-observer.js';
-import { type Sleep } from './sleep.js';
 
 export interface QuestionOptions {
   /** In order of preference. */
@@ -31,8 +31,7 @@ export interface QuestionOptions {
   readonly regardless: boolean;
   readonly patienceMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly nowMs: () => number;
-  readonly sleep: Sleep;
+  readonly time: PoolTime;
   readonly random: () => number;
   readonly backoff: BackoffOptions;
   readonly observer: RpcObserver;
@@ -54,12 +53,12 @@ export class RpcQuestion {
   private readonly failures = new Map<RpcEndpoint, RpcError>();
   /** Endpoints whose answer does not change by waiting. */
   private readonly done = new Set<RpcEndpoint>();
+  /** Failures with which the question moved on to another endpoint. */
+  private readonly moved = new WeakSet<RpcError>();
   /** By endpoint and first call. */
   private readonly sizeFailures = new Map<string, number>();
   private readonly quickRetries = new Map<RpcEndpoint, number>();
   private firstFailureMs: number | undefined;
-  /** The clock, or later where a sleep took longer than the clock says. */
-  private laterMs = -Infinity;
   private isOver = false;
   /** The only one that is asked once more when patience is over. */
   private lastChance: RpcEndpoint | undefined;
@@ -97,16 +96,14 @@ export class RpcQuestion {
    * Resolves when another endpoint, or the same one, is to be asked.
    */
   async operationFailed(endpoint: RpcEndpoint, error: RpcError): Promise<void> {
-    const isOfRequest = this.failures.get(endpoint) === error;
     this.note(endpoint, error);
-    // A request that failed had its waits already.
-    if (this.isOver || (isOfRequest && isTransient(error))) return;
+    if (this.isOver || this.moved.has(error)) return;
     const isQuick = error instanceof NodeBehindError || error instanceof MalformedAnswerError;
     const retries = (this.quickRetries.get(endpoint) ?? 0) + 1;
     this.quickRetries.set(endpoint, retries);
     const others = this.options.endpoints.length > 1;
     if (isQuick || (error instanceof LogsWithheldError && others)) {
-      endpoint.health.failed(error, this.options.nowMs());
+      endpoint.health.failed(error, this.nowMs);
     }
     if (!isQuick || retries > QUICK_RETRIES) this.done.add(endpoint);
     else if (!this.hasOther(endpoint)) {
@@ -121,8 +118,8 @@ export class RpcQuestion {
   }
 
   allFailed(): AllEndpointsFailedError {
-    const { endpoints, backoff, nowMs } = this.options;
-    const waits = endpoints.map((endpoint) => endpoint.asideMs(nowMs()));
+    const { endpoints, backoff } = this.options;
+    const waits = endpoints.map((endpoint) => endpoint.asideMs(this.nowMs));
     const retryAfterMs = Math.min(backoff.longestMs, ...waits);
     return new AllEndpointsFailedError([...this.failures.values()], retryAfterMs);
   }
@@ -131,7 +128,7 @@ export class RpcQuestion {
     while (!this.isReady(endpoint)) {
       const error = endpoint.lastFailure;
       if (error && this.hasOther(endpoint)) {
-        this.note(endpoint, error);
+        this.moved.add(error);
         throw error;
       }
       const waitMs = endpoint.asideMs(this.nowMs);
@@ -160,7 +157,8 @@ export class RpcQuestion {
     if (this.hasOther(endpoint)) {
       const atOnce = isClosed(error) || error instanceof RpcTimeoutError;
       if (atOnce || attempt >= TRIES_IN_PLACE || waitMs > LONGEST_WAIT_IN_PLACE_MS) {
-        endpoint.health.failed(error, this.options.nowMs());
+        endpoint.health.failed(error, this.nowMs);
+        this.moved.add(error);
         throw error;
       }
     }
@@ -200,8 +198,7 @@ export class RpcQuestion {
       const message = endpoint.lastFailure?.message ?? `${endpoint.name} does not answer`;
       this.options.observer.waiting?.({ endpoint: endpoint.name, message, waitMs, forMs });
     }
-    await this.options.sleep(waitMs, signal);
-    this.laterMs = Math.max(this.laterMs, fromMs + waitMs);
+    await this.options.time.sleep(waitMs, signal);
   }
 
   /** Remembers why this endpoint did not answer. */
@@ -234,6 +231,6 @@ export class RpcQuestion {
   }
 
   private get nowMs(): number {
-    return Math.max(this.laterMs, this.options.nowMs());
+    return this.options.time.nowMs();
   }
 }

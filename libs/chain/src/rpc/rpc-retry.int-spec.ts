@@ -59,12 +59,13 @@ describe('a request that fails', () => {
 
   it('ends an answer that is too large before it is sent, and asks for less where the range explains it', async () => {
     const sent = { bytes: 0 };
-    const flood: Fault = { kind: 'flood', bytes: 200 * 2 ** 20, sent };
-    await expect(bench.failureOf(flood, {}, LOGS, HEADER)).resolves.toMatchObject({
+    bench.first.fault = { kind: 'flood', bytes: 200 * 2 ** 20, sent };
+    const pool = bench.pool({ nodes: 1, timeoutMs: 30_000, maxResponseBytes: 4 * 2 ** 20 });
+    await expect(ask(pool, [LOGS, HEADER])).rejects.toMatchObject({
       code: 'RPC_RANGE_TOO_LARGE',
     });
     expect(bench.first.requests).toHaveLength(1);
-    expect(sent.bytes).toBeLessThan(80 * 2 ** 20);
+    expect(sent.bytes).toBeLessThan(100 * 2 ** 20);
   });
 
   it('keeps what arrived and asks only for the calls that failed', async () => {
@@ -205,6 +206,14 @@ describe('a request that fails', () => {
     await ask(pool, [LOGS, HEADER], { patienceMs: Infinity, signal });
     expect(bench.first.requests.length).toBeLessThan(150);
     expect(bench.waitings.at(-1)?.forMs).toBeGreaterThan(3_000_000);
+  });
+
+  it('gives up too where the clock stands still', async () => {
+    const sleep = (): Promise<void> => Promise.resolve();
+    const pool = bench.pool({ sleep });
+    for (const node of bench.nodes) await node.close();
+    await expect(ask(pool)).rejects.toBeInstanceOf(AllEndpointsFailedError);
+    await expect(ask(pool)).rejects.toBeInstanceOf(AllEndpointsFailedError);
   });
 
   it('wants a signal that ends infinite patience', async () => {

@@ -1,0 +1,22 @@
+import { type Sleep } from './sleep.js';
+
+/** The pool's clock: at least as much time passes on it as was slept, whatever the clock beneath says. */
+export class PoolTime {
+  private aheadMs = 0;
+
+  constructor(
+    private readonly clock: { nowMs(): number },
+    private readonly sleepFor: Sleep,
+  ) {}
+
+  readonly nowMs = (): number => this.clock.nowMs() + this.aheadMs;
+
+  /** The clock itself, for dates. */
+  readonly wallMs = (): number => this.clock.nowMs();
+
+  readonly sleep: Sleep = async (ms, signal) => {
+    const untilMs = this.nowMs() + ms;
+    await this.sleepFor(ms, signal);
+    this.aheadMs = Math.max(this.aheadMs, untilMs - this.clock.nowMs());
+  };
+}

@@ -82,6 +82,9 @@ export class TransportError extends RpcError {
 /** Nothing was reached at all: refused, unknown host, no route, no TLS. No request of another size would do better. */
 export class UnreachableError extends TransportError {}
 
+/** HTTP 503: too busy, mostly whatever is asked; now and then because of what was asked. */
+export class OverloadedError extends TransportError {}
+
 /** No whole answer within the deadline, the body included, or the node gave up itself. */
 export class RpcTimeoutError extends TransportError {
   constructor(what: string, options: RpcErrorOptions) {

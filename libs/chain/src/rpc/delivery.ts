@@ -2,6 +2,8 @@
 const WEIGHT = 0.2;
 /** What a failed request costs beside its own time: it is asked again after a wait. */
 const FAILURE_MS = 500;
+/** The share of failures below which the next try is likely to succeed. */
+const RARELY = 0.4;
 /** A figure that is not renewed loses half of its weight in this time, so that a slow endpoint is tried again now and then. */
 const HALF_LIFE_MS = 30_000;
 /** Endpoints that differ by less are equal. */
@@ -20,6 +22,11 @@ export class Delivery {
     if (!failed) this.meanMs += (tookMs - this.meanMs) * (this.meanMs === 0 ? 1 : weight);
     this.failed += ((failed ? 1 : 0) - this.failed) * weight;
     this.lastMs = nowMs;
+  }
+
+  /** Bad luck now and then, no trouble. */
+  get failsRarely(): boolean {
+    return this.failed < RARELY;
   }
 
   get latencyMs(): number {

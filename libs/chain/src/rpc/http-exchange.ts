@@ -11,6 +11,7 @@ import { isRecord } from '../shape/hex.js';
 import { retryAfterMs } from '../errors/retry-after.js';
 import {
   MalformedAnswerError,
+  OverloadedError,
   RangeTooLargeError,
   RateLimitedError,
   RpcRefusedError,
@@ -122,6 +123,9 @@ export class HttpExchange {
     }
     if (status === 429) return this.rateLimited(progress);
     if (TIMEOUT_STATUS.has(status)) return new RpcTimeoutError(`HTTP ${status}`, { endpoint });
+    if (status === 503) {
+      return new OverloadedError('HTTP 503', { endpoint, sizeMayExplain: true });
+    }
     if (status >= 500) {
       return new TransportError(`HTTP ${status}`, { endpoint, sizeMayExplain: true });
     }

@@ -69,6 +69,7 @@ export class RpcEndpoint {
   private readonly gate: RequestGate;
   private readonly batchSize: BatchSize;
   private readonly secrets: readonly string[];
+  private resting = 0;
   private inARow = 0;
   private fault: RpcError | undefined;
   private nextId = 1;
@@ -105,9 +106,10 @@ export class RpcEndpoint {
     return this.throttle.hasFreeSlot && this.questions < this.parallelism;
   }
 
-  /** How many requests at once are of use. */
+  /** How many requests at once are of use; those that wait to be sent again leave their place to others. */
   get parallelism(): number {
-    return this.throttle.parallelism(this.delivery.latencyMs);
+    const most = this.throttle.parallelism(this.delivery.latencyMs);
+    return most + Math.min(most, this.resting);
   }
 
   /**
@@ -172,7 +174,12 @@ export class RpcEndpoint {
         if (!(reason instanceof RpcError)) throw reason;
         error = reason;
       }
-      await guard.failed({ error, calls: batch.callsOf(missing), attempt }, signal);
+      this.resting++;
+      try {
+        await guard.failed({ error, calls: batch.callsOf(missing), attempt }, signal);
+      } finally {
+        this.resting--;
+      }
     }
   }
 

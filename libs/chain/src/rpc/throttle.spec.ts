@@ -150,6 +150,17 @@ describe('a throttle', () => {
     expect(one.throttle.parallelism(LATENCY_MS)).toBeGreaterThan(12);
   });
 
+  it.each([1, 2, 3])('comes back from a wrong conclusion under random faults (seed %i)', (seed) => {
+    const full = new Simulation(perfect).runUntil(70_000).goodput(LATER);
+    const noise = noisy(seed);
+    const limited = bucket(500);
+    const one = new Simulation((units, nowMs) => {
+      const drawn = noise(units, nowMs);
+      return nowMs < 10_000 && drawn === 'ok' ? limited(units, nowMs) : drawn;
+    }).runUntil(70_000);
+    expect(one.goodput({ fromMs: 40_000, toMs: 70_000 }) / full).toBeGreaterThan(0.75);
+  });
+
   describe.each<[string, (units: number) => Endpoint]>([
     ['in each second', fixedWindow],
     ['by a bucket', bucket],

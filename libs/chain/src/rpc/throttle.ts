@@ -37,16 +37,22 @@ export interface ThrottledOutcome extends Outcome {
 const FIRST_WINDOW = 4;
 const LARGEST_WINDOW = 24;
 /** From how many bad requests, and which share of all, a limit is concluded; below is noise. */
-const TOO_MANY = { atLeast: 4, share: 0.18 };
-/** The same while the rate is probed upwards. */
-const TOO_MANY_PROBING = { atLeast: 3, share: 0.08 };
-/** With more than this the rate does not rise. */
-const HOLD = 0.05;
+const TOO_MANY = { atLeast: 8, share: 0.25 };
+const TOO_SLOW = { atLeast: 5, share: 0.2 };
+/** The same while the rate is probed upwards, beyond the noise. */
+const TOO_MANY_PROBING = { atLeast: 3, share: 0.07 };
+/** How fast the noise is learned: the share that is refused right after the rate was lowered, when no limit can be met. */
+const NOISE_WEIGHT = 0.03;
+const MOST_NOISE = 0.15;
+/** From the second second after a change until then the noise is measured, and the rate does not rise. */
+const NOISE_UNTIL_MS = 2_000;
+/** With more than this, beyond the noise, the rate does not rise. */
+const HOLD = 0.04;
 const BELOW_GOODPUT = 0.95;
 const LOWEST_RATE = 50;
 const RISE_PER_SECOND = 0.03;
 const FASTEST_RISE = 1;
-/** The rise doubles after each such time without a refusal. */
+/** The rise doubles each time that it went well for so long. */
 const DOUBLES_EVERY_MS = 2_500;
 /** A rate that kept no request waiting for so long is forgotten. */
 const IDLE_RATE_MS = 10_000;
@@ -67,7 +73,7 @@ export class Throttle {
   private readonly budget: TokenBucket | undefined;
   private readonly recent: RecentOutcomes;
   private pausedUntilMs = 0;
-  private lastRefusedMs = 0;
+  private noise = 0;
   private lastRiseMs = 0;
   private lastBindingMs = 0;
   private busyUntilMs = 0;
@@ -116,10 +122,10 @@ export class Throttle {
     if (!outcome || ticket.startedMs < this.recent.sinceMarkMs) return;
     this.recent.add(outcome, nowMs);
     if (outcome.refused > 0) {
-      this.lastRefusedMs = nowMs;
       this.heaviestRefused = Math.max(this.heaviestRefused, ticket.load.computeUnits);
     }
     this.pause(outcome, nowMs);
+    this.learnNoise(outcome.refused, nowMs);
     this.react(outcome, nowMs);
     if (outcome.refused > 0 || outcome.overloaded) return;
     this.rise(nowMs);
@@ -155,19 +161,23 @@ export class Throttle {
   /** For everyone, where nearly everything was refused; else only the refused request itself waits. */
   private pause({ retryAfterMs = 0 }: ThrottledOutcome, nowMs: number): void {
     const { requests, refused } = this.recent.allSums(nowMs);
-    const all = refused / requests >= 0.5 && (requests >= TOO_MANY.atLeast || this.inFlight === 0);
+    const all = refused / requests >= 0.5 && (requests >= 4 || this.inFlight === 0);
     if (all) this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + retryAfterMs);
   }
 
   private react(outcome: ThrottledOutcome, nowMs: number): void {
     const { requests, refused, refusals, overloads } = this.recent.sums(nowMs);
     const isSettled = nowMs - this.recent.sinceMarkMs >= SHORTEST_SPAN_MS;
-    const limit = this.rate ? TOO_MANY_PROBING : TOO_MANY;
-    const isTooMany = (bad: number, sum: number, { atLeast, share } = limit): boolean =>
-      bad >= atLeast && sum / requests >= share;
-    if (outcome.refused > 0 && isTooMany(refusals, refused)) {
+    const isProbing = this.rate !== undefined && !this.rateIsGuess;
+    const { atLeast, share } = isProbing ? TOO_MANY_PROBING : TOO_MANY;
+    const mostRefused = share + (isProbing ? this.noise : 0);
+    if (outcome.refused > 0 && refusals >= atLeast && refused / requests >= mostRefused) {
       if (isSettled || !this.rate) this.lowerRate(nowMs);
-    } else if (outcome.overloaded && isTooMany(overloads, overloads, TOO_MANY)) {
+    } else if (
+      outcome.overloaded &&
+      overloads >= TOO_SLOW.atLeast &&
+      overloads / requests >= TOO_SLOW.share
+    ) {
       this.window = Math.max(1, this.window * 0.7);
       this.everTooMany = true;
       this.recent.mark(nowMs);
@@ -187,16 +197,25 @@ export class Throttle {
     this.recent.mark(nowMs);
   }
 
+  private learnNoise(refused: number, nowMs: number): void {
+    const sinceMs = nowMs - this.recent.sinceMarkMs;
+    if (!this.rate || this.rateIsGuess) return;
+    if (sinceMs < SHORTEST_SPAN_MS || sinceMs > NOISE_UNTIL_MS) return;
+    this.noise = Math.min(MOST_NOISE, this.noise + (refused - this.noise) * NOISE_WEIGHT);
+  }
+
   private rise(nowMs: number): void {
     if (!this.rate) return;
     const seconds = Math.min(1000, nowMs - this.lastRiseMs) / 1000;
     this.lastRiseMs = nowMs;
     const { refused, requests } = this.recent.sums(nowMs);
-    if (refused / requests > HOLD) return;
-    const clean = Math.floor((nowMs - this.lastRefusedMs) / DOUBLES_EVERY_MS);
-    const perSecond = this.rateIsGuess ? FASTEST_RISE : RISE_PER_SECOND * 2 ** clean;
-    const factor = (1 + Math.min(FASTEST_RISE, perSecond)) ** seconds;
-    this.rate.changeRate(this.rate.perSecond * factor, nowMs);
+    const share = refused / requests;
+    if (this.rateIsGuess ? share >= TOO_MANY.share : share - this.noise > HOLD) return;
+    const wellMs = nowMs - this.recent.sinceMarkMs - NOISE_UNTIL_MS;
+    if (wellMs < 0 && !this.rateIsGuess) return;
+    const probing = RISE_PER_SECOND * 2 ** Math.floor(wellMs / DOUBLES_EVERY_MS);
+    const perSecond = this.rateIsGuess ? FASTEST_RISE : Math.min(FASTEST_RISE, probing);
+    this.rate.changeRate(this.rate.perSecond * (1 + perSecond) ** seconds, nowMs);
   }
 
   private widen(): void {

@@ -51,6 +51,8 @@ export interface RequestGuard {
   ready(signal: AbortSignal): Promise<void>;
   /** Whether the endpoint may still be asked, now that the request's turn has come. */
   mayAsk(): boolean;
+  /** A request was answered. */
+  answered(): void;
   /** Resolves when the calls are to be sent again to the same endpoint. @throws RpcError where they are not */
   failed(failure: RequestFailure, signal: AbortSignal): Promise<void>;
 }
@@ -161,7 +163,10 @@ export class RpcEndpoint {
       try {
         const answer = await this.whenAllowed(calls, guard, signal);
         const { failed, again } = batch.keep(missing, answer);
-        if (!failed) return;
+        if (!failed) {
+          guard.answered();
+          return;
+        }
         if (again.length < missing.length) attempt = 1;
         missing = again;
         error = failed;

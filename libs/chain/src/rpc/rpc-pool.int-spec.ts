@@ -135,6 +135,31 @@ describe('RpcPool', () => {
     );
   });
 
+  it('has patience anew after each answer, with one endpoint', async () => {
+    let request = 0;
+    bench.first.fault = { kind: 'status', status: 503, when: () => request++ % 2 === 0 };
+    const asking = bench.pool({ nodes: 1 }).run(async (session) => {
+      for (let index = 0; index < 20; index++) {
+        await session.batch([echo(index)]);
+        bench.clock.advance(1000);
+      }
+    });
+    await expect(asking).resolves.toBeUndefined();
+    expect(bench.first.requests).toHaveLength(40);
+  });
+
+  it('does not go to and fro for ever where only a later batch fails', async () => {
+    const status: Fault = { kind: 'status', status: 500 };
+    for (const node of bench.nodes) {
+      node.fault = { ...status, when: ([call]) => call?.params[0] === 'later' };
+    }
+    const asking = bench.pool().run(async (session) => {
+      await session.batch([echo('first')]);
+      await session.batch([echo('later')]);
+    });
+    await expect(asking).rejects.toBeInstanceOf(AllEndpointsFailedError);
+  });
+
   it('avoids endpoints on demand', async () => {
     const pool = bench.pool();
     const avoid = [pool.endpoints[0] as string];

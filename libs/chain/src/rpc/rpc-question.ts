@@ -61,6 +61,8 @@ export class RpcQuestion {
   /** By endpoint and first call. */
   private readonly sizeFailures = new Map<string, number>();
   private readonly quickRetries = new Map<RpcEndpoint, number>();
+  private hasMoved = false;
+  /** Since the last answer, as long as the question stays with one endpoint. */
   private firstFailureMs: number | undefined;
   private isOver = false;
   /** The only one that is asked once more when patience is over. */
@@ -90,6 +92,10 @@ export class RpcQuestion {
       signal: this.options.signal,
       mayAsk: () => this.isReady(endpoint),
       ready: (signal) => this.ready(endpoint, signal),
+      answered: () => {
+        // One that has moved is not renewed: it could move to and fro for ever.
+        if (!this.hasMoved) this.firstFailureMs = undefined;
+      },
       failed: (failure, signal) => this.failed(endpoint, failure, signal),
     };
   }
@@ -100,6 +106,7 @@ export class RpcQuestion {
    */
   async operationFailed(endpoint: RpcEndpoint, error: RpcError): Promise<void> {
     this.note(endpoint, error);
+    this.hasMoved = true;
     if (this.isOver || this.moved.has(error)) return;
     const isQuick = error instanceof NodeBehindError || error instanceof MalformedAnswerError;
     const retries = (this.quickRetries.get(endpoint) ?? 0) + 1;

@@ -6,6 +6,7 @@ import {
   resolveStakeViews,
   type RpcObserver,
   RpcPool,
+  type RpcWaiting,
   type StakeDescription,
   type StakeEventSpec,
   type StakeViewSettings,
@@ -16,14 +17,14 @@ import { type IndexerSettings } from './indexer.env.js';
 export interface ChainParts {
   readonly reader: ChainReader;
   readonly source: LogSource;
-  /** Ranges that are worth fetching at once. */
+  /** What the endpoints take at once. */
   readonly concurrency: () => number;
+  /** Is told when a question has to wait because no endpoint answers. */
+  readonly onWaiting: (listener: (event: RpcWaiting) => void) => void;
   /** With connections and a health of its own: an endpoint that has enough of the audit is not set aside for the index. */
   readonly auditReader: ChainReader;
   readonly events: readonly StakeEventSpec[];
 }
-
-const CONCURRENCY = 4;
 
 /** The indexer's view of the chain. @throws PermanentError where STAKE_EVENTS, FINALITY or a view is wrong, with the reason */
 export async function connectChain(
@@ -33,9 +34,14 @@ export async function connectChain(
   const description = await loadStakeDescription(settings.stakeEvents);
   const { events } = description;
   const contracts = settings.stakeContract;
-  const newPool = (): RpcPool =>
-    new RpcPool({ urls: settings.rpcUrls, clock: tools.clock, observer: tools.observer });
-  const pool = newPool();
+  const { clock, observer } = tools;
+  const listeners: ((event: RpcWaiting) => void)[] = [];
+  const waiting = (event: RpcWaiting): void => {
+    observer.waiting?.(event);
+    for (const listener of listeners) listener(event);
+  };
+  const urls = settings.rpcUrls;
+  const pool = new RpcPool({ urls, clock, observer: { ...observer, waiting } });
   const options = {
     finality: settings.finality,
     contracts,
@@ -46,8 +52,9 @@ export async function connectChain(
     events,
     reader: new ChainReader(pool, options),
     source: new LogSource(pool, { contracts, events }),
-    concurrency: () => CONCURRENCY,
-    auditReader: new ChainReader(newPool(), options),
+    concurrency: () => pool.parallelism(),
+    onWaiting: (listener) => listeners.push(listener),
+    auditReader: new ChainReader(new RpcPool({ urls, clock, observer }), options),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ChainReader, type LogSource } from '#libs/chain';
+import { type ChainReader, type LogSource, type RpcWaiting } from '#libs/chain';
 import { IndexStore, type LeaderLock, type Database } from '#libs/db';
 import { type Clock, type Logger, type Registry } from '#libs/platform';
 import { IndexWriter } from './apply/index-writer.js';
@@ -33,8 +33,10 @@ export interface IndexerParts {
   readonly lock: LeaderLock;
   readonly reader: ChainReader;
   readonly source: LogSource;
-  /** Ranges that are worth fetching at once. */
+  /** What the endpoints take at once. */
   readonly concurrency: () => number;
+  /** Is told when a question has to wait because no endpoint answers. */
+  readonly onWaiting: (listener: (event: RpcWaiting) => void) => void;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -78,6 +80,10 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
     metrics,
     logger,
     firstBlock,
+  });
+  parts.onWaiting(({ message }) => {
+    status.trouble = message;
+    onProgress();
   });
   const loop = new IndexLoop({
     reader,

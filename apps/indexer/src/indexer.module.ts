@@ -101,6 +101,7 @@ function assemble(settings: IndexerSettings, logger: Logger) {
         reader: chain.reader,
         source: chain.source,
         concurrency: chain.concurrency,
+        onWaiting: chain.onWaiting,
         registry,
         clock,
         logger,

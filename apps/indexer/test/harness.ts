@@ -4,6 +4,7 @@ import {
   loadStakeEvents,
   LogSource,
   RpcPool,
+  type RpcWaiting,
   type VerificationSetting,
 } from '#libs/chain';
 import { type Database, LeaderLock } from '#libs/db';
@@ -53,6 +54,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     },
   });
   const contracts = options.contracts ?? ([chain.contracts.staking] as const);
+  let waiting: (event: RpcWaiting) => void = () => undefined;
   const pool = new RpcPool({
     urls: options.urls ?? [chain.rpc.url],
     clock: systemClock,
@@ -60,6 +62,9 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     backoff: { firstMs: 10, longestMs: 50 },
     observer: {
       request: () => undefined,
+      waiting: (event) => {
+        waiting(event);
+      },
       warning: ({ endpoint, code, message }) => {
         logger.warn({ endpoint, code }, message);
       },
@@ -78,7 +83,10 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
         ...(options.balanceView !== undefined && { balanceView: options.balanceView }),
       }),
       source: new LogSource(pool, { contracts, events }),
-      concurrency: () => 4,
+      concurrency: () => pool.parallelism(),
+      onWaiting: (listener) => {
+        waiting = listener;
+      },
       registry: createMetrics('indexer'),
       clock: systemClock,
       logger,

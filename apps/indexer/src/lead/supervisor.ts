@@ -49,7 +49,12 @@ const TO_CONFIRM = new Set([
 ]);
 const CONFIRMATIONS = 3;
 
+/** What fails again and again is told once in so long. */
+const SAY_EVERY_MS = 60_000;
+
 export class Supervisor {
+  private saidAtMs = 0;
+
   constructor(
     private readonly parts: SupervisorParts,
     private readonly options: SupervisorOptions,
@@ -169,7 +174,10 @@ export class Supervisor {
     const waitMs = Math.min(maxBackoffMs, Math.max(askedMs, backoffMs(failures, maxBackoffMs)));
     status.trouble = error instanceof Error ? error.message : String(error);
     status.progressAtMs = clock.nowMs();
-    logger.warn({ err: error, failures, waitMs: Math.round(waitMs) }, 'Trying again');
+    const isNews = failures === 1 || clock.nowMs() - this.saidAtMs >= SAY_EVERY_MS;
+    if (isNews) this.saidAtMs = clock.nowMs();
+    const line = { err: error, failures, waitMs: Math.round(waitMs) };
+    logger[isNews ? 'warn' : 'debug'](line, 'Trying again');
     await sleep(waitMs, signal);
   }
 

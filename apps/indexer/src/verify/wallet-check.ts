@@ -3,7 +3,7 @@
  * withdrawal of the same size) show only here. In the mode `wallets` every wallet is compared before the index is first called level,
  * and from then on each one that changed; in the others a sample now and then.
  */
-import { type ChainReader, type VerificationMode } from '#libs/chain';
+import { type ChainReader, type VerificationMode, WALLETS_AT_ONCE } from '#libs/chain';
 import { type IndexStore } from '#libs/db';
 import { type Address, type BlockRef, PermanentError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
@@ -17,8 +17,6 @@ const SAMPLE = 32;
 const SAMPLE_EVERY_MS = 5 * 60_000;
 /** Wallets that changed are compared as blocks become final, but not more often. */
 const SWEEP_EVERY_MS = 60_000;
-/** Wallets that are read and compared together. */
-const WALLETS_AT_ONCE = 1000;
 /** Differences that are traced to their blocks at once. */
 const MOST_TRACED = 100;
 const PROGRESS_EVERY_MS = 2_000;

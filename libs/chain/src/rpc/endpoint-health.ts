@@ -35,6 +35,11 @@ export class EndpointHealth {
     return this.held && this.waitMs(nowMs) > 0;
   }
 
+  /** Set aside for leaving out logs: it answers, and is asked where no other endpoint can be. */
+  isDistrusted(nowMs: number): boolean {
+    return this.isHeld(nowMs) && this.last instanceof LogsWithheldError;
+  }
+
   /** It was set aside and has not answered since. */
   get isOnTrial(): boolean {
     return this.failures > 0 && !this.held;

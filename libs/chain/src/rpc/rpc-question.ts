@@ -81,7 +81,7 @@ export class RpcQuestion {
       return untried;
     }
     const ready = left.filter((endpoint) => this.isReady(endpoint));
-    const chosen = fastest(ready, this.nowMs) ?? this.firstBack(left);
+    const chosen = fastest(ready, this.nowMs) ?? this.distrusted(left) ?? this.firstBack(left);
     if (!chosen) throw this.allFailed();
     return chosen;
   }
@@ -228,6 +228,12 @@ export class RpcQuestion {
     return this.options.endpoints.some(
       (other) => other !== endpoint && !this.done.has(other) && this.isReady(other),
     );
+  }
+
+  /** One that left out logs is better than none: its answers are held against something else in any case. */
+  private distrusted(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {
+    this.lastChance = endpoints.find(({ health }) => health.isDistrusted(this.nowMs));
+    return this.lastChance;
   }
 
   private firstBack(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {

@@ -62,7 +62,7 @@ export const PROFILES: readonly Profile[] = [
     chains: ON_REQUEST,
   },
   { name: 'budget-500', ...budget(500, { sparse: 20, dense: 20, issue: 20 }) },
-  { name: 'budget-5000', ...budget(5000, { sparse: 2, dense: 2, issue: 2 }) },
+  { name: 'budget-5000', ...budget(5000, { dense: 2 }) },
   {
     name: 'budget-calls',
     what: '5,000 compute units a second, then errors for single calls',

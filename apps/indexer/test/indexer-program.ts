@@ -20,14 +20,19 @@ export class IndexerProgram {
     private readonly port: number,
   ) {}
 
-  static async start(chain: TestChain, database: TestDatabase): Promise<IndexerProgram> {
+  /** @param rpcUrl default: the chain itself */
+  static async start(
+    chain: TestChain,
+    database: TestDatabase,
+    rpcUrl = chain.rpc.url,
+  ): Promise<IndexerProgram> {
     const port = await freePort();
     const { contracts } = chain;
     const child = spawn(process.execPath, ['dist/apps/indexer/src/main.js'], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
         DATABASE_URL: database.url,
-        RPC_URLS: chain.rpc.url,
+        RPC_URLS: rpcUrl,
         CHAIN_ID: String(chain.chainId),
         FINALITY: 'depth:70',
         STAKE_CONTRACT: contracts.staking,

@@ -64,8 +64,8 @@ export async function prepareIndex(
   parts: PrepareParts,
   wanted: PrepareSettings,
 ): Promise<Verification> {
-  const head = await prepareState(parts, wanted);
-  const offer = await readVerificationOffer(parts.reader, head);
+  const past = await prepareState(parts, wanted);
+  const offer = await readVerificationOffer(parts.reader, past);
   const verification = chooseVerification(wanted.verification, offer);
   parts.status.verification = verification;
   const say = verification.mode === 'headers' ? 'warn' : 'info';
@@ -73,7 +73,7 @@ export async function prepareIndex(
   return verification;
 }
 
-/** @returns the head of the stored index, new or resumed */
+/** @returns a final block near the head of the stored index, new or resumed: the chain may have left the head itself meanwhile */
 async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promise<BlockRef> {
   const { reader, store, logger, status } = parts;
   const settings = indexSettingsOf(wanted);
@@ -95,7 +95,7 @@ async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promi
   }
   if (stored) {
     logger.info({ head: stored.head.number, synced: stored.syncedAt }, 'Resuming the index');
-    return stored.head;
+    return stored.finalised ?? stored.head;
   }
   const [before] = await reader.headers([wanted.firstBlock - 1n]);
   if (!before)

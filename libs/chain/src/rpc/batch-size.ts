@@ -7,12 +7,16 @@ import { type Throttle } from './throttle.js';
 const FIRST_LIMIT = 1000;
 /** Limits seen in the field, tried one after the other where a node does not name its own. */
 const STEPS = [500, 100, 50, 20, 10, 5, 3, 2];
+/** A refused batch of many calls comes back in parts; smaller ones say nothing about size. */
+const SMALLEST_AFTER_REFUSAL = 10;
 /** The logs and the header that vouches for them need one batch of two. */
 const SMALLEST = 2;
 
 /** How many calls an endpoint takes in one request: what it said of batches, and what its rate allows. */
 export class BatchSize {
   private limit = FIRST_LIMIT;
+  /** A refused batch is refused with all its calls: less is risked until some were answered. */
+  private risked = FIRST_LIMIT;
 
   constructor(
     private readonly endpoint: string,
@@ -22,7 +26,7 @@ export class BatchSize {
   /** The places of calls in parts of the right size; those of the first two calls stay together. */
   split(places: readonly number[], calls: readonly RpcCall[]): number[][] {
     const { heaviest } = this.throttle;
-    const mostCalls = Math.min(this.limit, heaviest.calls);
+    const mostCalls = Math.min(this.limit, this.risked, heaviest.calls);
     const parts: number[][] = [];
     let part: number[] = [];
     let units = 0;
@@ -38,6 +42,17 @@ export class BatchSize {
     }
     parts.push(part);
     return parts;
+  }
+
+  /** A request was refused for the rate. */
+  refused(sent: number): void {
+    if (sent >= 2 * SMALLEST_AFTER_REFUSAL)
+      this.risked = Math.min(this.risked, Math.ceil(sent / 4));
+  }
+
+  /** A request was answered. */
+  answered(sent: number): void {
+    if (sent * 2 >= this.risked) this.risked = Math.min(FIRST_LIMIT, this.risked * 2);
   }
 
   /** @throws RpcRefusedError where not even two calls are taken together */

@@ -164,6 +164,7 @@ export class RpcEndpoint {
         const answer = await this.whenAllowed(calls, guard, signal);
         const { failed, again } = batch.keep(missing, answer);
         if (!failed) {
+          this.batchSize.answered(calls.length);
           guard.answered();
           return;
         }
@@ -179,6 +180,7 @@ export class RpcEndpoint {
         if (!(reason instanceof RpcError)) throw reason;
         error = reason;
       }
+      if (error instanceof RateLimitedError) this.batchSize.refused(missing.length);
       this.resting++;
       try {
         await guard.failed({ error, calls: batch.callsOf(missing), attempt }, signal);

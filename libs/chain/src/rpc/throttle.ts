@@ -38,6 +38,8 @@ const FIRST_WINDOW = 4;
 const LARGEST_WINDOW = 24;
 /** From how many bad requests, and which share of all, a limit is concluded; below is noise. */
 const TOO_MANY = { atLeast: 8, share: 0.25 };
+/** So many of nearly all are enough. */
+const NEARLY_ALL = { atLeast: 4, share: 0.6 };
 const TOO_SLOW = { atLeast: 5, share: 0.2 };
 /** The same while the rate is probed upwards, beyond the noise. */
 const TOO_MANY_PROBING = { atLeast: 3, share: 0.07 };
@@ -171,7 +173,11 @@ export class Throttle {
     const isProbing = this.rate !== undefined && !this.rateIsGuess;
     const { atLeast, share } = isProbing ? TOO_MANY_PROBING : TOO_MANY;
     const mostRefused = share + (isProbing ? this.noise : 0);
-    if (outcome.refused > 0 && refusals >= atLeast && refused / requests >= mostRefused) {
+    const refusedShare = refused / requests;
+    const isLimited =
+      (refusals >= atLeast && refusedShare >= mostRefused) ||
+      (refusals >= NEARLY_ALL.atLeast && refusedShare >= NEARLY_ALL.share);
+    if (outcome.refused > 0 && isLimited) {
       if (isSettled || !this.rate) this.lowerRate(nowMs);
     } else if (
       outcome.overloaded &&

@@ -1,5 +1,6 @@
 import { type Address, type BlockRef } from '#libs/domain';
 import { type ChainReader } from '../reader/chain-reader.js';
+import { AllEndpointsFailedError, NodeBehindError } from '../errors/rpc.errors.js';
 import { countProviders } from './providers.js';
 import { type VerificationOffer } from './verification.js';
 
@@ -24,11 +25,27 @@ export async function readVerificationOffer(
   };
 }
 
+/** Undefined also where the chain does not have that block any more. */
+async function totalAt(
+  reader: Pick<ChainReader, 'stakeTotal'>,
+  block: BlockRef,
+): Promise<bigint | undefined> {
+  try {
+    return await reader.stakeTotal(block);
+  } catch (error) {
+    const isGone =
+      error instanceof AllEndpointsFailedError &&
+      error.failures.some((failure) => failure instanceof NodeBehindError);
+    if (isGone) return undefined;
+    throw error;
+  }
+}
+
 async function totalOffered(
   reader: Pick<ChainReader, 'stakeTotal'>,
   past: BlockRef,
   latest: BlockRef,
 ): Promise<VerificationOffer['total']> {
-  if ((await reader.stakeTotal(past)) !== undefined) return 'history';
-  return (await reader.stakeTotal(latest)) === undefined ? 'none' : 'recent';
+  if ((await totalAt(reader, past)) !== undefined) return 'history';
+  return (await totalAt(reader, latest)) === undefined ? 'none' : 'recent';
 }

@@ -12,8 +12,8 @@ import {
 } from '#libs/config';
 import {
   parseStakeViews,
+  parseVerification,
   type StakeView,
-  VERIFICATION_MODES,
   type VerificationSetting,
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
@@ -23,12 +23,6 @@ function addresses(text: string): [Address, ...Address[]] {
   const [first, ...rest] = [...new Set(commaList(text).map(address))];
   if (!first) throw new Error('must name at least one contract');
   return [first, ...rest];
-}
-
-function verificationSetting(text: string): VerificationSetting {
-  const found = (['auto', ...VERIFICATION_MODES] as const).find((mode) => mode === text);
-  if (!found) throw new Error(`must be auto, ${VERIFICATION_MODES.join(', ')}`);
-  return found;
 }
 
 function auditHour(text: string): number | 'off' {
@@ -98,7 +92,7 @@ export class IndexerSettings extends ServiceSettings {
     description:
       'By what events are vouched for before they count: total (the contract’s total at the end of each range), two (two providers tell the same), wallets (each wallet’s balance by the contract), headers (every header of the history, which costs most), or auto: the first of these that can be had.',
     default: 'auto',
-    parse: verificationSetting,
+    parse: parseVerification,
   })
   readonly stakeVerification!: VerificationSetting;
 

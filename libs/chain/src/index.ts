@@ -76,8 +76,18 @@ export { type VaultPlace, type Voucher, voucherTypedData } from './vault/voucher
 export { VoucherSigner } from './vault/voucher-signer.js';
 export { readVerificationOffer } from './verification/offer.js';
 export { countProviders, otherProvidersThan, providerOf } from './verification/providers.js';
+export { COMPUTE_UNITS, PRICE_LISTS, type PriceList } from './verification/price-lists.js';
+export {
+  callsInAll,
+  SYNC_METHODS,
+  syncCalls,
+  type SyncCalls,
+  type SyncFacts,
+  unitsFor,
+} from './verification/sync-cost.js';
 export {
   chooseVerification,
+  parseVerification,
   type Verification,
   VERIFICATION_MODES,
   type VerificationMode,

@@ -10,6 +10,13 @@ export type VerificationMode = (typeof VERIFICATION_MODES)[number];
 /** The setting STAKE_VERIFICATION. */
 export type VerificationSetting = 'auto' | VerificationMode;
 
+/** @throws Error saying what the setting may be */
+export function parseVerification(text: string): VerificationSetting {
+  const found = (['auto', ...VERIFICATION_MODES] as const).find((mode) => mode === text);
+  if (!found) throw new Error(`must be auto, ${VERIFICATION_MODES.join(', ')}`);
+  return found;
+}
+
 /** What there is to hold events against. */
 export interface VerificationOffer {
   /** The contracts' total: at past blocks too, at recent ones only, or there is none. */

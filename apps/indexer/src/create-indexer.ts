@@ -8,6 +8,7 @@ import { RangeSizer } from './backfill/range-sizer.js';
 import { IndexLoop } from './follow/index-loop.js';
 import { IndexStatus } from './follow/index-status.js';
 import { IndexerMetrics } from './health/indexer.metrics.js';
+import { measureSync } from './health/sync.metrics.js';
 import { Supervisor, type SupervisorOptions } from './lead/supervisor.js';
 import { indexSettingsOf, prepareIndex, type PrepareSettings } from './setup/prepare-index.js';
 import { Doubts } from './verify/doubts.js';
@@ -24,7 +25,6 @@ const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 const INITIAL_BLOCKS = 100;
 
 export interface IndexerOptions extends SupervisorOptions, PrepareSettings {
-  readonly maxRangeBlocks: number;
   readonly pollIntervalMs: number;
 }
 
@@ -44,6 +44,7 @@ export interface IndexerParts {
 
 export interface Indexer {
   readonly status: IndexStatus;
+  readonly progress: BackfillProgress;
   /** Runs until aborted. @throws PermanentError where a setting is wrong; nothing is written under it */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -54,6 +55,8 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
   const { firstBlock } = options;
   const status = new IndexStatus(clock.nowMs());
   const metrics = new IndexerMetrics(registry, status, () => clock.nowMs());
+  const progress = new BackfillProgress({ clock, logger, status, firstBlock });
+  measureSync(registry, status, progress);
   const store = new IndexStore(parts.database);
   const writer = new IndexWriter(store, indexSettingsOf(options));
   const doubts = new Doubts();
@@ -76,7 +79,7 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
     writer,
     doubts,
     status,
-    progress: new BackfillProgress(clock, logger),
+    progress,
     metrics,
     logger,
     firstBlock,
@@ -123,5 +126,5 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
     },
     options,
   );
-  return { status, run: (signal) => supervisor.run(signal) };
+  return { status, progress, run: (signal) => supervisor.run(signal) };
 }

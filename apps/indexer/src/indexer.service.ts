@@ -5,6 +5,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { CLOCK, type Clock, HealthRegistry } from '#libs/platform';
+import { percentOf } from './backfill/backfill-progress.js';
 import { type Indexer } from './create-indexer.js';
 import { INDEXER, SETTINGS } from './indexer.tokens.js';
 import { type IndexerSettings } from './indexer.env.js';
@@ -30,19 +31,25 @@ export class IndexerService implements OnApplicationBootstrap, OnApplicationShut
   }
 
   onApplicationBootstrap(): void {
-    const { status } = this.indexer;
+    const { status, progress } = this.indexer;
     this.health.register('index', () => {
       const nowMs = this.clock.nowMs();
       const reason = status.notReady(nowMs, this.settings.indexMaxLagSeconds);
+      const { startBlock, ratio, blocksPerSecond, secondsLeft } = progress.figures();
       return {
         ...(reason !== undefined && { reason }),
         details: {
           phase: status.phase,
+          startBlock: Number(startBlock),
           headBlock: status.head ? Number(status.head.number) : null,
           chainHeadBlock:
             status.chainHeadNumber === undefined ? null : Number(status.chainHeadNumber),
           finalisedBlock: status.finalised ? Number(status.finalised.number) : null,
           lagSeconds: status.lagSeconds(nowMs) ?? null,
+          percent: ratio === undefined ? null : percentOf(ratio),
+          blocksPerSecond: blocksPerSecond === undefined ? null : Math.round(blocksPerSecond),
+          secondsLeft: secondsLeft ?? null,
+          verification: status.verification?.mode ?? null,
         },
       };
     });

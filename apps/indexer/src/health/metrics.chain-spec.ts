@@ -20,8 +20,15 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([chain.stop(), database.drop()]));
 
-it('the whole indexer tells of its index and of its connections', async () => {
+/** A thousand blocks and some, nearly all of them final. */
+const BLOCKS = 1_200;
+
+it('the whole indexer tells of its index, its sync and its connections', async () => {
   const { contracts } = chain;
+  await chain.rpc.call('anvil_mine', `0x${BLOCKS.toString(16)}`);
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as never) };
+  const logger = createLogger({ app: 'indexer', level: 'info', destination });
   const settings = readSettings(IndexerSettings, {
     DATABASE_URL: database.url,
     RPC_URLS: chain.rpc.url,
@@ -32,15 +39,40 @@ it('the whole indexer tells of its index and of its connections', async () => {
     TOKEN_CONTRACT: contracts.token,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
-    IndexerModule.register(settings, createLogger({ app: 'indexer', level: 'silent' })),
+    IndexerModule.register(settings, logger),
     new FastifyAdapter(),
     { logger: new NestLogger(createLogger({ app: 'indexer', level: 'silent' })) },
   );
   try {
     await app.listen(0, '127.0.0.1');
-    const { text } = await request(await app.getUrl())
-      .get('/metrics')
-      .expect(200);
+    const url = await app.getUrl();
+    const details = await levelDetails(url);
+    const { text } = await request(url).get('/metrics').expect(200);
+    expect(details).toMatchObject({
+      startBlock: Number(contracts.startBlock),
+      headBlock: details['chainHeadBlock'],
+      percent: 100,
+      secondsLeft: 0,
+      verification: 'total',
+    });
+    expect(details['headBlock']).toBeGreaterThan(BLOCKS);
+    for (const [name, value] of [
+      ['start_block', String(contracts.startBlock)],
+      ['sync_ratio', '1'],
+      ['sync_seconds_left', '0'],
+      ['sync_blocks_per_second', '[\\d.]+'],
+    ] as const) {
+      expect(text).toMatch(new RegExp(`^lowmark_index_${name}\\{app="indexer"\\} ${value}$`, 'm'));
+    }
+    expect(text).toContain('\nlowmark_index_verification{mode="total",app="indexer"} 1\n');
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        msg: expect.stringMatching(/^Syncing: /),
+        fromBlock: Number(contracts.startBlock),
+        verification: 'total',
+        calls: expect.objectContaining({ eth_getLogs: 2, eth_call: 2 }),
+      }),
+    );
     expect(text).toMatch(/^lowmark_index_halted\{app="indexer"\} 0$/m);
     for (const why of ['repair', 'reorganisation']) {
       expect(text).toContain(`\nlowmark_index_rollbacks_total{why="${why}",app="indexer"} 0\n`);
@@ -56,3 +88,14 @@ it('the whole indexer tells of its index and of its connections', async () => {
     await app.close();
   }
 });
+
+/** What /health/ready says of the index once it is level with the chain. */
+async function levelDetails(url: string): Promise<Record<string, unknown>> {
+  for (;;) {
+    const { body } = await request(url).get('/health/ready');
+    const { details } = (body as { checks: { index: { details: Record<string, unknown> } } }).checks
+      .index;
+    if (details['phase'] === 'following') return details;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -25,6 +25,7 @@ const wanted: PrepareSettings = {
   firstBlock: 1n,
   events: [{ event: 'Staked' }],
   verification: 'auto',
+  maxRangeBlocks: 1_000,
 };
 
 let test: TestDatabase;
@@ -54,6 +55,7 @@ function readerBehind(other: PrepareSettings): PrepareParts['reader'] {
     stakeTotal: () => Promise.resolve(0n),
     stakeBalances: () => Promise.resolve([0n]),
     endpoints: ['node#1'],
+    hasTotal: true,
   };
 }
 

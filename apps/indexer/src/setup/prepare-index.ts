@@ -13,6 +13,7 @@ import { fingerprintOf, type IndexSettings, type IndexStore, requireSameSettings
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
+import { announceSync } from './announce-sync.js';
 
 export interface PrepareParts {
   readonly reader: Pick<
@@ -25,6 +26,7 @@ export interface PrepareParts {
     | 'stakeTotal'
     | 'stakeBalances'
     | 'endpoints'
+    | 'hasTotal'
   >;
   readonly store: IndexStore;
   readonly logger: Logger;
@@ -43,6 +45,7 @@ export interface PrepareSettings {
   /** Canonical form of STAKE_EVENTS. */
   readonly events: unknown;
   readonly verification: VerificationSetting;
+  readonly maxRangeBlocks: number;
 }
 
 /** What decides which rows the index holds. */
@@ -64,17 +67,29 @@ export async function prepareIndex(
   parts: PrepareParts,
   wanted: PrepareSettings,
 ): Promise<Verification> {
-  const past = await prepareState(parts, wanted);
+  const { head, past } = await prepareState(parts, wanted);
   const offer = await readVerificationOffer(parts.reader, past);
   const verification = chooseVerification(wanted.verification, offer);
   parts.status.verification = verification;
   const say = verification.mode === 'headers' ? 'warn' : 'info';
   parts.logger[say](verification, `Events are verified by: ${verification.mode}`);
+  await announceSync(parts, {
+    head,
+    mode: verification.mode,
+    maxRangeBlocks: wanted.maxRangeBlocks,
+    contracts: wanted.stakeContracts.length,
+  });
   return verification;
 }
 
-/** @returns a final block near the head of the stored index, new or resumed: the chain may have left the head itself meanwhile */
-async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promise<BlockRef> {
+interface PreparedState {
+  /** Of the stored index, new or resumed. */
+  readonly head: BlockRef;
+  /** The head, or the newest final block below it: the chain may have left the head itself meanwhile. */
+  readonly past: BlockRef;
+}
+
+async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promise<PreparedState> {
   const { reader, store, logger, status } = parts;
   const settings = indexSettingsOf(wanted);
   const stored = await store.state();
@@ -95,7 +110,7 @@ async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promi
   }
   if (stored) {
     logger.info({ head: stored.head.number, synced: stored.syncedAt }, 'Resuming the index');
-    return stored.finalised ?? stored.head;
+    return { head: stored.head, past: stored.finalised ?? stored.head };
   }
   const [before] = await reader.headers([wanted.firstBlock - 1n]);
   if (!before)
@@ -120,5 +135,5 @@ async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promi
   // Another process may have been first meanwhile.
   requireSameSettings(made, settings);
   logger.info({ firstBlock: wanted.firstBlock, ...token }, 'A new index begins');
-  return made.head;
+  return { head: made.head, past: made.head };
 }

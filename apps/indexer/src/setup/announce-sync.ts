@@ -1,0 +1,59 @@
+/** Says at the start of a long sync what it will read, before it is spent. `plan-sync` says it in more detail and without an indexer. */
+import {
+  type ChainReader,
+  COMPUTE_UNITS,
+  syncCalls,
+  unitsFor,
+  type VerificationMode,
+} from '#libs/chain';
+import { type BlockRef } from '#libs/domain';
+import { type Logger } from '#libs/platform';
+
+/** Fewer are read in seconds. */
+const WORTH_A_LINE = 1000n;
+
+export interface MissingBlocks {
+  /** The newest indexed block, or the one before the first. */
+  readonly head: BlockRef;
+  readonly mode: VerificationMode;
+  readonly maxRangeBlocks: number;
+  readonly contracts: number;
+}
+
+/**
+ * The calls are the least that it takes: the provider may allow smaller ranges only, and which blocks hold events is not known yet.
+ * @throws AllEndpointsFailedError
+ */
+export async function announceSync(
+  { reader, logger }: { reader: Pick<ChainReader, 'heads' | 'hasTotal'>; logger: Logger },
+  { head, mode, maxRangeBlocks, contracts }: MissingBlocks,
+): Promise<void> {
+  const { latest, finalised } = await reader.heads();
+  const blocks = latest.number - head.number;
+  if (blocks <= WORTH_A_LINE) return;
+  const final = finalised.number > head.number ? finalised.number - head.number : 0n;
+  const calls = syncCalls({
+    mode,
+    finalBlocks: Number(final),
+    tipBlocks: Number(blocks - final),
+    rangeBlocks: maxRangeBlocks,
+    totalCalls: reader.hasTotal ? contracts : 0,
+    hasMulticall: true,
+    hasOtherEndpoint: false,
+  });
+  logger.info(
+    {
+      fromBlock: head.number + 1n,
+      toBlock: latest.number,
+      blocks,
+      verification: mode,
+      rangeBlocks: maxRangeBlocks,
+      calls,
+      computeUnits: unitsFor(calls, COMPUTE_UNITS.perCall),
+      computeUnitsPerBlockWithEvents: mode === 'headers' ? SECOND_LOOK : HEADER,
+    },
+    'Syncing: at least these calls, and some for each block with events; `plan-sync` says more',
+  );
+}
+
+const { eth_getBlockByNumber: HEADER, eth_getBlockReceipts: SECOND_LOOK } = COMPUTE_UNITS.perCall;

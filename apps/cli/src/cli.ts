@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { environmentOrStack, type SettingsSource, STACK_FILE } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
-import { DatabaseRefusedError } from '#libs/db';
 import { type Clock, redact, systemClock, version } from '#libs/platform';
 import { type CommandContext } from './command-context.js';
 import { auditCommand } from './commands/audit.command.js';
@@ -9,11 +8,13 @@ import { doctorCommand } from './commands/doctor.command.js';
 import { ledgerCommand } from './commands/ledger.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { partnerCommand } from './commands/partner.command.js';
+import { planSyncCommand } from './commands/plan-sync.command.js';
 import { reconciliationCommand } from './commands/reconciliation.command.js';
 import { redemptionCommand } from './commands/redemption.command.js';
 import { secretsCommand } from './commands/secrets.command.js';
 import { signCommand } from './commands/sign.command.js';
 import { type Terminal } from './commands/terminal.js';
+import { isNotMigrated } from './not-migrated.js';
 
 const HELP = `
 Settings come from the environment; where it has no DATABASE_URL, from the stack
@@ -26,6 +27,7 @@ export function createProgram(context: CommandContext): Command {
     .version(version())
     .addHelpText('after', HELP);
   program.addCommand(doctorCommand(context));
+  program.addCommand(planSyncCommand(context));
   program.addCommand(migrateCommand(context));
   program.addCommand(partnerCommand(context));
   program.addCommand(redemptionCommand(context));
@@ -69,11 +71,8 @@ function direct(command: Command, terminal: Terminal): void {
   for (const child of command.commands) direct(child, terminal);
 }
 
-/** PostgreSQL's codes for a schema or table that is not there. */
-const NOT_MIGRATED = ['3F000', '42P01'];
-
 function explain(error: unknown): string {
-  if (error instanceof DatabaseRefusedError && NOT_MIGRATED.includes(error.sqlState)) {
+  if (isNotMigrated(error)) {
     return 'The database has no schema yet: run `npm run migrate` first.';
   }
   if (error instanceof LowmarkError) return `${redact(error.message)} [${error.code}]`;

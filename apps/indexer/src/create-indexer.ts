@@ -1,4 +1,4 @@
-import { type ChainReader, type LogSource, type RpcWaiting } from '#libs/chain';
+import { ANSWER_BYTES, type ChainReader, type LogSource, type RpcWaiting } from '#libs/chain';
 import { IndexStore, type LeaderLock, type Database } from '#libs/db';
 import { type Clock, type Logger, type Registry } from '#libs/platform';
 import { IndexWriter } from './apply/index-writer.js';
@@ -15,8 +15,6 @@ import { Doubts } from './verify/doubts.js';
 import { RangeVerifier } from './verify/range-verifier.js';
 import { WalletCheck } from './verify/wallet-check.js';
 
-/** Bytes of one answer to aim at: large enough to be worth a round trip, small enough to parse without a pause. */
-const TARGET_BYTES = 4 * 1024 * 1024;
 /**
  * Fetched ahead of the database, as it came; what is kept of it is a tenth as large. All that is there when the database is free
  * goes into one transaction, and large ones are cheaper; see docs/performance.md.
@@ -97,7 +95,7 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
     walletCheck,
     doubts,
     sizer: new RangeSizer({
-      targetBytes: TARGET_BYTES,
+      targetBytes: ANSWER_BYTES,
       maxBlocks: options.maxRangeBlocks,
       initialBlocks: INITIAL_BLOCKS,
     }),

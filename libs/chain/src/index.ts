@@ -78,6 +78,7 @@ export { readVerificationOffer } from './verification/offer.js';
 export { countProviders, otherProvidersThan, providerOf } from './verification/providers.js';
 export { COMPUTE_UNITS, PRICE_LISTS, type PriceList } from './verification/price-lists.js';
 export {
+  ANSWER_BYTES,
   callsInAll,
   SYNC_METHODS,
   syncCalls,

@@ -9,13 +9,7 @@ import {
   requireComparison,
 } from '#libs/audit';
 import { DatabaseSettings, readSettings } from '#libs/config';
-import {
-  ChainReader,
-  loadStakeDescription,
-  multicallOf,
-  resolveStakeViews,
-  RpcPool,
-} from '#libs/chain';
+import { RpcPool } from '#libs/chain';
 import { AuditRunStore, type Database, IndexStore, type IndexState } from '#libs/db';
 import { AuditSettings } from '../audit/audit.settings.js';
 import { auditText, lastRunText } from '../audit/audit-text.js';
@@ -23,6 +17,7 @@ import { type CommandContext } from '../command-context.js';
 import { CommandFailed } from '../command-failed.js';
 import { jsonLine } from '../output/json-line.js';
 import { progressOf } from '../output/progress.js';
+import { stakeReader } from '../staking/stake-reader.js';
 import { withDatabase } from '../with-database.js';
 
 const MOST = 100_000;
@@ -105,16 +100,8 @@ async function audit(
   const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
   await pool.verifyChainId(state.chainId);
   const { contracts, isPartial } = indexedContracts(state);
-  const { stakeEvents, stakeTotalView, stakeBalanceView } = settings;
-  const described = stakeEvents === undefined ? {} : await loadStakeDescription(stakeEvents);
-  const reader = new ChainReader(pool, {
-    contracts,
-    multicall: multicallOf(state.chainId),
-    ...resolveStakeViews(
-      { ...described, isPartial },
-      { totalView: stakeTotalView, balanceView: stakeBalanceView },
-    ),
-  });
+  const { chainId } = state;
+  const reader = await stakeReader(pool, { chainId, contracts, isPartial }, settings);
   const result = await auditIndex({
     database,
     reader,

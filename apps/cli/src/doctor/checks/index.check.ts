@@ -1,19 +1,11 @@
-import { loadStakeEvents } from '#libs/chain';
-import {
-  fingerprintOf,
-  type IndexSettings,
-  type IndexState,
-  type SettingDifference,
-  settingDifferences,
-} from '#libs/db';
+import { fingerprintOf, type IndexSettings, type IndexState, settingDifferences } from '#libs/db';
 import { type Check } from '../check.js';
 import { type DoctorSettings } from '../doctor.settings.js';
 import { fault, type Finding, notChecked, ok, warning } from '../finding.js';
 import { duration } from '../../output/moments.js';
+import { differenceText, givenSettings } from '../../staking/given-settings.js';
 
 const NAME = 'index';
-/** As the indexer has it. */
-const DEFAULT_EVENTS = 'staked-withdrawn';
 const SETTINGS_OF_AN_INDEX = 5;
 const REINDEXING = 'See docs/operating/reindexing.md.';
 
@@ -84,35 +76,6 @@ async function* settingsFindings(
       );
 }
 
-/** As the indexer writes them with an index; what is not set here is left out. */
-async function givenSettings(settings: DoctorSettings): Promise<Partial<IndexSettings>> {
-  const { chainId, stakeContract, stakeStartBlock, stakeEvents, tokenContract } = settings;
-  // Whoever names the contracts has the settings of the indexer, where this one has a default.
-  const events = stakeEvents ?? (stakeContract && DEFAULT_EVENTS);
-  return {
-    ...(chainId !== undefined && { chainId }),
-    ...(stakeContract !== undefined && { stakeContracts: stakeContract }),
-    ...(stakeStartBlock !== undefined && { startBlock: stakeStartBlock.toString() }),
-    ...(tokenContract !== undefined && { tokenContract }),
-    ...(events !== undefined && { events: await loadStakeEvents(events) }),
-  };
-}
-
 function isWhole(given: Partial<IndexSettings>): given is IndexSettings {
   return Object.keys(given).length === SETTINGS_OF_AN_INDEX;
-}
-
-function differenceText({ variable, stored, wanted }: SettingDifference): string {
-  const name = variable === 'STAKE_EVENTS' ? signatures : plain;
-  return `${variable} is ${name(wanted)}; the index was made with ${name(stored)}`;
-}
-
-function plain(json: string): string {
-  return json.replaceAll(/["[\]]/g, '');
-}
-
-/** The events' signatures say enough, unless only their other parts differ. */
-function signatures(json: string): string {
-  const found = [...json.matchAll(/"signature":"([^"]*)"/g)].map(([, signature]) => signature);
-  return found.length > 0 ? found.join(' and ') : 'others';
 }

@@ -1,0 +1,33 @@
+import { Command } from 'commander';
+import { PRICE_LISTS, RpcPool, unitsFor } from '#libs/chain';
+import { readSettings } from '#libs/config';
+import { type CommandContext } from '../command-context.js';
+import { jsonLine } from '../output/json-line.js';
+import { progressOf } from '../output/progress.js';
+import { planSync } from '../plan/plan-sync.js';
+import { planText } from '../plan/plan-text.js';
+import { PlanSettings } from '../plan/plan.settings.js';
+
+const TIMEOUT_MS = 15_000;
+
+/** `plan-sync`: what a first sync, or the rest of one, will cost; asks the chain some twenty questions and changes nothing. */
+export function planSyncCommand({ source, terminal, clock }: CommandContext): Command {
+  return new Command('plan-sync')
+    .description('say what a sync will read and cost before it is begun: calls, units, time')
+    .option('--json', 'print one line of JSON')
+    .addHelpText(
+      'after',
+      '\nWith the settings of the indexer. With DATABASE_URL and an index there, only what is missing is counted.',
+    )
+    .action(async ({ json }: { readonly json?: true }) => {
+      const settings = readSettings(PlanSettings, source());
+      const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
+      const plan = await planSync(pool, settings, progressOf(terminal, clock));
+      const units = PRICE_LISTS.map(({ name, perCall }) => [name, unitsFor(plan.calls, perCall)]);
+      terminal.out(
+        json === true
+          ? jsonLine({ ...plan, units: Object.fromEntries(units) as Record<string, number> })
+          : planText(plan),
+      );
+    });
+}

@@ -1,0 +1,77 @@
+/** What is to be synced: by the index that there is, else by the settings. */
+import { indexedContracts } from '#libs/audit';
+import { loadStakeEvents, type RpcPool } from '#libs/chain';
+import { type IndexState, IndexStore, settingDifferences } from '#libs/db';
+import { type Address, type BlockRef, PermanentError } from '#libs/domain';
+import { isNotMigrated } from '../not-migrated.js';
+import { DEFAULT_EVENTS, differenceText, givenSettings } from '../staking/given-settings.js';
+import { withDatabase } from '../with-database.js';
+import { type PlanSettings } from './plan.settings.js';
+
+export interface MissingPart {
+  readonly chainId: number;
+  readonly contracts: readonly Address[];
+  /** keccak256 of the events' signatures. */
+  readonly topics: readonly string[];
+  readonly isPartial: boolean | undefined;
+  /** The first block that is indexed. */
+  readonly startBlock: bigint;
+  /** The newest indexed block; undefined where there is no index. */
+  readonly indexed: BlockRef | undefined;
+}
+
+/**
+ * @throws PermanentError where the settings do not say what to sync, or are not those of the index; DatabaseUnavailableError
+ */
+export async function readMissingPart(settings: PlanSettings, pool: RpcPool): Promise<MissingPart> {
+  const { databaseUrl } = settings;
+  const state = databaseUrl === undefined ? undefined : await storedIndex(databaseUrl);
+  if (state === undefined) return partOfSettings(settings, pool);
+  const [difference] = settingDifferences(state, await givenSettings(settings));
+  if (difference) {
+    throw new PermanentError(
+      'SETTINGS_CHANGED',
+      `The index in this database was made with other settings: ${differenceText(difference)}. Set it back, or leave out DATABASE_URL to plan a new index.`,
+    );
+  }
+  const { contracts, topics, isPartial, startBlock = 1n } = indexedContracts(state);
+  const { chainId, head } = state;
+  return { chainId, contracts, topics, isPartial, startBlock, indexed: head };
+}
+
+async function partOfSettings(settings: PlanSettings, pool: RpcPool): Promise<MissingPart> {
+  const { stakeContract: contracts, stakeStartBlock, stakeEvents = DEFAULT_EVENTS } = settings;
+  if (contracts === undefined) throw unset('STAKE_CONTRACT');
+  if (stakeStartBlock === undefined) throw unset('STAKE_START_BLOCK');
+  const topics = (await loadStakeEvents(stakeEvents)).map(({ topic0 }) => topic0);
+  return {
+    chainId: settings.chainId ?? (await chainIdOf(pool)),
+    contracts,
+    topics: [...new Set(topics)],
+    isPartial: undefined,
+    startBlock: stakeStartBlock > 0n ? stakeStartBlock : 1n,
+    indexed: undefined,
+  };
+}
+
+async function storedIndex(url: string): Promise<IndexState | undefined> {
+  try {
+    return await withDatabase(url, (database) => new IndexStore(database).state());
+  } catch (error) {
+    if (isNotMigrated(error)) return undefined;
+    throw error;
+  }
+}
+
+async function chainIdOf(pool: RpcPool): Promise<number> {
+  const { results } = await pool.run((session) =>
+    session.batch([{ method: 'eth_chainId', params: [] }]),
+  );
+  const [result] = results;
+  return Number(result?.ok === true ? result.value : NaN);
+}
+
+function unset(variable: string): PermanentError {
+  const what = `${variable} is not set, and there is no index that knows it. Set it, or DATABASE_URL.`;
+  return new PermanentError('SETTING_MISSING', what);
+}

@@ -1,0 +1,164 @@
+/** What a sync would cost, from a few questions to the chain and the model that the indexer counts by too. */
+import {
+  ANSWER_BYTES,
+  type ChainReader,
+  chooseVerification,
+  COMPUTE_UNITS,
+  multicallOf,
+  readVerificationOffer,
+  type RpcPool,
+  syncCalls,
+  type SyncCalls,
+  type SyncFacts,
+  unitsFor,
+  type Verification,
+} from '#libs/chain';
+import { type BlockRef, PermanentError } from '#libs/domain';
+import { stakeReader } from '../staking/stake-reader.js';
+import { type MissingPart, readMissingPart } from './missing-part.js';
+import { type PlanSettings } from './plan.settings.js';
+import { HEADERS_AT_ONCE, type LogSurvey, surveyLogs } from './survey-logs.js';
+
+export interface SyncPlan {
+  readonly chainId: number;
+  readonly startBlock: bigint;
+  /** The newest indexed block; undefined where there is no index. */
+  readonly indexedBlock: bigint | undefined;
+  readonly latestBlock: bigint;
+  readonly finalBlock: bigint;
+  /** Missing, up to the newest final one and above it. */
+  readonly finalBlocks: number;
+  readonly tipBlocks: number;
+  readonly verification: Verification;
+  /** Undefined where nothing is missing. */
+  readonly survey: LogSurvey | undefined;
+  /** Blocks of one eth_getLogs, as far as the provider and the size of its answers allow. */
+  readonly rangeBlocks: number;
+  readonly calls: SyncCalls;
+  /** With as many requests at once as an indexer sends, each as long as those of the survey. */
+  readonly secondsAtRateSeen: number;
+  /** In compute units, what a second provider and a total would make of it; in the mode `headers` only. */
+  readonly insteadOfHeaders: { readonly two: number; readonly total: number } | undefined;
+}
+
+/** Requests that an indexer has in flight. */
+const AT_ONCE = 4;
+/** Receipts that it asks for in one request. */
+const RECEIPTS_AT_ONCE = 25;
+
+export async function planSync(
+  pool: RpcPool,
+  settings: PlanSettings,
+  onProgress: (said: string) => void,
+): Promise<SyncPlan> {
+  const part = await readMissingPart(settings, pool);
+  await pool.verifyChainId(part.chainId);
+  const reader = await stakeReader(pool, part, settings);
+  await requireContracts(reader, part);
+  const { latest, finalised } = await reader.heads();
+  const before = part.indexed ?? (await blockBefore(reader, part));
+  onProgress('Asked what there is to verify events by');
+  const offer = await readVerificationOffer(reader, before);
+  const verification = chooseVerification(settings.stakeVerification, offer);
+  const [head, final] = [before.number, finalised.number];
+  const finalBlocks = Math.max(0, Number(final - head));
+  const tipBlocks = Math.max(0, Number(latest.number - (head > final ? head : final)));
+  const survey =
+    finalBlocks + tipBlocks === 0
+      ? undefined
+      : await surveyLogs(pool, {
+          ...part,
+          from: head + 1n,
+          to: latest.number,
+          maxRangeBlocks: settings.maxRangeBlocks,
+          onProgress,
+        });
+  const rangeBlocks = rangeOf(settings, survey);
+  const facts: SyncFacts = {
+    mode: verification.mode,
+    finalBlocks,
+    tipBlocks,
+    rangeBlocks,
+    ...expectedEvents(survey, finalBlocks, tipBlocks),
+    totalCalls: reader.hasTotal ? part.contracts.length : 0,
+    callsPerWallet: part.contracts.length,
+    hasMulticall:
+      verification.mode === 'wallets' && (await reader.hasCode(multicallOf(part.chainId))),
+    hasOtherEndpoint: reader.endpoints.length > 1,
+  };
+  const calls = syncCalls(facts);
+  return {
+    chainId: part.chainId,
+    startBlock: part.startBlock,
+    indexedBlock: part.indexed?.number,
+    latestBlock: latest.number,
+    finalBlock: final,
+    finalBlocks,
+    tipBlocks,
+    verification,
+    survey,
+    rangeBlocks,
+    calls,
+    secondsAtRateSeen: secondsAt(calls, survey),
+    insteadOfHeaders: verification.mode === 'headers' ? cheaperThan(facts) : undefined,
+  };
+}
+
+async function requireContracts(
+  reader: ChainReader,
+  { contracts, chainId }: MissingPart,
+): Promise<void> {
+  for (const contract of contracts) {
+    if (await reader.hasCode(contract)) continue;
+    throw new PermanentError(
+      'NO_CONTRACT',
+      `STAKE_CONTRACT: there is no contract at ${contract} on chain ${chainId}. Check the address and CHAIN_ID.`,
+    );
+  }
+}
+
+async function blockBefore(reader: ChainReader, { startBlock }: MissingPart): Promise<BlockRef> {
+  const [before] = await reader.headers([startBlock - 1n]);
+  if (before) return before;
+  throw new PermanentError(
+    'START_BLOCK_AHEAD',
+    `STAKE_START_BLOCK: block ${startBlock - 1n} does not exist on this chain yet.`,
+  );
+}
+
+/** Answers that grow too heavy make the indexer ask for fewer blocks. */
+function rangeOf({ maxRangeBlocks }: PlanSettings, survey: LogSurvey | undefined): number {
+  if (survey === undefined) return maxRangeBlocks;
+  const limit = survey.refusal === undefined ? maxRangeBlocks : survey.rangeBlocks;
+  const byWeight = Math.floor(ANSWER_BYTES / (survey.bytes / survey.blocks));
+  return Math.max(1, Math.min(limit, byWeight));
+}
+
+/** As dense as the survey. Every event is taken for one of another wallet, as the wallets are not known yet. */
+function expectedEvents(survey: LogSurvey | undefined, finalBlocks: number, tipBlocks: number) {
+  const density = survey ? survey.eventBlocks / survey.blocks : 0;
+  const events = survey ? survey.events / survey.blocks : 0;
+  return {
+    finalEventBlocks: Math.round(density * finalBlocks),
+    tipEventBlocks: Math.round(density * tipBlocks),
+    wallets: Math.round(events * finalBlocks),
+  };
+}
+
+function secondsAt(calls: SyncCalls, survey: LogSurvey | undefined): number {
+  if (survey === undefined) return 0;
+  const { eth_getLogs, eth_getBlockByNumber, eth_call, eth_getBlockReceipts } = calls;
+  const { rangeSeconds, headersSeconds } = survey;
+  const headers = Math.max(0, eth_getBlockByNumber - eth_getLogs) / HEADERS_AT_ONCE;
+  const others = headers + eth_call + eth_getBlockReceipts / RECEIPTS_AT_ONCE;
+  return (eth_getLogs * rangeSeconds + others * headersSeconds) / AT_ONCE;
+}
+
+function cheaperThan(facts: SyncFacts): { readonly two: number; readonly total: number } {
+  const unitsIn = (changed: Partial<SyncFacts>): number =>
+    unitsFor(syncCalls({ ...facts, ...changed }), COMPUTE_UNITS.perCall);
+  return {
+    two: unitsIn({ mode: 'two', hasOtherEndpoint: true }),
+    total: unitsIn({ mode: 'total', totalCalls: 1 }),
+  };
+}

@@ -1,0 +1,82 @@
+import { callsInAll, COMPUTE_UNITS, PRICE_LISTS, SYNC_METHODS, unitsFor } from '#libs/chain';
+import { fieldLines } from '../output/fields.js';
+import { duration } from '../output/moments.js';
+import { table } from '../output/table.js';
+import { type SyncPlan } from './plan-sync.js';
+import { type LogSurvey } from './survey-logs.js';
+
+/** Budgets of usual plans, in compute units a second. */
+export const BUDGETS = [300, 500, 1000] as const;
+
+/** Groups of three digits. */
+export function grouped(count: number): string {
+  return Math.round(count).toLocaleString('en-US');
+}
+
+export function planText(plan: SyncPlan): string {
+  const { verification, survey, rangeBlocks } = plan;
+  const head = fieldLines([
+    ['chain', `${plan.chainId}, newest block ${plan.latestBlock}, newest final ${plan.finalBlock}`],
+    ['index', indexed(plan)],
+    ['to read', toRead(plan)],
+    ['verification', `${verification.mode}. ${verification.reason}`],
+    ['cannot find', verification.cannotFind],
+    ['ranges', survey && ranges(survey, rangeBlocks)],
+    ['events', survey && density(survey)],
+  ]);
+  if (survey === undefined) return `${head}\nNothing is missing: a sync has nothing to read.\n`;
+  return [head, '\n', costTable(plan), '\n', times(plan, survey), warning(plan)].join('');
+}
+
+function indexed({ indexedBlock, startBlock }: SyncPlan): string {
+  return indexedBlock === undefined
+    ? `none yet; the first block is ${startBlock}`
+    : `from block ${startBlock} to ${indexedBlock}; only what is missing is counted`;
+}
+
+function toRead({ finalBlocks, tipBlocks }: SyncPlan): string {
+  const all = grouped(finalBlocks + tipBlocks);
+  return `${all} blocks: ${grouped(finalBlocks)} final, ${grouped(tipBlocks)} above`;
+}
+
+function ranges({ places, refusal, rangeBlocks: given }: LogSurvey, rangeBlocks: number): string {
+  const asked = `${places} ${places === 1 ? 'place' : 'places'} asked`;
+  const why = refusal === undefined ? 'nothing was refused' : `more was refused: ${refusal}`;
+  const lighter = rangeBlocks < given ? '; larger answers would be too heavy' : '';
+  return `${grouped(rangeBlocks)} blocks at once (${asked}; ${why}${lighter})`;
+}
+
+function density({ blocks, events, eventBlocks }: LogSurvey): string {
+  const dense = grouped((eventBlocks / blocks) * 10_000);
+  return `${grouped(events)} in ${grouped(eventBlocks)} of ${grouped(blocks)} blocks looked at: ${dense} blocks with events in 10,000`;
+}
+
+function costTable({ calls }: SyncPlan): string {
+  const head = ['METHOD', 'CALLS', ...PRICE_LISTS.map(({ name }) => name.toUpperCase())];
+  const rows = SYNC_METHODS.filter((method) => calls[method] > 0).map((method) => [
+    method,
+    grouped(calls[method]),
+    ...PRICE_LISTS.map(({ perCall }) => grouped(calls[method] * perCall[method])),
+  ]);
+  const sums = PRICE_LISTS.map(({ perCall }) => grouped(unitsFor(calls, perCall)));
+  return table(head, [...rows, ['all', grouped(callsInAll(calls)), ...sums]]);
+}
+
+function times(plan: SyncPlan, { rangeSeconds }: LogSurvey): string {
+  const units = unitsFor(plan.calls, COMPUTE_UNITS.perCall);
+  const seen = `at the rate seen (${Math.round(rangeSeconds * 1000)} ms a range, four at once)`;
+  return fieldLines([
+    [`time ${seen}`, duration(plan.secondsAtRateSeen * 1000)],
+    ...BUDGETS.map((budget): [string, string] => [
+      `time at ${grouped(budget)} compute units a second`,
+      duration((units / budget) * 1000),
+    ]),
+  ]);
+}
+
+function warning({ calls, insteadOfHeaders }: SyncPlan): string {
+  if (insteadOfHeaders === undefined) return '';
+  const units = unitsFor(calls, COMPUTE_UNITS.perCall);
+  const { two, total } = insteadOfHeaders;
+  return `\nALERT: every header of the history is read, for ${grouped(units)} compute units. A second provider in RPC_URLS makes it ${grouped(two)}, a total that can be read at past blocks (STAKE_TOTAL_VIEW) ${grouped(total)}.\n`;
+}

@@ -83,6 +83,55 @@ describe('contracts', () => {
   });
 });
 
+describe('verification', () => {
+  const NO_VIEWS = { STAKE_TOTAL_VIEW: 'none', STAKE_BALANCE_VIEW: 'none' };
+
+  it.each([
+    ['wallets', { STAKE_TOTAL_VIEW: 'none' }, 'ok', 0],
+    ['headers', NO_VIEWS, 'warning', 0],
+    ['headers', { STAKE_VERIFICATION: 'headers' }, 'warning', 0],
+  ])('is %s with %j', async (mode, changes, state, code) => {
+    const found = await bench.finding('verification', changes);
+    expect(found).toMatchObject({ state, code });
+    expect(found.found).toMatch(new RegExp(`^${mode}: .* It cannot find: `));
+    if (state === 'warning') expect(found.mend).toContain('plan-sync');
+  });
+
+  it('that cannot be had is a fault: the indexer does not start', async () => {
+    const found = await bench.finding('verification', { STAKE_VERIFICATION: 'two' });
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.found).toContain('RPC_URLS names endpoints of one provider only');
+  });
+
+  it('by a total of recent blocks only is a warning', async () => {
+    const { chain } = bench.vault;
+    const { staking, startBlock } = chain.contracts;
+    const before = `0x${(startBlock - 1n).toString(16)}`;
+    const { hash } = await chain.rpc.call<{ hash: string }>('eth_getBlockByNumber', before, false);
+    const node = await startFaultyNode({
+      upstream: chain.url,
+      fault: {
+        kind: 'error',
+        method: 'eth_call',
+        code: -32000,
+        message: 'missing trie node 00 (path ) state is not available',
+        when: (calls) => JSON.stringify(calls).includes(hash),
+      },
+    });
+    const found = await bench.finding('verification', {
+      RPC_URLS: node.url,
+      DATABASE_URL: '',
+      STAKE_CONTRACT: staking,
+      STAKE_START_BLOCK: startBlock.toString(),
+      STAKE_BALANCE_VIEW: 'none',
+    });
+    await node.close();
+    expect(found).toMatchObject({ state: 'warning', code: 0 });
+    expect(found.found).toContain('at recent blocks only');
+    expect(found.mend).toContain('archive');
+  });
+});
+
 describe('the vault', () => {
   it('whose keys hold no role', async () => {
     const { code, out } = await bench.run({ VOUCHER_SIGNER_KEY: VaultBench.OTHER_KEY });

@@ -84,6 +84,7 @@ export {
   syncCalls,
   type SyncCalls,
   type SyncFacts,
+  type SyncMethod,
   unitsFor,
 } from './verification/sync-cost.js';
 export {

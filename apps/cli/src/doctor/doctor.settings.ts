@@ -16,6 +16,12 @@ import {
   url,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
+import {
+  parseStakeViews,
+  parseVerification,
+  type StakeView,
+  type VerificationSetting,
+} from '#libs/chain';
 import { parsePriceSource, type PriceSource } from '#libs/price';
 
 /** The variables that a check may need. */
@@ -88,7 +94,28 @@ export class DoctorSettings {
   @Setting({ description: 'How they tell of stakes.', optional: true })
   readonly stakeEvents?: string;
 
-  @Setting({ description: 'Blocks asked for at once.', default: '2000' })
+  @Setting({
+    description: 'Their own total, or none.',
+    optional: true,
+    parse: (text) => parseStakeViews(text, 'cannot be used', 'total'),
+  })
+  readonly stakeTotalView?: readonly StakeView[];
+
+  @Setting({
+    description: 'Their own balance of a wallet, or none.',
+    optional: true,
+    parse: (text) => parseStakeViews(text, 'cannot be used', 'balance'),
+  })
+  readonly stakeBalanceView?: readonly StakeView[];
+
+  @Setting({
+    description: 'By what events are vouched for.',
+    default: 'auto',
+    parse: parseVerification,
+  })
+  readonly stakeVerification!: VerificationSetting;
+
+  @Setting({ description: 'Blocks asked for at once.', default: '10000' })
   @Min(1)
   @Max(100_000)
   readonly maxRangeBlocks!: number;

@@ -13,6 +13,7 @@ import { settingsCheck } from './settings.check.js';
 import { stakingCheck } from './staking.check.js';
 import { tokenCheck } from './token.check.js';
 import { vaultCheck } from './vault.check.js';
+import { verificationCheck } from './verification.check.js';
 
 /** All that the doctor looks at, in the order of the report. */
 export function checksFor(read: ReadDoctorSettings): readonly Check[] {
@@ -28,6 +29,7 @@ export function checksFor(read: ReadDoctorSettings): readonly Check[] {
     redisCheck,
     ...endpointChecks(read.settings),
     stakingCheck,
+    verificationCheck,
     tokenCheck,
     vaultCheck,
   ];

@@ -1,0 +1,75 @@
+/** The model of libs/chain against what an indexer really asks for, in each mode. */
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { syncCalls, type SyncMethod, type VerificationMode } from '#libs/chain';
+import { aWallet, type FaultyNode, stake, startFaultyNode } from '#libs/testing';
+import { IndexerSuite, START } from './suite.js';
+
+/** Blocks with events; each wallet has one. */
+const BUSY = 40;
+const EMPTY = 24;
+const TIP_BLOCKS = 50;
+const RANGE_BLOCKS = 100;
+/** Wallets that are compared once level, in the modes that do not compare all. */
+const SAMPLE = 32;
+
+const suite = new IndexerSuite();
+
+let nodes: FaultyNode[];
+
+beforeEach(async () => {
+  const { chain } = suite;
+  for (let block = 0; block < BUSY; block++) {
+    await chain.player.block(START + 12 + block * 1_200, stake(aWallet(0x100 + block), 5n));
+    await chain.rpc.call('anvil_mine', `0x${EMPTY.toString(16)}`, '0xc');
+  }
+  await chain.rpc.call('anvil_mine', `0x${TIP_BLOCKS.toString(16)}`, '0xc');
+  nodes = await Promise.all([1, 2].map(() => startFaultyNode({ upstream: chain.url })));
+});
+afterEach(() => Promise.all(nodes.map((node) => node.close())));
+
+it.each<[VerificationMode, { totalView?: string; balanceView?: string }]>([
+  ['total', {}],
+  ['two', { totalView: 'none', balanceView: 'none' }],
+  ['wallets', { totalView: 'none' }],
+  ['headers', { totalView: 'none', balanceView: 'none' }],
+])('%s', async (mode, views) => {
+  const { chain } = suite;
+  const endpoints = nodes.slice(0, mode === 'two' ? 2 : 1);
+  const indexer = await suite.start({
+    urls: endpoints.map(({ url }, index) =>
+      index === 0 ? url : url.replace('127.0.0.1', 'localhost'),
+    ),
+    finality: `depth:${TIP_BLOCKS}`,
+    verification: mode,
+    ...views,
+    overrides: { maxRangeBlocks: RANGE_BLOCKS, pollIntervalMs: 60_000 },
+  });
+  await indexer.level();
+  await indexer.stop();
+  const latest = Number(await chain.rpc.call<string>('eth_blockNumber'));
+  const blocks = latest - Number(chain.contracts.startBlock) + 1;
+  const expected = syncCalls({
+    mode,
+    finalBlocks: blocks - TIP_BLOCKS,
+    tipBlocks: TIP_BLOCKS,
+    rangeBlocks: RANGE_BLOCKS,
+    finalEventBlocks: BUSY,
+    totalCalls: mode === 'total' ? 1 : 0,
+    wallets: BUSY,
+    hasMulticall: false,
+    hasOtherEndpoint: endpoints.length > 1,
+  });
+  const asked = (method: SyncMethod): number =>
+    endpoints.reduce((sum, node) => sum + node.count(method), 0);
+  for (const method of ['eth_getLogs', 'eth_getBlockReceipts'] as const) {
+    expect([method, asked(method)]).toEqual([method, expected[method]]);
+  }
+  // What does not grow with the history: the heads, the search for views, a sample of wallets at two blocks.
+  for (const [method, more] of [
+    ['eth_getBlockByNumber', 16],
+    ['eth_call', 2 * SAMPLE + 8],
+  ] as const) {
+    expect(asked(method)).toBeGreaterThanOrEqual(expected[method]);
+    expect(asked(method)).toBeLessThanOrEqual(expected[method] + more);
+  }
+});

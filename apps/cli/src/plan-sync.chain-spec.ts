@@ -99,12 +99,12 @@ describe('plan-sync', () => {
         `^chain +${chain.chainId}, newest block ${latest}, newest final ${latest - FINALITY}$`,
         'm',
       ),
-      /^index +none yet; the first block is \d+$/m,
+      /^index +counted from its first block, \d+$/m,
       new RegExp(`^to read +${blocks} blocks: [\\d,]+ final, 100 above$`, 'm'),
       /^verification +total\. The contract tells its total, at past blocks too\.$/m,
       /^cannot find +A missing transfer/m,
-      /^ranges +200 blocks at once \(8 places asked; nothing was refused\)$/m,
-      /^events +\d+ in \d+ of 1,600 blocks looked at: \d+ blocks with events in 10,000$/m,
+      /^ranges +200 blocks at once \(8 places asked\), as MAX_RANGE_BLOCKS allows$/m,
+      /^events +\d+ of \d+ wallets in \d+ of the 1,600 blocks looked at: \d+ blocks with events in 10,000$/m,
       /^METHOD +CALLS +COMPUTE UNITS +ALCHEMY +INFURA +QUICKNODE$/m,
       /^eth_getLogs +11 +825 +660 +2,805 +220$/m,
       /^all( +[\d,]+){5}$/m,
@@ -125,7 +125,7 @@ describe('plan-sync', () => {
 
   it.each([
     ['total', {}, { eth_call: 11 }],
-    ['wallets', NO_TOTAL, { eth_call: expect.any(Number) }],
+    ['wallets', NO_TOTAL, { eth_getLogs: 21 }],
     ['headers', NO_VIEWS, { eth_getLogs: 11, eth_call: 0 }],
   ])('counts for the mode that is in force: %s', async (mode, changes, calls) => {
     const found = await planned(changes);
@@ -134,6 +134,13 @@ describe('plan-sync', () => {
     const headers = found.calls['eth_getBlockByNumber'];
     if (mode === 'headers') expect(headers).toBe(missing());
     else expect(headers).toBeLessThan(missing() / 5);
+  });
+
+  it('knows the wallets where all of the history was looked at', async () => {
+    const { calls, survey } = await planned({ ...NO_TOTAL, MAX_RANGE_BLOCKS: '10000' });
+    expect(survey).toMatchObject({ blocks: missing(), events: BUSY, wallets: BUSY });
+    // Those with an event below finality, by one call each: there is no Multicall3 here.
+    expect(calls['eth_call']).toBe(BUSY - 1);
   });
 
   it('says loudly what every header costs, and what would be cheaper', async () => {
@@ -152,7 +159,9 @@ describe('plan-sync', () => {
     expect(rangeBlocks).toBe(limit);
     expect(calls['eth_getLogs']).toBeGreaterThanOrEqual(Math.ceil(missing() / limit));
     expect(node.count('eth_getLogs')).toBeLessThanOrEqual(20);
-    expect((await plan()).out).toMatch(/^ranges +\d\d blocks at once \(.*more was refused: /m);
+    expect((await plan()).out).toMatch(
+      /^ranges +\d\d blocks at once \(8 places asked\), as more was refused: /m,
+    );
   });
 
   it('fails where no logs are given at all, with the reason', async () => {
@@ -217,6 +226,12 @@ describe('with an index', () => {
     expect(found).toMatchObject({ finalBlocks: 200, tipBlocks: 100 });
     const { out } = await plan({ DATABASE_URL: test.url });
     expect(out).toMatch(/^index +from block \d+ to \d+; only what is missing is counted$/m);
+  });
+
+  it('counts all of it anew, where that is asked for', async () => {
+    const { out } = await plan({ ...BY_INDEX, DATABASE_URL: test.url }, '--anew', '--json');
+    const { finalBlocks, tipBlocks } = JSON.parse(out) as PlanJson;
+    expect(finalBlocks + tipBlocks).toBe(missing());
   });
 
   it('refuses settings that are not those of the index', async () => {

@@ -6,13 +6,13 @@ import { type Address, type BlockRef, PermanentError } from '#libs/domain';
 import { isNotMigrated } from '../not-migrated.js';
 import { DEFAULT_EVENTS, differenceText, givenSettings } from '../staking/given-settings.js';
 import { withDatabase } from '../with-database.js';
+import { type WalletSlots } from './wallets-in-logs.js';
 import { type PlanSettings } from './plan.settings.js';
 
 export interface MissingPart {
   readonly chainId: number;
   readonly contracts: readonly Address[];
-  /** keccak256 of the events' signatures. */
-  readonly topics: readonly string[];
+  readonly events: readonly WalletSlots[];
   readonly isPartial: boolean | undefined;
   /** The first block that is indexed. */
   readonly startBlock: bigint;
@@ -34,20 +34,21 @@ export async function readMissingPart(settings: PlanSettings, pool: RpcPool): Pr
       `The index in this database was made with other settings: ${differenceText(difference)}. Set it back, or leave out DATABASE_URL to plan a new index.`,
     );
   }
-  const { contracts, topics, isPartial, startBlock = 1n } = indexedContracts(state);
+  const { contracts, isPartial, startBlock = 1n } = indexedContracts(state);
   const { chainId, head } = state;
-  return { chainId, contracts, topics, isPartial, startBlock, indexed: head };
+  // As the indexer wrote them, from the same type.
+  const events = state.settings['events'] as readonly WalletSlots[];
+  return { chainId, contracts, events, isPartial, startBlock, indexed: head };
 }
 
 async function partOfSettings(settings: PlanSettings, pool: RpcPool): Promise<MissingPart> {
   const { stakeContract: contracts, stakeStartBlock, stakeEvents = DEFAULT_EVENTS } = settings;
   if (contracts === undefined) throw unset('STAKE_CONTRACT');
   if (stakeStartBlock === undefined) throw unset('STAKE_START_BLOCK');
-  const topics = (await loadStakeEvents(stakeEvents)).map(({ topic0 }) => topic0);
   return {
     chainId: settings.chainId ?? (await chainIdOf(pool)),
     contracts,
-    topics: [...new Set(topics)],
+    events: await loadStakeEvents(stakeEvents),
     isPartial: undefined,
     startBlock: stakeStartBlock > 0n ? stakeStartBlock : 1n,
     indexed: undefined,

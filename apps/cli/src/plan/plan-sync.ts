@@ -19,6 +19,9 @@ import { type MissingPart, readMissingPart } from './missing-part.js';
 import { type PlanSettings } from './plan.settings.js';
 import { HEADERS_AT_ONCE, type LogSurvey, surveyLogs } from './survey-logs.js';
 
+/** What keeps ranges from being larger: MAX_RANGE_BLOCKS, the provider, or that answers are kept below some megabytes. */
+export type RangeLimit = 'setting' | 'provider' | 'weight';
+
 export interface SyncPlan {
   readonly chainId: number;
   readonly startBlock: bigint;
@@ -34,11 +37,18 @@ export interface SyncPlan {
   readonly survey: LogSurvey | undefined;
   /** Blocks of one eth_getLogs, as far as the provider and the size of its answers allow. */
   readonly rangeBlocks: number;
+  readonly rangeLimit: RangeLimit;
   readonly calls: SyncCalls;
   /** With as many requests at once as an indexer sends, each as long as those of the survey. */
   readonly secondsAtRateSeen: number;
   /** In compute units, what a second provider and a total would make of it; in the mode `headers` only. */
   readonly insteadOfHeaders: { readonly two: number; readonly total: number } | undefined;
+}
+
+export interface PlanOptions {
+  /** As if there were no index. */
+  readonly anew: boolean;
+  readonly onProgress: (said: string) => void;
 }
 
 /** Requests that an indexer has in flight. */
@@ -49,9 +59,10 @@ const RECEIPTS_AT_ONCE = 25;
 export async function planSync(
   pool: RpcPool,
   settings: PlanSettings,
-  onProgress: (said: string) => void,
+  { anew, onProgress }: PlanOptions,
 ): Promise<SyncPlan> {
-  const part = await readMissingPart(settings, pool);
+  const stored = await readMissingPart(settings, pool);
+  const part = anew ? { ...stored, indexed: undefined } : stored;
   await pool.verifyChainId(part.chainId);
   const reader = await stakeReader(pool, part, settings);
   await requireContracts(reader, part);
@@ -73,7 +84,7 @@ export async function planSync(
           maxRangeBlocks: settings.maxRangeBlocks,
           onProgress,
         });
-  const rangeBlocks = rangeOf(settings, survey);
+  const { rangeBlocks, rangeLimit } = rangeOf(settings, survey);
   const facts: SyncFacts = {
     mode: verification.mode,
     finalBlocks,
@@ -98,6 +109,7 @@ export async function planSync(
     verification,
     survey,
     rangeBlocks,
+    rangeLimit,
     calls,
     secondsAtRateSeen: secondsAt(calls, survey),
     insteadOfHeaders: verification.mode === 'headers' ? cheaperThan(facts) : undefined,
@@ -126,22 +138,27 @@ async function blockBefore(reader: ChainReader, { startBlock }: MissingPart): Pr
   );
 }
 
-/** Answers that grow too heavy make the indexer ask for fewer blocks. */
-function rangeOf({ maxRangeBlocks }: PlanSettings, survey: LogSurvey | undefined): number {
-  if (survey === undefined) return maxRangeBlocks;
-  const limit = survey.refusal === undefined ? maxRangeBlocks : survey.rangeBlocks;
-  const byWeight = Math.floor(ANSWER_BYTES / (survey.bytes / survey.blocks));
-  return Math.max(1, Math.min(limit, byWeight));
+function rangeOf(
+  { maxRangeBlocks }: PlanSettings,
+  survey: LogSurvey | undefined,
+): Pick<SyncPlan, 'rangeBlocks' | 'rangeLimit'> {
+  if (survey === undefined) return { rangeBlocks: maxRangeBlocks, rangeLimit: 'setting' };
+  const isRefused = survey.refusal !== undefined;
+  const rangeBlocks = isRefused ? survey.rangeBlocks : maxRangeBlocks;
+  const byWeight = Math.max(1, Math.floor((ANSWER_BYTES * survey.blocks) / survey.bytes));
+  return byWeight < rangeBlocks
+    ? { rangeBlocks: byWeight, rangeLimit: 'weight' }
+    : { rangeBlocks, rangeLimit: isRefused ? 'provider' : 'setting' };
 }
 
-/** As dense as the survey. Every event is taken for one of another wallet, as the wallets are not known yet. */
+/** As dense as the survey, and with as many events a wallet: rather too many wallets, as those seen here may come back there. */
 function expectedEvents(survey: LogSurvey | undefined, finalBlocks: number, tipBlocks: number) {
   const density = survey ? survey.eventBlocks / survey.blocks : 0;
-  const events = survey ? survey.events / survey.blocks : 0;
+  const wallets = survey ? survey.wallets / survey.blocks : 0;
   return {
     finalEventBlocks: Math.round(density * finalBlocks),
     tipEventBlocks: Math.round(density * tipBlocks),
-    wallets: Math.round(events * finalBlocks),
+    wallets: Math.round(wallets * finalBlocks),
   };
 }
 

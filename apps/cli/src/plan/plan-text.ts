@@ -14,14 +14,14 @@ export function grouped(count: number): string {
 }
 
 export function planText(plan: SyncPlan): string {
-  const { verification, survey, rangeBlocks } = plan;
+  const { verification, survey } = plan;
   const head = fieldLines([
     ['chain', `${plan.chainId}, newest block ${plan.latestBlock}, newest final ${plan.finalBlock}`],
     ['index', indexed(plan)],
     ['to read', toRead(plan)],
     ['verification', `${verification.mode}. ${verification.reason}`],
     ['cannot find', verification.cannotFind],
-    ['ranges', survey && ranges(survey, rangeBlocks)],
+    ['ranges', survey && ranges(survey, plan)],
     ['events', survey && density(survey)],
   ]);
   if (survey === undefined) return `${head}\nNothing is missing: a sync has nothing to read.\n`;
@@ -30,7 +30,7 @@ export function planText(plan: SyncPlan): string {
 
 function indexed({ indexedBlock, startBlock }: SyncPlan): string {
   return indexedBlock === undefined
-    ? `none yet; the first block is ${startBlock}`
+    ? `counted from its first block, ${startBlock}`
     : `from block ${startBlock} to ${indexedBlock}; only what is missing is counted`;
 }
 
@@ -39,16 +39,19 @@ function toRead({ finalBlocks, tipBlocks }: SyncPlan): string {
   return `${all} blocks: ${grouped(finalBlocks)} final, ${grouped(tipBlocks)} above`;
 }
 
-function ranges({ places, refusal, rangeBlocks: given }: LogSurvey, rangeBlocks: number): string {
+function ranges({ places, refusal }: LogSurvey, { rangeBlocks, rangeLimit }: SyncPlan): string {
+  const why = {
+    setting: 'as MAX_RANGE_BLOCKS allows',
+    provider: `as more was refused: ${refusal ?? ''}`,
+    weight: 'as more would be too heavy an answer',
+  };
   const asked = `${places} ${places === 1 ? 'place' : 'places'} asked`;
-  const why = refusal === undefined ? 'nothing was refused' : `more was refused: ${refusal}`;
-  const lighter = rangeBlocks < given ? '; larger answers would be too heavy' : '';
-  return `${grouped(rangeBlocks)} blocks at once (${asked}; ${why}${lighter})`;
+  return `${grouped(rangeBlocks)} blocks at once (${asked}), ${why[rangeLimit]}`;
 }
 
-function density({ blocks, events, eventBlocks }: LogSurvey): string {
+function density({ blocks, events, eventBlocks, wallets }: LogSurvey): string {
   const dense = grouped((eventBlocks / blocks) * 10_000);
-  return `${grouped(events)} in ${grouped(eventBlocks)} of ${grouped(blocks)} blocks looked at: ${dense} blocks with events in 10,000`;
+  return `${grouped(events)} of ${grouped(wallets)} wallets in ${grouped(eventBlocks)} of the ${grouped(blocks)} blocks looked at: ${dense} blocks with events in 10,000`;
 }
 
 function costTable({ calls }: SyncPlan): string {

@@ -12,10 +12,11 @@ import {
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
 import { toHex, toldBy } from '../doctor/rpc-question.js';
+import { addWalletsOf, type WalletSlots } from './wallets-in-logs.js';
 
 export interface SurveyQuestion {
   readonly contracts: readonly Address[];
-  readonly topics: readonly string[];
+  readonly events: readonly WalletSlots[];
   /** The missing blocks, both included. */
   readonly from: bigint;
   readonly to: bigint;
@@ -32,6 +33,8 @@ export interface LogSurvey {
   readonly blocks: number;
   readonly eventBlocks: number;
   readonly events: number;
+  /** Different ones. */
+  readonly wallets: number;
   readonly bytes: number;
   /** The median of a request for the logs of a range and the header of its end. */
   readonly rangeSeconds: number;
@@ -62,11 +65,12 @@ export async function surveyLogs(pool: RpcPool, question: SurveyQuestion): Promi
   let refusal: string | undefined;
   let refused = 0;
   const samples: Sample[] = [];
+  const wallets = new Set<string>();
   while (samples.length < places) {
     onProgress(`Asked for logs in ${samples.length} of ${places} places`);
     const start = from + placeOf(samples.length, places, missing - rangeBlocks);
     try {
-      samples.push(await sample(pool, question, { start, blocks: rangeBlocks }));
+      samples.push(await sample(pool, question, { start, blocks: rangeBlocks, wallets }));
     } catch (error) {
       const smaller = smallerRange(error, start, rangeBlocks);
       if (smaller === undefined || ++refused > REFUSALS) throw error;
@@ -81,6 +85,7 @@ export async function surveyLogs(pool: RpcPool, question: SurveyQuestion): Promi
     blocks: sumOf(samples, 'blocks'),
     eventBlocks: sumOf(samples, 'eventBlocks'),
     events: sumOf(samples, 'events'),
+    wallets: wallets.size,
     bytes: sumOf(samples, 'bytes'),
     rangeSeconds: median(samples.map(({ seconds }) => seconds)),
     headersSeconds: await secondsForHeaders(pool, from, missing),
@@ -94,11 +99,13 @@ function placeOf(index: number, places: number, free: number): bigint {
 
 async function sample(
   pool: RpcPool,
-  { contracts, topics }: SurveyQuestion,
-  { start, blocks }: { readonly start: bigint; readonly blocks: number },
+  { contracts, events }: SurveyQuestion,
+  asked: { readonly start: bigint; readonly blocks: number; readonly wallets: Set<string> },
 ): Promise<Sample> {
+  const { start, blocks, wallets } = asked;
   const end = start + BigInt(blocks) - 1n;
   const span = { fromBlock: toHex(start), toBlock: toHex(end) };
+  const topics = [...new Set(events.map(({ topic0 }) => topic0))];
   const filter = { ...span, address: contracts, topics: [topics] };
   const begunMs = performance.now();
   return pool.run(async (session) => {
@@ -115,6 +122,7 @@ async function sample(
     if (typeof header !== 'object' || header === null)
       throw new NodeBehindError(`does not have block ${end}`, session);
     const seconds = (performance.now() - begunMs) / 1000;
+    for (const log of logs as unknown[]) addWalletsOf(log, events, wallets);
     const eventBlocks = new Set((logs as { blockNumber?: unknown }[]).map(blockOf)).size;
     return { blocks, eventBlocks, events: logs.length, bytes, seconds };
   });

@@ -1,0 +1,24 @@
+import { type StakeEventSpec } from '#libs/chain';
+
+/** Where events name wallets. */
+export type WalletSlots = Pick<StakeEventSpec, 'topic0' | 'account' | 'receiver'>;
+
+/** Adds the wallets that a log names: its last 20 bytes of each field. What is malformed names none. */
+export function addWalletsOf(
+  log: unknown,
+  events: readonly WalletSlots[],
+  wallets: Set<string>,
+): void {
+  const { topics, data } = (log ?? {}) as { readonly topics?: unknown; readonly data?: unknown };
+  if (!Array.isArray(topics) || typeof data !== 'string') return;
+  for (const { topic0, account, receiver } of events) {
+    if (topic0 !== topics[0]) continue;
+    for (const slot of receiver ? [account, receiver] : [account]) {
+      const word: unknown =
+        slot.in === 'topic'
+          ? topics[slot.index]
+          : data.slice(2 + slot.word * 64, 2 + (slot.word + 1) * 64);
+      if (typeof word === 'string') wallets.add(word.slice(-40));
+    }
+  }
+}

@@ -20,7 +20,7 @@ const START = 1_760_000_000;
 const BUSY = 20;
 const EMPTY = 99;
 const FINALITY = 100n;
-const URL_KEY = 'v2-key-nobody-may-see';
+const URL_KEY = 'v2-key-never-to-be-seen';
 
 let chain: TestChain;
 let node: FaultyNode;

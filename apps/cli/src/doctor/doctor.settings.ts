@@ -2,7 +2,6 @@ import { Max, Min } from 'class-validator';
 import {
   address,
   CHAIN_ID_SETTING,
-  commaList,
   FINALITY_SETTING,
   naturalBigInt,
   readSettings,
@@ -23,6 +22,7 @@ import {
   type VerificationSetting,
 } from '#libs/chain';
 import { parsePriceSource, type PriceSource } from '#libs/price';
+import { addresses } from '../plan/plan.settings.js';
 
 /** The variables that a check may need. */
 export type Variable =
@@ -41,10 +41,6 @@ const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
 function privateKey(text: string): string {
   if (!PRIVATE_KEY.test(text)) throw new Error('must be a private key of 64 hex digits');
   return text;
-}
-
-function addresses(text: string): Address[] {
-  return [...new Set(commaList(text).map(address))];
 }
 
 const DATABASE_URL = {

@@ -113,9 +113,8 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
       loop,
       writer,
       prepare: async () => {
-        const { mode } = await prepareIndex({ reader, store, logger, status }, options);
-        verifier.mode = mode;
-        walletCheck.mode = mode;
+        verifier.verification = await prepareIndex({ reader, store, logger, status }, options);
+        walletCheck.mode = verifier.verification.mode;
       },
       status,
       metrics,

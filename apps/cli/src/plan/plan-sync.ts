@@ -51,8 +51,8 @@ export interface PlanOptions {
   readonly onProgress: (said: string) => void;
 }
 
-/** Requests that an indexer has in flight. */
-const AT_ONCE = 4;
+/** Requests that an indexer has in flight: up to 24 of an endpoint that takes them. */
+const AT_ONCE = 16;
 /** Receipts that it asks for in one request. */
 const RECEIPTS_AT_ONCE = 25;
 
@@ -92,6 +92,7 @@ export async function planSync(
     rangeBlocks,
     ...expectedEvents(survey, finalBlocks, tipBlocks),
     totalCalls: reader.hasTotal ? part.contracts.length : 0,
+    comparesPastTotals: verification.comparesPastTotals,
     callsPerWallet: part.contracts.length,
     hasMulticall:
       verification.mode === 'wallets' && (await reader.hasCode(multicallOf(part.chainId))),

@@ -4,7 +4,7 @@ import {
   COMPUTE_UNITS,
   syncCalls,
   unitsFor,
-  type VerificationMode,
+  type Verification,
 } from '#libs/chain';
 import { type BlockRef } from '#libs/domain';
 import { type Logger } from '#libs/platform';
@@ -15,7 +15,7 @@ const WORTH_A_LINE = 1000n;
 export interface MissingBlocks {
   /** The newest indexed block, or the one before the first. */
   readonly head: BlockRef;
-  readonly mode: VerificationMode;
+  readonly verification: Pick<Verification, 'mode' | 'comparesPastTotals'>;
   readonly maxRangeBlocks: number;
   readonly contracts: number;
 }
@@ -26,8 +26,9 @@ export interface MissingBlocks {
  */
 export async function announceSync(
   { reader, logger }: { reader: Pick<ChainReader, 'heads' | 'hasTotal'>; logger: Logger },
-  { head, mode, maxRangeBlocks, contracts }: MissingBlocks,
+  { head, verification, maxRangeBlocks, contracts }: MissingBlocks,
 ): Promise<void> {
+  const { mode, comparesPastTotals } = verification;
   const { latest, finalised } = await reader.heads();
   const blocks = latest.number - head.number;
   if (blocks <= WORTH_A_LINE) return;
@@ -38,6 +39,7 @@ export async function announceSync(
     tipBlocks: Number(blocks - final),
     rangeBlocks: maxRangeBlocks,
     totalCalls: reader.hasTotal ? contracts : 0,
+    comparesPastTotals,
     hasMulticall: true,
     hasOtherEndpoint: false,
   });

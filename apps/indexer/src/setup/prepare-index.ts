@@ -75,7 +75,7 @@ export async function prepareIndex(
   parts.logger[say](verification, `Events are verified by: ${verification.mode}`);
   await announceSync(parts, {
     head,
-    mode: verification.mode,
+    verification,
     maxRangeBlocks: wanted.maxRangeBlocks,
     contracts: wanted.stakeContracts.length,
   });

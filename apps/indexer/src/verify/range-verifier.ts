@@ -11,7 +11,7 @@ import {
   type LogSource,
   otherProvidersThan,
   type RangeAnswer,
-  type VerificationMode,
+  type Verification,
 } from '#libs/chain';
 import { type Logger } from '#libs/platform';
 import { type BlockRange } from '../backfill/range-stream.js';
@@ -47,7 +47,10 @@ const ROUNDS = 5;
 
 export class RangeVerifier {
   /** Set before the first range is read. */
-  mode: VerificationMode = 'headers';
+  verification: Pick<Verification, 'mode' | 'comparesPastTotals'> = {
+    mode: 'headers',
+    comparesPastTotals: true,
+  };
   /** How many more times a range must come out the same. A provider that once contradicted itself is asked once more. */
   private confirmations = 1;
 
@@ -72,18 +75,22 @@ export class RangeVerifier {
     answer: RangeAnswer,
     { isFinal, signal, doubt, newestTotal }: VouchOptions,
   ): Promise<ReadRange> {
-    const isAskedTwice = this.mode === 'two' || (this.mode === 'wallets' && isFinal);
+    const isAskedTwice =
+      this.verification.mode === 'two' || (this.verification.mode === 'wallets' && isFinal);
     const agreed =
       isAskedTwice && doubt?.by !== 'receipts'
         ? await this.agreed(answer, this.fetchOptions(isFinal, signal))
         : answer;
+    const contractTotal =
+      isFinal && !this.verification.comparesPastTotals
+        ? undefined
+        : (newestTotal ??
+          (await this.parts.reader.stakeTotal(agreed.head, { signal, patienceMs: Infinity })));
     return {
       answer: agreed,
       delta: deltaOf(agreed),
-      contractTotal:
-        newestTotal ??
-        (await this.parts.reader.stakeTotal(agreed.head, { signal, patienceMs: Infinity })),
-      isConfirmed: this.mode === 'two' || this.mode === 'headers',
+      contractTotal,
+      isConfirmed: this.verification.mode === 'two' || this.verification.mode === 'headers',
       apart: doubt !== undefined,
       bytes: agreed.bytes,
     };
@@ -111,7 +118,7 @@ export class RangeVerifier {
 
   /** How blocks are asked for in the mode in force. */
   fetchOptions(isFinal: boolean, signal: AbortSignal): FetchOptions {
-    const { mode } = this;
+    const { mode } = this.verification;
     return {
       headers: isFinal && mode !== 'headers' ? 'events' : 'all',
       recount: mode === 'headers' || (mode === 'wallets' && !isFinal),
@@ -133,7 +140,7 @@ export class RangeVerifier {
         if (agreeing >= this.confirmations) return answer;
         continue;
       }
-      if (this.mode === 'wallets') this.confirmations = 2;
+      if (this.verification.mode === 'wallets') this.confirmations = 2;
       agreeing = 0;
       logger.warn(
         { fromBlock: answer.from, toBlock: answer.to, blocks: differing.length, round },
@@ -142,7 +149,12 @@ export class RangeVerifier {
       answer = await source.fetch(answer, options);
     }
     for (const block of differing) {
-      answer = await settleBlock(this.parts, { answer, block, mode: this.mode, options });
+      answer = await settleBlock(this.parts, {
+        answer,
+        block,
+        mode: this.verification.mode,
+        options,
+      });
     }
     return answer;
   }
@@ -150,7 +162,7 @@ export class RangeVerifier {
   /** Endpoints whose word would not count as a second one. */
   private notAgain({ endpoint }: RangeAnswer): readonly string[] {
     const { endpoints } = this.parts.source;
-    if (this.mode === 'two') {
+    if (this.verification.mode === 'two') {
       const others = otherProvidersThan(endpoint, endpoints);
       return endpoints.filter((name) => !others.includes(name));
     }

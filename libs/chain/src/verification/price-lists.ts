@@ -2,6 +2,7 @@
  * What providers count for a call. Facts of their public pages, read from stored copies that may be older than what they charge now:
  * they compare modes and ranges, and are no invoice.
  */
+import { computeUnitsOf } from '../rpc/compute-units.js';
 import { type SyncMethod } from './sync-cost.js';
 
 export interface PriceList {
@@ -12,15 +13,15 @@ export interface PriceList {
   readonly source: string;
 }
 
-/** The figures of an earlier list of Alchemy's, in which budgets of RPC_URLS and docs/operating/chains.md are counted. */
+/** In which budgets of RPC_URLS, the metrics and docs/operating/chains.md are counted. */
 export const COMPUTE_UNITS: PriceList = {
   name: 'compute units',
   unit: 'CU',
   perCall: {
-    eth_getLogs: 75,
-    eth_getBlockByNumber: 16,
-    eth_call: 26,
-    eth_getBlockReceipts: 20,
+    eth_getLogs: computeUnitsOf('eth_getLogs'),
+    eth_getBlockByNumber: computeUnitsOf('eth_getBlockByNumber'),
+    eth_call: computeUnitsOf('eth_call'),
+    eth_getBlockReceipts: computeUnitsOf('eth_getBlockReceipts'),
   },
   source: 'https://docs.alchemyapi.io/documentation/compute-units',
 };

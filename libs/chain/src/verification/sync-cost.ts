@@ -33,6 +33,8 @@ export interface SyncFacts {
   readonly tipEventBlocks?: number;
   /** Calls for one reading of the contracts' total: one for each contract; 0 where there is no total. */
   readonly totalCalls: number;
+  /** False where the total is compared above the newest final block only. Default: true. */
+  readonly comparesPastTotals?: boolean;
   /** Wallets to be compared at the end; in the mode `wallets` only. */
   readonly wallets?: number;
   /** Calls for the balance of one wallet: one for each contract. */
@@ -49,6 +51,7 @@ export function syncCalls(facts: SyncFacts): SyncCalls {
   const tip = rangesOf(facts.tipBlocks, facts);
   const finalEvents = Math.min(facts.finalEventBlocks ?? 0, facts.finalBlocks);
   const tipEvents = Math.min(facts.tipEventBlocks ?? 0, facts.tipBlocks);
+  const totals = tip + (facts.comparesPastTotals === false ? 0 : final);
   const isEveryHeader = mode === 'headers';
   // Asked a second time: by another provider in the whole range, or by any in what is final.
   const again = mode === 'two' ? final + tip : mode === 'wallets' ? final : 0;
@@ -59,7 +62,7 @@ export function syncCalls(facts: SyncFacts): SyncCalls {
     eth_getLogs: final + tip + again + (hasOtherEndpoint ? secondLooks : 0),
     eth_getBlockByNumber:
       (isEveryHeader ? facts.finalBlocks : final + finalEvents) + facts.tipBlocks + again,
-    eth_call: (final + tip) * facts.totalCalls + (mode === 'wallets' ? walletCalls(facts) : 0),
+    eth_call: totals * facts.totalCalls + (mode === 'wallets' ? walletCalls(facts) : 0),
     eth_getBlockReceipts: hasOtherEndpoint ? 0 : secondLooks,
   };
 }

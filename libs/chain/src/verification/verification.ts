@@ -33,6 +33,8 @@ export interface Verification {
   readonly reason: string;
   /** What can be wrong and is not found by it. */
   readonly cannotFind: string;
+  /** The contract's total is compared at past blocks too, in whatever mode; else only above the newest final one. */
+  readonly comparesPastTotals: boolean;
 }
 
 const CANNOT_FIND: Readonly<Record<VerificationMode, string>> = {
@@ -58,7 +60,12 @@ export function chooseVerification(
     throw new PermanentError('VERIFICATION_IMPOSSIBLE', `STAKE_VERIFICATION=${mode}: ${lack}`);
   }
   const reason = setting === 'auto' ? reasonFor(mode, offer) : `STAKE_VERIFICATION=${mode} is set.`;
-  return { mode, reason, cannotFind: CANNOT_FIND[mode] };
+  return {
+    mode,
+    reason,
+    cannotFind: CANNOT_FIND[mode],
+    comparesPastTotals: offer.total === 'history',
+  };
 }
 
 function bestOf({ total, balances, providers }: VerificationOffer): VerificationMode {

@@ -1,7 +1,14 @@
 /** Events that a provider leaves out, in each of the modes of STAKE_VERIFICATION: the index is right, or it is not ready and says why. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type VerificationMode } from '#libs/chain';
-import { type Fault, type FaultyNode, type NodeCall, startFaultyNode } from '#libs/testing';
+import {
+  aWallet,
+  type Fault,
+  type FaultyNode,
+  type NodeCall,
+  stake,
+  startFaultyNode,
+} from '#libs/testing';
 import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
@@ -144,10 +151,7 @@ describe('one wallet’s event left out by the only endpoint, receipts too', () 
     const [node] = nodes as [FaultyNode];
     const block = await blockWith(3, 20);
     const known = await Promise.all(['latest', `0x${(BLOCKS + 3 - 40).toString(16)}`].map(hashOf));
-    const isPast = ([call]: readonly NodeCall[]): boolean => {
-      const when = call?.params[1] as { blockHash?: string } | string | undefined;
-      return typeof when === 'object' && !known.includes(when.blockHash);
-    };
+    const isPast = ([call]: readonly NodeCall[]): boolean => isAtOtherThan(known, call);
     node.fault = [
       { kind: 'drop-one-log', block, times: 2 },
       { kind: 'pruned', when: isPast },
@@ -159,6 +163,33 @@ describe('one wallet’s event left out by the only endpoint, receipts too', () 
       expect.stringContaining('A wallet’s balance is not what the contract says'),
     );
   });
+
+  it('shows in the total of recent blocks where it is all that a wallet ever did', async () => {
+    const [node] = nodes as [FaultyNode];
+    const { player } = suite.chain;
+    const { seconds } = history.save();
+    await player.play([{ seconds, transactions: [stake(aWallet(0x77), 5n)] }]);
+    const block = await player.head();
+    await player.play(history.blocks(50));
+    const newest = await hashOf('latest');
+    const finalised = await hashOf(`0x${(BLOCKS + 3 + 51 - 40).toString(16)}`);
+    node.fault = [
+      { kind: 'drop-block-logs', block },
+      { kind: 'pruned', when: ([call]) => isAtOtherThan([newest, finalised], call) },
+    ];
+    const running = await suite.start({ urls: [node.url], finality: FINALITY });
+    await running.until('halted', ({ phase }) => phase === 'halted');
+    expect(running.status.verification).toMatchObject({ mode: 'wallets' });
+    expect(running.status.synced).toBe(false);
+    expect(running.status.trouble).toMatch(
+      /the indexed balances add up to \d+ but the contract's total is \d+/,
+    );
+  });
+
+  function isAtOtherThan(known: readonly unknown[], call: NodeCall | undefined): boolean {
+    const when = call?.params[1] as { blockHash?: string } | string | undefined;
+    return typeof when === 'object' && !known.includes(when.blockHash);
+  }
 
   async function hashOf(block: string): Promise<string | undefined> {
     const { rpc } = suite.chain;

@@ -36,20 +36,20 @@ export class RangeApplier {
    * @throws TotalMismatchError, NegativeBalanceError, and what IndexWriter.apply throws
    */
   async apply(read: ReadRange, heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
-    const { reader, writer, doubts, metrics, progress, status } = this.parts;
+    const { reader, verifier, writer, doubts, metrics, progress, status } = this.parts;
     const agreed = await this.agreed(read, heads, signal);
     if (!agreed) return false;
-    const { answer, contractTotal, isConfirmed } = agreed;
-    if (contractTotal === undefined && reader.hasTotal && answer.to > heads.finalised.number)
+    const { answer, contractTotal } = agreed;
+    const isTip = answer.to > heads.finalised.number;
+    if (isTip && contractTotal === undefined && reader.hasTotal && verifier.comparesTotal(false))
       throw new RetryableError(
         'UNVERIFIED_HEAD',
         `No endpoint has the contract's state at block ${answer.to}, so its events cannot be verified`,
       );
     requireFinalisedOnChain(answer, heads);
-    const isVerified = contractTotal !== undefined || isConfirmed;
     const changes = await this.write(answer, {
       finalised: finalisedOf({ ...writer.indexed, head: answer.head }, heads),
-      verifiedNumber: isVerified ? answer.to : undefined,
+      verifiedNumber: verifier.isVouchedFor(agreed) ? answer.to : undefined,
       synced: false,
     });
     if (changes === undefined) return false;
@@ -84,7 +84,7 @@ export class RangeApplier {
     const { answer, contractTotal } = read;
     const { state } = writer;
     if (contractTotal === undefined || contractTotal === state.total + read.delta) return read;
-    const to = await rollBackToVerified(this.parts, state, { answer, contractTotal });
+    const to = await rollBackToVerified(this.parts, state, { ...answer, contractTotal });
     if (to) {
       await this.undo(to, 'repair');
       return undefined;
@@ -93,6 +93,22 @@ export class RangeApplier {
       isFinal: answer.to <= heads.finalised.number,
       signal,
     });
+  }
+
+  /**
+   * The contract's total at the head, once at the end of a first sync: a wallet that is missing altogether shows in nothing else.
+   * @returns false where the index did not agree and was rolled back
+   * @throws TotalMismatchError where all was read again often enough
+   */
+  async agreesInAll(): Promise<boolean> {
+    const { reader, writer } = this.parts;
+    const { state, head } = writer;
+    const contractTotal = await reader.stakeTotal(head);
+    if (contractTotal === undefined || contractTotal === state.total) return true;
+    const shown = { to: head.number, endpoint: reader.endpoints.join(', ') };
+    const to = await rollBackToVerified(this.parts, state, { ...shown, contractTotal });
+    if (to) await this.undo(to, 'repair');
+    return to === undefined;
   }
 
   /** Takes back everything above a block. */

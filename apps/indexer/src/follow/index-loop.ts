@@ -211,7 +211,7 @@ export class IndexLoop {
 
   /** The index is level with the chain: wallets are checked, then it may be called synced. */
   private async settle(heads: ChainHeads): Promise<TurnOutcome> {
-    const { writer, applier, walletCheck, status } = this.parts;
+    const { writer, verifier, applier, walletCheck, status } = this.parts;
     await writer.settled();
     const finalised = finalisedOf(writer.indexed, heads);
     if (finalised?.number !== writer.state.finalised?.number)
@@ -222,11 +222,14 @@ export class IndexLoop {
         await applier.undo(result.to, 'repair');
         return 'more';
       }
+      // Before what the wallets vouch for is noted: the total may lead back to the first block.
+      if (!writer.synced && !(await applier.agreesInAll())) return 'more';
       const { verifiedNumber } = result;
       if (verifiedNumber !== undefined)
         await writer.note({ finalised, verifiedNumber, synced: false });
     }
     if (!writer.synced) await writer.note({ finalised, synced: true });
+    verifier.hasComparedWallets = true;
     if (writer.state.halted) await writer.resume();
     this.progressed(heads);
     status.trouble = undefined;

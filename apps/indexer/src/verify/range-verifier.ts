@@ -51,6 +51,8 @@ export class RangeVerifier {
     mode: 'headers',
     comparesPastTotals: true,
   };
+  /** Every wallet was compared once. */
+  hasComparedWallets = false;
   /** How many more times a range must come out the same. A provider that once contradicted itself is asked once more. */
   private confirmations = 1;
 
@@ -81,11 +83,10 @@ export class RangeVerifier {
       isAskedTwice && doubt?.by !== 'receipts'
         ? await this.agreed(answer, this.fetchOptions(isFinal, signal))
         : answer;
-    const contractTotal =
-      isFinal && !this.verification.comparesPastTotals
-        ? undefined
-        : (newestTotal ??
-          (await this.parts.reader.stakeTotal(agreed.head, { signal, patienceMs: Infinity })));
+    const contractTotal = this.comparesTotal(isFinal)
+      ? (newestTotal ??
+        (await this.parts.reader.stakeTotal(agreed.head, { signal, patienceMs: Infinity })))
+      : undefined;
     return {
       answer: agreed,
       delta: deltaOf(agreed),
@@ -114,6 +115,20 @@ export class RangeVerifier {
       options: this.fetchOptions(isFinal, signal),
     });
     return { ...read, answer, delta: deltaOf(answer) };
+  }
+
+  /**
+   * Whether ranges are held against the contract's total. Where it is known of recent blocks only and wallets are compared, not before
+   * they were: they show where an event is missing, the total only that one is.
+   */
+  comparesTotal(isFinal: boolean): boolean {
+    const { mode, comparesPastTotals } = this.verification;
+    return comparesPastTotals || (!isFinal && (mode !== 'wallets' || this.hasComparedWallets));
+  }
+
+  /** Whether a range that was read is vouched for; in the mode `wallets` that is for their comparison to say. */
+  isVouchedFor({ contractTotal, isConfirmed }: ReadRange): boolean {
+    return this.verification.mode !== 'wallets' && (contractTotal !== undefined || isConfirmed);
   }
 
   /** How blocks are asked for in the mode in force. */

@@ -17,18 +17,21 @@ export interface UnverifiedBaseParts {
   readonly firstBlock: bigint;
 }
 
+/** A range that does not fit the index. */
+type Shown = Pick<RangeAnswer, 'to' | 'endpoint'>;
+
 /** So often the same blocks are read again before the difference is believed. */
 const TRIES = 3;
 
 /**
  * Puts all since the last block that was vouched for in doubt, to be read again.
- * @param answer the range after the head that shows it
+ * @param shown up to which block it is, and by whose word
  * @returns that block, to go back to; undefined where the head itself is vouched for, or the blocks were read again often enough
  */
 export async function doubtSinceVerified(
   { reader, doubts, logger, firstBlock }: UnverifiedBaseParts,
   { head, verifiedNumber }: IndexState,
-  { to: toBlock, endpoint }: RangeAnswer,
+  { to: toBlock, endpoint }: Shown,
 ): Promise<BlockRef | undefined> {
   const verified = verifiedNumber ?? firstBlock - 1n;
   const from = verified + 1n;
@@ -51,16 +54,16 @@ export async function doubtSinceVerified(
 export async function rollBackToVerified(
   parts: UnverifiedBaseParts,
   state: IndexState,
-  { answer, contractTotal }: { readonly answer: RangeAnswer; readonly contractTotal: bigint },
+  shown: Shown & { readonly contractTotal: bigint },
 ): Promise<BlockRef | undefined> {
   if (state.verifiedNumber === state.head.number) return undefined;
   if ((await parts.reader.stakeTotal(state.head)) === state.total) return undefined;
-  const to = await doubtSinceVerified(parts, state, answer);
+  const to = await doubtSinceVerified(parts, state, shown);
   if (to) return to;
   throw new TotalMismatchError({
     block: state.head.number,
     indexed: state.total,
-    contract: contractTotal,
-    endpoint: answer.endpoint,
+    contract: shown.contractTotal,
+    endpoint: shown.endpoint,
   });
 }

@@ -162,10 +162,11 @@ describe('stakeBalances', () => {
       message: 'execution timeout',
     };
     const balances = reader();
-    node.fault = toMultiCall({ ...late, times: 1 });
+    node.fault = toMultiCall(late);
     await expect(balances.stakeBalances(MANY, present)).rejects.toMatchObject({
       failures: [{ code: 'RPC_TIMEOUT' }],
     });
+    node.fault = undefined;
     const before = aggregates().length;
     expect(await balances.stakeBalances(MANY, present)).toEqual(truth);
     expect(aggregates()).toHaveLength(before + 5);

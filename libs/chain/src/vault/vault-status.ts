@@ -1,7 +1,7 @@
 import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
 import { type Address, type BlockRef, type VaultStatus } from '#libs/domain';
 import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
-import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError, StateUnavailableError } from '../errors/rpc.errors.js';
 import { CALLS_AT_ONCE, type PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { type VaultId } from './vault-id.js';
@@ -38,7 +38,8 @@ export async function readVaultStatuses(
       block,
     );
     if (itsToken !== BigInt(token)) {
-      throw new MalformedAnswerError(
+      // At that block it never will: another endpoint may, this one is not asked again.
+      throw new StateUnavailableError(
         `knows no vault of token ${token} at ${vault} in block ${block.number.toString()}`,
         { endpoint },
       );

@@ -1,6 +1,7 @@
 /** What it costs to follow the head of a quiet chain: requests for each new block and endpoint. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProviderStats, REPLAY_SHAPES, slicedShape } from '#libs/devchain';
+import { systemClock } from '#libs/platform';
 import { type BenchServer } from '../support/bench-database.js';
 import { count, fixed, table } from '../support/figures.js';
 import { Progress, say } from '../support/progress.js';
@@ -26,9 +27,13 @@ export async function measureFollow(
     readonly settings: Readonly<Record<string, string>>;
   },
 ): Promise<void> {
-  const shape = slicedShape(REPLAY_SHAPES.sparse, SLICE);
-  const { chain } = new Oracle(shape);
+  const { finalityDepth } = REPLAY_SHAPES.sparse;
   for (const endpoints of [1, 2]) {
+    const sliced = slicedShape(REPLAY_SHAPES.sparse, SLICE);
+    // A live chain: its newest block is of now.
+    const genesisSeconds = Math.floor(systemClock.nowMs() / 1000) - sliced.blocks;
+    const shape = { ...sliced, finalityDepth, blockSeconds: 1, genesisSeconds };
+    const { chain } = new Oracle(shape);
     const logFile = `${folder}/provider.log`;
     const providers = await ProviderProcess.start(shape, { logFile, tracksRepeats: true });
     try {

@@ -108,7 +108,7 @@ describe('plan-sync', () => {
       /^METHOD +CALLS +COMPUTE UNITS +ALCHEMY +INFURA +QUICKNODE$/m,
       /^eth_getLogs +11 +825 +660 +2,805 +220$/m,
       /^all( +[\d,]+){5}$/m,
-      /^time at the rate seen \(\d+ ms a range, four at once\) +\S+/m,
+      /^time at the rate seen \(\d+ ms a range, 16 at once\) +\S+/m,
       /^time at 300 compute units a second +\d+s$/m,
       /^time at 1,000 compute units a second +\d+s$/m,
     ]) {

@@ -19,7 +19,7 @@ import { WalletCheck } from './verify/wallet-check.js';
  * Fetched ahead of the database, as it came; what is kept of it is a tenth as large. All that is there when the database is free
  * goes into one transaction, and large ones are cheaper; see docs/performance.md.
  */
-const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 40 * 1024 * 1024;
 const INITIAL_BLOCKS = 100;
 
 export interface IndexerOptions extends SupervisorOptions, PrepareSettings {

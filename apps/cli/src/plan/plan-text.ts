@@ -67,7 +67,7 @@ function costTable({ calls }: SyncPlan): string {
 
 function times(plan: SyncPlan, { rangeSeconds }: LogSurvey): string {
   const units = unitsFor(plan.calls, COMPUTE_UNITS.perCall);
-  const seen = `at the rate seen (${Math.round(rangeSeconds * 1000)} ms a range, four at once)`;
+  const seen = `at the rate seen (${Math.round(rangeSeconds * 1000)} ms a range, 16 at once)`;
   return fieldLines([
     [`time ${seen}`, duration(plan.secondsAtRateSeen * 1000)],
     ...BUDGETS.map((budget): [string, string] => [

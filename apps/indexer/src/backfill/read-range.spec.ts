@@ -28,6 +28,7 @@ function aRange(from: number, to: number, overrides: Partial<ReadRange> = {}): R
     },
     delta: 5n,
     contractTotal: BigInt(to) * 5n,
+    checkpoints: [{ head: header(to), total: BigInt(to) * 5n }],
     isConfirmed: false,
     apart: false,
     bytes: 10,
@@ -56,6 +57,10 @@ describe('joinRanges', () => {
       },
       delta: 10n,
       contractTotal: 10n,
+      checkpoints: [
+        { head: header(1), total: 5n },
+        { head: header(2), total: 10n },
+      ],
       isConfirmed: false,
       apart: false,
       bytes: 20,

@@ -1,5 +1,11 @@
 import { type RangeAnswer } from '#libs/chain';
 
+/** What the contract says at the end of a block. */
+export interface Checkpoint {
+  readonly head: RangeAnswer['head'];
+  readonly total: bigint;
+}
+
 /** A range as it was read, with what the contract says at its end. */
 export interface ReadRange {
   readonly answer: RangeAnswer;
@@ -7,6 +13,8 @@ export interface ReadRange {
   readonly delta: bigint;
   /** The contract's total at its end. Undefined where no node has the state of that block, or there is no total to ask for. */
   readonly contractTotal: bigint | undefined;
+  /** The contract's totals at the ends of the parts that were joined, ascending; the last is at the range's end where it is known. */
+  readonly checkpoints: readonly Checkpoint[];
   /** Something else than the contract's total vouches for the events: a second provider, or headers and receipts. */
   readonly isConfirmed: boolean;
   /** Read apart from its neighbours, and to stay so. */
@@ -42,6 +50,7 @@ export function joinRanges(earlier: ReadRange, later: ReadRange): ReadRange | un
     },
     delta: earlier.delta + later.delta,
     contractTotal: later.contractTotal,
+    checkpoints: [...earlier.checkpoints, ...later.checkpoints],
     isConfirmed: earlier.isConfirmed && later.isConfirmed,
     apart: false,
     bytes,

@@ -128,7 +128,7 @@ export class IndexLoop {
       {
         head: writer.head,
         tag: finality.kind === 'tag' ? finality.tag : undefined,
-        total: await reader.newestTotal(),
+        total: await reader.totalCalls(),
       },
       verifier.fetchOptions(false, signal),
     );

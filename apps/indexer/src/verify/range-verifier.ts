@@ -18,12 +18,12 @@ import { type BlockRange } from '../backfill/range-stream.js';
 import { type ReadRange } from '../backfill/read-range.js';
 import { type Doubt, type Doubts } from './doubts.js';
 import { mendAnswer } from './mend-answer.js';
-import { deltaOf } from './range-parts.js';
+import { after, deltaOf, together, upTo } from './range-parts.js';
 
 import { settleBlock } from './settle-block.js';
 
 export interface RangeVerifierParts {
-  readonly reader: Pick<ChainReader, 'stakeTotal' | 'headers'>;
+  readonly reader: Pick<ChainReader, 'stakeTotal' | 'totalCalls' | 'headers'>;
   readonly source: Pick<LogSource, 'fetch' | 'compare' | 'endpoints'>;
   readonly doubts: Doubts;
   readonly logger: Logger;
@@ -60,8 +60,9 @@ export class RangeVerifier {
 
   /** @throws AllEndpointsFailedError, RangeTooLargeError, EventsInDoubtError */
   async read(range: BlockRange, { isFinal, signal }: ReadOptions): Promise<ReadRange> {
-    const { source, doubts } = this.parts;
-    const options = this.fetchOptions(isFinal, signal);
+    const { source, reader, doubts } = this.parts;
+    const total = isFinal && this.comparesTotal(true) ? await reader.totalCalls() : undefined;
+    const options = { ...this.fetchOptions(isFinal, signal), total };
     const doubt = doubts.at(range.from);
     const answer = doubt
       ? await this.readAgain(range, doubt, options)
@@ -85,12 +86,14 @@ export class RangeVerifier {
         : answer;
     const contractTotal = this.comparesTotal(isFinal)
       ? (newestTotal ??
+        (isFinal ? agreed.total : undefined) ??
         (await this.parts.reader.stakeTotal(agreed.head, { signal, patienceMs: Infinity })))
       : undefined;
     return {
       answer: agreed,
       delta: deltaOf(agreed),
       contractTotal,
+      checkpoints: contractTotal === undefined ? [] : [{ head: agreed.head, total: contractTotal }],
       isConfirmed: this.verification.mode === 'two' || this.verification.mode === 'headers',
       apart: doubt !== undefined,
       bytes: agreed.bytes,
@@ -107,13 +110,22 @@ export class RangeVerifier {
     before: bigint,
     { isFinal, signal }: ReadOptions,
   ): Promise<ReadRange> {
-    const { contractTotal } = read;
-    if (contractTotal === undefined) return read;
-    const answer = await mendAnswer(this.parts, read.answer, {
-      before,
-      after: contractTotal,
-      options: this.fetchOptions(isFinal, signal),
-    });
+    const options = this.fetchOptions(isFinal, signal);
+    let mended: RangeAnswer | undefined;
+    let rest = read.answer;
+    let total = before;
+    // Only the parts that do not add up are read again.
+    for (const { head, total: end } of read.checkpoints) {
+      const part = upTo(rest, head);
+      const isWhole = total + deltaOf(part) === end;
+      const whole = isWhole
+        ? part
+        : await mendAnswer(this.parts, part, { before: total, after: end, options });
+      mended = mended ? together(mended, whole) : whole;
+      rest = after(rest, head);
+      total = end;
+    }
+    const answer = mended ?? read.answer;
     return { ...read, answer, delta: deltaOf(answer) };
   }
 

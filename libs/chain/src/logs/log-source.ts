@@ -11,6 +11,7 @@ import {
   TransportError,
 } from '../errors/rpc.errors.js';
 import { type StakeEventSpec } from '../events/stake-event.js';
+import { type TotalCalls } from '../reader/total-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { BloomTrust } from './bloom-trust.js';
 import { differingBlocks } from './differing-blocks.js';
@@ -36,6 +37,8 @@ export interface FetchOptions {
    * those with events, which is enough where nothing can be reorganised and something else vouches for the range.
    */
   readonly headers?: 'all' | 'events';
+  /** The contracts' total at the end of the range, asked for by its number in the same request: for final blocks. */
+  readonly total?: TotalCalls | undefined;
   /** Blocks with events are looked at a second time, where nothing else would show that one of several is missing. */
   readonly recount?: boolean;
   /** How long to wait for endpoints that fail for now; see RunOptions. */
@@ -44,7 +47,7 @@ export interface FetchOptions {
 }
 
 type Asked = Required<Pick<FetchOptions, 'avoid' | 'by' | 'headers' | 'recount'>> &
-  Pick<FetchOptions, 'patienceMs' | 'signal'>;
+  Pick<FetchOptions, 'total' | 'patienceMs' | 'signal'>;
 
 const DEFAULTS: Asked = { avoid: [], by: 'logs', headers: 'all', recount: false };
 
@@ -117,11 +120,8 @@ export class LogSource {
         );
         if (headers.length === 0) return { latest, finalised, total, answer: undefined };
         const span = { from: question.head.number + 1n, to: latest.number };
-        const reading = {
-          ...this.reader.read(logs, { session, span, headers }),
-          headers,
-          bytes,
-        };
+        const read = this.reader.read(logs, { session, span, headers });
+        const reading = { ...read, headers, total, bytes };
         await this.verify(session, span, { reading, asked });
         const answer = toRangeAnswer(span, { endpoint: session.endpoint, ...reading });
         return { latest, finalised, total, answer };
@@ -140,7 +140,7 @@ export class LogSource {
     const { avoid = [], patienceMs, signal } = options;
     return this.pool.run(
       async (session) => {
-        const { blocks, headers } = await this.reader.byLogs(session, answer, 'last');
+        const { blocks, headers } = await this.reader.byLogs(session, answer, { headers: 'last' });
         if (headers.at(-1)?.hash !== answer.head.hash) {
           const what = `has another block ${answer.to.toString()} than ${answer.endpoint}`;
           throw new NodeBehindError(what, { endpoint: session.endpoint });
@@ -181,7 +181,7 @@ export class LogSource {
       const reading =
         asked.by === 'receipts'
           ? await this.reader.byReceipts(session, span)
-          : await this.reader.byLogs(session, span, asked.headers);
+          : await this.reader.byLogs(session, span, asked);
       if (asked.by === 'logs') await this.verify(session, span, { reading, asked });
       return toRangeAnswer(span, { endpoint: session.endpoint, ...reading });
     } catch (error) {

@@ -16,6 +16,8 @@ export interface RangeAnswer {
   readonly blocks: readonly BlockDeltas[];
   /** Every block of the range; with `headers: 'events'` those with events and the last. Ascending. */
   readonly headers: readonly BlockRef[];
+  /** The contracts' total at the end of `to`, where it was asked for with the logs and told. */
+  readonly total?: bigint | undefined;
   /** Logs read. */
   readonly events: number;
   /** Bytes of the bodies, decoded. */
@@ -28,6 +30,7 @@ export interface RangeReading {
   /** Ascending; the last is that of `to`. */
   readonly headers: readonly FullHeader[];
   readonly blocks: readonly BlockLogs[];
+  readonly total?: bigint | undefined;
   readonly events: number;
   readonly bytes: number;
 }
@@ -36,7 +39,7 @@ export function toRangeAnswer(
   range: { readonly from: bigint; readonly to: bigint },
   reading: RangeReading,
 ): RangeAnswer {
-  const { endpoint, blocks, events, bytes } = reading;
+  const { endpoint, blocks, total, events, bytes } = reading;
   return {
     ...range,
     endpoint,
@@ -54,6 +57,7 @@ export function toRangeAnswer(
       hash,
       timestampSeconds,
     })),
+    total,
     events,
     bytes,
   };

@@ -1,9 +1,12 @@
 /** Reads the logs of a range and its headers from one endpoint; what they prove together is checked by the log source. */
+import { LRUCache } from 'lru-cache';
+import { type BlockHash } from '#libs/domain';
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
+import { type TotalCalls } from '../reader/total-calls.js';
 import { valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { type FullHeader, parseHeaderOf } from '../shape/header.js';
-import { isRecord, quantity, toQuantity } from '../shape/hex.js';
+import { hash, isRecord, quantity, toQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
 import { requireChain } from './header-chain.js';
 import { type LogFilter } from './log-filter.js';
@@ -21,13 +24,32 @@ export type HeadersOf = 'all' | 'events' | 'last';
 export interface RawReading extends RangeLogs {
   /** Ascending; the last is that of `to`. */
   readonly headers: readonly FullHeader[];
+  /** The contracts' total at the end of the range, where it was asked for and told. */
+  readonly total: bigint | undefined;
   readonly bytes: number;
 }
+
+/** How much is read beside the logs. */
+export interface ReadingOptions {
+  readonly headers: HeadersOf;
+  /** Asked for by the number of the last block: for ranges in which nothing can be reorganised. */
+  readonly total?: TotalCalls | undefined;
+}
+
+/** Headers of final blocks that are kept, for when the same range is asked for again; half a kilobyte each. */
+const KEPT_HEADERS = 20_000;
+/** Where so many of the last range's blocks had events, all headers are asked for at once, and one round trip is saved. */
+const DENSE = 0.95;
+const MOST_AT_ONCE = 500;
 
 /** Receipts of whole blocks are large: no more of them in one answer. */
 const RECEIPTS_AT_ONCE = 25;
 
 export class RangeReader {
+  private readonly kept = new LRUCache<bigint, FullHeader>({ max: KEPT_HEADERS });
+  /** Of the last range: the share of blocks with events. */
+  private density = 0;
+
   constructor(
     private readonly filter: LogFilter,
     private readonly decoder: EventDecoder,
@@ -37,20 +59,34 @@ export class RangeReader {
    * The logs in one request with the header of the last block, which proves that this node has it. With `events` the headers of
    * the blocks with events follow: a log's time is believed only where its block's header has the same.
    */
-  async byLogs(session: RpcSession, span: BlockSpan, headersOf: HeadersOf): Promise<RawReading> {
-    const numbers = headersOf === 'all' ? lastFirst(span) : [span.to];
-    const logsCall = { method: 'eth_getLogs', params: [this.filter.forRange(span.from, span.to)] };
-    const answer = await session.batch([logsCall, ...numbers.map(headerCall)]);
-    const logs = valueOf(answer.results[0]);
-    let headers = readHeaders(numbers, answer.results.slice(1), session.endpoint);
+  async byLogs(
+    session: RpcSession,
+    span: BlockSpan,
+    { headers: headersOf, total }: ReadingOptions,
+  ): Promise<RawReading> {
+    const isAll = headersOf === 'all' || (headersOf === 'events' && this.isDense(span));
+    const numbers = isAll ? lastFirst(span) : [span.to];
+    const answer = await session.batch([
+      { method: 'eth_getLogs', params: [this.filter.forRange(span.from, span.to)] },
+      ...numbers.map(headerCall),
+      ...(total?.at(toQuantity(span.to)) ?? []),
+    ]);
+    const [first, ...others] = answer.results;
+    const logs = valueOf(first);
+    let headers = readHeaders(numbers, others.slice(0, numbers.length), session.endpoint);
     let { bytes } = answer;
-    if (headersOf === 'events') {
+    if (headersOf === 'events' && !isAll) {
       const more = await this.headersOfEvents(session, logs, span);
       headers = [...more.headers, ...headers];
       requireChain(headers, session.endpoint);
       bytes += more.bytes;
     }
-    return { ...this.read(logs, { session, span, headers }), headers, bytes };
+    const read = this.read(logs, { session, span, headers });
+    if (headersOf === 'events') {
+      if (isAll) for (const header of headers) this.kept.set(header.number, header);
+      this.density = read.blocks.length / (Number(span.to - span.from) + 1);
+    }
+    return { ...read, headers, total: total?.sumOf(others.slice(numbers.length)), bytes };
   }
 
   /** The same from the receipts of every block. */
@@ -69,7 +105,8 @@ export class RangeReader {
         logs.push(...ourLogsOfReceipts(valueOf(receipts.results[index]), header, context).ours);
       }
     }
-    return { ...this.read(logs, { session, span, headers }), headers, bytes };
+    const read = this.read(logs, { session, span, headers });
+    return { ...read, headers, total: undefined, bytes };
   }
 
   /** Logs that are here already. @throws MalformedAnswerError, EventMismatchError */
@@ -97,13 +134,31 @@ export class RangeReader {
     logs: unknown,
     span: BlockSpan,
   ): Promise<{ headers: FullHeader[]; bytes: number }> {
-    const numbers = blockNumbersOf(logs, span, session.endpoint).filter(
-      (number) => number !== span.to,
-    );
-    if (numbers.length === 0) return { headers: [], bytes: 0 };
-    const { results, bytes } = await session.batch(numbers.map(headerCall));
-    return { headers: readHeaders(numbers, results, session.endpoint), bytes };
+    const kept: FullHeader[] = [];
+    const missing: bigint[] = [];
+    for (const [number, blockHash] of blocksOf(logs, span, session.endpoint)) {
+      const header = this.kept.get(number);
+      if (header && header.hash === blockHash) kept.push(header);
+      else if (number !== span.to) missing.push(number);
+    }
+    if (missing.length === 0) return { headers: inOrder(kept, span), bytes: 0 };
+    const { results, bytes } = await session.batch(missing.map(headerCall));
+    const headers = readHeaders(missing, results, session.endpoint);
+    for (const header of headers) this.kept.set(header.number, header);
+    return { headers: inOrder([...kept, ...headers], span), bytes };
   }
+
+  /** A range that was read before needs only the headers that are not kept. */
+  private isDense({ from, to }: BlockSpan): boolean {
+    return this.density >= DENSE && to - from < MOST_AT_ONCE && !this.kept.has(from);
+  }
+}
+
+/** Without the last block's, which is read with the logs. */
+function inOrder(headers: readonly FullHeader[], { to }: BlockSpan): FullHeader[] {
+  return headers
+    .filter(({ number }) => number !== to)
+    .sort((a, b) => (a.number < b.number ? -1 : 1));
 }
 
 export function headerCall(number: bigint): RpcCall {
@@ -124,17 +179,27 @@ function lastFirst({ from, to }: BlockSpan): bigint[] {
   return [to, ...Array.from({ length: Number(to - from) }, (_, index) => from + BigInt(index))];
 }
 
-/** The blocks that logs say they are from, each once; everything else about the logs is checked later. */
-function blockNumbersOf(logs: unknown, { from, to }: BlockSpan, endpoint: string): bigint[] {
+/** The numbers and hashes of the blocks that logs say they are from; everything else about the logs is checked later. */
+function blocksOf(
+  logs: unknown,
+  { from, to }: BlockSpan,
+  endpoint: string,
+): Map<bigint, BlockHash | undefined> {
   if (!Array.isArray(logs)) throw new MalformedAnswerError('the logs are not a list', { endpoint });
-  const texts = new Set<unknown>();
-  for (const log of logs as unknown[]) if (isRecord(log)) texts.add(log['blockNumber']);
-  return [...texts].map((text) => {
+  const blocks = new Map<bigint, BlockHash | undefined>();
+  let lastText: unknown;
+  for (const log of logs as unknown[]) {
+    const text = isRecord(log) ? log['blockNumber'] : undefined;
+    if (text === lastText && text !== undefined) continue;
+    lastText = text;
     const number = quantity(text);
-    if (number !== undefined && number >= from && number <= to) return BigInt(number);
-    const what = 'a log lacks a valid blockNumber, or is from outside the range';
-    throw new MalformedAnswerError(what, { endpoint });
-  });
+    if (number === undefined || number < from || number > to) {
+      const what = 'a log lacks a valid blockNumber, or is from outside the range';
+      throw new MalformedAnswerError(what, { endpoint });
+    }
+    blocks.set(BigInt(number), hash((log as Record<string, unknown>)['blockHash']));
+  }
+  return blocks;
 }
 
 /** @returns ascending. @throws NodeBehindError where a block is missing, MalformedAnswerError where they are not one chain */

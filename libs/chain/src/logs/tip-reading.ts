@@ -4,7 +4,7 @@
  */
 import { type BlockRef } from '#libs/domain';
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
-import { type NewestTotal } from '../reader/stake-views.js';
+import { type TotalCalls } from '../reader/total-calls.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { type FullHeader, parseHeader } from '../shape/header.js';
@@ -18,7 +18,7 @@ export interface TipQuestion {
   readonly head: BlockRef;
   /** The tag of the newest final block; undefined where finality is a depth. */
   readonly tag: 'finalized' | 'safe' | undefined;
-  readonly total: NewestTotal | undefined;
+  readonly total: TotalCalls | undefined;
 }
 
 export interface TipReading {
@@ -45,7 +45,11 @@ export async function readTip(
   const { endpoint } = session;
   const logsCall = { method: 'eth_getLogs', params: [filter.from(head.number + 1n)] };
   const blocks = ['latest', ...(tag === undefined ? [] : [tag])];
-  const answer = await session.batch([logsCall, ...blocks.map(tagCall), ...(total?.calls ?? [])]);
+  const answer = await session.batch([
+    logsCall,
+    ...blocks.map(tagCall),
+    ...(total?.at('latest') ?? []),
+  ]);
   const [logs, newest, ...others] = answer.results;
   const latest = headerIn(newest, 'latest', endpoint);
   const reading = {

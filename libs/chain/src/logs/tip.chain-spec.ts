@@ -27,7 +27,7 @@ describe('the tip of the chain', () => {
     const source = new LogSource(pool, { contracts, events: parseStakeEvents('staked-withdrawn') });
     const [head] = await reader.headers([history.range.to - back]);
     if (!head) throw new Error('no such block');
-    const total = await reader.newestTotal();
+    const total = await reader.totalCalls();
     for (const node of history.nodes) node.requests.length = 0;
     return { tip: await source.tip({ head, tag: undefined, total }), head };
   }

@@ -14,12 +14,8 @@ import { decodeText } from './abi-text.js';
 import { type Finality, parseFinality } from './finality.js';
 import { ethCall, wordOf } from './pinned-calls.js';
 
-import {
-  type FigureOptions,
-  type NewestTotal,
-  StakeViews,
-  type StakeViewSettings,
-} from './stake-views.js';
+import { type FigureOptions, StakeViews, type StakeViewSettings } from './stake-views.js';
+import { type TotalCalls } from './total-calls.js';
 
 export interface ChainReaderOptions extends StakeViewSettings {
   /** FINALITY: `finalized` (default), `safe` or `depth:<blocks>`. */
@@ -190,9 +186,9 @@ export class ChainReader {
     return this.views.total(block, options);
   }
 
-  /** @see StakeViews.newestTotal */
-  newestTotal(): Promise<NewestTotal | undefined> {
-    return this.views.newestTotal();
+  /** @see StakeViews.totalCalls */
+  totalCalls(): Promise<TotalCalls | undefined> {
+    return this.views.totalCalls();
   }
 
   /** The wallets' stakes at the end of exactly this block, in their order; undefined as for the total. */

@@ -6,12 +6,12 @@ import {
   MalformedAnswerError,
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
-import { type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { bytes } from '../shape/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, PinnedCalls } from './pinned-calls.js';
 import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.js';
+import { type TotalCalls } from './total-calls.js';
 import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
 
 export interface StakeViewSettings {
@@ -32,13 +32,6 @@ export interface FigureOptions {
   /** How long to wait for endpoints that fail for now; see RunOptions. */
   readonly patienceMs?: number;
   readonly signal?: AbortSignal;
-}
-
-/** The contracts' total at a node's newest block, as a part of a larger request. */
-export interface NewestTotal {
-  readonly calls: readonly RpcCall[];
-  /** @returns undefined where one of the answers is none */
-  sumOf(results: readonly RpcResult[]): bigint | undefined;
 }
 
 /** What is tried of each contract where nothing is set. */
@@ -106,12 +99,13 @@ export class StakeViews {
     return total;
   }
 
-  /** The calls for the total at a node's newest block, to share a request with others; undefined where there is no total. */
-  async newestTotal(): Promise<NewestTotal | undefined> {
+  /** The calls for the total, to share a request with others; undefined where there is no total. */
+  async totalCalls(): Promise<TotalCalls | undefined> {
     const views = await this.totals.views();
     if (!views) return undefined;
     return {
-      calls: views.map(({ to, view }) => ethCall({ to, data: view.calldata(NO_WALLET) }, 'latest')),
+      at: (block) =>
+        views.map(({ to, view }) => ethCall({ to, data: view.calldata(NO_WALLET) }, block)),
       sumOf: (results) => {
         const values = results.map((result, index) => {
           const answer = result.ok ? bytes(result.value) : undefined;

@@ -44,6 +44,8 @@ const TRIES_IN_PLACE = 2;
 const LONGEST_WAIT_IN_PLACE_MS = 2_000;
 /** The first wait is shorter by so much where failures are rare. */
 const LUCK_DIVISOR = 5;
+/** Calls of a batch that a provider with a budget would refuse again. */
+const LARGE_BATCH = 20;
 const LONGEST_BACKOFF_MS = 15_000;
 /** Failures in a row that the size of the question may explain. */
 const SIZE_FAILURES = 3;
@@ -162,7 +164,8 @@ export class RpcQuestion {
       throw error;
     }
     const askedMs = error instanceof RateLimitedError ? (error.retryAfterMs ?? 0) : 0;
-    const isLuck = attempt === 1 && endpoint.delivery.failsRarely;
+    const isSmall = failure.calls.length < LARGE_BATCH;
+    const isLuck = attempt === 1 && isSmall && endpoint.delivery.failsRarely;
     const ownMs = askedMs > 0 ? askedMs : this.backoffMs(attempt) / (isLuck ? LUCK_DIVISOR : 1);
     const waitMs = Math.max(ownMs, endpoint.asideMs(this.nowMs));
     if (this.hasOther(endpoint)) {

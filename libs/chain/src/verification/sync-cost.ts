@@ -7,7 +7,7 @@ import { MULTICALL_SIZE } from '../reader/multicall.js';
 import { type VerificationMode } from './verification.js';
 
 /** Bytes of one answer to aim at: large enough to be worth a round trip, small enough to parse without a pause. */
-export const ANSWER_BYTES = 4 * 1024 * 1024;
+export const ANSWER_BYTES = 3 * 1024 * 1024;
 
 /** The methods that a sync is made of. */
 export const SYNC_METHODS = [

@@ -100,8 +100,8 @@ export class ReplayChain {
 
   /** Strictly greater with every block, and not in even steps. */
   secondsOf(number: number): number {
-    const { blockSeconds } = this.shape;
-    return GENESIS_SECONDS + number * blockSeconds + (mix32(number) % blockSeconds);
+    const { blockSeconds, genesisSeconds = GENESIS_SECONDS } = this.shape;
+    return genesisSeconds + number * blockSeconds + (mix32(number) % blockSeconds);
   }
 
   transactionHash(number: number, index: number): string {

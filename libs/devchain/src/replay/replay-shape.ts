@@ -16,6 +16,8 @@ export interface ReplayShape {
   readonly pools: number;
   /** On average; the time grows with every block. */
   readonly blockSeconds: number;
+  /** When block 0 was made, Unix seconds; default: a day in the past. */
+  readonly genesisSeconds?: number;
   /** Logs carry `blockTimestamp`, as geth sends them since 1.16. */
   readonly logTimestamps: boolean;
   /** Multicall3 is deployed at its usual address. */

@@ -1,7 +1,26 @@
 /** An address where nobody answers until it is opened; from then on a node of one's choice does. Counts as a test file. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePort } from '#libs/devprocess';
+
+/** The system gives no port of these to a connection meanwhile, as it may with one that was free a moment ago. */
+const QUIET_PORTS = { from: 20_000, count: 12_000 };
+const TRIES = 20;
+
+/** A loopback port that nothing listens on. */
+async function quietPort(): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const port = QUIET_PORTS.from + Math.floor(Math.random() * QUIET_PORTS.count);
+    const probe = createServer().listen(port, '127.0.0.1');
+    // Rejects where the port is taken.
+    const isFree = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    );
+    probe.close();
+    if (isFree) return port;
+  }
+  throw new Error('no free port was found');
+}
 
 export class Gate {
   private readonly sockets = new Set<Socket>();
@@ -10,7 +29,7 @@ export class Gate {
   private constructor(private readonly port: number) {}
 
   static async closed(): Promise<Gate> {
-    return new Gate(await freePort());
+    return new Gate(await quietPort());
   }
 
   get url(): string {

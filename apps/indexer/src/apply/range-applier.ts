@@ -89,10 +89,7 @@ export class RangeApplier {
       await this.undo(to, 'repair');
       return undefined;
     }
-    return verifier.mend(read, state.total, {
-      isFinal: answer.to <= heads.finalised.number,
-      signal,
-    });
+    return verifier.mend(read, state.total, { final: heads.finalised.number, signal });
   }
 
   /**

@@ -35,6 +35,12 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
 }
 
+export interface MendOptions {
+  /** The newest final block. */
+  readonly final: bigint;
+  readonly signal: AbortSignal;
+}
+
 export interface VouchOptions extends ReadOptions {
   /** Why the range was read in another way than others. */
   readonly doubt?: Doubt | undefined;
@@ -105,12 +111,7 @@ export class RangeVerifier {
    * @param before the contract's total at the end of the block before the range
    * @throws TotalMismatchError where every way gave the same
    */
-  async mend(
-    read: ReadRange,
-    before: bigint,
-    { isFinal, signal }: ReadOptions,
-  ): Promise<ReadRange> {
-    const options = this.fetchOptions(isFinal, signal);
+  async mend(read: ReadRange, before: bigint, { final, signal }: MendOptions): Promise<ReadRange> {
     let mended: RangeAnswer | undefined;
     let rest = read.answer;
     let total = before;
@@ -118,6 +119,8 @@ export class RangeVerifier {
     for (const { head, total: end } of read.checkpoints) {
       const part = upTo(rest, head);
       const isWhole = total + deltaOf(part) === end;
+      // A joined range may hold final blocks and newer ones.
+      const options = this.fetchOptions(part.to <= final, signal);
       const whole = isWhole
         ? part
         : await mendAnswer(this.parts, part, { before: total, after: end, options });

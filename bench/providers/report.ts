@@ -28,7 +28,7 @@ export function printTable(rounds: readonly Round[]): void {
         'x',
       ],
       ...['getLogs', 'headers', 'eth_call', 'receipts', 'refused', 'requests', 'in flight'],
-      ...['floor CU', 'CU', 'x', 'peak MiB', 'result'],
+      ...['floor CU', 'CU', 'x', 'CPU s', 'peak MiB', 'result'],
     ],
     rounds.map(row),
   );
@@ -59,6 +59,7 @@ function row(round: Round): string[] {
     count(floorBill.computeUnits),
     count(bill.computeUnits),
     ratio(bill.computeUnits, floorBill.computeUnits),
+    fixed(indexer.cpuSeconds, 1),
     count(indexer.peakMebibytes),
     verdict,
   ];

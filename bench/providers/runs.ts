@@ -30,6 +30,7 @@ export interface IndexerRun extends TimedRun {
   readonly head: number;
   readonly reason: string;
   readonly peakMebibytes: number;
+  readonly cpuSeconds: number;
 }
 
 const POLL_MS = 50;
@@ -151,14 +152,16 @@ async function untilSynced(
 ): Promise<IndexerRun> {
   const progress = new Progress('indexer', chain.head);
   let peakMebibytes = 0;
+  let cpuSeconds = 0;
   let state: State = { head: 0, halted: null, synced: false };
   let haltedAtMs: number | undefined;
   for (;;) {
     const seconds = secondsSince(program);
-    const run = { startedAtMs: program.startedAtMs, seconds, peakMebibytes };
+    const run = { startedAtMs: program.startedAtMs, seconds, peakMebibytes, cpuSeconds };
     if (program.hasEnded)
       return { ...run, head: state.head, outcome: 'stopped', reason: lastLine(program.tail()) };
     peakMebibytes = program.peakMebibytes() ?? peakMebibytes;
+    cpuSeconds = program.cpuSeconds();
     state = await readState(client);
     const { head } = state;
     if (state.synced && head >= chain.head) return { ...run, head, outcome: 'synced', reason: '' };

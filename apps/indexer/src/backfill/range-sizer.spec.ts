@@ -7,7 +7,7 @@ const options = { targetBytes: 1000, maxBlocks: 1000, initialBlocks: 100 };
 /** Asks for `ranges` ranges of a provider that takes up to `limit` blocks. @returns the sizes asked for */
 function ask(sizer: RangeSizer, limit: number, ranges: number): number[] {
   return Array.from({ length: ranges }, () => {
-    const { size } = sizer;
+    const size = sizer.next();
     if (size > limit) sizer.refused(size);
     else sizer.succeeded(size, 1);
     return size;
@@ -96,6 +96,18 @@ describe('RangeSizer', () => {
     expect(served / (500 * sizes.length)).toBeGreaterThan(0.97);
   });
 
+  it('tries more with one range at a time', () => {
+    const sizer = new RangeSizer({ ...options, initialBlocks: 1000 });
+    ask(sizer, 500, 12);
+    let size = sizer.next();
+    for (let tries = 0; size <= 500 && tries < 100; tries++) {
+      sizer.succeeded(size, 1);
+      size = sizer.next();
+    }
+    expect(size).toBeGreaterThan(500);
+    expect(sizer.next()).toBeLessThanOrEqual(500);
+  });
+
   it('is back at the full size soon after a limit is lifted', () => {
     const sizer = new RangeSizer({ ...options, initialBlocks: 1000 });
     ask(sizer, 100, 12);
@@ -112,7 +124,7 @@ describe('RangeSizer', () => {
         (steps) => {
           const sizer = new RangeSizer(options);
           for (const { refused, bytes, proposed } of steps) {
-            const { size } = sizer;
+            const size = sizer.next();
             if (refused) expect(sizer.refused(size, proposed)).toBeLessThan(Math.max(2, size));
             else sizer.succeeded(size, bytes);
             expect(sizer.size).toBeGreaterThanOrEqual(1);

@@ -27,17 +27,25 @@ export class RangeSizer {
   private refusedBlocks = Infinity;
   private patience = FIRST_PATIENCE;
   private successes = 0;
-  /** The smallest range that was refused is being tried again. */
-  private isProbing = false;
+  /** The smallest range that was refused is to be tried again. */
+  private isProbeDue = false;
   private bytesPerBlock = 0;
 
   constructor(private readonly options: RangeSizerOptions) {
     this.blocks = Math.min(options.initialBlocks, options.maxBlocks);
   }
 
-  /** Blocks to ask for next, at least 1. */
+  /** Blocks that fit as far as is known, at least 1. */
   get size(): number {
     return this.blocks;
+  }
+
+  /** Blocks to ask for next: mostly `size`. One range now and then tries what was refused; those beside it do not. */
+  next(): number {
+    if (!this.isProbeDue) return this.blocks;
+    this.isProbeDue = false;
+    this.successes = 0;
+    return Math.min(this.options.maxBlocks, this.refusedBlocks);
   }
 
   /** Bytes that the next answer will have, as far as the last ones tell. */
@@ -53,12 +61,13 @@ export class RangeSizer {
     this.bytesPerBlock = (this.bytesPerBlock + bytes / blocks) / (this.bytesPerBlock === 0 ? 1 : 2);
     this.accepted = Math.max(this.accepted, blocks);
     if (blocks >= this.refusedBlocks) this.forgetRefusal();
-    else if (this.isLimitKnown) this.isProbing = ++this.successes >= this.patience;
     const fitting = (blocks * this.options.targetBytes) / Math.max(1, bytes);
     this.blocks = clamp(
       Math.min(Math.max(fitting, this.blocks / 2), this.blocks * 2),
       this.ceiling,
     );
+    const isAtLimit = this.isLimitKnown && this.blocks >= Math.floor(this.ceiling);
+    if (isAtLimit && ++this.successes >= this.patience) this.isProbeDue = true;
   }
 
   /**
@@ -68,8 +77,9 @@ export class RangeSizer {
    */
   refused(blocks: number, proposedBlocks?: number): number {
     this.successes = 0;
-    if (this.isProbing) this.patience = Math.min(LONGEST_PATIENCE, this.patience * 2);
-    this.isProbing = false;
+    if (this.isLimitKnown && blocks === this.refusedBlocks)
+      this.patience = Math.min(LONGEST_PATIENCE, this.patience * 2);
+    this.isProbeDue = false;
     this.refusedBlocks = Math.min(this.refusedBlocks, blocks);
     // What came in before is refused now: the limit has changed, or is of another kind.
     if (this.accepted >= this.refusedBlocks) this.accepted = 0;
@@ -93,7 +103,6 @@ export class RangeSizer {
   private get ceiling(): number {
     const { maxBlocks } = this.options;
     if (this.refusedBlocks === Infinity) return maxBlocks;
-    if (this.isProbing) return Math.min(maxBlocks, this.refusedBlocks);
     if (this.accepted === 0) return Math.min(maxBlocks, this.refusedBlocks / 2);
     if (this.isLimitKnown) return Math.min(maxBlocks, this.accepted);
     const round = ROUND.findLast((size) => size > this.accepted && size < this.refusedBlocks);
@@ -104,7 +113,7 @@ export class RangeSizer {
     this.refusedBlocks = Infinity;
     this.successes = 0;
     this.patience = FIRST_PATIENCE;
-    this.isProbing = false;
+    this.isProbeDue = false;
   }
 }
 

@@ -71,17 +71,23 @@ export async function* streamRanges<T extends { readonly bytes: number }>(
     );
   };
 
-  /** What is in flight takes several times its bytes while it is parsed, so heavy answers are fetched a few at a time. */
+  /** Answers in flight take half of what may be fetched ahead at most; a slow line needs several, however heavy they are. */
   const flights = (): number => {
-    const expected = Math.max(1, options.sizer.expectedBytes);
-    const fitting = Math.floor(options.maxBufferedBytes / (expected * SLOTS_PER_REQUEST));
+    const fitting = Math.floor(
+      options.maxBufferedBytes / 2 / Math.max(1, options.sizer.expectedBytes),
+    );
     return Math.max(1, Math.min(options.concurrency(), Math.max(2, fitting)));
   };
 
   const nextSlot = (): Slot<T> | undefined => {
-    const waiting = slots.find((slot) => slot.state === 'waiting');
-    if (waiting || planned > range.to || slots.length >= flights() * SLOTS_PER_REQUEST)
+    const place = slots.findIndex((slot) => slot.state === 'waiting');
+    const waiting = slots[place];
+    if (waiting) {
+      const rest = restBeyond(waiting, options.sizer.size);
+      if (rest) slots.splice(place + 1, 0, rest);
       return waiting;
+    }
+    if (planned > range.to || slots.length >= flights() * SLOTS_PER_REQUEST) return undefined;
     const slot: Slot<T> = { range: plan(planned, range.to, options), state: 'waiting' };
     planned = slot.range.to + 1n;
     slots.push(slot);
@@ -149,17 +155,24 @@ function narrowed<T>(slot: Slot<T>, error: unknown, sizer: RangeSizer): Slot<T> 
     slot.error = error;
     return undefined;
   }
-  const { from, to } = slot.range;
+  const { from } = slot.range;
   const proposed =
     error.proposedTo === undefined ? undefined : Number(error.proposedTo - from + 1n);
-  const cut = from + BigInt(sizer.refused(blocks, proposed)) - 1n;
-  slot.range = { from, to: cut };
   slot.state = 'waiting';
+  return restBeyond(slot, sizer.refused(blocks, proposed));
+}
+
+/** Cuts a slot to its first blocks. @returns a slot of the others, where there are any */
+function restBeyond<T>(slot: Slot<T>, blocks: number): Slot<T> | undefined {
+  const { from, to } = slot.range;
+  const cut = from + BigInt(blocks) - 1n;
+  if (cut >= to) return undefined;
+  slot.range = { from, to: cut };
   return { range: { from: cut + 1n, to }, state: 'waiting' };
 }
 
 function plan<T>(from: bigint, last: bigint, options: RangeStreamOptions<T>): BlockRange {
-  const wanted = from + BigInt(options.sizer.size) - 1n;
+  const wanted = from + BigInt(options.sizer.next()) - 1n;
   const range = { from, to: wanted < last ? wanted : last };
   return options.cut?.(range) ?? range;
 }

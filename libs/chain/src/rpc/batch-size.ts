@@ -5,6 +5,8 @@ import { type Throttle } from './throttle.js';
 
 /** Calls in one batch to begin with: what geth, Alchemy and Ankr take. */
 const FIRST_LIMIT = 1000;
+/** Calls at risk in the first request: a provider with a small budget refuses a large batch whole. */
+const FIRST_RISK = 25;
 /** Limits seen in the field, tried one after the other where a node does not name its own. */
 const STEPS = [500, 100, 50, 20, 10, 5, 3, 2];
 /** A refused batch of many calls comes back in parts; smaller ones say nothing about size. */
@@ -16,7 +18,7 @@ const SMALLEST = 2;
 export class BatchSize {
   private limit = FIRST_LIMIT;
   /** A refused batch is refused with all its calls: less is risked until some were answered. */
-  private risked = FIRST_LIMIT;
+  private risked = FIRST_RISK;
 
   constructor(
     private readonly endpoint: string,

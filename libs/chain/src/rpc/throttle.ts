@@ -48,6 +48,10 @@ const NOISE_WEIGHT = 0.03;
 const MOST_NOISE = 0.15;
 /** From the second second after a change until then the noise is measured, and the rate does not rise. */
 const NOISE_UNTIL_MS = 2_000;
+/** A limit that was found where it was before is probed less often, each time half as often, down to this. */
+const LONGEST_HOLD_MS = 8_000;
+const SAME_LIMIT = 0.2;
+const HARD_NOISE = 0.01;
 /** With more than this, beyond the noise, the rate does not rise. */
 const HOLD = 0.04;
 const BELOW_GOODPUT = 0.95;
@@ -76,6 +80,9 @@ export class Throttle {
   private readonly recent: RecentOutcomes;
   private pausedUntilMs = 0;
   private noise = 0;
+  /** How long the rate does not rise after it was lowered. */
+  private holdMs = NOISE_UNTIL_MS;
+  private lastLimit = 0;
   private lastRiseMs = 0;
   private lastBindingMs = 0;
   private busyUntilMs = 0;
@@ -160,6 +167,11 @@ export class Throttle {
     return Math.floor(this.window);
   }
 
+  /** An endpoint that refused nothing below its limit says at once where that is. */
+  private get tooManyProbing(): typeof TOO_MANY_PROBING {
+    return this.noise < HARD_NOISE ? { atLeast: 1, share: 0 } : TOO_MANY_PROBING;
+  }
+
   /** For everyone, where nearly everything was refused; else only the refused request itself waits. */
   private pause({ retryAfterMs = 0 }: ThrottledOutcome, nowMs: number): void {
     const { requests, refused } = this.recent.allSums(nowMs);
@@ -171,7 +183,7 @@ export class Throttle {
     const { requests, refused, refusals, overloads } = this.recent.sums(nowMs);
     const isSettled = nowMs - this.recent.sinceMarkMs >= SHORTEST_SPAN_MS;
     const isProbing = this.rate !== undefined && !this.rateIsGuess;
-    const { atLeast, share } = isProbing ? TOO_MANY_PROBING : TOO_MANY;
+    const { atLeast, share } = isProbing ? this.tooManyProbing : TOO_MANY;
     const mostRefused = share + (isProbing ? this.noise : 0);
     const refusedShare = refused / requests;
     const isLimited =
@@ -194,6 +206,10 @@ export class Throttle {
     const { perSecond: goodput, spanMs } = this.recent.goodput(nowMs);
     // Where nothing at all was answered, the requests themselves may be too heavy.
     const perSecond = goodput > 0 ? goodput * BELOW_GOODPUT : this.heaviestRefused / 2;
+    const isSame = Math.abs(perSecond - this.lastLimit) < SAME_LIMIT * this.lastLimit;
+    const isHard = isSame && this.noise < HARD_NOISE;
+    this.holdMs = isHard ? Math.min(LONGEST_HOLD_MS, this.holdMs * 2) : NOISE_UNTIL_MS;
+    this.lastLimit = perSecond;
     this.rateIsGuess = spanMs < SHORTEST_SPAN_MS;
     this.rate = new TokenBucket(Math.max(LOWEST_RATE, perSecond), RATE_BURST_SECONDS, nowMs);
     this.everTooMany = true;
@@ -217,7 +233,7 @@ export class Throttle {
     const { refused, requests } = this.recent.sums(nowMs);
     const share = refused / requests;
     if (this.rateIsGuess ? share >= TOO_MANY.share : share - this.noise > HOLD) return;
-    const wellMs = nowMs - this.recent.sinceMarkMs - NOISE_UNTIL_MS;
+    const wellMs = nowMs - this.recent.sinceMarkMs - this.holdMs;
     if (wellMs < 0 && !this.rateIsGuess) return;
     const probing = RISE_PER_SECOND * 2 ** Math.floor(wellMs / DOUBLES_EVERY_MS);
     const perSecond = this.rateIsGuess ? FASTEST_RISE : Math.min(FASTEST_RISE, probing);

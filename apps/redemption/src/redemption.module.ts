@@ -163,7 +163,7 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
     { provide: PointsService, useValue: new PointsService({ store, caller, clock }) },
     {
       provide: RedemptionPresenter,
-      useValue: new RedemptionPresenter(directory, payouts, logger),
+      useValue: new RedemptionPresenter(directory, payouts, logger, clock),
     },
   ];
 }

@@ -18,7 +18,7 @@ import { StackLock } from './data/stack-lock.js';
 import { canRedeem } from './parts/start-chain.js';
 import { Screen } from './screen/screen.js';
 import { startedByNpm } from './services/environment.js';
-import { demandPort } from './services/ports.js';
+import { demandPorts } from './services/ports.js';
 import { StackSettings } from './stack.env.js';
 import { StackError } from './stack.error.js';
 import { startStack } from './stack.js';
@@ -56,12 +56,12 @@ async function main(): Promise<void> {
   releaseLock = () => lock.release();
   const waitMs = lock.tookOver ? LEFTOVER_WAIT_MS : 0;
   if (lock.tookOver) screen.step('stack', 'the last one did not end by itself; takes over from it');
-  await demandPort(settings.apiPort, { variable: 'API_PORT', waitMs });
-  await demandPort(settings.indexerPort, { variable: 'INDEXER_PORT', waitMs });
-  if (canRedeem(settings)) {
-    await demandPort(settings.redemptionPort, { variable: 'REDEMPTION_PORT', waitMs });
-    await demandPort(settings.partnerPort, { variable: 'PARTNER_PORT', waitMs });
-  }
+  const ports = { API_PORT: settings.apiPort, INDEXER_PORT: settings.indexerPort };
+  const forRedeeming = {
+    REDEMPTION_PORT: settings.redemptionPort,
+    PARTNER_PORT: settings.partnerPort,
+  };
+  await demandPorts({ ...ports, ...(canRedeem(settings) && forRedeeming) }, waitMs);
   if (fresh) await forget(settings);
   await mkdir(PATHS.logs, { recursive: true });
   ending.signal.throwIfAborted();

@@ -36,7 +36,7 @@ export class SessionGuard implements CanActivate {
     if (tokenHash === undefined) throw UserError.unauthorized();
     await this.limits.guess(request.ip);
     const wallet = await this.sessions.find(tokenHash, this.clock.nowMs());
-    if (wallet === undefined) throw UserError.unauthorized();
+    if (wallet === undefined) throw UserError.sessionEnded();
     await this.limits.known(request.ip);
     await this.limits.wallet(wallet);
     request.wallet = wallet;

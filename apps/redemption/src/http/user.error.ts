@@ -34,6 +34,11 @@ export class UserError extends LowmarkError {
     return new UserError(401, 'UNAUTHORIZED', message);
   }
 
+  static sessionEnded(): UserError {
+    const message = 'This session has ended, or was never opened: sign in again.';
+    return new UserError(401, 'UNAUTHORIZED', message);
+  }
+
   static notFound(message: string): UserError {
     return new UserError(404, 'NOT_FOUND', message);
   }

@@ -95,7 +95,7 @@ describe('limits', () => {
     ['Arena', 20_001, 422, 'TOO_MANY_POINTS'],
     ['Bonus', 20_000, 409, 'WALLET_BUDGET_SPENT'],
     ['Small', 1000, 409, 'PARTNER_BUDGET_SPENT'],
-    ['Bonus', Number.MAX_SAFE_INTEGER, 409, 'PAYOUTS_UNAVAILABLE'],
+    ['Bonus', Number.MAX_SAFE_INTEGER, 422, 'TOO_MANY_POINTS'],
   ])('of %s refuse %p points', async (partner, points, status, code) => {
     const user = await aPlayer(service);
     expect(errorOf(await user.redeem(partner, points))).toEqual({ status, code });

@@ -114,6 +114,8 @@ export class CreationService {
 
   private unpayable({ reason, message, ...options }: PayoutRefusal): UserError {
     this.parts.onRefused(reason);
+    // Waiting does not help there.
+    if (reason === 'too-much') return new UserError(422, 'TOO_MANY_POINTS', message);
     return new UserError(409, 'PAYOUTS_UNAVAILABLE', message, options);
   }
 

@@ -1,6 +1,6 @@
 import { type StoredRedemption } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { type Logger } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
 import { type PartnerDirectory } from '../partner/partner-directory.js';
 import { type PayoutPort, type Voucher } from '../payout/payout-port.js';
 import { isCancelRequested, type RedemptionBody, redemptionBody } from './redemption-body.js';
@@ -11,6 +11,7 @@ export class RedemptionPresenter {
     private readonly directory: PartnerDirectory,
     private readonly payouts: Pick<PayoutPort, 'authorise'>,
     private readonly logger: Logger,
+    private readonly clock: Clock,
   ) {}
 
   async present(stored: StoredRedemption): Promise<RedemptionBody> {
@@ -22,11 +23,12 @@ export class RedemptionPresenter {
     return redemptionBody(redemption, partner, await this.voucherOf(stored));
   }
 
-  /** Where it cannot be signed (the vault was replaced, say), the rest is shown: it expires, and the points go back. */
+  /** None after its deadline: a claim would cost gas and pay nothing. Where it cannot be signed (the vault was replaced, say), the rest is shown: it expires, and the points go back. */
   private async voucherOf({ redemption, place }: StoredRedemption): Promise<Voucher | undefined> {
     const { id: redemptionId, state, plan } = redemption;
     if (state !== 'authorised' || isCancelRequested(redemption)) return undefined;
     if (plan === null || place === null) return undefined;
+    if (plan.deadlineSeconds * 1000 < this.clock.nowMs()) return undefined;
     try {
       return await this.payouts.authorise({ redemptionId, plan, place });
     } catch (error) {

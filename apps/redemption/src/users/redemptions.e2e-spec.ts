@@ -200,3 +200,17 @@ describe('cancelling', () => {
     return (await service.store.get(id as UuidV7))?.redemption.version;
   }
 });
+
+describe('a voucher', () => {
+  it('is shown until its deadline', async () => {
+    const user = await aPlayer(service);
+    const { body: created } = await user.redeem('Arena', 100).expect(201);
+    await inState(service, created.id, 'authorised');
+    const path = `/api/redemptions/${created.id}`;
+    const { body } = await user.get(path).expect(200);
+    service.clock.advance(body.voucher.deadline * 1000 - service.clock.nowMs());
+    expect((await user.get(path)).body.voucher).toEqual(body.voucher);
+    service.clock.advance(1);
+    expect((await user.get(path)).body).toMatchObject({ stage: 'authorised', voucher: null });
+  });
+});

@@ -4,8 +4,8 @@ import { curlCommand, request, snapshotsUrl } from '../partner/signed-request.js
 import { StackError } from '../stack.error.js';
 import { type StackChain } from './start-chain.js';
 
-/** Nobody's wallet: where the chain is not ours we know none that stakes. */
-const NOBODY = '0x000000000000000000000000000000000000dead';
+/** A wallet that stakes nowhere: where the chain is not ours we know none that stakes. */
+const NO_STAKER = '0x000000000000000000000000000000000000dead';
 
 /** Shows where everything is, sends the request it shows, and verifies the answer. */
 export async function showStack(
@@ -16,7 +16,7 @@ export async function showStack(
   const { apiUrl = '', indexerUrl = '', rpcUrl = '' } = places;
   const { stakeContract = '', tokenContract = '' } = places;
   // The second wallet is one of those that act often.
-  const wallet = chain.local?.wallets[1] ?? NOBODY;
+  const wallet = chain.local?.wallets[1] ?? NO_STAKER;
   const url = snapshotsUrl(apiUrl, wallet);
   screen.lines(
     '',
@@ -32,9 +32,10 @@ export async function showStack(
     `  API key            ${partner.apiKey}`,
     `  Shared secret      ${partner.sharedSecret}`,
     '',
-    '  A signed request:',
+    '  A signed request, and what the commands of the README begin with:',
     '',
     `    ${curlCommand(url, partner)}`,
+    `    api=${apiUrl} API_KEY=${partner.apiKey} SHARED_SECRET=${partner.sharedSecret} WALLET=${wallet}`,
     '',
   );
   const { status, verified, body } = await request(url, partner);

@@ -3,22 +3,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StackError } from '../stack.error.js';
 
 /**
- * Makes sure that a port can be listened on.
- * @param waitMs how long its user may take to go away
- * @throws StackError that names the variable to set
+ * Makes sure that all ports can be listened on.
+ * @param ports by the variable that sets each
+ * @param waitMs how long their users may take to go away
+ * @throws StackError that names every port that is taken, and the command with others
  */
-export async function demandPort(
-  port: number,
-  { variable, waitMs }: { variable: string; waitMs: number },
+export async function demandPorts(
+  ports: Readonly<Record<string, number>>,
+  waitMs: number,
 ): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += 200) {
-    const fault = await listenFault(port);
-    if (fault === undefined) return;
-    if (fault !== 'EADDRINUSE' || waitedMs >= waitMs) {
-      const reason = fault === 'EADDRINUSE' ? 'is taken by another program' : `gives ${fault}`;
-      throw new StackError(
-        `Port ${port} ${reason}. Choose another one: ${variable}=${port + 10} npm start`,
+    const faults: { variable: string; port: number; fault: string }[] = [];
+    for (const [variable, port] of Object.entries(ports)) {
+      const fault = await listenFault(port);
+      if (fault !== undefined) faults.push({ variable, port, fault });
+    }
+    if (faults.length === 0) return;
+    if (faults.some(({ fault }) => fault !== 'EADDRINUSE') || waitedMs >= waitMs) {
+      const what = faults.map(({ port, fault }) =>
+        fault === 'EADDRINUSE'
+          ? `Port ${port} is taken by another program.`
+          : `Port ${port} gives ${fault}.`,
       );
+      const others = faults.map(({ variable, port }) => `${variable}=${port + 10}`);
+      throw new StackError(`${what.join(' ')} Choose another one: ${others.join(' ')} npm start`);
     }
     await sleep(200);
   }

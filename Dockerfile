@@ -3,7 +3,7 @@
 # Behind a proxy: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, which Docker passes to a build by itself. Own npm registry:
 # --build-arg NPM_CONFIG_REGISTRY=https://…. Own copy of the base image, or one with a company's certificates:
 # --build-arg NODE_IMAGE=…. Compose takes all of them from the environment.
-ARG NODE_IMAGE=node:24-bookworm-slim
+ARG NODE_IMAGE=node:24.19.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS packages
 ARG NPM_CONFIG_REGISTRY

@@ -216,11 +216,11 @@ describe('docker-compose.yml', () => {
     const images = services.map(([, { image }]) => image ?? '');
     expect([...new Set(images)].sort()).toEqual([
       '${LOWMARK_IMAGE:-lowmark:local}',
-      'ghcr.io/foundry-rs/foundry:stable',
-      'grafana/grafana',
-      'postgres:17',
-      'prom/prometheus',
-      'redis:7',
+      'ghcr.io/foundry-rs/foundry:v1.7.1',
+      'grafana/grafana:12.4.4',
+      'postgres:17.11',
+      'prom/prometheus:v3.13.3',
+      'redis:7.4.11',
     ]);
   });
 });
@@ -236,7 +236,7 @@ describe('Dockerfile', () => {
       '${NODE_IMAGE}',
       '${NODE_IMAGE}',
     ]);
-    expect(text).toContain('ARG NODE_IMAGE=node:24-bookworm-slim\n');
+    expect(text).toContain('ARG NODE_IMAGE=node:24.19.0-bookworm-slim\n');
   });
 
   it('copies what exists, and what .dockerignore lets through', () => {

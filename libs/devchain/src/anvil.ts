@@ -21,7 +21,7 @@ export interface DevChainOptions {
   /** `finalized` is this many blocks behind the newest one; even, at least 2; default 64. */
   readonly finalityDepth?: number;
   /** The newest upgrade of Ethereum that it knows; default `cancun`, which our contracts are compiled for. */
-  readonly hardfork?: 'london' | 'shanghai' | 'cancun';
+  readonly hardfork?: 'london' | 'shanghai' | 'cancun' | 'prague';
 }
 
 /** How the process of the chain ended. */

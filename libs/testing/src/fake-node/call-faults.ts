@@ -28,7 +28,8 @@ function replacement(fault: CallFault, call: NodeCall): Replacement | undefined 
       return { error: { code, message, data } };
     }
     case 'result':
-      return fault.method === method ? { result: fault.result } : undefined;
+      if (fault.method !== method || fault.only?.(call) === false) return undefined;
+      return { result: fault.result };
     case 'range-limit':
       return method === 'eth_getLogs' ? rangeError(fault, params[0]) : undefined;
     case 'chain-id':

@@ -32,13 +32,70 @@ export async function applyChainFault(
       return true;
     });
   }
+  if (fault.kind === 'other-format') {
+    return changeBlocks(answers, calls, (block) => delete block['extraData']);
+  }
+  if (fault.kind === 'false-times') {
+    return changeBlocks(answers, calls, (block) => shift(block, 'timestamp', fault.seconds));
+  }
+  if (fault.kind === 'false-final') return falsifyFinal(fault, calls, answers);
+  if (fault.kind === 'late-final') return delayFinal(fault.blocks, calls, { answers, context });
   return applyLogFault(fault, calls, answers);
+}
+
+function falsifyFinal(
+  { seconds = 0, blocks = 0n, fields = {} }: ChainFault & { kind: 'false-final' },
+  calls: readonly NodeCall[],
+  answers: NodeAnswer[],
+): boolean {
+  const final = answers.filter((_, index) => asksForFinal(calls[index]));
+  for (const block of final.flatMap(resultRecords)) {
+    shift(block, 'timestamp', seconds);
+    shift(block, 'number', blocks);
+    Object.assign(block, fields);
+  }
+  return final.length > 0;
+}
+
+async function delayFinal(
+  blocks: bigint,
+  calls: readonly NodeCall[],
+  { answers, context }: { readonly answers: NodeAnswer[]; readonly context: ChainContext },
+): Promise<boolean> {
+  let touched = false;
+  for (const [index, call] of calls.entries()) {
+    const answer = answers[index];
+    const [block] = answer ? resultRecords(answer) : [];
+    if (!answer || !block || !asksForFinal(call)) continue;
+    const number = BigInt(block['number'] as string) - blocks;
+    const older = { ...call, params: [`0x${number.toString(16)}`, false] };
+    answer.result = (await context.ask([older]))[0]?.result;
+    touched = true;
+  }
+  return touched;
+}
+
+function asksForFinal({ method, params }: Partial<NodeCall> = {}): boolean {
+  return method === 'eth_getBlockByNumber' && /^(finalized|safe)$/.test(String(params?.[0]));
+}
+
+function shift(block: Record<string, unknown>, field: string, by: number | bigint): true {
+  block[field] = `0x${(BigInt(block[field] as string) + BigInt(by)).toString(16)}`;
+  return true;
 }
 
 type LogFault = Exclude<
   ChainFault,
   {
-    kind: 'lagging' | 'zero-blooms' | 'full-blooms' | 'broken-chain';
+    kind:
+      | 'lagging'
+      | 'zero-blooms'
+      | 'full-blooms'
+      | 'broken-chain'
+      | 'false-final'
+      | 'late-final'
+      | 'other-format'
+      | 'false-times';
   }
 >;
 

@@ -55,7 +55,13 @@ export type CallFault =
       /** Only these of the calls of the method. */
       readonly only?: (call: NodeCall) => boolean;
     }
-  | { readonly kind: 'result'; readonly method: string; readonly result: unknown }
+  | {
+      readonly kind: 'result';
+      readonly method: string;
+      readonly result: unknown;
+      /** Only to these of the calls of the method. */
+      readonly only?: (call: NodeCall) => boolean;
+    }
   /** eth_getLogs over more blocks is refused. */
   | {
       readonly kind: 'range-limit';
@@ -99,7 +105,20 @@ export type ChainFault =
   /** Every bloom speaks of every event. */
   | { readonly kind: 'full-blooms' }
   /** The header of `block` names another parent. */
-  | { readonly kind: 'broken-chain'; readonly block: bigint };
+  | { readonly kind: 'broken-chain'; readonly block: bigint }
+  /** What the node answers for the tags `finalized` and `safe` is shifted, and has these fields instead of its own. */
+  | {
+      readonly kind: 'false-final';
+      readonly seconds?: number;
+      readonly blocks?: bigint;
+      readonly fields?: Readonly<Record<string, unknown>>;
+    }
+  /** The node holds so many blocks fewer final, and is right about those. */
+  | { readonly kind: 'late-final'; readonly blocks: bigint }
+  /** Headers lack the field `extraData`: their hash is that of something else, as on chains whose headers have another form. */
+  | { readonly kind: 'other-format' }
+  /** Every header is of a time that is shifted by so many seconds. */
+  | { readonly kind: 'false-times'; readonly seconds: number };
 
 export type Fault = (WireFault | BatchFault | CallFault | ChainFault) & FaultScope;
 
@@ -146,4 +165,8 @@ export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   'zero-blooms': 'chain',
   'full-blooms': 'chain',
   'broken-chain': 'chain',
+  'false-final': 'chain',
+  'late-final': 'chain',
+  'other-format': 'chain',
+  'false-times': 'chain',
 };

@@ -58,7 +58,7 @@ export {
 } from './rpc/rpc-observer.js';
 export { RpcPool, type RpcPoolOptions, type RpcSession, type RunOptions } from './rpc/rpc-pool.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
-export { WalletSignatures } from './siwe/wallet-signatures.js';
+export { SIGN_IN_DISAGREEMENT, WalletSignatures } from './siwe/wallet-signatures.js';
 export { type DeployedVault, deployVault, type VaultDeployment } from './vault/deploy-vault.js';
 export { cancelCalldata, claimCalldata } from './vault/vault-calldata.js';
 export { VaultCanceller } from './vault/vault-canceller.js';

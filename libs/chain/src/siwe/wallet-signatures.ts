@@ -15,6 +15,8 @@ import {
 
 /** An account's own signature: r, s and v. */
 const ACCOUNT_SIGNATURE = /^0x[0-9a-f]{130}$/i;
+/** The code of the pool's warning that one endpoint called a signature valid and another one did not. */
+export const SIGN_IN_DISAGREEMENT = 'SIGN_IN_DISAGREEMENT';
 /** A chain learns new ways, and an endpoint that answered rubbish once gets well. */
 const REFUSAL_HOLDS_MS = 3_600_000;
 
@@ -34,6 +36,7 @@ interface Learned {
  *
  * A probe tells which, in the same batch as the first question, and not the question's own outcome: a refusal looks like a revert.
  * Each way has one answer that means valid; a way that is not served leads to the next one and never to an answer.
+ * Where there are two endpoints, two must call it valid: one alone could sign in as anybody.
  * The pool should serve nothing else: what strangers let it call may make a node slow to answer.
  */
 export class WalletSignatures {
@@ -51,14 +54,35 @@ export class WalletSignatures {
 
   /**
    * @param signature `0x` and hex digits; false where it is anything else
-   * @throws AllEndpointsFailedError where the chain would have to say and cannot be asked
+   * @throws AllEndpointsFailedError where the chain would have to say and cannot be asked, by two endpoints where there are two
    */
   async isSignedBy(wallet: Address, text: string, signature: string): Promise<boolean> {
     const data = bytes(signature);
     if (data === undefined || data === '0x') return false;
     const hash = hashMessage(text);
     if (ACCOUNT_SIGNATURE.test(data) && (await recovered(hash, data)) === wallet) return true;
-    return this.pool.run((session) => this.ask(session, { wallet, hash, signature: data }));
+    return this.isValid({ wallet, hash, signature: data });
+  }
+
+  private async isValid(question: SignatureQuestion): Promise<boolean> {
+    const ask = (avoid: readonly string[]) =>
+      this.pool.run(
+        async (session) => ({
+          witness: session.endpoint,
+          isValid: await this.ask(session, question),
+        }),
+        { avoid },
+      );
+    const first = await ask([]);
+    if (!first.isValid || this.pool.endpoints.length < 2) return first.isValid;
+    const second = await ask([first.witness]);
+    if (second.isValid) return true;
+    this.pool.warn(
+      `${first.witness}, ${second.witness}`,
+      SIGN_IN_DISAGREEMENT,
+      `${first.witness} says that a signature of wallet ${question.wallet} is valid, ${second.witness} says that it is not`,
+    );
+    return false;
   }
 
   private async ask(session: RpcSession, question: SignatureQuestion): Promise<boolean> {

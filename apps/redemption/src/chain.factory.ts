@@ -1,7 +1,15 @@
-import { ChainReader, type RpcObserver, RpcPool, WalletSignatures } from '#libs/chain';
+import {
+  ChainReader,
+  FINAL_BLOCK_CODES,
+  type RpcObserver,
+  RpcPool,
+  type RpcWarning,
+  SIGN_IN_DISAGREEMENT,
+  WalletSignatures,
+} from '#libs/chain';
 import { type Clock, type Logger, observeRpc, type Registry } from '#libs/platform';
 import { ChainLink } from './chain/chain-link.js';
-import { type Alerts } from './observe/alerts.js';
+import { type Alert, type Alerts } from './observe/alerts.js';
 import { type RedemptionSettings } from './redemption.env.js';
 
 export interface ChainParts {
@@ -50,7 +58,16 @@ export async function connectChain(
   return { pool, signatures: new WalletSignatures(signInPool, chainId), chain };
 }
 
-/** Counts what endpoints do, and notes those that are left out because they turned out to serve another chain. */
+const CHAIN_MISMATCH = 'RPC_CHAIN_MISMATCH';
+/** What a person should hear of, by the code of the pool's warning. */
+const ALERTS: Readonly<Record<string, Pick<Alert, 'severity' | 'code'>>> = {
+  [CHAIN_MISMATCH]: { severity: 'warning', code: 'rpc-chain-mismatch' },
+  [FINAL_BLOCK_CODES.disagree]: { severity: 'critical', code: 'endpoints-disagree' },
+  [FINAL_BLOCK_CODES.refused]: { severity: 'critical', code: 'final-block-refused' },
+  [SIGN_IN_DISAGREEMENT]: { severity: 'warning', code: 'sign-in-disagreement' },
+};
+
+/** Counts what endpoints do, raises what a person should hear of, and notes those that turned out to serve another chain. */
 function observe(refused: Set<string>, { registry, logger, alerts }: ChainTools): RpcObserver {
   const events = observeRpc(registry, logger);
   return {
@@ -61,11 +78,23 @@ function observe(refused: Set<string>, { registry, logger, alerts }: ChainTools)
       events.waiting(event);
     },
     warning: (warning) => {
-      const { endpoint, code, message: detail } = warning;
       events.warning(warning);
-      if (code !== 'RPC_CHAIN_MISMATCH' || refused.has(endpoint)) return;
-      refused.add(endpoint);
-      alerts.raise({ severity: 'warning', code: 'rpc-chain-mismatch', detail });
+      if (isNews(warning, refused)) raise(warning, alerts);
     },
   };
+}
+
+/** Both pools find out about an endpoint of another chain. */
+function isNews({ endpoint, code }: RpcWarning, refused: Set<string>): boolean {
+  if (code !== CHAIN_MISMATCH) return true;
+  if (refused.has(endpoint)) return false;
+  refused.add(endpoint);
+  return true;
+}
+
+function raise({ endpoint, code, message }: RpcWarning, alerts: Alerts): void {
+  const alert = ALERTS[code];
+  if (!alert) return;
+  const detail = message.includes(endpoint) ? message : `${endpoint}: ${message}`;
+  alerts.raise({ ...alert, detail });
 }

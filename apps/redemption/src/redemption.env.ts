@@ -94,6 +94,15 @@ export class RedemptionSettings extends SecretsSettings {
   readonly voucherTtlSeconds!: number;
 
   @Setting({
+    description:
+      'With a single RPC endpoint: how long a voucher must be past its deadline by this machine’s clock before its points go back, whatever time the endpoint says that blocks are of.',
+    default: '300',
+  })
+  @Min(0)
+  @Max(86_400)
+  readonly payoutExpiryMarginSeconds!: number;
+
+  @Setting({
     description: 'How often the chain is asked what became of vouchers that are still open.',
     default: '15000',
   })

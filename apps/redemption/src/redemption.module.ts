@@ -126,6 +126,7 @@ function vouchers({ settings, pool, clock, database }: RedemptionParts): Voucher
     token: settings.tokenContract,
     finality,
     voucherTtlSeconds,
+    expiryMarginSeconds: settings.payoutExpiryMarginSeconds,
     startBlock: vaultStartBlock,
     vaults: new KnownVaults(database),
     signerKey: settings.voucherSignerKey,

@@ -4,7 +4,9 @@ export { stakingAbi, stakingBytecode } from './abi/staking.generated.js';
 export {
   AllEndpointsFailedError,
   ChainMismatchError,
+  EndpointsDisagreeError,
   ExecutionRevertedError,
+  FinalBlockRefusedError,
   LogsWithheldError,
   MalformedAnswerError,
   NodeBehindError,
@@ -39,6 +41,7 @@ export {
   type PriceRound,
   type TokenFacts,
 } from './reader/chain-reader.js';
+export { FINAL_BLOCK_CODES } from './reader/final-blocks.js';
 export { type Finality, parseFinality } from './reader/finality.js';
 export { multicallOf } from './reader/multicall.js';
 export { parseStakeViews, type StakeView } from './reader/stake-view.js';

@@ -1,6 +1,12 @@
 export { type Address, parseAddress } from './chain/address.js';
 export { type BlockHash, type BlockHeader, type BlockRef } from './chain/block.js';
 export {
+  aheadOfClock,
+  differenceOf,
+  type FinalStatement,
+  MOST_AHEAD_SECONDS,
+} from './chain/final-block.js';
+export {
   type BalanceChange,
   type BalanceDay,
   type BlockDeltas,
@@ -26,6 +32,7 @@ export {
   type CancelEvent,
   type ClaimEvent,
   type Doubt,
+  type EvidenceRules,
   type PayoutEvidence,
   payoutEvidence,
   type PayoutTerms,

@@ -16,6 +16,8 @@ export interface EveryVaultOptions {
   readonly place: VaultPlace;
   readonly token: Address;
   readonly finality: string;
+  /** With a single endpoint; see VaultReaderOptions. */
+  readonly expiryMarginSeconds?: number;
   /** Of today's vault; no event of it is older. Default 0. */
   readonly startBlock?: bigint;
   readonly vaults: Pick<KnownVaults, 'of'>;
@@ -29,6 +31,8 @@ export interface VoucherOfOld extends Pick<Redemption, 'lostVoucherUntilSeconds'
 
 /** Of a voucher that nobody remembers: no claim is too late for it. */
 const ANY_DEADLINE = Number.MAX_SAFE_INTEGER;
+/** No events are searched: the status alone is asked for. */
+const NO_EVENTS = 2n ** 64n;
 const VAULTS = 16;
 /** What a lost voucher can be of was known before this service started, which is when an operator may name more. */
 const FRESH_MS = 600_000;
@@ -87,10 +91,9 @@ export class EveryVault {
     const search = async (deadlineSeconds: number, fromBlock: bigint) => {
       const watched = { ...terms, deadlineSeconds, fromBlock };
       const [evidence = { outcome: 'live' as const }] = await reader.observe([watched]);
-      return { evidence, place: this.placeOf({ ...known, startBlock: fromBlock }) };
+      return { evidence, place: this.placeOf(known) };
     };
-    const { number } = await reader.finalised();
-    const first = await search(lostVoucherUntilSeconds ?? 0, number);
+    const first = await search(lostVoucherUntilSeconds ?? 0, NO_EVENTS);
     return isContradiction(first) ? search(ANY_DEADLINE, known.startBlock) : first;
   }
 
@@ -126,8 +129,10 @@ export class EveryVault {
   }
 
   private keep(vault: Address, token: Address): VaultReader {
-    const { pool, finality } = this.options;
-    const reader = this.readers.get(vault) ?? new VaultReader(pool, { vault, token, finality });
+    const { pool, finality, clock, expiryMarginSeconds: marginSeconds = 0 } = this.options;
+    const reader =
+      this.readers.get(vault) ??
+      new VaultReader(pool, { vault, token, finality, clock, marginSeconds });
     this.readers.set(vault, reader);
     return reader;
   }

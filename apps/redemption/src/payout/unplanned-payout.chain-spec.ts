@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { randomBytes } from 'node:crypto';
 import { RpcPool, VoucherSigner } from '#libs/chain';
 import { type Address, mintUuidV7, RetryableError } from '#libs/domain';
-import { aWallet, FakeClock, VaultBench } from '#libs/testing';
+import { aWallet, VaultBench } from '#libs/testing';
 import { type CommittedPayout } from './payout-port.js';
 import { VoucherPayout, type VoucherPayoutOptions } from './voucher-payout.js';
 
@@ -12,19 +12,18 @@ const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
 describe('evidence of what the ledger has no plan of', () => {
   let bench: VaultBench;
   let pool: RpcPool;
-  let clock: FakeClock;
+  /** Ours goes with the chain's. */
+  const clock = { nowMs: () => bench.seconds * 1000 };
 
   beforeAll(async () => {
     const canceller = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, OTHER_KEY).address;
     bench = await VaultBench.start({ canceller });
     await bench.finalise();
-    clock = new FakeClock(bench.seconds * 1000);
     pool = new RpcPool({ urls: [bench.chain.url], clock, sleep: () => Promise.resolve() });
   });
   afterAll(() => bench.stop());
 
   function aPayout(changes: Partial<VoucherPayoutOptions> = {}): VoucherPayout {
-    clock.set(bench.seconds * 1000);
     return new VoucherPayout({
       pool,
       clock,

@@ -59,7 +59,7 @@ describe('VoucherPayout', () => {
   }
 
   describe('plans', () => {
-    it('a deadline that lies its whole life after the later of our clock and the final block', async () => {
+    it('a deadline that lies its whole life after our clock, whatever time the final block is of', async () => {
       const payouts = aPayout();
       const head = await bench.chain.player.head();
       const ask = anAsk(RECIPIENT, 7n);
@@ -71,9 +71,6 @@ describe('VoucherPayout', () => {
         deadlineSeconds: bench.seconds + 1 + TTL,
       });
       expect(place).toEqual({ ...bench.place, fromBlock: head - 4n });
-      clock.set(0);
-      const late = await payouts.plan(ask);
-      expect(late.plan.deadlineSeconds).toBe(bench.seconds - 4 * 12 + TTL);
     });
 
     it.each([
@@ -137,6 +134,7 @@ describe('VoucherPayout', () => {
     await claimed(payouts, paid);
     await bench.mine();
     await bench.finalise();
+    clock.set(bench.seconds * 1000);
     const evidence = await payouts.observe([expired, open, paid]);
     expect(evidence).toMatchObject([
       { outcome: 'dead', reason: 'expired' },

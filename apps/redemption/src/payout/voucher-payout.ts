@@ -44,6 +44,8 @@ export interface VoucherPayoutOptions {
   /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
   readonly finality: string;
   readonly voucherTtlSeconds: number;
+  /** With a single endpoint: how long past its deadline by our clock a voucher must be before points go back. Default 0. */
+  readonly expiryMarginSeconds?: number;
   /** Of the vault; no event of it is older. Default 0. */
   readonly startBlock?: bigint;
   /** The ledger's: payouts that it has forgotten may be of any of them. */
@@ -80,7 +82,11 @@ export class VoucherPayout implements PayoutPort {
     this.readerOf(place.vault);
   }
 
-  /** @throws PermanentError VOUCHER_INVALID where no vault would pay it: to the vault itself, say */
+  /**
+   * The deadline is by our own clock, whatever time the chain's blocks claim to be of.
+   * @throws PermanentError VOUCHER_INVALID where no vault would pay it: to the vault itself, say
+   * @throws EndpointsDisagreeError where two endpoints differ about the final block; AllEndpointsFailedError
+   */
   async plan({
     id,
     wallet,
@@ -96,8 +102,7 @@ export class VoucherPayout implements PayoutPort {
     // the final block.
     const [status] = await reader.statuses([vaultIdOf(id)], finalised).catch(noStatus);
     const fromBlock = status === 'none' ? finalised.number : startBlock;
-    const nowSeconds = Math.ceil(clock.nowMs() / 1000);
-    const deadlineSeconds = Math.max(nowSeconds, finalised.timestampSeconds) + voucherTtlSeconds;
+    const deadlineSeconds = Math.ceil(clock.nowMs() / 1000) + voucherTtlSeconds;
     const plan = { recipient: wallet, amount: tokenAmount, deadlineSeconds };
     // What could not be signed must not be committed either.
     voucherTypedData(place, { ...plan, vaultId: ANY_ID });
@@ -239,8 +244,8 @@ export class VoucherPayout implements PayoutPort {
   private readerOf(vault: Address): VaultReader {
     const known = this.readers.get(vault);
     if (known) return known;
-    const { pool, token, finality } = this.options;
-    const reader = new VaultReader(pool, { vault, token, finality });
+    const { pool, token, finality, clock, expiryMarginSeconds: marginSeconds = 0 } = this.options;
+    const reader = new VaultReader(pool, { vault, token, finality, clock, marginSeconds });
     this.readers.set(vault, reader);
     return reader;
   }

@@ -93,7 +93,12 @@ export class ClaimScan {
     const known = this.readers.get(vault);
     if (known) return known;
     const { token, finality } = this.options;
-    const reader = new VaultReader(this.parts.pool, { vault, token, finality });
+    const reader = new VaultReader(this.parts.pool, {
+      vault,
+      token,
+      finality,
+      clock: this.parts.clock,
+    });
     this.readers.set(vault, reader);
     return reader;
   }

@@ -50,7 +50,7 @@ export class Reconciler {
   private async compare(signal: AbortSignal): Promise<readonly Difference[]> {
     const { pool, store, clock, logger } = this.parts;
     const { place, token, finality, startBlock, spanBlocks = SPAN_BLOCKS } = this.options;
-    const reader = new VaultReader(pool, { vault: place.vault, token, finality });
+    const reader = new VaultReader(pool, { vault: place.vault, token, finality, clock });
     const finalised = await reader.finalised();
     const scan = new ClaimScan(this.parts, finalised, { token, finality, spanBlocks, signal });
     await store.begin(place, startBlock);

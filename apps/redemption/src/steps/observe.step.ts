@@ -66,7 +66,8 @@ export class ObserveStep {
     const { writer, metrics, payoutPollMs, logger } = this.parts;
     const doubt = found.outcome === 'live' ? found.doubt : undefined;
     if (doubt?.kind === 'unconfirmed') metrics.endUnconfirmed();
-    if (doubt !== undefined) {
+    // What the endpoints say of the final blocks concerns all payouts, and is told once for all of them.
+    if (doubt !== undefined && doubt.kind !== 'disagreement') {
       logger.warn({ redemptionId: payout.redemptionId, doubt }, 'The end of a payout is doubtful');
     }
     const recheckMs = doubt?.kind === 'contradiction' ? CONTRADICTION_RECHECK_MS : payoutPollMs;

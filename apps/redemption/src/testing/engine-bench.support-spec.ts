@@ -62,7 +62,7 @@ export class EngineBench {
     private readonly parts: Pick<
       EngineBench,
       'test' | 'database' | 'chain' | 'partner' | 'clock'
-    > & { readonly keyRing: KeyRing; readonly ttlSeconds?: number },
+    > & { readonly keyRing: KeyRing; readonly rpcUrls: string[]; readonly ttlSeconds?: number },
   ) {
     const { database, chain, clock } = parts;
     this.test = parts.test;
@@ -80,7 +80,7 @@ export class EngineBench {
       destination: { write: (line) => this.logs.push(line) },
     });
     this.payouts = new VoucherPayout({
-      pool: new RpcPool({ urls: [chain.chain.url], clock }),
+      pool: new RpcPool({ urls: parts.rpcUrls, clock }),
       clock,
       place,
       token: chain.chain.contracts.token,
@@ -118,8 +118,13 @@ export class EngineBench {
     );
   }
 
-  /** The vault's signer may cancel as well, and has coin for it. */
-  static async start(): Promise<EngineBench> {
+  /**
+   * The vault's signer may cancel as well, and has coin for it.
+   * @param rpcUrlsOf what the engine knows the chain by; default: the chain itself
+   */
+  static async start(
+    rpcUrlsOf: (chainUrl: string) => Promise<string[]> = (url) => Promise.resolve([url]),
+  ): Promise<EngineBench> {
     const test = await createTestDatabase();
     const chain = await VaultBench.start();
     const signed = await EngineBench.aVault(chain);
@@ -128,6 +133,7 @@ export class EngineBench {
       test,
       clock,
       chain: signed,
+      rpcUrls: await rpcUrlsOf(signed.chain.url),
       database: await test.open({ poolSize: 8 }),
       partner: await GameServer.start(),
       keyRing: new KeyRing(mintSecretsKey()),

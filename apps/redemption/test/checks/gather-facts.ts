@@ -1,7 +1,7 @@
 /** Asks the database and the chain what became of each redemption; the partners' books are at hand. */
 import { redemptionIdOf, VaultReader, RpcPool } from '#libs/chain';
 import { type Database } from '#libs/db';
-import { type BlockHeader, type DeliveryState, type RedemptionState } from '#libs/domain';
+import { type BlockRef, type DeliveryState, type RedemptionState } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type VaultBench } from '#libs/testing';
 import { type ChaosPartner } from '../partner/chaos-partner.js';
@@ -47,7 +47,7 @@ export async function finalRows(database: Database): Promise<Map<string, string>
 }
 
 export interface VaultFacts {
-  readonly finalised: BlockHeader;
+  readonly finalised: BlockRef;
   /** By redemption id; a claim of none of ours under its vault id. */
   readonly claims: ReadonlyMap<string, readonly ClaimFact[]>;
   readonly cancellations: ReadonlyMap<string, number>;

@@ -34,6 +34,7 @@ export function localEnvironment(facts: LocalFacts): string {
     ALLOW_PRIVATE_PARTNERS: true,
     // Long enough to claim by hand, short enough to see one time out.
     VOUCHER_TTL_SECONDS: 300,
+    PAYOUT_EXPIRY_MARGIN_SECONDS: 0,
     PAYOUT_POLL_MS: 500,
     PARTNER_PLAYERS: redeemers.map((wallet) => `${wallet}=${POINTS}`).join(','),
   };

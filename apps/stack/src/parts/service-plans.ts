@@ -63,6 +63,7 @@ function redemption({ settings, chain, databaseUrl, secretsKey }: PlanParts): Se
     ALLOW_PRIVATE_PARTNERS: 'true',
     // So short that one can watch how a redemption times out.
     VOUCHER_TTL_SECONDS: '30',
+    PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
     PAYOUT_POLL_MS: '500',
   };
   return { name: 'redemption', port, environment: childEnvironment(added, defaults) };

@@ -58,6 +58,13 @@ export class NodeBehindError extends RpcError {
   }
 }
 
+/** What the endpoint says of its final block cannot be true: another endpoint may be asked, this one not again for the same question. */
+export class FinalBlockRefusedError extends RpcError {
+  constructor(what: string, options: RpcErrorOptions) {
+    super('RPC_FINAL_BLOCK_REFUSED', what, options);
+  }
+}
+
 /** The node knows the block and has thrown its state or history away. */
 export class StateUnavailableError extends RpcError {
   constructor(what: string, options: RpcErrorOptions) {
@@ -150,6 +157,13 @@ export class AllEndpointsFailedError extends RetryableError {
     );
     this.failures = failures;
     this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Two endpoints differ about a final block: one of them is wrong, and nothing that rests on either is done. */
+export class EndpointsDisagreeError extends RetryableError {
+  constructor(message: string) {
+    super('RPC_ENDPOINTS_DISAGREE', message);
   }
 }
 

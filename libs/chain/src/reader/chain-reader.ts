@@ -1,17 +1,14 @@
 /** What is read from the chain beside the logs. */
 import { type Address, type BlockHeader, type BlockRef, PermanentError } from '#libs/domain';
-import {
-  ExecutionRevertedError,
-  MalformedAnswerError,
-  NodeBehindError,
-} from '../errors/rpc.errors.js';
-import { headerCall, tagCall } from '../logs/range-reader.js';
+import { ExecutionRevertedError, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { headerCall } from '../logs/range-reader.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { parseHeader, parseHeaderOf } from '../shape/header.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
+import { parseHeaderOf } from '../shape/header.js';
 import { bytes } from '../shape/hex.js';
 import { decodeText } from './abi-text.js';
 import { type Finality, parseFinality } from './finality.js';
+import { readHeads } from './heads.js';
 import { ethCall, wordOf } from './pinned-calls.js';
 
 import { type FigureOptions, StakeViews, type StakeViewSettings } from './stake-views.js';
@@ -68,22 +65,8 @@ export class ChainReader {
   /** The newest block and the newest final one, from the same node. */
   heads(): Promise<Heads> {
     return this.pool.run(async (session) => {
-      const { finality } = this;
-      const tags = finality.kind === 'tag' ? ['latest', finality.tag] : ['latest'];
-      const { results } = await session.batch(tags.map(tagCall));
-      const latest = required(
-        parseHeader(valueOf(results[0]), session.endpoint),
-        'latest',
-        session,
-      );
-      const finalised =
-        finality.kind === 'tag'
-          ? required(parseHeader(valueOf(results[1]), session.endpoint), finality.tag, session)
-          : await this.headerBelow(session, latest, finality.blocks);
-      if (finalised.number > latest.number) {
-        throw new MalformedAnswerError('the final block is above the newest', session);
-      }
-      return { latest: plain(latest), finalised: plain(finalised) };
+      const { latest, finalised } = await readHeads(session, this.finality);
+      return { latest: plain(latest.header), finalised: plain(finalised.header) };
     });
   }
 
@@ -200,17 +183,6 @@ export class ChainReader {
     return this.views.balancesOf(wallets, block, options);
   }
 
-  private async headerBelow(
-    session: RpcSession,
-    latest: BlockHeader,
-    blocks: bigint,
-  ): Promise<BlockHeader> {
-    const number = latest.number > blocks ? latest.number - blocks : 0n;
-    const { results } = await session.batch([headerCall(number)]);
-    const header = parseHeaderOf(valueOf(results[0]), number, session.endpoint);
-    return required(header, `block ${number.toString()}`, session);
-  }
-
   private one<T>(call: RpcCall, read: (value: unknown) => T | undefined): Promise<T> {
     return this.pool.run(async (session) => {
       const { results } = await session.batch([call]);
@@ -219,14 +191,6 @@ export class ChainReader {
       throw new MalformedAnswerError(`${call.method} answered with something else`, session);
     });
   }
-}
-
-function required<T>(header: T | undefined, what: string, { endpoint }: RpcSession): T {
-  if (header) return header;
-  throw new NodeBehindError(
-    `has no ${what} block; where the chain has none, set FINALITY=depth:<blocks>`,
-    { endpoint },
-  );
 }
 
 /** Without the bloom. */

@@ -63,6 +63,7 @@ describe('VaultReader, among nodes that are wrong,', () => {
     const reader = new VaultReader(pool, {
       vault: bench.vault,
       token: bench.chain.contracts.token,
+      clock: new FakeClock(bench.seconds * 1000),
     });
     const { vaultId, recipient, amount, deadlineSeconds } = voucher;
     const redemptionId = redemptionIdOf(vaultId) ?? '';

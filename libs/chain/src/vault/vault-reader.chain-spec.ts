@@ -26,6 +26,9 @@ describe('VaultReader', () => {
     await bench.stop();
   });
 
+  /** Ours goes with the chain's. */
+  const chainTime = { nowMs: () => bench.seconds * 1000 };
+
   function aReader(options: Partial<VaultReaderOptions> = {}): VaultReader {
     const pool = new RpcPool({
       urls: [node.url],
@@ -33,7 +36,8 @@ describe('VaultReader', () => {
       sleep: () => Promise.resolve(),
     });
     const { vault } = bench;
-    return new VaultReader(pool, { vault, token: bench.chain.contracts.token, ...options });
+    const { token } = bench.chain.contracts;
+    return new VaultReader(pool, { vault, token, clock: chainTime, ...options });
   }
 
   function watched(voucher: Voucher, changes: Partial<WatchedPayout> = {}): WatchedPayout {

@@ -1,18 +1,19 @@
 /** What became of authorised payouts, by final blocks only. */
 import {
   type Address,
-  type BlockHeader,
   type BlockRef,
   type CancelEvent,
   type ClaimEvent,
+  type Doubt,
   type PayoutEvidence,
   payoutEvidence,
   type PayoutTerms,
   type VaultSighting,
   type VaultStatus,
 } from '#libs/domain';
-import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
-import { ChainReader } from '../reader/chain-reader.js';
+import { AllEndpointsFailedError, EndpointsDisagreeError } from '../errors/rpc.errors.js';
+import { FinalBlocks, type FinalWord } from '../reader/final-blocks.js';
+import { parseFinality } from '../reader/finality.js';
 import { PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { type VaultEvent } from './vault-event.js';
@@ -26,6 +27,10 @@ export interface VaultReaderOptions {
   readonly token: Address;
   /** FINALITY: `finalized` (default), `safe` or `depth:<blocks>`. */
   readonly finality?: string;
+  /** Ours, which final blocks and deadlines are held against; default: the pool's. */
+  readonly clock?: { nowMs(): number };
+  /** With a single endpoint: how long past its deadline by our clock a payout counts as expired at the earliest. Default 0. */
+  readonly marginSeconds?: number;
 }
 
 /** An authorised payout to be watched. */
@@ -43,30 +48,41 @@ interface Watch extends WatchedPayout {
   readonly vaultId: VaultId;
 }
 
+/** What one endpoint says of some payouts, up to its own final block. */
+interface Look {
+  readonly word: FinalWord;
+  /** In the order of the payouts. */
+  readonly sightings: readonly VaultSighting[];
+}
+
 /** Ids in one filter of eth_getLogs. */
 const WATCHED_AT_ONCE = 50;
+/** So long after a deadline, by our clock, a payout that one endpoint calls open is looked at by another one too. */
+const OVERDUE_SECONDS = 1800;
 
 export class VaultReader {
-  private readonly chain: ChainReader;
+  private readonly finals: FinalBlocks;
   private readonly calls = new PinnedCalls();
   private readonly logs: VaultLogReader;
-  /** How many nodes must see the same end of a payout: two, where there are two. */
-  private readonly witnesses: number;
+  private readonly marginSeconds: number;
 
   /** @throws PermanentError where FINALITY is wrong */
   constructor(
     private readonly pool: RpcPool,
     private readonly options: VaultReaderOptions,
   ) {
-    const { finality, vault } = options;
-    this.chain = new ChainReader(pool, finality === undefined ? {} : { finality });
+    const { finality = 'finalized', vault, clock = pool, marginSeconds = 0 } = options;
+    this.finals = new FinalBlocks(pool, { finality: parseFinality(finality), clock });
     this.logs = new VaultLogReader(vault);
-    this.witnesses = Math.min(2, pool.endpoints.length);
+    this.marginSeconds = this.finals.witnesses < 2 ? marginSeconds : 0;
   }
 
-  /** The newest final block; what a new payout plan keeps as its `fromBlock`. */
-  async finalised(): Promise<BlockHeader> {
-    return (await this.chain.heads()).finalised;
+  /**
+   * The newest block that two endpoints hold final; a new payout plan keeps its number as `fromBlock`. @see FinalBlocks.newest
+   * @throws EndpointsDisagreeError, AllEndpointsFailedError
+   */
+  finalised(): Promise<BlockRef> {
+    return this.finals.newest();
   }
 
   /** In the order of the ids, at the end of exactly this block. @see readVaultStatuses */
@@ -93,7 +109,7 @@ export class VaultReader {
         { avoid, patient: avoid.length === 0, signal },
       );
     const { witness, events } = await read([]);
-    if (this.witnesses < 2) return events;
+    if (this.finals.witnesses < 2) return events;
     try {
       return united(events, (await read([witness])).events);
     } catch (error) {
@@ -104,7 +120,8 @@ export class VaultReader {
 
   /**
    * The evidence about each payout at the newest final block, in their order. A doubt says what does not fit; it is worth an alert,
-   * and asking again costs nothing.
+   * and asking again costs nothing. What concerns the final blocks themselves is told to the pool's observer as well, by the codes of
+   * FINAL_BLOCK_CODES.
    * @throws PermanentError where an id is not a UUIDv7
    * @throws AllEndpointsFailedError where no node can be asked now; ExecutionRevertedError where VAULT_CONTRACT is no vault
    */
@@ -114,13 +131,12 @@ export class VaultReader {
       ...payout,
       vaultId: vaultIdOf(payout.redemptionId),
     }));
-    const finalised = plain(await this.finalised());
     const evidence = new Map<Watch, PayoutEvidence>();
     // Neighbours in time share a search, which is as long as that of the oldest.
     const byAge = [...watches].sort((a, b) => Number(a.fromBlock - b.fromBlock));
     for (let at = 0; at < byAge.length; at += WATCHED_AT_ONCE) {
       const part = byAge.slice(at, at + WATCHED_AT_ONCE);
-      const found = await this.observePart(part, finalised);
+      const found = await this.observePart(part);
       for (const [index, watch] of part.entries()) {
         evidence.set(watch, found[index] ?? { outcome: 'live' });
       }
@@ -128,69 +144,88 @@ export class VaultReader {
     return watches.map((watch) => evidence.get(watch) ?? { outcome: 'live' });
   }
 
-  /** One node looks at all; whatever has come to an end by its word is looked at by a second one. */
-  private async observePart(
-    watches: readonly Watch[],
-    finalised: BlockRef,
-  ): Promise<PayoutEvidence[]> {
-    const first = await this.look(watches, finalised, []);
-    const sightings = watches.map((_, index) => first.slice(index, index + 1));
-    const judge = (watch: Watch, index: number): PayoutEvidence =>
-      payoutEvidence(watch, sightings[index] ?? [], this.witnesses);
-    const unconfirmed = watches.flatMap((watch, index) => {
-      const judged = judge(watch, index);
-      const needs = judged.outcome === 'live' && judged.doubt?.kind === 'unconfirmed';
+  /** One endpoint looks at all; what has come to an end by its word, or should have by now, is looked at by a second one. */
+  private async observePart(watches: readonly Watch[]): Promise<PayoutEvidence[]> {
+    const { nowSeconds, witnesses } = this.finals;
+    const rules = { witnesses, nowSeconds, marginSeconds: this.marginSeconds };
+    const judge = (watch: Watch, ...sightings: (VaultSighting | undefined)[]) =>
+      payoutEvidence(
+        watch,
+        sightings.filter((sighting) => sighting !== undefined),
+        rules,
+      );
+    const heard: FinalWord[] = [];
+    const first = await this.look(watches, { heard });
+    const evidence = watches.map((watch, index) => judge(watch, first.sightings[index]));
+    if (witnesses < 2) return evidence;
+    const unsettled = watches.flatMap((watch, index) => {
+      const needs = needsAnother(evidence[index], nowSeconds - watch.deadlineSeconds);
       return needs ? [{ watch, index }] : [];
     });
-    if (unconfirmed.length > 0) {
-      const second = await this.confirm(
-        unconfirmed.map(({ watch }) => watch),
-        finalised,
-        first[0]?.witness ?? '',
-      );
-      for (const [place, { index }] of unconfirmed.entries()) {
-        const sighting = second[place];
-        if (sighting) sightings[index]?.push(sighting);
-      }
+    if (unsettled.length === 0) return evidence;
+    const second = await this.confirm(
+      unsettled.map(({ watch }) => watch),
+      first.word,
+      heard,
+    );
+    for (const [place, { watch, index }] of unsettled.entries()) {
+      if ('doubt' in second) evidence[index] = { outcome: 'live', doubt: second.doubt };
+      else evidence[index] = judge(watch, first.sightings[index], second.sightings[place]);
     }
-    return watches.map(judge);
+    return evidence;
   }
 
-  /** @returns nothing where no second node can be asked now */
+  /**
+   * What a second endpoint sees, once both agree on the lower of their final blocks.
+   * @param heard also of those that failed to tell more than their final block
+   * @returns no sightings where no second one can be asked now, and the doubt where the two disagree
+   */
   private async confirm(
     watches: readonly Watch[],
-    finalised: BlockRef,
-    witness: string,
-  ): Promise<VaultSighting[]> {
+    first: FinalWord,
+    heard: readonly FinalWord[],
+  ): Promise<Pick<Look, 'sightings'> | { readonly doubt: Doubt }> {
     try {
-      return await this.look(watches, finalised, [witness]);
+      for (const word of heard) if (word !== first) await this.finals.agree(word, first);
+      return await this.look(watches, { other: first });
     } catch (error) {
+      if (error instanceof EndpointsDisagreeError) {
+        return { doubt: { kind: 'disagreement', text: error.message } };
+      }
       if (!(error instanceof AllEndpointsFailedError)) throw error;
-      return [];
+      return { sightings: [] };
     }
   }
 
-  /** Status and events of all, by one and the same node. */
+  /**
+   * Final block, status and events of all, by one and the same endpoint.
+   * @param other the word of the one that has looked already, which it is held against before anything else is asked
+   * @param heard takes the word of each endpoint that was asked
+   */
   private look(
     watches: readonly Watch[],
-    finalised: BlockRef,
-    avoid: readonly string[],
-  ): Promise<VaultSighting[]> {
+    { other, heard }: { readonly other?: FinalWord; readonly heard?: FinalWord[] },
+  ): Promise<Look> {
     const ids = watches.map(({ vaultId }) => vaultId);
-    const from = watches.reduce(
-      (lowest, { fromBlock }) => (fromBlock < lowest ? fromBlock : lowest),
-      finalised.number + 1n,
-    );
     return this.pool.run(
       async (session) => {
-        const statuses = await this.statusesBy(session, ids, finalised);
-        const events = await this.logs.read(session, { from, head: finalised, ids });
-        return statuses.map((status, index) => {
+        const word = await this.finals.by(session);
+        heard?.push(word);
+        if (other) await this.finals.agree(other, word);
+        const head = word.block;
+        const from = watches.reduce(
+          (lowest, { fromBlock }) => (fromBlock < lowest ? fromBlock : lowest),
+          head.number + 1n,
+        );
+        const statuses = await this.statusesBy(session, ids, head);
+        const events = await this.logs.read(session, { from, head, ids });
+        const sightings = statuses.map((status, index) => {
           const own = events.filter(({ vaultId }) => vaultId === ids[index]);
-          return { witness: session.endpoint, finalised, status, ...split(own) };
+          return { witness: session.endpoint, finalised: head, status, ...split(own) };
         });
+        return { word, sightings };
       },
-      { avoid, patient: avoid.length === 0 },
+      other ? { avoid: [other.witness], patient: false } : {},
     );
   }
 
@@ -225,6 +260,8 @@ function split(events: readonly VaultEvent[]): Pick<VaultSighting, 'claims' | 'c
   return { claims, cancellations };
 }
 
-function plain({ number, hash, timestampSeconds }: BlockRef): BlockRef {
-  return { number, hash, timestampSeconds };
+/** What looks open needs another look only where it should have ended by now: an endpoint may hold its clock back. */
+function needsAnother(evidence: PayoutEvidence | undefined, sinceDeadlineSeconds: number): boolean {
+  if (evidence?.outcome !== 'live') return true;
+  return evidence.doubt?.kind === 'unconfirmed' || sinceDeadlineSeconds > OVERDUE_SECONDS;
 }

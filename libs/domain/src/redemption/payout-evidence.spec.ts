@@ -4,6 +4,7 @@ import { type BlockHash, type BlockRef } from '../chain/block.js';
 import {
   type CancelEvent,
   type ClaimEvent,
+  type EvidenceRules,
   type PayoutEvidence,
   payoutEvidence,
   type PayoutTerms,
@@ -39,11 +40,15 @@ function aSighting(changes: Partial<VaultSighting> = {}): VaultSighting {
 }
 const paid = aSighting({ status: 'claimed', claims: [aClaim()] });
 const cancelled = aSighting({ status: 'cancelled', cancellations: [cancellation] });
-const seen = (sighting: VaultSighting): PayoutEvidence => payoutEvidence(terms, [sighting], 1);
+/** Our clock is well past the deadline. */
+const alone: EvidenceRules = { witnesses: 1, nowSeconds: DEADLINE + 900, marginSeconds: 0 };
+const together: EvidenceRules = { ...alone, witnesses: 2 };
+const seen = (sighting: VaultSighting, rules = alone): PayoutEvidence =>
+  payoutEvidence(terms, [sighting], rules);
 
 describe('the evidence about a payout', () => {
   it('is none without a sighting', () => {
-    expect(payoutEvidence(terms, [], 1)).toEqual({ outcome: 'live' });
+    expect(payoutEvidence(terms, [], alone)).toEqual({ outcome: 'live' });
   });
 
   it('is paid by a final claim, with what there is to know of it', () => {
@@ -75,6 +80,24 @@ describe('the evidence about a payout', () => {
     expect(seen(aSighting({ finalised }))).toEqual(
       outcome === 'dead' ? { outcome, reason: 'expired', finalised } : { outcome },
     );
+  });
+
+  it.each([
+    ['at the deadline', DEADLINE, 0, 'live'],
+    ['after the deadline', DEADLINE + 1, 0, 'dead'],
+    ['at the end of the margin', DEADLINE + 300, 300, 'live'],
+    ['after the margin', DEADLINE + 301, 300, 'dead'],
+  ])('of silence with our clock %s (%d, %d) is %s', (_case, nowSeconds, marginSeconds, outcome) => {
+    const finalised = aBlock(9, DEADLINE + 100);
+    expect(seen(aSighting({ finalised }), { witnesses: 1, nowSeconds, marginSeconds })).toEqual(
+      outcome === 'dead' ? { outcome, reason: 'expired', finalised } : { outcome },
+    );
+  });
+
+  it('of a claim or a cancellation needs no clock', () => {
+    const early = { ...alone, nowSeconds: 0, marginSeconds: 300 };
+    expect(seen(paid, early).outcome).toBe('paid');
+    expect(seen(cancelled, early).outcome).toBe('dead');
   });
 
   describe('is live and doubtful where status and events disagree', () => {
@@ -118,7 +141,7 @@ describe('the evidence about a payout', () => {
 
   describe('of two nodes', () => {
     const two = (first: VaultSighting, second: VaultSighting): PayoutEvidence =>
-      payoutEvidence(terms, [first, { ...second, witness: 'two#2' }], 2);
+      payoutEvidence(terms, [first, { ...second, witness: 'two#2' }], together);
 
     it.each([
       ['a claim', paid, 'paid'],
@@ -137,13 +160,53 @@ describe('the evidence about a payout', () => {
         paid,
         { ...paid, claims: [aClaim({ transactionHash: '0xc2' })] },
       ],
-      ['silence at different blocks', aSighting(), aSighting({ finalised: aBlock(10, 1_010) })],
-      ['an end and an open payout', aSighting(), aSighting({ finalised: aBlock(8, 999) })],
+      [
+        'a claim in a block of different times',
+        paid,
+        { ...paid, claims: [aClaim({ block: aBlock(5, 991) })] },
+      ],
     ])('is live and doubtful for %s', (_case, first, second) => {
       expect(two(first, second)).toMatchObject({
         outcome: 'live',
         doubt: { kind: 'contradiction', text: expect.stringMatching(/one#1 sees .*two#2 sees/) },
       });
+    });
+
+    describe('of which one has more blocks final', () => {
+      const ahead = aBlock(12, 1_050);
+      const late = aClaim({ block: aBlock(11, 1_000) });
+
+      it.each<[string, VaultSighting, string]>([
+        ['a claim', paid, 'paid'],
+        ['a cancellation', cancelled, 'dead'],
+        ['silence', aSighting(), 'dead'],
+      ])('is that end, by the lower block, for %s', (_case, sighting, outcome) => {
+        const higher = { ...sighting, finalised: ahead };
+        const { finalised } = sighting;
+        expect(two(sighting, higher)).toMatchObject({ outcome, finalised });
+        expect(two(higher, sighting)).toMatchObject({ outcome, finalised });
+      });
+
+      it('is live where the lower one is not after the deadline', () => {
+        const lower = aSighting({ finalised: aBlock(9, DEADLINE) });
+        const higher = aSighting({ finalised: ahead });
+        expect(two(lower, higher)).toEqual({ outcome: 'live' });
+        expect(two(higher, lower)).toEqual({ outcome: 'live' });
+      });
+
+      it.each([
+        ['before', DEADLINE - 1],
+        ['after', DEADLINE + 1],
+      ])(
+        'is no silence for a claim above the lower one, %s the deadline',
+        (_case, timestampSeconds) => {
+          const lower = aSighting({ finalised: aBlock(9, timestampSeconds) });
+          const higher = aSighting({ finalised: ahead, status: 'claimed', claims: [late] });
+          for (const evidence of [two(lower, higher), two(higher, lower)]) {
+            expect(evidence).toMatchObject({ outcome: 'live', doubt: { kind: 'unconfirmed' } });
+          }
+        },
+      );
     });
 
     it.each([
@@ -160,14 +223,17 @@ describe('the evidence about a payout', () => {
       'is unconfirmed while only one was asked',
       (sighting) => {
         const doubt = { kind: 'unconfirmed', text: expect.stringContaining('one#1 sees') };
-        expect(payoutEvidence(terms, [sighting], 2)).toEqual({ outcome: 'live', doubt });
-        expect(payoutEvidence(terms, [sighting, sighting], 2)).toEqual({ outcome: 'live', doubt });
+        expect(payoutEvidence(terms, [sighting], together)).toEqual({ outcome: 'live', doubt });
+        expect(payoutEvidence(terms, [sighting, sighting], together)).toEqual({
+          outcome: 'live',
+          doubt,
+        });
       },
     );
 
     it('is plainly live for an open payout, however few were asked', () => {
       const open = aSighting({ finalised: aBlock(8, 999) });
-      expect(payoutEvidence(terms, [open], 2)).toEqual({ outcome: 'live' });
+      expect(payoutEvidence(terms, [open], together)).toEqual({ outcome: 'live' });
     });
   });
 });

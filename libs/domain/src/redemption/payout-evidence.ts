@@ -2,8 +2,10 @@
  * What the chain proves about one authorised payout: it was made, it can never be made, or neither yet.
  *
  * Evidence comes from final blocks only, and only where everything that was read says the same: the vault's status for the
- * redemption, pinned at the final block, and the vault's events up to that block; by one node, and by a second one where there is
- * one. Whatever does not fit together is `live`, the outcome on which nothing is done, with the doubt to be reported.
+ * redemption, pinned at the final block, and the vault's events up to that block; by one endpoint, and by a second one where there is
+ * one, each at the newest block that it holds final itself. The lower of the two blocks is the one that counts. A deadline must have
+ * passed by our own clock as well. Whatever does not fit together is `live`, the outcome on which nothing is done, with the doubt to
+ * be reported.
  */
 import { type Address } from '../chain/address.js';
 import { type BlockRef } from '../chain/block.js';
@@ -36,11 +38,11 @@ export interface ClaimEvent extends VaultEventAt {
 /** The vault will never pay this redemption. */
 export type CancelEvent = VaultEventAt;
 
-/** What one node says about one redemption. */
+/** What one endpoint says about one redemption. */
 export interface VaultSighting {
   /** The endpoint, for the doubt's text. */
   readonly witness: string;
-  /** A final block: the status is that at its end, the events are all of the redemption up to its end. */
+  /** The newest block that it holds final: the status is that at its end, the events are all of the redemption up to its end. */
   readonly finalised: BlockRef;
   readonly status: VaultStatus;
   readonly claims: readonly ClaimEvent[];
@@ -49,10 +51,11 @@ export interface VaultSighting {
 
 export interface Doubt {
   /**
-   * `contradiction`: what was read cannot all be true; somebody should look. `unconfirmed`: one node sees an end, and no
-   * second one could be asked yet.
+   * `contradiction`: what was read of this payout cannot all be true; a person should look. `unconfirmed`: one endpoint sees an end,
+   * and no second one could be asked yet, or has that block final. `disagreement`: the endpoints differ about the final blocks
+   * themselves, whatever the payout; it is told once for all of them.
    */
-  readonly kind: 'contradiction' | 'unconfirmed';
+  readonly kind: 'contradiction' | 'unconfirmed' | 'disagreement';
   readonly text: string;
 }
 
@@ -66,50 +69,88 @@ export type PayoutEvidence =
     } & CancelEvent)
   | { readonly outcome: 'live'; readonly doubt?: Doubt };
 
+/** What an end needs besides what was read. */
+export interface EvidenceRules {
+  /** How many endpoints must see the same end; at least 1. */
+  readonly witnesses: number;
+  /** Our own clock, Unix seconds. */
+  readonly nowSeconds: number;
+  /** How long its deadline must have passed by our own clock before a payout counts as expired. */
+  readonly marginSeconds: number;
+}
+
 /**
- * @param sightings of one redemption, each by another node
- * @param witnesses how many of them an end needs; at least 1
+ * @param sightings of one redemption, each by another endpoint. That their final blocks are of one chain is for the caller to check:
+ *   see `differenceOf`
  */
 export function payoutEvidence(
   terms: PayoutTerms,
   sightings: readonly VaultSighting[],
-  witnesses: number,
+  rules: EvidenceRules,
 ): PayoutEvidence {
   const [first, ...others] = sightings;
   if (!first) return { outcome: 'live' };
-  const verdict = verdictOf(terms, first);
+  const finalised = lowest(sightings);
+  const verdictOf = (sighting: VaultSighting): PayoutEvidence =>
+    verdictAt(finalised, { terms, sighting, rules });
+  const verdict = verdictOf(first);
   for (const other of others) {
-    const second = verdictOf(terms, other);
+    const second = verdictOf(other);
     if (isDoubtful(verdict)) break;
     if (isDoubtful(second)) return second;
-    const [one, two] = [endOf(verdict, first), endOf(second, other)];
+    const [one, two] = [endOf(verdict), endOf(second)];
     if (one !== two) {
-      return contradiction(`${first.witness} sees ${one}, ${other.witness} sees ${two}`);
+      return contradiction(
+        `${first.witness} sees ${one}, ${other.witness} sees ${two}, up to block ${finalised.hash}`,
+      );
     }
   }
   if (verdict.outcome === 'live') return verdict;
   const names = [...new Set(sightings.map(({ witness }) => witness))];
-  if (names.length >= Math.max(1, witnesses)) return verdict;
-  const text = `${names.join(', ')} sees ${endOf(verdict, first)}; no other endpoint has confirmed it`;
-  return { outcome: 'live', doubt: { kind: 'unconfirmed', text } };
+  if (names.length >= Math.max(1, rules.witnesses)) return verdict;
+  return unconfirmed(
+    `${names.join(', ')} sees ${endOf(verdict)}; no other endpoint has confirmed it`,
+  );
 }
 
-function verdictOf(terms: PayoutTerms, sighting: VaultSighting): PayoutEvidence {
-  const { finalised, status, claims, cancellations } = sighting;
+/** The block that every one of them holds final. */
+function lowest(sightings: readonly VaultSighting[]): BlockRef {
+  return sightings
+    .map(({ finalised }) => finalised)
+    .reduce((low, block) => (block.number < low.number ? block : low));
+}
+
+interface Case {
+  readonly terms: PayoutTerms;
+  readonly sighting: VaultSighting;
+  readonly rules: EvidenceRules;
+}
+
+/** What one endpoint's sighting means by the end of a block that it holds final: its newest one, or an older one. */
+function verdictAt(finalised: BlockRef, { terms, sighting, rules }: Case): PayoutEvidence {
+  const { witness, status, claims, cancellations } = sighting;
   const [claim] = claims;
   const [cancellation] = cancellations;
   const fault = faultOf(sighting);
-  if (fault !== undefined) return contradiction(`${sighting.witness}: ${fault}`);
-  if (claim) {
-    const breach = breachOf(terms, claim);
-    if (breach !== undefined) return contradiction(`${sighting.witness}: ${breach}`);
-    return { outcome: 'paid', finalised, ...claim };
+  if (fault !== undefined) return contradiction(`${witness}: ${fault}`);
+  const breach = claim && breachOf(terms, claim);
+  if (breach !== undefined) return contradiction(`${witness}: ${breach}`);
+  const end = claim ?? cancellation;
+  if (end && end.block.number > finalised.number) {
+    // Silence up to the lower block is no proof any more: what follows is known.
+    return unconfirmed(
+      `${witness} sees an end in final block ${end.block.number.toString()}; another endpoint has blocks final up to ${finalised.number.toString()} only`,
+    );
   }
+  if (claim) return { outcome: 'paid', finalised, ...claim };
   if (cancellation) return { outcome: 'dead', reason: 'cancelled', finalised, ...cancellation };
-  if (status === 'none' && finalised.timestampSeconds > terms.deadlineSeconds) {
-    return { outcome: 'dead', reason: 'expired', finalised };
-  }
-  return { outcome: 'live' };
+  const { deadlineSeconds } = terms;
+  const isOver = (seconds: number): boolean => seconds > deadlineSeconds;
+  return status === 'none' &&
+    isOver(finalised.timestampSeconds) &&
+    isOver(rules.nowSeconds - rules.marginSeconds)
+    ? { outcome: 'dead', reason: 'expired', finalised }
+    : { outcome: 'live' };
 }
 
 /** What of a sighting cannot be true, or undefined. */
@@ -152,15 +193,19 @@ function isDoubtful(evidence: PayoutEvidence): boolean {
   return evidence.outcome === 'live' && evidence.doubt !== undefined;
 }
 
-/** In words, the same for the same end seen at the same final block. */
-function endOf(evidence: PayoutEvidence, { finalised }: VaultSighting): string {
-  const at = ` at block ${finalised.hash}`;
-  if (evidence.outcome === 'live') return `an open payout${at}`;
-  if (evidence.outcome === 'dead' && evidence.reason === 'expired') return `an expired one${at}`;
+/** In words, the same for the same end. */
+function endOf(evidence: PayoutEvidence): string {
+  if (evidence.outcome === 'live') return 'an open payout';
+  if (evidence.outcome === 'dead' && evidence.reason === 'expired') return 'an expired one';
   const what = evidence.outcome === 'paid' ? 'a claim' : 'a cancellation';
-  return `${what} in ${evidence.transactionHash} of block ${evidence.block.hash}${at}`;
+  const { transactionHash, block } = evidence;
+  return `${what} in ${transactionHash} of block ${block.hash} at ${block.timestampSeconds}`;
 }
 
 function contradiction(text: string): PayoutEvidence {
   return { outcome: 'live', doubt: { kind: 'contradiction', text } };
+}
+
+function unconfirmed(text: string): PayoutEvidence {
+  return { outcome: 'live', doubt: { kind: 'unconfirmed', text } };
 }

@@ -62,11 +62,11 @@ export class ModelChain {
         .map(({ block }) => ({ transactionHash: HASH, block, ...paidBy(plan) }));
     const [claims, cancellations] = [at('claimed'), at('cancelled')];
     const status = seen[0]?.kind ?? 'none';
-    return payoutEvidence(
-      plan,
-      [{ witness: 'model', finalised, status, claims, cancellations }],
-      1,
-    );
+    return payoutEvidence(plan, [{ witness: 'model', finalised, status, claims, cancellations }], {
+      witnesses: 1,
+      nowSeconds,
+      marginSeconds: 0,
+    });
   }
 
   /** Of a redemption without a plan, as the service asks: first for its status, then for whatever ended it. */

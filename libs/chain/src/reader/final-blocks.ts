@@ -1,0 +1,173 @@
+/**
+ * Which block is final, by two endpoints where there are two.
+ *
+ * Each endpoint says it for itself: its own newest final block. The lower of the two counts, and the endpoint with the higher one must
+ * have it too, with the same hash and the same time. Where the fields of one of the two headers hash to that hash, the chain's header
+ * format is known, and every header at hand must do so: an endpoint cannot get out of it by odd fields, because the other one's are not
+ * odd. Where neither's do, the format is another one (ZK Stack, say): that is told once, and the other rules remain.
+ *
+ * A single endpoint is held against itself and our clock only: its final header must hash like its newest one, or like an earlier one.
+ */
+import { aheadOfClock, type BlockRef, differenceOf, type FinalStatement } from '#libs/domain';
+import {
+  AllEndpointsFailedError,
+  EndpointsDisagreeError,
+  FinalBlockRefusedError,
+} from '../errors/rpc.errors.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { hashesToItself } from '../shape/header-hash.js';
+import { type Finality } from './finality.js';
+import { type AnsweredHeader, readHeader, readHeads } from './heads.js';
+
+/** An endpoint's word on one final block. */
+export interface FinalWord extends FinalStatement {
+  /** The header's fields hash to its hash. */
+  readonly isHashed: boolean;
+}
+
+export interface FinalBlockOptions {
+  readonly finality: Finality;
+  readonly clock: { nowMs(): number };
+}
+
+/** The codes of the pool's warnings about final blocks: nothing that rests on them is done meanwhile. */
+export const FINAL_BLOCK_CODES = {
+  disagree: 'RPC_ENDPOINTS_DISAGREE',
+  refused: 'RPC_FINAL_BLOCK_REFUSED',
+} as const;
+const FORMAT = 'RPC_HEADER_FORMAT';
+/** The same is told again after so long. */
+const TOLD_AGAIN_MS = 60_000;
+
+export class FinalBlocks {
+  /** How many endpoints must say the same: two, where there are two. */
+  readonly witnesses: number;
+  private readonly toldAtMs = new Map<string, number>();
+  /** Of a single endpoint: one of its headers has hashed to its hash. */
+  private hasHashed = false;
+  private lastAgreed: BlockRef | undefined;
+
+  constructor(
+    private readonly pool: RpcPool,
+    private readonly options: FinalBlockOptions,
+  ) {
+    this.witnesses = Math.min(2, pool.endpoints.length);
+  }
+
+  get nowSeconds(): number {
+    return Math.floor(this.options.clock.nowMs() / 1000);
+  }
+
+  /**
+   * The endpoint's own newest final block.
+   * @throws FinalBlockRefusedError where it is too far ahead of our clock, or does not hash as the endpoint's other headers do
+   */
+  async by(session: RpcSession): Promise<FinalWord> {
+    const { latest, finalised } = await readHeads(session, this.options.finality);
+    const word = wordOf(session.endpoint, finalised);
+    const ahead = aheadOfClock(word.block, this.nowSeconds);
+    if (ahead !== undefined) throw this.refusal(session, ahead);
+    if (this.witnesses < 2) this.requireHash(session, word, latest);
+    return word;
+  }
+
+  /**
+   * The lower of two endpoints' final blocks, as both have it.
+   * @throws EndpointsDisagreeError naming what either says; AllEndpointsFailedError where the other one cannot be asked for it now
+   */
+  async agree(one: FinalWord, other: FinalWord): Promise<BlockRef> {
+    const [low, high] = one.block.number <= other.block.number ? [one, other] : [other, one];
+    const said = low.block.number === high.block.number ? high : await this.again(high, low.block);
+    const difference = differenceOf(low, said);
+    if (difference !== undefined) throw this.disagreement(low, high, difference);
+    const isKnown = low.isHashed || said.isHashed;
+    const odd = [low, said, high].find(({ isHashed }) => !isHashed);
+    if (isKnown && odd) {
+      const { witness, block } = odd;
+      const text = `${witness} serves a header of final block ${block.number.toString()} whose fields do not hash to ${block.hash}, as those of the other endpoint do`;
+      throw this.disagreement(low, high, text);
+    }
+    if (odd) this.tellFormat(`${low.witness}, ${high.witness}`);
+    this.lastAgreed = low.block;
+    return low.block;
+  }
+
+  /**
+   * The newest block that two endpoints hold final. While the second cannot be asked: the last one that both held final, else the word of
+   * the first.
+   * @throws EndpointsDisagreeError; AllEndpointsFailedError
+   */
+  async newest(): Promise<BlockRef> {
+    const first = await this.pool.run((session) => this.by(session));
+    if (this.witnesses < 2) return first.block;
+    try {
+      const options = { avoid: [first.witness], patient: false };
+      const second = await this.pool.run((session) => this.by(session), options);
+      return await this.agree(first, second);
+    } catch (error) {
+      if (!(error instanceof AllEndpointsFailedError)) throw error;
+      const { lastAgreed } = this;
+      return lastAgreed && lastAgreed.number < first.block.number ? lastAgreed : first.block;
+    }
+  }
+
+  /** What the endpoint with the higher final block says of the lower one. */
+  private again({ witness }: FinalWord, { number }: BlockRef): Promise<FinalWord> {
+    return this.pool.run(
+      async (session) => wordOf(session.endpoint, await readHeader(session, number)),
+      { only: witness, patient: false },
+    );
+  }
+
+  private requireHash(session: RpcSession, word: FinalWord, latest: AnsweredHeader): void {
+    this.hasHashed ||= word.isHashed || hashesToItself(latest.answer);
+    if (word.isHashed) return;
+    const { number, hash } = word.block;
+    if (!this.hasHashed) this.tellFormat(session.endpoint);
+    else {
+      throw this.refusal(
+        session,
+        `the fields of final block ${number.toString()} do not hash to ${hash}, as those of other blocks do`,
+      );
+    }
+  }
+
+  private refusal({ endpoint }: RpcSession, text: string): FinalBlockRefusedError {
+    this.tell(endpoint, FINAL_BLOCK_CODES.refused, text);
+    return new FinalBlockRefusedError(text, { endpoint });
+  }
+
+  private disagreement(one: FinalWord, other: FinalWord, text: string): EndpointsDisagreeError {
+    this.tell(`${one.witness}, ${other.witness}`, FINAL_BLOCK_CODES.disagree, text);
+    return new EndpointsDisagreeError(text);
+  }
+
+  private tellFormat(endpoints: string): void {
+    if (this.toldAtMs.has(FORMAT)) return;
+    this.toldAtMs.set(FORMAT, 0);
+    this.pool.warn(
+      endpoints,
+      FORMAT,
+      'The block hashes of this chain cannot be recomputed from the headers: their format is not known. The other rules for final blocks remain.',
+    );
+  }
+
+  /** Not with every look. */
+  private tell(endpoints: string, code: string, text: string): void {
+    const nowMs = this.options.clock.nowMs();
+    const key = `${code} ${endpoints}`;
+    const ageMs = nowMs - (this.toldAtMs.get(key) ?? -Infinity);
+    if (ageMs >= 0 && ageMs < TOLD_AGAIN_MS) return;
+    this.toldAtMs.set(key, nowMs);
+    this.pool.warn(endpoints, code, text);
+  }
+}
+
+function wordOf(witness: string, { header, answer }: AnsweredHeader): FinalWord {
+  const { number, hash, timestampSeconds } = header;
+  return {
+    witness,
+    block: { number, hash, timestampSeconds },
+    isHashed: hashesToItself(answer),
+  };
+}

@@ -1,5 +1,5 @@
 /**
- * Deploys RedemptionVault to a real chain; see contracts/README.md. After `npm run build`:
+ * Deploys RedemptionVaultV2 to a real chain; see contracts/README.md. After `npm run build`:
  *
  *   node contracts/deploy-vault.mjs --settings vault.json --key-file deployer.key
  *
@@ -11,6 +11,12 @@ import { deployVault } from '#libs/chain';
 import { parseAddress } from '#libs/domain';
 
 class Refusal extends Error {}
+
+/** An hour: twice the default of VOUCHER_TTL_SECONDS. */
+const MAX_TTL_SECONDS = 3_600;
+/** Three days, which is longer than a weekend. */
+const ADMIN_DELAY_SECONDS = 259_200;
+const YEAR_SECONDS = 31_536_000;
 
 function files() {
   try {
@@ -54,6 +60,9 @@ function readDeployment(file) {
   const digits = (value) =>
     typeof value === 'string' && /^\d{1,77}$/.test(value) ? BigInt(value) : undefined;
   const windowSeconds = take('windowSeconds', 'a number of seconds', number);
+  const maxTtlSeconds = take('maxTtlSeconds', 'a number of seconds', (value = MAX_TTL_SECONDS) =>
+    number(value),
+  );
   const deployment = {
     rpcUrl: take('rpcUrl', 'an http or https URL', url),
     chainId: take('chainId', 'a number', number),
@@ -64,7 +73,18 @@ function readDeployment(file) {
     pauser: take('pauser', 'an address', address),
     windowSeconds: BigInt(windowSeconds ?? 0),
     windowCap: take('windowCap', 'an amount in the smallest unit, as text', digits),
+    maxTtlSeconds: BigInt(maxTtlSeconds ?? 0),
+    adminDelaySeconds: take(
+      'adminDelaySeconds',
+      'a number of seconds, a year at most',
+      (value = ADMIN_DELAY_SECONDS) => (number(value) <= YEAR_SECONDS ? value : undefined),
+    ),
   };
+  if (deployment.pauser && deployment.pauser === deployment.signer) {
+    faults.push(
+      'pauser: must be another account than signer, whose stolen key is a reason to pause',
+    );
+  }
   if (faults.length > 0) throw new Refusal(`${file}:\n${faults.join('\n')}`);
   return deployment;
 }

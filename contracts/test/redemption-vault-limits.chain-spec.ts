@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeDeployData, encodeFunctionData, getAddress } from 'viem';
 import {
   lowmarkTokenAbi,
-  redemptionVaultAbi,
-  redemptionVaultBytecode,
+  redemptionVaultV2Abi,
+  redemptionVaultV2Bytecode,
   VoucherSigner,
 } from '#libs/chain';
 import { mineOne } from '#libs/devchain';
@@ -181,25 +181,31 @@ describe('RedemptionVault', () => {
     });
   });
 
-  it('is not deployed without a token, a role’s holder or a window', async () => {
+  it('is not deployed without a token, a role’s holder, a window or a bound in time', async () => {
     const { token, treasury } = chain.chain.contracts;
     const signer = new VoucherSigner(chain.place, SIGNER_KEY).address;
     const roles = { admin: treasury, signer, canceller: CANCELLER, pauser: PAUSER };
-    const deploy = async (where: Address, holders: typeof roles, windowSeconds: bigint) => {
+    const limits = { windowSeconds: 60n, windowCap: 1n, maxTtlSeconds: 60n, adminDelaySeconds: 60 };
+    const deploy = async (where: Address, changedRoles = {}, changedLimits = {}) => {
       const data = encodeDeployData({
-        abi: redemptionVaultAbi,
-        bytecode: redemptionVaultBytecode,
-        args: [where, holders, windowSeconds, 1n] as never,
+        abi: redemptionVaultV2Abi,
+        bytecode: redemptionVaultV2Bytecode,
+        args: [where, { ...roles, ...changedRoles }, { ...limits, ...changedLimits }] as never,
       });
       const [outcome] = await chain.mine({ from: treasury, data });
       return outcome?.error;
     };
-    expect(await deploy(token, roles, 60n)).toBeUndefined();
-    expect(await deploy(STRANGER, roles, 60n)).toBe('NotAContract');
-    expect(await deploy(aWallet(0), roles, 60n)).toBe('NotAContract');
-    expect(await deploy(token, roles, 0n)).toBe('ZeroWindow');
-    for (const name of Object.keys(roles)) {
-      expect(await deploy(token, { ...roles, [name]: aWallet(0) }, 60n)).toBe('ZeroAddress');
+    expect(await deploy(token)).toBeUndefined();
+    expect(await deploy(STRANGER)).toBe('NotAContract');
+    expect(await deploy(aWallet(0))).toBe('NotAContract');
+    expect(await deploy(token, {}, { windowSeconds: 0n })).toBe('ZeroWindow');
+    expect(await deploy(token, {}, { maxTtlSeconds: 0n })).toBe('ZeroMaxTtl');
+    expect(await deploy(token, {}, { adminDelaySeconds: 0 })).toBe('ZeroAdminDelay');
+    expect(await deploy(token, { pauser: signer })).toBe('PauserIsSigner');
+    for (const name of ['signer', 'canceller', 'pauser']) {
+      expect(await deploy(token, { [name]: aWallet(0) })).toBe('ZeroAddress');
     }
+    const noAdmin = await deploy(token, { admin: aWallet(0) });
+    expect(noAdmin).toBe('AccessControlInvalidDefaultAdmin');
   });
 });

@@ -1,5 +1,9 @@
 export { lowmarkTokenAbi, lowmarkTokenBytecode } from './abi/lowmark-token.generated.js';
 export { redemptionVaultAbi, redemptionVaultBytecode } from './abi/redemption-vault.generated.js';
+export {
+  redemptionVaultV2Abi,
+  redemptionVaultV2Bytecode,
+} from './abi/redemption-vault-v2.generated.js';
 export { stakingAbi, stakingBytecode } from './abi/staking.generated.js';
 export {
   AllEndpointsFailedError,

@@ -9,6 +9,8 @@ const FACTS: VaultFacts = {
   token: undefined,
   isSigner: true,
   isCanceller: true,
+  isPauser: true,
+  maxTtlSeconds: 3_600n,
   isPaused: true,
   balance: 1_250n,
   windowCap: 1_000n,

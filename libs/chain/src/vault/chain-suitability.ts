@@ -59,7 +59,7 @@ export async function requireSuitableChain(chainId: number, call: CallWithoutTo)
 export function refuseWhereToIsRequired(chainId: number, { text }: NodeRefusal): void {
   if (!TO_REQUIRED.test(text)) return;
   throw unsuitable(
-    `Chain ${chainId} takes no EVM bytecode: it is a ZK Stack chain without the EVM emulator. Nothing was sent. Compile contracts/src/RedemptionVault.sol with zksolc and deploy that with the chain's own tools; docs/operating/chains.md says how.`,
+    `Chain ${chainId} takes no EVM bytecode: it is a ZK Stack chain without the EVM emulator. Nothing was sent. Compile contracts/src/RedemptionVaultV2.sol with zksolc and deploy that with the chain's own tools; docs/operating/chains.md says how.`,
   );
 }
 

@@ -51,6 +51,8 @@ function deployment(changes = {}) {
     pauser: PAUSER,
     windowSeconds: 3_600n,
     windowCap: 50n,
+    maxTtlSeconds: 1_800n,
+    adminDelaySeconds: 86_400,
     ...changes,
   };
 }
@@ -64,7 +66,12 @@ describe('a vault is deployed', () => {
     const { vault, deployer } = await deployVault(deployment(), OTHER_KEY);
     const place = { ...bench.place, vault };
     const facts = await readVaultFacts(pool, { ...question, place, canceller: CANCELLER });
-    expect(facts).toMatchObject({ isSigner: true, isCanceller: true, windowCap: 50n });
+    expect(facts).toMatchObject({
+      isSigner: true,
+      isCanceller: true,
+      windowCap: 50n,
+      maxTtlSeconds: 1_800n,
+    });
     const as = { ...question, place, signer: deployer, canceller: deployer };
     expect(await readVaultFacts(pool, as)).toMatchObject({ isSigner: false, isCanceller: false });
   });
@@ -100,13 +107,18 @@ describe('a vault is deployed by the command', () => {
 
   it('from files', async () => {
     const [settings, key] = [join(directory, 'vault.json'), join(directory, 'deployer.key')];
-    const text = { ...deployment(), windowSeconds: 3_600, windowCap: '50' };
+    const given = { ...deployment(), windowSeconds: 3_600, windowCap: '50' };
+    // What is not given has a default.
+    const text = { ...given, maxTtlSeconds: undefined, adminDelaySeconds: undefined };
     await writeFile(settings, JSON.stringify(text));
     await writeFile(key, `${OTHER_KEY}\n`, { mode: 0o600 });
     const { stdout } = await run('--settings', settings, '--key-file', key);
     const { vault } = JSON.parse(stdout) as { vault: Address };
     const place = { ...bench.place, vault };
-    expect(await readVaultFacts(pool, { ...question, place })).toMatchObject({ isSigner: true });
+    expect(await readVaultFacts(pool, { ...question, place })).toMatchObject({
+      isSigner: true,
+      maxTtlSeconds: 3_600n,
+    });
 
     expect(await refusal('--settings', settings)).toContain('usage:');
     await chmod(key, 0o644);
@@ -115,6 +127,10 @@ describe('a vault is deployed by the command', () => {
     await writeFile(settings, JSON.stringify({ ...text, pauser: 'me', windowCap: 50 }));
     const faults = await refusal('--settings', settings, '--key-file', key);
     expect(faults).toMatch(/pauser: .*\n.*windowCap: /);
+    const wrong = { ...text, pauser: text.signer, maxTtlSeconds: 0, adminDelaySeconds: 0.5 };
+    await writeFile(settings, JSON.stringify(wrong));
+    const more = await refusal('--settings', settings, '--key-file', key);
+    expect(more).toMatch(/maxTtlSeconds: .*\n.*adminDelaySeconds: .*\n.*pauser: must be another/);
   });
 });
 

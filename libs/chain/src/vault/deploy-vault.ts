@@ -9,7 +9,10 @@ import {
   RpcRequestError,
 } from 'viem';
 import { type Address, parseAddress, PermanentError, RetryableError } from '#libs/domain';
-import { redemptionVaultAbi, redemptionVaultBytecode } from '../abi/redemption-vault.generated.js';
+import {
+  redemptionVaultV2Abi,
+  redemptionVaultV2Bytecode,
+} from '../abi/redemption-vault-v2.generated.js';
 import { classifyRpcError } from '../errors/classify-rpc-error.js';
 import { redact, secretsOf } from '../errors/redact.js';
 import { ExecutionRevertedError } from '../errors/rpc.errors.js';
@@ -35,6 +38,10 @@ export interface VaultDeployment {
   readonly windowSeconds: bigint;
   /** In the token's smallest unit. */
   readonly windowCap: bigint;
+  /** How far a voucher's deadline may be after the block of its claim; VOUCHER_TTL_SECONDS must not be longer. */
+  readonly maxTtlSeconds: bigint;
+  /** How long another account waits for DEFAULT_ADMIN_ROLE. */
+  readonly adminDelaySeconds: number;
 }
 
 export interface DeployedVault {
@@ -69,7 +76,8 @@ export async function deployVault(
 }
 
 function creationOf(deployment: VaultDeployment): Hex {
-  const { token, admin, signer, canceller, pauser, windowSeconds, windowCap } = deployment;
+  const { token, admin, signer, canceller, pauser } = deployment;
+  const { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds } = deployment;
   const roles = {
     admin: admin as Hex,
     signer: signer as Hex,
@@ -77,9 +85,9 @@ function creationOf(deployment: VaultDeployment): Hex {
     pauser: pauser as Hex,
   };
   return encodeDeployData({
-    abi: redemptionVaultAbi,
-    bytecode: redemptionVaultBytecode,
-    args: [token as Hex, roles, windowSeconds, windowCap],
+    abi: redemptionVaultV2Abi,
+    bytecode: redemptionVaultV2Bytecode,
+    args: [token as Hex, roles, { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds }],
   });
 }
 

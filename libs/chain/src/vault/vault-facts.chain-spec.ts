@@ -21,6 +21,7 @@ describe('a vault', () => {
       funds: 5_000n,
       windowCap: 1_000n,
       windowSeconds: 3_600n,
+      maxTtlSeconds: 1_800n,
     });
     pool = new RpcPool({ urls: [bench.chain.url], clock: new FakeClock(0) });
     const { token } = bench.chain.contracts;
@@ -38,7 +39,9 @@ describe('a vault', () => {
       token: question.token,
       isSigner: true,
       isCanceller: true,
+      isPauser: false,
       isPaused: false,
+      maxTtlSeconds: 1_800n,
       balance: 4_700n,
       windowCap: 1_000n,
       remainingInWindow: 700n,
@@ -58,10 +61,24 @@ describe('a vault', () => {
       { token: aWallet(0xfeed) },
       /^VAULT_CONTRACT: .* pays token .*, not 0x0+feed/,
     ],
+    [
+      'a shorter time than vouchers are to live',
+      { voucherTtlSeconds: 1_801 },
+      /^VOUCHER_TTL_SECONDS: 1801 is longer than 1800, the maxTtlSeconds of 0x/,
+    ],
   ])('says that it is of %s', async (_case, changes, text) => {
     const asked = { ...question, ...changes };
     const facts = await readVaultFacts(pool, asked);
     expect(vaultFaults(facts, asked)).toEqual([expect.stringMatching(text)]);
+  });
+
+  it('of version 1 bounds no deadline, and is served too', async () => {
+    const old = await bench.another({ version: 1, pauser: PAUSER });
+    const asked = { ...question, place: old.place, pauser: PAUSER, voucherTtlSeconds: 86_400 };
+    const facts = await readVaultFacts(pool, asked);
+    expect(facts).toMatchObject({ maxTtlSeconds: undefined, isPauser: true, isSigner: true });
+    expect(vaultFaults(facts, asked)).toEqual([]);
+    bench.seconds = old.seconds;
   });
 
   it('is told from wallets, other contracts and vaults of other chains', async () => {

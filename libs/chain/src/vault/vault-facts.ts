@@ -2,7 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
 import { type Address, parseAddress } from '#libs/domain';
 import { lowmarkTokenAbi } from '../abi/lowmark-token.generated.js';
-import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
+import { redemptionVaultV2Abi } from '../abi/redemption-vault-v2.generated.js';
 import { ExecutionRevertedError } from '../errors/rpc.errors.js';
 import { ethCall } from '../reader/pinned-calls.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
@@ -20,7 +20,10 @@ export interface VaultFacts {
   readonly token: Address | undefined;
   readonly isSigner: boolean;
   readonly isCanceller: boolean;
+  readonly isPauser: boolean;
   readonly isPaused: boolean;
+  /** How far after a claim the voucher's deadline may be; undefined in a vault of version 1, which sets no bound. */
+  readonly maxTtlSeconds: bigint | undefined;
   /** In the token's smallest unit, as the rest. */
   readonly balance: bigint;
   readonly windowCap: bigint;
@@ -35,22 +38,29 @@ export interface VaultQuestion {
   readonly signer: Address;
   /** Whoever is to cancel; by default the signer. */
   readonly canceller?: Address;
+  /** Whoever is to pause; by default the signer, which does not hold that role. */
+  readonly pauser?: Address;
+  /** VOUCHER_TTL_SECONDS, where it is known. */
+  readonly voucherTtlSeconds?: number | undefined;
 }
 
 const SIGNER_ROLE = keccak256(stringToBytes('SIGNER_ROLE'));
 const CANCELLER_ROLE = keccak256(stringToBytes('CANCELLER_ROLE'));
+const PAUSER_ROLE = keccak256(stringToBytes('PAUSER_ROLE'));
 
 /**
  * The facts at the newest block. What a contract does not answer is false, 0 or undefined: an address without a vault is no error.
  * @throws AllEndpointsFailedError
  */
 export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Promise<VaultFacts> {
-  const { place, token, signer, canceller = signer } = question;
+  const { place, token, signer, canceller = signer, pauser = signer } = question;
   const calls = [
     encode('token'),
     encode('paused'),
     encodeHasRole(SIGNER_ROLE, signer),
     encodeHasRole(CANCELLER_ROLE, canceller),
+    encodeHasRole(PAUSER_ROLE, pauser),
+    encode('maxTtlSeconds'),
     encode('windowCap'),
     encode('remainingInWindow'),
     encode('windowSeconds'),
@@ -69,14 +79,17 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
     ]);
     return results.map(returned);
   });
-  const [itsToken, paused, signs, cancels, cap, remaining, seconds, domain] = answers;
+  const [itsToken, paused, signs, cancels, pauses, maxTtl, cap, remaining, seconds, domain] =
+    answers;
   return {
     hasCode: code !== undefined && code !== '0x',
     takesOurVouchers: isOurDomain(domain, place),
     token: word(itsToken) === undefined ? undefined : addressOf(itsToken),
     isSigner: word(signs) === 1n,
     isCanceller: word(cancels) === 1n,
+    isPauser: word(pauses) === 1n,
     isPaused: word(paused) === 1n,
+    maxTtlSeconds: word(maxTtl),
     balance: word(itsBalance) ?? 0n,
     windowCap: word(cap) ?? 0n,
     remainingInWindow: word(remaining) ?? 0n,
@@ -85,7 +98,8 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
 }
 
 /** What is set up wrongly, for an operator; empty where nothing. A pause and an empty vault are no faults of these: they pass. */
-export function vaultFaults(facts: VaultFacts, { place, token, signer }: VaultQuestion): string[] {
+export function vaultFaults(facts: VaultFacts, question: VaultQuestion): string[] {
+  const { place, token, signer } = question;
   const { vault, chainId } = place;
   if (!facts.hasCode) {
     return [`VAULT_CONTRACT: there is no contract at ${vault} on chain ${chainId}.`];
@@ -100,19 +114,37 @@ export function vaultFaults(facts: VaultFacts, { place, token, signer }: VaultQu
     ...(facts.isSigner
       ? []
       : [`VOUCHER_SIGNER_KEY: its address ${signer} does not hold SIGNER_ROLE of ${vault}.`]),
+    ...ttlFaults(facts, question),
+  ];
+}
+
+/** The vault refuses a voucher whose deadline is further than that: such a service would pay nothing at first. */
+export function ttlFaults(
+  { maxTtlSeconds }: Pick<VaultFacts, 'maxTtlSeconds'>,
+  { place, voucherTtlSeconds = 0 }: Pick<VaultQuestion, 'place' | 'voucherTtlSeconds'>,
+): string[] {
+  if (maxTtlSeconds === undefined || BigInt(voucherTtlSeconds) <= maxTtlSeconds) return [];
+  return [
+    `VOUCHER_TTL_SECONDS: ${voucherTtlSeconds} is longer than ${maxTtlSeconds.toString()}, the maxTtlSeconds of ${place.vault}. Lower it.`,
   ];
 }
 
 type Plain =
-  'token' | 'paused' | 'windowCap' | 'remainingInWindow' | 'windowSeconds' | 'eip712Domain';
+  | 'token'
+  | 'paused'
+  | 'maxTtlSeconds'
+  | 'windowCap'
+  | 'remainingInWindow'
+  | 'windowSeconds'
+  | 'eip712Domain';
 
 function encode(functionName: Plain): Hex {
-  return encodeFunctionData({ abi: redemptionVaultAbi, functionName });
+  return encodeFunctionData({ abi: redemptionVaultV2Abi, functionName });
 }
 
 function encodeHasRole(role: Hex, holder: Address): Hex {
   return encodeFunctionData({
-    abi: redemptionVaultAbi,
+    abi: redemptionVaultV2Abi,
     functionName: 'hasRole',
     args: [role, holder as Hex],
   });
@@ -137,7 +169,7 @@ function isOurDomain(data: Hex | undefined, place: VaultPlace): boolean {
   const expected = voucherDomain(place);
   try {
     const [, name, version, chainId, contract] = decodeFunctionResult({
-      abi: redemptionVaultAbi,
+      abi: redemptionVaultV2Abi,
       functionName: 'eip712Domain',
       data,
     });

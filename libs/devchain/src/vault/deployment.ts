@@ -1,5 +1,11 @@
 import { encodeDeployData, encodeFunctionData } from 'viem';
-import { lowmarkTokenAbi, redemptionVaultAbi, redemptionVaultBytecode } from '#libs/chain';
+import {
+  lowmarkTokenAbi,
+  redemptionVaultAbi,
+  redemptionVaultBytecode,
+  redemptionVaultV2Abi,
+  redemptionVaultV2Bytecode,
+} from '#libs/chain';
 import { type Address, parseAddress } from '#libs/domain';
 import { type DevRpc } from '../json-rpc.js';
 import { mineOne } from './mined-block.js';
@@ -23,6 +29,12 @@ export interface VaultSetup {
   readonly windowSeconds?: bigint;
   /** Default 10^24. */
   readonly windowCap?: bigint;
+  /** Default: a day. */
+  readonly maxTtlSeconds?: bigint;
+  /** Default: a day. */
+  readonly adminDelaySeconds?: number;
+  /** Default: 2, what a real chain gets from now on. */
+  readonly version?: 1 | 2;
 }
 
 export interface LocalVault {
@@ -45,20 +57,8 @@ export async function deployLocalVault(
   setup: VaultSetup,
   seconds: number,
 ): Promise<LocalVault> {
-  const { token, treasury, signer, canceller = treasury, pauser = treasury } = setup;
-  const { funds = FUNDS, windowSeconds = DAY, windowCap = FUNDS } = setup;
-  const roles = {
-    admin: treasury as Hex,
-    signer: signer as Hex,
-    canceller: canceller as Hex,
-    pauser: pauser as Hex,
-  };
-  const data = encodeDeployData({
-    abi: redemptionVaultAbi,
-    bytecode: redemptionVaultBytecode,
-    args: [token as Hex, roles, windowSeconds, windowCap],
-  });
-  const receipt = await mineOne(rpc, seconds, { from: treasury, data });
+  const { token, treasury, canceller = treasury, funds = FUNDS } = setup;
+  const receipt = await mineOne(rpc, seconds, { from: treasury, data: creationOf(setup) });
   const vault = parseAddress(receipt.contractAddress ?? '');
   if (!vault) throw new Error('the local chain deployed no vault');
   await rpc.call('anvil_setBalance', canceller, COINS);
@@ -71,4 +71,27 @@ export async function deployLocalVault(
     await mineOne(rpc, seconds, { from: treasury, to: token, data: transfer });
   }
   return { vault, startBlock: receipt.blockNumber };
+}
+
+function creationOf(setup: VaultSetup): Hex {
+  const { token, treasury, signer, canceller = treasury, pauser = treasury } = setup;
+  const { windowSeconds = DAY, windowCap = FUNDS, maxTtlSeconds = DAY, version = 2 } = setup;
+  const { adminDelaySeconds = Number(DAY) } = setup;
+  const roles = {
+    admin: treasury as Hex,
+    signer: signer as Hex,
+    canceller: canceller as Hex,
+    pauser: pauser as Hex,
+  };
+  return version === 1
+    ? encodeDeployData({
+        abi: redemptionVaultAbi,
+        bytecode: redemptionVaultBytecode,
+        args: [token as Hex, roles, windowSeconds, windowCap],
+      })
+    : encodeDeployData({
+        abi: redemptionVaultV2Abi,
+        bytecode: redemptionVaultV2Bytecode,
+        args: [token as Hex, roles, { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds }],
+      });
 }

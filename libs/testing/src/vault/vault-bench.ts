@@ -9,7 +9,7 @@ import {
 import {
   cancelCalldata,
   claimCalldata,
-  redemptionVaultAbi,
+  redemptionVaultV2Abi,
   vaultIdOf,
   type VaultPlace,
   type Voucher,
@@ -31,8 +31,8 @@ export interface Outcome {
 const START = 1_760_000_000;
 /** `finalized` is so many blocks below the newest one. */
 const FINALITY_DEPTH = 4;
-/** Without its types: half of what a test calls is meant to be wrong. */
-const abi: Abi = redemptionVaultAbi;
+/** Of version 2, which has all of version 1; without its types: half of what a test calls is meant to be wrong. */
+const abi: Abi = redemptionVaultV2Abi;
 
 /** A vault on a chain of its own, with a clock that moves by blocks. */
 export class VaultBench {
@@ -188,7 +188,7 @@ export class VaultBench {
     const events = receipt.logs
       .filter(({ address }) => address === this.vault)
       .map(({ data, topics }) => {
-        const { eventName, args } = decodeEventLog({ abi: redemptionVaultAbi, data, topics });
+        const { eventName, args } = decodeEventLog({ abi: redemptionVaultV2Abi, data, topics });
         return { eventName, args };
       });
     if (receipt.status === '0x1') {

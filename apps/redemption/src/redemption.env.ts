@@ -35,6 +35,15 @@ function tokens(text: string): Decimal {
   return parseDecimal(text);
 }
 
+/** A decimal as a whole number of the smallest unit. */
+function smallestUnits(decimals: number): (text: string) => bigint {
+  return (text) => {
+    const { digits, scale } = tokens(text);
+    if (scale > decimals) throw new Error(`must have ${decimals} decimals at most`);
+    return digits * 10n ** BigInt(decimals - scale);
+  };
+}
+
 /** The settings of the redemption service. */
 export class RedemptionSettings extends SecretsSettings {
   @Setting(CHAIN_ID_SETTING)
@@ -86,7 +95,52 @@ export class RedemptionSettings extends SecretsSettings {
   readonly vaultCancellerKey?: string;
 
   @Setting({
-    description: 'How long a voucher can be claimed; after that the points go back.',
+    description:
+      'Pauses the vault where a claim is found that nothing authorised; its address holds PAUSER_ROLE and some coin for gas. Not the key of VOUCHER_SIGNER_KEY, whose theft is a reason to pause. Unset: a person pauses.',
+    secret: true,
+    optional: true,
+    parse: privateKey,
+  })
+  readonly vaultPauserKey?: string;
+
+  /** In wei. */
+  @Setting({
+    description:
+      'The highest price of gas, in gwei, at which a cancellation or a pause is signed, whatever a node says.',
+    default: '500',
+    parse: smallestUnits(9),
+  })
+  readonly vaultMaxGasPriceGwei!: bigint;
+
+  @Setting({
+    description:
+      'The most gas that a cancellation or a pause is signed with. Some rollups count what they pay to their parent chain as gas.',
+    default: '1000000',
+  })
+  @Min(21_000)
+  @Max(1_000_000_000)
+  readonly vaultMaxGas!: number;
+
+  /** In wei. */
+  @Setting({
+    description:
+      "The most of the chain's coin that cancellations can cost on a UTC day, all processes together, and pauses as much again. What is beyond it is not signed: vouchers expire.",
+    default: '0.1',
+    parse: smallestUnits(18),
+  })
+  readonly vaultDailyCoin!: bigint;
+
+  @Setting({
+    description:
+      'A cancelled redemption worth less than so many USD is not cancelled on chain: its voucher expires, and the points go back then.',
+    default: '10',
+    parse: tokens,
+  })
+  readonly vaultCancelMinUsd!: Decimal;
+
+  @Setting({
+    description:
+      'How long a voucher can be claimed; after that the points go back. Not longer than maxTtlSeconds of the vault.',
     default: '1800',
   })
   @Min(10)

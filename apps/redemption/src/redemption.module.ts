@@ -4,6 +4,7 @@ import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { MemoryRateLimiter } from '#libs/cache';
 import {
   CallbackStore,
+  CoinStore,
   type Database,
   KnownVaults,
   NonceStore,
@@ -35,6 +36,7 @@ import { Alerts } from './observe/alerts.js';
 import { PartnerCallMetrics } from './observe/partner-call.metrics.js';
 import { PartnerDirectory } from './partner/partner-directory.js';
 import { type PayoutPort } from './payout/payout-port.js';
+import { type GasPolicy } from './payout/vault-account.factory.js';
 import { VaultGauges } from './payout/vault.gauges.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
 import { type RedemptionSettings } from './redemption.env.js';
@@ -117,7 +119,14 @@ export class RedemptionModule {
   }
 }
 
-function vouchers({ settings, pool, clock, database }: RedemptionParts): VoucherPayout {
+function gasPolicy({ settings, database }: RedemptionParts): GasPolicy {
+  const { vaultMaxGasPriceGwei: maxGasPrice, vaultMaxGas, vaultDailyCoin: dailyWei } = settings;
+  const caps = { maxGasPrice, maxGas: BigInt(vaultMaxGas) };
+  return { caps, dailyWei, coins: new CoinStore(database) };
+}
+
+function vouchers(parts: RedemptionParts): VoucherPayout {
+  const { settings, pool, clock, database, logger, alerts } = parts;
   const { chainId, vaultContract: vault, finality, voucherTtlSeconds, vaultStartBlock } = settings;
   return new VoucherPayout({
     pool,
@@ -131,6 +140,14 @@ function vouchers({ settings, pool, clock, database }: RedemptionParts): Voucher
     vaults: new KnownVaults(database),
     signerKey: settings.voucherSignerKey,
     cancellerKey: settings.vaultCancellerKey,
+    cancelling: {
+      ...gasPolicy(parts),
+      minUsd: settings.vaultCancelMinUsd,
+      logger,
+      raise: (alert) => {
+        alerts.raise(alert);
+      },
+    },
   });
 }
 
@@ -201,7 +218,12 @@ function working(parts: RedemptionParts, shared: Shared): Provider[] {
           },
           delayMs: settings.shutdownDelayMs,
           // The engine's calls end and its leases go back before the database closes.
-          opened: [{ close: () => engine.stop() }, database, chain],
+          opened: [
+            { close: () => engine.stop() },
+            ...(payouts instanceof VoucherPayout ? [payouts] : []),
+            database,
+            chain,
+          ],
         }),
     },
   ];

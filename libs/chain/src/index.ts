@@ -67,11 +67,19 @@ export { RpcPool, type RpcPoolOptions, type RpcSession, type RunOptions } from '
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export { SIGN_IN_DISAGREEMENT, WalletSignatures } from './siwe/wallet-signatures.js';
 export { type DeployedVault, deployVault, type VaultDeployment } from './vault/deploy-vault.js';
+export { formatEther as formatCoin } from 'viem/utils';
 export { cancelCalldata, claimCalldata } from './vault/vault-calldata.js';
-export { VaultCanceller } from './vault/vault-canceller.js';
+export {
+  type GasCaps,
+  type GasFigure,
+  GasRefusedError,
+  VaultAccount,
+  type VaultAccountOptions,
+} from './vault/vault-account.js';
 export { type VaultEvent } from './vault/vault-event.js';
 export {
   readVaultFacts,
+  ttlFaults,
   type VaultFacts,
   vaultFaults,
   type VaultQuestion,
@@ -80,7 +88,7 @@ export { redemptionIdOf, type VaultId, vaultIdOf } from './vault/vault-id.js';
 export { type VaultSpan } from './vault/vault-log-reader.js';
 export { VaultReader, type VaultReaderOptions, type WatchedPayout } from './vault/vault-reader.js';
 export { type VaultPlace, type Voucher, voucherTypedData } from './vault/voucher.js';
-export { VoucherSigner } from './vault/voucher-signer.js';
+export { addressOfKey, VoucherSigner } from './vault/voucher-signer.js';
 export { readVerificationOffer } from './verification/offer.js';
 export { countProviders, otherProvidersThan, providerOf } from './verification/providers.js';
 export { COMPUTE_UNITS, PRICE_LISTS, type PriceList } from './verification/price-lists.js';

@@ -151,6 +151,14 @@ export class DoctorSettings {
 
   @Setting(KEY)
   readonly vaultCancellerKey?: string;
+
+  @Setting(KEY)
+  readonly vaultPauserKey?: string;
+
+  @Setting({ description: 'How long vouchers live.', default: '1800' })
+  @Min(10)
+  @Max(86_400)
+  readonly voucherTtlSeconds!: number;
 }
 
 export interface ReadDoctorSettings {

@@ -1,68 +1,130 @@
 import { LRUCache } from 'lru-cache';
-import { ExecutionRevertedError, type RpcPool, VaultCanceller, vaultIdOf } from '#libs/chain';
-import { type Address, type UuidV7 } from '#libs/domain';
-import { type Clock } from '#libs/platform';
+import {
+  ExecutionRevertedError,
+  GasRefusedError,
+  readVaultFacts,
+  type RpcPool,
+  type VaultAccount,
+  vaultIdOf,
+} from '#libs/chain';
+import {
+  type Address,
+  type Decimal,
+  LowmarkError,
+  PermanentError,
+  type UuidV7,
+} from '#libs/domain';
+import { type Clock, type Logger } from '#libs/platform';
+import { type Alert } from '../observe/alerts.js';
+import { gasAlert } from './gas-alert.js';
 
 export interface CancelRequestsOptions {
   readonly pool: RpcPool;
   readonly clock: Clock;
   readonly chainId: number;
-  readonly privateKey: string;
+  readonly token: Address;
+  readonly account: VaultAccount;
+  /** What is worth less is not cancelled on chain: its voucher expires. */
+  readonly minUsd: Decimal;
+  readonly logger: Logger;
+  readonly raise: (alert: Alert) => void;
+}
+
+export interface CancelRequest {
+  readonly redemptionId: UuidV7;
+  readonly vault: Address;
+  /** What the points are worth, which no price changes. */
+  readonly usdAmount: Decimal;
 }
 
 /** Long enough for a transaction to be mined, short against a voucher's life. */
 const AGAIN_AFTER_MS = 60_000;
 const REMEMBERED = 10_000;
-const VAULTS = 16;
 
 /**
- * Sends cancellations, one after the other: they share an account, whose next nonce a node tells only after it has the one
- * before. Another replica's may still take the same nonce; the node refuses one of the two, and it is asked for again.
+ * Sends cancellations in the background, one after the other: they share an account, whose next nonce a node tells only after it has
+ * the one before. Who asks does not wait for a node, so that his lease outlasts any number of them. What is lost with the process is
+ * asked for again at the next look at the payout. Another replica's may take the same nonce; the node refuses one of the two.
  */
 export class CancelRequests {
   private readonly askedAtMs = new LRUCache<UuidV7, number>({ max: REMEMBERED });
-  private readonly cancellers = new LRUCache<Address, VaultCanceller>({ max: VAULTS });
-  private last: Promise<unknown> = Promise.resolve();
+  private readonly waiting = new Map<UuidV7, Address>();
+  private sending: Promise<void> | undefined;
+  private isClosed = false;
 
   constructor(private readonly options: CancelRequestsOptions) {}
 
   /**
-   * @returns `sent`; `recent` where the vault was asked within the last minute; `refused` where the vault would not take it: claimed or
-   *   cancelled already, or the account lacks the role
-   * @throws AllEndpointsFailedError
+   * @returns `waiting` where it is sent as soon as those before it are; `recent` where the vault was asked within the last minute;
+   *   `expires` where it is worth too little
    */
-  request(redemptionId: UuidV7, vault: Address): Promise<'sent' | 'recent' | 'refused'> {
-    const turn = this.last.then(() => this.send(redemptionId, vault));
-    this.last = turn.catch(() => undefined);
-    return turn;
-  }
-
-  private async send(id: UuidV7, vault: Address): Promise<'sent' | 'recent' | 'refused'> {
-    const { clock } = this.options;
-    const ageMs = clock.nowMs() - (this.askedAtMs.get(id) ?? -Infinity);
+  request({ redemptionId, vault, usdAmount }: CancelRequest): 'waiting' | 'recent' | 'expires' {
+    const { clock, minUsd } = this.options;
+    if (isLess(usdAmount, minUsd)) return 'expires';
+    const ageMs = clock.nowMs() - (this.askedAtMs.get(redemptionId) ?? -Infinity);
     if (ageMs >= 0 && ageMs < AGAIN_AFTER_MS) return 'recent';
-    const outcome = await this.sendNow(id, vault);
-    this.askedAtMs.set(id, clock.nowMs());
-    return outcome;
+    this.waiting.set(redemptionId, vault);
+    this.sending ??= this.sendAll().finally(() => {
+      this.sending = undefined;
+    });
+    return 'waiting';
   }
 
-  private async sendNow(id: UuidV7, vault: Address): Promise<'sent' | 'refused'> {
-    try {
-      await this.cancellerOf(vault).cancel(vaultIdOf(id));
-      return 'sent';
-    } catch (error) {
-      if (!(error instanceof ExecutionRevertedError)) throw error;
-      return 'refused';
+  /** When all that was asked for was sent, or refused. */
+  async sent(): Promise<void> {
+    while (this.sending) await this.sending;
+  }
+
+  /** Lets the one under way end, and forgets the others. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.sent();
+  }
+
+  /** Never rejects. */
+  private async sendAll(): Promise<void> {
+    for (const [id, vault] of this.waiting) {
+      if (this.isClosed) return;
+      await this.send(id, vault);
+      this.waiting.delete(id);
     }
   }
 
-  /** A vault that was replaced takes cancellations still. */
-  private cancellerOf(vault: Address): VaultCanceller {
-    const { pool, chainId, privateKey } = this.options;
-    const known = this.cancellers.get(vault);
-    if (known) return known;
-    const canceller = new VaultCanceller(pool, { chainId, vault }, privateKey);
-    this.cancellers.set(vault, canceller);
-    return canceller;
+  private async send(redemptionId: UuidV7, vault: Address): Promise<void> {
+    const { account, clock, logger, raise } = this.options;
+    try {
+      await this.sendOrRequireRole(redemptionId, vault);
+      this.askedAtMs.set(redemptionId, clock.nowMs());
+    } catch (error) {
+      if (error instanceof GasRefusedError) {
+        this.askedAtMs.set(redemptionId, clock.nowMs());
+        raise(gasAlert(error, { what: 'a cancellation', redemptionId, account: account.address }));
+      } else if (error instanceof LowmarkError) {
+        logger.warn({ err: error, redemptionId }, 'The vault was not asked to cancel');
+      } else {
+        logger.error({ err: error, redemptionId }, 'A cancellation failed');
+      }
+    }
   }
+
+  /** A vault refuses what is claimed or cancelled already, which is no error, and who lacks the role, which is one. */
+  private async sendOrRequireRole(id: UuidV7, vault: Address): Promise<void> {
+    const { account, pool, chainId, token } = this.options;
+    try {
+      await account.cancel(vault, vaultIdOf(id));
+    } catch (error) {
+      if (!(error instanceof ExecutionRevertedError)) throw error;
+      const question = { place: { chainId, vault }, token, signer: account.address };
+      const { isCanceller } = await readVaultFacts(pool, question);
+      if (isCanceller) return;
+      throw new PermanentError(
+        'VAULT_CANCELLER_LACKS_ROLE',
+        `VAULT_CANCELLER_KEY: grant CANCELLER_ROLE of ${vault} to ${account.address}; until then vouchers only expire.`,
+      );
+    }
+  }
+}
+
+function isLess(one: Decimal, other: Decimal): boolean {
+  return one.digits * 10n ** BigInt(other.scale) < other.digits * 10n ** BigInt(one.scale);
 }

@@ -4,6 +4,7 @@
  */
 import {
   type Address,
+  type Decimal,
   type PayoutEvidence,
   type PayoutTerms,
   type Redemption,
@@ -73,8 +74,12 @@ export interface PayoutPort {
   /** The evidence about each, in their order; what a restored ledger may have forgotten besides is looked for as well. @throws LowmarkError where the chain cannot be asked now */
   observe(payouts: readonly CommittedPayout[]): Promise<PayoutEvidence[]>;
 
-  /** Asks the vault to cancel and does not wait; no evidence. Repeating it is harmless. */
-  requestCancel(payout: CommittedPayout): Promise<void>;
+  /**
+   * Has the vault asked to cancel and does not wait; no evidence. Repeating it is harmless.
+   * @param usdAmount what the points are worth: for a small sum the vault may not be asked, and the payout expires
+   * @throws LowmarkError where it cannot be asked at all
+   */
+  requestCancel(payout: CommittedPayout, usdAmount: Decimal): void;
 
   /**
    * Why no payout of this amount could be claimed at the moment; undefined where it could.

@@ -6,6 +6,7 @@ import { type Address, mintUuidV7, RetryableError } from '#libs/domain';
 import { aWallet, VaultBench } from '#libs/testing';
 import { type CommittedPayout } from './payout-port.js';
 import { VoucherPayout, type VoucherPayoutOptions } from './voucher-payout.js';
+import { aCancelPolicy, cancelled } from '../testing/cancel-policy.support-spec.js';
 
 const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
 
@@ -33,6 +34,7 @@ describe('evidence of what the ledger has no plan of', () => {
       voucherTtlSeconds: 600,
       ...naming(),
       signerKey: SIGNER_KEY,
+      cancelling: aCancelPolicy(),
       cancellerKey: OTHER_KEY,
       ...changes,
     });
@@ -104,7 +106,7 @@ describe('evidence of what the ledger has no plan of', () => {
   it('finds the cancellation of long ago', async () => {
     const payouts = aPayout();
     const { payout, ask } = await forgotten(payouts);
-    await payouts.requestCancel(payout);
+    await cancelled(payouts, payout);
     await bench.mine();
     await bench.finalise();
     const lost = { ...ask, lostVoucherUntilSeconds: bench.seconds + 6000 };
@@ -160,7 +162,7 @@ describe('evidence of what the ledger has no plan of', () => {
     it('waits while it can be claimed, whatever another vault says', async () => {
       const { payout, ask } = await forgotten(before);
       const lost = { ...ask, lostVoucherUntilSeconds: bench.seconds + 130 };
-      await after.requestCancel({ ...payout, place: { ...payout.place, ...bench.place } });
+      await cancelled(after, { ...payout, place: { ...payout.place, ...bench.place } });
       await bench.mine();
       await bench.finalise();
       expect(await after.observeUnplanned(lost)).toMatchObject({
@@ -192,7 +194,7 @@ describe('evidence of what the ledger has no plan of', () => {
       const planned = { redemptionId: ask.id, ...(await after.plan(ask)) };
       const { deadlineSeconds } = planned.plan;
       const lost = { ...planned, lostVoucherUntilSeconds: deadlineSeconds + 120 };
-      await after.requestCancel(lost);
+      await cancelled(after, lost);
       await bench.mine();
       await bench.finalise();
       expect(await after.observe([lost])).toEqual([{ outcome: 'live' }]);

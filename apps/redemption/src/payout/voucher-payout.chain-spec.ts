@@ -6,6 +6,7 @@ import { type Address, mintUuidV7 } from '#libs/domain';
 import { aWallet, FakeClock, VaultBench } from '#libs/testing';
 import { type CommittedPayout } from './payout-port.js';
 import { VoucherPayout, type VoucherPayoutOptions } from './voucher-payout.js';
+import { aCancelPolicy, cancelled, FIFTY_USD } from '../testing/cancel-policy.support-spec.js';
 
 const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER, PAUSER } = VaultBench;
 const TTL = 600;
@@ -36,6 +37,7 @@ describe('VoucherPayout', () => {
       voucherTtlSeconds: TTL,
       vaults: { of: () => Promise.resolve([]), add: () => Promise.resolve() },
       signerKey: SIGNER_KEY,
+      cancelling: aCancelPolicy(),
       cancellerKey: OTHER_KEY,
       ...changes,
     });
@@ -144,73 +146,6 @@ describe('VoucherPayout', () => {
     expect(await payouts.observe([])).toEqual([]);
   });
 
-  describe('cancels', () => {
-    it('on chain, which is evidence once it is final', async () => {
-      const payouts = aPayout();
-      const payout = await committed(payouts);
-      await payouts.requestCancel(payout);
-      await bench.mine();
-      expect(await payouts.observe([payout])).toEqual([{ outcome: 'live' }]);
-      await bench.finalise();
-      expect(await payouts.observe([payout])).toMatchObject([
-        { outcome: 'dead', reason: 'cancelled' },
-      ]);
-      expect((await claimed(payouts, payout))?.error).toBe('RedemptionNotOpen');
-    });
-
-    it('once in a minute however often it is asked for, and harmlessly after that', async () => {
-      const payouts = aPayout();
-      const payout = await committed(payouts);
-      await Promise.all([payouts.requestCancel(payout), payouts.requestCancel(payout)]);
-      await payouts.requestCancel(payout);
-      expect(await sentBy(canceller)).toBe(1);
-      await bench.mine();
-      clock.advance(60_000);
-      await payouts.requestCancel(payout);
-      expect(await sentBy(canceller)).toBe(0);
-    });
-
-    it('several at the same time', async () => {
-      const payouts = aPayout();
-      const all = [];
-      for (let index = 0; index < 5; index++) all.push(await committed(payouts));
-      await Promise.all(all.map((payout) => payouts.requestCancel(payout)));
-      await bench.mine();
-      await bench.finalise();
-      const outcomes = (await payouts.observe(all)).map(({ outcome }) => outcome);
-      expect(outcomes).toEqual(Array(5).fill('dead'));
-    });
-
-    it('nothing that was claimed', async () => {
-      const payouts = aPayout();
-      const payout = await committed(payouts);
-      await claimed(payouts, payout);
-      await payouts.requestCancel(payout);
-      await bench.mine();
-      await bench.finalise();
-      expect(await payouts.observe([payout])).toMatchObject([{ outcome: 'paid' }]);
-    });
-
-    it('nothing without the role, and says so', async () => {
-      const payouts = aPayout({ cancellerKey: undefined });
-      const payout = await committed(payouts);
-      await expect(payouts.requestCancel(payout)).rejects.toMatchObject({
-        code: 'VAULT_CANCELLER_LACKS_ROLE',
-      });
-      expect(await payouts.report()).toEqual({
-        faults: [],
-        concerns: [expect.stringMatching(/^VAULT_CANCELLER_KEY: /)],
-      });
-    });
-
-    /** Not mined yet. */
-    async function sentBy(account: Address): Promise<number> {
-      const count = async (at: string) =>
-        Number(await bench.chain.rpc.call<string>('eth_getTransactionCount', account, at));
-      return (await count('pending')) - (await count('latest'));
-    }
-  });
-
   describe('tells the user', () => {
     it('nothing where the vault can pay', async () => {
       const payouts = aPayout();
@@ -255,17 +190,17 @@ describe('VoucherPayout', () => {
   describe('after the vault was replaced', () => {
     it('pays and cancels no new way, and finds what became of the old payouts', async () => {
       const before = aPayout();
-      const [paid, cancelled] = [await committed(before), await committed(before)];
+      const [paid, dead] = [await committed(before), await committed(before)];
       const next = await bench.another({ canceller });
       const after = aPayout({ place: next.place });
       await claimed(before, paid);
-      await after.requestCancel(cancelled);
+      await cancelled(after, dead);
       next.seconds = bench.seconds;
       const fresh = await committed(after);
       await claimed(after, fresh, next);
       await next.finalise();
       bench.seconds = next.seconds;
-      expect(await after.observe([paid, fresh, cancelled])).toMatchObject([
+      expect(await after.observe([paid, fresh, dead])).toMatchObject([
         { outcome: 'paid', recipient: RECIPIENT },
         { outcome: 'paid' },
         { outcome: 'dead', reason: 'cancelled' },
@@ -289,9 +224,9 @@ describe('VoucherPayout', () => {
       await expect(payouts.observe([nowhere])).rejects.toMatchObject({
         code: 'RPC_ALL_ENDPOINTS_FAILED',
       });
-      await expect(payouts.requestCancel(elsewhere)).rejects.toMatchObject({
-        code: 'PAYOUT_OF_ANOTHER_CHAIN',
-      });
+      expect(() => {
+        payouts.requestCancel(elsewhere, FIFTY_USD);
+      }).toThrow(expect.objectContaining({ code: 'PAYOUT_OF_ANOTHER_CHAIN' }));
     });
   });
 });

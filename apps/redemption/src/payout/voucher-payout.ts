@@ -2,9 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import {
   claimCalldata,
-  readVaultFacts,
   type RpcPool,
-  VaultCanceller,
   type VaultFacts,
   vaultIdOf,
   type VaultPlace,
@@ -15,6 +13,7 @@ import {
 import { type KnownVaults, type PayoutPlace } from '#libs/db';
 import {
   type Address,
+  type Decimal,
   LowmarkError,
   payableUntilSeconds,
   type PayoutEvidence,
@@ -23,7 +22,8 @@ import {
   type Redemption,
   type VaultStatus,
 } from '#libs/domain';
-import { type Clock } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
+import { type Alert } from '../observe/alerts.js';
 import { CancelRequests } from './cancel-requests.js';
 import { EveryVault } from './every-vault.js';
 import {
@@ -34,7 +34,16 @@ import {
   type Voucher,
 } from './payout-port.js';
 import { type PayoutRefusal } from './payout-refusal.js';
+import { createVaultAccount, type GasPolicy } from './vault-account.factory.js';
 import { VaultConditions, type VaultReport } from './vault-conditions.js';
+
+/** When a voucher is cancelled on chain, and what that may cost. */
+export interface CancelPolicy extends GasPolicy {
+  /** What is worth less expires. */
+  readonly minUsd: Decimal;
+  readonly logger: Logger;
+  readonly raise: (alert: Alert) => void;
+}
 
 export interface VoucherPayoutOptions {
   readonly pool: RpcPool;
@@ -53,6 +62,7 @@ export interface VoucherPayoutOptions {
   readonly signerKey: string;
   /** By default the signer's. */
   readonly cancellerKey?: string | undefined;
+  readonly cancelling: CancelPolicy;
 }
 
 /** Vaults that payouts may still be open on: this one and those it replaced. */
@@ -66,18 +76,19 @@ export class VoucherPayout implements PayoutPort {
   private readonly cancels: CancelRequests;
   private readonly readers = new LRUCache<Address, VaultReader>({ max: VAULTS });
   private readonly everyVault: EveryVault;
-  private readonly canceller: Address;
   private isNamed = false;
 
   /** @throws PermanentError where a key or FINALITY is wrong; no message repeats a key */
   constructor(private readonly options: VoucherPayoutOptions) {
     const { pool, clock, place, token, signerKey, cancellerKey = signerKey } = options;
-    this.signer = new VoucherSigner(place, signerKey);
-    this.canceller = new VaultCanceller(pool, place, cancellerKey).address;
-    const question = { place, token, signer: this.signer.address, canceller: this.canceller };
-    this.conditions = new VaultConditions(pool, question, clock);
+    const { cancelling, voucherTtlSeconds } = options;
     const { chainId } = place;
-    this.cancels = new CancelRequests({ pool, clock, chainId, privateKey: cancellerKey });
+    this.signer = new VoucherSigner(place, signerKey);
+    const account = createVaultAccount({ pool, chainId, clock }, cancellerKey, cancelling);
+    const roles = { signer: this.signer.address, canceller: account.address };
+    const question = { place, token, ...roles, voucherTtlSeconds };
+    this.conditions = new VaultConditions(pool, question, clock);
+    this.cancels = new CancelRequests({ pool, clock, chainId, token, account, ...cancelling });
     this.everyVault = new EveryVault(options);
     this.readerOf(place.vault);
   }
@@ -178,11 +189,8 @@ export class VoucherPayout implements PayoutPort {
     );
   }
 
-  /**
-   * @throws PermanentError where the vault is of another chain, or the account may not cancel
-   * @throws AllEndpointsFailedError
-   */
-  async requestCancel({ redemptionId, place }: CommittedPayout): Promise<void> {
+  /** @throws PermanentError where the vault is of another chain */
+  requestCancel({ redemptionId, place }: CommittedPayout, usdAmount: Decimal): void {
     const { chainId } = this.options.place;
     if (place.chainId !== chainId) {
       throw new PermanentError(
@@ -190,8 +198,17 @@ export class VoucherPayout implements PayoutPort {
         `The payout is planned on chain ${place.chainId}, and CHAIN_ID is ${chainId}.`,
       );
     }
-    const outcome = await this.cancels.request(redemptionId, place.vault);
-    if (outcome === 'refused') await this.requireCanceller(place);
+    this.cancels.request({ redemptionId, vault: place.vault, usdAmount });
+  }
+
+  /** When the vault was asked for all cancellations, or they were refused. */
+  cancelsSent(): Promise<void> {
+    return this.cancels.sent();
+  }
+
+  /** Lets the cancellation under way be sent, and no other. */
+  close(): Promise<void> {
+    return this.cancels.close();
   }
 
   refusal(tokenAmount: bigint, promised: bigint): Promise<PayoutRefusal | undefined> {
@@ -248,18 +265,6 @@ export class VoucherPayout implements PayoutPort {
     const reader = new VaultReader(pool, { vault, token, finality, clock, marginSeconds });
     this.readers.set(vault, reader);
     return reader;
-  }
-
-  /** A vault refuses what is claimed or cancelled already, which is no error, and whoever lacks the role, which is one. */
-  private async requireCanceller({ chainId, vault }: PayoutPlace): Promise<void> {
-    const { pool, token } = this.options;
-    const question = { place: { chainId, vault }, token, signer: this.signer.address };
-    const { isCanceller } = await readVaultFacts(pool, { ...question, canceller: this.canceller });
-    if (isCanceller) return;
-    throw new PermanentError(
-      'VAULT_CANCELLER_LACKS_ROLE',
-      `VAULT_CANCELLER_KEY: grant CANCELLER_ROLE of ${vault} to ${this.canceller}; until then vouchers only expire.`,
-    );
   }
 }
 

@@ -18,6 +18,7 @@ import { type CommittedPayout } from '../payout/payout-port.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
 import { Reconciler, type ReconcilerOptions } from './reconciler.js';
 import { aUuid, Redemptions } from './redemptions.support-spec.js';
+import { aCancelPolicy } from '../testing/cancel-policy.support-spec.js';
 
 const { SIGNER_KEY, STRANGER, RECIPIENT } = VaultBench;
 const HOUR_MS = 3_600_000;
@@ -68,6 +69,7 @@ describe('Reconciler', () => {
       voucherTtlSeconds: 86_400,
       vaults: new KnownVaults(database),
       signerKey: SIGNER_KEY,
+      cancelling: aCancelPolicy(),
     });
   }
 

@@ -38,7 +38,7 @@ export class ObserveStep {
     const open: Work[] = [];
     for (const [index, one] of watched.entries()) {
       const found = evidence[index] ?? { outcome: 'live' };
-      if (found.outcome === 'live') await this.cancelWhereWanted(one);
+      if (found.outcome === 'live') this.cancelWhereWanted(one);
       if (!(await this.settle(one, found))) open.push(one.work);
     }
     const [first] = open;
@@ -93,10 +93,11 @@ export class ObserveStep {
   }
 
   /** The row says since when; asking the vault again is harmless. */
-  private async cancelWhereWanted({ work, payout }: Watched): Promise<void> {
-    if (work.stored.redemption.revertReason === null) return;
+  private cancelWhereWanted({ work, payout }: Watched): void {
+    const { revertReason, usdAmount } = work.stored.redemption;
+    if (revertReason === null) return;
     try {
-      await this.parts.payouts.requestCancel(payout);
+      this.parts.payouts.requestCancel(payout, usdAmount);
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
       const { redemptionId } = payout;

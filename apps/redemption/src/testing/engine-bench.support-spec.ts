@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { RpcPool, type VaultPlace, VoucherSigner } from '#libs/chain';
 import {
   CallbackStore,
+  CoinStore,
   type Database,
   KnownVaults,
   PartnerStore,
@@ -35,6 +36,7 @@ import { PartnerDirectory } from '../partner/partner-directory.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine } from '../worker/create-engine.js';
 import { type Engine } from '../worker/engine.js';
+import { aCancelPolicy } from './cancel-policy.support-spec.js';
 import { CALLBACK_KEY, CALLBACK_SECRET, GameServer } from './game-server.support-spec.js';
 
 const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY).address;
@@ -88,6 +90,7 @@ export class EngineBench {
       voucherTtlSeconds: parts.ttlSeconds ?? TTL_SECONDS,
       vaults: new KnownVaults(database),
       signerKey: VaultBench.SIGNER_KEY,
+      cancelling: aCancelPolicy({ coins: new CoinStore(database) }),
     });
     const directory = new PartnerDirectory(
       new CallbackStore(database),
@@ -228,6 +231,7 @@ export class EngineBench {
   async until(id: UuidV7, ...states: Redemption['state'][]): Promise<Redemption> {
     for (let turn = 0; turn < 200; turn++) {
       await this.engine.sweep();
+      await this.payouts.cancelsSent();
       const redemption = await this.read(id);
       if (states.includes(redemption.state)) return redemption;
       await this.pass(20);

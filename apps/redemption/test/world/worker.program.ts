@@ -3,7 +3,7 @@
  * over the channel to its parent, the time included, and ends when that one does.
  */
 import { RpcPool } from '#libs/chain';
-import { CallbackStore, createDatabase, KnownVaults } from '#libs/db';
+import { CallbackStore, CoinStore, createDatabase, KnownVaults } from '#libs/db';
 import { PartnerClient } from '#libs/partner-client';
 import { createLogger, Registry, systemClock } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
@@ -53,6 +53,8 @@ async function start(setup: WorkerSetup): Promise<void> {
   const { timeouts, gate = {} } = setup;
   const policy = { allowPrivate: true };
   const client = new PartnerClient({ clock, policy, random, timeouts, gate });
+  const registry = new Registry();
+  const alerts = new Alerts(registry, logger);
   const payouts = new VoucherPayout({
     pool,
     clock,
@@ -63,10 +65,18 @@ async function start(setup: WorkerSetup): Promise<void> {
     vaults: new KnownVaults(database),
     signerKey,
     cancellerKey,
+    cancelling: {
+      caps: { maxGasPrice: 500n * 10n ** 9n, maxGas: 1_000_000n },
+      dailyWei: 10n ** 18n,
+      coins: new CoinStore(database),
+      minUsd: { digits: 0n, scale: 0 },
+      logger,
+      raise: (alert) => {
+        alerts.raise(alert);
+      },
+    },
   });
   const { listens, ...options } = engine;
-  const registry = new Registry();
-  const alerts = new Alerts(registry, logger);
   const metrics = new PartnerCallMetrics(registry);
   const caller = new PartnerCaller({ client, alerts, metrics });
   createEngine(

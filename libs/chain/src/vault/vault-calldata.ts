@@ -21,3 +21,8 @@ export function cancelCalldata(vaultId: VaultId): `0x${string}` {
     args: [vaultId],
   });
 }
+
+/** The data of a transaction to the vault that pauses it; only from a holder of `PAUSER_ROLE`. */
+export function pauseCalldata(): `0x${string}` {
+  return encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'pause' });
+}

@@ -1,9 +1,8 @@
-/** The vault before a service starts, and its cancellations, on a real chain. */
+/** The vault before a service starts, on a real chain. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
 import { aWallet, FakeClock, VaultBench } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { VaultCanceller } from './vault-canceller.js';
 import { readVaultFacts, vaultFaults, type VaultQuestion } from './vault-facts.js';
 import { accountOf, VoucherSigner } from './voucher-signer.js';
 
@@ -101,20 +100,5 @@ describe('a vault', () => {
     const facts = await readVaultFacts(pool, question);
     expect([facts.isPaused, vaultFaults(facts, question)]).toEqual([true, []]);
     await bench.mine(bench.call(bench.admin, 'unpause'));
-  });
-
-  it('cancels for who holds the role, and refuses what is over', async () => {
-    const voucher = bench.voucher();
-    const canceller = new VaultCanceller(pool, bench.place, OTHER_KEY);
-    const hash = await canceller.cancel(voucher.vaultId);
-    await bench.mine();
-    expect(await bench.chain.rpc.call('eth_getTransactionReceipt', hash)).toMatchObject({
-      status: '0x1',
-    });
-    expect(await bench.status(voucher)).toBe(2);
-    const refused = { code: 'RPC_EXECUTION_REVERTED' };
-    await expect(canceller.cancel(voucher.vaultId)).rejects.toMatchObject(refused);
-    const stranger = new VaultCanceller(pool, bench.place, SIGNER_KEY);
-    await expect(stranger.cancel(bench.voucher().vaultId)).rejects.toMatchObject(refused);
   });
 });

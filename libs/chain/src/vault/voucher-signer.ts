@@ -23,9 +23,7 @@ export class VoucherSigner {
     privateKey: string,
   ) {
     this.#account = accountOf(privateKey);
-    const address = parseAddress(this.#account.address);
-    if (!address) throw new TypeError('an account without an address');
-    this.address = address;
+    this.address = addressOfAccount(this.#account);
   }
 
   /**
@@ -35,6 +33,17 @@ export class VoucherSigner {
   async sign(voucher: Voucher): Promise<`0x${string}`> {
     return this.#account.signTypedData(voucherTypedData(this.place, voucher));
   }
+}
+
+/** The address of a private key. @throws PermanentError where it is not a key; the message does not repeat it */
+export function addressOfKey(privateKey: string): Address {
+  return addressOfAccount(accountOf(privateKey));
+}
+
+export function addressOfAccount({ address }: PrivateKeyAccount): Address {
+  const parsed = parseAddress(address);
+  if (!parsed) throw new TypeError('an account without an address');
+  return parsed;
 }
 
 /** @throws PermanentError that holds nothing of the key, nor does its cause */

@@ -20,6 +20,8 @@ const ALL = [
   'AuditRun1760000000010',
   'RestoredLedger1760000000011',
   'OlderStart1760000000012',
+  'CoinSpent1760000000013',
+  'ClaimWatch1760000000014',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

@@ -11,6 +11,8 @@ import { CredentialUse1760000000009 } from './1760000000009-credential-use.js';
 import { AuditRun1760000000010 } from './1760000000010-audit-run.js';
 import { RestoredLedger1760000000011 } from './1760000000011-restored-ledger.js';
 import { OlderStart1760000000012 } from './1760000000012-older-start.js';
+import { CoinSpent1760000000013 } from './1760000000013-coin-spent.js';
+import { ClaimWatch1760000000014 } from './1760000000014-claim-watch.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -27,4 +29,6 @@ export const migrations = [
   AuditRun1760000000010,
   RestoredLedger1760000000011,
   OlderStart1760000000012,
+  CoinSpent1760000000013,
+  ClaimWatch1760000000014,
 ];

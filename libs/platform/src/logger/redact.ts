@@ -10,6 +10,7 @@ export const SECRET_FIELDS = [
   'privateKey',
   'voucherSignerKey',
   'vaultCancellerKey',
+  'vaultPauserKey',
   'token',
   'authorization',
   'x-api-key',

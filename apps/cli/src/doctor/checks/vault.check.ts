@@ -1,12 +1,12 @@
 import {
+  addressOfKey,
   readVaultFacts,
   type RpcPool,
-  VaultCanceller,
+  ttlFaults,
   type VaultFacts,
   vaultFaults,
   type VaultPlace,
   type VaultQuestion,
-  VoucherSigner,
 } from '#libs/chain';
 import { type Address, parseAddress } from '#libs/domain';
 import { type Check } from '../check.js';
@@ -36,17 +36,19 @@ export const vaultCheck: Check = {
     }
     const facts = await readVaultFacts(pool, question);
     // Whether the signer holds its role is said apart.
-    const faults = vaultFaults({ ...facts, isSigner: true }, question);
+    const faults = vaultFaults({ ...facts, isSigner: true, maxTtlSeconds: undefined }, question);
     for (const text of faults) yield fault(NAME, text, 'Correct VAULT_CONTRACT or TOKEN_CONTRACT.');
     if (faults.length > 0) return;
     yield ok(NAME, `${question.place.vault} takes our vouchers`);
+    yield ttlFinding(facts, question);
     yield* stateFindings(facts, await decimalsOf(subject));
     yield signerFinding(facts, question, subject.settings);
     yield* cancellerFindings(pool, facts, question, subject.settings);
+    yield* pauserFindings(pool, facts, question, subject.settings);
   },
 };
 
-type Question = VaultQuestion & { readonly canceller: Address };
+type Question = VaultQuestion & { readonly canceller: Address; readonly pauser: Address };
 
 /** Undefined where the chain is not known. */
 async function questionOf(
@@ -59,15 +61,19 @@ async function questionOf(
     return undefined;
   }
   const place: VaultPlace = { chainId, vault };
-  const { voucherSignerKey, vaultCancellerKey = voucherSignerKey } = keys;
-  const signer = voucherSignerKey && new VoucherSigner(place, voucherSignerKey).address;
-  const canceller = vaultCancellerKey && new VaultCanceller(pool, place, vaultCancellerKey).address;
+  const { voucherSignerKey, vaultCancellerKey = voucherSignerKey, vaultPauserKey } = keys;
   return {
     place,
     token,
-    signer: signer === undefined || signer === '' ? NOBODY : signer,
-    canceller: canceller === undefined || canceller === '' ? NOBODY : canceller,
+    signer: addressOf(voucherSignerKey),
+    canceller: addressOf(vaultCancellerKey),
+    pauser: addressOf(vaultPauserKey),
+    voucherTtlSeconds: keys.voucherTtlSeconds,
   };
+}
+
+function addressOf(key: string | undefined): Address {
+  return key === undefined || key === '' ? NOBODY : addressOfKey(key);
 }
 
 function* stateFindings(facts: VaultFacts, tokenDecimals = 0): Generator<Finding> {
@@ -116,7 +122,7 @@ function signerFinding(
 async function* cancellerFindings(
   pool: RpcPool,
   { isCanceller }: VaultFacts,
-  { place, canceller }: Question,
+  { place, canceller, signer }: Question,
   settings: DoctorSettings,
 ): AsyncGenerator<Finding> {
   const what = `${NAME}: canceller`;
@@ -133,11 +139,17 @@ async function* cancellerFindings(
         `${canceller}, the address of ${key}, does not hold CANCELLER_ROLE: cancellations wait for the voucher's deadline`,
         `Let the admin of ${place.vault} grant it CANCELLER_ROLE, or set VAULT_CANCELLER_KEY.`,
       );
-  if (isCanceller) yield await coinFinding(pool, canceller);
+  if (canceller === signer) {
+    yield warning(
+      `${NAME}: keys`,
+      'the key that cancels is the key that signs vouchers: it is used more often and holds coin, so it is easier to lose',
+      'Set VAULT_CANCELLER_KEY to a key of its own; docs/operating/keys.md says how.',
+    );
+  }
+  if (isCanceller) yield await coinFinding(pool, canceller, `${NAME}: coin`);
 }
 
-async function coinFinding(pool: RpcPool, canceller: Address): Promise<Finding> {
-  const what = `${NAME}: coin`;
+async function coinFinding(pool: RpcPool, canceller: Address, what: string): Promise<Finding> {
   const [coin, price] = await pool.run(async (session) => {
     const { results } = await session.batch([
       { method: 'eth_getBalance', params: [canceller, 'latest'] },
@@ -150,12 +162,61 @@ async function coinFinding(pool: RpcPool, canceller: Address): Promise<Finding> 
   }
   const each = price * GAS_OF_CANCELLATION;
   const count = each === 0n ? CANCELLATIONS : coin / each;
-  if (count >= CANCELLATIONS) return ok(what, `${canceller} can pay for cancellations`);
+  if (count >= CANCELLATIONS) return ok(what, `${canceller} can pay for its transactions`);
   return warning(
     what,
-    `${canceller} has coin for about ${count} cancellations at the price of now`,
+    `${canceller} has coin for about ${count} transactions at the price of now`,
     "Send it some of the chain's coin for gas.",
   );
+}
+
+async function* pauserFindings(
+  pool: RpcPool,
+  { isPauser }: VaultFacts,
+  { place, pauser, signer }: Question,
+  settings: DoctorSettings,
+): AsyncGenerator<Finding> {
+  const what = `${NAME}: pauser`;
+  if (settings.vaultPauserKey === undefined) {
+    yield notChecked(what, 'VAULT_PAUSER_KEY is not set: a person pauses where a claim is a theft');
+    return;
+  }
+  if (pauser === signer) {
+    const text = 'VAULT_PAUSER_KEY is the key of VOUCHER_SIGNER_KEY: the service refuses to start';
+    yield fault(what, text, 'Make a key of its own and let the admin grant it PAUSER_ROLE.');
+    return;
+  }
+  yield isPauser
+    ? ok(what, `${pauser} holds PAUSER_ROLE`)
+    : fault(
+        what,
+        `${pauser}, the address of VAULT_PAUSER_KEY, does not hold PAUSER_ROLE: a theft would not pause the vault`,
+        `Let the admin of ${place.vault} grant it PAUSER_ROLE, or correct the key.`,
+      );
+  if (isPauser) yield await coinFinding(pool, pauser, `${NAME}: pauser's coin`);
+}
+
+/** So much longer than vouchers live is enough where our clock is ahead of the chain's. */
+const TTL_MARGIN_SECONDS = 300n;
+
+function ttlFinding(facts: VaultFacts, question: Question): Finding {
+  const what = `${NAME}: time`;
+  const { maxTtlSeconds } = facts;
+  if (maxTtlSeconds === undefined) {
+    return ok(what, 'version 1: it pays vouchers of any deadline');
+  }
+  const [text] = ttlFaults(facts, question);
+  if (text !== undefined) {
+    return fault(what, text, 'Lower VOUCHER_TTL_SECONDS, or deploy a vault with a longer one.');
+  }
+  const ttl = BigInt(question.voucherTtlSeconds ?? 0);
+  return ttl + TTL_MARGIN_SECONDS > maxTtlSeconds
+    ? warning(
+        what,
+        `vouchers live ${ttl.toString()} s and the vault takes ${maxTtlSeconds.toString()} s: where our clock is ahead, a voucher pays only after a while`,
+        `Lower VOUCHER_TTL_SECONDS to ${(maxTtlSeconds - TTL_MARGIN_SECONDS).toString()} or less.`,
+      )
+    : ok(what, `vouchers live ${ttl.toString()} s of ${maxTtlSeconds.toString()} s at most`);
 }
 
 async function decimalsOf(subject: Subject): Promise<number | undefined> {

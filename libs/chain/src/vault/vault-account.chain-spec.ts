@@ -1,0 +1,166 @@
+/** Transactions to the vault, and nodes that lie about what they cost. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Address } from '#libs/domain';
+import { FakeClock, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { RpcPool } from '../rpc/rpc-pool.js';
+import { toQuantity } from '../shape/hex.js';
+import { GasRefusedError, VaultAccount, type VaultAccountOptions } from './vault-account.js';
+import { addressOfKey } from './voucher-signer.js';
+
+const { OTHER_KEY, SIGNER_KEY } = VaultBench;
+const GWEI = 10n ** 9n;
+const CAPS = { maxGasPrice: 500n * GWEI, maxGas: 1_000_000n };
+
+let bench: VaultBench;
+let account: Address;
+const nodes: FaultyNode[] = [];
+let reserved: bigint[];
+
+beforeAll(async () => {
+  account = addressOfKey(OTHER_KEY);
+  bench = await VaultBench.start({ canceller: account, pauser: account });
+});
+afterEach(() => Promise.all(nodes.splice(0).map((node) => node.close())));
+afterAll(() => bench.stop());
+
+function anAccount(urls: readonly string[], changes: Partial<VaultAccountOptions> = {}) {
+  reserved = [];
+  return new VaultAccount({
+    pool: new RpcPool({ urls, clock: new FakeClock(0), sleep: () => Promise.resolve() }),
+    chainId: bench.chain.chainId,
+    privateKey: OTHER_KEY,
+    caps: CAPS,
+    reserve: (wei) => {
+      reserved.push(wei);
+      return Promise.resolve();
+    },
+    ...changes,
+  });
+}
+
+/** Answers these methods with these figures. */
+async function lying(figures: Readonly<Record<string, bigint>>): Promise<FaultyNode> {
+  const node = await startFaultyNode({
+    upstream: bench.chain.url,
+    fault: Object.entries(figures).map(([method, figure]) => {
+      return { kind: 'result', method, result: toQuantity(figure) } as const;
+    }),
+  });
+  nodes.push(node);
+  return node;
+}
+
+const HIGH_PRICE = { eth_gasPrice: 13_500_000n * GWEI };
+const MUCH_GAS = { eth_estimateGas: 37_500_000n };
+
+async function pending(): Promise<{ gasPrice: string; gas: string }[]> {
+  const block = await bench.chain.rpc.call<{ transactions: { gasPrice: string; gas: string }[] }>(
+    'eth_getBlockByNumber',
+    'pending',
+    true,
+  );
+  return block.transactions;
+}
+
+describe('a transaction to the vault', () => {
+  it('is sent at half more than the going price, and counted at what it can cost', async () => {
+    const node = await lying({ eth_gasPrice: 20n * GWEI, eth_estimateGas: 80_000n });
+    const voucher = bench.voucher();
+    const hash = await anAccount([node.url]).cancel(bench.vault, voucher.vaultId);
+    expect(reserved).toEqual([30n * GWEI * 100_000n]);
+    await bench.mine();
+    const sent = await bench.chain.rpc.call('eth_getTransactionByHash', hash);
+    const expected = { gasPrice: toQuantity(30n * GWEI), gas: toQuantity(100_000) };
+    expect(sent).toMatchObject({ ...expected, from: account });
+    expect(await bench.status(voucher)).toBe(2);
+  });
+
+  it('costs the caps at most, also where the margin would pass them', async () => {
+    const figures = { eth_gasPrice: 400n * GWEI, eth_estimateGas: 900_000n };
+    const node = await lying(figures);
+    const hash = await anAccount([node.url]).cancel(bench.vault, bench.voucher().vaultId);
+    expect(reserved).toEqual([CAPS.maxGasPrice * CAPS.maxGas]);
+    await bench.mine();
+    const expected = { gasPrice: toQuantity(500n * GWEI), gas: toQuantity(1_000_000) };
+    expect(await bench.chain.rpc.call('eth_getTransactionByHash', hash)).toMatchObject(expected);
+  });
+
+  it.each([
+    [
+      '13.5 million gwei for gas',
+      HIGH_PRICE,
+      'gas-price',
+      /costs 13500000 gwei, above the 500 of VAULT_MAX_GAS_PRICE_GWEI/,
+    ],
+    ['37.5 million gas', MUCH_GAS, 'gas', /takes 37500000 gas, above the 1000000 of VAULT_MAX_GAS/],
+    [
+      'a price beyond all numbers',
+      { eth_gasPrice: (1n << 256n) - 1n },
+      'gas-price',
+      /above the 500 of/,
+    ],
+  ])('is not signed where the node asks %s', async (_case, figures, figure, text) => {
+    const node = await lying(figures);
+    const asked = anAccount([node.url]).cancel(bench.vault, bench.voucher().vaultId);
+    await expect(asked).rejects.toMatchObject({
+      code: 'VAULT_GAS_REFUSED',
+      figure,
+      message: expect.stringMatching(text),
+    });
+    expect(reserved).toEqual([]);
+    expect(node.count('eth_sendRawTransaction')).toBe(0);
+    expect(await pending()).toEqual([]);
+  });
+
+  it('is sent by the word of another node where the first one lies', async () => {
+    const node = await lying({ ...HIGH_PRICE, ...MUCH_GAS });
+    const voucher = bench.voucher();
+    await anAccount([node.url, bench.chain.url]).cancel(bench.vault, voucher.vaultId);
+    await bench.mine();
+    expect(await bench.status(voucher)).toBe(2);
+    const both = anAccount([node.url, (await lying(HIGH_PRICE)).url]);
+    await expect(both.cancel(bench.vault, bench.voucher().vaultId)).rejects.toMatchObject({
+      code: 'VAULT_GAS_REFUSED',
+    });
+    const alone = anAccount([node.url, 'http://127.0.0.1:9/']);
+    await expect(alone.cancel(bench.vault, bench.voucher().vaultId)).rejects.toMatchObject({
+      code: 'VAULT_GAS_REFUSED',
+    });
+    expect(await pending()).toEqual([]);
+  });
+
+  it('is not signed where the day’s coin is spent', async () => {
+    const spent = new GasRefusedError('coin', 'it is spent');
+    const asked = anAccount([bench.chain.url], { reserve: () => Promise.reject(spent) });
+    await expect(asked.cancel(bench.vault, bench.voucher().vaultId)).rejects.toBe(spent);
+    expect(await pending()).toEqual([]);
+  });
+
+  it('is signed once, however many nodes must be asked to take it', async () => {
+    const dead = { kind: 'error', code: -32000, message: 'not now' } as const;
+    const node = await startFaultyNode({
+      upstream: bench.chain.url,
+      fault: [{ ...dead, method: 'eth_sendRawTransaction' }],
+    });
+    nodes.push(node);
+    const voucher = bench.voucher();
+    await anAccount([node.url, bench.chain.url]).cancel(bench.vault, voucher.vaultId);
+    expect(node.count('eth_sendRawTransaction')).toBeGreaterThan(0);
+    expect(reserved).toHaveLength(1);
+    await bench.mine();
+    expect(await bench.status(voucher)).toBe(2);
+  });
+
+  it('pauses for who holds the role, and is refused by the vault otherwise', async () => {
+    const refused = { code: 'RPC_EXECUTION_REVERTED' };
+    const stranger = anAccount([bench.chain.url], { privateKey: SIGNER_KEY });
+    await expect(stranger.pause(bench.vault)).rejects.toMatchObject(refused);
+    await expect(stranger.cancel(bench.vault, bench.voucher().vaultId)).rejects.toMatchObject(
+      refused,
+    );
+    await anAccount([bench.chain.url]).pause(bench.vault);
+    await bench.mine();
+    expect(await bench.view('paused')).toBe(true);
+    await expect(anAccount([bench.chain.url]).pause(bench.vault)).rejects.toMatchObject(refused);
+  });
+});

@@ -18,6 +18,7 @@ import { ErrorFilter } from './http/error.filter.js';
 import { createAdapter } from './http/http-server.js';
 import { Alerts } from './observe/alerts.js';
 import { type PayoutPort } from './payout/payout-port.js';
+import { checkKeys, checkVoucherTtl } from './payout/start-checks.js';
 import { type RedemptionSettings } from './redemption.env.js';
 import { RedemptionModule } from './redemption.module.js';
 
@@ -53,9 +54,11 @@ export async function createRedemption({
     keyRing: KeyRing.parse(settings.secretsKey),
     partnerAddresses: addressPolicy({ allowPrivate: settings.allowPrivatePartners, isProduction }),
   };
+  checkKeys(settings, logger);
   const chain = await connectChain(settings, { clock, logger, registry, alerts });
   const opened: { close(): Promise<void> }[] = [chain.chain];
   try {
+    if (chain.chain.tokenDecimals !== undefined) await checkVoucherTtl(settings, chain.pool);
     const database = await createDatabase({
       url: settings.databaseUrl,
       applicationName: REDEMPTION_PROGRAM,

@@ -29,6 +29,8 @@ import { AuthController } from './auth/auth.controller.js';
 import { AuthService } from './auth/auth.service.js';
 import { ExpirySweep } from './auth/expiry.sweep.js';
 import { type ChainParts } from './chain.factory.js';
+import { ClaimWatchService } from './claim-watch/claim-watch.service.js';
+import { createClaimWatch } from './claim-watch/create-claim-watch.js';
 import { openApi } from './docs/openapi.js';
 import { RequestLimits } from './http/request-limits.js';
 import { Lifecycle } from './lifecycle.js';
@@ -36,7 +38,7 @@ import { Alerts } from './observe/alerts.js';
 import { PartnerCallMetrics } from './observe/partner-call.metrics.js';
 import { PartnerDirectory } from './partner/partner-directory.js';
 import { type PayoutPort } from './payout/payout-port.js';
-import { type GasPolicy } from './payout/vault-account.factory.js';
+import { createVaultAccount, type GasPolicy } from './payout/vault-account.factory.js';
 import { VaultGauges } from './payout/vault.gauges.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
 import { type RedemptionSettings } from './redemption.env.js';
@@ -113,6 +115,7 @@ export class RedemptionModule {
         ...redeeming(parts, shared),
         ...working(parts, shared),
         reconciling(parts),
+        watchingClaims(parts),
         ...watching(parts, shared),
       ],
     };
@@ -242,6 +245,20 @@ function reconciling(parts: RedemptionParts): Provider {
         { pool, database, clock, logger, registry, alerts },
         { ...options, startBlock: settings.vaultStartBlock },
       ),
+  };
+}
+
+function watchingClaims(parts: RedemptionParts): Provider {
+  const { settings, pool, database, clock, logger, registry, alerts } = parts;
+  const { chainId, vaultContract: vault, vaultStartBlock: startBlock, finality } = settings;
+  const { vaultPauserKey: key } = settings;
+  const chain = { pool, chainId, clock };
+  const pauser = key === undefined ? undefined : createVaultAccount(chain, key, gasPolicy(parts));
+  const tools = { pool, database, clock, logger, registry, alerts };
+  const watched = { place: { chainId, vault }, startBlock, finality };
+  return {
+    provide: ClaimWatchService,
+    useFactory: () => createClaimWatch({ ...tools, pauser, ...watched }),
   };
 }
 

@@ -66,6 +66,7 @@ export {
 export { RpcPool, type RpcPoolOptions, type RpcSession, type RunOptions } from './rpc/rpc-pool.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export { SIGN_IN_DISAGREEMENT, WalletSignatures } from './siwe/wallet-signatures.js';
+export { type ClaimLook, ClaimReader, type ShownClaim } from './vault/claim-reader.js';
 export { type DeployedVault, deployVault, type VaultDeployment } from './vault/deploy-vault.js';
 export { formatEther as formatCoin } from 'viem/utils';
 export { cancelCalldata, claimCalldata } from './vault/vault-calldata.js';
@@ -84,6 +85,7 @@ export {
   vaultFaults,
   type VaultQuestion,
 } from './vault/vault-facts.js';
+export { isPausedByAll } from './vault/vault-pause.js';
 export { redemptionIdOf, type VaultId, vaultIdOf } from './vault/vault-id.js';
 export { type VaultSpan } from './vault/vault-log-reader.js';
 export { VaultReader, type VaultReaderOptions, type WatchedPayout } from './vault/vault-reader.js';

@@ -89,6 +89,12 @@ export {
   type RestoreScope,
   type Unplanned,
 } from './redemption/ledger-restore-store.js';
+export {
+  type ClaimAlarm,
+  ClaimWatchStore,
+  type WatchedVault,
+  type WatchState,
+} from './redemption/claim-watch-store.js';
 export { type CoinRequest, CoinStore } from './redemption/coin-store.js';
 export { type KnownVault, KnownVaults } from './redemption/known-vaults.js';
 export { type Checkpoint, type VaultClaim } from './redemption/reconciliation-rows.js';

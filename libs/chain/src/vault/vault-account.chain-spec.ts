@@ -1,10 +1,11 @@
 /** Transactions to the vault, and nodes that lie about what they cost. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
-import { FakeClock, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { FakeClock, type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { toQuantity } from '../shape/hex.js';
 import { GasRefusedError, VaultAccount, type VaultAccountOptions } from './vault-account.js';
+import { isPausedByAll } from './vault-pause.js';
 import { addressOfKey } from './voucher-signer.js';
 
 const { OTHER_KEY, SIGNER_KEY } = VaultBench;
@@ -162,5 +163,57 @@ describe('a transaction to the vault', () => {
     await bench.mine();
     expect(await bench.view('paused')).toBe(true);
     await expect(anAccount([bench.chain.url]).pause(bench.vault)).rejects.toMatchObject(refused);
+    await bench.mine(bench.call(bench.admin, 'unpause'));
+  });
+
+  it.each<[string, Fault]>([
+    [
+      'refuses',
+      { kind: 'error', method: 'eth_estimateGas', code: 3, message: 'execution reverted' },
+    ],
+    ['asks too much', { kind: 'result', method: 'eth_gasPrice', result: '0xffffffffffffff' }],
+    [
+      'asks for the whole day’s coin',
+      { kind: 'result', method: 'eth_gasPrice', result: '0x746a528800' },
+    ],
+    ['names a far nonce', { kind: 'result', method: 'eth_getTransactionCount', result: '0xffff' }],
+    [
+      'takes no transaction',
+      {
+        kind: 'reset',
+        when: (calls) => calls.some(({ method }) => method === 'eth_sendRawTransaction'),
+      },
+    ],
+    ['does not answer', { kind: 'reset' }],
+  ])('pauses by another node where the first one %s', async (_case, fault) => {
+    const node = await startFaultyNode({ upstream: bench.chain.url, fault });
+    nodes.push(node);
+    let left = CAPS.maxGasPrice * 70_000n;
+    const reserve = (wei: bigint) => {
+      left -= wei;
+      return left < 0n ? Promise.reject(new GasRefusedError('coin', 'spent')) : Promise.resolve();
+    };
+    const account = anAccount([node.url, bench.chain.url], { reserve });
+    expect(await account.pause(bench.vault)).toBeGreaterThan(0);
+    await bench.mine();
+    expect(await bench.view('paused')).toBe(true);
+    await bench.mine(bench.call(bench.admin, 'unpause'));
+  });
+
+  it('knows that a vault is paused only where no endpoint says otherwise, and two answer', async () => {
+    const paused = { kind: 'result', method: 'eth_call', result: `0x${'1'.padStart(64, '0')}` };
+    const node = await startFaultyNode({ upstream: bench.chain.url, fault: paused as Fault });
+    nodes.push(node);
+    const clock = new FakeClock(0);
+    const said = (...urls: string[]) =>
+      isPausedByAll(new RpcPool({ urls, clock, sleep: () => Promise.resolve() }), bench.vault);
+    const dead = 'http://127.0.0.1:9/';
+    expect(await said(node.url, bench.chain.url)).toBe(false);
+    expect(await said(node.url, dead)).toBe(false);
+    expect(await said(bench.chain.url)).toBe(false);
+    await bench.mine(bench.call(account, 'pause'));
+    expect(await said(node.url, bench.chain.url)).toBe(true);
+    expect(await said(bench.chain.url)).toBe(true);
+    await bench.mine(bench.call(bench.admin, 'unpause'));
   });
 });

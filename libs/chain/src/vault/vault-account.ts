@@ -1,13 +1,13 @@
 import { type PrivateKeyAccount } from 'viem/accounts';
 import { formatGwei, keccak256 } from 'viem/utils';
-import { type Address, RetryableError } from '#libs/domain';
+import { type Address, LowmarkError, RetryableError } from '#libs/domain';
 import {
   AllEndpointsFailedError,
   MalformedAnswerError,
   RpcRefusedError,
 } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
 import { quantity } from '../shape/hex.js';
 import { cancelCalldata, pauseCalldata } from './vault-calldata.js';
 import { type VaultId } from './vault-id.js';
@@ -37,6 +37,12 @@ interface Quote {
   readonly nonce: number;
   readonly gasPrice: bigint;
   readonly gas: bigint;
+}
+
+interface Sending {
+  readonly quote: Quote;
+  /** The only endpoint to send it by. */
+  readonly only?: string;
 }
 
 export type GasFigure = 'gas-price' | 'gas' | 'coin';
@@ -73,19 +79,47 @@ export class VaultAccount {
    * @throws ExecutionRevertedError where the vault would refuse: claimed or cancelled already, or without the role
    * @throws GasRefusedError, AllEndpointsFailedError
    */
-  cancel(vault: Address, vaultId: VaultId): Promise<string> {
-    return this.send(vault, cancelCalldata(vaultId));
+  async cancel(vault: Address, vaultId: VaultId): Promise<string> {
+    const data = cancelCalldata(vaultId);
+    return this.send(vault, data, { quote: await this.affordable(vault, data) });
   }
 
-  /** The same for a pause of the vault. @throws ExecutionRevertedError where it is paused already, or without the role */
-  pause(vault: Address): Promise<string> {
-    return this.send(vault, pauseCalldata());
+  /**
+   * Asks every endpoint by itself, so that none of them can keep the vault from being paused; what comes second fails on chain. The
+   * cheapest offer is sent first: a node that lies within the caps must not use up the day's coin before.
+   * @returns how many took a transaction, 1 at least
+   * @throws ExecutionRevertedError where it is paused already, or without the role; GasRefusedError, AllEndpointsFailedError
+   */
+  async pause(vault: Address): Promise<number> {
+    const data = pauseCalldata();
+    const { endpoints } = this.options.pool;
+    const failures: LowmarkError[] = [];
+    const quotes: Quote[] = [];
+    let sent = 0;
+    for (const only of endpoints) {
+      await noting(failures, async () => {
+        const quote = await this.quote(vault, data, { only });
+        const fault = this.faultOf(quote);
+        if (fault) throw fault;
+        quotes.push(quote);
+      });
+    }
+    quotes.sort((one, other) => (one.gasPrice * one.gas < other.gasPrice * other.gas ? -1 : 1));
+    for (const quote of quotes) {
+      await noting(failures, async () => {
+        await this.send(vault, data, { quote, only: quote.endpoint });
+        sent++;
+      });
+    }
+    const [failure] = failures;
+    if (failure && sent === 0) throw failure;
+    return sent;
   }
 
-  /** A legacy transaction, which every chain takes. It is signed once: every endpoint is given the same bytes. */
-  private async send(vault: Address, data: Hex): Promise<string> {
+  /** A legacy transaction, which every chain takes. It is signed once, whichever endpoint takes it. */
+  private async send(vault: Address, data: Hex, { quote, only }: Sending): Promise<string> {
     const { pool, chainId, reserve } = this.options;
-    const { nonce, gasPrice, gas } = await this.affordable(vault, data);
+    const { nonce, gasPrice, gas } = this.priced(quote);
     await reserve(gasPrice * gas);
     const to = vault as Hex;
     const raw = await this.#account.signTransaction({
@@ -97,42 +131,40 @@ export class VaultAccount {
       to,
       data,
     });
-    await pool.run((session) => deliver(session, raw));
+    await pool.run((session) => deliver(session, raw), only === undefined ? {} : { only });
     return keccak256(raw);
   }
 
   /** One endpoint alone must not keep a transaction from being sent: another one, where there is one, is asked as well. */
   private async affordable(vault: Address, data: Hex): Promise<Quote> {
-    const first = await this.quote(vault, data, []);
+    const first = await this.quote(vault, data);
     const fault = this.faultOf(first);
-    if (!fault) return this.priced(first);
+    if (!fault) return first;
     if (this.options.pool.endpoints.length < 2) throw fault;
-    const second = await this.quote(vault, data, [first.endpoint]).catch((error: unknown) => {
+    const others = { avoid: [first.endpoint], patient: false };
+    const second = await this.quote(vault, data, others).catch((error: unknown) => {
       if (error instanceof AllEndpointsFailedError) throw fault;
       throw error;
     });
     if (this.faultOf(second)) throw fault;
-    return this.priced(second);
+    return second;
   }
 
-  private quote(vault: Address, data: Hex, avoid: readonly string[]): Promise<Quote> {
-    return this.options.pool.run(
-      async (session) => {
-        const { results } = await session.batch([
-          { method: 'eth_getTransactionCount', params: [this.address, 'pending'] },
-          { method: 'eth_gasPrice', params: [] },
-          { method: 'eth_estimateGas', params: [{ from: this.address, to: vault, data }] },
-        ]);
-        const [nonce, price, gas] = results.map((result) => valueOf(result));
-        const count = quantity(nonce);
-        const [gasPrice, limit] = [wide(price), wide(gas)];
-        if (count === undefined || gasPrice === undefined || limit === undefined) {
-          throw new MalformedAnswerError('a nonce, price or amount of gas is no number', session);
-        }
-        return { endpoint: session.endpoint, nonce: count, gasPrice, gas: limit };
-      },
-      { avoid, patient: avoid.length === 0 },
-    );
+  private quote(vault: Address, data: Hex, options: RunOptions = {}): Promise<Quote> {
+    return this.options.pool.run(async (session) => {
+      const { results } = await session.batch([
+        { method: 'eth_getTransactionCount', params: [this.address, 'pending'] },
+        { method: 'eth_gasPrice', params: [] },
+        { method: 'eth_estimateGas', params: [{ from: this.address, to: vault, data }] },
+      ]);
+      const [nonce, price, gas] = results.map((result) => valueOf(result));
+      const count = quantity(nonce);
+      const [gasPrice, limit] = [wide(price), wide(gas)];
+      if (count === undefined || gasPrice === undefined || limit === undefined) {
+        throw new MalformedAnswerError('a nonce, price or amount of gas is no number', session);
+      }
+      return { endpoint: session.endpoint, nonce: count, gasPrice, gas: limit };
+    }, options);
   }
 
   private faultOf({ endpoint, gasPrice, gas }: Quote): GasRefusedError | undefined {
@@ -159,6 +191,15 @@ export class VaultAccount {
       gasPrice: least((quote.gasPrice * 3n) / 2n, maxGasPrice),
       gas: least((quote.gas * 5n) / 4n, maxGas),
     };
+  }
+}
+
+async function noting(failures: LowmarkError[], work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof LowmarkError)) throw error;
+    failures.push(error);
   }
 }
 

@@ -33,15 +33,16 @@ CREATE TABLE redemption.claim_alarm (
   transaction_hash bytea NOT NULL CHECK (octet_length(transaction_hash) = 32),
   redemption_id uuid,
   block_number bigint NOT NULL CHECK (block_number >= 0),
+  block_at timestamptz NOT NULL,
   recipient bytea NOT NULL CHECK (octet_length(recipient) = 20),
   amount numeric(78, 0) NOT NULL CHECK (amount >= 0 AND amount < 'Infinity'),
   kind text NOT NULL CHECK (kind IN ('without-row', 'unpayable', 'different')),
   state text,
   may_be_lost boolean NOT NULL,
   found_at timestamptz NOT NULL,
-  paused_at timestamptz CHECK (paused_at >= found_at),
+  paused_at timestamptz,
   PRIMARY KEY (chain_id, vault, vault_id, transaction_hash),
-  FOREIGN KEY (chain_id, vault) REFERENCES redemption.claim_watch
+  FOREIGN KEY (chain_id, vault) REFERENCES redemption.reconciliation_checkpoint
 );
 COMMENT ON TABLE redemption.claim_alarm IS 'claims that nothing had authorised when they were found, some of them before they were final';
 COMMENT ON COLUMN redemption.claim_alarm.may_be_lost IS 'of a time of which a restored ledger lacks the redemptions: told, and no reason to pause';

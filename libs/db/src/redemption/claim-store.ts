@@ -72,13 +72,33 @@ interface ClaimRow {
   note: string | null;
 }
 
+/** What the watch found, and no reconciliation has read yet. */
+const ALARMS = `
+    SELECT a.chain_id, a.vault, a.vault_id, a.amount, a.recipient, a.block_number, a.block_at, a.transaction_hash,
+      coalesce(a.redemption_id::text, '0x' || encode(a.vault_id, 'hex')) AS id, a.state, a.kind,
+      k.at AS acknowledged_at, k.actor AS acknowledged_by, k.note
+    FROM redemption.claim_alarm a
+      LEFT JOIN LATERAL (
+        SELECT at, actor, note FROM redemption.claim_acknowledgement k
+        WHERE (k.chain_id, k.vault, k.vault_id, k.transaction_hash) = (a.chain_id, a.vault, a.vault_id, a.transaction_hash)
+        ORDER BY k.id DESC LIMIT 1) AS k ON true
+    WHERE NOT EXISTS (
+      SELECT FROM redemption.vault_claim c
+      WHERE (c.chain_id, c.vault, c.vault_id, c.transaction_hash) = (a.chain_id, a.vault, a.vault_id, a.transaction_hash))`;
+
+const unexplained = (overdue: string): string => `
+    SELECT chain_id, vault, vault_id, amount, recipient, block_number, block_at, transaction_hash, id, state, kind,
+      acknowledged_at, acknowledged_by, note
+    FROM (${unsettledClaims(overdue)}) AS u
+    UNION ALL ${ALARMS}`;
+
 /** $1 as `overdue`, $2 also what was acknowledged, $3 how many. */
 const LIST: Statement = {
   name: 'claim_list',
   text: `SELECT id, kind, state, chain_id, encode(vault, 'hex') AS vault, encode(recipient, 'hex') AS recipient, amount,
       block_number, block_at, '0x' || encode(transaction_hash, 'hex') AS transaction_hash,
       acknowledged_at, acknowledged_by, note
-    FROM (${unsettledClaims('$1')}) AS u
+    FROM (${unexplained('$1')}) AS u
     WHERE kind <> 'open' AND ($2 OR acknowledged_at IS NULL) ORDER BY block_number, id LIMIT $3`,
 };
 
@@ -86,7 +106,7 @@ const LIST: Statement = {
 const ACKNOWLEDGE: Statement = {
   name: 'claim_acknowledge',
   text: `WITH found AS MATERIALIZED (
-      SELECT * FROM (${unsettledClaims('$1')}) AS u WHERE id = $2 AND ${ACKNOWLEDGEABLE}
+      SELECT * FROM (${unexplained('$1')}) AS u WHERE id = $2 AND ${ACKNOWLEDGEABLE}
     ), noted AS (
       INSERT INTO redemption.claim_acknowledgement (at, chain_id, vault, vault_id, transaction_hash, kind, state, actor, note)
       SELECT $3, chain_id, vault, vault_id, transaction_hash, kind, state, $4, $5 FROM found RETURNING id
@@ -102,7 +122,7 @@ export class ClaimStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * The oldest first, as far as the last reconciliation has read the chain.
+   * The oldest first, as far as the last reconciliation has read the chain, and what the watch has found since.
    * @param overdueBeforeMs claims seen before then should have been recorded
    */
   async list(

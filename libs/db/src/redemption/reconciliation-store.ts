@@ -1,4 +1,3 @@
-import { type PoolClient } from 'pg';
 import {
   type Address,
   type BlockRef,
@@ -8,8 +7,8 @@ import {
   RetryableError,
   type Tokens,
 } from '#libs/domain';
-import { databaseError } from '../connection/database.error.js';
 import { type Database } from '../connection/database.js';
+import { exclusively, type LockKey } from '../connection/exclusively.js';
 import { run } from '../connection/statement.js';
 import { addressOf, hexOf } from '../rows.js';
 import { type FiguresJson, figuresJson, ledgersOf, sumOf } from './reconciliation-json.js';
@@ -56,8 +55,7 @@ interface LastRunRow {
 
 type Place = Pick<Checkpoint, 'chainId' | 'vault'>;
 
-/** Any two numbers that no other lock has. */
-const LOCK = [0x10_77, 3];
+const LOCK: LockKey = [0x10_77, 3];
 const BATCH = 5_000;
 const EXAMPLES = 20;
 /** All redemptions are added up, once a day. */
@@ -68,26 +66,11 @@ export class ReconciliationStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Does the work where no other process does it now; a connection is held as long. Should that break, what keeps two from doing
-   * harm is that each only moves the checkpoint on from where it saw it.
-   * @returns undefined where another process is at it
+   * Should the connection break, what keeps two from doing harm is that each only moves the checkpoint on from where it saw it.
+   * @see exclusively
    */
-  async exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
-    const client = await this.connect();
-    // Without a listener, a connection that breaks meanwhile would end the process.
-    const ignore = (): void => undefined;
-    client.on('error', ignore);
-    let isFree = false;
-    try {
-      isFree = !(await locked(client, 'pg_try_advisory_lock'));
-      if (isFree) return undefined;
-      return { result: await work() };
-    } finally {
-      // A session that cannot say that it lets go is ended, and the lock with it.
-      const isClean = isFree || (await locked(client, 'pg_advisory_unlock').catch(() => false));
-      client.off('error', ignore);
-      client.release(!isClean);
-    }
+  exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
+    return exclusively(this.database, LOCK, work);
   }
 
   /** Once is enough; the start block stays as it was first told. */
@@ -201,29 +184,6 @@ export class ReconciliationStore {
     const { at, figures, differences, isOutdated } = row;
     const sums = { chain: sumOf(figures, 'chain'), ledger: sumOf(figures, 'ledger') };
     return { at, ledgers: ledgersOf(figures), ...sums, differences, isOutdated };
-  }
-
-  private async connect(): Promise<PoolClient> {
-    try {
-      return await this.database.pool.connect();
-    } catch (error) {
-      throw databaseError(error);
-    }
-  }
-}
-
-async function locked(
-  client: PoolClient,
-  change: 'pg_try_advisory_lock' | 'pg_advisory_unlock',
-): Promise<boolean> {
-  try {
-    const { rows } = await client.query<{ done: boolean }>(
-      `SELECT ${change}($1, $2) AS done`,
-      LOCK,
-    );
-    return rows[0]?.done === true;
-  } catch (error) {
-    throw databaseError(error);
   }
 }
 

@@ -105,6 +105,12 @@ export const VAULT_LEDGERS: Statement = {
     WHERE p.chain_id = $1 AND p.block_number IS NOT NULL ORDER BY p.vault`,
 };
 
+/** What is wrong with a claim `c` beside its row `r`, as the branches of a CASE; none of them where it is as it was planned. */
+export const CLAIM_FAULTS = `WHEN r.id IS NULL THEN 'without-row'
+          WHEN r.plan_amount IS NULL
+            OR NOT (r.state IN ('authorised', 'claimed') OR r.state = 'attention' AND r.resume = 'authorised') THEN 'unpayable'
+          WHEN NOT ${FITS} THEN 'different'`;
+
 /** The claims that are not settled, each with its kind; what was first seen before `overdue` should have been recorded since. */
 export const unsettledClaims = (overdue: string): string => `
     SELECT k.*, a.at AS acknowledged_at, a.actor AS acknowledged_by, a.note
@@ -112,10 +118,7 @@ export const unsettledClaims = (overdue: string): string => `
       SELECT c.chain_id, c.vault, c.vault_id, c.amount, c.recipient, c.block_number, c.block_at, c.transaction_hash,
         coalesce(c.redemption_id::text, '0x' || encode(c.vault_id, 'hex')) AS id,
         r.state, r.token_amount, coalesce(${IN_LEDGER}, false) AS in_ledger,
-        CASE WHEN r.id IS NULL THEN 'without-row'
-          WHEN r.plan_amount IS NULL
-            OR NOT (r.state IN ('authorised', 'claimed') OR r.state = 'attention' AND r.resume = 'authorised') THEN 'unpayable'
-          WHEN NOT ${FITS} THEN 'different'
+        CASE ${CLAIM_FAULTS}
           WHEN r.state = 'claimed' THEN 'settled'
           WHEN c.seen_at < ${overdue} THEN 'overdue'
           ELSE 'open' END AS kind

@@ -1,0 +1,55 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { type Logger } from '#libs/platform';
+import { inSpan } from '#libs/telemetry';
+import { type ClaimWatch } from './claim-watch.js';
+
+export interface ClaimWatchServiceParts {
+  readonly watch: Pick<ClaimWatch, 'run'>;
+  readonly logger: Logger;
+}
+
+const EVERY_MS = 60_000;
+
+/** Looks at the claims every minute. Every process has the schedule, and one of them does it. */
+@Injectable()
+export class ClaimWatchService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly parts: ClaimWatchServiceParts) {}
+
+  onApplicationBootstrap(): void {
+    void this.look();
+  }
+
+  /** What was found is kept. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  /** Never rejects: redemptions go on without it, and an alert says since when. */
+  @Interval('claim-watch', EVERY_MS)
+  look(): Promise<void> {
+    if (this.stopping.signal.aborted) return Promise.resolve();
+    return (this.running ??= this.attempt().finally(() => {
+      this.running = undefined;
+    }));
+  }
+
+  private async attempt(): Promise<void> {
+    const { watch, logger } = this.parts;
+    const { signal } = this.stopping;
+    try {
+      await inSpan({ name: 'claim watch' }, () => watch.run(signal));
+    } catch (error) {
+      if (signal.aborted) logger.info('Stopped watching claims');
+      else logger.warn({ err: error }, 'The claims of the vault could not be watched');
+    }
+  }
+}

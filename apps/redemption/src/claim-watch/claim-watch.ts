@@ -1,0 +1,155 @@
+/**
+ * Notices a theft within minutes: reads the claims of every vault up to the newest block, holds them against what was authorised, and
+ * has the vault paused where nothing authorised one. One process at a time; how far it has got is in the database. What is not final
+ * yet is read again at the next look. The daily reconciliation compares the books as a whole, whatever was found here.
+ */
+import {
+  type ClaimReader,
+  ExecutionRevertedError,
+  GasRefusedError,
+  isPausedByAll,
+  redemptionIdOf,
+  type RpcPool,
+  type ShownClaim,
+  type VaultAccount,
+  type VaultPlace,
+} from '#libs/chain';
+import { type ClaimAlarm, type ClaimWatchStore, type WatchedVault } from '#libs/db';
+import { type Address, LowmarkError } from '#libs/domain';
+import { type Clock, type Logger } from '#libs/platform';
+import { type Alert } from '../observe/alerts.js';
+import { gasAlert } from '../payout/gas-alert.js';
+
+export interface ClaimWatchParts {
+  readonly pool: RpcPool;
+  readonly reader: ClaimReader;
+  readonly store: ClaimWatchStore;
+  /** Holds PAUSER_ROLE; undefined where a person pauses. */
+  readonly pauser: VaultAccount | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly raise: (alert: Alert) => void;
+}
+
+export interface ClaimWatchOptions {
+  readonly place: VaultPlace;
+  /** Of the vault; no claim is older. */
+  readonly startBlock: bigint;
+}
+
+const FAULTS: Readonly<Record<ClaimAlarm['kind'], string>> = {
+  'without-row': 'no redemption has this id',
+  unpayable: 'the redemption was not authorised, or its points went back',
+  different: 'the plan names another amount, recipient or vault',
+};
+
+export class ClaimWatch {
+  constructor(
+    private readonly parts: ClaimWatchParts,
+    private readonly options: ClaimWatchOptions,
+  ) {}
+
+  /**
+   * @returns the claims found now that nothing had authorised, which were told; undefined where another process is at it
+   * @throws the signal's reason; AllEndpointsFailedError, DatabaseUnavailableError and others, after all else was done
+   */
+  async run(signal = new AbortController().signal): Promise<readonly ClaimAlarm[] | undefined> {
+    const held = await this.parts.store.exclusively(() => this.look(signal));
+    return held?.result;
+  }
+
+  private async look(signal: AbortSignal): Promise<readonly ClaimAlarm[]> {
+    const { store } = this.parts;
+    const { place, startBlock } = this.options;
+    const found: ClaimAlarm[] = [];
+    const failures: LowmarkError[] = [];
+    for (const watched of await store.vaults(place, startBlock)) {
+      try {
+        found.push(...(await this.lookAt(watched, signal)));
+      } catch (error) {
+        if (signal.aborted || !(error instanceof LowmarkError)) throw error;
+        failures.push(error);
+      }
+    }
+    for (const vault of await store.toPause(place.chainId)) await this.pause(vault);
+    const [failure] = failures;
+    if (failure) throw failure;
+    return found;
+  }
+
+  private async lookAt(
+    { vault, nextBlock: from }: WatchedVault,
+    signal: AbortSignal,
+  ): Promise<ClaimAlarm[]> {
+    const { reader, store, clock } = this.parts;
+    const { chainId } = this.options.place;
+    const { claims, finalised, isComplete } = await reader.read({ vault, from }, signal);
+    const alarms = await store.record({
+      chainId,
+      vault,
+      claims: claims.map(({ event }) => ({ ...event, redemptionId: redemptionIdOf(event.vaultId) })),
+      nextBlock: isComplete ? finalised + 1n : from,
+      nowMs: clock.nowMs(),
+    });
+    for (const alarm of alarms) this.tell(vault, alarm, claims);
+    return alarms;
+  }
+
+  /** The highest alert there is: tokens have left the vault, and none of our users was to have them. */
+  private tell(vault: Address, alarm: ClaimAlarm, claims: readonly ShownClaim[]): void {
+    const { vaultId, transactionHash, redemptionId, kind, state, mayBeLost } = alarm;
+    const of = claims.filter(
+      ({ event }) => event.vaultId === vaultId && event.transactionHash === transactionHash,
+    );
+    const what = of.map(({ event: { amount, recipient, signer, block } }) =>
+      [
+        `${amount.toString()} of the token's smallest unit to ${recipient}`,
+        `signed by ${signer}`,
+        `in block ${block.number.toString()}`,
+      ].join(', '),
+    );
+    const missed = [...new Set(of.flatMap(({ missedBy }) => missedBy))];
+    const shown = [...new Set(of.flatMap(({ shownBy }) => shownBy))];
+    this.parts.raise({
+      severity: 'critical',
+      code: 'claim-unauthorised',
+      ...(redemptionId !== undefined && { redemptionId }),
+      detail: [
+        `${vault} paid ${what.join('; ')} (transaction ${transactionHash}, id ${vaultId})`,
+        `${FAULTS[kind]}${state === null ? '' : ` (${state})`}`,
+        ...(missed.length > 0
+          ? [`${shown.join(', ')} shows it and ${missed.join(', ')} does not: one of them is wrong`]
+          : []),
+        ...(mayBeLost ? ['a restored ledger lacks the redemptions of that time: no pause'] : []),
+      ].join('; '),
+    });
+  }
+
+  /** Once for each claim: an administrator who unpauses afterwards knows of it. */
+  private async pause(vault: Address): Promise<void> {
+    const { pool, store, pauser, clock, logger, raise } = this.parts;
+    const { chainId } = this.options.place;
+    try {
+      if (await isPausedByAll(pool, vault)) {
+        await store.paused(chainId, vault, clock.nowMs());
+        logger.warn({ vault }, 'The vault is paused');
+      } else if (pauser) {
+        const endpoints = await pauser.pause(vault);
+        logger.warn({ vault, endpoints }, 'Pausing the vault');
+      }
+    } catch (error) {
+      if (!(error instanceof LowmarkError)) throw error;
+      const account = pauser?.address ?? vault;
+      if (error instanceof GasRefusedError) {
+        raise(gasAlert(error, { what: `the pause of ${vault}`, account }));
+      } else {
+        const reason =
+          error instanceof ExecutionRevertedError
+            ? `it refuses ${account}, which lacks PAUSER_ROLE, or an endpoint says so wrongly`
+            : error.message;
+        const detail = `${vault} could not be paused: ${reason}. Pause it by hand.`;
+        raise({ severity: 'critical', code: 'vault-not-paused', detail });
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/** The claims of a vault up to the newest block, as each of two endpoints has them by itself, where there are two. */
+import { type Address, type BlockRef } from '#libs/domain';
+import {
+  AllEndpointsFailedError,
+  MalformedAnswerError,
+  NodeBehindError,
+} from '../errors/rpc.errors.js';
+import { tagCall } from '../logs/range-reader.js';
+import { type Finality, parseFinality } from '../reader/finality.js';
+import { valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { parseHeader } from '../shape/header.js';
+import { type VaultEvent } from './vault-event.js';
+import { VaultLogReader } from './vault-log-reader.js';
+
+export type ClaimedEvent = Extract<VaultEvent, { readonly kind: 'claimed' }>;
+
+/** A claim that at least one endpoint shows. */
+export interface ShownClaim {
+  readonly event: ClaimedEvent;
+  readonly shownBy: readonly string[];
+  /** Endpoints that have its block and do not show it. */
+  readonly missedBy: readonly string[];
+}
+
+export interface ClaimLook {
+  readonly claims: readonly ShownClaim[];
+  /** The lowest of what the endpoints call final. */
+  readonly finalised: bigint;
+  /** False where a second endpoint is set and could not be asked: nothing of this may be taken for all there is. */
+  readonly isComplete: boolean;
+}
+
+interface Reading {
+  readonly endpoint: string;
+  readonly latest: BlockRef;
+  readonly finalised: bigint;
+  readonly claims: readonly ClaimedEvent[];
+}
+
+interface Span {
+  readonly vault: Address;
+  /** Undefined: what is not final yet. */
+  readonly from: bigint | undefined;
+}
+
+export class ClaimReader {
+  private readonly finality: Finality;
+  /** Each learns how many blocks the nodes take at once. */
+  private readonly logs = new Map<Address, VaultLogReader>();
+
+  /** @param finality FINALITY. @throws PermanentError where it is wrong */
+  constructor(
+    private readonly pool: RpcPool,
+    finality: string,
+  ) {
+    this.finality = parseFinality(finality);
+  }
+
+  /**
+   * A claim counts where one endpoint shows it, with the header of its block and the receipt of its transaction: another one may
+   * leave it out, and cannot hide it.
+   * @throws AllEndpointsFailedError; the signal's reason
+   */
+  async read(span: Span, signal?: AbortSignal): Promise<ClaimLook> {
+    const readings = [await this.readBy(span, [], signal)];
+    const isAlone = this.pool.endpoints.length < 2;
+    if (!isAlone) {
+      try {
+        const first = readings.map(({ endpoint }) => endpoint);
+        readings.push(await this.readBy(span, first, signal));
+      } catch (error) {
+        if (!(error instanceof AllEndpointsFailedError)) throw error;
+      }
+    }
+    const finals = readings.map(({ finalised }) => finalised);
+    return {
+      claims: united(readings),
+      finalised: finals.reduce((lowest, one) => (one < lowest ? one : lowest)),
+      isComplete: isAlone || readings.length === 2,
+    };
+  }
+
+  private readBy(
+    { vault, from }: Span,
+    avoid: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<Reading> {
+    return this.pool.run(
+      async (session) => {
+        const { latest, finalised } = await this.heads(session);
+        const first = from ?? finalised + 1n;
+        const span = { from: first, head: latest };
+        const events = await this.readerOf(vault).read(session, span);
+        const claims = events.filter((event) => event.kind === 'claimed');
+        return { endpoint: session.endpoint, latest, finalised, claims };
+      },
+      { avoid, patient: avoid.length === 0, signal },
+    );
+  }
+
+  private async heads(session: RpcSession): Promise<Pick<Reading, 'latest' | 'finalised'>> {
+    const { finality } = this;
+    const { endpoint } = session;
+    const tags = finality.kind === 'tag' ? ['latest', finality.tag] : ['latest'];
+    const { results } = await session.batch(tags.map(tagCall));
+    const [latest, final] = results.map((result) => parseHeader(valueOf(result), endpoint));
+    const finalised =
+      finality.kind === 'tag' ? final?.number : below(latest?.number ?? 0n, finality.blocks);
+    if (!latest || finalised === undefined) {
+      throw new NodeBehindError('has no newest or no final block', { endpoint });
+    }
+    if (finalised > latest.number) {
+      throw new MalformedAnswerError('the final block is above the newest', { endpoint });
+    }
+    const { number, hash, timestampSeconds } = latest;
+    return { latest: { number, hash, timestampSeconds }, finalised };
+  }
+
+  private readerOf(vault: Address): VaultLogReader {
+    const known = this.logs.get(vault) ?? new VaultLogReader(vault);
+    this.logs.set(vault, known);
+    return known;
+  }
+}
+
+function below(number: bigint, blocks: bigint): bigint {
+  return number > blocks ? number - blocks : 0n;
+}
+
+function keyOf({ vaultId, transactionHash, recipient, amount }: ClaimedEvent): string {
+  return [vaultId, transactionHash, recipient, amount].join(' ');
+}
+
+function united(readings: readonly Reading[]): ShownClaim[] {
+  const events = new Map<string, ClaimedEvent>();
+  for (const { claims } of readings) {
+    for (const event of claims) events.set(keyOf(event), event);
+  }
+  const shown = readings.map(({ claims }) => new Set(claims.map(keyOf)));
+  return [...events].map(([key, event]) => ({
+    event,
+    shownBy: readings.flatMap(({ endpoint }, at) => (shown[at]?.has(key) ? [endpoint] : [])),
+    missedBy: readings.flatMap(({ endpoint, latest }, at) =>
+      !shown[at]?.has(key) && latest.number >= event.block.number ? [endpoint] : [],
+    ),
+  }));
+}

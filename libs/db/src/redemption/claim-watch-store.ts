@@ -1,0 +1,192 @@
+/** How far the claims of each vault were watched, and those that nothing had authorised. */
+import { type Address, type RedemptionState, type UnsettledKind, type UuidV7 } from '#libs/domain';
+import { type Database, type Statement } from '../connection/database.js';
+import { exclusively, type LockKey } from '../connection/exclusively.js';
+import { run } from '../connection/statement.js';
+import { addressOf, hexOf } from '../rows.js';
+import { columnsOf, type VaultClaim } from './reconciliation-rows.js';
+import { BEGIN_VAULT, CLAIM_FAULTS } from './reconciliation.statements.js';
+
+export interface WatchedVault {
+  readonly vault: Address;
+  /** Undefined where nothing of it was read yet, by the watch or by the reconciliation. */
+  readonly nextBlock: bigint | undefined;
+}
+
+/** A claim that no redemption explains; `different`: of another amount, recipient or vault than planned. */
+export interface ClaimAlarm {
+  readonly vaultId: string;
+  readonly transactionHash: string;
+  readonly redemptionId: UuidV7 | undefined;
+  readonly kind: Extract<UnsettledKind, 'without-row' | 'unpayable' | 'different'>;
+  /** Of the redemption, where there is one. */
+  readonly state: RedemptionState | null;
+  /** Of a time of which a restored ledger lacks the redemptions. */
+  readonly mayBeLost: boolean;
+}
+
+export interface WatchedClaims {
+  readonly chainId: number;
+  readonly vault: Address;
+  readonly claims: readonly VaultClaim[];
+  /** All final claims of older blocks are among these or were before; undefined where that is not known. */
+  readonly nextBlock: bigint | undefined;
+  readonly nowMs: number;
+}
+
+export interface WatchState {
+  /** Not acknowledged. */
+  readonly alarms: number;
+  /** When the vault that waits longest was looked at; 0 where one never was. */
+  readonly lookedAtMs: number;
+}
+
+interface AlarmRow {
+  vault_id: string;
+  transaction_hash: string;
+  redemption_id: UuidV7 | null;
+  kind: ClaimAlarm['kind'];
+  state: RedemptionState | null;
+  may_be_lost: boolean;
+}
+
+const LOCK: LockKey = [0x10_77, 4];
+
+/** Without a cursor of its own it begins where the reconciliation has got to, which has compared what is older. */
+const VAULTS: Statement = {
+  name: 'claim_watch_vaults',
+  text: `SELECT encode(p.vault, 'hex') AS vault, coalesce(w.next_block, p.block_number + 1)::text AS next_block
+    FROM redemption.reconciliation_checkpoint p LEFT JOIN redemption.claim_watch w USING (chain_id, vault)
+    WHERE p.chain_id = $1 ORDER BY p.vault`,
+};
+
+const ADVANCE: Statement = {
+  name: 'claim_watch_advance',
+  text: `INSERT INTO redemption.claim_watch AS w (chain_id, vault, next_block, looked_at)
+    VALUES ($1, decode($2, 'hex'), $3, $4)
+    ON CONFLICT (chain_id, vault) DO UPDATE
+      SET next_block = greatest(w.next_block, EXCLUDED.next_block), looked_at = EXCLUDED.looked_at`,
+};
+
+const IS_ACKNOWLEDGED = (claim: string): string => `EXISTS (
+    SELECT FROM redemption.claim_acknowledgement k
+    WHERE (k.chain_id, k.vault, k.vault_id, k.transaction_hash)
+      = (${claim}.chain_id, ${claim}.vault, ${claim}.vault_id, ${claim}.transaction_hash))`;
+
+/** An alarm that waits for a person; a claim whose row is claimed as planned after all needs none. */
+const IS_OPEN = `NOT ${IS_ACKNOWLEDGED('a')} AND NOT EXISTS (
+    SELECT FROM redemption.vault_claim c WHERE c.settled
+      AND (c.chain_id, c.vault, c.vault_id, c.transaction_hash) = (a.chain_id, a.vault, a.vault_id, a.transaction_hash))`;
+
+/** Those that are told for the first time; $3 when, then the columns of the claims. */
+const ALARM: Statement = {
+  name: 'claim_watch_alarm',
+  text: `WITH claim AS (
+      SELECT $1::bigint AS chain_id, decode($2, 'hex') AS vault, decode(n.vault_id, 'hex') AS vault_id, n.redemption_id,
+        decode(n.transaction_hash, 'hex') AS transaction_hash, n.block_number, to_timestamp(n.block_seconds) AS block_at,
+        decode(n.recipient, 'hex') AS recipient, n.amount
+      FROM unnest($4::text[], $5::uuid[], $6::text[], $7::bigint[], $8::bigint[], $9::text[], $10::numeric[])
+        AS n (vault_id, redemption_id, transaction_hash, block_number, block_seconds, recipient, amount)),
+    judged AS (
+      SELECT c.*, r.state, CASE ${CLAIM_FAULTS} END AS kind,
+        EXISTS (SELECT FROM redemption.ledger_restore l
+          WHERE c.block_at BETWEEN l.lost_since AND to_timestamp(l.vouchers_until_seconds)) AS may_be_lost
+      FROM claim c LEFT JOIN redemption.redemption r ON r.id = c.redemption_id)
+    INSERT INTO redemption.claim_alarm (chain_id, vault, vault_id, transaction_hash, redemption_id, block_number, block_at,
+      recipient, amount, kind, state, may_be_lost, found_at)
+    SELECT chain_id, vault, vault_id, transaction_hash, redemption_id, block_number, block_at,
+      recipient, amount, kind, state, may_be_lost, $3
+    FROM judged j WHERE kind IS NOT NULL AND NOT ${IS_ACKNOWLEDGED('j')}
+    ON CONFLICT DO NOTHING
+    RETURNING '0x' || encode(vault_id, 'hex') AS vault_id, '0x' || encode(transaction_hash, 'hex') AS transaction_hash,
+      redemption_id, kind, state, may_be_lost`,
+};
+
+const TO_PAUSE: Statement = {
+  name: 'claim_watch_to_pause',
+  text: `SELECT DISTINCT encode(vault, 'hex') AS vault FROM redemption.claim_alarm a
+    WHERE chain_id = $1 AND paused_at IS NULL AND NOT may_be_lost AND ${IS_OPEN}`,
+};
+
+const PAUSED: Statement = {
+  name: 'claim_watch_paused',
+  text: `UPDATE redemption.claim_alarm SET paused_at = $3
+    WHERE chain_id = $1 AND vault = decode($2, 'hex') AND paused_at IS NULL`,
+};
+
+const STATE: Statement = {
+  name: 'claim_watch_state',
+  text: `SELECT
+      (SELECT count(*)::int FROM redemption.claim_alarm a WHERE chain_id = $1 AND ${IS_OPEN}) AS alarms,
+      (SELECT min(coalesce(w.looked_at, to_timestamp(0))) FROM redemption.reconciliation_checkpoint p
+        LEFT JOIN redemption.claim_watch w USING (chain_id, vault) WHERE p.chain_id = $1) AS looked_at`,
+};
+
+export class ClaimWatchStore {
+  constructor(private readonly database: Database) {}
+
+  /** @see exclusively */
+  exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
+    return exclusively(this.database, LOCK, work);
+  }
+
+  /** Today's vault, which the ledger may not name yet, and all that it names. */
+  async vaults(
+    { chainId, vault }: { readonly chainId: number; readonly vault: Address },
+    startBlock: bigint,
+  ): Promise<WatchedVault[]> {
+    await this.database.query(BEGIN_VAULT, [chainId, hexOf(vault), startBlock.toString()]);
+    const rows = await this.database.query<{ vault: string; next_block: string | null }>(VAULTS, [
+      chainId,
+    ]);
+    return rows.map(({ vault: hex, next_block: next }) => ({
+      vault: addressOf(hex),
+      nextBlock: next === null ? undefined : BigInt(next),
+    }));
+  }
+
+  /**
+   * Holds the claims against the redemptions, and keeps those that none of them explains, before the cursor moves on.
+   * @returns those that were not known
+   */
+  record({ chainId, vault, claims, nextBlock, nowMs }: WatchedClaims): Promise<ClaimAlarm[]> {
+    return this.database.transaction(async (client) => {
+      const place = [chainId, hexOf(vault)] as const;
+      const values = [...place, new Date(nowMs), ...columnsOf(claims)];
+      const rows = claims.length === 0 ? [] : await run<AlarmRow>(client, ALARM, values);
+      if (nextBlock !== undefined) {
+        await run(client, ADVANCE, [...place, nextBlock.toString(), new Date(nowMs)]);
+      }
+      return rows.map(alarmOf);
+    });
+  }
+
+  /** The vaults of which a claim was found that asks for a pause, and that were not seen paused since. */
+  async toPause(chainId: number): Promise<Address[]> {
+    const rows = await this.database.query<{ vault: string }>(TO_PAUSE, [chainId]);
+    return rows.map(({ vault }) => addressOf(vault));
+  }
+
+  /** The vault is paused: who unpauses it later knows of the claims of before. */
+  async paused(chainId: number, vault: Address, nowMs: number): Promise<void> {
+    await this.database.query(PAUSED, [chainId, hexOf(vault), new Date(nowMs)]);
+  }
+
+  async state(chainId: number): Promise<WatchState> {
+    const [row] = await this.database.query<{ alarms: number; looked_at: Date | null }>(STATE, [
+      chainId,
+    ]);
+    return { alarms: row?.alarms ?? 0, lookedAtMs: row?.looked_at?.getTime() ?? 0 };
+  }
+}
+
+function alarmOf(row: AlarmRow): ClaimAlarm {
+  return {
+    vaultId: row.vault_id,
+    transactionHash: row.transaction_hash,
+    redemptionId: row.redemption_id ?? undefined,
+    kind: row.kind,
+    state: row.state,
+    mayBeLost: row.may_be_lost,
+  };
+}

@@ -218,8 +218,8 @@ describe('health', () => {
     const { app } = service;
     const scheduler = app.get(SchedulerRegistry);
     expect([...scheduler.getCronJobs().keys()]).toContain('reconciliation');
-    expect(scheduler.getIntervals()).toContain('engine');
-    expect(scheduler.getIntervals()).toHaveLength(2);
+    expect(scheduler.getIntervals()).toEqual(expect.arrayContaining(['engine', 'claim-watch']));
+    expect(scheduler.getIntervals()).toHaveLength(3);
   });
 
   it('names what is not as it should be with the vault, and goes on serving', async () => {

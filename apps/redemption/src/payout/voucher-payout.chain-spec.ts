@@ -185,6 +185,16 @@ describe('VoucherPayout', () => {
       const place = { ...bench.place, vault: aWallet(0xfeed) };
       expect(await aPayout({ place }).refusal(1n, 0n)).toMatchObject({ reason: 'set-up' });
     });
+
+    it('that vouchers live longer than the vault pays them', async () => {
+      const short = await bench.another({ canceller, maxTtlSeconds: BigInt(TTL - 1) });
+      bench.seconds = short.seconds;
+      const payouts = aPayout({ place: short.place });
+      expect(await payouts.refusal(1n, 0n)).toMatchObject({ reason: 'set-up' });
+      expect((await payouts.report()).faults).toEqual([
+        expect.stringMatching(/^VOUCHER_TTL_SECONDS: 600 is longer than 599/),
+      ]);
+    });
   });
 
   describe('after the vault was replaced', () => {

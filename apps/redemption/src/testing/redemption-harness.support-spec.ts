@@ -13,6 +13,7 @@ import {
   RedemptionStore,
   SessionStore,
 } from '#libs/db';
+import { type VaultSetup } from '#libs/devchain';
 import { type Address, parseDecimal, type Redemption, type UuidV7 } from '#libs/domain';
 import { createLogger } from '#libs/platform';
 import { hashApiKey, KeyRing } from '#libs/signing';
@@ -43,9 +44,10 @@ export async function startService(
   overrides: Record<string, string> = {},
   /** What the service knows the chain by; default: the chain itself. */
   rpcUrlOf: (chainUrl: string) => Promise<string> = (url) => Promise.resolve(url),
+  vault: Partial<VaultSetup> = {},
 ): Promise<Service> {
   const database = await createTestDatabase();
-  const bench = await VaultBench.start({ canceller: SIGNER });
+  const bench = await VaultBench.start({ canceller: SIGNER, ...vault });
   const game = await GameServer.start();
   const clock = new FakeClock(bench.seconds * 1000);
   const logs: string[] = [];

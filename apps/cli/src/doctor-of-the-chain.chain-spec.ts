@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { VoucherSigner } from '#libs/chain';
+import { addressOfKey, VoucherSigner } from '#libs/chain';
 import { aWallet, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
 import { DoctorBench, URL_KEY } from './testing/doctor-bench.support-spec.js';
 
@@ -156,6 +156,46 @@ describe('the vault', () => {
     await bench.vault.chain.rpc.call('anvil_setBalance', setup.canceller, '0x1');
     const found = await bench.finding('vault: coin', { VAULT_CONTRACT: mine.vault });
     expect(found).toMatchObject({ state: 'warning' });
+    const keys = await bench.finding('vault: keys', { VAULT_CONTRACT: mine.vault });
+    expect(keys).toMatchObject({ state: 'warning' });
+    expect(keys.found).toContain('the key that cancels is the key that signs vouchers');
+  });
+
+  it('that pays vouchers for a shorter time than they live, or hardly a longer one', async () => {
+    const mine = await bench.vault.another({ maxTtlSeconds: 1_800n });
+    bench.vault.seconds = mine.seconds;
+    const time = (ttl: string) =>
+      bench.finding('vault: time', { VAULT_CONTRACT: mine.vault, VOUCHER_TTL_SECONDS: ttl });
+    const long = await time('1801');
+    expect(long).toMatchObject({ state: 'fault', code: 1 });
+    expect(long.found).toContain('VOUCHER_TTL_SECONDS: 1801 is longer than 1800');
+    const near = await time('1501');
+    expect(near).toMatchObject({ state: 'warning', code: 0 });
+    expect(near.mend).toBe('Lower VOUCHER_TTL_SECONDS to 1500 or less.');
+    expect(await time('1500')).toMatchObject({ state: 'ok' });
+    const old = await bench.vault.another({ version: 1 });
+    bench.vault.seconds = old.seconds;
+    const found = await bench.finding('vault: time', { VAULT_CONTRACT: old.vault });
+    expect(found).toMatchObject({ state: 'ok', found: expect.stringContaining('version 1') });
+  });
+
+  it('whose pauser is the signer, lacks the role, or has no coin', async () => {
+    const pauser = (key: string, vault = bench.vault.vault) =>
+      bench.finding('vault: pauser', { VAULT_PAUSER_KEY: key, VAULT_CONTRACT: vault });
+    const same = await pauser(VaultBench.SIGNER_KEY);
+    expect(same).toMatchObject({ state: 'fault', code: 1 });
+    expect(same.found).toContain('is the key of VOUCHER_SIGNER_KEY');
+    const stranger = await pauser(VaultBench.OTHER_KEY);
+    expect(stranger).toMatchObject({ state: 'fault' });
+    expect(stranger.found).toContain('does not hold PAUSER_ROLE');
+    const mine = await bench.vault.another({ pauser: addressOfKey('44'.repeat(32)) });
+    bench.vault.seconds = mine.seconds;
+    expect(await pauser('44'.repeat(32), mine.vault)).toMatchObject({ state: 'ok' });
+    const coin = await bench.finding("vault: pauser's coin", {
+      VAULT_PAUSER_KEY: '44'.repeat(32),
+      VAULT_CONTRACT: mine.vault,
+    });
+    expect(coin).toMatchObject({ state: 'warning' });
   });
 });
 

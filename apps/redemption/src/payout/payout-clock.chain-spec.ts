@@ -5,6 +5,7 @@ import { RpcPool } from '#libs/chain';
 import { mintUuidV7 } from '#libs/domain';
 import { FakeClock, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
 import { type CommittedPayout } from './payout-port.js';
+import { aCancelPolicy } from '../testing/cancel-policy.support-spec.js';
 import { VoucherPayout } from './voucher-payout.js';
 
 const { SIGNER_KEY, RECIPIENT } = VaultBench;
@@ -40,6 +41,7 @@ describe('VoucherPayout, by our own clock,', () => {
       finality: 'finalized',
       voucherTtlSeconds: TTL,
       expiryMarginSeconds: MARGIN,
+      cancelling: aCancelPolicy(),
       vaults: { of: () => Promise.resolve([]), add: () => Promise.resolve() },
       signerKey: SIGNER_KEY,
     });

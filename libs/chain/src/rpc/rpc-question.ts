@@ -43,7 +43,7 @@ const TRIES_IN_PLACE = 2;
 /** With another endpoint in health no wait is longer. */
 const LONGEST_WAIT_IN_PLACE_MS = 2_000;
 /** The first wait is shorter by so much where failures are rare. */
-const LUCK_DIVISOR = 5;
+const LUCK_DIVISOR = 25;
 /** Calls of a batch that a provider with a budget would refuse again. */
 const LARGE_BATCH = 20;
 const LONGEST_BACKOFF_MS = 15_000;

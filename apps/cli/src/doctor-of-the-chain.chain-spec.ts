@@ -25,6 +25,12 @@ describe('an endpoint', () => {
     expect(out).toMatch(/- +vault +not checked: no endpoint of the right chain answers/);
   });
 
+  it('whose host name holds a key: the key is not said', async () => {
+    const { out, err } = await bench.run({ RPC_URLS: `https://${URL_KEY}.matic.rpc.invalid/` });
+    expect(out).toMatch(/FAULT +rpc rpc\.invalid#1 /);
+    expect(out + err).not.toContain(URL_KEY);
+  });
+
   it('that is dead beside one that is well: the second is used', async () => {
     const { code, out } = await bench.run({
       RPC_URLS: `http://127.0.0.1:1/?key=${URL_KEY},${bench.vault.chain.url}`,

@@ -63,6 +63,7 @@ export {
   type RpcWaiting,
   type RpcWarning,
 } from './rpc/rpc-observer.js';
+export { endpointName } from './rpc/endpoint-urls.js';
 export { RpcPool, type RpcPoolOptions, type RpcSession, type RunOptions } from './rpc/rpc-pool.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export { SIGN_IN_DISAGREEMENT, WalletSignatures } from './siwe/wallet-signatures.js';

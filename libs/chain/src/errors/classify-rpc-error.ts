@@ -52,10 +52,11 @@ export function classifyRpcError(
   context: RpcErrorContext,
 ): RpcError | ExecutionRevertedError {
   const { code, message, data } = partsOf(error);
-  const text = `${message} ${textOf(data)}`.toLowerCase().slice(0, 2000);
+  const details = textOf(data);
+  const text = `${message} ${details}`.toLowerCase().slice(0, 2000);
   const says = (list: readonly string[]): boolean => list.some((part) => text.includes(part));
   const grows = growsWithRange(context.call.method);
-  const what = `${context.call.method} failed: ${redact(message || text, context.secrets)}${code === undefined ? '' : ` (${code})`}`;
+  const what = `${context.call.method} failed: ${redact(message || details, context.secrets)}${code === undefined ? '' : ` (${code})`}`;
   const options = { endpoint: context.endpoint };
 
   if (says(STATE_UNAVAILABLE) || isPrunedHeight(text))

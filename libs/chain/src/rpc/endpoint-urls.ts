@@ -35,11 +35,16 @@ export function endpointUrls(urls: readonly string[]): EndpointUrl[] {
     const secrets = [...new Set([...secretsOf(url), ...hidden])];
     return {
       url,
-      name: `${shownHost(url)}#${place}`,
+      name: endpointName(url, place),
       secrets: secrets.sort((a, b) => b.length - a.length),
       budget,
     };
   });
+}
+
+/** An endpoint in logs and metrics: the end of its host, which holds no key, and its place in RPC_URLS, from 1 on. */
+export function endpointName(url: URL, place: number): string {
+  return `${shownHost(url)}#${place}`;
 }
 
 function budgetOf(fragment: string, place: number): Budget | undefined {

@@ -8,6 +8,7 @@ import { Agent, type Dispatcher, interceptors, request } from 'undici';
 import { growsWithRange } from '../errors/classify-rpc-error.js';
 import { redact } from '../errors/redact.js';
 import { isRecord } from '../shape/hex.js';
+import { basicCredentials } from './basic-credentials.js';
 import { retryAfterMs } from '../errors/retry-after.js';
 import {
   MalformedAnswerError,
@@ -65,13 +66,13 @@ export class HttpExchange {
 
   constructor(private readonly options: HttpExchangeOptions) {
     const url = new URL(options.url);
-    const authorization = basicCredentials(url);
+    const credentials = basicCredentials(url);
     [url.username, url.password] = ['', ''];
     this.url = url.href;
     this.headers = {
       'content-type': 'application/json',
       'accept-encoding': 'gzip, deflate, br',
-      ...(authorization !== undefined && { authorization }),
+      ...(credentials !== undefined && { authorization: `Basic ${credentials}` }),
     };
     // The one deadline is the signal's.
     const agent = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
@@ -191,13 +192,6 @@ function rpcErrorIn(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Of `user:password@` in a URL (RFC 7617). */
-function basicCredentials({ username, password }: URL): string | undefined {
-  if (username === '' && password === '') return undefined;
-  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return `Basic ${Buffer.from(text).toString('base64')}`;
 }
 
 /** The codes and messages of an error and its causes. */

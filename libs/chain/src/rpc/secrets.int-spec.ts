@@ -5,8 +5,11 @@ import { ask, echo, LOGS, PoolBench } from './pool-bench.support-spec.js';
 
 const KEYS = ['user-key-01', 'pass-key-02', 'path-key-03', 'query-key-04'];
 const HOST_KEY = 'host-key-05';
+/** User and password as they are sent (RFC 7617). */
+const SENT = Buffer.from(`${KEYS[0]}:${KEYS[1]}`).toString('base64');
 /** What a provider may quote of the request. */
-const QUOTE = [...KEYS, HOST_KEY].join(' ');
+const QUOTE = [...KEYS, HOST_KEY, SENT].join(' ');
+const SECRETS = [...KEYS, SENT.toLowerCase()];
 
 describe('the secrets of a URL', () => {
   let bench: PoolBench;
@@ -39,6 +42,21 @@ describe('the secrets of a URL', () => {
     ['a silent socket', { kind: 'never-answers' }],
     ['a reset', { kind: 'reset' }],
     ['401', { kind: 'status', status: 401, body: QUOTE }],
+    ['401 with an error', { kind: 'status', status: 401, body: errorBody(QUOTE) }],
+    [
+      'a long error',
+      { kind: 'single-error', code: 1, message: `http://${'x'.repeat(1190)} ${SENT}` },
+    ],
+    [
+      'an error with long data',
+      {
+        kind: 'error',
+        method: 'eth_getLogs',
+        code: 1,
+        message: '',
+        data: { see: `//${'x'.repeat(1985)} ${SENT}` },
+      },
+    ],
     ['404', { kind: 'status', status: 404, body: `<html>${QUOTE}</html>` }],
     ['429', { kind: 'status', status: 429, body: QUOTE }],
     ['503', { kind: 'status', status: 503, body: QUOTE }],
@@ -59,20 +77,24 @@ describe('the secrets of a URL', () => {
   ])('do not leak through %s', async (_case, fault) => {
     bench.first.fault = fault;
     const text = await said(keyed(bench.first.url));
-    for (const key of KEYS) expect(text).not.toContain(key);
+    for (const key of SECRETS) expect(text).not.toContain(key);
   });
 
   it('do not leak through a refused connection', async () => {
     const { url } = bench.first;
     await bench.first.close();
     const text = await said(keyed(url));
-    for (const key of KEYS) expect(text).not.toContain(key);
+    for (const key of SECRETS) expect(text).not.toContain(key);
     expect(text).toContain('econnrefused');
   });
 
   it('do not leak through a host that is not found', async () => {
     const text = await said(keyed(`https://${HOST_KEY}.node.invalid`));
-    for (const key of [...KEYS, HOST_KEY]) expect(text).not.toContain(key);
+    for (const key of [...SECRETS, HOST_KEY]) expect(text).not.toContain(key);
     expect(text).toContain('node.invalid#1');
   });
 });
+
+function errorBody(message: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message } });
+}

@@ -1,4 +1,4 @@
-import { RpcError } from '#libs/chain';
+import { endpointName, RpcError } from '#libs/chain';
 import { type Check } from '../check.js';
 import { type DoctorSettings } from '../doctor.settings.js';
 import { fault, type Finding, ok } from '../finding.js';
@@ -26,7 +26,7 @@ const unset: Check = {
 };
 
 function endpointCheck(urls: readonly string[], index: number): Check {
-  const name = `${NAME} ${new URL(urls[index] ?? '').host}#${index + 1}`;
+  const name = `${NAME} ${endpointName(new URL(urls[index] ?? ''), index + 1)}`;
   return {
     name,
     needs: ['RPC_URLS'],

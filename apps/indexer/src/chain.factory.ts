@@ -24,6 +24,8 @@ export interface ChainParts {
   /** With connections and a health of its own: an endpoint that has enough of the audit is not set aside for the index. */
   readonly auditReader: ChainReader;
   readonly events: readonly StakeEventSpec[];
+  /** Ends every question to an endpoint, under way or to come: the process is to stop. */
+  readonly stopAsking: () => void;
 }
 
 /** The indexer's view of the chain. @throws PermanentError where STAKE_EVENTS, FINALITY or a view is wrong, with the reason */
@@ -42,6 +44,7 @@ export async function connectChain(
   };
   const urls = settings.rpcUrls;
   const pool = new RpcPool({ urls, clock, observer: { ...observer, waiting } });
+  const auditPool = new RpcPool({ urls, clock, observer });
   const options = {
     finality: settings.finality,
     contracts,
@@ -54,7 +57,11 @@ export async function connectChain(
     source: new LogSource(pool, { contracts, events }),
     concurrency: () => pool.parallelism(),
     onWaiting: (listener) => listeners.push(listener),
-    auditReader: new ChainReader(new RpcPool({ urls, clock, observer }), options),
+    auditReader: new ChainReader(auditPool, options),
+    stopAsking: () => {
+      pool.stop();
+      auditPool.stop();
+    },
   };
 }
 

@@ -35,6 +35,8 @@ export interface IndexerParts {
   readonly concurrency: () => number;
   /** Is told when a question has to wait because no endpoint answers. */
   readonly onWaiting: (listener: (event: RpcWaiting) => void) => void;
+  /** Ends every question to an endpoint, under way or to come. */
+  readonly stopAsking: () => void;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -123,5 +125,9 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
     },
     options,
   );
-  return { status, progress, run: (signal) => supervisor.run(signal) };
+  const run = (signal: AbortSignal): Promise<void> => {
+    signal.addEventListener('abort', parts.stopAsking, { once: true });
+    return supervisor.run(signal);
+  };
+  return { status, progress, run };
 }

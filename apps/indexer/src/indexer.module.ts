@@ -102,6 +102,7 @@ function assemble(settings: IndexerSettings, logger: Logger) {
         source: chain.source,
         concurrency: chain.concurrency,
         onWaiting: chain.onWaiting,
+        stopAsking: chain.stopAsking,
         registry,
         clock,
         logger,

@@ -3,6 +3,7 @@ import {
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
+  type OnModuleDestroy,
 } from '@nestjs/common';
 import { CLOCK, type Clock, HealthRegistry } from '#libs/platform';
 import { percentOf } from './backfill/backfill-progress.js';
@@ -12,7 +13,9 @@ import { type IndexerSettings } from './indexer.env.js';
 
 /** Runs the indexer from the application's start to its end and answers for it in /health/ready. */
 @Injectable()
-export class IndexerService implements OnApplicationBootstrap, OnApplicationShutdown {
+export class IndexerService
+  implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
+{
   private readonly stop = new AbortController();
   private running: Promise<void> = Promise.resolve();
   /** Rejects where the indexer cannot start with these settings; resolves when it has stopped. */
@@ -57,8 +60,12 @@ export class IndexerService implements OnApplicationBootstrap, OnApplicationShut
     this.settle(this.running);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** Before all others stop, as some of them wait for answers of the endpoints. */
+  onModuleDestroy(): void {
     this.stop.abort();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
     // A failed start is reported by whoever awaits `ended`.
     await this.running.catch(() => undefined);
   }

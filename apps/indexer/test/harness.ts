@@ -87,6 +87,9 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
       onWaiting: (listener) => {
         waiting = listener;
       },
+      stopAsking: () => {
+        pool.stop();
+      },
       registry: createMetrics('indexer'),
       clock: systemClock,
       logger,

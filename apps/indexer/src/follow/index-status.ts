@@ -21,6 +21,8 @@ export class IndexStatus {
   synced = false;
   /** By what events are vouched for; undefined before that is known. */
   verification: Verification | undefined;
+  /** What is being done, in words for an operator; before the first block is read. */
+  step: string | undefined;
   /** Why nothing moves, in words for an operator; undefined while all is well. */
   trouble: string | undefined;
   /** When the loop last got anything done. */
@@ -57,7 +59,7 @@ export class IndexStatus {
   notReady(nowMs: number, maxLagSeconds: number): string | undefined {
     switch (this.phase) {
       case 'starting':
-        return this.trouble ?? 'starting';
+        return this.trouble ?? (this.step === undefined ? 'starting' : `starting: ${this.step}`);
       case 'standby':
         return 'standby: another indexer leads';
       case 'halted':

@@ -93,6 +93,7 @@ export class Supervisor {
       try {
         return await work();
       } catch (error) {
+        if (signal.aborted) return undefined;
         if (error instanceof PermanentError) throw error;
         await this.waitAfter(error, failures, signal);
       }

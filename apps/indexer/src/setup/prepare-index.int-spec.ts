@@ -37,7 +37,11 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 const BLOCK = { ...aBlock(0), parentHash: aBlock(0).hash };
-const aStatus = (): PrepareParts['status'] => ({ head: undefined, verification: undefined });
+const aStatus = (): PrepareParts['status'] => ({
+  head: undefined,
+  verification: undefined,
+  step: undefined,
+});
 
 /** A chain on which another process makes the index between this one's look at the database and its own. */
 function readerBehind(other: PrepareSettings): PrepareParts['reader'] {

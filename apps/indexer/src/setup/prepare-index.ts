@@ -31,7 +31,7 @@ export interface PrepareParts {
   readonly store: IndexStore;
   readonly logger: Logger;
   /** Is told how far the index is before the chain is asked: while no endpoint answers, that gets older. */
-  readonly status: Pick<IndexStatus, 'head' | 'verification'>;
+  readonly status: Pick<IndexStatus, 'head' | 'verification' | 'step'>;
 }
 
 export interface PrepareSettings {
@@ -68,11 +68,12 @@ export async function prepareIndex(
   wanted: PrepareSettings,
 ): Promise<Verification> {
   const { head, past } = await prepareState(parts, wanted);
+  say(parts, 'asking the endpoints what there is to verify events by');
   const offer = await readVerificationOffer(parts.reader, past);
   const verification = chooseVerification(wanted.verification, offer);
   parts.status.verification = verification;
-  const say = verification.mode === 'headers' ? 'warn' : 'info';
-  parts.logger[say](verification, `Events are verified by: ${verification.mode}`);
+  const level = verification.mode === 'headers' ? 'warn' : 'info';
+  parts.logger[level](verification, `Events are verified by: ${verification.mode}`);
   await announceSync(parts, {
     head,
     verification,
@@ -80,6 +81,12 @@ export async function prepareIndex(
     contracts: wanted.stakeContracts.length,
   });
   return verification;
+}
+
+/** An endpoint that does not answer may take half a minute of each step. */
+function say({ logger, status }: PrepareParts, step: string): void {
+  status.step = step;
+  logger.info(`Starting: ${step}`);
 }
 
 interface PreparedState {
@@ -97,7 +104,9 @@ async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promi
     requireSameSettings(stored, settings);
     status.head = stored.head;
   }
+  say(parts, 'asking the endpoints which chain they serve');
   await reader.verifyChainId(wanted.chainId);
+  say(parts, 'looking for the contracts');
   for (const [name, address] of [
     ...wanted.stakeContracts.map((contract) => ['STAKE_CONTRACT', contract] as const),
     ['TOKEN_CONTRACT', wanted.tokenContract] as const,

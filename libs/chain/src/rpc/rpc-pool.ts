@@ -2,7 +2,12 @@
  * All endpoints of the chain. A question goes to the one that delivers fastest, the first in the list among equals, and where that
  * fails on to the next; `RpcQuestion` decides how long. Every endpoint is asked for its chain id before anything else.
  */
-import { ChainMismatchError, RangeTooLargeError, RpcError } from '../errors/rpc.errors.js';
+import {
+  ChainMismatchError,
+  RangeTooLargeError,
+  RpcError,
+  RpcTimeoutError,
+} from '../errors/rpc.errors.js';
 import { quantity } from '../shape/hex.js';
 import { type BackoffOptions } from './endpoint-health.js';
 import { endpointUrls } from './endpoint-urls.js';
@@ -60,6 +65,8 @@ const DEFAULT_BACKOFF = { firstMs: 250, longestMs: 60_000 };
 const DEFAULT_PATIENCE_MS = 5_000;
 /** At the start an endpoint that does not answer is left for later. */
 const VERIFY_PATIENCE_MS = 1_000;
+/** Once one has answered, the others are waited for so long. */
+const VERIFY_OTHERS_MS = 5_000;
 
 export class RpcPool {
   private readonly members: readonly Member[];
@@ -69,6 +76,7 @@ export class RpcPool {
   private readonly random: () => number;
   private readonly time: PoolTime;
   private expectedChainId: number | undefined;
+  private readonly stopping = new AbortController();
 
   /** @throws PermanentError where a URL or its budget is not usable, naming its place in the list, never its text */
   constructor(private readonly options: RpcPoolOptions) {
@@ -108,7 +116,7 @@ export class RpcPool {
 
   /**
    * Asks every endpoint for its chain id. One that cannot answer now is asked again before its first use, and is left out for
-   * good should it then turn out to serve another chain.
+   * good should it then turn out to serve another chain. A silent one holds up those that answer for some seconds only.
    * @throws ChainMismatchError naming the endpoint; AllEndpointsFailedError where none answers
    */
   async verifyChainId(expected: number, signal?: AbortSignal): Promise<void> {
@@ -116,20 +124,30 @@ export class RpcPool {
     const patienceMs = Math.min(VERIFY_PATIENCE_MS, this.patienceMs);
     const all = this.question(this.members, { patienceMs, signal });
     let failed = 0;
-    await Promise.all(
-      this.members.map(async (member) => {
-        try {
-          const only = member.endpoint.name;
-          const question = this.question([member], { patienceMs, only, signal });
-          await this.verify(member, expected, question);
-        } catch (error) {
-          if (!(error instanceof RpcError)) throw error;
-          failed++;
-          member.endpoint.health.failed(error, this.time.nowMs());
-          all.note(member.endpoint, error);
-        }
-      }),
-    );
+    const late = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const verifyOne = async (member: Member): Promise<void> => {
+      const { endpoint } = member;
+      const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+      const options = { patienceMs, only: endpoint.name, signal: ends };
+      try {
+        await this.verify(member, expected, this.question([member], options));
+        timer ??= setTimeout(() => {
+          late.abort(SILENT);
+        }, VERIFY_OTHERS_MS);
+      } catch (reason) {
+        const error = reason === SILENT ? silence(endpoint) : reason;
+        if (!(error instanceof RpcError)) throw error;
+        failed++;
+        endpoint.health.failed(error, this.time.nowMs());
+        all.note(endpoint, error);
+      }
+    };
+    try {
+      await Promise.all(this.members.map(verifyOne));
+    } finally {
+      clearTimeout(timer);
+    }
     if (failed === this.members.length) throw all.allFailed();
   }
 
@@ -172,6 +190,11 @@ export class RpcPool {
     this.observer.warning({ endpoint, code, message });
   }
 
+  /** Ends every question, under way or to come, with an AbortError: no answer is waited for. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
   /** By the pool's clock. */
   nowMs(): number {
     return this.options.clock.nowMs();
@@ -184,11 +207,12 @@ export class RpcPool {
       throw new TypeError('Infinite patience needs a signal that ends it.');
     }
     const { random, time, backoff, observer } = this;
+    const stopped = this.stopping.signal;
     return new RpcQuestion({
       endpoints: members.map(({ endpoint }) => endpoint),
       regardless: options.only !== undefined,
       patienceMs,
-      signal,
+      signal: signal ? AbortSignal.any([signal, stopped]) : stopped,
       time,
       random,
       backoff,
@@ -226,4 +250,11 @@ export class RpcPool {
   private memberOf(endpoint: RpcEndpoint): Member {
     return this.members.find((member) => member.endpoint === endpoint) as Member;
   }
+}
+
+/** Why an endpoint is no longer waited for. */
+const SILENT = Symbol('silent');
+
+function silence({ name }: RpcEndpoint): RpcError {
+  return new RpcTimeoutError(`no answer within ${VERIFY_OTHERS_MS} ms`, { endpoint: name });
 }

@@ -1,6 +1,13 @@
 import { type Address, type BlockRef } from '#libs/domain';
 import { type ChainReader } from '../reader/chain-reader.js';
-import { AllEndpointsFailedError, NodeBehindError } from '../errors/rpc.errors.js';
+import {
+  AllEndpointsFailedError,
+  NodeBehindError,
+  OverloadedError,
+  type RpcError,
+  StateUnavailableError,
+  TransportError,
+} from '../errors/rpc.errors.js';
 import { countProviders } from './providers.js';
 import { type VerificationOffer } from './verification.js';
 
@@ -25,7 +32,7 @@ export async function readVerificationOffer(
   };
 }
 
-/** Undefined also where the chain does not have that block any more. */
+/** Undefined also where the chain does not have that block any more, or one endpoint has not its state and no other answers. */
 async function totalAt(
   reader: Pick<ChainReader, 'stakeTotal'>,
   block: BlockRef,
@@ -33,12 +40,19 @@ async function totalAt(
   try {
     return await reader.stakeTotal(block);
   } catch (error) {
-    const isGone =
-      error instanceof AllEndpointsFailedError &&
-      error.failures.some((failure) => failure instanceof NodeBehindError);
-    if (isGone) return undefined;
+    if (error instanceof AllEndpointsFailedError && isGone(error.failures)) return undefined;
     throw error;
   }
+}
+
+function isGone(failures: readonly RpcError[]): boolean {
+  if (failures.some((failure) => failure instanceof NodeBehindError)) return true;
+  const stateless = failures.filter((failure) => failure instanceof StateUnavailableError);
+  // One that is only busy may well have it.
+  const silent = failures.filter(
+    (failure) => failure instanceof TransportError && !(failure instanceof OverloadedError),
+  );
+  return stateless.length > 0 && stateless.length + silent.length === failures.length;
 }
 
 async function totalOffered(

@@ -55,6 +55,38 @@ describe('an endpoint', () => {
     expect(seen.found).toContain(found);
   });
 
+  it.each([
+    [429, undefined],
+    [503, undefined],
+    [429, 60],
+  ])('that is busy all the time (%s, Retry-After %s): nothing is blamed', async (status, after) => {
+    node.fault = { kind: 'status', status, ...(after !== undefined && { retryAfter: after }) };
+    const { code, out } = await bench.run(through());
+    expect(out).not.toMatch(/FAULT|FINALITY=depth|Check/);
+    expect(out).toMatch(/^- +rpc \S+#1 +not checked: busy \(rate limited\).*#rps=/m);
+    expect(code).toBe(0);
+  });
+
+  it.each(['eth_getCode', 'eth_getBlockByNumber', 'eth_call', 'eth_getLogs'])(
+    'that is busy for %s only: nothing is blamed',
+    async (method) => {
+      node.fault = { kind: 'error', method, code: 429, message: 'Too Many Requests' };
+      const { out } = await bench.run(through());
+      expect(out).not.toMatch(/FAULT|FINALITY=depth/);
+      expect(out).toContain('not checked: busy (rate limited)');
+    },
+  );
+
+  it('that refuses each third request is asked again', async () => {
+    let requests = 0;
+    const when = (): boolean => ++requests % 3 === 0;
+    node.fault = { kind: 'status', status: 429, retryAfter: 1, when };
+    const { code, out } = await bench.run(through());
+    expect(out).not.toMatch(/FAULT|not checked: busy/);
+    expect(out).toMatch(/ok +rpc \S+: finality/);
+    expect(code).toBe(0);
+  });
+
   it('without final blocks', async () => {
     node.fault = {
       kind: 'result',
@@ -76,6 +108,11 @@ describe('contracts', () => {
     expect(out).toMatch(/FAULT +staking contract +there is none at 0x0+f07/);
     expect(out).toMatch(/FAULT +token /);
     expect(out).toMatch(/FAULT +vault +VAULT_CONTRACT: there is no contract at 0x0+f09/);
+  });
+
+  it('whose first and newest blocks are the same: each event is counted once', async () => {
+    const { found } = await bench.finding('staking contract: events');
+    expect(found).toMatch(/^1 of the 1 in the newest blocks/);
   });
 
   it('whose events are others, or that were there before the first block', async () => {

@@ -1,13 +1,15 @@
 import {
   AllEndpointsFailedError,
   ExecutionRevertedError,
+  OverloadedError,
+  RateLimitedError,
   RpcError,
   type RpcCall,
   type RpcPool,
   type RpcResult,
 } from '#libs/chain';
 
-/** The answers of one endpoint, in health or not. @throws RpcError where it did not answer at all */
+/** The answers of one endpoint, in health or not. @throws RpcError where it did not answer at all, BusyError */
 export async function askEndpoint(
   pool: RpcPool,
   only: string,
@@ -17,6 +19,7 @@ export async function askEndpoint(
     const { results } = await pool.run((session) => session.batch(calls), { only });
     return results;
   } catch (error) {
+    throwIfBusy(error);
     const cause = error instanceof AllEndpointsFailedError ? error.failures.at(-1) : undefined;
     throw cause ?? error;
   }
@@ -37,8 +40,30 @@ export function toHex(number: bigint): string {
   return `0x${number.toString(16)}`;
 }
 
-/** The text of an error without the endpoint's name in front. */
+/**
+ * The endpoint refuses for the rate, also after it was waited for: nothing is known of what it was asked. The check that asked it is
+ * not made, and no setting is blamed.
+ */
+export class BusyError extends Error {}
+
+/** @throws BusyError where this is one of an endpoint that is only busy */
+export function throwIfBusy(error: unknown): void {
+  const failures = error instanceof AllEndpointsFailedError ? error.failures : [error];
+  const busy = failures.find(
+    (failure) => failure instanceof RateLimitedError || failure instanceof OverloadedError,
+  );
+  // None may be asked before some time has passed.
+  const isPaused = failures.length === 0;
+  if (busy === undefined && !isPaused) return;
+  const said = busy instanceof Error ? busy.message : 'it asked to wait';
+  throw new BusyError(
+    `busy (rate limited): ${said}. Wait and try again, give the endpoint its budget in RPC_URLS (#rps=… or #cups=…), or take a larger plan`,
+  );
+}
+
+/** The text of an error without the endpoint's name in front. @throws BusyError */
 export function reasonOf(error: unknown): string {
+  throwIfBusy(error);
   if (!(error instanceof RpcError) && !(error instanceof ExecutionRevertedError)) throw error;
   const { endpoint, message } = error;
   return message.startsWith(`${endpoint}: `) ? message.slice(endpoint.length + 2) : message;

@@ -3,6 +3,7 @@ import { redact } from '#libs/platform';
 import { type Check } from './check.js';
 import { fault, type Finding, notChecked } from './finding.js';
 import { type Variable } from './doctor.settings.js';
+import { BusyError, throwIfBusy } from './rpc-question.js';
 import { type Subject } from './subject.js';
 
 export interface RunOptions {
@@ -86,6 +87,8 @@ async function collect(
 }
 
 function failed(name: string, error: unknown): Finding {
+  const busy = busyReason(error);
+  if (busy !== undefined) return notChecked(name, busy);
   if (error instanceof LowmarkError) {
     const mend = error.retryable
       ? 'Mend what is named, or try again: this passes by itself where the other side was busy.'
@@ -94,6 +97,15 @@ function failed(name: string, error: unknown): Finding {
   }
   const text = error instanceof Error ? error.message : String(error);
   return fault(name, redact(text), 'This is an error of the program: report it.');
+}
+
+function busyReason(error: unknown): string | undefined {
+  try {
+    throwIfBusy(error);
+  } catch (busy) {
+    error = busy;
+  }
+  return error instanceof BusyError ? redact(error.message) : undefined;
 }
 
 async function opens(subject: Subject): Promise<boolean> {

@@ -7,6 +7,8 @@ import { type DoctorSettings } from './doctor.settings.js';
 import { readPrice, type SeenPrice } from './seen-price.js';
 
 const RPC_TIMEOUT_MS = 6000;
+/** An endpoint that asks to wait is waited for, so long. */
+const PATIENCE_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 8000;
 
 /** What is to be indexed: by the settings, and where they do not say by the index that there is. */
@@ -89,7 +91,12 @@ export class Subject {
 
   private newPool(): RpcPool {
     const urls = this.settings.rpcUrls ?? [];
-    return new RpcPool({ urls, clock: this.clock, timeoutMs: RPC_TIMEOUT_MS, patienceMs: 1000 });
+    return new RpcPool({
+      urls,
+      clock: this.clock,
+      timeoutMs: RPC_TIMEOUT_MS,
+      patienceMs: PATIENCE_MS,
+    });
   }
 
   private async verified(): Promise<RpcPool | undefined> {

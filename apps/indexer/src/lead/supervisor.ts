@@ -89,11 +89,12 @@ export class Supervisor {
 
   /** Tries until it works; undefined where the process is to stop first. */
   private async retry<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-    for (let failures = 1; !signal.aborted; failures++) {
+    const stopped = (): boolean => signal.aborted;
+    for (let failures = 1; !stopped(); failures++) {
       try {
         return await work();
       } catch (error) {
-        if (signal.aborted) return undefined;
+        if (stopped()) return undefined;
         if (error instanceof PermanentError) throw error;
         await this.waitAfter(error, failures, signal);
       }

@@ -1,4 +1,4 @@
-import { parseFinality, RpcError } from '#libs/chain';
+import { isTransient, parseFinality, RpcError } from '#libs/chain';
 import { fault, type Finding, ok, warning } from '../finding.js';
 import { type Patient } from '../patient.js';
 import { askEndpoint, reasonOf, toHex, toldBy } from '../rpc-question.js';
@@ -76,9 +76,11 @@ async function blockAt(
     const call = { method: 'eth_getBlockByNumber', params: [tag, false] };
     const [result] = await askEndpoint(pool, endpoint, call);
     const { value, error } = toldBy(result);
+    // A node that does not answer now says nothing of its blocks.
+    if (isTransient(error)) throw error as RpcError;
     return error === undefined ? seenBlock(value) : reasonOf(error);
   } catch (error) {
-    if (error instanceof RpcError) return reasonOf(error);
+    if (error instanceof RpcError && !isTransient(error)) return reasonOf(error);
     throw error;
   }
 }

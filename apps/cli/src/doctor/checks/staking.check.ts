@@ -2,7 +2,7 @@ import { LowmarkError, type Address } from '#libs/domain';
 import { AllEndpointsFailedError, type RpcCall, type RpcPool } from '#libs/chain';
 import { type Check } from '../check.js';
 import { fault, type Finding, notChecked, ok, warning } from '../finding.js';
-import { quantityOf, toHex, toldBy } from '../rpc-question.js';
+import { quantityOf, throwIfBusy, toHex, toldBy } from '../rpc-question.js';
 import { type Staking } from '../subject.js';
 
 const NAME = 'staking contract';
@@ -24,15 +24,20 @@ export const stakingCheck: Check = {
     }
     for (const contract of staking.contracts) {
       const code = await hasCode(pool, contract, 'latest');
-      yield code === true
-        ? ok(NAME, `there is one at ${contract}`)
-        : fault(NAME, `there is none at ${contract}`, 'Check STAKE_CONTRACT and CHAIN_ID.');
+      yield codeFinding(contract, code);
       if (code === true) yield await eventFinding(pool, contract, staking);
     }
     const early = await deployedBefore(pool, staking);
     if (early !== undefined) yield early;
   },
 };
+
+function codeFinding(contract: Address, code: boolean | undefined): Finding {
+  if (code === undefined) return notChecked(NAME, `no endpoint tells the code at ${contract}`);
+  return code
+    ? ok(NAME, `there is one at ${contract}`)
+    : fault(NAME, `there is none at ${contract}`, 'Check STAKE_CONTRACT and CHAIN_ID.');
+}
 
 /** Whether the first block is late: what happened before it would be missing. */
 async function deployedBefore(pool: RpcPool, staking: Staking): Promise<Finding | undefined> {
@@ -64,11 +69,9 @@ async function eventFinding(pool: RpcPool, contract: Address, staking: Staking):
   const what = `${NAME}: events`;
   const head = quantityOf(await ask(pool, { method: 'eth_blockNumber', params: [] }));
   if (head === undefined) return notChecked(what, 'no endpoint tells its newest block');
-  const start = staking.startBlock ?? head;
-  const topics = [
-    ...(await topicsOf(pool, contract, head)),
-    ...(await after(pool, contract, start)),
-  ];
+  const logs = await someLogs(pool, contract, { start: staking.startBlock ?? head, head });
+  if (logs === undefined) return notChecked(what, 'no endpoint gives its logs');
+  const topics = logs.flatMap(topicOf);
   const ours = topics.filter((topic) => staking.topics.includes(topic)).length;
   const where = `in the newest blocks and the first ones of ${contract}`;
   if (ours > 0) return ok(what, `${ours} of the ${topics.length} ${where} are stakes`);
@@ -86,27 +89,49 @@ async function eventFinding(pool: RpcPool, contract: Address, staking: Staking):
   );
 }
 
-function after(pool: RpcPool, contract: Address, start: bigint): Promise<string[]> {
-  return spanOf(pool, contract, (span) => [start, start + span - 1n]);
+interface Ends {
+  /** The first block that is indexed, and the newest one. */
+  readonly start: bigint;
+  readonly head: bigint;
 }
 
-function topicsOf(pool: RpcPool, contract: Address, head: bigint): Promise<string[]> {
-  return spanOf(pool, contract, (span) => [head >= span ? head - span + 1n : 0n, head]);
+/** The logs of the newest blocks and of the first ones, none of them twice; undefined where neither are given. */
+async function someLogs(
+  pool: RpcPool,
+  contract: Address,
+  { start, head }: Ends,
+): Promise<unknown[] | undefined> {
+  const newest = await spanOf(pool, contract, (span) => [atLeast0(head - span + 1n), head]);
+  const below = newest === undefined || newest.from > head ? head : newest.from - 1n;
+  const first =
+    start > below
+      ? undefined
+      : await spanOf(pool, contract, (span) => [start, least(start + span - 1n, below)]);
+  if (newest === undefined && first === undefined) return undefined;
+  return [...(newest?.logs ?? []), ...(first?.logs ?? [])];
 }
 
-/** What kinds of events there were, as many blocks as the endpoints give. */
+/** As many blocks as the endpoints give; undefined where they give none. */
 async function spanOf(
   pool: RpcPool,
   contract: Address,
   rangeOf: (span: bigint) => readonly [from: bigint, to: bigint],
-): Promise<string[]> {
+): Promise<{ readonly from: bigint; readonly logs: unknown[] } | undefined> {
   for (const span of SPANS) {
     const [from, to] = rangeOf(span);
     const filter = { address: contract, fromBlock: toHex(from), toBlock: toHex(to) };
     const logs = await ask(pool, { method: 'eth_getLogs', params: [filter] });
-    if (Array.isArray(logs)) return logs.flatMap(topicOf);
+    if (Array.isArray(logs)) return { from, logs: logs as unknown[] };
   }
-  return [];
+  return undefined;
+}
+
+function atLeast0(number: bigint): bigint {
+  return number > 0n ? number : 0n;
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 function topicOf(log: unknown): string[] {
@@ -116,7 +141,7 @@ function topicOf(log: unknown): string[] {
   return typeof first === 'string' ? [first.toLowerCase()] : [];
 }
 
-/** Undefined where an endpoint refuses. @throws AllEndpointsFailedError where none answers at all */
+/** Undefined where an endpoint refuses. @throws AllEndpointsFailedError where none answers at all, BusyError */
 async function ask(pool: RpcPool, call: RpcCall): Promise<unknown> {
   try {
     return await pool.run(async (session) => {
@@ -126,6 +151,7 @@ async function ask(pool: RpcPool, call: RpcCall): Promise<unknown> {
       return value;
     });
   } catch (error) {
+    throwIfBusy(error);
     if (error instanceof LowmarkError && !(error instanceof AllEndpointsFailedError)) {
       return undefined;
     }

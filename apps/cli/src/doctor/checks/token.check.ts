@@ -1,5 +1,5 @@
 import { ChainReader } from '#libs/chain';
-import { LowmarkError } from '#libs/domain';
+import { PermanentError } from '#libs/domain';
 import { type Check } from '../check.js';
 import { fault, ok } from '../finding.js';
 
@@ -27,7 +27,8 @@ export const tokenCheck: Check = {
             'Check TOKEN_CONTRACT and TOKEN_DECIMALS. See docs/operating/reindexing.md.',
           );
     } catch (error) {
-      if (!(error instanceof LowmarkError)) throw error;
+      // Where no endpoint answers, nothing is known of the token.
+      if (!(error instanceof PermanentError)) throw error;
       yield fault(
         NAME,
         error.message,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { addressOfKey, VoucherSigner } from '#libs/chain';
 import { aWallet, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { stakesOf } from './testing/stakes-of.support-spec.js';
 import { DoctorBench, URL_KEY } from './testing/doctor-bench.support-spec.js';
 
 let bench: DoctorBench;
@@ -113,6 +114,16 @@ describe('contracts', () => {
   it('whose first and newest blocks are the same: each event is counted once', async () => {
     const { found } = await bench.finding('staking contract: events');
     expect(found).toMatch(/^1 of the 1 in the newest blocks/);
+  });
+
+  it('whose events fulfil none of the conditions', async () => {
+    const found = await bench.finding('staking contract: events', {
+      STAKE_EVENTS: await stakesOf(7n),
+    });
+    expect(found).toMatchObject({ state: 'warning', mend: expect.stringContaining('a pool') });
+    expect(found.found).toMatch(/^STAKE_EVENTS reads 1 of the 1 .* counts none of them$/);
+    const other = { STAKE_EVENTS: await stakesOf(5n) };
+    expect(await bench.finding('staking contract: events', other)).toMatchObject({ state: 'ok' });
   });
 
   it('whose events are others, or that were there before the first block', async () => {

@@ -14,6 +14,7 @@ import {
   type TestDatabase,
 } from '#libs/testing';
 import { runCli } from './cli.js';
+import { stakesOf } from './testing/stakes-of.support-spec.js';
 
 const START = 1_760_000_000;
 /** Blocks with an event, each followed by empty ones. */
@@ -76,7 +77,10 @@ interface PlanJson {
   readonly verification: { readonly mode: string };
   readonly calls: Record<string, number>;
   readonly units: Record<string, number>;
-  readonly survey: { readonly events: number; readonly blocks: number } | undefined;
+  readonly secondsAtRateSeen: number;
+  readonly isBoundByBudget: boolean;
+  readonly survey:
+    { readonly events: number; readonly counted: number; readonly blocks: number } | undefined;
 }
 
 async function planned(changes: Record<string, string | undefined> = {}): Promise<PlanJson> {
@@ -162,6 +166,46 @@ describe('plan-sync', () => {
     expect((await plan()).out).toMatch(
       /^ranges +\d\d blocks at once \(8 places asked\), as more was refused: /m,
     );
+  });
+
+  it.each([
+    ['first', (capped: string, other: string) => `${capped},${other}`, 1],
+    ['second', (capped: string, other: string) => `${other},${capped}`, 2],
+  ])('takes the smallest range of two providers, the %s is strict', async (_, urls, place) => {
+    node.fault = { kind: 'range-limit', blocks: 10 };
+    const changes = { ...NO_TOTAL, RPC_URLS: urls(node.url, chain.url) };
+    const found = await planned(changes);
+    expect(found.verification.mode).toBe('two');
+    expect(found.rangeBlocks).toBeLessThanOrEqual(10);
+    expect(found.calls['eth_getLogs']).toBeGreaterThanOrEqual((2 * missing()) / 10);
+    const { out } = await plan(changes);
+    const host = new URL(node.url).host.replaceAll('.', String.raw`\.`);
+    expect(out).toMatch(new RegExp(`^ranges .* as more was refused: ${host}#${place}:`, 'm'));
+  });
+
+  it('looks at more places where the provider gives small ranges', async () => {
+    node.fault = { kind: 'range-limit', blocks: 1 };
+    expect((await planned()).survey).toMatchObject({ blocks: 40 });
+  });
+
+  it('counts no block or event twice where ranges overlap', async () => {
+    const { survey } = await planned({ MAX_RANGE_BLOCKS: '1500' });
+    expect(survey).toMatchObject({ blocks: missing(), events: BUSY, counted: BUSY });
+  });
+
+  it('says where the conditions of STAKE_EVENTS count no event', async () => {
+    const changes = { STAKE_EVENTS: await stakesOf(7n), MAX_RANGE_BLOCKS: '10000' };
+    const { out } = await plan({ ...changes, STAKE_VERIFICATION: 'headers' });
+    expect(out).toMatch(/^events +20, 20 of them not counted by STAKE_EVENTS, of 0 wallets/m);
+    expect(out).toMatch(/^ +WARNING: STAKE_EVENTS counts none of them\./m);
+  });
+
+  it.each(['rps=25', 'cups=2000'])('keeps to the budget %s', async (budget) => {
+    const { calls, units, ...found } = await planned({ RPC_URLS: `${node.url}/#${budget}` });
+    const all = Object.values(calls).reduce((sum, count) => sum + count, 0);
+    const seconds = budget === 'rps=25' ? all / 25 : (units['compute units'] ?? 0) / 2000;
+    expect(found.isBoundByBudget).toBe(true);
+    expect(found.secondsAtRateSeen).toBeCloseTo(seconds);
   });
 
   it('fails where no logs are given at all, with the reason', async () => {

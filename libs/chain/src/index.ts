@@ -32,7 +32,7 @@ export {
   type StakeDescription,
 } from './events/parse-stake-events.js';
 export { type StakeEffect, type StakeEventSpec } from './events/stake-event.js';
-export { EventMismatchError } from './logs/event-decoder.js';
+export { EventMismatchError, isCounted } from './logs/event-decoder.js';
 export {
   type FetchOptions,
   LogSource,

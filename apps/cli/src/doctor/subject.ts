@@ -1,5 +1,5 @@
 import { indexedContracts } from '#libs/audit';
-import { loadStakeEvents, RpcPool } from '#libs/chain';
+import { loadStakeEvents, RpcPool, type StakeEventSpec } from '#libs/chain';
 import { createDatabase, type Database, IndexStore, type IndexState } from '#libs/db';
 import { type Address, LowmarkError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
@@ -15,8 +15,7 @@ const STATEMENT_TIMEOUT_MS = 8000;
 export interface Staking {
   readonly contracts: readonly Address[];
   readonly startBlock: bigint | undefined;
-  /** keccak256 of the events' signatures; empty where they are not known. */
-  readonly topics: readonly string[];
+  readonly events: readonly Pick<StakeEventSpec, 'topic0' | 'topics' | 'where'>[];
 }
 
 /** What the checks look at; everything is opened at its first use, and once. */
@@ -67,14 +66,15 @@ export class Subject {
     const { stakeContract, stakeStartBlock, stakeEvents } = this.settings;
     const state = await this.index();
     const stored = state && indexedContracts(state);
-    const topics =
-      stakeEvents === undefined && stored !== undefined
-        ? stored.topics
-        : (await loadStakeEvents(stakeEvents ?? 'staked-withdrawn')).map(({ topic0 }) => topic0);
+    const events =
+      stakeEvents === undefined && state !== undefined
+        ? // As the indexer wrote them, from the same type.
+          (state.settings['events'] as readonly StakeEventSpec[])
+        : await loadStakeEvents(stakeEvents ?? 'staked-withdrawn');
     return {
       contracts: stakeContract ?? stored?.contracts ?? [],
       startBlock: stakeStartBlock ?? stored?.startBlock,
-      topics: [...new Set(topics)],
+      events,
     };
   }
 

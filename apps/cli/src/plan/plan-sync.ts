@@ -1,6 +1,7 @@
 /** What a sync would cost, from a few questions to the chain and the model that the indexer counts by too. */
 import {
   ANSWER_BYTES,
+  callsInAll,
   type ChainReader,
   chooseVerification,
   COMPUTE_UNITS,
@@ -39,8 +40,10 @@ export interface SyncPlan {
   readonly rangeBlocks: number;
   readonly rangeLimit: RangeLimit;
   readonly calls: SyncCalls;
-  /** With as many requests at once as an indexer sends, each as long as those of the survey. */
+  /** With as many requests at once as an indexer sends, each as long as those of the survey, and within the budgets of RPC_URLS. */
   readonly secondsAtRateSeen: number;
+  /** The budgets of RPC_URLS make it longer than the endpoints would. */
+  readonly isBoundByBudget: boolean;
   /** In compute units, what a second provider and a total would make of it; in the mode `headers` only. */
   readonly insteadOfHeaders: { readonly two: number; readonly total: number } | undefined;
 }
@@ -82,6 +85,7 @@ export async function planSync(
           from: head + 1n,
           to: latest.number,
           maxRangeBlocks: settings.maxRangeBlocks,
+          each: verification.mode === 'two' ? pool.endpoints : [],
           onProgress,
         });
   const { rangeBlocks, rangeLimit } = rangeOf(settings, survey);
@@ -99,6 +103,8 @@ export async function planSync(
     hasOtherEndpoint: reader.endpoints.length > 1,
   };
   const calls = syncCalls(facts);
+  const seenSeconds = secondsAt(calls, survey);
+  const budgetSeconds = secondsWithin(pool.budgets, calls, verification.mode);
   return {
     chainId: part.chainId,
     startBlock: part.startBlock,
@@ -112,7 +118,8 @@ export async function planSync(
     rangeBlocks,
     rangeLimit,
     calls,
-    secondsAtRateSeen: secondsAt(calls, survey),
+    secondsAtRateSeen: Math.max(seenSeconds, budgetSeconds),
+    isBoundByBudget: budgetSeconds > seenSeconds,
     insteadOfHeaders: verification.mode === 'headers' ? cheaperThan(facts) : undefined,
   };
 }
@@ -146,7 +153,7 @@ function rangeOf(
   if (survey === undefined) return { rangeBlocks: maxRangeBlocks, rangeLimit: 'setting' };
   const isRefused = survey.refusal !== undefined;
   const rangeBlocks = isRefused ? survey.rangeBlocks : maxRangeBlocks;
-  const byWeight = Math.max(1, Math.floor((ANSWER_BYTES * survey.blocks) / survey.bytes));
+  const byWeight = Math.max(1, Math.floor(ANSWER_BYTES / survey.bytesPerBlock));
   return byWeight < rangeBlocks
     ? { rangeBlocks: byWeight, rangeLimit: 'weight' }
     : { rangeBlocks, rangeLimit: isRefused ? 'provider' : 'setting' };
@@ -170,6 +177,25 @@ function secondsAt(calls: SyncCalls, survey: LogSurvey | undefined): number {
   const headers = Math.max(0, eth_getBlockByNumber - eth_getLogs) / HEADERS_AT_ONCE;
   const others = headers + eth_call + eth_getBlockReceipts / RECEIPTS_AT_ONCE;
   return (eth_getLogs * rangeSeconds + others * headersSeconds) / AT_ONCE;
+}
+
+/** The least that the budgets allow; 0 where an endpoint that can do it all has none. */
+function secondsWithin(
+  budgets: RpcPool['budgets'],
+  calls: SyncCalls,
+  mode: Verification['mode'],
+): number {
+  const alone = budgets.map((budget) => {
+    if (budget === undefined) return 0;
+    const { calls: all, computeUnits } = {
+      calls: callsInAll(calls),
+      computeUnits: unitsFor(calls, COMPUTE_UNITS.perCall),
+    };
+    return (budget.unit === 'calls' ? all : computeUnits) / budget.perSecond;
+  });
+  // Two providers read half each; else each takes what it can.
+  if (mode === 'two') return Math.max(...alone) / 2;
+  return 1 / alone.reduce((sum, seconds) => sum + 1 / seconds, 0);
 }
 
 function cheaperThan(facts: SyncFacts): { readonly two: number; readonly total: number } {

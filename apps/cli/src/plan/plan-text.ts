@@ -3,7 +3,7 @@ import { fieldLines } from '../output/fields.js';
 import { duration } from '../output/moments.js';
 import { table } from '../output/table.js';
 import { type SyncPlan } from './plan-sync.js';
-import { type LogSurvey } from './survey-logs.js';
+import { ENOUGH, type LogSurvey } from './survey-logs.js';
 
 /** Budgets of usual plans, in compute units a second. */
 export const BUDGETS = [300, 500, 1000] as const;
@@ -23,6 +23,7 @@ export function planText(plan: SyncPlan): string {
     ['cannot find', verification.cannotFind],
     ['ranges', survey && ranges(survey, plan)],
     ['events', survey && density(survey)],
+    ['', survey && doubtful(survey, plan)],
   ]);
   if (survey === undefined) return `${head}\nNothing is missing: a sync has nothing to read.\n`;
   return [head, '\n', costTable(plan), '\n', times(plan, survey), warning(plan)].join('');
@@ -49,9 +50,25 @@ function ranges({ places, refusal }: LogSurvey, { rangeBlocks, rangeLimit }: Syn
   return `${grouped(rangeBlocks)} blocks at once (${asked}), ${why[rangeLimit]}`;
 }
 
-function density({ blocks, events, eventBlocks, wallets }: LogSurvey): string {
+function density({ blocks, events, counted, eventBlocks, wallets }: LogSurvey): string {
   const dense = grouped((eventBlocks / blocks) * 10_000);
-  return `${grouped(events)} of ${grouped(wallets)} wallets in ${grouped(eventBlocks)} of the ${grouped(blocks)} blocks looked at: ${dense} blocks with events in 10,000`;
+  const left = events - counted;
+  const not = left > 0 ? `, ${grouped(left)} of them not counted by STAKE_EVENTS,` : '';
+  return `${grouped(events)}${not} of ${grouped(wallets)} wallets in ${grouped(eventBlocks)} of the ${grouped(blocks)} blocks looked at: ${dense} blocks with events in 10,000`;
+}
+
+/** What speaks against the density. */
+function doubtful(
+  { blocks, events, counted }: LogSurvey,
+  { finalBlocks, tipBlocks }: SyncPlan,
+): string | undefined {
+  if (events > 0 && counted === 0) {
+    return 'WARNING: STAKE_EVENTS counts none of them. Check its conditions, such as the number of a pool.';
+  }
+  const share = blocks / (finalBlocks + tipBlocks);
+  if (share >= ENOUGH / 2) return undefined;
+  const percent = (share * 100).toPrecision(2);
+  return `WARNING: these are ${percent} % of the missing blocks: the others may hold far more events, or fewer.`;
 }
 
 function costTable({ calls }: SyncPlan): string {
@@ -67,7 +84,8 @@ function costTable({ calls }: SyncPlan): string {
 
 function times(plan: SyncPlan, { rangeSeconds }: LogSurvey): string {
   const units = unitsFor(plan.calls, COMPUTE_UNITS.perCall);
-  const seen = `at the rate seen (${Math.round(rangeSeconds * 1000)} ms a range, 16 at once)`;
+  const budget = plan.isBoundByBudget ? ', within the budgets of RPC_URLS' : '';
+  const seen = `at the rate seen (${Math.round(rangeSeconds * 1000)} ms a range, 16 at once${budget})`;
   return fieldLines([
     [`time ${seen}`, duration(plan.secondsAtRateSeen * 1000)],
     ...BUDGETS.map((budget): [string, string] => [

@@ -11,7 +11,7 @@ import {
   type RpcPool,
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
-import { toHex, toldBy } from '../doctor/rpc-question.js';
+import { quantityOf, toHex, toldBy } from '../doctor/rpc-question.js';
 import { addWalletsOf, type WalletSlots } from './wallets-in-logs.js';
 
 export interface SurveyQuestion {
@@ -21,6 +21,8 @@ export interface SurveyQuestion {
   readonly from: bigint;
   readonly to: bigint;
   readonly maxRangeBlocks: number;
+  /** Each of them is asked for all ranges: what the strictest one gives counts. */
+  readonly each: readonly string[];
   readonly onProgress: (said: string) => void;
 }
 
@@ -30,66 +32,118 @@ export interface LogSurvey {
   /** What the provider said of a larger one; undefined where it refused none. */
   readonly refusal: string | undefined;
   readonly places: number;
+  /** Different ones, though ranges may overlap; likewise the events. */
   readonly blocks: number;
   readonly eventBlocks: number;
   readonly events: number;
+  /** Of the events those that STAKE_EVENTS counts, conditions included. */
+  readonly counted: number;
   /** Different ones. */
   readonly wallets: number;
-  readonly bytes: number;
+  /** Of an answer, for each block that was asked for. */
+  readonly bytesPerBlock: number;
   /** The median of a request for the logs of a range and the header of its end. */
   readonly rangeSeconds: number;
   /** A request for `HEADERS_AT_ONCE` headers. */
   readonly headersSeconds: number;
 }
 
-/** Places that are looked at. */
+/** Places that are looked at; more where the provider gives small ranges, so that enough blocks are seen. */
 const PLACES = 8;
+const MOST_PLACES = 40;
+export const ENOUGH = 0.02;
 /** Ranges that may be refused before the provider's limit counts as not to be found. */
 const REFUSALS = 12;
 export const HEADERS_AT_ONCE = 20;
 
 interface Sample {
+  /** With those that another sample has counted before. */
+  readonly asked: number;
   readonly blocks: number;
   readonly eventBlocks: number;
   readonly events: number;
+  readonly counted: number;
   readonly bytes: number;
   readonly seconds: number;
 }
 
+/** How large a range may be, as far as is known. */
+interface Allowed {
+  readonly blocks: number;
+  readonly refusal: string | undefined;
+}
+
 /** @throws RangeTooLargeError where no size is given; AllEndpointsFailedError */
 export async function surveyLogs(pool: RpcPool, question: SurveyQuestion): Promise<LogSurvey> {
-  const { from, to, onProgress } = question;
+  const { from, to, each, onProgress } = question;
   const missing = Number(to - from) + 1;
-  const places = Math.min(PLACES, Math.ceil(missing / question.maxRangeBlocks));
-  let rangeBlocks = Math.min(question.maxRangeBlocks, missing);
-  let refusal: string | undefined;
+  let allowed: Allowed = { blocks: Math.min(question.maxRangeBlocks, missing), refusal: undefined };
+  for (const endpoint of each) {
+    onProgress(`Asked ${endpoint} for the largest range`);
+    allowed = await allowedBy(pool, { ...question, endpoint }, allowed);
+  }
+  let places = placesFor(missing, allowed.blocks);
   let refused = 0;
   const samples: Sample[] = [];
   const wallets = new Set<string>();
+  let seenTo = from - 1n;
   while (samples.length < places) {
     onProgress(`Asked for logs in ${samples.length} of ${places} places`);
-    const start = from + placeOf(samples.length, places, missing - rangeBlocks);
+    const { blocks } = allowed;
+    const start = from + placeOf(samples.length, places, missing - blocks);
     try {
-      samples.push(await sample(pool, question, { start, blocks: rangeBlocks, wallets }));
+      samples.push(await sample(pool, question, { start, blocks, wallets, seenTo }));
+      seenTo = start + BigInt(blocks) - 1n;
     } catch (error) {
-      const smaller = smallerRange(error, start, rangeBlocks);
+      const smaller = smallerRange(error, start, blocks);
       if (smaller === undefined || ++refused > REFUSALS) throw error;
-      refusal = refusalOf(error);
-      rangeBlocks = smaller;
+      allowed = { blocks: smaller, refusal: refusalOf(error) };
+      if (samples.length === 0) places = placesFor(missing, smaller);
     }
   }
   return {
-    rangeBlocks,
-    refusal,
+    rangeBlocks: allowed.blocks,
+    refusal: allowed.refusal,
     places,
     blocks: sumOf(samples, 'blocks'),
     eventBlocks: sumOf(samples, 'eventBlocks'),
     events: sumOf(samples, 'events'),
+    counted: sumOf(samples, 'counted'),
     wallets: wallets.size,
-    bytes: sumOf(samples, 'bytes'),
+    bytesPerBlock: sumOf(samples, 'bytes') / sumOf(samples, 'asked'),
     rangeSeconds: median(samples.map(({ seconds }) => seconds)),
     headersSeconds: await secondsForHeaders(pool, from, missing),
   };
+}
+
+/** What this endpoint gives at once. One that does not answer tells nothing. @throws RangeTooLargeError where it gives none */
+async function allowedBy(
+  pool: RpcPool,
+  question: SurveyQuestion & { readonly endpoint: string },
+  before: Allowed,
+): Promise<Allowed> {
+  const { from, endpoint } = question;
+  let allowed = before;
+  for (let refused = 0; refused <= REFUSALS; refused++) {
+    const { blocks } = allowed;
+    const asked = { start: from, blocks, wallets: new Set<string>(), seenTo: from - 1n };
+    try {
+      await sample(pool, question, asked, endpoint);
+      return allowed;
+    } catch (error) {
+      const smaller = smallerRange(error, from, blocks);
+      if (smaller !== undefined) allowed = { blocks: smaller, refusal: refusalOf(error) };
+      else if (error instanceof AllEndpointsFailedError) return before;
+      else throw error;
+    }
+  }
+  return before;
+}
+
+function placesFor(missing: number, rangeBlocks: number): number {
+  const enough = Math.ceil((ENOUGH * missing) / rangeBlocks);
+  const wanted = Math.min(MOST_PLACES, Math.max(PLACES, enough));
+  return Math.min(wanted, Math.ceil(missing / rangeBlocks));
 }
 
 /** The first place is at the beginning, the last one at the end. */
@@ -97,39 +151,62 @@ function placeOf(index: number, places: number, free: number): bigint {
   return places < 2 ? 0n : BigInt(Math.floor((free * index) / (places - 1)));
 }
 
+interface Place {
+  readonly start: bigint;
+  readonly blocks: number;
+  /** Those that its logs name are added. */
+  readonly wallets: Set<string>;
+  /** Up to this block all is counted already. */
+  readonly seenTo: bigint;
+}
+
 async function sample(
   pool: RpcPool,
   { contracts, events }: SurveyQuestion,
-  asked: { readonly start: bigint; readonly blocks: number; readonly wallets: Set<string> },
+  asked: Place,
+  only?: string,
 ): Promise<Sample> {
-  const { start, blocks, wallets } = asked;
+  const { start, blocks, wallets, seenTo } = asked;
   const end = start + BigInt(blocks) - 1n;
   const span = { fromBlock: toHex(start), toBlock: toHex(end) };
   const topics = [...new Set(events.map(({ topic0 }) => topic0))];
   const filter = { ...span, address: contracts, topics: [topics] };
   const begunMs = performance.now();
-  return pool.run(async (session) => {
-    const { results, bytes } = await session.batch([
-      { method: 'eth_getLogs', params: [filter] },
-      headerCall(end),
-    ]);
-    const [logs, header] = results.map((result) => {
-      const { value, error } = toldBy(result);
-      if (error) throw error;
-      return value;
-    });
-    if (!Array.isArray(logs)) throw new MalformedAnswerError('the logs are not a list', session);
-    if (typeof header !== 'object' || header === null)
-      throw new NodeBehindError(`does not have block ${end}`, session);
-    const seconds = (performance.now() - begunMs) / 1000;
-    for (const log of logs as unknown[]) addWalletsOf(log, events, wallets);
-    const eventBlocks = new Set((logs as { blockNumber?: unknown }[]).map(blockOf)).size;
-    return { blocks, eventBlocks, events: logs.length, bytes, seconds };
-  });
+  return pool.run(
+    async (session) => {
+      const { results, bytes } = await session.batch([
+        { method: 'eth_getLogs', params: [filter] },
+        headerCall(end),
+      ]);
+      const [logs, header] = results.map((result) => {
+        const { value, error } = toldBy(result);
+        if (error) throw error;
+        return value;
+      });
+      if (!Array.isArray(logs)) throw new MalformedAnswerError('the logs are not a list', session);
+      if (typeof header !== 'object' || header === null)
+        throw new NodeBehindError(`does not have block ${end}`, session);
+      const seconds = (performance.now() - begunMs) / 1000;
+      const unseen = (logs as unknown[]).filter((log) => blockOf(log) > seenTo);
+      const counted = unseen.filter((log) => addWalletsOf(log, events, wallets)).length;
+      return {
+        asked: blocks,
+        blocks: Number(end - (seenTo < start ? start - 1n : seenTo)),
+        eventBlocks: new Set(unseen.map(blockOf)).size,
+        events: unseen.length,
+        counted,
+        bytes,
+        seconds,
+      };
+    },
+    only === undefined ? {} : { only },
+  );
 }
 
-function blockOf(log: { readonly blockNumber?: unknown } | null): unknown {
-  return log?.blockNumber;
+/** -1 where the log does not say. */
+function blockOf(log: unknown): bigint {
+  const { blockNumber } = (log ?? {}) as { readonly blockNumber?: unknown };
+  return quantityOf(blockNumber) ?? -1n;
 }
 
 /** Undefined where a smaller range would not help, as far as the error tells. */

@@ -1,18 +1,24 @@
-import { type StakeEventSpec } from '#libs/chain';
+import { isCounted, type StakeEventSpec } from '#libs/chain';
 
 /** Where events name wallets. */
-export type WalletSlots = Pick<StakeEventSpec, 'topic0' | 'account' | 'receiver'>;
+export type WalletSlots = Pick<
+  StakeEventSpec,
+  'topic0' | 'topics' | 'where' | 'account' | 'receiver'
+>;
 
-/** Adds the wallets that a log names: its last 20 bytes of each field. What is malformed names none. */
+/**
+ * Adds the wallets that a log names: its last 20 bytes of each field. What is malformed names none.
+ * @returns whether one of the events counts the log
+ */
 export function addWalletsOf(
   log: unknown,
   events: readonly WalletSlots[],
   wallets: Set<string>,
-): void {
+): boolean {
   const { topics, data } = (log ?? {}) as { readonly topics?: unknown; readonly data?: unknown };
-  if (!Array.isArray(topics) || typeof data !== 'string') return;
-  for (const { topic0, account, receiver } of events) {
-    if (topic0 !== topics[0]) continue;
+  if (!Array.isArray(topics) || typeof data !== 'string') return false;
+  const counting = events.filter((event) => isCounted([event], { topics, data }));
+  for (const { account, receiver } of counting) {
     for (const slot of receiver ? [account, receiver] : [account]) {
       const word: unknown =
         slot.in === 'topic'
@@ -21,4 +27,5 @@ export function addWalletsOf(
       if (typeof word === 'string') wallets.add(word.slice(-40));
     }
   }
+  return counting.length > 0;
 }

@@ -114,12 +114,26 @@ export class EventDecoder {
   }
 }
 
-function matches(spec: StakeEventSpec, log: EventLog): boolean {
+/** Whether one of the events counts this log: its layout fits, and so do the conditions of `where`. */
+export function isCounted(
+  events: readonly Pick<StakeEventSpec, 'topic0' | 'topics' | 'where'>[],
+  log: Pick<EventLog, 'topics' | 'data'>,
+): boolean {
+  return events.some(
+    (spec) =>
+      spec.topic0 === log.topics[0] && spec.topics === log.topics.length && matches(spec, log),
+  );
+}
+
+function matches(
+  spec: Pick<StakeEventSpec, 'where'>,
+  log: Pick<EventLog, 'topics' | 'data'>,
+): boolean {
   return spec.where.every(({ slot, word }) => wordAt(log, slot).endsWith(word));
 }
 
 /** `0x` and 64 hex digits; for a topic, whatever the node sent instead. */
-function wordAt(log: EventLog, slot: AmountSlot): string {
+function wordAt(log: Pick<EventLog, 'topics' | 'data'>, slot: AmountSlot): string {
   if (slot.in === 'constant') return `0x${slot.word}`;
   if (slot.in === 'topic') {
     const topic = log.topics[slot.index];

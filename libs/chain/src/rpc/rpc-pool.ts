@@ -17,6 +17,7 @@ import { RpcEndpoint } from './rpc-endpoint.js';
 import { type RpcObserver, silentObserver } from './rpc-observer.js';
 import { RpcQuestion } from './rpc-question.js';
 import { sleepFor, type Sleep } from './sleep.js';
+import { type Budget } from './throttle.js';
 
 export interface RpcPoolOptions {
   /** First preferred; http or https, each with a budget in its fragment where it has one: `#rps=25`, `#cups=500`. */
@@ -55,6 +56,7 @@ export interface RunOptions {
 
 interface Member {
   readonly endpoint: RpcEndpoint;
+  readonly budget: Budget | undefined;
   verified: boolean;
   excluded: boolean;
 }
@@ -93,6 +95,7 @@ export class RpcPool {
     };
     this.members = endpointUrls(options.urls).map((url) => ({
       endpoint: new RpcEndpoint(url, { ...endpointOptions, random, backoff, observer }),
+      budget: url.budget,
       verified: false,
       excluded: false,
     }));
@@ -101,6 +104,11 @@ export class RpcPool {
   /** The names of all endpoints, in order of preference. */
   get endpoints(): readonly string[] {
     return this.members.map((member) => member.endpoint.name);
+  }
+
+  /** What RPC_URLS allows each endpoint a second, in the same order; undefined where it does not say. */
+  get budgets(): readonly (Budget | undefined)[] {
+    return this.members.map(({ budget }) => budget);
   }
 
   /** How many requests at once are of use: what the endpoints in health take together, at least 1. */

@@ -1,5 +1,5 @@
 import { LowmarkError, type Address } from '#libs/domain';
-import { AllEndpointsFailedError, type RpcCall, type RpcPool } from '#libs/chain';
+import { AllEndpointsFailedError, isCounted, type RpcCall, type RpcPool } from '#libs/chain';
 import { type Check } from '../check.js';
 import { fault, type Finding, notChecked, ok, warning } from '../finding.js';
 import { quantityOf, throwIfBusy, toHex, toldBy } from '../rpc-question.js';
@@ -71,20 +71,28 @@ async function eventFinding(pool: RpcPool, contract: Address, staking: Staking):
   if (head === undefined) return notChecked(what, 'no endpoint tells its newest block');
   const logs = await someLogs(pool, contract, { start: staking.startBlock ?? head, head });
   if (logs === undefined) return notChecked(what, 'no endpoint gives its logs');
-  const topics = logs.flatMap(topicOf);
-  const ours = topics.filter((topic) => staking.topics.includes(topic)).length;
+  const named = logs.flatMap(logOf);
+  const read = named.filter(({ topics }) => staking.events.some((e) => e.topic0 === topics[0]));
+  const ours = read.filter((log) => isCounted(staking.events, log)).length;
   const where = `in the newest blocks and the first ones of ${contract}`;
-  if (ours > 0) return ok(what, `${ours} of the ${topics.length} ${where} are stakes`);
-  if (topics.length === 0) {
+  if (ours > 0) return ok(what, `${ours} of the ${named.length} ${where} are stakes`);
+  if (named.length === 0) {
     return warning(
       what,
       `there are none ${where}`,
       'Fine where nobody staked in them; else check STAKE_CONTRACT.',
     );
   }
+  if (read.length > 0) {
+    return warning(
+      what,
+      `STAKE_EVENTS reads ${read.length} of the ${named.length} ${where}, and counts none of them`,
+      'Check its conditions, such as the number of a pool; fine where nobody staked there in them.',
+    );
+  }
   return fault(
     what,
-    `none of the ${topics.length} ${where} is one that STAKE_EVENTS reads`,
+    `none of the ${named.length} ${where} is one that STAKE_EVENTS reads`,
     'Set STAKE_EVENTS to the events of this contract.',
   );
 }
@@ -134,11 +142,10 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-function topicOf(log: unknown): string[] {
-  if (typeof log !== 'object' || log === null || !('topics' in log)) return [];
-  const { topics } = log;
-  const first: unknown = Array.isArray(topics) ? topics[0] : undefined;
-  return typeof first === 'string' ? [first.toLowerCase()] : [];
+function logOf(log: unknown): { readonly topics: readonly unknown[]; readonly data: string }[] {
+  if (typeof log !== 'object' || log === null || !('topics' in log) || !('data' in log)) return [];
+  const { topics, data } = log;
+  return Array.isArray(topics) && typeof data === 'string' ? [{ topics, data }] : [];
 }
 
 /** Undefined where an endpoint refuses. @throws AllEndpointsFailedError where none answers at all, BusyError */

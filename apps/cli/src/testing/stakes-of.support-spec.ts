@@ -1,0 +1,18 @@
+/** Descriptions of events that count a part of the stakes. Counts as a test file without being one. */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** @returns the file for STAKE_EVENTS by which only stakes of this amount count */
+export async function stakesOf(amount: bigint): Promise<string> {
+  const events = (['Staked', 'Withdrawn'] as const).map((name) => ({
+    event: `event ${name}(address indexed user, uint256 amount)`,
+    effect: name === 'Staked' ? 'increase' : 'decrease',
+    account: 'user',
+    amount: 'amount',
+    where: { amount: amount.toString() },
+  }));
+  const file = join(await mkdtemp(join(tmpdir(), 'stake-events-')), 'events.json');
+  await writeFile(file, JSON.stringify(events));
+  return file;
+}

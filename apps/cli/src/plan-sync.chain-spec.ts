@@ -14,6 +14,7 @@ import {
   type TestDatabase,
 } from '#libs/testing';
 import { runCli } from './cli.js';
+import { type PlanJson } from './testing/plan-json.support-spec.js';
 import { stakesOf } from './testing/stakes-of.support-spec.js';
 
 const START = 1_760_000_000;
@@ -68,19 +69,6 @@ async function plan(changes: Record<string, string | undefined> = {}, ...argv: s
   }));
   printed += out + err;
   return { code, out, err };
-}
-
-interface PlanJson {
-  readonly finalBlocks: number;
-  readonly tipBlocks: number;
-  readonly rangeBlocks: number;
-  readonly verification: { readonly mode: string };
-  readonly calls: Record<string, number>;
-  readonly units: Record<string, number>;
-  readonly secondsAtRateSeen: number;
-  readonly isBoundByBudget: boolean;
-  readonly survey:
-    { readonly events: number; readonly counted: number; readonly blocks: number } | undefined;
 }
 
 async function planned(changes: Record<string, string | undefined> = {}): Promise<PlanJson> {

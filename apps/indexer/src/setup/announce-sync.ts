@@ -54,7 +54,7 @@ export async function announceSync(
       computeUnits: unitsFor(calls, COMPUTE_UNITS.perCall),
       computeUnitsPerBlockWithEvents: mode === 'headers' ? SECOND_LOOK : HEADER,
     },
-    'Syncing: at least these calls, and some for each block with events; `plan-sync` says more',
+    'Syncing: no estimate, but the fewest calls, where the provider allows such ranges and no block holds events; `plan-sync` asks the provider',
   );
 }
 

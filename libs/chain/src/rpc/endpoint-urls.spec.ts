@@ -49,7 +49,7 @@ describe('the endpoints of RPC_URLS', () => {
     'refuses %p without its text',
     (fragment) => {
       expect(() => endpointUrls(['http://a', `https://example.org/${fragment}`])).toThrow(
-        /^RPC_URLS: what entry 2 has behind the # is no budget\. Allowed: #rps=<requests a second> or #cups=<compute units a second>\.$/,
+        /^RPC_URLS: what entry 2 has behind the # is no budget\. Allowed: #rps=<calls a second> or #cups=<compute units a second>\.$/,
       );
     },
   );

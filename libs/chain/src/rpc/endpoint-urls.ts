@@ -53,7 +53,7 @@ function budgetOf(fragment: string, place: number): Budget | undefined {
   const [unit, perSecond] = [BUDGETS[name], Number(figure)];
   if (!unit || perSecond <= 0) {
     throw invalid(
-      `RPC_URLS: what entry ${place} has behind the # is no budget. Allowed: #rps=<requests a second> or #cups=<compute units a second>.`,
+      `RPC_URLS: what entry ${place} has behind the # is no budget. Allowed: #rps=<calls a second> or #cups=<compute units a second>.`,
     );
   }
   return { perSecond, unit };

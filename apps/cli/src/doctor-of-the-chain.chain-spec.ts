@@ -151,6 +151,18 @@ describe('verification', () => {
     if (state === 'warning') expect(found.mend).toContain('plan-sync');
   });
 
+  it.each([
+    ['alone', { STAKE_BALANCE_VIEW: 'none' }],
+    ['beside a view that is right', {}],
+  ])('by a view that is set and reverts, %s, is a fault that names it', async (_, changes) => {
+    const found = await bench.finding('verification', {
+      STAKE_TOTAL_VIEW: 'poolsDta(uint256 = 0) view returns (uint256)',
+      ...changes,
+    });
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.found).toMatch(/The view poolsDta\(uint256\) of 0x[0-9a-f]{40} reverts/);
+  });
+
   it('that cannot be had is a fault: the indexer does not start', async () => {
     const found = await bench.finding('verification', { STAKE_VERIFICATION: 'two' });
     expect(found).toMatchObject({ state: 'fault', code: 1 });

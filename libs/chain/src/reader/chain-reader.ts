@@ -152,6 +152,11 @@ export class ChainReader {
     return this.views.hasBalances;
   }
 
+  /** @see StakeViews.unanswered */
+  get unansweredViews(): readonly string[] {
+    return this.views.unanswered;
+  }
+
   /** False where the settings say that there is no total to compare with. */
   get wantsTotal(): boolean {
     return this.views.wantsTotal;

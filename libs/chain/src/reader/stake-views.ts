@@ -80,6 +80,11 @@ export class StakeViews {
     return !this.balances.isMissing;
   }
 
+  /** Why views that the settings name tell nothing; empty while they do, and before they were asked. */
+  get unanswered(): readonly string[] {
+    return [...this.totals.unanswered, ...this.balances.unanswered];
+  }
+
   /** False where the settings say `none`. */
   get wantsTotal(): boolean {
     return this.totals.isWanted;

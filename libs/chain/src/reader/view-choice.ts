@@ -34,6 +34,8 @@ export interface ChosenView {
 export class ViewChoice {
   private found: readonly ChosenView[] | undefined;
   private lookAgainAtMs: number | undefined;
+  /** Why the views that the settings name do not tell their figure; empty while they do. */
+  unanswered: readonly string[] = [];
   private looking: Promise<readonly ChosenView[] | undefined> | undefined;
 
   /** @param parts add up; none where there is to be no figure */
@@ -70,6 +72,7 @@ export class ViewChoice {
     const misfits: string[] = [];
     try {
       this.found = await this.firstAnswering(misfits);
+      this.unanswered = [];
       this.lookAgainAtMs = undefined;
     } catch (error) {
       if (!(error instanceof AllEndpointsFailedError)) throw error;
@@ -107,6 +110,7 @@ export class ViewChoice {
           throw new StateUnavailableError(`${to} has no such view at its newest block`, session);
         }
         this.pool.warn(session.endpoint, 'STAKE_VIEW_UNANSWERED', only.text);
+        this.unanswered = [only.text];
         if (only.kind === 'misfit') misfits.push(only.text);
         throw new StateUnavailableError(only.text, session);
       });

@@ -20,13 +20,16 @@ const ANY_WALLET = `0x${'1'.padStart(40, '0')}` as Address;
  * @throws AllEndpointsFailedError
  */
 export async function readVerificationOffer(
-  reader: Pick<ChainReader, 'heads' | 'stakeTotal' | 'stakeBalances' | 'endpoints'>,
+  reader: Pick<ChainReader, 'heads' | 'stakeTotal' | 'stakeBalances' | 'endpoints'> &
+    Partial<Pick<ChainReader, 'unansweredViews'>>,
   past: BlockRef,
 ): Promise<VerificationOffer> {
   const { latest } = await reader.heads();
   const balances = await reader.stakeBalances([ANY_WALLET], latest);
+  const total = await totalOffered(reader, past, latest);
   return {
-    total: await totalOffered(reader, past, latest),
+    total,
+    unanswered: reader.unansweredViews ?? [],
     balances: balances !== undefined,
     providers: countProviders(reader.endpoints),
   };

@@ -46,6 +46,20 @@ describe('STAKE_VERIFICATION', () => {
     );
   });
 
+  it('does not read every header because a view that is set does not answer', () => {
+    const unanswered = ['The view f(uint256) of 0xa1 reverts.'];
+    expect(() => chooseVerification('auto', { ...nothing, unanswered })).toThrow(
+      expect.objectContaining({ code: 'STAKE_VIEW_UNANSWERED', message: unanswered[0] }),
+    );
+    const named = chooseVerification('headers', { ...nothing, unanswered });
+    expect(named.reason).toBe(`STAKE_VERIFICATION=headers is set. ${unanswered[0]}`);
+    const { mode, reason } = chooseVerification('auto', { ...nothing, balances: true, unanswered });
+    expect({ mode, reason }).toEqual({
+      mode: 'wallets',
+      reason: expect.stringContaining(unanswered[0] ?? ''),
+    });
+  });
+
   it('has headers as the last resort', () => {
     expect(chooseVerification('headers', nothing).mode).toBe('headers');
   });

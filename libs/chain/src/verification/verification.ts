@@ -23,6 +23,8 @@ export interface VerificationOffer {
   readonly total: 'history' | 'recent' | 'none';
   /** The contracts tell a wallet's balance. */
   readonly balances: boolean;
+  /** Why views that the settings name tell nothing, a sentence each. */
+  readonly unanswered?: readonly string[];
   /** Providers among the endpoints: hosts of different domains. */
   readonly providers: number;
 }
@@ -48,7 +50,8 @@ const CANNOT_FIND: Readonly<Record<VerificationMode, string>> = {
 };
 
 /**
- * @throws PermanentError where STAKE_VERIFICATION asks for what the deployment does not offer, saying what to change
+ * @throws PermanentError where STAKE_VERIFICATION asks for what the deployment does not offer, or only `headers` is left because a view
+ * that is set does not answer; saying what to change
  */
 export function chooseVerification(
   setting: VerificationSetting,
@@ -59,7 +62,12 @@ export function chooseVerification(
   if (lack !== undefined) {
     throw new PermanentError('VERIFICATION_IMPOSSIBLE', `STAKE_VERIFICATION=${mode}: ${lack}`);
   }
-  const reason = setting === 'auto' ? reasonFor(mode, offer) : `STAKE_VERIFICATION=${mode} is set.`;
+  const [unanswered] = offer.unanswered ?? [];
+  if (setting === 'auto' && mode === 'headers' && unanswered !== undefined) {
+    throw new PermanentError('STAKE_VIEW_UNANSWERED', unanswered);
+  }
+  const why = setting === 'auto' ? reasonFor(mode, offer) : `STAKE_VERIFICATION=${mode} is set.`;
+  const reason = [why, ...(offer.unanswered ?? [])].join(' ');
   return {
     mode,
     reason,

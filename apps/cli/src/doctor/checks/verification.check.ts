@@ -39,6 +39,9 @@ export const verificationCheck: Check = {
 
 function findingOf({ mode, reason, cannotFind }: Verification, offer: VerificationOffer): Finding {
   const found = `${mode}: ${reason} It cannot find: ${cannotFind}`;
+  if (offer.unanswered !== undefined && offer.unanswered.length > 0) {
+    return fault(NAME, found, 'Correct STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW, or set it to none.');
+  }
   if (mode === 'headers') {
     return warning(
       NAME,

@@ -10,7 +10,9 @@ describe('Retry-After', () => {
     ['0', 0],
     ['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
     ['Thu, 01 Jan 2026 11:59:00 GMT', 0],
-    ['86400', 600_000],
+    ['45', 45_000],
+    // Well again long before: it is tried once a minute.
+    ['1000000000', 60_000],
     ['soon', undefined],
     ['-5', undefined],
     ['', undefined],

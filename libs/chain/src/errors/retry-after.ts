@@ -1,8 +1,9 @@
-const LONGEST_MS = 600_000;
+/** An endpoint that asks for more may be well long before: it is tried once a minute. */
+const LONGEST_MS = 60_000;
 
 /**
  * Retry-After in either form of RFC 9110 section 10.2.3: seconds, or an HTTP date.
- * @returns milliseconds from `nowMs`, 0 to ten minutes; undefined where the header is absent or neither form
+ * @returns milliseconds from `nowMs`, 0 to a minute; undefined where the header is absent or neither form
  */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   const text = header?.trim();

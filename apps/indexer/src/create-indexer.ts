@@ -60,12 +60,14 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
   const store = new IndexStore(parts.database);
   const writer = new IndexWriter(store, indexSettingsOf(options));
   const doubts = new Doubts();
-  const verifier = new RangeVerifier({ reader, source, doubts, logger });
+  const verifier = new RangeVerifier({ reader, source, doubts, clock, logger });
   const onProgress = (): void => {
     status.progressAtMs = clock.nowMs();
   };
   const walletCheck = new WalletCheck({
     reader,
+    source,
+    verifier,
     store,
     doubts,
     clock,

@@ -9,7 +9,7 @@ import {
 } from '#libs/chain';
 import { type Database, LeaderLock } from '#libs/db';
 import { type Address } from '#libs/domain';
-import { createLogger, createMetrics, type Logger, systemClock } from '#libs/platform';
+import { type Clock, createLogger, createMetrics, type Logger, systemClock } from '#libs/platform';
 import { type TestChain, type TestDatabase } from '#libs/testing';
 import { createIndexer, type IndexerOptions } from '../src/create-indexer.js';
 import { type IndexStatus } from '../src/follow/index-status.js';
@@ -27,6 +27,8 @@ export interface IndexerUnderTestOptions {
   readonly contracts?: readonly [Address, ...Address[]];
   readonly overrides?: Partial<IndexerOptions>;
   readonly timeoutMs?: number;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Reads and writes go through this database instead. */
   readonly through?: Database;
 }
@@ -45,6 +47,7 @@ export interface IndexerUnderTest {
 
 export async function startIndexer(options: IndexerUnderTestOptions): Promise<IndexerUnderTest> {
   const { chain, database } = options;
+  const clock = options.clock ?? systemClock;
   const log: IndexerUnderTest['log'] = [];
   const logger: Logger = createLogger({
     app: 'indexer',
@@ -57,7 +60,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
   let waiting: (event: RpcWaiting) => void = () => undefined;
   const pool = new RpcPool({
     urls: options.urls ?? [chain.rpc.url],
-    clock: systemClock,
+    clock,
     timeoutMs: options.timeoutMs ?? 5_000,
     backoff: { firstMs: 10, longestMs: 50 },
     observer: {
@@ -91,7 +94,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
         pool.stop();
       },
       registry: createMetrics('indexer'),
-      clock: systemClock,
+      clock,
       logger,
     },
     {

@@ -11,6 +11,7 @@ export {
   EndpointsDisagreeError,
   ExecutionRevertedError,
   FinalBlockRefusedError,
+  isOutage,
   isTransient,
   LogsWithheldError,
   MalformedAnswerError,
@@ -32,6 +33,7 @@ export {
   type StakeDescription,
 } from './events/parse-stake-events.js';
 export { type StakeEffect, type StakeEventSpec } from './events/stake-event.js';
+export { type Comparison } from './logs/compare-range.js';
 export { EventMismatchError, isCounted } from './logs/event-decoder.js';
 export {
   type FetchOptions,
@@ -44,6 +46,7 @@ export {
   ChainReader,
   type ChainReaderOptions,
   type Heads,
+  type HeadsOptions,
   type PriceRound,
   type TokenFacts,
 } from './reader/chain-reader.js';
@@ -95,7 +98,13 @@ export { VaultReader, type VaultReaderOptions, type WatchedPayout } from './vaul
 export { type VaultPlace, type Voucher, voucherTypedData } from './vault/voucher.js';
 export { addressOfKey, VoucherSigner } from './vault/voucher-signer.js';
 export { readVerificationOffer } from './verification/offer.js';
-export { countProviders, otherProvidersThan, providerOf } from './verification/providers.js';
+export {
+  countProviders,
+  otherProvidersThan,
+  OUTAGE_PATIENCE_MS,
+  ownProvider,
+  providerOf,
+} from './verification/providers.js';
 export { COMPUTE_UNITS, PRICE_LISTS, type PriceList } from './verification/price-lists.js';
 export {
   ANSWER_BYTES,

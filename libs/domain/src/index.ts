@@ -21,7 +21,12 @@ export {
   PermanentError,
   RetryableError,
 } from './errors/errors.js';
-export { coverage, type CoverageGap, type IndexProgress } from './snapshot/coverage.js';
+export {
+  coverage,
+  type CoverageGap,
+  type IndexProgress,
+  MAX_AHEAD_SECONDS,
+} from './snapshot/coverage.js';
 export { dailyMinima, type DailyMinimum } from './snapshot/daily-minima.js';
 export { type Decimal, parseDecimal } from './amount/decimal.js';
 export { type Ratio, ratioToNumber } from './amount/ratio.js';

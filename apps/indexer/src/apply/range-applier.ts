@@ -1,5 +1,12 @@
 /** From a range as it was read to rows: what does not add up is mended first, or the index goes back to where it was vouched for. */
-import { type ChainReader, type RangeAnswer } from '#libs/chain';
+import {
+  type ChainReader,
+  countProviders,
+  isOutage,
+  OUTAGE_PATIENCE_MS,
+  ownProvider,
+  type RangeAnswer,
+} from '#libs/chain';
 import { type BlockRef, NegativeBalanceError, RetryableError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { inSpan } from '#libs/telemetry';
@@ -83,13 +90,46 @@ export class RangeApplier {
     const { writer, verifier } = this.parts;
     const { answer, contractTotal } = read;
     const { state } = writer;
-    if (contractTotal === undefined || contractTotal === state.total + read.delta) return read;
+    const indexed = state.total + read.delta;
+    if (contractTotal === undefined || contractTotal === indexed) return read;
+    if (await this.isContradicted(answer.head, read, indexed, signal)) {
+      return { ...read, contractTotal: indexed };
+    }
     const to = await rollBackToVerified(this.parts, state, { ...answer, contractTotal });
     if (to) {
       await this.undo(to, 'repair');
       return undefined;
     }
     return verifier.mend(read, state.total, { final: heads.finalised.number, signal });
+  }
+
+  /**
+   * Whether another provider's total is the index's: then the events and one provider stand against the other, and a total that one
+   * provider alone tells changes nothing.
+   */
+  private async isContradicted(
+    head: BlockRef,
+    { totalBy, contractTotal }: Pick<ReadRange, 'totalBy' | 'contractTotal'>,
+    indexed: bigint,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    const { reader, logger } = this.parts;
+    const { endpoints } = reader;
+    if (totalBy === undefined || countProviders(endpoints) < 2) return false;
+    const avoid = ownProvider(totalBy, endpoints);
+    const options = { avoid, patienceMs: OUTAGE_PATIENCE_MS, ...(signal && { signal }) };
+    try {
+      const second = await reader.stakeTotal(head, options);
+      if (second !== indexed) return false;
+    } catch (error) {
+      if (isOutage(error)) return false;
+      throw error;
+    }
+    logger.warn(
+      { block: head.number, endpoint: totalBy, contractTotal, indexed },
+      'An endpoint tells another total than the events and another provider: it is not believed',
+    );
+    return true;
   }
 
   /**
@@ -100,8 +140,13 @@ export class RangeApplier {
   async agreesInAll(): Promise<boolean> {
     const { reader, writer } = this.parts;
     const { state, head } = writer;
-    const contractTotal = await reader.stakeTotal(head);
+    let totalBy: string | undefined;
+    const saidBy = (endpoint: string): void => {
+      totalBy = endpoint;
+    };
+    const contractTotal = await reader.stakeTotal(head, { saidBy });
     if (contractTotal === undefined || contractTotal === state.total) return true;
+    if (await this.isContradicted(head, { totalBy, contractTotal }, state.total)) return true;
     const shown = { to: head.number, endpoint: reader.endpoints.join(', ') };
     const to = await rollBackToVerified(this.parts, state, { ...shown, contractTotal });
     if (to) await this.undo(to, 'repair');

@@ -1,9 +1,11 @@
-import { type RangeAnswer } from '#libs/chain';
+import { type Comparison, type RangeAnswer } from '#libs/chain';
 
 /** What the contract says at the end of a block. */
 export interface Checkpoint {
   readonly head: RangeAnswer['head'];
   readonly total: bigint;
+  /** The endpoint whose events are those up to here. */
+  readonly endpoint: string;
 }
 
 /** A range as it was read, with what the contract says at its end. */
@@ -13,6 +15,10 @@ export interface ReadRange {
   readonly delta: bigint;
   /** The contract's total at its end. Undefined where no node has the state of that block, or there is no total to ask for. */
   readonly contractTotal: bigint | undefined;
+  /** The endpoint that told it. */
+  readonly totalBy: string | undefined;
+  /** What another provider said of the range. */
+  readonly other: Comparison | undefined;
   /** The contract's totals at the ends of the parts that were joined, ascending; the last is at the range's end where it is known. */
   readonly checkpoints: readonly Checkpoint[];
   /** Something else than the contract's total vouches for the events: a second provider, or headers and receipts. */
@@ -50,6 +56,8 @@ export function joinRanges(earlier: ReadRange, later: ReadRange): ReadRange | un
     },
     delta: earlier.delta + later.delta,
     contractTotal: later.contractTotal,
+    totalBy: later.totalBy,
+    other: undefined,
     checkpoints: [...earlier.checkpoints, ...later.checkpoints],
     isConfirmed: earlier.isConfirmed && later.isConfirmed,
     apart: false,

@@ -15,10 +15,10 @@ import { type BlockRange, streamRanges } from '../backfill/range-stream.js';
 import { joinRanges, type ReadRange } from '../backfill/read-range.js';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
 import { type Doubts } from '../verify/doubts.js';
-import { deltaOf } from '../verify/range-parts.js';
 import { type RangeVerifier } from '../verify/range-verifier.js';
 import { type WalletCheck } from '../verify/wallet-check.js';
 import { findFork } from './fork.js';
+import { HeadsReader } from './heads-reader.js';
 import { type IndexStatus } from './index-status.js';
 import { type ChainHeads, finalisedOf, nextStep } from './next-step.js';
 import { checkSpan, rangeSpan } from './index-spans.js';
@@ -46,7 +46,7 @@ export interface IndexLoopParts {
 }
 
 /** One request's answer at the chain's tip, with new blocks in it. */
-interface TipWithBlocks extends Pick<Tip, 'total'> {
+interface TipWithBlocks extends Pick<Tip, 'total' | 'endpoint' | 'finalised'> {
   readonly answer: RangeAnswer;
   readonly heads: ChainHeads;
 }
@@ -58,8 +58,11 @@ export class IndexLoop {
   /** The last turn left the index level: what is new since is asked for in one request. */
   private isAtTip = false;
   private hasNewBlocks = false;
+  private readonly heads: HeadsReader;
 
-  constructor(private readonly parts: IndexLoopParts) {}
+  constructor(private readonly parts: IndexLoopParts) {
+    this.heads = new HeadsReader(parts);
+  }
 
   /** How long to wait before the next turn where this one left the index level. */
   get waitMs(): number {
@@ -89,10 +92,10 @@ export class IndexLoop {
   }
 
   private async step(isAtTip: boolean, signal: AbortSignal): Promise<TurnOutcome> {
-    const { reader, writer, status, logger } = this.parts;
+    const { writer, status, logger } = this.parts;
     if (!writer.isOpen) await writer.reload();
     const tip = isAtTip ? await this.readTip(signal) : undefined;
-    const heads = tip?.heads ?? (await reader.heads());
+    const heads = tip && !this.needsOther(tip) ? tip.heads : await this.heads.read();
     signal.throwIfAborted();
     this.progressed(heads);
     const step = nextStep(writer.indexed, heads);
@@ -103,8 +106,9 @@ export class IndexLoop {
           ? this.advanceAtTip({ ...tip, answer: tip.answer }, signal)
           : this.advance(step.to, heads, signal);
       case 'wait':
-        return this.settle(heads);
+        return this.settle(heads, signal);
       case 'behind':
+        status.trouble = this.heads.apart;
         logger.debug({ blocks: step.by }, 'The node is behind the index: waiting');
         return 'level';
       case 'frozen':
@@ -117,40 +121,53 @@ export class IndexLoop {
     }
   }
 
+  /** Where many blocks are missing, or none come for long, another provider is asked as well. */
+  private needsOther({ answer, latest }: Tip): boolean {
+    const { head } = this.parts.writer;
+    if (answer || !this.heads.hasOther) return false;
+    return latest.number > head.number || this.heads.isDue(head);
+  }
+
   /** Undefined where blocks are in doubt, or the final block cannot be told: then the chain is asked as at a start. */
   private async readTip(
     signal: AbortSignal,
   ): Promise<(Tip & Pick<TipWithBlocks, 'heads'>) | undefined> {
     const { reader, source, verifier, writer, doubts } = this.parts;
     const { finality } = reader;
+    const { hasOther } = this.heads;
     if (doubts.at(writer.head.number + 1n)) return undefined;
     const tip = await source.tip(
       {
         head: writer.head,
         tag: finality.kind === 'tag' ? finality.tag : undefined,
-        total: await reader.totalCalls(),
+        total: hasOther ? undefined : await reader.totalCalls(),
       },
       verifier.fetchOptions(false, signal),
     );
     // By depth, the final block is one that is remembered, or not newer than the one before.
     const finalised =
       finality.kind === 'tag'
-        ? tip.finalised
+        ? (this.heads.finalAt(tip, undefined) ?? writer.state.finalised)
         : (writer.blockAt(tip.latest.number - finality.blocks) ?? writer.state.finalised);
     return finalised && { ...tip, heads: { latest: tip.latest, finalised } };
   }
 
   private async advanceAtTip(
-    { answer, total, heads }: TipWithBlocks,
+    { answer, total, heads, ...told }: TipWithBlocks,
     signal: AbortSignal,
   ): Promise<TurnOutcome> {
-    const { verifier, writer } = this.parts;
-    // The total may be of a block that came in between: unless it fits, it is asked for by the block's hash.
-    const newestTotal = total === writer.state.total + deltaOf(answer) ? total : undefined;
+    const { reader, verifier, writer } = this.parts;
+    this.heads.apart = undefined;
+    const tip = { newestTotal: total, indexedTotal: writer.state.total };
     const read = await inSpan(rangeSpan('read', answer), () =>
-      verifier.vouch(answer, { isFinal: false, signal, newestTotal }),
+      verifier.vouch(answer, { isFinal: false, signal, tip }),
     );
-    return (await this.take(read, heads, signal)) ? this.settle(heads) : 'more';
+    const { other } = read;
+    // What the other provider said of the final block came with its second opinion; without one, one provider's word counts.
+    const agreed = other ? this.heads.finalAt(told, other) : told.finalised;
+    const isTag = reader.finality.kind === 'tag';
+    const known = isTag && agreed ? { ...heads, finalised: agreed } : heads;
+    return (await this.take(read, known, signal)) ? this.settle(known, signal) : 'more';
   }
 
   private async advance(to: bigint, heads: ChainHeads, signal: AbortSignal): Promise<TurnOutcome> {
@@ -178,7 +195,7 @@ export class IndexLoop {
     for await (const read of ranges) {
       if (!(await this.take(read, heads, signal))) return 'more';
     }
-    return this.settle(heads);
+    return this.settle(heads, signal);
   }
 
   /** Writes what follows the indexed head; false where the index went back instead. */
@@ -210,14 +227,14 @@ export class IndexLoop {
   }
 
   /** The index is level with the chain: wallets are checked, then it may be called synced. */
-  private async settle(heads: ChainHeads): Promise<TurnOutcome> {
+  private async settle(heads: ChainHeads, signal: AbortSignal): Promise<TurnOutcome> {
     const { writer, verifier, applier, walletCheck, status } = this.parts;
     await writer.settled();
     const finalised = finalisedOf(writer.indexed, heads);
     if (finalised?.number !== writer.state.finalised?.number)
       await writer.note({ finalised, synced: false });
     if (walletCheck.due(writer)) {
-      const result = await inSpan(checkSpan, () => walletCheck.run(writer));
+      const result = await inSpan(checkSpan, () => walletCheck.run(writer, signal));
       if (result.kind === 'roll-back') {
         await applier.undo(result.to, 'repair');
         return 'more';
@@ -232,7 +249,7 @@ export class IndexLoop {
     verifier.hasComparedWallets = true;
     if (writer.state.halted) await writer.resume();
     this.progressed(heads);
-    status.trouble = undefined;
+    status.trouble = this.heads.apart;
     return 'level';
   }
 

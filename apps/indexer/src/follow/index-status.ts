@@ -1,5 +1,5 @@
 import { type Verification } from '#libs/chain';
-import { type BlockRef } from '#libs/domain';
+import { type BlockRef, MAX_AHEAD_SECONDS } from '#libs/domain';
 import { type Lead } from '../lead/lead.js';
 
 export type IndexPhase =
@@ -50,9 +50,9 @@ export class IndexStatus {
     this.listeners.push(listener);
   }
 
-  /** Seconds between the newest indexed block and now. */
+  /** Seconds between the newest indexed block and now; negative where it is dated into the future. */
   lagSeconds(nowMs: number): number | undefined {
-    return this.head && Math.max(0, Math.floor(nowMs / 1000) - this.head.timestampSeconds);
+    return this.head && Math.floor(nowMs / 1000) - this.head.timestampSeconds;
   }
 
   /** Why the index cannot be relied on right now, or undefined where it can. */
@@ -68,6 +68,8 @@ export class IndexStatus {
         return `catching up: block ${this.head?.number ?? 0n} of ${this.chainHeadNumber ?? 'unknown'}${this.because()}`;
       case 'following': {
         const lag = this.lagSeconds(nowMs) ?? Infinity;
+        if (lag < -MAX_AHEAD_SECONDS)
+          return `the newest indexed block is dated ${-lag} seconds ahead of this machine's clock${this.because()}`;
         return lag > maxLagSeconds
           ? `${lag} seconds behind (allowed: ${maxLagSeconds})${this.because()}`
           : undefined;

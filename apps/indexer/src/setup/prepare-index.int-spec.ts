@@ -55,7 +55,7 @@ function readerBehind(other: PrepareSettings): PrepareParts['reader'] {
       await store.create(made);
       return { symbol: 'LOW', decimals: 18 };
     },
-    heads: () => Promise.resolve({ latest: BLOCK, finalised: BLOCK }),
+    heads: () => Promise.resolve({ endpoint: 'node#1', latest: BLOCK, finalised: BLOCK }),
     stakeTotal: () => Promise.resolve(0n),
     stakeBalances: () => Promise.resolve([0n]),
     endpoints: ['node#1'],

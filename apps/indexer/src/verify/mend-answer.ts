@@ -13,6 +13,8 @@ import { TotalMismatchError } from './total-mismatch.js';
 export interface MendParts {
   readonly reader: Pick<ChainReader, 'stakeTotal' | 'headers'>;
   readonly source: Pick<LogSource, 'fetch'>;
+  /** A second opinion about what was read again, where there is one to be had. */
+  readonly confirm: (answer: RangeAnswer, by: 'logs' | 'receipts') => Promise<RangeAnswer>;
   readonly logger: Logger;
 }
 
@@ -75,13 +77,13 @@ async function halved(
 
 /** By another endpoint where one answers, else by the same; undefined where none can, or not so many blocks at once. */
 async function readAgain(
-  { source }: MendParts,
+  { source, confirm }: MendParts,
   { from, to, endpoint }: RangeAnswer,
   { by, options }: { readonly by: 'logs' | 'receipts'; readonly options: FetchOptions },
 ): Promise<RangeAnswer | undefined> {
   for (const avoid of [[endpoint], []]) {
     try {
-      return await source.fetch({ from, to }, { ...options, by, avoid });
+      return await confirm(await source.fetch({ from, to }, { ...options, by, avoid }), by);
     } catch (error) {
       if (error instanceof RangeTooLargeError) return undefined;
       if (!(error instanceof AllEndpointsFailedError)) throw error;

@@ -8,10 +8,12 @@ export function deltaOf({ blocks, to }: RangeAnswer): bigint {
   return totalAt(0n, blocks, to);
 }
 
-/** The effects of one block as text, the same for the same events in the same order; empty where nothing happened. */
+/** The time and the effects of one block as text, the same for the same events in the same order; empty where nothing happened. */
 export function effectsOf(blocks: readonly BlockDeltas[], number: bigint): string {
   const block = blocks.find(({ blockNumber }) => blockNumber === number);
-  return (block?.deltas ?? []).map(({ wallet, amount }) => `${wallet} ${amount}`).join();
+  if (!block) return '';
+  const deltas = block.deltas.map(({ wallet, amount }) => `${wallet} ${amount}`);
+  return `at ${block.timestampSeconds}: ${deltas.join(', ')}`;
 }
 
 /** The part of an answer up to a block. @param head that block's header */

@@ -1,31 +1,38 @@
 /**
  * Reads ranges and vouches for them before they are written (docs/decisions/0003), in the mode that STAKE_VERIFICATION comes to.
  *
- * States of a range: read -> agreed (in the modes `two` and `wallets` asked for a second time with the same result) -> settled (the sum
- * of its events is what the contract's total says, where there is one). A range that stays in doubt is never written.
+ * States of a range: read -> agreed (another provider says the same, or the same one again in the mode `wallets`) -> settled (the sum of
+ * its events is what the contract's total says, where there is one). A range that stays in doubt is never written.
  */
 import {
   AllEndpointsFailedError,
   type ChainReader,
   type FetchOptions,
+  type FigureOptions,
+  isOutage,
   type LogSource,
-  otherProvidersThan,
+  OUTAGE_PATIENCE_MS,
+  ownProvider,
   type RangeAnswer,
   type Verification,
 } from '#libs/chain';
-import { type Logger } from '#libs/platform';
+import { MAX_AHEAD_SECONDS } from '#libs/domain';
+import { type Clock, type Logger } from '#libs/platform';
 import { type BlockRange } from '../backfill/range-stream.js';
 import { type ReadRange } from '../backfill/read-range.js';
 import { type Doubt, type Doubts } from './doubts.js';
 import { mendAnswer } from './mend-answer.js';
+import { type Agreement, RangeAgreement } from './range-agreement.js';
 import { after, deltaOf, together, upTo } from './range-parts.js';
 
-import { settleBlock } from './settle-block.js';
-
 export interface RangeVerifierParts {
-  readonly reader: Pick<ChainReader, 'stakeTotal' | 'totalCalls' | 'headers'>;
+  readonly reader: Pick<
+    ChainReader,
+    'stakeTotal' | 'totalCalls' | 'headers' | 'finality' | 'hasTotal'
+  >;
   readonly source: Pick<LogSource, 'fetch' | 'compare' | 'endpoints'>;
   readonly doubts: Doubts;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -44,12 +51,19 @@ export interface MendOptions {
 export interface VouchOptions extends ReadOptions {
   /** Why the range was read in another way than others. */
   readonly doubt?: Doubt | undefined;
-  /** The contract's total at the end of the range, or a little later, where it is known already. */
-  readonly newestTotal?: bigint | undefined;
+  /** At the chain's tip. */
+  readonly tip?: {
+    /** The contract's total by the request that brought the range: at its end, or a little later. */
+    readonly newestTotal: bigint | undefined;
+    /** The index's total before the range. */
+    readonly indexedTotal: bigint;
+  };
 }
 
-/** Answers to one question before blocks that still differ are looked at one by one. */
-const ROUNDS = 5;
+interface ToldTotal {
+  readonly total: bigint;
+  readonly by: string;
+}
 
 export class RangeVerifier {
   /** Set before the first range is read. */
@@ -59,15 +73,23 @@ export class RangeVerifier {
   };
   /** Every wallet was compared once. */
   hasComparedWallets = false;
-  /** How many more times a range must come out the same. A provider that once contradicted itself is asked once more. */
-  private confirmations = 1;
+  private readonly agreement: RangeAgreement;
 
-  constructor(private readonly parts: RangeVerifierParts) {}
+  constructor(private readonly parts: RangeVerifierParts) {
+    this.agreement = new RangeAgreement(parts);
+  }
+
+  /** Whether another provider can be asked what one says. */
+  get hasOtherProvider(): boolean {
+    return this.agreement.hasOther;
+  }
 
   /** @throws AllEndpointsFailedError, RangeTooLargeError, EventsInDoubtError */
   async read(range: BlockRange, { isFinal, signal }: ReadOptions): Promise<ReadRange> {
     const { source, reader, doubts } = this.parts;
-    const total = isFinal && this.comparesTotal(true) ? await reader.totalCalls() : undefined;
+    // Where there is another provider, the total is its word, not that of the one that tells the logs.
+    const isTotalWanted = isFinal && this.comparesTotal(true) && !this.hasOtherProvider;
+    const total = isTotalWanted ? await reader.totalCalls() : undefined;
     const options = { ...this.fetchOptions(isFinal, signal), total };
     const doubt = doubts.at(range.from);
     const answer = doubt
@@ -80,29 +102,27 @@ export class RangeVerifier {
    * @param answer as it was read
    * @throws as `read` does
    */
-  async vouch(
-    answer: RangeAnswer,
-    { isFinal, signal, doubt, newestTotal }: VouchOptions,
-  ): Promise<ReadRange> {
-    const isAskedTwice =
-      this.verification.mode === 'two' || (this.verification.mode === 'wallets' && isFinal);
-    const agreed =
-      isAskedTwice && doubt?.by !== 'receipts'
-        ? await this.agreed(answer, this.fetchOptions(isFinal, signal))
-        : answer;
-    const contractTotal = this.comparesTotal(isFinal)
-      ? (newestTotal ??
-        (isFinal ? agreed.total : undefined) ??
-        (await this.parts.reader.stakeTotal(agreed.head, { signal, patienceMs: Infinity })))
-      : undefined;
+  async vouch(answer: RangeAnswer, options: VouchOptions): Promise<ReadRange> {
+    const { isFinal, signal, doubt, tip } = options;
+    const agreed = await this.agreement.reach(answer, {
+      mode: this.verification.mode,
+      isFinal,
+      options: this.fetchOptions(isFinal, signal),
+      wantsTotal: this.comparesTotal(isFinal) && (isFinal || tip !== undefined),
+      isByReceipts: doubt?.by === 'receipts',
+    });
+    const told = this.comparesTotal(isFinal) ? await this.totalOf(agreed, options) : undefined;
+    const { endpoint, head, bytes } = agreed.answer;
     return {
-      answer: agreed,
-      delta: deltaOf(agreed),
-      contractTotal,
-      checkpoints: contractTotal === undefined ? [] : [{ head: agreed.head, total: contractTotal }],
-      isConfirmed: this.verification.mode === 'two' || this.verification.mode === 'headers',
+      answer: agreed.answer,
+      delta: deltaOf(agreed.answer),
+      contractTotal: told?.total,
+      totalBy: told?.by,
+      other: agreed.other,
+      checkpoints: told ? [{ head, endpoint, total: told.total }] : [],
+      isConfirmed: agreed.other !== undefined || this.verification.mode === 'headers',
       apart: doubt !== undefined,
-      bytes: agreed.bytes,
+      bytes,
     };
   }
 
@@ -116,14 +136,22 @@ export class RangeVerifier {
     let rest = read.answer;
     let total = before;
     // Only the parts that do not add up are read again.
-    for (const { head, total: end } of read.checkpoints) {
-      const part = upTo(rest, head);
+    for (const { head, total: end, endpoint } of read.checkpoints) {
+      const part = { ...upTo(rest, head), endpoint };
       const isWhole = total + deltaOf(part) === end;
       // A joined range may hold final blocks and newer ones.
       const options = this.fetchOptions(part.to <= final, signal);
       const whole = isWhole
         ? part
-        : await mendAnswer(this.parts, part, { before: total, after: end, options });
+        : await mendAnswer(
+            { ...this.parts, confirm: this.confirm(part.to <= final, signal) },
+            part,
+            {
+              before: total,
+              after: end,
+              options,
+            },
+          );
       mended = mended ? together(mended, whole) : whole;
       rest = after(rest, head);
       total = end;
@@ -151,52 +179,62 @@ export class RangeVerifier {
     const { mode } = this.verification;
     return {
       headers: isFinal && mode !== 'headers' ? 'events' : 'all',
+      latestSeconds: this.latestSeconds,
       recount: mode === 'headers' || (mode === 'wallets' && !isFinal),
       patienceMs: Infinity,
       signal,
     };
   }
 
-  /** The answer once it is the same by another provider (`two`), or asked again (`wallets`). */
-  private async agreed(first: RangeAnswer, options: FetchOptions): Promise<RangeAnswer> {
-    const { source, logger } = this.parts;
-    let answer = first;
-    let differing: readonly bigint[] = [];
-    let agreeing = 0;
-    for (let round = 0; round < ROUNDS; round++) {
-      differing = await source.compare(answer, { ...options, avoid: this.notAgain(answer) });
-      if (differing.length === 0) {
-        agreeing++;
-        if (agreeing >= this.confirmations) return answer;
-        continue;
-      }
-      if (this.verification.mode === 'wallets') this.confirmations = 2;
-      agreeing = 0;
-      logger.warn(
-        { fromBlock: answer.from, toBlock: answer.to, blocks: differing.length, round },
-        'Two answers to the same question differ: asking again',
-      );
-      answer = await source.fetch(answer, options);
-    }
-    for (const block of differing) {
-      answer = await settleBlock(this.parts, {
-        answer,
-        block,
-        mode: this.verification.mode,
-        options,
-      });
-    }
-    return answer;
+  /** What a block may be dated at the most. */
+  get latestSeconds(): number {
+    return Math.floor(this.parts.clock.nowMs() / 1000) + MAX_AHEAD_SECONDS;
   }
 
-  /** Endpoints whose word would not count as a second one. */
-  private notAgain({ endpoint }: RangeAnswer): readonly string[] {
-    const { endpoints } = this.parts.source;
-    if (this.verification.mode === 'two') {
-      const others = otherProvidersThan(endpoint, endpoints);
-      return endpoints.filter((name) => !others.includes(name));
+  /** @returns what asks for a second opinion about an answer that was read again */
+  private confirm(isFinal: boolean, signal: AbortSignal) {
+    return async (answer: RangeAnswer, by: 'logs' | 'receipts'): Promise<RangeAnswer> => {
+      const options = this.fetchOptions(isFinal, signal);
+      const { mode } = this.verification;
+      const isByReceipts = by === 'receipts';
+      const question = { mode, isFinal, options, wantsTotal: false, isByReceipts };
+      return (await this.agreement.reach(answer, question)).answer;
+    };
+  }
+
+  /** The contract's total at the end of an answer, by another provider than the one that told the logs, where one answers. */
+  private async totalOf(
+    { answer, other }: Agreement,
+    { isFinal, signal, tip }: VouchOptions,
+  ): Promise<ToldTotal | undefined> {
+    const told = other ? other.total : (tip?.newestTotal ?? answer.total);
+    // At the tip it may be of a block that came in between: unless it fits, it is asked for by the block's hash.
+    const isOfItsEnd = isFinal || told === (tip?.indexedTotal ?? 0n) + deltaOf(answer);
+    if (told !== undefined && isOfItsEnd) {
+      return { total: told, by: other?.endpoint ?? answer.endpoint };
     }
-    return endpoints.length > 1 ? [endpoint] : [];
+    const patient = { signal, patienceMs: Infinity };
+    if (!other) return this.askTotal(answer, patient);
+    const avoid = ownProvider(answer.endpoint, this.parts.source.endpoints);
+    if (this.verification.mode === 'two') return this.askTotal(answer, { ...patient, avoid });
+    try {
+      return await this.askTotal(answer, { signal, avoid, patienceMs: OUTAGE_PATIENCE_MS });
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      return this.askTotal(answer, patient);
+    }
+  }
+
+  private async askTotal(
+    { head }: RangeAnswer,
+    options: FigureOptions,
+  ): Promise<ToldTotal | undefined> {
+    let by = '';
+    const saidBy = (endpoint: string): void => {
+      by = endpoint;
+    };
+    const total = await this.parts.reader.stakeTotal(head, { ...options, saidBy });
+    return total === undefined ? undefined : { total, by };
   }
 
   /** From another endpoint where one answers; else from the same one, in the other way. */

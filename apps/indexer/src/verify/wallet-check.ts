@@ -1,15 +1,23 @@
 /**
  * Holds wallets against the contract's own view of them: events that cancel each other out in the sum (a transfer, a stake and a
  * withdrawal of the same size) show only here. In the mode `wallets` every wallet is compared before the index is first called level,
- * and from then on each one that changed; in the others a sample now and then.
+ * and from then on each one that changed; in every mode a sample now and then.
  */
-import { type ChainReader, type VerificationMode, WALLETS_AT_ONCE } from '#libs/chain';
+import {
+  type ChainReader,
+  type LogSource,
+  type VerificationMode,
+  WALLETS_AT_ONCE,
+} from '#libs/chain';
 import { type IndexStore } from '#libs/db';
 import { type Address, type BlockRef, PermanentError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { type IndexWriter } from '../apply/index-writer.js';
+import { BalanceComparison, type Difference } from './balance-comparison.js';
 import { type Doubt, type Doubts } from './doubts.js';
+import { type RangeVerifier } from './range-verifier.js';
 import { firstDisagreement } from './total-mismatch.js';
+import { walletsNamedAgain } from './wallets-named-again.js';
 
 /** Half of them changed lately, half are drawn from all. */
 const SAMPLE = 32;
@@ -33,16 +41,11 @@ export class WalletMismatchError extends PermanentError {
   }
 }
 
-interface Difference {
-  readonly wallet: Address;
-  readonly block: bigint;
-  readonly indexed: bigint;
-  readonly contract: bigint;
-}
-
 export interface WalletCheckParts {
-  readonly reader: Pick<ChainReader, 'stakeBalances' | 'headers'>;
+  readonly reader: Pick<ChainReader, 'stakeBalances' | 'headers' | 'endpoints'>;
   readonly store: Pick<IndexStore, 'sampleWallets' | 'balancesAt' | 'changedWallets'>;
+  readonly verifier: Pick<RangeVerifier, 'hasOtherProvider' | 'fetchOptions'>;
+  readonly source: Pick<LogSource, 'fetch'>;
   readonly doubts: Doubts;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -63,12 +66,18 @@ export class WalletCheck {
   mode: VerificationMode = 'headers';
   private lastGood: bigint | undefined;
   private checkedAtMs = 0;
+  /** In the mode `wallets` a sample is taken as well, of those that did not change. */
+  private sampledAtMs: number | undefined;
   /** Blocks read again since the last check that held: once is enough to believe the difference. */
   private readonly readAgain = new Set<bigint>();
   /** Wallets that differed since the last check that held: a sample that misses them does not pass for a cure. */
   private readonly differed = new Set<Address>();
 
-  constructor(private readonly parts: WalletCheckParts) {}
+  private readonly balances: BalanceComparison;
+
+  constructor(private readonly parts: WalletCheckParts) {
+    this.balances = new BalanceComparison(parts);
+  }
 
   /** Whether no check held yet, or blocks became final since one did that is some minutes old. */
   due({ state, synced }: Pick<IndexWriter, 'state' | 'synced'>): boolean {
@@ -87,9 +96,11 @@ export class WalletCheck {
    * @throws WalletMismatchError where a wallet differs and its block could not be found, or reading it again gave the same;
    * RetryableError where the mode is `wallets` and no endpoint has the state of the finalised block or of the head
    */
-  async run(writer: IndexWriter): Promise<CheckResult> {
+  async run(writer: IndexWriter, signal: AbortSignal): Promise<CheckResult> {
     const differences =
-      this.mode === 'wallets' ? await this.sweep(writer) : await this.sample(writer);
+      this.mode === 'wallets'
+        ? await this.sweepAndSample(writer, signal)
+        : await this.sample(writer);
     for (const { wallet } of differences) this.differed.add(wallet);
     if (differences.length > 0) return { kind: 'roll-back', to: await this.trace(differences) };
     this.lastGood = writer.state.finalised?.number;
@@ -100,20 +111,30 @@ export class WalletCheck {
     return { kind: 'agreed', verifiedNumber };
   }
 
+  private async sweepAndSample(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
+    const found = await this.sweep(writer, signal);
+    const nowMs = this.parts.clock.nowMs();
+    // The first sweep compares every wallet.
+    this.sampledAtMs ??= nowMs;
+    if (found.length > 0 || nowMs - this.sampledAtMs < SAMPLE_EVERY_MS) return found;
+    this.sampledAtMs = nowMs;
+    return this.sample(writer);
+  }
+
   /** At the finalised block, as far as a node still has its state, and at the head. */
   private async sample(writer: IndexWriter): Promise<Difference[]> {
     const recent = writer.recentWallets(SAMPLE / 2);
     const sampled = await this.parts.store.sampleWallets(SAMPLE - recent.length);
     const wallets = [...new Set([...recent, ...sampled, ...this.differed])];
     for (const block of [writer.state.finalised, writer.head]) {
-      const found = block && (await this.compare(wallets, block));
+      const found = block && (await this.balances.compare(wallets, block));
       if (found && found.length > 0) return found;
     }
     return [];
   }
 
   /** Every wallet that changed since the block at which all were last compared. */
-  private async sweep(writer: IndexWriter): Promise<Difference[]> {
+  private async sweep(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
     const { store, clock, logger, onProgress, firstBlock } = this.parts;
     const { finalised, verifiedNumber } = writer.state;
     if (finalised === undefined) return [];
@@ -134,6 +155,9 @@ export class WalletCheck {
         logger.info({ compared }, 'Comparing wallets with the contract');
       }
     } while (after !== undefined && found.length < MOST_TRACED);
+    const named = await walletsNamedAgain(this.parts, writer.state, signal);
+    found.push(...(await this.compareFinal(named, writer)));
+    compared += named.length;
     const { number: block } = finalised;
     logger.info({ compared, above, block, differences: found.length }, 'Compared wallets');
     return found;
@@ -145,28 +169,13 @@ export class WalletCheck {
   ): Promise<Difference[]> {
     if (wallets.length === 0) return [];
     for (const block of [state.finalised, head]) {
-      const found = block && (await this.compare(wallets, block));
+      const found = block && (await this.balances.compare(wallets, block));
       if (found) return found;
     }
     throw new RetryableError(
       'UNVERIFIED_WALLETS',
       `No endpoint has the contract's state at block ${state.finalised?.number ?? head.number} or ${head.number}, so wallets cannot be compared`,
     );
-  }
-
-  /** @returns undefined where no endpoint has the state of that block */
-  private async compare(
-    wallets: readonly Address[],
-    block: BlockRef,
-  ): Promise<Difference[] | undefined> {
-    const { reader, store } = this.parts;
-    const contract = await reader.stakeBalances(wallets, block);
-    if (!contract) return undefined;
-    const indexed = await store.balancesAt(wallets, block.number);
-    return wallets.flatMap((wallet, index) => {
-      const pair = { indexed: indexed[index] ?? 0n, contract: contract[index] ?? 0n };
-      return pair.indexed === pair.contract ? [] : [{ wallet, block: block.number, ...pair }];
-    });
   }
 
   /** Finds the block of each difference. @returns the block before the first of them, to roll back to */
@@ -198,23 +207,12 @@ export class WalletCheck {
   private async doubtOver({ wallet, block: bad }: Difference): Promise<Doubt> {
     const good = this.lastGood ?? this.parts.firstBlock - 1n;
     const block = await firstDisagreement(good, bad, async (number) => {
-      const pair = await this.bothAt(wallet, number);
-      return pair && pair.indexed === pair.contract;
+      const [header] = await this.parts.reader.headers([number]);
+      const found = header && (await this.balances.compare([wallet], header));
+      return found && found.length === 0;
     });
     return block === undefined
       ? { from: good + 1n, to: bad, avoid: [], by: 'logs' }
       : { from: block, to: block, avoid: [], by: 'receipts' };
-  }
-
-  private async bothAt(
-    wallet: Address,
-    number: bigint,
-  ): Promise<{ indexed: bigint; contract: bigint } | undefined> {
-    const { reader, store } = this.parts;
-    const [block] = await reader.headers([number]);
-    const contract = block && (await reader.stakeBalances([wallet], block));
-    if (contract?.[0] === undefined) return undefined;
-    const [indexed] = await store.balancesAt([wallet], number);
-    return { indexed: indexed ?? 0n, contract: contract[0] };
   }
 }

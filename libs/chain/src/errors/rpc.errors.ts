@@ -144,18 +144,25 @@ export function isTransient(error: unknown): boolean {
 /** Every endpoint that may be asked failed, or none may be asked before `retryAfterMs` has passed. */
 export class AllEndpointsFailedError extends RetryableError {
   readonly failures: readonly RpcError[];
+  /** Why endpoints that were not asked are set aside. */
+  readonly aside: readonly RpcError[];
   readonly retryAfterMs: number;
 
-  constructor(failures: readonly RpcError[], retryAfterMs: number) {
+  constructor(
+    failures: readonly RpcError[],
+    retryAfterMs: number,
+    aside: readonly RpcError[] = [],
+  ) {
     const last = failures.at(-1);
     super(
       'RPC_ALL_ENDPOINTS_FAILED',
       last
         ? `No endpoint could answer. ${failures.map((failure) => failure.message).join('; ')}`
-        : `No endpoint may be asked for another ${Math.ceil(retryAfterMs / 1000)} s.`,
+        : `No endpoint may be asked for another ${Math.ceil(retryAfterMs / 1000)} s. ${aside.map(({ message }) => message).join('; ')}`.trim(),
       last ? { cause: last } : {},
     );
     this.failures = failures;
+    this.aside = aside;
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -165,6 +172,17 @@ export class EndpointsDisagreeError extends RetryableError {
   constructor(message: string) {
     super('RPC_ENDPOINTS_DISAGREE', message);
   }
+}
+
+/** Whether endpoints gave no answer at all, rather than one that cannot be: it is not what they said that keeps a question open. */
+export function isOutage(error: unknown): error is AllEndpointsFailedError {
+  const isSilent = (failure: RpcError): boolean =>
+    failure instanceof TransportError ||
+    failure instanceof RateLimitedError ||
+    failure instanceof RpcRefusedError;
+  return (
+    error instanceof AllEndpointsFailedError && [...error.failures, ...error.aside].every(isSilent)
+  );
 }
 
 /** The contract refused an eth_call. */

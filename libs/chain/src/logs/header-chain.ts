@@ -1,3 +1,4 @@
+import { type BlockHeader } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { type FullHeader } from '../shape/header.js';
 
@@ -26,4 +27,22 @@ export function requireChain(headers: readonly FullHeader[], endpoint: string): 
     }
     previous = header;
   }
+}
+
+/**
+ * Refuses a block that is dated later than it can be: nothing else shows that a chain's newest block is not new.
+ * @param latestSeconds Unix seconds; undefined where the caller does not say
+ * @throws MalformedAnswerError
+ */
+export function requireNotAhead(
+  header: BlockHeader,
+  latestSeconds: number | undefined,
+  endpoint: string,
+): void {
+  if (latestSeconds === undefined || header.timestampSeconds <= latestSeconds) return;
+  const ahead = header.timestampSeconds - latestSeconds;
+  throw new MalformedAnswerError(
+    `block ${header.number.toString()} is dated ${header.timestampSeconds} (Unix seconds), ${ahead} seconds later than this machine's clock allows`,
+    { endpoint },
+  );
 }

@@ -93,10 +93,14 @@ describe('LogSource', () => {
     ]);
     const [honest, other] = pool.endpoints as [string, string];
     const answer = await source.fetch(history.range, { avoid: [other] });
-    expect(await source.compare(answer, { avoid: [other] })).toEqual([]);
-    expect(await source.compare(answer, { avoid: [honest] })).toEqual([history.busy]);
+    const same = await source.compare(answer, { avoid: [other] });
+    expect(same).toMatchObject({ endpoint: honest, differing: [] });
+    expect(await source.compare(answer, { avoid: [honest] })).toMatchObject({
+      endpoint: other,
+      differing: [history.busy],
+    });
     const thin = await source.fetch(history.range, { avoid: [honest], headers: 'events' });
-    expect(await source.compare(thin, { avoid: [other] })).toEqual([history.busy]);
+    expect((await source.compare(thin, { avoid: [other] })).differing).toEqual([history.busy]);
   });
 
   it('adds several contracts up and takes an empty range for what it is', async () => {

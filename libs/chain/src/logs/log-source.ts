@@ -6,7 +6,6 @@ import { type Address } from '#libs/domain';
 import {
   AllEndpointsFailedError,
   LogsWithheldError,
-  NodeBehindError,
   RangeTooLargeError,
   TransportError,
 } from '../errors/rpc.errors.js';
@@ -14,8 +13,9 @@ import { type StakeEventSpec } from '../events/stake-event.js';
 import { type TotalCalls } from '../reader/total-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { BloomTrust } from './bloom-trust.js';
-import { differingBlocks } from './differing-blocks.js';
+import { compareRange, type Comparison, type ComparisonQuestion } from './compare-range.js';
 import { EventDecoder } from './event-decoder.js';
+import { requireNotAhead } from './header-chain.js';
 import { LogFilter } from './log-filter.js';
 import { type RangeAnswer, toRangeAnswer } from './range-answer.js';
 import { type BlockSpan, RangeReader, type RawReading } from './range-reader.js';
@@ -41,18 +41,22 @@ export interface FetchOptions {
   readonly total?: TotalCalls | undefined;
   /** Blocks with events are looked at a second time, where nothing else would show that one of several is missing. */
   readonly recount?: boolean;
+  /** An answer whose last block is dated later is not believed. Unix seconds. */
+  readonly latestSeconds?: number | undefined;
   /** How long to wait for endpoints that fail for now; see RunOptions. */
   readonly patienceMs?: number;
   readonly signal?: AbortSignal;
 }
 
 type Asked = Required<Pick<FetchOptions, 'avoid' | 'by' | 'headers' | 'recount'>> &
-  Pick<FetchOptions, 'total' | 'patienceMs' | 'signal'>;
+  Pick<FetchOptions, 'total' | 'latestSeconds' | 'patienceMs' | 'signal'>;
 
 const DEFAULTS: Asked = { avoid: [], by: 'logs', headers: 'all', recount: false };
 
 /** What is new at the chain's tip. */
 export interface Tip extends Pick<TipReading, 'latest' | 'finalised' | 'total'> {
+  /** The endpoint that answered. */
+  readonly endpoint: string;
   /** The blocks after the known one; undefined where there are none, or so many that ranges are to be read. */
   readonly answer: RangeAnswer | undefined;
 }
@@ -106,7 +110,7 @@ export class LogSource {
 
   /**
    * What is new at the chain's tip: one request where one block is, another for the headers where there are several.
-   * @param options `recount` and `signal` count
+   * @param options `avoid`, `recount`, `latestSeconds` and `signal` count
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
   async tip(question: TipQuestion, options: FetchOptions = {}): Promise<Tip> {
@@ -118,35 +122,30 @@ export class LogSource {
           this.filter,
           question,
         );
-        if (headers.length === 0) return { latest, finalised, total, answer: undefined };
+        const { endpoint } = session;
+        requireNotAhead(latest, asked.latestSeconds, endpoint);
+        if (headers.length === 0) return { endpoint, latest, finalised, total, answer: undefined };
         const span = { from: question.head.number + 1n, to: latest.number };
         const read = this.reader.read(logs, { session, span, headers });
         const reading = { ...read, headers, total, bytes };
         await this.verify(session, span, { reading, asked });
-        const answer = toRangeAnswer(span, { endpoint: session.endpoint, ...reading });
-        return { latest, finalised, total, answer };
+        const answer = toRangeAnswer(span, { endpoint, ...reading });
+        return { endpoint, latest, finalised, total, answer };
       },
-      { signal: asked.signal },
+      { avoid: asked.avoid, signal: asked.signal },
     );
   }
 
   /**
-   * Asks for the same blocks again, of which only the logs and the last header are read.
+   * Asks for the same blocks again, of which only the logs, their times and the last header are read.
    * @param options `avoid` says whose word does not count as a second one
-   * @returns the blocks in which the events differ, ascending; empty where both answers are the same
-   * @throws as `fetch` does
+   * @throws as `fetch` does; AllEndpointsFailedError also where the other has another block at the end, or dates it otherwise
    */
-  async compare(answer: RangeAnswer, options: FetchOptions): Promise<bigint[]> {
-    const { avoid = [], patienceMs, signal } = options;
+  compare(answer: RangeAnswer, options: FetchOptions & ComparisonQuestion): Promise<Comparison> {
+    const { avoid = [], patienceMs, signal, total, tag } = options;
+    const { filter, reader } = this;
     return this.pool.run(
-      async (session) => {
-        const { blocks, headers } = await this.reader.byLogs(session, answer, { headers: 'last' });
-        if (headers.at(-1)?.hash !== answer.head.hash) {
-          const what = `has another block ${answer.to.toString()} than ${answer.endpoint}`;
-          throw new NodeBehindError(what, { endpoint: session.endpoint });
-        }
-        return differingBlocks(answer.blocks, blocks);
-      },
+      (session) => compareRange(session, answer, { filter, reader, total, tag }),
       { avoid, signal, ...(patienceMs !== undefined && { patienceMs }) },
     );
   }
@@ -183,7 +182,9 @@ export class LogSource {
           ? await this.reader.byReceipts(session, span)
           : await this.reader.byLogs(session, span, asked);
       if (asked.by === 'logs') await this.verify(session, span, { reading, asked });
-      return toRangeAnswer(span, { endpoint: session.endpoint, ...reading });
+      const answer = toRangeAnswer(span, { endpoint: session.endpoint, ...reading });
+      requireNotAhead(answer.head, asked.latestSeconds, session.endpoint);
+      return answer;
     } catch (error) {
       throw this.sized(error, session, span);
     }

@@ -18,8 +18,8 @@ export interface BlockSpan {
   readonly to: bigint;
 }
 
-/** Which headers are read: of every block, of the last one and those with events, or of the last one only. */
-export type HeadersOf = 'all' | 'events' | 'last';
+/** Which headers are read: of every block, or of the last one and those with events. */
+export type HeadersOf = 'all' | 'events';
 
 export interface RawReading extends RangeLogs {
   /** Ascending; the last is that of `to`. */
@@ -46,7 +46,8 @@ const MOST_AT_ONCE = 500;
 const RECEIPTS_AT_ONCE = 25;
 
 export class RangeReader {
-  private readonly kept = new LRUCache<bigint, FullHeader>({ max: KEPT_HEADERS });
+  /** By endpoint and number: what one says does not stand for the word of another. */
+  private readonly kept = new LRUCache<string, FullHeader>({ max: KEPT_HEADERS });
   /** Of the last range: the share of blocks with events. */
   private density = 0;
 
@@ -64,7 +65,7 @@ export class RangeReader {
     span: BlockSpan,
     { headers: headersOf, total }: ReadingOptions,
   ): Promise<RawReading> {
-    const isAll = headersOf === 'all' || (headersOf === 'events' && this.isDense(span));
+    const isAll = headersOf === 'all' || this.isDense(span, session);
     const numbers = isAll ? lastFirst(span) : [span.to];
     const answer = await session.batch([
       { method: 'eth_getLogs', params: [this.filter.forRange(span.from, span.to)] },
@@ -83,7 +84,7 @@ export class RangeReader {
     }
     const read = this.read(logs, { session, span, headers });
     if (headersOf === 'events') {
-      if (isAll) for (const header of headers) this.kept.set(header.number, header);
+      if (isAll) this.keep(session, headers);
       this.density = read.blocks.length / (Number(span.to - span.from) + 1);
     }
     return { ...read, headers, total: total?.sumOf(others.slice(numbers.length)), bytes };
@@ -137,21 +138,30 @@ export class RangeReader {
     const kept: FullHeader[] = [];
     const missing: bigint[] = [];
     for (const [number, blockHash] of blocksOf(logs, span, session.endpoint)) {
-      const header = this.kept.get(number);
+      const header = this.kept.get(keyOf(session, number));
       if (header && header.hash === blockHash) kept.push(header);
       else if (number !== span.to) missing.push(number);
     }
     if (missing.length === 0) return { headers: inOrder(kept, span), bytes: 0 };
     const { results, bytes } = await session.batch(missing.map(headerCall));
     const headers = readHeaders(missing, results, session.endpoint);
-    for (const header of headers) this.kept.set(header.number, header);
+    this.keep(session, headers);
     return { headers: inOrder([...kept, ...headers], span), bytes };
   }
 
   /** A range that was read before needs only the headers that are not kept. */
-  private isDense({ from, to }: BlockSpan): boolean {
-    return this.density >= DENSE && to - from < MOST_AT_ONCE && !this.kept.has(from);
+  private isDense({ from, to }: BlockSpan, session: RpcSession): boolean {
+    const isKept = this.kept.has(keyOf(session, from));
+    return this.density >= DENSE && to - from < MOST_AT_ONCE && !isKept;
   }
+
+  private keep(session: RpcSession, headers: readonly FullHeader[]): void {
+    for (const header of headers) this.kept.set(keyOf(session, header.number), header);
+  }
+}
+
+function keyOf({ endpoint }: RpcSession, number: bigint): string {
+  return `${endpoint} ${number.toString()}`;
 }
 
 /** Without the last block's, which is read with the logs. */

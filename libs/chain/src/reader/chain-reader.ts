@@ -4,14 +4,15 @@ import { ExecutionRevertedError, MalformedAnswerError } from '../errors/rpc.erro
 import { headerCall } from '../logs/range-reader.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
+import { requireNotAhead } from '../logs/header-chain.js';
 import { parseHeaderOf } from '../shape/header.js';
 import { bytes } from '../shape/hex.js';
-import { decodeText } from './abi-text.js';
 import { type Finality, parseFinality } from './finality.js';
 import { readHeads } from './heads.js';
 import { ethCall, wordOf } from './pinned-calls.js';
 
 import { type FigureOptions, StakeViews, type StakeViewSettings } from './stake-views.js';
+import { readTokenFacts } from './token-facts.js';
 import { type TotalCalls } from './total-calls.js';
 
 export interface ChainReaderOptions extends StakeViewSettings {
@@ -21,7 +22,18 @@ export interface ChainReaderOptions extends StakeViewSettings {
   readonly contracts?: readonly Address[];
 }
 
+export interface HeadsOptions {
+  /** Names of endpoints that must not be asked. */
+  readonly avoid?: readonly string[];
+  /** A newest block that is dated later is not believed. Unix seconds. */
+  readonly latestSeconds?: number | undefined;
+  /** How long to wait for endpoints that fail for now; see RunOptions. */
+  readonly patienceMs?: number;
+}
+
 export interface Heads {
+  /** The endpoint that told them. */
+  readonly endpoint: string;
   readonly latest: BlockHeader;
   readonly finalised: BlockHeader;
 }
@@ -39,7 +51,6 @@ export interface PriceRound {
 }
 
 /** keccak256 of the signatures, the first four bytes. */
-const SYMBOL = '0x95d89b41';
 const DECIMALS = '0x313ce567';
 const LATEST_ROUND_DATA = '0xfeaf968c';
 
@@ -63,23 +74,31 @@ export class ChainReader {
   }
 
   /** The newest block and the newest final one, from the same node. */
-  heads(): Promise<Heads> {
+  heads({ latestSeconds, ...options }: HeadsOptions = {}): Promise<Heads> {
     return this.pool.run(async (session) => {
       const { latest, finalised } = await readHeads(session, this.finality);
-      return { latest: plain(latest.header), finalised: plain(finalised.header) };
-    });
+      const { endpoint } = session;
+      requireNotAhead(latest.header, latestSeconds, endpoint);
+      return { endpoint, latest: plain(latest.header), finalised: plain(finalised.header) };
+    }, options);
   }
 
   /** @returns in the order of the numbers; undefined where the node has no such block */
-  headers(numbers: readonly bigint[]): Promise<(BlockHeader | undefined)[]> {
+  headers(
+    numbers: readonly bigint[],
+    { avoid = [] }: Pick<HeadsOptions, 'avoid'> = {},
+  ): Promise<(BlockHeader | undefined)[]> {
     if (numbers.length === 0) return Promise.resolve([]);
-    return this.pool.run(async (session) => {
-      const { results } = await session.batch(numbers.map(headerCall));
-      return numbers.map((number, index) => {
-        const header = parseHeaderOf(valueOf(results[index]), number, session.endpoint);
-        return header && plain(header);
-      });
-    });
+    return this.pool.run(
+      async (session) => {
+        const { results } = await session.batch(numbers.map(headerCall));
+        return numbers.map((number, index) => {
+          const header = parseHeaderOf(valueOf(results[index]), number, session.endpoint);
+          return header && plain(header);
+        });
+      },
+      { avoid },
+    );
   }
 
   async hasCode(address: Address): Promise<boolean> {
@@ -89,8 +108,9 @@ export class ChainReader {
   }
 
   /**
+   * What the token says of itself by every provider that answers.
    * @param known what the settings say instead of the chain
-   * @throws PermanentError where the contract does not say and the settings do not either
+   * @throws PermanentError where the contract does not say and the settings do not either, or two providers tell different facts
    */
   async token(
     address: Address,
@@ -99,17 +119,9 @@ export class ChainReader {
     if (known.symbol !== undefined && known.decimals !== undefined) {
       return { symbol: known.symbol, decimals: known.decimals };
     }
-    const read = await this.pool.run(async (session) => {
-      const { results } = await session.batch(
-        [SYMBOL, DECIMALS].map((data) => ethCall({ to: address, data }, 'latest')),
-      );
-      const [symbol, decimals] = results;
-      const reverted = symbol && !symbol.ok && symbol.error instanceof ExecutionRevertedError;
-      const text = reverted ? undefined : bytes(valueOf(symbol));
-      return { symbol: text && decodeText(text), decimals: wordOf(decimals) };
-    });
+    const read = await readTokenFacts(this.pool, address, known);
     const symbol = known.symbol ?? read.symbol;
-    const decimals = known.decimals ?? smallNumber(read.decimals);
+    const decimals = known.decimals ?? read.decimals;
     if (symbol === undefined) throw unreadable(address, 'symbol', 'TOKEN_SYMBOL');
     if (decimals === undefined) throw unreadable(address, 'decimals', 'TOKEN_DECIMALS');
     return { symbol, decimals };

@@ -133,7 +133,11 @@ export class RpcQuestion {
     const { endpoints, backoff } = this.options;
     const waits = endpoints.map((endpoint) => endpoint.asideMs(this.nowMs));
     const retryAfterMs = Math.min(backoff.longestMs, ...waits);
-    return new AllEndpointsFailedError([...this.failures.values()], retryAfterMs);
+    const aside = endpoints.flatMap((endpoint) => {
+      const isAside = !this.failures.has(endpoint) && endpoint.asideMs(this.nowMs) > 0;
+      return isAside ? (endpoint.lastFailure ?? []) : [];
+    });
+    return new AllEndpointsFailedError([...this.failures.values()], retryAfterMs, aside);
   }
 
   private async ready(endpoint: RpcEndpoint, signal: AbortSignal): Promise<void> {

@@ -1,21 +1,24 @@
 import { type Address, type BlockRef } from '#libs/domain';
 import { type ChainReader } from '../reader/chain-reader.js';
+import { type FigureOptions } from '../reader/stake-views.js';
 import {
   AllEndpointsFailedError,
+  isOutage,
   NodeBehindError,
   OverloadedError,
   type RpcError,
   StateUnavailableError,
   TransportError,
 } from '../errors/rpc.errors.js';
-import { countProviders } from './providers.js';
+import { countProviders, OUTAGE_PATIENCE_MS, ownProvider } from './providers.js';
 import { type VerificationOffer } from './verification.js';
 
 /** Any wallet will do to see whether balances are told; some contracts refuse the zero address. */
 const ANY_WALLET = `0x${'1'.padStart(40, '0')}` as Address;
 
 /**
- * Asks the endpoints what there is to hold events against.
+ * Asks the endpoints what there is to hold events against. Where there are two providers, the total at past blocks is offered only if
+ * two have it and tell the same: one alone is not to choose by what events are verified.
  * @param past a block whose state tells whether the total can be read at past blocks: the one before the first that is missing
  * @throws AllEndpointsFailedError
  */
@@ -39,9 +42,10 @@ export async function readVerificationOffer(
 async function totalAt(
   reader: Pick<ChainReader, 'stakeTotal'>,
   block: BlockRef,
+  options?: FigureOptions,
 ): Promise<bigint | undefined> {
   try {
-    return await reader.stakeTotal(block);
+    return await reader.stakeTotal(block, options);
   } catch (error) {
     if (error instanceof AllEndpointsFailedError && isGone(error.failures)) return undefined;
     throw error;
@@ -58,11 +62,36 @@ function isGone(failures: readonly RpcError[]): boolean {
   return stateless.length > 0 && stateless.length + silent.length === failures.length;
 }
 
+async function isTotalKept(
+  reader: Pick<ChainReader, 'stakeTotal' | 'endpoints'>,
+  past: BlockRef,
+): Promise<boolean> {
+  let by = '';
+  const saidBy = (endpoint: string): void => {
+    by = endpoint;
+  };
+  const total = await totalAt(reader, past, { saidBy });
+  const { endpoints } = reader;
+  if (total === undefined || countProviders(endpoints) < 2) return total !== undefined;
+  try {
+    return (
+      (await totalAt(reader, past, {
+        avoid: ownProvider(by, endpoints),
+        patienceMs: OUTAGE_PATIENCE_MS,
+      })) === total
+    );
+  } catch (error) {
+    // A provider that is out does not change the mode.
+    if (isOutage(error)) return true;
+    throw error;
+  }
+}
+
 async function totalOffered(
-  reader: Pick<ChainReader, 'stakeTotal'>,
+  reader: Pick<ChainReader, 'stakeTotal' | 'endpoints'>,
   past: BlockRef,
   latest: BlockRef,
 ): Promise<VerificationOffer['total']> {
-  if ((await totalAt(reader, past)) !== undefined) return 'history';
+  if (await isTotalKept(reader, past)) return 'history';
   return (await totalAt(reader, latest)) === undefined ? 'none' : 'recent';
 }

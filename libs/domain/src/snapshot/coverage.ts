@@ -10,12 +10,18 @@ export interface IndexProgress {
   readonly haltedReason?: string | undefined;
 }
 
+/**
+ * So far may a block's time be ahead of the wall clock, as clocks differ. A header dated later is false, or the clock is wrong: an index
+ * that believed it would look level for as long.
+ */
+export const MAX_AHEAD_SECONDS = 120;
+
 /** Why the index cannot answer for a window now. */
 export type CoverageGap = 'halted' | 'not-synced' | 'lagging';
 
 /**
  * Whether the index can answer for the window without guessing: its newest block is at or past the window's end, or it is so
- * close to the wall clock that the standing balance holds. A halted index is never trusted, whatever it covers.
+ * close to the wall clock, on either side, that the standing balance holds. A halted index is never trusted, whatever it covers.
  */
 export function coverage(
   progress: IndexProgress,
@@ -25,6 +31,8 @@ export function coverage(
 ): 'covered' | { readonly reason: CoverageGap } {
   if (progress.haltedReason !== undefined) return { reason: 'halted' };
   if (progress.syncedAt === undefined) return { reason: 'not-synced' };
+  const lagSeconds = nowMs / 1000 - progress.headSeconds;
+  if (lagSeconds < -MAX_AHEAD_SECONDS) return { reason: 'lagging' };
   if (progress.headSeconds >= window.endSeconds) return 'covered';
-  return nowMs / 1000 - progress.headSeconds <= maxLagSeconds ? 'covered' : { reason: 'lagging' };
+  return lagSeconds <= maxLagSeconds ? 'covered' : { reason: 'lagging' };
 }

@@ -15,6 +15,7 @@ export async function applyChainFault(
   answers: NodeAnswer[],
   context: ChainContext,
 ): Promise<boolean> {
+  if (fault.kind === 'lie') return tellLies(fault, calls, answers);
   if (fault.kind === 'lagging') {
     return lag((await context.head()) - fault.blocks, calls, { answers, context });
   }
@@ -75,6 +76,23 @@ async function delayFinal(
   return touched;
 }
 
+async function tellLies(
+  { change }: ChainFault & { kind: 'lie' },
+  calls: readonly NodeCall[],
+  answers: readonly NodeAnswer[],
+): Promise<boolean> {
+  let touched = false;
+  for (const [index, call] of calls.entries()) {
+    const answer = answers[index];
+    const result: unknown = answer && (await change(call, answer.result));
+    if (!answer || result === undefined) continue;
+    touched = true;
+    delete answer.error;
+    answer.result = result;
+  }
+  return touched;
+}
+
 function asksForFinal({ method, params }: Partial<NodeCall> = {}): boolean {
   return method === 'eth_getBlockByNumber' && /^(finalized|safe)$/.test(String(params?.[0]));
 }
@@ -88,6 +106,7 @@ type LogFault = Exclude<
   ChainFault,
   {
     kind:
+      | 'lie'
       | 'lagging'
       | 'zero-blooms'
       | 'full-blooms'

@@ -82,6 +82,11 @@ export type CallFault =
 
 /** What goes wrong with the blocks and logs. */
 export type ChainFault =
+  /** Whatever the test makes of a call's result; undefined leaves it as it is. */
+  | {
+      readonly kind: 'lie';
+      readonly change: (call: NodeCall, result: unknown) => unknown;
+    }
   /** The node is so many blocks behind: no newer blocks, `[]` for their logs, errors for their hashes. */
   | { readonly kind: 'lagging'; readonly blocks: bigint }
   /** eth_getLogs answers `[]`; the headers are right. */
@@ -150,6 +155,7 @@ export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   pruned: 'call',
   'no-block-hash-calls': 'call',
   'no-deployless-calls': 'call',
+  lie: 'chain',
   lagging: 'chain',
   'empty-logs': 'chain',
   'drop-one-log': 'chain',

@@ -32,7 +32,7 @@ export const tokenCheck: Check = {
       yield fault(
         NAME,
         error.message,
-        'Check TOKEN_CONTRACT and CHAIN_ID; a token that does not tell needs TOKEN_SYMBOL and TOKEN_DECIMALS.',
+        'Check TOKEN_CONTRACT, CHAIN_ID and RPC_URLS; a token that does not tell, or not each provider the same, needs TOKEN_SYMBOL and TOKEN_DECIMALS.',
       );
     }
   },

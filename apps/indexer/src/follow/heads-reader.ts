@@ -1,0 +1,141 @@
+/**
+ * The newest and the newest final block. With endpoints of two providers both are asked at a start and while nothing new comes; what is
+ * final is what both say.
+ */
+import {
+  type ChainReader,
+  type Comparison,
+  countProviders,
+  type Heads,
+  isOutage,
+  otherProvidersThan,
+  OUTAGE_PATIENCE_MS,
+  ownProvider,
+  providerOf,
+} from '#libs/chain';
+import { type BlockRef, RetryableError } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { type RangeVerifier } from '../verify/range-verifier.js';
+import { type ChainHeads } from './next-step.js';
+
+export interface HeadsReaderParts {
+  readonly reader: Pick<ChainReader, 'heads' | 'headers' | 'endpoints'>;
+  readonly verifier: Pick<RangeVerifier, 'latestSeconds' | 'verification'>;
+  readonly clock: Clock;
+}
+
+/** While the newest block is so old, another provider is asked so often whether there is a newer one. */
+const STALE_MS = 60_000;
+/** Final blocks that are kept of each provider: two that are not level say the same a little later. */
+const MOST_TOLD = 16;
+
+export class HeadsReader {
+  /** One provider's newest block is far older than the other's: both, in words. */
+  apart: string | undefined;
+  private readAtMs = 0;
+  /** Final blocks by provider and number. */
+  private readonly told = new Map<string, Map<bigint, BlockRef>>();
+
+  constructor(private readonly parts: HeadsReaderParts) {}
+
+  get hasOther(): boolean {
+    return countProviders(this.parts.reader.endpoints) > 1;
+  }
+
+  /** Nothing new for long, and the other provider was not asked for long. */
+  isDue(head: BlockRef): boolean {
+    const nowMs = this.parts.clock.nowMs();
+    const isStale = nowMs - head.timestampSeconds * 1000 > STALE_MS;
+    return this.hasOther && isStale && nowMs - this.readAtMs >= STALE_MS;
+  }
+
+  /**
+   * Of two providers the lower blocks: one that is ahead has what the other cannot confirm.
+   * @throws AllEndpointsFailedError; RetryableError where the two have another final block at the same height
+   */
+  async read(): Promise<ChainHeads> {
+    const { reader, verifier, clock } = this.parts;
+    this.readAtMs = clock.nowMs();
+    this.apart = undefined;
+    const first = await reader.heads({ latestSeconds: verifier.latestSeconds });
+    const second = this.hasOther ? await this.ofAnother(first) : undefined;
+    if (!second) return first;
+    const [behind, ahead] = inOrder(first, second, ({ latest }) => latest.number);
+    const apartSeconds = ahead.latest.timestampSeconds - behind.latest.timestampSeconds;
+    if (apartSeconds * 1000 > STALE_MS) {
+      this.apart = `the newest block of ${behind.endpoint} is ${behind.latest.number}, that of ${ahead.endpoint} ${ahead.latest.number}`;
+    }
+    return { latest: behind.latest, finalised: await this.finalOf(first, second) };
+  }
+
+  /**
+   * At the chain's tip: the newest final block of which two providers said the same.
+   * @param told by the node that told what is new
+   * @param other by another provider
+   */
+  finalAt(
+    told: { readonly endpoint: string; readonly finalised: BlockRef | undefined },
+    other: Comparison | undefined,
+  ): BlockRef | undefined {
+    if (!this.hasOther) return told.finalised;
+    this.note(told.endpoint, told.finalised);
+    if (other) this.note(other.endpoint, other.finalised);
+    const [one, ...rest] = [...this.told.values()];
+    const isTwice = ({ number, hash, timestampSeconds }: BlockRef): boolean =>
+      rest.some((blocks) => {
+        const same = blocks.get(number);
+        return same?.hash === hash && same.timestampSeconds === timestampSeconds;
+      });
+    const agreed = [...(one?.values() ?? [])].filter(isTwice);
+    return agreed.sort((a, b) => (a.number < b.number ? 1 : -1))[0];
+  }
+
+  /** Undefined where none answers and the mode does not need one. */
+  private async ofAnother({ endpoint }: Heads): Promise<Heads | undefined> {
+    const { reader, verifier } = this.parts;
+    const { latestSeconds, verification } = verifier;
+    const avoid = ownProvider(endpoint, reader.endpoints);
+    try {
+      return await reader.heads({ avoid, latestSeconds, patienceMs: OUTAGE_PATIENCE_MS });
+    } catch (error) {
+      if (verification.mode !== 'two' && isOutage(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The lower one, where the provider of the higher one has it too. */
+  private async finalOf(first: Heads, second: Heads): Promise<BlockRef> {
+    const { reader } = this.parts;
+    const [low, high] = inOrder(first, second, ({ finalised }) => finalised.number);
+    const { number, hash, timestampSeconds } = low.finalised;
+    const [same] =
+      high.finalised.number === number
+        ? [high.finalised]
+        : await reader.headers([number], {
+            avoid: otherProvidersThan(high.endpoint, reader.endpoints),
+          });
+    if (same?.hash !== hash || same.timestampSeconds !== timestampSeconds) {
+      throw new RetryableError(
+        'PROVIDERS_DISAGREE',
+        `The final block ${number} is ${hash}, dated ${timestampSeconds}, by ${low.endpoint} and ` +
+          `${same ? `${same.hash}, dated ${same.timestampSeconds},` : 'not there'} by ${high.endpoint}`,
+      );
+    }
+    for (const { endpoint } of [low, high]) this.note(endpoint, low.finalised);
+    return low.finalised;
+  }
+
+  private note(endpoint: string, final: BlockRef | undefined): void {
+    if (!final) return;
+    const provider = providerOf(endpoint);
+    const blocks = this.told.get(provider) ?? new Map<bigint, BlockRef>();
+    blocks.set(final.number, final);
+    const [oldest] = blocks.keys();
+    if (blocks.size > MOST_TOLD && oldest !== undefined) blocks.delete(oldest);
+    this.told.set(provider, blocks);
+  }
+}
+
+function inOrder(one: Heads, other: Heads, numberOf: (heads: Heads) => bigint): [Heads, Heads] {
+  return numberOf(one) <= numberOf(other) ? [one, other] : [other, one];
+}

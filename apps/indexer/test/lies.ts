@@ -1,0 +1,109 @@
+/** What a node may say that is not so, as coherent as one node can make it. For the fault `lie` of a faulty node. */
+import { type Address } from '#libs/domain';
+import { type Fault, type NodeCall } from '#libs/testing';
+
+type Json = Record<string, unknown>;
+type Lie = Extract<Fault, { readonly kind: 'lie' }>;
+
+/** balanceOf(address), and what the staking contract's total is called by: any other call of the contract without arguments. */
+const BALANCE_OF = '0x70a08231';
+
+export const hexOf = (value: number | bigint): string => `0x${value.toString(16)}`;
+export const lie = (change: Lie['change']): Lie => ({ kind: 'lie', change });
+
+const isBlock = ({ method }: NodeCall): boolean => method === 'eth_getBlockByNumber';
+const numberOf = (item: Json): number => Number(item['number'] ?? item['blockNumber']);
+
+/** The headers and the logs of some blocks have another time. */
+export function otherTimes(isOther: (block: number) => boolean, seconds: (was: number) => number) {
+  return lie((call, result) => {
+    if (isBlock(call) && result !== null && isOther(numberOf(result as Json))) {
+      const block = result as Json;
+      return { ...block, timestamp: hexOf(seconds(Number(block['timestamp']))) };
+    }
+    if (call.method !== 'eth_getLogs') return undefined;
+    return (result as Json[]).map((log) =>
+      isOther(numberOf(log))
+        ? { ...log, blockTimestamp: hexOf(seconds(Number(log['blockTimestamp']))) }
+        : log,
+    );
+  });
+}
+
+/** The chain ends at this block, which is dated into the future. */
+export function deadChain(last: Json, final: Json, futureSeconds: number): Lie {
+  const end = Number(last['number']);
+  const timestamp = hexOf(futureSeconds);
+  return lie((call, result) => {
+    if (isBlock(call)) {
+      const [which] = call.params;
+      if (which === 'latest' || Number(which) === end) return { ...last, timestamp };
+      if (which === 'finalized') return final;
+      return Number(which) > end ? null : undefined;
+    }
+    if (call.method !== 'eth_getLogs') return undefined;
+    return (result as Json[])
+      .filter((log) => numberOf(log) <= end)
+      .map((log) => (numberOf(log) === end ? { ...log, blockTimestamp: timestamp } : log));
+  });
+}
+
+export interface FiguresLie {
+  /** From the end of this block on. */
+  readonly from: number;
+  readonly more: bigint;
+  /** Of this wallet, or of the total where there is none. */
+  readonly wallet?: Address;
+  /** Block numbers by hash. */
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly contract: Address;
+}
+
+/** The contract's own figures are higher than they are. */
+export function moreStaked({ from, more, wallet, numbers, contract }: FiguresLie): Lie {
+  return lie(({ method, params }, result) => {
+    if (method !== 'eth_call' || typeof result !== 'string' || result.length !== 66) {
+      return undefined;
+    }
+    const [call, when] = params as [Json, string | { blockHash: string }];
+    const data = String(call['data'] ?? call['input']);
+    const isBalance = data.startsWith(BALANCE_OF);
+    const isMeant = wallet === undefined ? !isBalance : isBalance && data.endsWith(wallet.slice(2));
+    if (String(call['to']).toLowerCase() !== contract || !isMeant) return undefined;
+    const newest = Number.MAX_SAFE_INTEGER;
+    const at =
+      typeof when === 'object'
+        ? (numbers.get(when.blockHash) ?? newest)
+        : when === 'latest'
+          ? newest
+          : Number(when);
+    if (at < from) return undefined;
+    return `0x${(BigInt(result) + more).toString(16).padStart(64, '0')}`;
+  });
+}
+
+/** The first event of a block is of a larger amount, each time or as often as `when` says. */
+export function largerAmount(block: number, more: bigint, when: () => boolean = () => true): Lie {
+  return lie(({ method }, result) => {
+    if (method !== 'eth_getLogs' || !Array.isArray(result)) return undefined;
+    const logs = result as Json[];
+    const first = logs.find((log) => numberOf(log) === block);
+    if (!first || !when()) return undefined;
+    const data = `0x${(BigInt(first['data'] as string) + more).toString(16).padStart(64, '0')}`;
+    return logs.map((log) => (log === first ? { ...log, data } : log));
+  });
+}
+
+/** The receipts of a block end with an event that never was. */
+export function inventedInReceipts(log: Json, amount: bigint): Lie {
+  return lie(({ method, params }, result) => {
+    if (method !== 'eth_getBlockReceipts' || Number(params[0]) !== numberOf(log)) return undefined;
+    const receipts = structuredClone(result) as (Json & { logs: Json[] })[];
+    const newest = Math.max(
+      ...receipts.flatMap(({ logs }) => logs).map((one) => Number(one['logIndex'])),
+    );
+    const data = `0x${amount.toString(16).padStart(64, '0')}`;
+    receipts.at(-1)?.logs.push({ ...log, data, logIndex: hexOf(newest + 1) });
+    return receipts;
+  });
+}

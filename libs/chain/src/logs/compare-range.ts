@@ -1,0 +1,98 @@
+/** The same range by another node: its logs, their times, the block at its end, and what else one request can tell. */
+import { type BlockHeader } from '#libs/domain';
+import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
+import { type TotalCalls } from '../reader/total-calls.js';
+import { valueOf } from '../rpc/rpc-call.js';
+import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type FullHeader, parseHeader } from '../shape/header.js';
+import { toQuantity } from '../shape/hex.js';
+import { differingBlocks } from './differing-blocks.js';
+import { type LogFilter } from './log-filter.js';
+import { type RangeAnswer } from './range-answer.js';
+import { type BlockLogs } from './range-logs.js';
+import { headerCall, type RangeReader, readHeaders, tagCall } from './range-reader.js';
+
+export interface ComparisonQuestion {
+  /** Also asked for: the contracts' total at the end of the range. */
+  readonly total?: TotalCalls | undefined;
+  /** Also asked for: the newest block that is final by this tag. */
+  readonly tag?: 'finalized' | 'safe' | undefined;
+}
+
+/** What another node says of a range that has the same block at its end. */
+export interface Comparison {
+  /** Who says it. */
+  readonly endpoint: string;
+  /** Blocks whose effects, or whose times, are not the same. Ascending. */
+  readonly differing: readonly bigint[];
+  /** Undefined where it was not asked for, or not told. */
+  readonly total: bigint | undefined;
+  readonly finalised: BlockHeader | undefined;
+}
+
+export interface ComparisonParts {
+  readonly filter: LogFilter;
+  readonly reader: RangeReader;
+}
+
+/**
+ * One request; another one for the times of blocks with events where the node's logs do not have them.
+ * @throws NodeBehindError where the node has another block at the end of the range, or none yet; MalformedAnswerError where it dates
+ * that block otherwise
+ */
+export async function compareRange(
+  session: RpcSession,
+  answer: RangeAnswer,
+  { filter, reader, total, tag }: ComparisonParts & ComparisonQuestion,
+): Promise<Comparison> {
+  const { endpoint } = session;
+  const { results } = await session.batch([
+    { method: 'eth_getLogs', params: [filter.forRange(answer.from, answer.to)] },
+    headerCall(answer.to),
+    ...(tag === undefined ? [] : [tagCall(tag)]),
+    ...(total?.at(toQuantity(answer.to)) ?? []),
+  ]);
+  const [logs, last, final] = results;
+  const headers = readHeaders([answer.to], last ? [last] : [], endpoint);
+  for (const header of headers) requireSame(header, answer, endpoint);
+  const { blocks } = reader.read(valueOf(logs), { session, span: answer, headers });
+  await readTimes(session, blocks);
+  return {
+    endpoint,
+    differing: differingBlocks(answer.blocks, blocks),
+    total: total?.sumOf(results.slice(tag === undefined ? 2 : 3)),
+    finalised: tag && parseHeader(valueOf(final), endpoint),
+  };
+}
+
+function requireSame(header: FullHeader, { head, endpoint: first }: RangeAnswer, endpoint: string) {
+  const block = `block ${header.number.toString()}`;
+  if (header.hash !== head.hash) {
+    throw new NodeBehindError(`has ${block} as ${header.hash}, ${first} as ${head.hash}`, {
+      endpoint,
+    });
+  }
+  if (header.timestampSeconds !== head.timestampSeconds) {
+    throw new MalformedAnswerError(
+      `dates ${block} ${header.timestampSeconds} (Unix seconds), ${first} dates it ${head.timestampSeconds}`,
+      { endpoint },
+    );
+  }
+}
+
+/** Many nodes put the time into each log; for the others the headers of this very node are read. */
+async function readTimes(session: RpcSession, blocks: readonly BlockLogs[]): Promise<void> {
+  const untimed = blocks.filter(({ timestampSeconds }) => timestampSeconds === undefined);
+  if (untimed.length === 0) return;
+  const numbers = untimed.map(({ number }) => BigInt(number));
+  const { results } = await session.batch(numbers.map(headerCall));
+  const headers = readHeaders(numbers, results, session.endpoint);
+  for (const [index, block] of untimed.entries()) {
+    const header = headers[index];
+    if (header?.hash !== block.hash) {
+      const what = `the logs of block ${block.number} are from another fork than its header`;
+      throw new MalformedAnswerError(what, session);
+    }
+    block.timestampSeconds = header.timestampSeconds;
+  }
+}

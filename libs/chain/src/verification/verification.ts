@@ -41,12 +41,12 @@ export interface Verification {
 
 const CANNOT_FIND: Readonly<Record<VerificationMode, string>> = {
   total:
-    'A missing transfer between two wallets, until one of the two is among the wallets compared. The nightly audit finds it.',
-  two: 'Events that both providers leave out in the same way.',
+    'With one provider: a missing transfer between two wallets, until one of the two is compared (the nightly audit finds it); false times.',
+  two: 'What both providers tell alike that is not so.',
   wallets:
-    'A wallet whose events are all left out, each time they are asked for. A total or a second provider would show it.',
+    'With one provider: a wallet whose events are all left out, each time they are asked for; false times. A second provider would show it.',
   headers:
-    'One event left out beside others of its block by an endpoint without eth_getBlockReceipts; anything where the chain does not fill its blooms.',
+    'With one provider: one event left out beside others of its block by an endpoint without eth_getBlockReceipts; headers without blooms; false times.',
 };
 
 /**

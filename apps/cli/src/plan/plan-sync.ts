@@ -101,6 +101,7 @@ export async function planSync(
     hasMulticall:
       verification.mode === 'wallets' && (await reader.hasCode(multicallOf(part.chainId))),
     hasOtherEndpoint: reader.endpoints.length > 1,
+    hasOtherProvider: offer.providers > 1,
   };
   const calls = syncCalls(facts);
   const seenSeconds = secondsAt(calls, survey);

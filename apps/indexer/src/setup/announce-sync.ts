@@ -2,6 +2,7 @@
 import {
   type ChainReader,
   COMPUTE_UNITS,
+  countProviders,
   syncCalls,
   unitsFor,
   type Verification,
@@ -25,7 +26,10 @@ export interface MissingBlocks {
  * @throws AllEndpointsFailedError
  */
 export async function announceSync(
-  { reader, logger }: { reader: Pick<ChainReader, 'heads' | 'hasTotal'>; logger: Logger },
+  {
+    reader,
+    logger,
+  }: { reader: Pick<ChainReader, 'heads' | 'hasTotal' | 'endpoints'>; logger: Logger },
   { head, verification, maxRangeBlocks, contracts }: MissingBlocks,
 ): Promise<void> {
   const { mode, comparesPastTotals } = verification;
@@ -42,6 +46,7 @@ export async function announceSync(
     comparesPastTotals,
     hasMulticall: true,
     hasOtherEndpoint: false,
+    hasOtherProvider: countProviders(reader.endpoints) > 1,
   });
   logger.info(
     {

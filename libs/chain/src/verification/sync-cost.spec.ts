@@ -21,6 +21,11 @@ describe('the calls of a sync', () => {
     ['total', { mode: 'total', totalCalls: 1 }, [78, 78 + 9_950, 78, 0]],
     ['a total of two contracts', { mode: 'total', totalCalls: 2 }, [78, 78 + 9_950, 156, 0]],
     ['two', { mode: 'two' }, [156, 156 + 9_950, 0, 0]],
+    [
+      'total with two providers',
+      { mode: 'total', totalCalls: 1, hasOtherProvider: true },
+      [156, 156 + 9_950, 78, 0],
+    ],
     ['wallets', { mode: 'wallets', wallets: 1_200 }, [156, 156 + 9_950, 3, 0]],
     [
       'wallets one by one',

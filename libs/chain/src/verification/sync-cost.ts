@@ -43,6 +43,8 @@ export interface SyncFacts {
   readonly hasMulticall: boolean;
   /** There is another endpoint, which is asked for a block's logs where a second look is due; else the receipts are read. */
   readonly hasOtherEndpoint: boolean;
+  /** Endpoints are of two providers: every range is compared at the other one, in every mode. */
+  readonly hasOtherProvider?: boolean;
 }
 
 export function syncCalls(facts: SyncFacts): SyncCalls {
@@ -53,8 +55,9 @@ export function syncCalls(facts: SyncFacts): SyncCalls {
   const tipEvents = Math.min(facts.tipEventBlocks ?? 0, facts.tipBlocks);
   const totals = tip + (facts.comparesPastTotals === false ? 0 : final);
   const isEveryHeader = mode === 'headers';
-  // Asked a second time: by another provider in the whole range, or by any in what is final.
-  const again = mode === 'two' ? final + tip : mode === 'wallets' ? final : 0;
+  // Asked a second time: by another provider in the whole range, or by the same one in what is final.
+  const isCompared = mode === 'two' || facts.hasOtherProvider === true;
+  const again = isCompared ? final + tip : mode === 'wallets' ? final : 0;
   // Blocks with events are looked at a second time where nothing else would show that one of several is missing.
   const secondLooks =
     (isEveryHeader ? finalEvents : 0) + (isEveryHeader || mode === 'wallets' ? tipEvents : 0);

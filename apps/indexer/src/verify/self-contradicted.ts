@@ -17,13 +17,17 @@ export interface ContradictionParts {
  * Of two providers that tell different events of a block and the same total before and after it, the one whose events do not add up to
  * the difference. One that tells the truth never contradicts itself.
  * @param singles what they say of the block
- * @returns undefined where neither or both contradict themselves, they differ about the total too, or past totals are not to be had
+ * @returns undefined where neither or both contradict themselves, they differ about the total or the block's
+ * time too, or past totals are not to be had
  */
 export async function selfContradicted(
   parts: ContradictionParts,
   singles: readonly RangeAnswer[],
   options: Pick<FetchOptions, 'signal'>,
 ): Promise<string | undefined> {
+  // A false time is not found by a sum.
+  const times = new Set(singles.map(({ head }) => head.timestampSeconds));
+  if (times.size !== 1) return undefined;
   const changes = new Map<string, bigint>();
   for (const { endpoint, head } of singles) {
     const provider = providerOf(endpoint);

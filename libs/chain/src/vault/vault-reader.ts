@@ -186,7 +186,8 @@ export class VaultReader {
     heard: readonly FinalWord[],
   ): Promise<Pick<Look, 'sightings'> | { readonly doubt: Doubt }> {
     try {
-      for (const word of heard) if (word !== first) await this.finals.agree(word, first);
+      const others = heard.filter(({ witness }) => witness !== first.witness);
+      for (const word of others) await this.finals.agree(word, first);
       return await this.look(watches, { other: first });
     } catch (error) {
       if (error instanceof EndpointsDisagreeError) {

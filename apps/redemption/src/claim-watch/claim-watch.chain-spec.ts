@@ -80,7 +80,10 @@ function aWatch({ urls = [bench.chain.url], pauserKey = PAUSER_KEY }: Changes = 
       pool,
       reader: new ClaimReader(pool, 'finalized'),
       store: new ClaimWatchStore(database),
-      pauser: pauserKey === null ? undefined : createVaultAccount({ pool, chainId, clock }, pauserKey, policy),
+      pauser:
+        pauserKey === null
+          ? undefined
+          : createVaultAccount({ pool, chainId, clock }, pauserKey, policy),
       clock,
       logger: createLogger({ app: 'test', level: 'silent' }),
       raise: (alert) => alerts.push(alert),
@@ -164,7 +167,9 @@ describe('a claim that nothing authorised', () => {
         code: 'claim-unauthorised',
         redemptionId,
         detail: expect.stringMatching(
-          new RegExp(`^${bench.vault} paid 777 .* to ${THIEF}, signed by 0x.*no redemption has this id$`),
+          new RegExp(
+            `^${bench.vault} paid 777 .* to ${THIEF}, signed by 0x.*no redemption has this id$`,
+          ),
         ),
       },
     ]);
@@ -233,14 +238,14 @@ describe('a claim that nothing authorised', () => {
   it('pauses nothing at any price', async () => {
     await kinds();
     await steal();
-    const result = `0x${(13_500_000n * 10n ** 9n).toString(16)}`;
+    const result = `0x${(9_000_000n * 10n ** 9n).toString(16)}`;
     const url = await aNode({ kind: 'result', method: 'eth_gasPrice', result });
     await kinds(aWatch({ urls: [url] }));
     await bench.mine();
     expect(await isPaused()).toBe(false);
     expect(alerts).toMatchObject([
       { code: 'claim-unauthorised' },
-      { code: 'vault-gas-price-refused', detail: expect.stringMatching(/13500000 gwei.* 500 /) },
+      { code: 'vault-gas-price-refused', detail: expect.stringMatching(/9000000 gwei.* 500 /) },
     ]);
   });
 

@@ -192,8 +192,8 @@ describe('many cancellations', () => {
 
 describe('what a node says of gas', () => {
   it.each([
-    ['eth_gasPrice', 13_500_000n * GWEI, 'gas-price', /13500000 gwei, above the 500 of/],
-    ['eth_estimateGas', 37_500_000n, 'gas', /37500000 gas, above the 1000000 of/],
+    ['eth_gasPrice', 9_000_000n * GWEI, 'gas-price', /9000000 gwei, above the 500 of/],
+    ['eth_estimateGas', 30_000_000n, 'gas', /30000000 gas, above the 1000000 of/],
   ])('%s of a lie: nothing is signed, and an alert names both figures', async (...lie) => {
     const [method, figure, name, text] = lie;
     const node = await aNode({ kind: 'result', method, result: `0x${figure.toString(16)}` });

@@ -87,7 +87,10 @@ export class ClaimWatch {
     const alarms = await store.record({
       chainId,
       vault,
-      claims: claims.map(({ event }) => ({ ...event, redemptionId: redemptionIdOf(event.vaultId) })),
+      claims: claims.map(({ event }) => ({
+        ...event,
+        redemptionId: redemptionIdOf(event.vaultId),
+      })),
       nextBlock: isComplete ? finalised + 1n : from,
       nowMs: clock.nowMs(),
     });

@@ -1,0 +1,133 @@
+/** A vault, a ledger and the watch over its claims. Counts as a test file without being one. */
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, expect } from '@jest/globals';
+import { addressOfKey, ClaimReader, RpcPool, type Voucher, vaultIdOf } from '#libs/chain';
+import { ClaimWatchStore, CoinStore, type Database, KnownVaults, RedemptionStore } from '#libs/db';
+import { mintUuidV7, type UuidV7 } from '#libs/domain';
+import { createLogger } from '#libs/platform';
+import {
+  aWallet,
+  createTestDatabase,
+  FakeClock,
+  type Fault,
+  type FaultyNode,
+  startFaultyNode,
+  type TestDatabase,
+  VaultBench,
+} from '#libs/testing';
+import { type Alert } from '../observe/alerts.js';
+import { createVaultAccount } from '../payout/vault-account.factory.js';
+import { VoucherPayout } from '../payout/voucher-payout.js';
+import { Redemptions } from '../reconciliation/redemptions.support-spec.js';
+import { aCancelPolicy } from '../testing/cancel-policy.support-spec.js';
+import { ClaimWatch } from './claim-watch.js';
+
+const { SIGNER_KEY } = VaultBench;
+const PAUSER_KEY = '44'.repeat(32);
+export const THIEF = aWallet(0x7e1f);
+
+export let bench: VaultBench;
+export let test: TestDatabase;
+export let database: Database;
+export let clock: FakeClock;
+export let alerts: Alert[];
+let wallets: number;
+const nodes: FaultyNode[] = [];
+
+/** One of each for every test. */
+export function eachTest(): void {
+  beforeEach(async () => {
+    bench = await VaultBench.start({ pauser: addressOfKey(PAUSER_KEY) });
+    await bench.chain.rpc.call('anvil_setBalance', addressOfKey(PAUSER_KEY), '0xde0b6b3a7640000');
+    await bench.finalise();
+    test = await createTestDatabase();
+    database = await test.open({ poolSize: 4 });
+    clock = new FakeClock(bench.seconds * 1000);
+    alerts = [];
+    wallets = 0x1000;
+  });
+  afterEach(async () => {
+    await Promise.all(nodes.splice(0).map((node) => node.close()));
+    await test.drop();
+    await bench.stop();
+  });
+}
+
+export async function aNode(...fault: Fault[]): Promise<string> {
+  const node = await startFaultyNode({ upstream: bench.chain.url, fault });
+  nodes.push(node);
+  return node.url;
+}
+
+interface Changes {
+  readonly urls?: readonly string[];
+  /** null: none. */
+  readonly pauserKey?: string | null;
+}
+
+export function aWatch({
+  urls = [bench.chain.url],
+  pauserKey = PAUSER_KEY,
+}: Changes = {}): ClaimWatch {
+  const { chainId } = bench.place;
+  const pool = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
+  const policy = aCancelPolicy({ coins: new CoinStore(database) });
+  return new ClaimWatch(
+    {
+      pool,
+      reader: new ClaimReader(pool, 'finalized'),
+      store: new ClaimWatchStore(database),
+      pauser:
+        pauserKey === null
+          ? undefined
+          : createVaultAccount({ pool, chainId, clock }, pauserKey, policy),
+      clock,
+      logger: createLogger({ app: 'test', level: 'silent' }),
+      raise: (alert) => alerts.push(alert),
+    },
+    { place: bench.place, startBlock: 0n },
+  );
+}
+
+export async function kinds(watch = aWatch()): Promise<string[]> {
+  const found = await watch.run();
+  if (!found) throw new Error('another process is at it');
+  return found.map(({ kind }) => kind);
+}
+
+/** What the service signs of itself. */
+export function aPayout(): VoucherPayout {
+  return new VoucherPayout({
+    pool: new RpcPool({ urls: [bench.chain.url], clock }),
+    clock,
+    place: bench.place,
+    token: bench.chain.contracts.token,
+    finality: 'finalized',
+    voucherTtlSeconds: 600,
+    vaults: new KnownVaults(database),
+    signerKey: SIGNER_KEY,
+    cancelling: aCancelPolicy(),
+  });
+}
+
+export async function authorised() {
+  const payouts = aPayout();
+  const redemptions = new Redemptions(new RedemptionStore(database), payouts);
+  const payout = await redemptions.authorised(aWallet(wallets++));
+  return { payout, payouts, redemptions };
+}
+
+/** By the stolen key of the signer. */
+export async function steal(changes: Partial<Voucher> = {}): Promise<UuidV7> {
+  const id = mintUuidV7(clock.nowMs(), randomBytes(10));
+  const voucher = bench.voucher({ vaultId: vaultIdOf(id), recipient: THIEF, ...changes });
+  expect(await bench.refusal(bench.claim(voucher))).toBeUndefined();
+  return id;
+}
+
+export async function nextBlock(): Promise<bigint | undefined> {
+  const [watched] = await new ClaimWatchStore(database).vaults(bench.place, 0n);
+  return watched?.nextBlock;
+}
+
+export const isPaused = () => bench.view('paused');

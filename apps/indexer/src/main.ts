@@ -31,6 +31,8 @@ try {
   if (error instanceof StoppedError) process.exit(0);
   // What to mend is in the message; the stack of a wrong setting helps nobody.
   if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+    startup.fatal({ code: error.code }, `${error.message}. Set INDEXER_PORT to a free port.`);
   else startup.fatal({ err: error }, 'The indexer could not run');
   process.exit(1);
 }

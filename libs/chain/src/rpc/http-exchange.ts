@@ -172,6 +172,9 @@ export class HttpExchange {
       const sizeMayExplain = grows && status === 400;
       return new RpcRefusedError(`HTTP ${status}`, { endpoint, rpcCode: status, sizeMayExplain });
     }
+    if (error instanceof SyntaxError && error.message.startsWith('Unterminated')) {
+      return new TransportError('the answer was cut off', { endpoint, sizeMayExplain: true });
+    }
     const reason = networkReason(error, this.options.secrets);
     if (status >= 200 && !CUT.test(reason)) {
       return new MalformedAnswerError('the answer is not JSON', { endpoint, sizeMayExplain: true });

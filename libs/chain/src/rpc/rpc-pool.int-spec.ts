@@ -70,6 +70,12 @@ describe('RpcPool', () => {
     ['answers in broken JSON', { kind: 'wrong-json' }, 'RPC_MALFORMED_ANSWER', {}],
     ['answers a web page', { kind: 'html' }, 'RPC_MALFORMED_ANSWER', {}],
     ['answers nothing', { kind: 'empty-body' }, 'RPC_MALFORMED_ANSWER', {}],
+    [
+      'is cut',
+      { kind: 'status', status: 200, body: '[{"id":1,"re' },
+      'RPC_TRANSPORT',
+      { message: expect.stringMatching(/the answer was cut off$/) },
+    ],
     ['breaks off', { kind: 'truncated-body' }, 'RPC_TRANSPORT', { sizeMayExplain: true }],
     ['leaves out an answer', { kind: 'missing-answer' }, 'RPC_MALFORMED_ANSWER', {}],
     ['answers something else', { kind: 'wrong-ids' }, 'RPC_MALFORMED_ANSWER', {}],

@@ -26,7 +26,8 @@ export class ApiSettings extends SecretsSettings {
   readonly indexMaxLagSeconds!: number;
 
   @Setting({
-    description: 'A price older than this is left out of answers.',
+    description:
+      'A price older than this is left out of answers; of several sources, one with an older price does not count.',
     default: '7200',
   })
   @Min(1)

@@ -9,6 +9,7 @@ import { ledgerCommand } from './commands/ledger.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { partnerCommand } from './commands/partner.command.js';
 import { planSyncCommand } from './commands/plan-sync.command.js';
+import { priceCommand } from './commands/price.command.js';
 import { reconciliationCommand } from './commands/reconciliation.command.js';
 import { redemptionCommand } from './commands/redemption.command.js';
 import { secretsCommand } from './commands/secrets.command.js';
@@ -32,6 +33,7 @@ export function createProgram(context: CommandContext): Command {
   program.addCommand(partnerCommand(context));
   program.addCommand(redemptionCommand(context));
   program.addCommand(reconciliationCommand(context));
+  program.addCommand(priceCommand(context));
   program.addCommand(ledgerCommand(context));
   program.addCommand(auditCommand(context));
   program.addCommand(secretsCommand(context));

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Price, PriceStore } from '#libs/db';
+import { CallbackStore, IndexStore, PartnerStore, type Price, PriceStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { aWallet } from '#libs/testing';
 import { DoctorBench } from './testing/doctor-bench.support-spec.js';
@@ -143,5 +143,96 @@ describe('the stored price', () => {
     const old = await bench.finding('price', ON_CHAIN);
     expect(old).toMatchObject({ state: 'warning', mend: 'Mend `price source`.' });
     expect(old.found).toContain('older than PRICE_MAX_AGE_SECONDS (7200)');
+  });
+});
+
+describe('price source: several', () => {
+  const hosts: Server[] = [];
+  afterEach(() => {
+    for (const one of hosts.splice(0)) one.close();
+  });
+
+  async function sources(...prices: string[]): Promise<string> {
+    const urls: string[] = [];
+    for (const usd of prices) {
+      urls.push(`http:http://${await serve((_, response) => response.end(`{"usd":${usd}}`))}#/usd`);
+      if (server !== undefined) hosts.push(server);
+    }
+    return urls.join(',');
+  }
+  async function found(PRICE_SOURCE: string) {
+    const { out } = await bench.run({ PRICE_SOURCE }, '--json');
+    const { findings } = JSON.parse(out) as {
+      findings: { what: string; state: string; found: string }[];
+    };
+    return findings.filter(({ what }) => what.startsWith('price source'));
+  }
+
+  it('are each told of, the one that is wrong as well', async () => {
+    const seen = await found(await sources('0.15', '0.00015', '0.151'));
+    expect(seen.map(({ state }) => state)).toEqual(['ok', 'warning', 'ok', 'ok']);
+    expect(seen[1]?.found).toBe('0.00015 USD: not what the others say');
+    expect(seen[3]?.found).toMatch(/^0\.15 USD by http:.+, http:.+, http:.+, 0s old$/);
+  });
+
+  it('that do not agree are told with both figures', async () => {
+    const seen = await found(await sources('0.15', '0.2'));
+    expect(seen.map(({ state }) => state)).toEqual(['warning', 'warning', 'warning']);
+    expect(seen[2]?.found).toMatch(/not the same by its sources: 0\.15 by .+, 0\.2 by /);
+  });
+});
+
+describe('price limits', () => {
+  it('are missing, complete, or have a price wait for an operator', async () => {
+    const PRICE_SOURCE = 'fixed:0.1';
+    const none = await bench.finding('price limits', { PRICE_SOURCE });
+    expect(none).toMatchObject({ state: 'warning' });
+    expect(none.found).toContain('PRICE_MIN_USD and PRICE_MAX_USD not set');
+    const bounds = { PRICE_SOURCE, PRICE_MIN_USD: '0.05', PRICE_MAX_USD: '1' };
+    expect(await bench.finding('price limits', bounds)).toMatchObject({ state: 'ok' });
+    const database = await bench.test.open();
+    const fence = await new IndexStore(database).takeLead();
+    const price = { usd: '0.0001', observedAt: new Date(), source: 'fixed' };
+    const about = { reason: 'jump', beforeUsd: '0.1', maxChange: '0.2', isAnew: false };
+    await new PriceStore(database).hold(fence, { price, ...about });
+    const held = await bench.finding('price limits', bounds);
+    expect(held).toMatchObject({ state: 'warning', code: 0 });
+    expect(held.found).toMatch(
+      /^held: 0\.0001 USD, 0\.1 before: it differs .+nothing is redeemed$/,
+    );
+    await database.query({ text: 'DELETE FROM staking.price_hold' });
+  });
+});
+
+describe('partners', () => {
+  it('without a daily token budget are named', async () => {
+    const database = await bench.test.open();
+    const credential = (fill: number) => ({
+      keyHash: Buffer.alloc(32, fill),
+      keyPrefix: 'svck_test',
+      secretCiphertext: Buffer.alloc(64),
+    });
+    const set = async (name: string, fill: number, budget: object): Promise<string> => {
+      const terms = { name, rate: 1, burst: 1, credential: credential(fill) };
+      const { partnerId } = await new PartnerStore(database).create(terms);
+      await new CallbackStore(database).set(partnerId, {
+        url: 'https://game.example',
+        key: name,
+        secretCiphertext: Buffer.alloc(64),
+        usdPerPoint: { digits: 1n, scale: 2 },
+        confirms: true,
+        capabilities: [],
+        ...budget,
+      });
+      return partnerId;
+    };
+    await set('Bounded', 1, { dailyTokenBudget: { digits: 5n, scale: 0 } });
+    expect(await bench.finding('partners')).toMatchObject({ state: 'ok' });
+    const id = await set('Boundless', 2, {});
+    const found = await bench.finding('partners');
+    expect(found).toMatchObject({ state: 'warning' });
+    expect(found.found).toMatch(/redeemed with them: Boundless$/);
+    await new CallbackStore(database).pause(id, true);
+    expect(await bench.finding('partners')).toMatchObject({ state: 'ok' });
   });
 });

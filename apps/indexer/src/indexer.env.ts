@@ -16,8 +16,17 @@ import {
   type StakeView,
   type VerificationSetting,
 } from '#libs/chain';
-import { type Address } from '#libs/domain';
-import { parsePriceSource, type PriceSource } from '#libs/price';
+import { type Address, type Decimal } from '#libs/domain';
+import {
+  PRICE_MAX_AGE_SETTING,
+  PRICE_MAX_CHANGE_PER_HOUR_SETTING,
+  PRICE_MAX_CHANGE_SETTING,
+  PRICE_MAX_SETTING,
+  PRICE_MAX_SPREAD_SETTING,
+  PRICE_MIN_SETTING,
+  PRICE_SOURCE_SETTING,
+  type PriceSource,
+} from '#libs/price';
 
 function addresses(text: string): [Address, ...Address[]] {
   const [first, ...rest] = [...new Set(commaList(text).map(address))];
@@ -144,15 +153,27 @@ export class IndexerSettings extends ServiceSettings {
   })
   readonly auditSample!: number | 'all';
 
-  @Setting({
-    description:
-      'Where the token’s price comes from: none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>.',
-    default: 'none',
-    secret: true,
-    example: 'none',
-    parse: parsePriceSource,
-  })
-  readonly priceSource!: PriceSource;
+  @Setting(PRICE_SOURCE_SETTING)
+  readonly priceSource!: readonly PriceSource[];
+
+  @Setting(PRICE_MAX_AGE_SETTING)
+  @Min(1)
+  readonly priceMaxAgeSeconds!: number;
+
+  @Setting(PRICE_MIN_SETTING)
+  readonly priceMinUsd?: Decimal;
+
+  @Setting(PRICE_MAX_SETTING)
+  readonly priceMaxUsd?: Decimal;
+
+  @Setting(PRICE_MAX_CHANGE_SETTING)
+  readonly priceMaxChange!: Decimal;
+
+  @Setting(PRICE_MAX_CHANGE_PER_HOUR_SETTING)
+  readonly priceMaxChangePerHour!: Decimal;
+
+  @Setting(PRICE_MAX_SPREAD_SETTING)
+  readonly priceMaxSpread!: Decimal;
 
   @Setting({ description: 'The port of health and metrics.', default: '3001' })
   @Min(0)

@@ -37,7 +37,7 @@ export class IndexerModule implements OnApplicationShutdown {
       imports: [
         HealthModule,
         MetricsModule.register('indexer'),
-        PriceModule.register(settings.priceSource, { clock: systemClock, logger }),
+        PriceModule.register(settings, { clock: systemClock, logger }),
         AuditModule.register(settings, { clock: systemClock, logger }),
       ],
       providers: [

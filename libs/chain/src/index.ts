@@ -47,10 +47,10 @@ export {
   type ChainReaderOptions,
   type Heads,
   type HeadsOptions,
-  type PriceRound,
   type TokenFacts,
 } from './reader/chain-reader.js';
 export { FINAL_BLOCK_CODES } from './reader/final-blocks.js';
+export { type PriceRound } from './reader/price-feeds.js';
 export { type Finality, parseFinality } from './reader/finality.js';
 export { multicallOf } from './reader/multicall.js';
 export { parseStakeViews, type StakeView } from './reader/stake-view.js';

@@ -59,8 +59,19 @@ export {
   PartnerExistsError,
   PartnerStore,
 } from './partners/partner-store.js';
-export { type Price } from './prices/price.js';
-export { PriceStore } from './prices/price-store.js';
+export {
+  type Price,
+  type PriceHold,
+  type QuotedPrices,
+  type StandingPrice,
+} from './prices/price.js';
+export {
+  type PriceAcceptance,
+  PriceAcceptanceStore,
+  PriceMovedError,
+  PriceNotHeldError,
+} from './prices/price-acceptance-store.js';
+export { type HeldReading, PriceStore } from './prices/price-store.js';
 export { type SnapshotState } from './snapshots/snapshot-state.js';
 export { type SnapshotRead, SnapshotStore } from './snapshots/snapshot-store.js';
 export { isDaysText, type WalletDay, walletDaysFrom } from './snapshots/wallet-days.js';

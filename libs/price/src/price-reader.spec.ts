@@ -1,30 +1,40 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type PriceReading, priceReader } from './price-reader.js';
-import { parsePriceSource } from './price-source.js';
+import { parseDecimal } from '#libs/domain';
+import { type PriceReading } from './combine-prices.js';
+import { type PriceReaderParts, priceReader, type SourceReading } from './price-reader.js';
+import { parsePriceSources } from './price-source.js';
 
 const NOW_MS = 1_700_000_000_000;
 const clock = { nowMs: () => NOW_MS };
-let server: Server | undefined;
+const servers: Server[] = [];
 
 afterEach(() => {
-  server?.closeAllConnections();
-  server?.close();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 async function serve(listener: RequestListener): Promise<string> {
-  server = createServer(listener);
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const ROUND = { roundId: 9n, answeredInRound: 9n, answer: 0n, decimals: 8, updatedAtSeconds: 0 };
+
 function read(
   source: string,
-  round = { answer: 0n, decimals: 8, updatedAtSeconds: 0 },
+  round: Partial<typeof ROUND> = {},
+  onSource: PriceReaderParts['onSource'] = () => undefined,
 ): Promise<PriceReading> {
-  const chain = { latestRound: () => Promise.resolve(round) };
-  const reader = priceReader(parsePriceSource(source), { chain, clock });
+  const chain = { latestRound: () => Promise.resolve({ ...ROUND, ...round }) };
+  const limits = { spread: parseDecimal('0.05'), maxAgeSeconds: 7200 };
+  const sources = parsePriceSources(source);
+  const reader = priceReader(sources, { chain, clock, onSource, ...limits });
   if (reader === undefined) throw new Error('no reader');
   return reader();
 }
@@ -51,6 +61,10 @@ describe('a chainlink feed', () => {
     [
       { answer: 5n, decimals: 8, updatedAtSeconds: NOW_MS / 1000 + 301 },
       'The price is dated in the future',
+    ],
+    [
+      { answer: 5n, decimals: 8, updatedAtSeconds: 1, answeredInRound: 8n },
+      'The price was carried over from an earlier round',
     ],
   ])('is refused where it is %j', async (round, message) => {
     await expect(read(FEED, round)).rejects.toMatchObject({ code: 'PRICE_REFUSED', message });
@@ -98,8 +112,154 @@ describe('an http source', () => {
         code: 'PRICE_UNAVAILABLE',
         message: `The source of the price ${reason}`,
       });
-      server?.close();
+      servers.pop()?.close();
     }
+  });
+});
+
+describe('the time of an http source', () => {
+  const at = (time: string) => (_: unknown, response: { end(text: string): void }) => {
+    response.end(`{"usd":0.15,"at":${time}}`);
+  };
+
+  it.each([
+    ['1699999000', NOW_MS - 1_000_000],
+    ['"1699999000"', NOW_MS - 1_000_000],
+    ['1699999000.5', NOW_MS - 999_500],
+    ['1699999000123', NOW_MS - 999_877],
+    ['"2023-11-14T21:56:40Z"', NOW_MS - 1_000_000],
+    ['"2023-11-14T22:56:40.5+01:00"', NOW_MS - 999_500],
+  ])('is read from %s', async (time, observedAtMs) => {
+    const host = await serve(at(time));
+    const reading = await read(`http:http://${host}#/usd#/at`);
+    expect(reading).toEqual({ usd: '0.15', observedAt: new Date(observedAtMs) });
+  });
+
+  it.each(['null', '""', '0', '-5', '"yesterday"', '"2023-11-14T21:56:40"', '{}', '1e400', 'true'])(
+    'is refused where it is %s',
+    async (time) => {
+      const host = await serve(at(time));
+      await expect(read(`http:http://${host}#/usd#/at`)).rejects.toMatchObject({
+        code: 'PRICE_REFUSED',
+        message: 'The price has no time at the second JSON pointer',
+      });
+    },
+  );
+
+  it('is refused where it is ahead of the clock by more than five minutes', async () => {
+    const host = await serve(at(String(NOW_MS / 1000 + 301)));
+    await expect(read(`http:http://${host}#/usd#/at`)).rejects.toMatchObject({
+      message: 'The price is dated in the future',
+    });
+  });
+});
+
+describe('a price that is none', () => {
+  it.each([
+    ['0', 'is zero'],
+    ['0.0', 'is zero'],
+    ['0e9', 'is zero'],
+    ['-0.15', 'is negative'],
+    ['-1e-7', 'is negative'],
+    ['1e300', 'is not a decimal number'],
+    ['1e16', 'is absurdly high'],
+    ['1e-40', 'is absurdly precise'],
+    ['"NaN"', 'is not a decimal number'],
+    ['"Infinity"', 'is not a decimal number'],
+    ['"0.15 USD"', 'is not a decimal number'],
+    ['"0,15"', 'is not a decimal number'],
+    ['""', 'is not a decimal number'],
+  ])('is refused: %s', async (text, reason) => {
+    const host = await serve((_, response) => response.end(`{"usd":${text}}`));
+    await expect(read(`http:http://${host}#/usd`)).rejects.toMatchObject({
+      code: 'PRICE_REFUSED',
+      message: `The price ${reason}`,
+    });
+  });
+});
+
+describe('several sources', () => {
+  const found: SourceReading[] = [];
+  const results = (): string[] => found.map(({ result }) => result);
+  afterEach(() => {
+    found.length = 0;
+  });
+
+  /** What each answers, as a document with a time where it has two parts; undefined: it is dead. */
+  async function readAll(...bodies: (string | undefined)[]): Promise<PriceReading> {
+    const sources: string[] = [];
+    for (const body of bodies) {
+      const host = await serve((_, response) => {
+        if (body === undefined) response.destroy();
+        else response.end(body);
+      });
+      sources.push(`http:http://${host}#/usd${body?.includes('at') === true ? '#/at' : ''}`);
+    }
+    return read(sources.join(','), {}, (reading) => found.push(reading));
+  }
+  const usd = (price: string): string => `{"usd":${price}}`;
+  const NOW = new Date(NOW_MS);
+
+  it.each<[string, string | undefined, string]>([
+    ['wrong by a thousand', usd('0.00015'), 'apart'],
+    ['wrong the other way', usd('150'), 'apart'],
+    ['zero', usd('0'), 'refused'],
+    ['negative', usd('-0.15'), 'refused'],
+    ['not a number', usd('"NaN"'), 'refused'],
+    ['no JSON', '<html>', 'failed'],
+    ['dead', undefined, 'failed'],
+    ['stopped', `{"usd":0.4,"at":${NOW_MS / 1000 - 7201}}`, 'stale'],
+    ['from the future', `{"usd":0.4,"at":${NOW_MS / 1000 + 400}}`, 'refused'],
+  ])('of which one of three is %s: nothing changes', async (_, body, result) => {
+    for (const place of [0, 1, 2]) {
+      const bodies: (string | undefined)[] = [usd('0.15'), usd('0.15')];
+      bodies.splice(place, 0, body);
+      expect(await readAll(...bodies)).toEqual({ usd: '0.15', observedAt: NOW });
+      const expected = ['used', 'used'];
+      expected.splice(place, 0, result);
+      expect(results()).toEqual(expected);
+      found.splice(0);
+    }
+  });
+
+  it('have the median, of an even number the middle of the two in the middle', async () => {
+    expect(await readAll(usd('0.151'), usd('0.149'), usd('0.15'))).toMatchObject({ usd: '0.15' });
+    expect(await readAll(usd('0.151'), usd('0.15'))).toMatchObject({ usd: '0.1505' });
+    const four = await readAll(usd('9'), usd('0.15'), usd('0.152'), usd('0.149'));
+    expect(four).toMatchObject({ usd: '0.151' });
+  });
+
+  it('have the newest time of those that agree', async () => {
+    const at = (seconds: number): string => `{"usd":0.15,"at":${NOW_MS / 1000 - seconds}}`;
+    expect(await readAll(at(1200), at(60), at(600))).toEqual({
+      usd: '0.15',
+      observedAt: new Date(NOW_MS - 60_000),
+    });
+    const apart = `{"usd":0.4,"at":${NOW_MS / 1000}}`;
+    expect(await readAll(at(1200), apart, at(600))).toMatchObject({
+      observedAt: new Date(NOW_MS - 600_000),
+    });
+  });
+
+  it('of which two differ are refused, with both figures', async () => {
+    await expect(readAll(usd('0.15'), usd('0.16'))).rejects.toMatchObject({
+      code: 'PRICE_REFUSED',
+      message: expect.stringMatching(/not the same by its sources: 0\.15 by .+, 0\.16 by http/),
+    });
+    expect(results()).toEqual(['apart', 'apart']);
+    await expect(readAll(usd('0.15'), usd('0.2'), usd('0.3'))).rejects.toMatchObject({
+      code: 'PRICE_REFUSED',
+    });
+  });
+
+  it('of which fewer than two tell a price have none', async () => {
+    await expect(readAll(usd('0.15'), undefined)).rejects.toMatchObject({
+      code: 'PRICE_UNAVAILABLE',
+      retryable: true,
+    });
+    await expect(readAll(undefined, usd('0.15'), '<html>')).rejects.toMatchObject({
+      code: 'PRICE_UNAVAILABLE',
+    });
   });
 });
 
@@ -107,6 +267,7 @@ describe('other sources', () => {
   it('a fixed price is observed now; none has no reader', async () => {
     expect(await read('fixed:0.5')).toEqual({ usd: '0.5', observedAt: new Date(NOW_MS) });
     const chain = { latestRound: () => Promise.reject(new Error('not asked')) };
-    expect(priceReader({ kind: 'none' }, { chain, clock })).toBeUndefined();
+    const limits = { spread: parseDecimal('0.05'), maxAgeSeconds: 7200 };
+    expect(priceReader([], { chain, clock, ...limits })).toBeUndefined();
   });
 });

@@ -1,74 +1,142 @@
 import { type ChainReader } from '#libs/chain';
-import { PermanentError, RetryableError } from '#libs/domain';
+import { type Decimal, LowmarkError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { readLimited } from './read-limited.js';
+import {
+  agreesWith,
+  combinePrices,
+  type NamedReading,
+  type PriceReading,
+} from './combine-prices.js';
+import { getDocument } from './http-source.js';
 import { decimalText, valueAt } from './json-number.js';
-import { type PlainPrice, plainPrice, type PriceSource, scaledPrice } from './price-source.js';
+import { type PlainPrice, plainPrice, scaledPrice } from './plain-price.js';
+import { nameOfSource, type PriceSource } from './price-source.js';
+import { PriceRefusedError, PriceUnavailableError } from './price.errors.js';
+import { sourceTimeMs } from './source-time.js';
 
-/** One look at a source. */
-export interface PriceReading {
-  /** A plain decimal above 0. */
-  readonly usd: string;
-  /** When the source found it: a feed's own time, else the time of the reading. */
-  readonly observedAt: Date;
-}
+/** Clocks of source and machine may differ by this much. */
+const MAX_AHEAD_MS = 300_000;
 
 export type PriceReader = () => Promise<PriceReading>;
 
-/** The source answered with something that is no price; it is not stored. */
-export class PriceRefusedError extends PermanentError {
-  constructor(reason: string) {
-    super('PRICE_REFUSED', `The price ${reason}`);
-  }
+/** What became of one source in one reading. */
+export interface SourceReading {
+  readonly name: string;
+  /** `apart`: too far from the combined price; `stale`: too old to count. */
+  readonly result: 'used' | 'apart' | 'stale' | 'refused' | 'failed';
+  readonly usd?: string;
+  readonly error?: LowmarkError;
 }
-
-/** The source did not answer as it should; it may do so the next time. */
-export class PriceUnavailableError extends RetryableError {
-  constructor(reason: string, cause?: unknown) {
-    super('PRICE_UNAVAILABLE', `The source of the price ${reason}`, { cause });
-  }
-}
-
-const HTTP_TIMEOUT_MS = 10_000;
-const MAX_BODY_BYTES = 1_048_576;
-/** Clocks of chain and machine may differ by this much. */
-const MAX_AHEAD_MS = 300_000;
 
 export interface PriceReaderParts {
   readonly chain: Pick<ChainReader, 'latestRound'>;
   readonly clock: Clock;
+  /** How far sources may differ: 0.05 is a twentieth. */
+  readonly spread: Decimal;
+  /** Of several sources, one whose price is older does not count. */
+  readonly maxAgeSeconds: number;
+  /** Told of each source after each reading of several. */
+  readonly onSource?: (reading: SourceReading) => void;
 }
 
-/** How to read a source; undefined for `none`. */
-export function priceReader(source: PriceSource, parts: PriceReaderParts): PriceReader | undefined {
-  const { chain, clock } = parts;
-  const now = (): Date => new Date(clock.nowMs());
-  switch (source.kind) {
-    case 'none':
-      return undefined;
-    case 'fixed':
-      return () => Promise.resolve({ usd: source.usd, observedAt: now() });
-    case 'chainlink':
-      return async () => {
-        const round = await chain.latestRound(source.feed);
-        const observedAtMs = round.updatedAtSeconds * 1000;
-        if (observedAtMs <= 0)
-          throw new PriceRefusedError('belongs to a round that is not complete');
-        if (observedAtMs > clock.nowMs() + MAX_AHEAD_MS) {
-          throw new PriceRefusedError('is dated in the future');
-        }
-        return {
-          usd: accepted(scaledPrice(round.answer, round.decimals)),
-          observedAt: new Date(observedAtMs),
-        };
-      };
-    case 'http':
-      return async () => {
-        const text = decimalText(valueOf(await get(source.url), source.pointer));
-        if (text === undefined) throw new PriceRefusedError('is not a number at that JSON pointer');
-        return { usd: accepted(plainPrice(text)), observedAt: now() };
-      };
+/** How to read PRICE_SOURCE; undefined for `none`. The reader throws PriceRefusedError, PriceUnavailableError or what the chain throws. */
+export function priceReader(
+  sources: readonly PriceSource[],
+  parts: PriceReaderParts,
+): PriceReader | undefined {
+  const [only, ...others] = sources;
+  if (only === undefined) return undefined;
+  if (others.length === 0) return () => readSource(only, parts);
+  return async () => {
+    const looks = await Promise.all(sources.map((source) => lookAt(source, parts)));
+    const usable = looks.flatMap(({ reading }) => reading ?? []);
+    try {
+      if (usable.length < 2) {
+        throw new PriceUnavailableError(
+          `is ${usable.length} of ${sources.length}: two have to tell a price that is not too old`,
+        );
+      }
+      const combined = combinePrices(usable, parts.spread);
+      for (const look of looks) parts.onSource?.(judged(look, combined.usd, parts.spread));
+      return combined;
+    } catch (error) {
+      for (const look of looks) parts.onSource?.(look.found ?? { ...look, result: 'apart' });
+      throw error;
+    }
+  };
+}
+
+interface Look {
+  readonly name: string;
+  readonly usd?: string;
+  /** Absent where it does not count. */
+  readonly reading?: NamedReading;
+  /** Why it does not count. */
+  readonly found?: SourceReading;
+}
+
+async function lookAt(source: PriceSource, parts: PriceReaderParts): Promise<Look> {
+  const name = nameOfSource(source);
+  try {
+    const reading = { ...(await readSource(source, parts)), name };
+    const { usd } = reading;
+    const ageMs = parts.clock.nowMs() - reading.observedAt.getTime();
+    if (ageMs > parts.maxAgeSeconds * 1000) {
+      return { name, found: { name, usd, result: 'stale' } };
+    }
+    return { name, usd, reading };
+  } catch (error) {
+    if (!(error instanceof LowmarkError)) throw error;
+    return { name, found: { name, error, result: error.retryable ? 'failed' : 'refused' } };
   }
+}
+
+function judged({ name, reading, found }: Look, combined: string, spread: Decimal): SourceReading {
+  if (found !== undefined || reading === undefined) return found ?? { name, result: 'failed' };
+  const { usd } = reading;
+  return { name, usd, result: agreesWith(usd, combined, spread) ? 'used' : 'apart' };
+}
+
+/** One look at one source. @throws PriceRefusedError, PriceUnavailableError, what the chain throws */
+async function readSource(
+  source: PriceSource,
+  { chain, clock }: Pick<PriceReaderParts, 'chain' | 'clock'>,
+): Promise<PriceReading> {
+  switch (source.kind) {
+    case 'fixed':
+      return { usd: source.usd, observedAt: new Date(clock.nowMs()) };
+    case 'chainlink': {
+      const { answer, decimals, ...round } = await chain.latestRound(source.feed);
+      const observedAtMs = round.updatedAtSeconds * 1000;
+      if (observedAtMs <= 0) throw new PriceRefusedError('belongs to a round that is not complete');
+      if (round.answeredInRound < round.roundId) {
+        throw new PriceRefusedError('was carried over from an earlier round');
+      }
+      return {
+        usd: accepted(scaledPrice(answer, decimals)),
+        observedAt: notAhead(observedAtMs, clock),
+      };
+    }
+    case 'http': {
+      const document = await getDocument(source.url);
+      const text = decimalText(valueOf(document, source.pointer));
+      if (text === undefined) throw new PriceRefusedError('is not a number at that JSON pointer');
+      const usd = accepted(plainPrice(text));
+      if (source.timePointer === undefined) return { usd, observedAt: new Date(clock.nowMs()) };
+      const observedAtMs = sourceTimeMs(valueOf(document, source.timePointer));
+      if (observedAtMs === undefined) {
+        throw new PriceRefusedError('has no time at the second JSON pointer');
+      }
+      return { usd, observedAt: notAhead(observedAtMs, clock) };
+    }
+  }
+}
+
+function notAhead(observedAtMs: number, clock: Clock): Date {
+  if (observedAtMs > clock.nowMs() + MAX_AHEAD_MS) {
+    throw new PriceRefusedError('is dated in the future');
+  }
+  return new Date(observedAtMs);
 }
 
 function accepted(price: PlainPrice): string {
@@ -81,27 +149,5 @@ function valueOf(document: string, pointer: string): unknown {
     return valueAt(document, pointer);
   } catch (cause) {
     throw new PriceUnavailableError('did not send JSON', cause);
-  }
-}
-
-async function get(url: string): Promise<string> {
-  const { username, password, href } = new URL(url);
-  const bare = new URL(href);
-  [bare.username, bare.password] = ['', ''];
-  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-  try {
-    const response = await fetch(bare, {
-      headers: {
-        accept: 'application/json',
-        ...(username === '' ? {} : { authorization: `Basic ${basic.toString('base64')}` }),
-      },
-      // One deadline for everything, the body included.
-      signal: AbortSignal.timeout(HTTP_TIMEOUT_MS),
-    });
-    if (!response.ok) throw new PriceUnavailableError(`answered with status ${response.status}`);
-    return await readLimited(response, MAX_BODY_BYTES);
-  } catch (cause) {
-    if (cause instanceof PriceUnavailableError) throw cause;
-    throw new PriceUnavailableError('did not answer', cause);
   }
 }

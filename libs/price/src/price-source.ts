@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Address, parseAddress } from '#libs/domain';
+import { plainPrice } from './plain-price.js';
 
-/** PRICE_SOURCE, understood. */
+/** One source of PRICE_SOURCE, understood. */
 export type PriceSource =
-  | { readonly kind: 'none' }
   | { readonly kind: 'fixed'; readonly usd: string }
   | { readonly kind: 'chainlink'; readonly feed: Address }
   | {
@@ -11,18 +11,32 @@ export type PriceSource =
       readonly url: string;
       /** RFC 6901, for example `/ethereum/usd`; empty for the whole document. */
       readonly pointer: string;
+      /** Where the document says when the price was found; absent: the time of the reading counts. */
+      readonly timePointer?: string;
     };
 
 const EXPECTED =
-  'must be none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>';
+  'must be none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>, or several separated by commas';
 const POINTER = /^(\/([^~]|~[01])*)*$/;
+const MOST = 9;
+/** A comma in a URL stays what it is: one between sources has a whole beginning of a source behind it. */
+const BETWEEN = /,\s*(?=(?:none$|none,|fixed:|chainlink:|http:https?:\/\/))/;
 
 /**
- * Reads PRICE_SOURCE. For `@Setting({ parse: parsePriceSource })`.
+ * Reads PRICE_SOURCE: none for `none`, else one or several. For `@Setting({ parse: parsePriceSources })`.
  * @throws Error that says what is expected, without the text
  */
-export function parsePriceSource(text: string): PriceSource {
-  if (text === 'none') return { kind: 'none' };
+export function parsePriceSources(text: string): readonly PriceSource[] {
+  if (text === 'none') return [];
+  const sources = text.split(BETWEEN).map(parsePriceSource);
+  if (new Set(sources.map(nameOfSource)).size < sources.length) {
+    throw new Error('must not name a source twice');
+  }
+  if (sources.length > MOST) throw new Error(`must name ${MOST} sources at most`);
+  return sources;
+}
+
+function parsePriceSource(text: string): PriceSource {
   const colon = text.indexOf(':');
   const [kind, rest] = [text.slice(0, colon), text.slice(colon + 1)];
   switch (kind) {
@@ -43,20 +57,33 @@ export function parsePriceSource(text: string): PriceSource {
   }
 }
 
+/** `<url>#<pointer>`, and behind another # the pointer of its time. */
 function httpSource(text: string): PriceSource {
-  const hash = text.indexOf('#');
-  const url = hash < 0 ? text : text.slice(0, hash);
+  const [url = '', pointer, timePointer, ...more] = text.split('#');
   const protocol = URL.canParse(url) ? new URL(url).protocol : undefined;
   if (protocol !== 'http:' && protocol !== 'https:') {
     throw new Error(
       'must have a whole URL after http:, such as http:https://prices.example/v1#/usd',
     );
   }
-  const pointer = hash < 0 ? '' : decodeURIComponent(text.slice(hash + 1));
-  if (!POINTER.test(pointer)) {
-    throw new Error('must have a JSON pointer after the #, such as /data/0/usd');
-  }
-  return { kind: 'http', url, pointer };
+  if (more.length > 0) throw new Error('must have two JSON pointers at most: price and time');
+  return {
+    kind: 'http',
+    url,
+    pointer: pointerOf(pointer ?? '', 'must have a JSON pointer after the #, such as /data/0/usd'),
+    ...(timePointer !== undefined && {
+      timePointer: pointerOf(
+        timePointer,
+        'must have the JSON pointer of the time after the second #, such as /data/0/updated_at',
+      ),
+    }),
+  };
+}
+
+function pointerOf(text: string, expected: string): string {
+  const pointer = decodeURIComponent(text);
+  if (!POINTER.test(pointer)) throw new Error(expected);
+  return pointer;
 }
 
 /**
@@ -65,7 +92,6 @@ function httpSource(text: string): PriceSource {
  */
 export function nameOfSource(source: PriceSource): string {
   switch (source.kind) {
-    case 'none':
     case 'fixed':
       return source.kind;
     case 'chainlink':
@@ -77,38 +103,7 @@ export function nameOfSource(source: PriceSource): string {
   }
 }
 
-export type PlainPrice =
-  { readonly price: string; readonly refused?: undefined } | { readonly refused: string };
-
-const NUMBER = /^\+?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
-const MAX_DECIMALS = 36;
-const MAX_WHOLE_DIGITS = 15;
-
-/**
- * A price as a plain decimal above zero, exactly as the source gave it; or why it is refused: zero, negative, no number, or
- * of a size or precision that no token's price has (over 15 digits before or 36 behind the point).
- */
-export function plainPrice(text: string): PlainPrice {
-  if (/^-\d/.test(text)) return { refused: 'is negative' };
-  const match = text.length <= 100 ? NUMBER.exec(text) : null;
-  if (match === null) return { refused: 'is not a decimal number' };
-  const [, whole = '', fraction = '', exponent = '0'] = match;
-  return shifted(whole + fraction, fraction.length - Number(exponent));
-}
-
-/** The price digits / 10^scale; see plainPrice. */
-export function scaledPrice(digits: bigint, scale: number): PlainPrice {
-  if (digits < 0n) return { refused: 'is negative' };
-  return shifted(digits.toString(), scale);
-}
-
-function shifted(digits: string, scale: number): PlainPrice {
-  const all = scale < 0 ? digits + '0'.repeat(-scale) : digits.padStart(scale + 1, '0');
-  const point = all.length - Math.max(scale, 0);
-  const whole = all.slice(0, point).replace(/^0+(?=\d)/, '');
-  const fraction = all.slice(point).replace(/0+$/, '');
-  if (/^0*$/.test(whole + fraction)) return { refused: 'is zero' };
-  if (whole.length > MAX_WHOLE_DIGITS) return { refused: 'is absurdly high' };
-  if (fraction.length > MAX_DECIMALS) return { refused: 'is absurdly precise' };
-  return { price: fraction === '' ? whole : `${whole}.${fraction}` };
+/** All of PRICE_SOURCE in one text. */
+export function nameOfSources(sources: readonly PriceSource[]): string {
+  return sources.map(nameOfSource).join(', ') || 'none';
 }

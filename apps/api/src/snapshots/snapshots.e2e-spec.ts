@@ -232,6 +232,21 @@ describe('prices', () => {
     });
     expectSignedAs(fresh, partner.sharedSecret);
   });
+
+  it('are left out while one is held', async () => {
+    const query = `?walletAddress=${ALICE}`;
+    await addPrice(api, '0.0001', '2026-11-21T12:00:00Z');
+    expect((await ask(query)).body).toHaveProperty('valueInUSD');
+    const database = await api.database.open();
+    await database.query({
+      text: `INSERT INTO staking.price_hold (reason, max_change, usd, observed_at, source) VALUES ('jump', 0.2, 9, now(), 'fixed')`,
+    });
+    const held = await ask(query).expect(200);
+    expect(held.body).not.toHaveProperty('valueInUSD');
+    expect(held.body).not.toHaveProperty('exchangeRateToUSD');
+    await database.query({ text: 'DELETE FROM staking.price_hold' });
+    expect((await ask(query)).body).toHaveProperty('valueInUSD');
+  });
 });
 
 describe('one round trip', () => {

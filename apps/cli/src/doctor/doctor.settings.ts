@@ -14,14 +14,21 @@ import {
   TOKEN_CONTRACT_SETTING,
   url,
 } from '#libs/config';
-import { type Address } from '#libs/domain';
+import { type Address, type Decimal } from '#libs/domain';
 import {
   parseStakeViews,
   parseVerification,
   type StakeView,
   type VerificationSetting,
 } from '#libs/chain';
-import { parsePriceSource, type PriceSource } from '#libs/price';
+import {
+  parsePriceSources,
+  PRICE_MAX_AGE_SETTING,
+  PRICE_MAX_SETTING,
+  PRICE_MAX_SPREAD_SETTING,
+  PRICE_MIN_SETTING,
+  type PriceSource,
+} from '#libs/price';
 import { addresses } from '../plan/plan.settings.js';
 
 /** The variables that a check may need. */
@@ -135,13 +142,26 @@ export class DoctorSettings {
     description: 'Where the price comes from.',
     secret: true,
     optional: true,
-    parse: parsePriceSource,
+    parse: parsePriceSources,
   })
-  readonly priceSource?: PriceSource;
+  readonly priceSource?: readonly PriceSource[];
 
-  @Setting({ description: 'How old a price may be.', default: '7200' })
+  @Setting(PRICE_MAX_AGE_SETTING)
   @Min(1)
   readonly priceMaxAgeSeconds!: number;
+
+  @Setting({ description: 'How old a price may be to redeem at.', default: '600' })
+  @Min(1)
+  readonly redemptionPriceMaxAgeSeconds!: number;
+
+  @Setting(PRICE_MIN_SETTING)
+  readonly priceMinUsd?: Decimal;
+
+  @Setting(PRICE_MAX_SETTING)
+  readonly priceMaxUsd?: Decimal;
+
+  @Setting(PRICE_MAX_SPREAD_SETTING)
+  readonly priceMaxSpread!: Decimal;
 
   @Setting({ description: 'The vault.', optional: true, parse: address })
   readonly vaultContract?: Address;

@@ -1,16 +1,26 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Global, Module } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
-import { Database, IndexStore, PriceStore } from '#libs/db';
+import { Database, IndexStore, PriceAcceptanceStore, PriceStore } from '#libs/db';
+import { parseDecimal } from '#libs/domain';
 import { createLogger, MetricsModule, Registry } from '#libs/platform';
-import { parsePriceSource } from '#libs/price';
+import { parsePriceSources } from '#libs/price';
 import { anInitialIndex, createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
 import { IndexStatus } from '../follow/index-status.js';
 import { CHAIN, INDEXER } from '../indexer.tokens.js';
-import { PriceModule } from './price.module.js';
+import { PriceModule, type PriceSettings } from './price.module.js';
 
 const NOW_MS = 1_700_000_000_000;
 const FEED = `0x${'11'.repeat(20)}`;
+/** As wide as the tests of the rest need it. */
+const WIDE: Omit<PriceSettings, 'priceSource'> = {
+  priceMinUsd: parseDecimal('1e-9'),
+  priceMaxUsd: parseDecimal('1000'),
+  priceMaxChange: parseDecimal('1e9'),
+  priceMaxChangePerHour: parseDecimal('1e9'),
+  priceMaxSpread: parseDecimal('0.05'),
+  priceMaxAgeSeconds: 7200,
+};
 let test: TestDatabase;
 let database: Database;
 let index: IndexStore;
@@ -32,6 +42,10 @@ beforeEach(() => {
 afterEach(() => app?.close());
 afterAll(() => test.drop());
 
+type Limits = { readonly [K in keyof PriceSettings]?: PriceSettings[K] | undefined } & {
+  readonly isQuick?: boolean;
+};
+
 async function lead(): Promise<AbortController> {
   const ending = new AbortController();
   status.leads({ fence: await index.takeLead(), signal: ending.signal });
@@ -41,11 +55,13 @@ async function lead(): Promise<AbortController> {
 async function start(
   source: string,
   answer: () => { answer: bigint; secondsAgo: number } = () => ({ answer: 0n, secondsAgo: 60 }),
+  { isQuick = false, ...limits }: Limits = {},
 ): Promise<{ metrics: () => Promise<string> }> {
   const latestRound = async () => {
     await beforeAnswer();
     const { answer: price, secondsAgo } = answer();
-    return { answer: price, decimals: 8, updatedAtSeconds: NOW_MS / 1000 - secondsAgo };
+    const updatedAtSeconds = NOW_MS / 1000 - secondsAgo;
+    return { roundId: 9n, answeredInRound: 9n, answer: price, decimals: 8, updatedAtSeconds };
   };
   const providers = [
     { provide: Database, useValue: database },
@@ -59,10 +75,14 @@ async function start(
     imports: [
       Surroundings,
       MetricsModule.register('test'),
-      PriceModule.register(parsePriceSource(source), {
-        clock: new FakeClock(NOW_MS),
-        logger: createLogger({ app: 'test', level: 'silent' }),
-      }),
+      PriceModule.register(
+        { ...WIDE, ...limits, priceSource: parsePriceSources(source) } as PriceSettings,
+        {
+          clock: new FakeClock(NOW_MS),
+          logger: createLogger({ app: 'test', level: 'silent' }),
+          ...(isQuick && { intervalMs: 20 }),
+        },
+      ),
     ],
   }).compile();
   await app.init();
@@ -82,7 +102,7 @@ describe('PriceService', () => {
   it('does nothing without a source', async () => {
     await lead();
     const { metrics } = await start('none');
-    for (const result of ['stored', 'older', 'refused', 'failed']) {
+    for (const result of ['stored', 'older', 'held', 'refused', 'failed']) {
       expect(await metrics()).toContain(
         `lowmark_price_readings_total{result="${result}",app="test"} 0`,
       );
@@ -143,5 +163,125 @@ describe('PriceService', () => {
     await settled(metrics, 'stored');
     expect(answered).toBe(2);
     expect((await new PriceStore(database).newest())?.usd).toBe('0.00000003');
+  });
+});
+
+describe('a price beyond the limits', () => {
+  const STRICT = {
+    isQuick: true,
+    priceMinUsd: parseDecimal('0.05'),
+    priceMaxUsd: parseDecimal('5'),
+    priceMaxChange: parseDecimal('0.2'),
+    priceMaxChangePerHour: parseDecimal('0.4'),
+  };
+  const usd = (price: number): bigint => BigInt(Math.round(price * 1e8));
+  let price: number;
+  let prices: PriceStore;
+  const begin = () =>
+    start(`chainlink:${FEED}`, () => ({ answer: usd(price), secondsAgo: 1 }), STRICT);
+  const accept = (figure: string) =>
+    new PriceAcceptanceStore(database).accept(figure, {
+      actor: 'operator:test',
+      note: { command: 'price accept', outcome: 'accepted' },
+    });
+  /** Waits until a reading has this result, and no reading from before it can. */
+  async function next(metrics: () => Promise<string>, result: string): Promise<string> {
+    const count = async (): Promise<number> => {
+      const found = new RegExp(`readings_total{result="${result}",app="test"} (\\d+)`);
+      return Number(found.exec(await metrics())?.[1] ?? 0);
+    };
+    const before = await count();
+    while ((await count()) < before + 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    return metrics();
+  }
+
+  beforeEach(async () => {
+    prices = new PriceStore(database);
+    await database.query({ text: 'TRUNCATE staking.price, staking.price_hold' });
+    await database.query({ text: 'TRUNCATE staking.price_acceptance' });
+    price = 0.15;
+    await lead();
+  });
+
+  it.each([
+    ['a thousandth of it', 0.00015, 'below-minimum'],
+    ['a thousandfold', 150, 'above-maximum'],
+    ['a jump', 0.2, 'jump'],
+  ])('is held and not used: %s', async (_, wrong, reason) => {
+    const { metrics } = await begin();
+    await next(metrics, 'stored');
+    price = wrong;
+    expect(await next(metrics, 'held')).toContain('lowmark_price_held{app="test"} 1');
+    expect((await prices.newest())?.usd).toBe('0.15');
+    const quoted = await prices.quoted();
+    expect(quoted).toMatchObject({ isHeld: true, price: { usd: '0.15' } });
+    const { hold } = await prices.standing();
+    expect(hold).toMatchObject({ reason, beforeUsd: '0.15', isAccepted: false });
+    expect(Number(hold?.price.usd)).toBe(wrong);
+  });
+
+  it('stays held when the source comes back, until that figure is accepted', async () => {
+    const { metrics } = await begin();
+    await next(metrics, 'stored');
+    price = 0.00015;
+    await next(metrics, 'held');
+    price = 0.15;
+    await next(metrics, 'held');
+    const { hold } = await prices.standing();
+    expect(hold).toMatchObject({ reason: 'below-minimum', price: { usd: '0.15' } });
+    await expect(accept('0.00015')).rejects.toMatchObject({ code: 'PRICE_MOVED' });
+    await accept('0.15');
+    expect(await next(metrics, 'stored')).toContain('lowmark_price_held{app="test"} 0');
+    expect(await prices.quoted()).toMatchObject({ isHeld: false, price: { usd: '0.15' } });
+    await expect(accept('0.15')).rejects.toMatchObject({ code: 'PRICE_NOT_HELD' });
+  });
+
+  it('is accepted by its figure: another one is held anew, and needs another acceptance', async () => {
+    const { metrics } = await begin();
+    await next(metrics, 'stored');
+    price = 0.02;
+    await next(metrics, 'held');
+    const first = (await prices.standing()).hold?.since;
+    // As where it changes between the reading that the operator saw and the one after.
+    await app?.close();
+    await accept('0.02');
+    price = 0.002;
+    await lead();
+    const again = await begin();
+    await next(again.metrics, 'held');
+    const { hold } = await prices.standing();
+    expect(hold).toMatchObject({ reason: 'below-minimum', beforeUsd: '0.02', isAccepted: false });
+    expect(hold?.since.getTime()).toBeGreaterThan(first?.getTime() ?? 0);
+    expect((await prices.newest())?.usd).toBe('0.15');
+    price = 0.02;
+    await next(again.metrics, 'held');
+    await accept('0.02');
+    await next(again.metrics, 'stored');
+    price = 0.021;
+    await next(again.metrics, 'stored');
+    expect((await prices.newest())?.usd).toBe('0.021');
+  });
+
+  it('is found also where it drifts there in small steps', async () => {
+    const { metrics } = await begin();
+    await next(metrics, 'stored');
+    for (const step of [0.13, 0.115, 0.1]) {
+      price = step;
+      await next(metrics, 'stored');
+    }
+    price = 0.088;
+    await next(metrics, 'held');
+    expect((await prices.standing()).hold).toMatchObject({ reason: 'drift', beforeUsd: '0.1' });
+  });
+
+  it('is every first price where there are no bounds', async () => {
+    const { isQuick, priceMaxChange } = STRICT;
+    const without = { isQuick, priceMaxChange, priceMinUsd: undefined, priceMaxUsd: undefined };
+    const answer = () => ({ answer: usd(price), secondsAgo: 1 });
+    const { metrics } = await start(`chainlink:${FEED}`, answer, without);
+    await next(metrics, 'held');
+    expect(await prices.newest()).toBeUndefined();
+    await accept('0.15');
+    await next(metrics, 'stored');
   });
 });

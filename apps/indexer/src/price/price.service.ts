@@ -1,7 +1,8 @@
 /**
- * Reads the price at once when this process takes the lead, and then at a steady pace, and stores what it finds; what is refused or
- * missing is logged and counted, and leaves the last price standing until it is too old to be used. States: off (`none`), standing by
- * while another leads, or reading every interval, one reading at a time.
+ * Reads the price at once when this process takes the lead, and then at a steady pace. What keeps within the limits is stored; what does
+ * not is held: no price is used until an operator has accepted a figure near it. What is refused or missing is logged and counted, and
+ * leaves the last price standing until it is too old to be used. States: off (`none`), standing by while another leads, or reading every
+ * interval, one reading at a time.
  */
 import {
   Inject,
@@ -10,21 +11,24 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { FencedError, type Price, type PriceStore } from '#libs/db';
-import { LowmarkError } from '#libs/domain';
-import { Counter, Gauge, type Logger, Registry } from '#libs/platform';
+import { decimalText, FencedError, type Price, type PriceStore, type StandingPrice } from '#libs/db';
+import { type Decimal, LowmarkError, parseDecimal } from '#libs/domain';
+import { type Logger } from '#libs/platform';
 import { inSpan } from '#libs/telemetry';
-import { type PriceReader, PriceRefusedError } from '#libs/price';
+import { holdReason, type PriceLimits, type PriceReader } from '#libs/price';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type Lead } from '../lead/lead.js';
+import { type PriceMetrics } from './price.metrics.js';
 import { PRICE_PARTS } from './price.tokens.js';
 
 export interface PriceParts {
   readonly reader: PriceReader | undefined;
   /** The name under which prices are stored. */
   readonly source: string;
-  readonly store: Pick<PriceStore, 'record'>;
+  readonly limits: PriceLimits;
+  readonly store: Pick<PriceStore, 'record' | 'standing' | 'hold'>;
   readonly status: Pick<IndexStatus, 'lead' | 'onLead'>;
+  readonly metrics: PriceMetrics;
   readonly logger: Logger;
   readonly intervalMs: number;
 }
@@ -33,36 +37,12 @@ const INTERVAL_NAME = 'price';
 
 @Injectable()
 export class PriceService implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly value: Gauge;
-  private readonly observed: Gauge;
-  private readonly readings: Counter<'result'>;
   private reading: Promise<void> | undefined;
 
   constructor(
     @Inject(PRICE_PARTS) private readonly parts: PriceParts,
     private readonly scheduler: SchedulerRegistry,
-    registry: Registry,
-  ) {
-    const registers = [registry];
-    this.value = new Gauge({
-      name: 'lowmark_price_usd',
-      help: 'US dollars for one token, as last stored; 0 while another indexer leads',
-      registers,
-    });
-    this.observed = new Gauge({
-      name: 'lowmark_price_observed_timestamp_seconds',
-      help: 'When the source found the last stored price',
-      registers,
-    });
-    this.readings = new Counter({
-      name: 'lowmark_price_readings_total',
-      help: 'Looks at the price source',
-      labelNames: ['result'],
-      registers,
-    });
-    // From 0 on: a series that begins at 1 is no increase to an alert.
-    for (const result of ['stored', 'older', 'refused', 'failed']) this.readings.inc({ result }, 0);
-  }
+  ) {}
 
   onApplicationBootstrap(): void {
     const { reader, source, status, logger, intervalMs } = this.parts;
@@ -84,10 +64,10 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private start(reader: PriceReader): void {
-    const { status } = this.parts;
+    const { status, metrics } = this.parts;
     const { lead } = status;
     if (lead === undefined) {
-      this.value.set(0);
+      metrics.standsBy();
       return;
     }
     this.reading ??= this.read(reader, lead).finally(() => {
@@ -99,34 +79,67 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Never rejects: a price that cannot be had must not stop the indexer. */
   private async read(reader: PriceReader, { fence }: Lead): Promise<void> {
-    const { source, store, logger } = this.parts;
+    const { source, metrics, logger } = this.parts;
     try {
-      const [price, isStored] = await inSpan({ name: 'price reading' }, async () => {
-        const reading = { ...(await reader()), source };
-        return [reading, await store.record(fence, reading)] as const;
+      await inSpan({ name: 'price reading' }, async () => {
+        await this.judge(fence, { ...(await reader()), source });
       });
-      this.tell(price, isStored);
     } catch (error) {
       if (error instanceof FencedError) {
         logger.info({ source }, 'did not store a price: another indexer leads');
         return;
       }
-      const refused = error instanceof PriceRefusedError;
-      this.readings.inc({ result: refused ? 'refused' : 'failed' });
+      const isRefused = error instanceof LowmarkError && !error.retryable;
+      metrics.count(isRefused ? 'refused' : 'failed');
       const code = error instanceof LowmarkError ? error.code : undefined;
-      logger.warn({ err: error, code, source }, refused ? 'refused a price' : 'no price');
+      logger.warn({ err: error, code, source }, isRefused ? 'refused a price' : 'no price');
     }
   }
 
-  private tell({ source, usd, observedAt }: Price, isStored: boolean): void {
-    const { logger } = this.parts;
-    this.readings.inc({ result: isStored ? 'stored' : 'older' });
-    if (!isStored) {
-      logger.warn({ source, usd, observedAt }, 'the source has told a newer price before');
+  /** Stores it or holds it. A hold ends by a price that keeps within the limits after an operator has accepted one, not before. */
+  private async judge(fence: bigint, price: Price): Promise<void> {
+    const { store, limits } = this.parts;
+    const standing = await store.standing();
+    const { hold, beforeUsd } = standing;
+    const judged = holdReason(parseDecimal(price.usd), limits, decimalsOf(standing));
+    const reason = hold?.isAccepted === false ? hold.reason : judged;
+    if (reason === undefined) {
+      this.tell(price, await store.record(fence, price));
       return;
     }
-    this.value.set(Number(usd));
-    this.observed.set(observedAt.getTime() / 1000);
-    logger.debug({ source, usd, observedAt }, 'stored a price');
+    const isAnew = hold?.isAccepted === true;
+    const maxChange = decimalText(limits.maxChange);
+    await store.hold(fence, { price, reason, beforeUsd, maxChange, isAnew });
+    this.tellHeld(price, reason, hold !== undefined && !isAnew ? hold.beforeUsd : beforeUsd);
   }
+
+  private tell(price: Price, isStored: boolean): void {
+    const { logger, metrics } = this.parts;
+    if (isStored) {
+      metrics.stored(price);
+      logger.debug(price, 'stored a price');
+      return;
+    }
+    metrics.count('older');
+    logger.warn(price, 'the source has told a newer price before');
+  }
+
+  private tellHeld(price: Price, reason: string, beforeUsd: string | undefined): void {
+    this.parts.metrics.count('held');
+    this.parts.logger.error(
+      { ...price, reason, beforeUsd },
+      'A price is held: redemptions are paused and snapshots have no price until an operator accepts it (cli price show, price accept)',
+    );
+  }
+}
+
+function decimalsOf(standing: StandingPrice) {
+  const of = (text: string | undefined): Decimal | undefined =>
+    text === undefined ? undefined : parseDecimal(text);
+  return {
+    before: of(standing.beforeUsd),
+    lowest: of(standing.lowestUsd),
+    highest: of(standing.highestUsd),
+    accepted: of(standing.acceptedUsd),
+  };
 }

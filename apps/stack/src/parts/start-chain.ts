@@ -72,7 +72,12 @@ export async function startChain(context: StackContext): Promise<StackChain> {
       VOUCHER_SIGNER_KEY: voucherSignerKey,
       VAULT_CANCELLER_KEY: voucherSignerKey,
     },
-    defaults: { PRICE_SOURCE: 'fixed:0.15' },
+    // The price is what its developer says it is, also when it is changed between two starts.
+    defaults: {
+      PRICE_SOURCE: 'fixed:0.15',
+      PRICE_MAX_CHANGE: '999',
+      PRICE_MAX_CHANGE_PER_HOUR: '999',
+    },
   };
 }
 

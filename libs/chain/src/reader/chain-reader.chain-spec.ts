@@ -265,9 +265,11 @@ describe('ChainReader', () => {
       });
       const pool = new RpcPool({ urls: [node.url], clock: new FakeClock(0) });
       expect(await new ChainReader(pool).latestRound(ALICE)).toEqual({
+        roundId: 9n,
         answer,
         decimals: 8,
         updatedAtSeconds: 1_700_000_123,
+        answeredInRound: 9n,
       });
       await node.close();
     });

@@ -1,16 +1,15 @@
 /** What is read from the chain beside the logs. */
 import { type Address, type BlockHeader, type BlockRef, PermanentError } from '#libs/domain';
-import { ExecutionRevertedError, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { headerCall } from '../logs/range-reader.js';
-import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
+import { type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { requireNotAhead } from '../logs/header-chain.js';
 import { parseHeaderOf } from '../shape/header.js';
 import { bytes } from '../shape/hex.js';
 import { type Finality, parseFinality } from './finality.js';
 import { readHeads } from './heads.js';
-import { ethCall, wordOf } from './pinned-calls.js';
-
+import { PriceFeeds, type PriceRound } from './price-feeds.js';
 import { type FigureOptions, StakeViews, type StakeViewSettings } from './stake-views.js';
 import { readTokenFacts } from './token-facts.js';
 import { type TotalCalls } from './total-calls.js';
@@ -43,21 +42,13 @@ export interface TokenFacts {
   readonly decimals: number;
 }
 
-export interface PriceRound {
-  /** As the feed gives it, unscaled; may be zero or negative. */
-  readonly answer: bigint;
-  readonly decimals: number;
-  readonly updatedAtSeconds: number;
-}
-
 /** keccak256 of the signatures, the first four bytes. */
-const DECIMALS = '0x313ce567';
-const LATEST_ROUND_DATA = '0xfeaf968c';
 
 export class ChainReader {
   /** FINALITY. */
   readonly finality: Finality;
   private readonly views: StakeViews;
+  private readonly feeds: PriceFeeds;
 
   /** @throws PermanentError where an option is wrong */
   constructor(
@@ -65,6 +56,7 @@ export class ChainReader {
     options: ChainReaderOptions = {},
   ) {
     this.finality = parseFinality(options.finality ?? 'finalized');
+    this.feeds = new PriceFeeds(pool);
     this.views = new StakeViews(pool, options.contracts ?? [], options);
   }
 
@@ -127,26 +119,9 @@ export class ChainReader {
     return { symbol, decimals };
   }
 
-  /**
-   * The newest round of a Chainlink feed (AggregatorV3Interface); whether it is fresh or sane is for the caller to say.
-   * @throws PermanentError where the address is not such a feed
-   */
-  async latestRound(feed: Address): Promise<PriceRound> {
-    return this.pool.run(async (session) => {
-      const answer = await session.batch(
-        [LATEST_ROUND_DATA, DECIMALS].map((data) => ethCall({ to: feed, data }, 'latest')),
-      );
-      const words = roundWords(answer);
-      const decimals = smallNumber(wordOf(answer.results[1]));
-      if (!words || decimals === undefined) {
-        throw new PermanentError('NOT_A_PRICE_FEED', `${feed} is not a Chainlink price feed.`);
-      }
-      const updatedAt = smallNumber(words[3], Number.MAX_SAFE_INTEGER);
-      if (updatedAt === undefined) {
-        throw new MalformedAnswerError('the round has no valid time', session);
-      }
-      return { answer: BigInt.asIntN(256, words[1] ?? 0n), decimals, updatedAtSeconds: updatedAt };
-    });
+  /** @see PriceFeeds.latestRound */
+  latestRound(feed: Address): Promise<PriceRound> {
+    return this.feeds.latestRound(feed);
   }
 
   /** The names of all endpoints, in order of preference. */
@@ -213,18 +188,6 @@ export class ChainReader {
 /** Without the bloom. */
 function plain({ number, hash, parentHash, timestampSeconds }: BlockHeader): BlockHeader {
   return { number, hash, parentHash, timestampSeconds };
-}
-
-function roundWords({ results }: BatchAnswer): bigint[] | undefined {
-  const [round] = results;
-  if (round && !round.ok && round.error instanceof ExecutionRevertedError) return undefined;
-  const data = bytes(valueOf(round));
-  if (data?.length !== 2 + 5 * 64) return undefined;
-  return [0, 1, 2, 3, 4].map((word) => BigInt(`0x${data.slice(2 + word * 64, 66 + word * 64)}`));
-}
-
-function smallNumber(value: bigint | undefined, highest = 255): number | undefined {
-  return value !== undefined && value <= BigInt(highest) ? Number(value) : undefined;
 }
 
 function unreadable(address: Address, what: string, variable: string): PermanentError {

@@ -13,6 +13,7 @@ import { RestoredLedger1760000000011 } from './1760000000011-restored-ledger.js'
 import { OlderStart1760000000012 } from './1760000000012-older-start.js';
 import { CoinSpent1760000000013 } from './1760000000013-coin-spent.js';
 import { ClaimWatch1760000000014 } from './1760000000014-claim-watch.js';
+import { PriceHold1760000000015 } from './1760000000015-price-hold.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   OlderStart1760000000012,
   CoinSpent1760000000013,
   ClaimWatch1760000000014,
+  PriceHold1760000000015,
 ];

@@ -8,6 +8,41 @@ export interface Price {
   readonly source: string;
 }
 
+/** A price that is not used before an operator has accepted it. */
+export interface PriceHold {
+  readonly since: Date;
+  /** As in HoldReason of libs/price. */
+  readonly reason: string;
+  /** The price that was in use when it began. */
+  readonly beforeUsd: string | undefined;
+  /** The newest reading, which changes while it lasts. */
+  readonly price: Price;
+  /** PRICE_MAX_CHANGE of the indexer. */
+  readonly maxChange: string;
+  /** Whether an operator has accepted a figure since it began; the next price near it ends the hold. */
+  readonly isAccepted: boolean;
+}
+
+/** What the next reading is judged by. */
+export interface StandingPrice {
+  /** The newest that was stored or, where that came later, accepted. */
+  readonly beforeUsd: string | undefined;
+  /** Of the last hour, or of the time since the newest acceptance. */
+  readonly lowestUsd: string | undefined;
+  readonly highestUsd: string | undefined;
+  /** What an operator has accepted last. */
+  readonly acceptedUsd: string | undefined;
+  readonly hold: PriceHold | undefined;
+}
+
+/** What a redemption is quoted with. */
+export interface QuotedPrices {
+  readonly price: Price | undefined;
+  /** While it is held no price is used. */
+  readonly isHeld: boolean;
+  readonly acceptedUsd: string | undefined;
+}
+
 export interface PriceRow {
   usd: string;
   observed_at: string | Date;

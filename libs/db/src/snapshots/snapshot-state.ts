@@ -19,7 +19,7 @@ export interface SnapshotState {
   readonly tokenContract: Address;
   readonly tokenSymbol: string;
   readonly tokenDecimals: number;
-  /** The one that was read last, however old. */
+  /** The one that was read last, however old; absent while a price is held. */
   readonly price: Price | undefined;
 }
 
@@ -44,7 +44,8 @@ type StateColumns = [
 export const STATE_TEXT = `json_build_array(s.generation, s.head_number::text, encode(s.head_hash, 'hex'), s.head_seconds,
     s.finalised_seconds, s.synced_at, s.halted_reason, encode(s.stake_contract, 'hex'), encode(s.token_contract, 'hex'),
     s.token_symbol, s.token_decimals,
-    (SELECT json_build_array(usd::text, observed_at, source) FROM staking.price ORDER BY read_at DESC LIMIT 1))::text`;
+    (SELECT json_build_array(usd::text, observed_at, source) FROM staking.price
+      WHERE NOT EXISTS (SELECT FROM staking.price_hold) ORDER BY read_at DESC LIMIT 1))::text`;
 
 /** @param text of STATE_TEXT */
 export function snapshotStateFrom(text: string): SnapshotState {

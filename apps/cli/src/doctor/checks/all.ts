@@ -3,7 +3,9 @@ import { type ReadDoctorSettings } from '../doctor.settings.js';
 import { databaseCheck } from './database.check.js';
 import { endpointChecks } from './endpoint.check.js';
 import { indexCheck } from './index.check.js';
+import { partnersCheck } from './partners.check.js';
 import { priceCheck } from './price.check.js';
+import { priceHoldCheck } from './price-hold.check.js';
 import { priceSourceCheck } from './price-source.check.js';
 import { readerCheck } from './reader.check.js';
 import { redisCheck } from './redis.check.js';
@@ -26,6 +28,8 @@ export function checksFor(read: ReadDoctorSettings): readonly Check[] {
     indexCheck,
     priceSourceCheck,
     priceCheck,
+    priceHoldCheck,
+    partnersCheck,
     redisCheck,
     ...endpointChecks(read.settings),
     stakingCheck,

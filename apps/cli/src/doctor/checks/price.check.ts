@@ -1,5 +1,5 @@
 import { type Price, PriceStore } from '#libs/db';
-import { nameOfSource } from '#libs/price';
+import { nameOfSources } from '#libs/price';
 import { type Check } from '../check.js';
 import { type Finding, notChecked, ok, warning } from '../finding.js';
 import { type SeenPrice } from '../seen-price.js';
@@ -18,7 +18,7 @@ export const priceCheck: Check = {
   async *look(subject) {
     const { priceSource } = subject.settings;
     // Said by the check of the source.
-    if (priceSource?.kind === 'none') return;
+    if (priceSource?.length === 0) return;
     const price = await new PriceStore(await subject.database()).newest();
     if (price === undefined) {
       yield priceSource === undefined
@@ -41,10 +41,12 @@ function storedFinding(price: Price, seen: SeenPrice, { clock, settings }: Subje
       mendOf(seen),
     );
   }
-  if (priceSource === undefined || priceSource.kind === 'none') return ok(NAME, found);
-  const wanted = nameOfSource(priceSource);
-  if (wanted !== price.source || (priceSource.kind === 'fixed' && priceSource.usd !== price.usd)) {
-    const given = priceSource.kind === 'fixed' ? `${wanted}:${priceSource.usd}` : wanted;
+  if (priceSource === undefined) return ok(NAME, found);
+  const wanted = nameOfSources(priceSource);
+  const [only] = priceSource.length === 1 ? priceSource : [];
+  const isOtherFigure = only?.kind === 'fixed' && only.usd !== price.usd;
+  if (wanted !== price.source || isOtherFigure) {
+    const given = only?.kind === 'fixed' ? `${wanted}:${only.usd}` : wanted;
     return warning(
       NAME,
       `${found}; PRICE_SOURCE is ${given}`,

@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { parseDecimal } from '#libs/domain';
+import { holdReason, type PriceLimits } from './price-limits.js';
+import { isWithinShare } from './share.js';
+
+const d = parseDecimal;
+const LIMITS: PriceLimits = {
+  maxChange: d('0.2'),
+  maxChangePerHour: d('0.4'),
+  trustsFirst: false,
+};
+const BOUNDED = { ...LIMITS, min: d('0.1'), max: d('1') };
+
+interface Before {
+  readonly before?: string;
+  readonly lowest?: string;
+  readonly highest?: string;
+  readonly accepted?: string;
+}
+
+function reasonFor(price: string, standing: Before, limits: PriceLimits = LIMITS) {
+  const entries = Object.entries(standing) as [string, string][];
+  const decimals = entries.map(([name, text]) => [name, d(text)]);
+  return holdReason(d(price), limits, Object.fromEntries(decimals));
+}
+
+describe('holdReason', () => {
+  it.each<[string, string, [Before, PriceLimits], string | undefined]>([
+    ['a price as before', '0.15', [{ before: '0.15' }, LIMITS], undefined],
+    ['a thousandth', '0.00015', [{ before: '0.15' }, LIMITS], 'jump'],
+    ['a thousandfold', '150', [{ before: '0.15' }, LIMITS], 'jump'],
+    ['a fall to the limit', '0.12', [{ before: '0.15' }, LIMITS], undefined],
+    ['a fall beyond it', '0.1199999999', [{ before: '0.15' }, LIMITS], 'jump'],
+    ['a rise to the limit', '0.18', [{ before: '0.15' }, LIMITS], undefined],
+    ['a rise beyond it', '0.180000000001', [{ before: '0.15' }, LIMITS], 'jump'],
+    ['many digits', '1e-30', [{ before: '1.1e-30' }, LIMITS], undefined],
+    [
+      'a drift down',
+      '0.12',
+      [{ before: '0.13', highest: '0.21', lowest: '0.13' }, LIMITS],
+      'drift',
+    ],
+    ['a drift up', '0.21', [{ before: '0.19', highest: '0.19', lowest: '0.149' }, LIMITS], 'drift'],
+    ['an hour to the limit', '0.21', [{ before: '0.19', lowest: '0.15' }, LIMITS], undefined],
+    ['the first of all', '0.15', [{}, LIMITS], 'first'],
+    ['the first of all, own', '0.15', [{}, { ...LIMITS, trustsFirst: true }], undefined],
+    ['the first of all with one bound', '0.15', [{}, { ...LIMITS, min: d('0.1') }], 'first'],
+    ['the first of all within both', '0.15', [{}, BOUNDED], undefined],
+    ['the first of all below', '0.00015', [{}, BOUNDED], 'below-minimum'],
+    ['the minimum', '0.1', [{ before: '0.11' }, BOUNDED], undefined],
+    ['below the minimum', '0.0999999', [{ before: '0.11' }, BOUNDED], 'below-minimum'],
+    ['the maximum', '1', [{ before: '0.9' }, BOUNDED], undefined],
+    ['above the maximum', '1.0000001', [{ before: '0.9' }, BOUNDED], 'above-maximum'],
+    ['what was accepted', '0.05', [{ before: '0.05', accepted: '0.05' }, BOUNDED], undefined],
+    ['near it', '0.042', [{ before: '0.05', accepted: '0.05' }, BOUNDED], undefined],
+    ['not near it', '0.039', [{ before: '0.042', accepted: '0.05' }, BOUNDED], 'below-minimum'],
+    [
+      'accepted before, a jump now',
+      '0.05',
+      [{ before: '0.15', accepted: '0.05' }, BOUNDED],
+      'jump',
+    ],
+  ])('%s', (_name, price, given, expected) => {
+    expect(reasonFor(price, ...given)).toBe(expected);
+  });
+
+  it('lets a slow drift go no further than the bounds, and an hour no further than its share', () => {
+    let price = 1000;
+    const hour: number[] = [price];
+    let reason: string | undefined;
+    // 15 % a reading is no jump.
+    for (let minute = 0; reason === undefined && minute < 60; minute++) {
+      price *= 0.85;
+      const text = (value: number): string => value.toFixed(12);
+      const before = text(hour.at(-1) ?? 0);
+      const [lowest, highest] = [text(Math.min(...hour)), text(Math.max(...hour))];
+      reason = reasonFor(text(price), { before, lowest, highest });
+      if (reason === undefined) hour.push(price);
+    }
+    expect(reason).toBe('drift');
+    expect(Math.min(...hour)).toBeGreaterThanOrEqual(600);
+  });
+});
+
+describe('isWithinShare', () => {
+  it('agrees with exact fractions', () => {
+    const price = fc.record({
+      digits: fc.bigInt(1n, 10n ** 20n),
+      scale: fc.integer({ min: 0, max: 12 }),
+    });
+    fc.assert(
+      fc.property(price, price, (one, base) => {
+        // |a/10^s - b/10^t| <= 1/4 x b/10^t, all times 4 x 10^(s+t).
+        const a = one.digits * 10n ** BigInt(base.scale) * 4n;
+        const b = base.digits * 10n ** BigInt(one.scale) * 4n;
+        const expected = (a > b ? a - b : b - a) * 4n <= b;
+        expect(isWithinShare(one, base, d('0.25'))).toBe(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,71 @@
+/** What a price must keep within to be used without a person. Pure. */
+import { type Decimal } from '#libs/domain';
+import { comparePrices, isWithinShare } from './share.js';
+
+export interface PriceBounds {
+  /** PRICE_MIN_USD; absent: none. */
+  readonly min?: Decimal | undefined;
+  /** PRICE_MAX_USD; absent: none. */
+  readonly max?: Decimal | undefined;
+  /** PRICE_MAX_CHANGE: 0.2 is a fifth of the price before. */
+  readonly maxChange: Decimal;
+}
+
+export interface PriceLimits extends PriceBounds {
+  /** PRICE_MAX_CHANGE_PER_HOUR, against each price of the last hour. */
+  readonly maxChangePerHour: Decimal;
+  /** The first price of all is the operator's own figure. */
+  readonly trustsFirst: boolean;
+}
+
+/** What is known when a price is read. */
+export interface StandingPrices {
+  /** The price before: the newest that was stored or, where that came later, accepted by an operator. */
+  readonly before?: Decimal | undefined;
+  /** The lowest and the highest of the last hour, or of the time since an operator has accepted one. */
+  readonly lowest?: Decimal | undefined;
+  readonly highest?: Decimal | undefined;
+  /** What an operator has accepted last, however long ago. */
+  readonly accepted?: Decimal | undefined;
+}
+
+/**
+ * `first`: there is nothing to compare it with, and PRICE_MIN_USD and PRICE_MAX_USD are not both set. `jump`: too far from the price
+ * before. `drift`: too far from one of the last hour.
+ */
+export type HoldReason = 'first' | BoundsBreach | 'jump' | 'drift';
+export type BoundsBreach = 'below-minimum' | 'above-maximum';
+
+/**
+ * Whether a price lies outside of the bounds. A price near one that an operator has accepted, by no more than PRICE_MAX_CHANGE, is
+ * accepted with it.
+ */
+export function boundsBreach(
+  price: Decimal,
+  { min, max, maxChange }: PriceBounds,
+  accepted: Decimal | undefined,
+): BoundsBreach | undefined {
+  if (accepted !== undefined && isWithinShare(price, accepted, maxChange)) return undefined;
+  if (min !== undefined && comparePrices(price, min) < 0) return 'below-minimum';
+  return max !== undefined && comparePrices(price, max) > 0 ? 'above-maximum' : undefined;
+}
+
+/** Why a price is not used before an operator has accepted it; undefined where it is used. */
+export function holdReason(
+  price: Decimal,
+  limits: PriceLimits,
+  { before, lowest, highest, accepted }: StandingPrices,
+): HoldReason | undefined {
+  const outside = boundsBreach(price, limits, accepted);
+  if (outside !== undefined) return outside;
+  const { min, max, maxChange, maxChangePerHour, trustsFirst } = limits;
+  if (before === undefined) {
+    const isBounded = min !== undefined && max !== undefined;
+    return isBounded || trustsFirst ? undefined : 'first';
+  }
+  if (!isWithinShare(price, before, maxChange)) return 'jump';
+  const drifts = [lowest, highest].some(
+    (other) => other !== undefined && !isWithinShare(price, other, maxChangePerHour),
+  );
+  return drifts ? 'drift' : undefined;
+}

@@ -1,0 +1,64 @@
+/** Settings of the price that several programs share. */
+import { type SettingOptions } from '#libs/config';
+import { type Decimal, parseDecimal } from '#libs/domain';
+import { plainPrice } from './plain-price.js';
+import { parsePriceSources } from './price-source.js';
+import { parseShare } from './share.js';
+
+export const PRICE_SOURCE_SETTING: SettingOptions = {
+  description:
+    'Where the token’s price comes from: none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>, behind another # the JSON pointer of its time. Several, separated by commas: their median counts, where two of them agree within PRICE_MAX_SPREAD.',
+  default: 'none',
+  secret: true,
+  example: 'none',
+  parse: parsePriceSources,
+};
+
+export const PRICE_MAX_AGE_SETTING: SettingOptions = {
+  description:
+    'A price older than this is left out of answers; of several sources, one with an older price does not count.',
+  default: '7200',
+};
+
+export const PRICE_MIN_SETTING: SettingOptions = {
+  description:
+    'US dollars: below this redemptions pause, and snapshots have no price, until an operator accepts it (cli price accept). Unset: no bound.',
+  optional: true,
+  parse: parseBound,
+};
+
+export const PRICE_MAX_SETTING: SettingOptions = {
+  description:
+    'US dollars: above this redemptions pause, and snapshots have no price, until an operator accepts it. Unset: no bound.',
+  optional: true,
+  parse: parseBound,
+};
+
+export const PRICE_MAX_CHANGE_SETTING: SettingOptions = {
+  description:
+    'The most that a price may differ from the one before, as a share of it (0.2 is a fifth); beyond that redemptions pause until an operator accepts it.',
+  default: '0.2',
+  parse: parseShare,
+};
+
+export const PRICE_MAX_CHANGE_PER_HOUR_SETTING: SettingOptions = {
+  description:
+    'The most that a price may differ from each price of the last hour, as a share of it; beyond that redemptions pause until an operator accepts it.',
+  default: '0.4',
+  parse: parseShare,
+};
+
+export const PRICE_MAX_SPREAD_SETTING: SettingOptions = {
+  description:
+    'Of several sources: how far two may differ, as a share of the lower one, to count as agreed.',
+  default: '0.05',
+  parse: parseShare,
+};
+
+function parseBound(text: string): Decimal {
+  const bound = plainPrice(text);
+  if (bound.refused !== undefined) {
+    throw new Error(`must be a decimal above 0; the one that is set ${bound.refused}`);
+  }
+  return parseDecimal(bound.price);
+}

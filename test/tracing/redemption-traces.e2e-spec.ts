@@ -48,6 +48,7 @@ async function prepare(): Promise<void> {
     key: CALLBACK_KEY,
     secretCiphertext: KeyRing.parse(SECRETS_KEY).seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
     usdPerPoint: parseDecimal('0.01'),
+    dailyTokenBudget: parseDecimal('1000'),
     confirms: true,
     capabilities: [],
   });

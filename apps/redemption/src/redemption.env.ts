@@ -13,6 +13,7 @@ import {
   trustedProxies,
 } from '#libs/config';
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
+import { PRICE_MAX_CHANGE_SETTING, PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/price';
 
 const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
 const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;
@@ -173,18 +174,46 @@ export class RedemptionSettings extends SecretsSettings {
   readonly quoteTtlSeconds!: number;
 
   @Setting({
-    description: 'A price older than this is left out of answers; no redemption is quoted with it.',
-    default: '7200',
+    description:
+      'No redemption is quoted with a price older than this. The source is read once a minute; a feed on the chain may have rounds that are further apart.',
+    default: '600',
   })
   @Min(1)
-  readonly priceMaxAgeSeconds!: number;
+  readonly redemptionPriceMaxAgeSeconds!: number;
+
+  @Setting(PRICE_MIN_SETTING)
+  readonly priceMinUsd?: Decimal;
+
+  @Setting(PRICE_MAX_SETTING)
+  readonly priceMaxUsd?: Decimal;
+
+  @Setting(PRICE_MAX_CHANGE_SETTING)
+  readonly priceMaxChange!: Decimal;
 
   @Setting({
-    description: 'Tokens that one wallet can redeem in a UTC day. Unset: not limited.',
-    optional: true,
+    description:
+      'Tokens that one wallet can redeem in a UTC day. A voucher that was not claimed counts as well.',
+    default: '1000',
     parse: tokens,
   })
-  readonly walletDailyTokenBudget?: Decimal;
+  readonly walletDailyTokenBudget!: Decimal;
+
+  @Setting({
+    description:
+      'How long a wallet waits before it can redeem again after a voucher that it did not claim; twice as long after each further one of the last seven days. 0: not at all.',
+    default: '300',
+  })
+  @Min(0)
+  @Max(86_400)
+  readonly voucherCoolDownSeconds!: number;
+
+  @Setting({
+    description: 'The longest that a wallet waits for that.',
+    default: '86400',
+  })
+  @Min(0)
+  @Max(604_800)
+  readonly voucherCoolDownMaxSeconds!: number;
 
   @Setting({
     description:

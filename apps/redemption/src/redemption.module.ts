@@ -48,6 +48,7 @@ import { CancelService } from './users/cancel.service.js';
 import { CreationService } from './users/creation.service.js';
 import { PartnersController } from './users/partners.controller.js';
 import { PointsService } from './users/points.service.js';
+import { RedeemablePrice } from './users/redeemable-price.js';
 import { RedemptionPresenter } from './users/redemption-presenter.js';
 import { RedemptionsController } from './users/redemptions.controller.js';
 import { createReconciliation } from './reconciliation/create-reconciliation.js';
@@ -170,11 +171,24 @@ function signingIn({ settings, clock, database, signatures }: RedemptionParts): 
 function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
   const { settings, clock, logger, registry, database, chain } = parts;
   const { store, directory, caller, payouts } = shared;
-  const { quoteTtlSeconds, priceMaxAgeSeconds, walletDailyTokenBudget } = settings;
   const onRefused = refusalCounter(registry);
+  const { priceMinUsd: min, priceMaxUsd: max, priceMaxChange: maxChange } = settings;
+  const prices = new RedeemablePrice({
+    prices: new PriceStore(database),
+    bounds: { min, max, maxChange },
+    alerts: parts.alerts,
+  });
   const creation = new CreationService(
-    { store, prices: new PriceStore(database), directory, payouts, chain, clock, onRefused },
-    { quoteTtlSeconds, priceMaxAgeSeconds, walletDailyTokenBudget },
+    { store, prices, directory, payouts, chain, clock, onRefused },
+    {
+      quoteTtlSeconds: settings.quoteTtlSeconds,
+      priceMaxAgeSeconds: settings.redemptionPriceMaxAgeSeconds,
+      walletDailyTokenBudget: settings.walletDailyTokenBudget,
+      coolDown: {
+        firstSeconds: settings.voucherCoolDownSeconds,
+        longestSeconds: settings.voucherCoolDownMaxSeconds,
+      },
+    },
   );
   return [
     { provide: RedemptionStore, useValue: store },

@@ -94,11 +94,19 @@ export {
 } from './redemption/guards.js';
 export { type AnsweredCall, judgeReply, type PartnerReply } from './redemption/judge-reply.js';
 export {
+  COOL_DOWN_MEMORY_DAYS,
+  coolDownBreach,
+  coolDownSeconds,
+  type UnclaimedVouchers,
+} from './redemption/cool-down.js';
+export {
   budgetBreach,
+  type CoolDown,
   limitBreach,
   type LimitBreach,
   type LimitCode,
   type LimitedRequest,
+  NO_PRICE,
   type QuotedPrice,
   type RedemptionLimits,
   type RedemptionUsage,

@@ -47,7 +47,7 @@ export function addCallbackOptions(command: Command): Command {
     .option('--max-points <points>', 'the most in one redemption, or none', orNone(points))
     .option(
       '--daily-token-budget <tokens>',
-      'whole tokens in a UTC day, or none; bounds what a fault of the partner can cost',
+      'whole tokens in a UTC day, what a fault of the partner can cost at most; without one (none) nothing can be redeemed',
       orNone(decimal),
     )
     .option('--confirm', 'the partner has the confirmation endpoint (the default)')

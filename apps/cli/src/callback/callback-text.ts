@@ -17,7 +17,7 @@ export function callbackFields(callback: CallbackSettings): Field[] {
     ['a point', `${decimalText(callback.usdPerPoint)} USD`],
     ['bonus', bonusText ?? 'none'],
     ['points', `${minPoints?.toString() ?? '1'} to ${maxPoints?.toString() ?? 'any number'}`],
-    ['daily budget', budget ? `${decimalText(budget)} tokens` : 'not limited'],
+    ['daily budget', budget ? `${decimalText(budget)} tokens` : 'NOT SET: nothing can be redeemed'],
     ['confirmations', callback.confirms ? 'sent' : 'not sent'],
     ['capabilities', callback.capabilities.join(', ') || 'none'],
   ];
@@ -69,6 +69,13 @@ export function auditedOptions(
 function safeUrl(text: string): string {
   const parsed = parsePartnerUrl(text, { allowPrivate: true });
   return parsed.ok ? parsed.url.origin + parsed.url.basePath : 'unusable';
+}
+
+/** What else is needed before something can be redeemed with a partner; empty where nothing. */
+export function notLiveNote({ dailyTokenBudget }: CallbackSettings): string {
+  return dailyTokenBudget === undefined
+    ? 'Nothing can be redeemed with this partner before it has a daily token budget: partner set NAME --daily-token-budget TOKENS\n'
+    : '';
 }
 
 /** What else is needed for a partner at an address that only development knows; empty elsewhere. */

@@ -8,7 +8,7 @@ import {
   hasCallbackOptions,
   readCallbackCredential,
 } from '../callback/callback-options.js';
-import { auditedOptions, privateNote } from '../callback/callback-text.js';
+import { auditedOptions, notLiveNote, privateNote } from '../callback/callback-text.js';
 import { issueCredential } from '../callback/issue-credential.js';
 import { type IssuedCredential, issuedText } from '../callback/issued-credential.js';
 import { mergeCallback } from '../callback/merge-callback.js';
@@ -76,7 +76,9 @@ async function createPartner(
         { actor: done.actor, note: { ...done, outcome: 'done' } },
       ),
     );
-    if (callback.callback !== undefined) terminal.err(privateNote(callback.callback));
+    if (callback.callback !== undefined) {
+      terminal.err(privateNote(callback.callback) + notLiveNote(callback.callback));
+    }
     return { partnerId, ...minted };
   });
 }

@@ -43,7 +43,7 @@ function partnerText(partner: ListedPartner, callback: PartnerCallback | undefin
     const used = `last used ${moment(lastUsedAt) ?? 'never'}`;
     return ['credential', `${keyPrefix}…  created ${moment(createdAt) ?? ''}, ${used}${revoked}`];
   });
-  const paused: Field = ['redemptions', callback?.paused === true ? 'PAUSED' : 'open'];
+  const paused: Field = ['redemptions', callback && standingOf(callback)];
   const fields: Field[] = [
     ['id', partner.partnerId],
     ['created', moment(partner.createdAt)],
@@ -54,6 +54,11 @@ function partnerText(partner: ListedPartner, callback: PartnerCallback | undefin
       : [...callbackFields(callback), paused]),
   ];
   return `${printable(partner.partnerName)}\n${fieldLines(fields, '  ')}`;
+}
+
+function standingOf({ paused, dailyTokenBudget }: PartnerCallback): string {
+  if (paused) return 'PAUSED';
+  return dailyTokenBudget === undefined ? 'REFUSED: no daily token budget' : 'open';
 }
 
 function partnerJson(partner: ListedPartner, callback: PartnerCallback | undefined): object {

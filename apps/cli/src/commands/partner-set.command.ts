@@ -8,7 +8,12 @@ import {
   hasCallbackOptions,
   readCallbackCredential,
 } from '../callback/callback-options.js';
-import { auditedOptions, callbackFields, privateNote } from '../callback/callback-text.js';
+import {
+  auditedOptions,
+  callbackFields,
+  notLiveNote,
+  privateNote,
+} from '../callback/callback-text.js';
 import { mergeCallback } from '../callback/merge-callback.js';
 import { addRateOptions, rateField } from '../callback/rate-options.js';
 import { PartnerSettings } from '../cli.env.js';
@@ -71,7 +76,7 @@ async function setPartner(
         (before) => mergeCallback(before, change),
         { limits: hasLimits ? limits : undefined, audit },
       );
-      terminal.err(privateNote(set.callback));
+      terminal.err(privateNote(set.callback) + notLiveNote(set.callback));
       return [
         name,
         ...callbackFields(set.callback),

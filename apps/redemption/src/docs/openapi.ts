@@ -180,6 +180,7 @@ export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operati
           'PAYOUTS_UNAVAILABLE',
           'PARTNER_BUDGET_SPENT',
           'WALLET_BUDGET_SPENT',
+          'VOUCHER_COOL_DOWN',
           'PRICE_UNAVAILABLE',
           'PRICE_STALE',
           'IDEMPOTENCY_IN_PROGRESS',

@@ -50,8 +50,8 @@ export function toUserError(error: unknown): UserError {
   return new UserError(status, code, message, { cause: error });
 }
 
-export function limitError({ code, message }: LimitBreach): UserError {
-  return new UserError(UNPROCESSABLE.includes(code) ? 422 : 409, code, message);
+export function limitError({ code, message, ...options }: LimitBreach): UserError {
+  return new UserError(UNPROCESSABLE.includes(code) ? 422 : 409, code, message, options);
 }
 
 /** Fastify puts it into `statusCode`, Nest into `status`. */

@@ -20,6 +20,8 @@ export class PartnerDirectory {
   private entries: ReadonlyMap<string, PartnerEntry> = new Map();
   private loading: Promise<void> | undefined;
   private loadedAtMs = -Infinity;
+  /** Ids of partners that the log has said to be without a budget. */
+  private unbudgeted: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly store: Pick<CallbackStore, 'list'>,
@@ -63,6 +65,20 @@ export class PartnerDirectory {
     const entries = callbacks.flatMap((callback) => this.entryOf(callback) ?? []);
     this.entries = new Map(entries.map((entry) => [entry.callback.partnerId, entry]));
     this.loadedAtMs = this.clock.nowMs();
+    this.tellUnbudgeted(callbacks);
+  }
+
+  /** Once for each: its redemptions are refused, and only the operator can mend that. */
+  private tellUnbudgeted(callbacks: readonly PartnerCallback[]): void {
+    const without = callbacks.filter((one) => one.dailyTokenBudget === undefined);
+    for (const { partnerId, partnerName } of without) {
+      if (this.unbudgeted.has(partnerId)) continue;
+      this.logger.warn(
+        { partner: partnerName },
+        'No redemptions with this partner: it has no daily token budget. Set one: partner set NAME --daily-token-budget TOKENS',
+      );
+    }
+    this.unbudgeted = new Set(without.map(({ partnerId }) => partnerId));
   }
 
   /** One partner whose secret cannot be opened must not stop the others. */

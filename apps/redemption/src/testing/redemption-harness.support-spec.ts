@@ -62,6 +62,7 @@ export async function startService(
     SIWE_DOMAINS: DOMAIN,
     ALLOW_PRIVATE_PARTNERS: 'true',
     PAYOUT_POLL_MS: '50',
+    WALLET_DAILY_TOKEN_BUDGET: '1000000',
     ...overrides,
   });
   const destination = { write: (line: string) => void logs.push(line) };
@@ -113,6 +114,7 @@ export async function addPartner(
     key: CALLBACK_KEY,
     secretCiphertext: keyRing.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
     usdPerPoint: parseDecimal('0.01'),
+    dailyTokenBudget: parseDecimal('1000000'),
     confirms: true,
     capabilities: [],
     ...overrides,

@@ -9,6 +9,7 @@ import {
   addPrice,
   aPlayer,
   errorOf,
+  inState,
   type Service,
   startService,
 } from '../testing/redemption-harness.support-spec.js';
@@ -110,6 +111,18 @@ describe('limits', () => {
     await user.redeem('Bonus', 100).expect(201);
   });
 
+  it('are needed: a partner without a daily budget is as if it were paused, and the log says why', async () => {
+    const id = await addPartner(service, 'Boundless', { dailyTokenBudget: undefined });
+    const user = await aPlayer(service);
+    const answer = await user.redeem('Boundless', 100);
+    expect(errorOf(answer)).toEqual({ status: 409, code: 'PARTNER_PAUSED' });
+    const { body } = await user.get('/api/partners').expect(200);
+    expect(body.partners).toContainEqual(expect.objectContaining({ id, paused: true }));
+    const told = service.logs.filter((line) => line.includes('it has no daily token budget'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('"partner":"Boundless"');
+  });
+
   it('stop a partner that is paused', async () => {
     const user = await aPlayer(service);
     const id = await addPartner(service, 'Paused');
@@ -119,6 +132,44 @@ describe('limits', () => {
     expect(errorOf(answer)).toEqual({ status: 409, code: 'PARTNER_PAUSED' });
     const { body } = await user.get('/api/partners').expect(200);
     expect(body.partners).toContainEqual(expect.objectContaining({ id, paused: true }));
+  });
+});
+
+describe('a voucher that is left to expire', () => {
+  it('is no option for nothing: the wallet waits, is told until when, and has spent its day', async () => {
+    const lazy = await startService({
+      VOUCHER_TTL_SECONDS: '10',
+      VOUCHER_COOL_DOWN_SECONDS: '900',
+      WALLET_DAILY_TOKEN_BUDGET: '10',
+    });
+    try {
+      await addPartner(lazy, 'Arena');
+      await addPrice(lazy);
+      const user = await aPlayer(lazy);
+      const { body } = await user.redeem('Arena', 100).expect(201);
+      const id = String(body.id);
+      await inState(lazy, id, 'authorised');
+      lazy.clock.advance(11_000);
+      await lazy.bench.mineAt(Math.ceil(lazy.clock.nowMs() / 1000));
+      await lazy.bench.finalise();
+      await inState(lazy, id, 'reverted');
+      // The token has fallen meanwhile: the same points would be worth more.
+      await addPrice(lazy, '0.14');
+      const refused = await user.redeem('Arena', 100);
+      expect(errorOf(refused)).toEqual({ status: 409, code: 'VOUCHER_COOL_DOWN' });
+      const waitSeconds = Number(refused.headers['retry-after']);
+      expect(waitSeconds).toBeGreaterThan(0);
+      expect(waitSeconds).toBeLessThanOrEqual(900);
+      const until = /again at (\S+Z), in (\d+) seconds/.exec(String(refused.body.message));
+      expect(Number(until?.[2])).toBe(waitSeconds);
+      lazy.clock.set(Date.parse(until?.[1] ?? ''));
+      await addPrice(lazy, '0.14');
+      const spent = await user.redeem('Arena', 100);
+      expect(errorOf(spent)).toEqual({ status: 409, code: 'WALLET_BUDGET_SPENT' });
+      await user.redeem('Arena', 20).expect(201);
+    } finally {
+      await lazy.stop();
+    }
   });
 });
 

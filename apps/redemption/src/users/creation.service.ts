@@ -1,13 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type IdempotencyKey, type PriceStore, type RedemptionStore } from '#libs/db';
+import { type IdempotencyKey, type RedemptionStore } from '#libs/db';
 import {
   type Address,
   canonicalJson,
+  type CoolDown,
   type Decimal,
   limitBreach,
   mintUuidV7,
   newRedemption,
-  parseDecimal,
+  NO_PRICE,
   type Redemption,
   redemptionAmounts,
   type RedemptionLimits,
@@ -20,11 +21,12 @@ import { UserError } from '../http/user.error.js';
 import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
 import { type PayoutPort } from '../payout/payout-port.js';
 import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout/payout-refusal.js';
+import { type RedeemablePrice } from './redeemable-price.js';
 import { requirePartner } from './require-partner.js';
 
 export interface CreationParts {
   readonly store: Pick<RedemptionStore, 'create' | 'replayed' | 'promisedTokens'>;
-  readonly prices: Pick<PriceStore, 'newest'>;
+  readonly prices: Pick<RedeemablePrice, 'read'>;
   readonly directory: PartnerDirectory;
   readonly payouts: Pick<PayoutPort, 'refusal'>;
   readonly chain: Pick<ChainLink, 'tokenDecimals'>;
@@ -36,8 +38,9 @@ export interface CreationParts {
 export interface CreationOptions {
   readonly quoteTtlSeconds: number;
   readonly priceMaxAgeSeconds: number;
-  /** Whole tokens per UTC day; absent: not limited. */
-  readonly walletDailyTokenBudget?: Decimal | undefined;
+  /** Whole tokens per UTC day. */
+  readonly walletDailyTokenBudget: Decimal;
+  readonly coolDown: CoolDown;
 }
 
 /** What the user sent, as it was sent. */
@@ -82,13 +85,11 @@ export class CreationService {
     const { quoteTtlSeconds } = this.options;
     const tokenDecimals = this.requireDecimals();
     const limits = this.limitsOf(entry, tokenDecimals);
-    const stored = await prices.newest();
+    const price = await prices.read();
     const nowMs = clock.nowMs();
-    const price = stored && { observedAtMs: stored.observedAt.getTime() };
     const breach = limitBreach({ points, limits, price, nowMs });
-    if (breach !== undefined) throw limitError(breach);
-    // Without a price there was a breach.
-    const priceUsd = parseDecimal(stored?.usd ?? '');
+    if (breach !== undefined || price === undefined) throw limitError(breach ?? NO_PRICE);
+    const priceUsd = price.usd;
     const amounts = redemptionAmounts(points, entry.callback, priceUsd, tokenDecimals);
     const refused = await payouts.refusal(amounts.tokenAmount, await store.promisedTokens());
     if (refused !== undefined) throw this.unpayable(refused);
@@ -121,16 +122,16 @@ export class CreationService {
 
   private limitsOf({ callback }: PartnerEntry, tokenDecimals: number): RedemptionLimits {
     const { paused, minPoints, maxPoints, dailyTokenBudget } = callback;
-    const { priceMaxAgeSeconds, walletDailyTokenBudget } = this.options;
+    const { priceMaxAgeSeconds, walletDailyTokenBudget, coolDown } = this.options;
     return {
       paused,
       minPoints,
       maxPoints,
       partnerDailyTokens: dailyTokenBudget && smallestUnits(dailyTokenBudget, tokenDecimals),
-      walletDailyTokens:
-        walletDailyTokenBudget && smallestUnits(walletDailyTokenBudget, tokenDecimals),
+      walletDailyTokens: smallestUnits(walletDailyTokenBudget, tokenDecimals),
       maxOpen: 1,
       priceMaxAgeSeconds,
+      coolDown,
     };
   }
 }

@@ -5,6 +5,7 @@ import { decimalToNumber } from './redemption-body.js';
 export interface PartnerBody {
   readonly id: string;
   readonly name: string;
+  /** Also while the operator has not set its daily token budget. */
   readonly paused: boolean;
   readonly usdPerPoint: number;
   /** A rate of more tokens from a number of points on. */
@@ -14,11 +15,11 @@ export interface PartnerBody {
 }
 
 export function partnerBody(callback: PartnerCallback): PartnerBody {
-  const { bonus, minPoints, maxPoints } = callback;
+  const { bonus, minPoints, maxPoints, dailyTokenBudget } = callback;
   return {
     id: callback.partnerId,
     name: callback.partnerName,
-    paused: callback.paused,
+    paused: callback.paused || dailyTokenBudget === undefined,
     usdPerPoint: decimalToNumber(callback.usdPerPoint),
     bonus: bonus
       ? { fromPoints: Number(bonus.fromPoints), rate: decimalToNumber(bonus.rate) }

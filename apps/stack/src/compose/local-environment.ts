@@ -30,6 +30,11 @@ export function localEnvironment(facts: LocalFacts): string {
     VAULT_CONTRACT: vault.vault,
     VAULT_START_BLOCK: vault.startBlock,
     PRICE_SOURCE: 'fixed:0.15',
+    PRICE_MAX_CHANGE: 999,
+    PRICE_MAX_CHANGE_PER_HOUR: 999,
+    WALLET_DAILY_TOKEN_BUDGET: 1_000_000,
+    // A voucher that was left to expire may be tried again at once.
+    VOUCHER_COOL_DOWN_SECONDS: 0,
     SIWE_DOMAINS: '127.0.0.1:3002,localhost:3002',
     ALLOW_PRIVATE_PARTNERS: true,
     // Long enough to claim by hand, short enough to see one time out.

@@ -9,7 +9,10 @@ const CAPABILITIES = [
   'signs-all-responses',
   'refuses-mismatched-pair',
 ];
-const TERMS = ['--usd-per-point', '0.01', '--bonus-from', '5000', '--bonus-rate', '0.02'];
+const TERMS = [
+  ...['--usd-per-point', '0.01', '--bonus-from', '5000', '--bonus-rate', '0.02'],
+  ...['--daily-token-budget', '1000000'],
+];
 
 /** Tells the service how to call the reference partner and what its points are worth, with the operator's own command. */
 export async function setCallback(

@@ -65,6 +65,9 @@ function redemption({ settings, chain, databaseUrl, secretsKey }: PlanParts): Se
     VOUCHER_TTL_SECONDS: '30',
     PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
     PAYOUT_POLL_MS: '500',
+    WALLET_DAILY_TOKEN_BUDGET: '1000000',
+    // Having watched that, one can try again at once.
+    VOUCHER_COOL_DOWN_SECONDS: '0',
   };
   return { name: 'redemption', port, environment: childEnvironment(added, defaults) };
 }

@@ -31,6 +31,11 @@ import {
 } from './redemption-row.js';
 import * as sql from './redemption.statements.js';
 import { applyValues, type TransitionWrite } from './transition-write.js';
+import {
+  refuseCoolingDown,
+  type UnclaimedOfWallet,
+  unclaimedVouchers,
+} from './unclaimed-vouchers.js';
 
 export interface IdempotencyKey {
   /** The wallet's own; 1 to 255 characters. */
@@ -87,7 +92,9 @@ export class RedemptionStore {
       ]);
       const before = replayOf(rows, idempotency);
       if (before !== undefined) return { redemption: before, isNew: false };
-      await refuseOverBudget(client, redemption, limits);
+      const unclaimed = await unclaimedVouchers(client, redemption);
+      refuseCoolingDown(unclaimed, redemption, limits);
+      await refuseOverBudget(client, redemption, limits, unclaimed);
       await run(client, sql.CREATE, [
         idempotency.key,
         idempotency.bodyHash,
@@ -226,6 +233,7 @@ async function refuseOverBudget(
   client: PoolClient,
   redemption: Redemption,
   limits: RedemptionLimits,
+  unclaimed: UnclaimedOfWallet,
 ): Promise<void> {
   const { partner, wallet, initialAtMs } = redemption;
   const dayMs = Math.floor(initialAtMs / DAY_MS) * DAY_MS;
@@ -237,7 +245,7 @@ async function refuseOverBudget(
   const breach = budgetBreach(redemption, limits, {
     open: used?.open ?? 0,
     partnerTokensToday: BigInt(used?.partner_tokens ?? 0),
-    walletTokensToday: BigInt(used?.wallet_tokens ?? 0),
+    walletTokensToday: BigInt(used?.wallet_tokens ?? 0) + unclaimed.tokensToday,
   });
   if (breach !== undefined) throw new LimitBreachedError(breach);
 }

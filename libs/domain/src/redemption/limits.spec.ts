@@ -48,6 +48,8 @@ describe('limitBreach', () => {
     ['the maximum', { points: 10_000n }, undefined],
     ['above the maximum', { points: 10_001n }, 'TOO_MANY_POINTS'],
     ['no price', { price: undefined }, 'PRICE_UNAVAILABLE'],
+    ['a held price', { price: { observedAtMs: NOW, isHeld: true } }, 'PRICE_UNAVAILABLE'],
+    ['no budget', { limits: someLimits({ partnerDailyTokens: undefined }) }, 'PARTNER_PAUSED'],
     ['a price of just 2 h ago', { price: { observedAtMs: NOW - 7_200_000 } }, undefined],
     ['an older price', { price: { observedAtMs: NOW - 7_200_001 } }, 'PRICE_STALE'],
     [

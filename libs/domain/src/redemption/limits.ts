@@ -4,22 +4,35 @@ import { type RedemptionAmounts } from './quote.js';
 /** Points go out as a JSON number. */
 const MAX_POINTS = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** What the partner and the operator allow; what is absent is not limited. */
+/** How long a wallet waits after vouchers that it did not claim. */
+export interface CoolDown {
+  /** After the first of them; twice as long after each further one. */
+  readonly firstSeconds: number;
+  /** However many there were. */
+  readonly longestSeconds: number;
+}
+
+/** What the partner and the operator allow. */
 export interface RedemptionLimits {
   /** The kill switch. */
   readonly paused: boolean;
   readonly minPoints?: bigint | undefined;
   readonly maxPoints?: bigint | undefined;
-  /** Tokens, in the smallest unit, per partner and UTC day. */
+  /** Tokens, in the smallest unit, per partner and UTC day. Absent: nothing can be redeemed until the operator has set it. */
   readonly partnerDailyTokens?: bigint | undefined;
   /** Tokens, in the smallest unit, per wallet and UTC day. */
   readonly walletDailyTokens?: bigint | undefined;
   /** Redemptions of one wallet at one partner that are not final. */
   readonly maxOpen: number;
   readonly priceMaxAgeSeconds: number;
+  /** Absent: none. */
+  readonly coolDown?: CoolDown | undefined;
 }
 
-/** What counts against the limits: redemptions of the day that have not failed or been reverted, and the open ones. */
+/**
+ * What counts against the limits: redemptions of the day that have not failed or been reverted, and the open ones. Of a wallet also
+ * those whose voucher was not claimed.
+ */
 export interface RedemptionUsage {
   readonly open: number;
   readonly partnerTokensToday: bigint;
@@ -29,6 +42,8 @@ export interface RedemptionUsage {
 /** The stored price that the quote would use; absent where there is none. */
 export interface QuotedPrice {
   readonly observedAtMs: number;
+  /** It must not be used before an operator has looked at it. */
+  readonly isHeld?: boolean;
 }
 
 export type LimitCode =
@@ -41,12 +56,15 @@ export type LimitCode =
   | 'TOO_FEW_TOKENS'
   | 'REDEMPTION_OPEN'
   | 'PARTNER_BUDGET_SPENT'
-  | 'WALLET_BUDGET_SPENT';
+  | 'WALLET_BUDGET_SPENT'
+  | 'VOUCHER_COOL_DOWN';
 
 export interface LimitBreach {
   readonly code: LimitCode;
   /** For the user. */
   readonly message: string;
+  /** Where the moment is known from which on it passes. */
+  readonly retryAfterSeconds?: number;
 }
 
 export interface LimitedRequest {
@@ -56,6 +74,11 @@ export interface LimitedRequest {
   readonly nowMs: number;
 }
 
+export const NO_PRICE: LimitBreach = {
+  code: 'PRICE_UNAVAILABLE',
+  message: 'There is no token price at the moment.',
+};
+
 /** The limits that are known before there is a quote. */
 export function limitBreach({
   points,
@@ -63,8 +86,8 @@ export function limitBreach({
   price,
   nowMs,
 }: LimitedRequest): LimitBreach | undefined {
-  const { paused, minPoints, maxPoints, priceMaxAgeSeconds } = limits;
-  if (paused) {
+  const { paused, minPoints, maxPoints, partnerDailyTokens, priceMaxAgeSeconds } = limits;
+  if (paused || partnerDailyTokens === undefined) {
     return { code: 'PARTNER_PAUSED', message: 'Redemptions with this partner are paused for now.' };
   }
   if (points <= 0n || points > MAX_POINTS) {
@@ -82,8 +105,12 @@ export function limitBreach({
       message: `At most ${maxPoints.toString()} points can be redeemed at once with this partner.`,
     };
   }
-  if (price === undefined) {
-    return { code: 'PRICE_UNAVAILABLE', message: 'There is no token price at the moment.' };
+  if (price === undefined) return NO_PRICE;
+  if (price.isHeld === true) {
+    return {
+      code: 'PRICE_UNAVAILABLE',
+      message: 'Redemptions are paused while the token price is checked. Please try again later.',
+    };
   }
   return nowMs - price.observedAtMs > priceMaxAgeSeconds * 1000
     ? {

@@ -1,0 +1,47 @@
+import { type PriceStore } from '#libs/db';
+import { type Decimal, parseDecimal, type QuotedPrice } from '#libs/domain';
+import { boundsBreach, type PriceBounds } from '#libs/price';
+import { type Alerts } from '../observe/alerts.js';
+
+export interface RedeemablePriceParts {
+  readonly prices: Pick<PriceStore, 'quoted'>;
+  readonly bounds: PriceBounds;
+  readonly alerts: Alerts;
+}
+
+/** The stored price, and whether points may be redeemed at it. */
+export interface RedeemableQuote extends QuotedPrice {
+  readonly usd: Decimal;
+}
+
+/**
+ * The price that redemptions are quoted with. Whatever wrote it, it is held against this service's own bounds as well: only what an
+ * operator has accepted may lie outside of them.
+ */
+export class RedeemablePrice {
+  /** The figure that was told of last. */
+  private toldUsd: string | undefined;
+
+  constructor(private readonly parts: RedeemablePriceParts) {}
+
+  /** Undefined where there is none. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async read(): Promise<RedeemableQuote | undefined> {
+    const { prices, bounds } = this.parts;
+    const { price, isHeld, acceptedUsd } = await prices.quoted();
+    if (price === undefined) return undefined;
+    const usd = parseDecimal(price.usd);
+    const accepted = acceptedUsd === undefined ? undefined : parseDecimal(acceptedUsd);
+    const breach = boundsBreach(usd, bounds, accepted);
+    if (breach !== undefined) this.tell(price.usd, breach);
+    const observedAtMs = price.observedAt.getTime();
+    return { usd, observedAtMs, isHeld: isHeld || breach !== undefined };
+  }
+
+  /** Once for each figure: users may ask often. */
+  private tell(usd: string, breach: string): void {
+    if (this.toldUsd === usd) return;
+    this.toldUsd = usd;
+    const detail = `${usd} USD is stored, which is ${breach}: nothing is redeemed at it.`;
+    this.parts.alerts.raise({ severity: 'critical', code: 'price-out-of-bounds', detail });
+  }
+}

@@ -42,8 +42,6 @@ export interface TokenFacts {
   readonly decimals: number;
 }
 
-/** keccak256 of the signatures, the first four bytes. */
-
 export class ChainReader {
   /** FINALITY. */
   readonly finality: Finality;

@@ -165,7 +165,14 @@ beforeAll(async () => {
   await cli(
     ...['partner', 'set', 'the-game', '--callback-url', partner.url, '--allow-private'],
     ...['--callback-key', CALLBACK_KEY, '--callback-secret-file', secretFile],
-    ...['--usd-per-point', '0.01', '--daily-token-budget', '1000', '--capability', 'revert-by-redemption-id'],
+    ...[
+      '--usd-per-point',
+      '0.01',
+      '--daily-token-budget',
+      '1000',
+      '--capability',
+      'revert-by-redemption-id',
+    ],
   );
   // The key had to be named, the secret not.
   commandLines.clear();

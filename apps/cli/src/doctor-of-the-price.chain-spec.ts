@@ -40,14 +40,15 @@ async function store(price: Partial<Price>): Promise<void> {
 
 describe('price source: a feed on the chain', () => {
   it('is read as the indexer reads it, with its own time', async () => {
-    await putFeed(bench.vault, { answer: 12_345n, updatedAtSeconds: agoSeconds(600) });
+    await putFeed(bench.vault, { answer: 12_345n, updatedAtSeconds: agoSeconds(540) });
     const found = await bench.finding('price source', ON_CHAIN);
     expect(found).toMatchObject({ state: 'ok', code: 0 });
-    expect(found.found).toMatch(new RegExp(`^0\\.00012345 USD by chainlink:${FEED}, 10m`));
+    expect(found.found).toMatch(new RegExp(`^0\\.00012345 USD by chainlink:${FEED}, 9m`));
   });
 
   it.each([
     [{ answer: 5n, ago: 8000 }, 'older than PRICE_MAX_AGE_SECONDS (7200)', 'The feed stands still'],
+    [{ answer: 5n, ago: 700 }, 'older than REDEMPTION_PRICE_MAX_AGE_SECONDS', 'Where the rounds'],
     [{ answer: 0n, ago: 60 }, 'The price is zero', 'Look at the feed'],
     [{ answer: -5n, ago: 60 }, 'The price is negative', 'Look at the feed'],
     [{ answer: 5n, ago: -900 }, 'The price is dated in the future', 'Look at the feed'],

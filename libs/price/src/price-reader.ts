@@ -49,31 +49,24 @@ export function priceReader(
   if (others.length === 0) return () => readSource(only, parts);
   return async () => {
     const looks = await Promise.all(sources.map((source) => lookAt(source, parts)));
-    const usable = looks.flatMap(({ reading }) => reading ?? []);
+    const usable = looks.flatMap((look) => ('reading' in look ? look.reading : []));
+    let combined: PriceReading | undefined;
     try {
       if (usable.length < 2) {
         throw new PriceUnavailableError(
-          `is ${usable.length} of ${sources.length}: two have to tell a price that is not too old`,
+          `is not enough: ${usable.length} of ${sources.length} tell a price that counts, and two have to`,
         );
       }
-      const combined = combinePrices(usable, parts.spread);
-      for (const look of looks) parts.onSource?.(judged(look, combined.usd, parts.spread));
+      combined = combinePrices(usable, parts.spread);
       return combined;
-    } catch (error) {
-      for (const look of looks) parts.onSource?.(look.found ?? { ...look, result: 'apart' });
-      throw error;
+    } finally {
+      for (const look of looks) parts.onSource?.(judged(look, combined, parts.spread));
     }
   };
 }
 
-interface Look {
-  readonly name: string;
-  readonly usd?: string;
-  /** Absent where it does not count. */
-  readonly reading?: NamedReading;
-  /** Why it does not count. */
-  readonly found?: SourceReading;
-}
+/** A reading, or why it does not count. */
+type Look = { readonly reading: NamedReading } | { readonly found: SourceReading };
 
 async function lookAt(source: PriceSource, parts: PriceReaderParts): Promise<Look> {
   const name = nameOfSource(source);
@@ -82,19 +75,21 @@ async function lookAt(source: PriceSource, parts: PriceReaderParts): Promise<Loo
     const { usd } = reading;
     const ageMs = parts.clock.nowMs() - reading.observedAt.getTime();
     if (ageMs > parts.maxAgeSeconds * 1000) {
-      return { name, found: { name, usd, result: 'stale' } };
+      return { found: { name, usd, result: 'stale' } };
     }
-    return { name, usd, reading };
+    return { reading };
   } catch (error) {
     if (!(error instanceof LowmarkError)) throw error;
-    return { name, found: { name, error, result: error.retryable ? 'failed' : 'refused' } };
+    return { found: { name, error, result: error.retryable ? 'failed' : 'refused' } };
   }
 }
 
-function judged({ name, reading, found }: Look, combined: string, spread: Decimal): SourceReading {
-  if (found !== undefined || reading === undefined) return found ?? { name, result: 'failed' };
-  const { usd } = reading;
-  return { name, usd, result: agreesWith(usd, combined, spread) ? 'used' : 'apart' };
+/** @param combined absent where no two sources agree */
+function judged(look: Look, combined: PriceReading | undefined, spread: Decimal): SourceReading {
+  if ('found' in look) return look.found;
+  const { name, usd } = look.reading;
+  const isUsed = combined !== undefined && agreesWith(usd, combined.usd, spread);
+  return { name, usd, result: isUsed ? 'used' : 'apart' };
 }
 
 /** One look at one source. @throws PriceRefusedError, PriceUnavailableError, what the chain throws */

@@ -11,7 +11,13 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { decimalText, FencedError, type Price, type PriceStore, type StandingPrice } from '#libs/db';
+import {
+  decimalText,
+  FencedError,
+  type Price,
+  type PriceStore,
+  type StandingPrice,
+} from '#libs/db';
 import { type Decimal, LowmarkError, parseDecimal } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { inSpan } from '#libs/telemetry';

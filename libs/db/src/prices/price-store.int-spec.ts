@@ -56,6 +56,34 @@ describe('the price that is quoted', () => {
     expect(await prices.newest()).toEqual(aPrice(1, '1'));
   });
 
+  it('leaves the one before where a source tells another figure of the same time: a drift shows', async () => {
+    const figures = ['10', '9', '8', '9', '7'];
+    for (const usd of figures) expect(await prices.record(fence, aPrice(1, usd))).toBe(true);
+    expect(await prices.record(fence, aPrice(1, '7'))).toBe(true);
+    expect(await prices.newest()).toEqual(aPrice(1, '7'));
+    expect(await prices.standing()).toMatchObject({ lowestUsd: '7', highestUsd: '10' });
+    const text = 'SELECT usd FROM staking.price ORDER BY observed_at';
+    const rows = await database.query<{ usd: string }>({ text });
+    expect(rows.map(({ usd }) => usd)).toEqual(figures);
+    expect(await prices.record(fence, aPrice(2, '6'))).toBe(true);
+    expect(await prices.record(fence, aPrice(1, '5'))).toBe(false);
+  });
+
+  it('is held by the leader only, and let go by a price that the leader records', async () => {
+    const late = fence;
+    fence = await new IndexStore(database).takeLead();
+    const held = { reason: 'jump', beforeUsd: undefined, maxChange: '0.2', isAnew: false };
+    const price = aPrice(1, '9');
+    await expect(prices.hold(late, { price, ...held })).rejects.toThrow(FencedError);
+    expect(await prices.quoted()).toEqual({ price: undefined, isHeld: false });
+    await prices.hold(fence, { price, ...held });
+    expect(await prices.quoted()).toMatchObject({ isHeld: true });
+    await expect(prices.record(late, price)).rejects.toThrow(FencedError);
+    expect(await prices.quoted()).toMatchObject({ isHeld: true });
+    await prices.record(fence, price);
+    expect(await prices.quoted()).toMatchObject({ isHeld: false, price: { usd: '9' } });
+  });
+
   it.each(['0', '-1', 'NaN', 'Infinity'])('is not %s', async (usd) => {
     await expect(prices.record(fence, aPrice(1, usd))).rejects.toMatchObject({ sqlState: '23514' });
   });

@@ -15,10 +15,7 @@ export interface UnclaimedVouchers {
 export const COOL_DOWN_MEMORY_DAYS = 7;
 
 /** How long a wallet waits after so many vouchers without a claim. */
-export function coolDownSeconds(
-  count: number,
-  { firstSeconds, longestSeconds }: CoolDown,
-): number {
+export function coolDownSeconds(count: number, { firstSeconds, longestSeconds }: CoolDown): number {
   if (count <= 0) return 0;
   return Math.min(firstSeconds * 2 ** Math.min(count - 1, 30), longestSeconds);
 }

@@ -1,5 +1,10 @@
 import { type LowmarkError } from '#libs/domain';
-import { nameOfSources, type PriceReading, type PriceSource, type SourceReading } from '#libs/price';
+import {
+  nameOfSources,
+  type PriceReading,
+  type PriceSource,
+  type SourceReading,
+} from '#libs/price';
 import { duration } from '../../output/moments.js';
 import { type Check } from '../check.js';
 import { type Finding, notChecked, ok, warning } from '../finding.js';

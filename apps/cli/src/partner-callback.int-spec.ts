@@ -214,20 +214,6 @@ describe('partner set', () => {
     });
   });
 
-  it('says that a partner without a daily token budget is not live', async () => {
-    const note = /^Nothing can be redeemed with this partner before it has a daily token budget/m;
-    await bench.partner('Bare budget', URL_GIVEN);
-    const set = ['partner', 'set', 'Bare budget'];
-    const ran = await bench.run(...set, '--max-points', '9');
-    expect(ran.err).toMatch(note);
-    expect(ran.out).toMatch(/daily budget +NOT SET: nothing can be redeemed/);
-    const listed = async () =>
-      (await bench.run('partner', 'list')).out.split('Bare budget')[1] ?? '';
-    expect(await listed()).toMatch(/redemptions +REFUSED: no daily token budget/);
-    expect((await bench.run(...set, '--daily-token-budget', '5')).err).not.toMatch(note);
-    expect(await listed()).toMatch(/redemptions +open/);
-  });
-
   it('completes and takes away a bonus', async () => {
     await bench.partner('Bonus', URL_GIVEN);
     const set = ['partner', 'set', 'Bonus'];

@@ -67,3 +67,19 @@ async function stored(name: string): Promise<object> {
   );
   return { ...rows[0] };
 }
+
+describe('a partner', () => {
+  it('without a daily token budget is said not to be live', async () => {
+    const note = /^Nothing can be redeemed with this partner before it has a daily token budget/m;
+    await bench.partner('Bare budget', 'https://game.example');
+    const set = ['partner', 'set', 'Bare budget'];
+    const ran = await bench.run(...set, '--max-points', '9');
+    expect(ran.err).toMatch(note);
+    expect(ran.out).toMatch(/daily budget +NOT SET: nothing can be redeemed/);
+    const listed = async () =>
+      (await bench.run('partner', 'list')).out.split('Bare budget')[1] ?? '';
+    expect(await listed()).toMatch(/redemptions +REFUSED: no daily token budget/);
+    expect((await bench.run(...set, '--daily-token-budget', '5')).err).not.toMatch(note);
+    expect(await listed()).toMatch(/redemptions +open/);
+  });
+});

@@ -22,6 +22,7 @@ const ALL = [
   'OlderStart1760000000012',
   'CoinSpent1760000000013',
   'ClaimWatch1760000000014',
+  'PriceHold1760000000015',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

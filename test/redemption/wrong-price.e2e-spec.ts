@@ -148,7 +148,7 @@ describe('0.00015 for 0.15', () => {
   });
 });
 
-describe('a price that somebody else wrote', () => {
+describe('a price that the indexer did not write', () => {
   it('is not redeemed at where it is out of the bounds of the redemption service', async () => {
     const bounded = await startService({ PRICE_MIN_USD: '0.05' });
     try {

@@ -6,12 +6,35 @@ import {
   RPC_URLS_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
+  type SettingOptions,
   TOKEN_CONTRACT_SETTING,
+  url,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
 
-/** The settings of `migrate`. */
-export class MigrateSettings extends DatabaseSettings {}
+function loginUrl(program: string): SettingOptions {
+  return {
+    description: `For \`migrate\`: the DATABASE_URL of the ${program}. Its user is made where it is missing and gets the password and the rights of the ${program}, and no more. Unset: left as it is.`,
+    secret: true,
+    optional: true,
+    parse: url('postgresql', 'postgres'),
+  };
+}
+
+/** The settings of `migrate`: DATABASE_URL is the owner's here. */
+export class MigrateSettings extends DatabaseSettings {
+  @Setting(loginUrl('api'))
+  readonly apiDatabaseUrl?: string;
+
+  @Setting(loginUrl('indexer'))
+  readonly indexerDatabaseUrl?: string;
+
+  @Setting(loginUrl('redemption service'))
+  readonly redemptionDatabaseUrl?: string;
+
+  @Setting(loginUrl('cli'))
+  readonly cliDatabaseUrl?: string;
+}
 
 /** The settings of commands that seal and open no secret. */
 export class OperatorSettings extends DatabaseSettings {}

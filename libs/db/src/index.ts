@@ -32,6 +32,21 @@ export {
 export { countPrograms, REDEMPTION_PROGRAM } from './inspection/count-programs.js';
 export { readServerFacts, type ServerFacts } from './inspection/server-facts.js';
 export { FencedError, HeadMovedError, IndexMissingError } from './index-store/index-store.error.js';
+export {
+  excessRights,
+  excessText,
+  ExcessRightsError,
+  requireOwnRights,
+} from './roles/excess-rights.js';
+export { type LoginUrls, prepareLogins, RolesRefusedError } from './roles/login-roles.js';
+export {
+  type Program,
+  PROGRAM_ROLES,
+  PROGRAMS,
+  rightsOf,
+  SCHEMAS,
+  TABLES,
+} from './roles/rights.js';
 export { LeaderLock } from './index-store/leader-lock.js';
 export {
   CredentialAmbiguousError,

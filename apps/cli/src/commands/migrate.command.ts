@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { readSettings } from '#libs/config';
-import { letOlderStart, migrate } from '#libs/db';
+import { letOlderStart, type LoginUrls, migrate, prepareLogins } from '#libs/db';
 import { MigrateSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 
@@ -8,7 +8,7 @@ interface Options {
   readonly letOlderStart?: readonly string[];
 }
 
-/** `migrate`: brings the schema up to date; with `--let-older-start`, lets an older program start on the schema as it is. */
+/** `migrate`: brings the schema up to date and makes the programs' users; with `--let-older-start`, lets an older program start on the schema as it is. */
 export function migrateCommand({ source, terminal }: CommandContext): Command {
   return new Command('migrate')
     .description('bring the database schema up to date; safe to run twice and from two places')
@@ -17,7 +17,8 @@ export function migrateCommand({ source, terminal }: CommandContext): Command {
       'migrate nothing: let programs start that do not know these migrations, as SCHEMA_NEWER names them',
     )
     .action(async ({ letOlderStart: named }: Options) => {
-      const { databaseUrl } = readSettings(MigrateSettings, source());
+      const settings = readSettings(MigrateSettings, source());
+      const { databaseUrl } = settings;
       if (named !== undefined) {
         const names = [...new Set(named.flatMap((text) => text.split(',')))].filter(Boolean);
         await letOlderStart(databaseUrl, names);
@@ -32,5 +33,19 @@ export function migrateCommand({ source, terminal }: CommandContext): Command {
           ? 'The schema is up to date.\n'
           : `Applied ${applied.length}: ${applied.join(', ')}\n`,
       );
+      const urls = loginUrls(settings);
+      if (Object.keys(urls).length === 0) return;
+      const users = await prepareLogins(databaseUrl, urls);
+      terminal.out(`Users with the rights of their programs: ${users.join(', ')}\n`);
     });
+}
+
+function loginUrls(settings: MigrateSettings): LoginUrls {
+  const { apiDatabaseUrl, indexerDatabaseUrl, redemptionDatabaseUrl, cliDatabaseUrl } = settings;
+  return {
+    ...(apiDatabaseUrl !== undefined && { api: apiDatabaseUrl }),
+    ...(indexerDatabaseUrl !== undefined && { indexer: indexerDatabaseUrl }),
+    ...(redemptionDatabaseUrl !== undefined && { redemption: redemptionDatabaseUrl }),
+    ...(cliDatabaseUrl !== undefined && { cli: cliDatabaseUrl }),
+  };
 }

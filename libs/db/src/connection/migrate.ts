@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QueryFailedError } from 'typeorm';
+import { grantRights } from '../roles/grant-rights.js';
 import { createDatabase, type Database } from './database.js';
 import { databaseError } from './database.error.js';
 import { MIGRATION_SCHEMA, readSchema, requireSchema } from './schema-check.js';
@@ -27,7 +28,7 @@ export interface MigrateOptions {
 /**
  * Brings the schema up to date in one transaction; does nothing where it is. Two that run at once wait for each other. Where programs
  * are at work it waits for tables a little at a time, and lets them go on in between. What was accepted for an older program is so no
- * longer, unless it is that program.
+ * longer, unless it is that program. Then every program's role has the rights that rights.ts says, and no others.
  *
  * @returns the names of the migrations that were applied
  * @throws UnsupportedDatabaseError, SchemaNewerError, SchemaBusyError, DatabaseUnavailableError, DatabaseRefusedError
@@ -37,7 +38,11 @@ export async function migrate(url: string, { tries = 20 }: MigrateOptions = {}):
     const applied = await runMigrations(database, tries);
     const { unknown } = await readSchema(database);
     // An older program that was let start again migrates first, as it always does.
-    if (unknown.length === 0) await database.query({ text: REVOKE });
+    if (unknown.length === 0) {
+      await database.query({ text: REVOKE });
+      // Where this user may make no roles, `prepareLogins` says what an administrator has to do.
+      await grantRights(database);
+    }
     return applied;
   });
 }

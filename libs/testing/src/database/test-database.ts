@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { createDatabase, type Database, type DatabaseOptions } from '#libs/db';
+import { createDatabase, type Database, type DatabaseOptions, type Program } from '#libs/db';
 
 const TEMPLATE = 'lowmark_template';
 
@@ -13,6 +13,13 @@ export class TestDatabase {
     /** Of a superuser. */
     readonly url: string,
   ) {}
+
+  /** The URL that a program is given where each has a user of its own. */
+  urlAs(program: Program): string {
+    const url = new URL(this.url);
+    [url.username, url.password] = [`test_${program}`, `test_${program}`];
+    return url.href;
+  }
 
   /** A pool on it, closed by `drop`. */
   async open(options: Partial<DatabaseOptions> = {}): Promise<Database> {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, migrate } from '#libs/db';
+import { createDatabase, migrate, prepareLogins, PROGRAMS } from '#libs/db';
 import { EmbeddedPostgres } from '#libs/devpostgres';
 
 const TEMPLATE = 'lowmark_template';
@@ -51,4 +51,11 @@ async function prepareTemplate(url) {
   const template = new URL(url);
   template.pathname = `/${TEMPLATE}`;
   await migrate(template.href);
+  // Users belong to the whole server: those of the programs are the same in each test's database.
+  const logins = PROGRAMS.map((program) => {
+    const login = new URL(template);
+    [login.username, login.password] = [`test_${program}`, `test_${program}`];
+    return [program, login.href];
+  });
+  await prepareLogins(template.href, Object.fromEntries(logins));
 }

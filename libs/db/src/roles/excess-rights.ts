@@ -1,0 +1,124 @@
+import { PermanentError } from '#libs/domain';
+import { type Database, type Statement } from '../connection/database.js';
+import { privilegesOf } from './grant-rights.js';
+import { PRIVILEGES, type Program, PROGRAM_ROLES, REFUSED_PRIVILEGES, SCHEMAS } from './rights.js';
+
+/** The credential may do more than its program needs. */
+export class ExcessRightsError extends PermanentError {
+  constructor(program: Program, excess: readonly string[]) {
+    super('DATABASE_RIGHTS_EXCESSIVE', excessText(program, excess));
+  }
+}
+
+/** What is wrong with a credential, and what to do about it. */
+export function excessText(program: Program, excess: readonly string[]): string {
+  return (
+    `The user of DATABASE_URL has more rights than the ${program} needs: ${excess.join('; ')}. Give the ${program} a user of its own: ` +
+    `see docs/operating/roles.md, for an existing installation docs/operating/upgrade.md.`
+  );
+}
+
+// Of the user who logged in: what SET ROLE, RESET ROLE or a role of the session's options can come to.
+const ATTRIBUTES: Statement = {
+  name: 'rights_attributes',
+  text: `SELECT u.rolname AS name, u.rolsuper AS superuser, u.rolcreaterole AS createrole, u.rolreplication AS replication,
+      u.rolcreatedb AS createdb, u.rolbypassrls AS bypassrls,
+      ARRAY(SELECT DISTINCT pg_get_userbyid(o.owner)::text FROM (
+          SELECT nspowner AS owner FROM pg_namespace WHERE nspname = ANY ($1)
+          UNION SELECT c.relowner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ANY ($1)
+          UNION SELECT p.proowner FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = ANY ($1)
+          UNION SELECT datdba FROM pg_database WHERE datname = current_database()) o
+        WHERE pg_has_role(u.oid, o.owner, 'MEMBER') ORDER BY 1) AS owners,
+      ARRAY(SELECT r.rolname::text FROM pg_roles r WHERE r.oid <> u.oid AND pg_has_role(u.oid, r.oid, 'MEMBER') ORDER BY 1) AS roles,
+      ARRAY(SELECT nspname::text FROM pg_namespace
+        WHERE nspname !~ '^pg_(toast|temp)' AND has_schema_privilege(u.oid, oid, 'CREATE') ORDER BY 1) AS "createsIn",
+      has_database_privilege(u.oid, current_database(), 'CREATE') AS "createsSchemas",
+      has_parameter_privilege(u.oid, 'session_replication_role', 'SET') AS "disablesTriggers"
+    FROM pg_roles u WHERE u.rolname = session_user`,
+};
+
+const PRIVILEGE_LIST = [...Object.values(PRIVILEGES), ...REFUSED_PRIVILEGES];
+
+const TABLES_USED: Statement = {
+  name: 'rights_tables',
+  text: `SELECT format('%I.%I', n.nspname, c.relname) AS "table",
+      ARRAY(SELECT p FROM unnest($2::text[]) AS p WHERE has_table_privilege(session_user, c.oid, p)
+        OR (p IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') AND has_any_column_privilege(session_user, c.oid, p))) AS privileges
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm') ORDER BY 1`,
+};
+
+interface Attributes {
+  readonly name: string;
+  readonly superuser: boolean;
+  readonly createrole: boolean;
+  readonly replication: boolean;
+  readonly createdb: boolean;
+  readonly bypassrls: boolean;
+  readonly owners: string[];
+  readonly roles: string[];
+  readonly createsIn: string[];
+  readonly createsSchemas: boolean;
+  readonly disablesTriggers: boolean;
+}
+
+/**
+ * What the user who logged in could do beyond what rights.ts gives its program, whichever role its sessions take; empty where nothing.
+ * @throws DatabaseUnavailableError, DatabaseRefusedError
+ */
+export async function excessRights(database: Database, program: Program): Promise<string[]> {
+  const [user] = await database.query<Attributes & object>(ATTRIBUTES, [[...SCHEMAS]]);
+  if (user === undefined) throw new TypeError('the user of a session is a role');
+  // Of a superuser all the rest is true as well.
+  if (user.superuser) return [`${user.name} is a superuser`];
+  const tables = await database.query<{ table: string; privileges: string[] }>(TABLES_USED, [
+    [...SCHEMAS],
+    PRIVILEGE_LIST,
+  ]);
+  return [
+    ...ofAttributes(user, program),
+    ...tables.flatMap(({ table, privileges }) => {
+      const allowed = privilegesOf(program, table);
+      const more = privileges.filter((one) => !allowed.includes(one));
+      return more.length === 0 ? [] : [`${more.join(', ')} on ${table}`];
+    }),
+  ];
+}
+
+function ofAttributes(user: Attributes, program: Program): string[] {
+  const { name, owners, createsIn } = user;
+  const others = user.roles.filter(
+    (role) => role !== PROGRAM_ROLES[program] && !owners.includes(role),
+  );
+  const attributes = (['createrole', 'createdb', 'replication', 'bypassrls'] as const).filter(
+    (attribute) => user[attribute],
+  );
+  return [
+    ...owners.map((owner) =>
+      owner === name
+        ? `${name} owns the database, a schema or tables`
+        : `${name} is a member of the owner ${owner}`,
+    ),
+    ...attributes.map((attribute) => `${name} is ${attribute.toUpperCase()}`),
+    ...others.map((role) => `${name} is a member of ${role}`),
+    ...createsIn.map((schema) => `CREATE on schema ${schema}`),
+    ...(user.createsSchemas ? ['CREATE on the database'] : []),
+    ...(user.disablesTriggers ? ['may set session_replication_role'] : []),
+  ];
+}
+
+/**
+ * Refuses a credential that can do more than its program needs, where that is meant seriously; elsewhere it is only said.
+ * @param onExcess told of it where it is not refused
+ * @throws ExcessRightsError, DatabaseUnavailableError, DatabaseRefusedError
+ */
+export async function requireOwnRights(
+  database: Database,
+  program: Program,
+  { isProduction, onExcess }: { isProduction: boolean; onExcess: (message: string) => void },
+): Promise<void> {
+  const excess = await excessRights(database, program);
+  if (excess.length === 0) return;
+  if (isProduction) throw new ExcessRightsError(program, excess);
+  onExcess(excessText(program, excess));
+}

@@ -1,0 +1,116 @@
+import { type PoolClient } from 'pg';
+import { type Database, type Statement } from '../connection/database.js';
+import { run } from '../connection/statement.js';
+import {
+  PRIVILEGES,
+  type Program,
+  PROGRAM_ROLES,
+  PROGRAMS,
+  rightsOf,
+  SCHEMAS,
+  schemasOf,
+} from './rights.js';
+
+/**
+ * Makes the roles that hold the programs' rights, as far as this user may. Roles belong to the whole server, so another database may be
+ * making the same one at this moment.
+ */
+const MAKE_ROLES = `DO $$
+DECLARE
+  role text;
+BEGIN
+  FOREACH role IN ARRAY ARRAY['${Object.values(PROGRAM_ROLES).join("', '")}'] LOOP
+    IF EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN CONTINUE; END IF;
+    BEGIN
+      EXECUTE format('CREATE ROLE %I NOLOGIN', role);
+    EXCEPTION
+      WHEN duplicate_object OR unique_violation THEN NULL;
+      WHEN insufficient_privilege THEN NULL;
+    END;
+  END LOOP;
+END $$`;
+
+const THERE: Statement = {
+  name: 'roles_there',
+  text: 'SELECT rolname AS role FROM pg_roles WHERE rolname = ANY ($1)',
+};
+
+/** What the roles have of each table; of a table that nothing was granted on, nothing. */
+const GRANTED: Statement = {
+  name: 'rights_granted',
+  text: `SELECT format('%I.%I', n.nspname, c.relname) AS "table", r.rolname AS role,
+      ARRAY(SELECT upper(a.privilege_type) FROM aclexplode(c.relacl) a WHERE a.grantee = r.oid ORDER BY 1) AS privileges
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace CROSS JOIN pg_roles r
+    WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm') AND r.rolname = ANY ($2)`,
+};
+
+const SCHEMA_USERS: Statement = {
+  name: 'schema_users',
+  text: `SELECT n.nspname AS schema, r.rolname AS role, has_schema_privilege(r.oid, n.oid, 'USAGE') AS uses
+    FROM pg_namespace n CROSS JOIN pg_roles r WHERE n.nspname = ANY ($1) AND r.rolname = ANY ($2)`,
+};
+
+interface GrantedRow {
+  readonly table: string;
+  readonly role: string;
+  readonly privileges: string[];
+}
+
+/**
+ * Gives every program's role what rights.ts says and takes what it does not say; writes nothing where that is so already.
+ * @returns the roles that are not there because this user may not make them
+ * @throws DatabaseUnavailableError, DatabaseRefusedError
+ */
+export async function grantRights(database: Database): Promise<string[]> {
+  return database.transaction(async (client) => {
+    await client.query(MAKE_ROLES);
+    const names = Object.values(PROGRAM_ROLES);
+    const there = (await run<{ role: string }>(client, THERE, [names])).map(({ role }) => role);
+    const programs = PROGRAMS.filter((program) => there.includes(PROGRAM_ROLES[program]));
+    for (const statement of await missingStatements(client, programs)) {
+      await client.query(statement);
+    }
+    return names.filter((name) => !there.includes(name));
+  });
+}
+
+async function missingStatements(
+  client: PoolClient,
+  programs: readonly Program[],
+): Promise<string[]> {
+  const roles = programs.map((program) => PROGRAM_ROLES[program]);
+  const granted = await run<GrantedRow>(client, GRANTED, [[...SCHEMAS], roles]);
+  const users = await run<{ schema: string; role: string; uses: boolean }>(client, SCHEMA_USERS, [
+    [...SCHEMAS],
+    roles,
+  ]);
+  return programs.flatMap((program) => {
+    const role = PROGRAM_ROLES[program];
+    const wantedSchemas = schemasOf(program);
+    const ofSchemas = users
+      .filter((one) => one.role === role && one.uses !== wantedSchemas.includes(one.schema))
+      .map(({ schema, uses }) =>
+        uses
+          ? `REVOKE USAGE ON SCHEMA ${schema} FROM ${role}`
+          : `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+      );
+    const ofTables = granted
+      .filter((one) => one.role === role)
+      .flatMap((one) => tableStatements(one, privilegesOf(program, one.table)));
+    return [...ofSchemas, ...ofTables];
+  });
+}
+
+function tableStatements({ table, role, privileges }: GrantedRow, wanted: string[]): string[] {
+  if (wanted.join() === privileges.join()) return [];
+  const given = wanted.length === 0 ? [] : [`GRANT ${wanted.join(', ')} ON ${table} TO ${role}`];
+  // It takes what is granted on single columns as well.
+  return [`REVOKE ALL ON ${table} FROM ${role}`, ...given];
+}
+
+/** Sorted as the server's answer is. */
+export function privilegesOf(program: Program, table: string): string[] {
+  return rightsOf(program, table)
+    .map((letter) => PRIVILEGES[letter])
+    .sort();
+}

@@ -1,0 +1,162 @@
+/** The users that the programs log in as: made, and their passwords set, from the URLs that the programs will be given. */
+import { PermanentError } from '#libs/domain';
+import { createDatabase, type Database, type Statement } from '../connection/database.js';
+import { DatabaseRefusedError } from '../connection/database.error.js';
+import { onSchema } from '../connection/migrate.js';
+import { ExcessRightsError, excessRights } from './excess-rights.js';
+import { grantRights } from './grant-rights.js';
+import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
+import { scramVerifier } from './scram-verifier.js';
+
+/** The DATABASE_URL of each program. */
+export type LoginUrls = Readonly<Partial<Record<Program, string>>>;
+
+/** An administrator has to do what this user may not. */
+export class RolesRefusedError extends PermanentError {
+  constructor(statements: readonly string[], cause?: unknown) {
+    super(
+      'ROLES_REFUSED',
+      'The user that migrates may not make the programs’ roles. The schema is up to date. Let an administrator run, and then migrate again: ' +
+        `${statements.map((statement) => `${statement};`).join(' ')} See docs/operating/roles.md.`,
+      { cause },
+    );
+  }
+}
+
+/** PostgreSQL's code for a password or a user that is not the right one. */
+const NOT_LET_IN = ['28P01', '28000'];
+const NO_RIGHT = '42501';
+
+const USER: Statement = {
+  name: 'login_role',
+  text: `SELECT r.rolsuper AS superuser, pg_has_role(r.oid, $2, 'USAGE') AS member, r.rolname = session_user AS mine
+    FROM pg_roles r WHERE r.rolname = $1`,
+};
+
+interface LoginRole {
+  readonly superuser: boolean;
+  readonly member: boolean;
+  readonly mine: boolean;
+}
+
+interface Login {
+  readonly program: Program;
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+/**
+ * Makes each user of the URLs where it is missing, gives it the password of its URL where that is another one, and the rights of its
+ * program; then logs in as each of them and looks. Safe to run again.
+ * @param url of the user that migrates: the owner of the schema, with the right to create roles
+ * @returns the names of the users
+ * @throws RolesRefusedError, ExcessRightsError, LoginUrlError, and what `migrate` throws
+ */
+export async function prepareLogins(url: string, urls: LoginUrls): Promise<string[]> {
+  const logins = PROGRAMS.flatMap((program) => {
+    const given = urls[program];
+    return given === undefined ? [] : [loginOf(program, given)];
+  });
+  requireDifferentUsers(logins);
+  await onSchema(url, async (database) => {
+    const missing = await grantRights(database);
+    if (missing.length > 0) {
+      throw new RolesRefusedError(manualStatements(logins));
+    }
+    for (const login of logins) await prepareLogin(database, login);
+  });
+  for (const login of logins) await requireLogin(login);
+  return logins.map(({ user }) => user);
+}
+
+/** What an administrator runs where the migrating user may not; passwords are set by \password of psql. */
+export function manualStatements(logins: readonly Pick<Login, 'program' | 'user'>[]): string[] {
+  return [
+    ...Object.values(PROGRAM_ROLES).map((role) => `CREATE ROLE ${role} NOLOGIN`),
+    ...logins.map(({ program, user }) => {
+      return `CREATE ROLE ${quoted(user)} LOGIN IN ROLE ${PROGRAM_ROLES[program]}`;
+    }),
+  ];
+}
+
+async function prepareLogin(database: Database, login: Login): Promise<void> {
+  const { program, user, password } = login;
+  const role = PROGRAM_ROLES[program];
+  const [known] = await database.query<LoginRole & object>(USER, [user, role]);
+  if (known?.superuser === true || known?.mine === true) {
+    const what = known.superuser ? 'is a superuser' : 'is the user that migrates';
+    throw new ExcessRightsError(program, [`${user} ${what}`]);
+  }
+  const isLetIn = known !== undefined && (await isRightPassword(login));
+  const statements = [
+    ...(known === undefined
+      ? [`CREATE ROLE ${quoted(user)} LOGIN PASSWORD '${scramVerifier(password)}'`]
+      : []),
+    ...(known !== undefined && !isLetIn
+      ? [`ALTER ROLE ${quoted(user)} LOGIN PASSWORD '${scramVerifier(password)}'`]
+      : []),
+    ...(known?.member === true ? [] : [`GRANT ${role} TO ${quoted(user)}`]),
+  ];
+  for (const text of statements) {
+    await database.query({ text }).catch((error: unknown) => {
+      if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
+      throw new RolesRefusedError(manualStatements([login]), error);
+    });
+  }
+}
+
+async function isRightPassword({ url }: Login): Promise<boolean> {
+  try {
+    const database = await openAs(url);
+    await database.close();
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseRefusedError && NOT_LET_IN.includes(error.sqlState)) return false;
+    throw error;
+  }
+}
+
+/** By logging in: what counts is what the program will find. */
+async function requireLogin({ program, url }: Login): Promise<void> {
+  const database = await openAs(url);
+  try {
+    const excess = await excessRights(database, program);
+    if (excess.length > 0) throw new ExcessRightsError(program, excess);
+  } finally {
+    await database.close();
+  }
+}
+
+function openAs(url: string): Promise<Database> {
+  return createDatabase({ url, applicationName: 'lowmark migrate', poolSize: 1, schema: 'any' });
+}
+
+function loginOf(program: Program, url: string): Login {
+  const { username, password } = new URL(url);
+  if (username === '' || password === '') {
+    throw new PermanentError(
+      'LOGIN_URL_INCOMPLETE',
+      `${program.toUpperCase()}_DATABASE_URL must name a user and its password.`,
+    );
+  }
+  return {
+    program,
+    url,
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+  };
+}
+
+function requireDifferentUsers(logins: readonly Login[]): void {
+  const users = logins.map(({ user }) => user);
+  if (new Set(users).size === users.length) return;
+  throw new PermanentError(
+    'LOGIN_URL_SHARED',
+    'Each program needs a user of its own: two of the URLs name the same one.',
+  );
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  type Database,
+  DatabaseRefusedError,
+  excessRights,
+  type Program,
+  PROGRAM_ROLES,
+  PROGRAMS,
+  rightsOf,
+  SCHEMAS,
+  TABLES,
+} from '../index.js';
+
+let test: TestDatabase;
+let owner: Database;
+const opened = new Map<Program, Database>();
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  owner = await test.open();
+  for (const program of PROGRAMS) {
+    opened.set(program, await test.open({ url: test.urlAs(program), poolSize: 1 }));
+  }
+});
+afterAll(() => test.drop());
+
+interface Relation {
+  readonly name: string;
+  readonly isView: boolean;
+  readonly column: string;
+}
+
+const RELATIONS = `SELECT format('%I.%I', n.nspname, c.relname) AS name, c.relkind = 'v' AS "isView",
+    (SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum = 1) AS column
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm') ORDER BY 1`;
+
+function relations(): Promise<Relation[]> {
+  return owner.query<Relation & object>({ text: RELATIONS }, [[...SCHEMAS]]);
+}
+
+/** What a session may come to be: as it logged in, and by every way to another role that it has without a password. */
+const WAYS = [
+  'SELECT 1',
+  'RESET ROLE',
+  'SET ROLE NONE',
+  'RESET SESSION AUTHORIZATION',
+  'RESET ALL',
+];
+
+/** Each is tried for real and taken back; nothing is written, as no row is meant. */
+function attempts({ name, column, isView }: Relation): Record<string, string> {
+  const read = { r: `SELECT FROM ${name} LIMIT 0` };
+  if (isView) return read;
+  return {
+    ...read,
+    a: `INSERT INTO ${name} DEFAULT VALUES`,
+    w: `UPDATE ${name} SET ${column} = DEFAULT WHERE false`,
+    d: `DELETE FROM ${name} WHERE false`,
+    TRUNCATE: `TRUNCATE ${name} CASCADE`,
+    'DISABLE TRIGGER': `ALTER TABLE ${name} DISABLE TRIGGER ALL`,
+    'CREATE TRIGGER': `CREATE TRIGGER mine BEFORE INSERT ON ${name} FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()`,
+    DROP: `DROP TABLE ${name} CASCADE`,
+    'ADD COLUMN': `ALTER TABLE ${name} ADD COLUMN mine int`,
+    GRANT: `GRANT ALL ON ${name} TO PUBLIC`,
+  };
+}
+
+/** Refused for lack of a right; any other refusal (a constraint, a trigger of the table) comes after the right. */
+async function mayDo(database: Database, way: string, text: string): Promise<boolean> {
+  try {
+    await database.transaction(async (client) => {
+      await client.query(way);
+      const { command } = await client.query(text);
+      // PostgreSQL only warns of a GRANT that grants nothing.
+      if (command === 'GRANT') {
+        const { rows } = await client.query<{ granted: boolean }>(
+          `SELECT EXISTS (SELECT FROM pg_class c, aclexplode(c.relacl) a WHERE a.grantee = 0
+            AND c.relnamespace::regnamespace::text = ANY ($1)) AS granted`,
+          [[...SCHEMAS]],
+        );
+        if (rows[0]?.granted === true) throw new Error('granted');
+        throw new DatabaseRefusedError('42501', new Error('nothing granted'));
+      }
+      throw new Error('done, and taken back');
+    });
+    return true;
+  } catch (error) {
+    return !(error instanceof DatabaseRefusedError && error.sqlState === '42501');
+  }
+}
+
+describe('the rights of the programs', () => {
+  it('are said of every table that there is, and of no other', async () => {
+    const there = (await relations()).map(({ name }) => name);
+    expect([...TABLES].sort()).toEqual(there.sort());
+  });
+
+  it.each(PROGRAMS)(
+    '%s can do with each table what rights.ts says, by whatever way',
+    async (program) => {
+      const database = opened.get(program) as Database;
+      for (const relation of await relations()) {
+        for (const way of WAYS) {
+          const can: string[] = [];
+          for (const [what, text] of Object.entries(attempts(relation))) {
+            if (await mayDo(database, way, text)) can.push(what);
+          }
+          expect({ table: relation.name, way, can }).toEqual({
+            table: relation.name,
+            way,
+            can: ['r', 'a', 'w', 'd'].filter((letter) =>
+              (rightsOf(program, relation.name) as readonly string[]).includes(letter),
+            ),
+          });
+        }
+      }
+    },
+  );
+
+  it.each(PROGRAMS)(
+    '%s can make nothing, disable no trigger and become no one',
+    async (program) => {
+      const database = opened.get(program) as Database;
+      const others = PROGRAMS.filter((other) => other !== program);
+      const statements = [
+        'SET session_replication_role = replica',
+        'CREATE SCHEMA mine',
+        'CREATE ROLE mine',
+        'CREATE EXTENSION file_fdw',
+        `COPY (SELECT 1) TO PROGRAM 'true'`,
+        `SELECT pg_read_file('PG_VERSION')`,
+        'SET ROLE lowmark',
+        'SET SESSION AUTHORIZATION lowmark',
+        'ALTER ROLE CURRENT_USER CREATEROLE',
+        ...others.map((other) => `SET ROLE ${PROGRAM_ROLES[other]}`),
+        ...others.map((other) => `SET ROLE test_${other}`),
+        ...[...SCHEMAS, 'public'].map((schema) => `CREATE TABLE ${schema}.mine (a int)`),
+        ...SCHEMAS.map((schema) => `DROP SCHEMA ${schema} CASCADE`),
+      ];
+      const done: string[] = [];
+      for (const text of statements) {
+        for (const way of WAYS) {
+          if (await mayDo(database, way, text)) done.push(`${way}; ${text}`);
+        }
+      }
+      expect(done).toEqual([]);
+    },
+  );
+
+  it('leave the api the one thing that it may write: when a credential was used', async () => {
+    const text = `SELECT has_function_privilege('test_' || p, 'partners.note_use(uuid)', 'EXECUTE') AS may
+      FROM unnest($1::text[]) p`;
+    const rows = await owner.query<{ may: boolean }>({ text }, [[...PROGRAMS]]);
+    expect(rows.map(({ may }) => may)).toEqual(PROGRAMS.map((program) => program === 'api'));
+  });
+
+  it.each(PROGRAMS)('%s has nothing in excess', async (program) => {
+    expect(await excessRights(opened.get(program) as Database, program)).toEqual([]);
+  });
+});

@@ -20,6 +20,7 @@ import { aWallet, createTestDatabase, type TestDatabase, VaultBench } from '#lib
 import { EchoingPartner, type Mode } from './echoing-partner.js';
 
 const SIGNER_KEY = VaultBench.SIGNER_KEY;
+const EVIDENCE_KEY = randomBytes(32).toString('base64');
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const CALLBACK_KEY = `callback-key-${randomBytes(12).toString('hex')}`;
 const CALLBACK_SECRET = `callback-secret-${randomBytes(12).toString('hex')}`;
@@ -147,6 +148,7 @@ beforeAll(async () => {
     PATH: process.env['PATH'],
     DATABASE_URL: databaseUrl.href,
     SECRETS_KEY,
+    EVIDENCE_KEY,
     CHAIN_ID: String(bench.chain.chainId),
     RPC_URLS: `${bench.chain.url}/?key=${RPC_SECRET}`,
     TOKEN_CONTRACT: bench.chain.contracts.token,
@@ -217,6 +219,7 @@ describe('what is secret', () => {
     ['the callback key', CALLBACK_KEY],
     ['the callback secret', CALLBACK_SECRET],
     ['the key of the secrets', SECRETS_KEY],
+    ['the key of the evidence', EVIDENCE_KEY],
     ['the signer key', SIGNER_KEY],
     ['the credential of the endpoint', RPC_SECRET],
     ['the password of the database', new URL(environment['DATABASE_URL'] ?? '').password],

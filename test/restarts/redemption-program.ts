@@ -1,5 +1,5 @@
 import { freePort } from '#libs/devprocess';
-import { VaultBench } from '#libs/testing';
+import { EVIDENCE_KEY, VaultBench } from '#libs/testing';
 import { ServiceProgram } from './service-program.js';
 
 export interface RedemptionProgramOptions {
@@ -20,6 +20,7 @@ export class RedemptionProgram extends ServiceProgram {
     return new RedemptionProgram('redemption', port, {
       DATABASE_URL: options.databaseUrl,
       SECRETS_KEY: options.secretsKey,
+      EVIDENCE_KEY,
       CHAIN_ID: String(bench.chain.chainId),
       RPC_URLS: bench.chain.url,
       TOKEN_CONTRACT: bench.chain.contracts.token,

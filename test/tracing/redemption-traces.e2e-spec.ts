@@ -16,6 +16,7 @@ import { OtlpCollector, type SeenSpan } from './otlp-collector.js';
 import { TracedProgram } from './traced-program.js';
 
 const SIGNER = privateKeyToAccount(`0x${VaultBench.SIGNER_KEY}`).address.toLowerCase() as Address;
+const EVIDENCE_KEY = randomBytes(32).toString('base64');
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const CALLBACK_KEY = `callback-key-${randomBytes(12).toString('hex')}`;
 const CALLBACK_SECRET = `callback-secret-${randomBytes(12).toString('hex')}`;
@@ -84,6 +85,7 @@ beforeAll(async () => {
   program = await TracedProgram.start('redemption', `http://127.0.0.1:${port}`, {
     DATABASE_URL: database.url,
     SECRETS_KEY,
+    EVIDENCE_KEY,
     CHAIN_ID: String(bench.chain.chainId),
     RPC_URLS: `${bench.chain.url}/?key=${RPC_SECRET}`,
     TOKEN_CONTRACT: bench.chain.contracts.token,
@@ -188,7 +190,14 @@ describe('a redemption', () => {
     expect((await collector.seen(failed)).attributes['lowmark.outcome']).toBe('nothing-sent');
     await program.terminate();
     const sent = collector.bodies.join('\n');
-    const secrets = [CALLBACK_KEY, CALLBACK_SECRET, SECRETS_KEY, VaultBench.SIGNER_KEY, RPC_SECRET];
+    const secrets = [
+      CALLBACK_KEY,
+      CALLBACK_SECRET,
+      SECRETS_KEY,
+      EVIDENCE_KEY,
+      VaultBench.SIGNER_KEY,
+      RPC_SECRET,
+    ];
     secrets.push(
       TOKEN,
       OTHER_TOKEN,

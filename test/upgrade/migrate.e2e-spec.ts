@@ -116,6 +116,7 @@ describe('a program that is older than the database', () => {
     const environment = {
       DATABASE_URL: test.url,
       SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+      EVIDENCE_KEY: Buffer.alloc(32, 8).toString('base64'),
       CHAIN_ID: '1',
       RPC_URLS: 'http://127.0.0.1:1',
       STAKE_CONTRACT: ADDRESS,

@@ -2,7 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RedisTexts } from '#libs/cache';
-import { countPrograms, createDatabase, PartnerStore, SnapshotStore } from '#libs/db';
+import {
+  countPrograms,
+  createDatabase,
+  type Database,
+  PartnerStore,
+  requireOwnRights,
+  SnapshotStore,
+} from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import {
   type Clock,
@@ -45,7 +52,7 @@ export interface ApiOptions {
 /**
  * The whole API, ready to listen; `close()` stops it and everything it opened.
  * @throws DatabaseUnavailableError, DatabaseRefusedError where there is no database to start with; PermanentError
- * DEBUGGER_REFUSED in production
+ * DEBUGGER_REFUSED, DATABASE_RIGHTS_EXCESSIVE in production
  */
 export async function createApi({
   settings,
@@ -71,6 +78,7 @@ export async function createApi({
       logger.warn({ reason: error.message }, 'A database connection was lost');
     },
   });
+  await requireReader(database, settings, logger);
   const keyRing = KeyRing.parse(settings.secretsKey);
   const { limiter, redis } = await createSharing(settings.redisUrl, {
     clock,
@@ -116,4 +124,22 @@ export async function createApi({
   measureSharing(registry, { admissions, redis });
   counts.register(registry);
   return app;
+}
+
+async function requireReader(
+  database: Database,
+  { nodeEnv }: ApiSettings,
+  logger: Logger,
+): Promise<void> {
+  try {
+    await requireOwnRights(database, 'api', {
+      isProduction: nodeEnv === 'production',
+      onExcess: (message) => {
+        logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
+      },
+    });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }

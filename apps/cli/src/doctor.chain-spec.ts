@@ -21,7 +21,7 @@ describe('where all is well', () => {
       /^ok +database +PostgreSQL \d+\.\d+ at 127\.0\.0\.1:\d+\/test_/m,
       /^ok +indexer +one holds the lead/m,
       /^ok +schema +up to date/m,
-      /^ok +reader role /m,
+      /^ok +database rights /m,
       /^ok +stored secrets +0, all under/m,
       /^ok +index +block \d+ of LOW stakes, \d+s behind/m,
       /^ok +price +0\.1 USD by fixed, \d+s old/m,

@@ -185,4 +185,7 @@ export class IndexerSettings extends ServiceSettings {
     default: '0.0.0.0',
   })
   readonly indexerHost!: string;
+
+  @Setting({ description: 'production refuses what is meant for development.', optional: true })
+  readonly nodeEnv?: string;
 }

@@ -1,5 +1,5 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { createDatabase, Database, LeaderLock } from '#libs/db';
+import { createDatabase, Database, LeaderLock, requireOwnRights } from '#libs/db';
 import {
   CLOCK,
   type Clock,
@@ -88,6 +88,17 @@ async function openDatabase(
       logger.warn({ err: error }, 'An idle database connection failed');
     },
   });
+  try {
+    await requireOwnRights(database, 'indexer', {
+      isProduction: settings.nodeEnv === 'production',
+      onExcess: (message) => {
+        logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
+      },
+    });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
   measureConnections(registry, database);
   return database;
 }

@@ -74,11 +74,13 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     },
   });
   const events = await loadStakeEvents(options.events ?? 'staked-withdrawn');
-  const open = options.through ?? (await database.open({ applicationName: 'indexer' }));
+  const open =
+    options.through ??
+    (await database.open({ url: database.urlAs('indexer'), applicationName: 'indexer' }));
   const underTest = createIndexer(
     {
       database: open,
-      lock: new LeaderLock({ url: database.url, applicationName: 'indexer' }),
+      lock: new LeaderLock({ url: database.urlAs('indexer'), applicationName: 'indexer' }),
       reader: new ChainReader(pool, {
         finality: options.finality ?? 'depth:100',
         contracts,

@@ -31,7 +31,7 @@ export class IndexerProgram {
     const child = spawn(process.execPath, ['dist/apps/indexer/src/main.js'], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
-        DATABASE_URL: database.url,
+        DATABASE_URL: database.urlAs('indexer'),
         RPC_URLS: rpcUrl,
         CHAIN_ID: String(chain.chainId),
         FINALITY: 'depth:70',

@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createDatabase, REDEMPTION_PROGRAM } from '#libs/db';
+import { createDatabase, REDEMPTION_PROGRAM, requireOwnRights } from '#libs/db';
 import { addressPolicy } from '#libs/partner-client';
 import {
   type Clock,
@@ -11,7 +11,7 @@ import {
   NestLogger,
   systemClock,
 } from '#libs/platform';
-import { KeyRing } from '#libs/signing';
+import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { traceRequests } from '#libs/telemetry';
 import { connectChain } from './chain.factory.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -52,6 +52,7 @@ export async function createRedemption({
     registry,
     alerts,
     keyRing: KeyRing.parse(settings.secretsKey),
+    evidence: EvidenceKeys.parse(settings.evidenceKey),
     partnerAddresses: addressPolicy({ allowPrivate: settings.allowPrivatePartners, isProduction }),
   };
   checkKeys(settings, logger);
@@ -70,6 +71,12 @@ export async function createRedemption({
       },
     });
     opened.unshift(database);
+    await requireOwnRights(database, 'redemption', {
+      isProduction,
+      onExcess: (message) => {
+        logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
+      },
+    });
     const adapter = createAdapter(settings.trustedProxies ?? false);
     const app = await NestFactory.create<NestFastifyApplication>(
       RedemptionModule.register({ ...parts, ...chain, database, ...(payouts && { payouts }) }),

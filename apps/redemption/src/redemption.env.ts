@@ -3,6 +3,7 @@ import {
   address,
   CHAIN_ID_SETTING,
   commaList,
+  EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
   naturalBigInt,
   RPC_URLS_SETTING,
@@ -85,6 +86,9 @@ export class RedemptionSettings extends SecretsSettings {
     parse: privateKey,
   })
   readonly voucherSignerKey!: string;
+
+  @Setting(EVIDENCE_KEY_SETTING)
+  readonly evidenceKey!: string;
 
   @Setting({
     description:

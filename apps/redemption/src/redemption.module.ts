@@ -24,7 +24,7 @@ import {
   MetricsModule,
   Registry,
 } from '#libs/platform';
-import { type KeyRing } from '#libs/signing';
+import { type EvidenceKeys, type KeyRing } from '#libs/signing';
 import { AuthController } from './auth/auth.controller.js';
 import { AuthService } from './auth/auth.service.js';
 import { ExpirySweep } from './auth/expiry.sweep.js';
@@ -65,6 +65,7 @@ export interface RedemptionParts extends ChainParts {
   readonly alerts: Alerts;
   readonly database: Database;
   readonly keyRing: KeyRing;
+  readonly evidence: EvidenceKeys;
   readonly partnerAddresses: AddressPolicy;
   readonly payouts?: PayoutPort;
 }
@@ -89,7 +90,7 @@ export class RedemptionModule {
   static register(parts: RedemptionParts): DynamicModule {
     const { keyRing, clock, logger, database, partnerAddresses: policy } = parts;
     const shared = {
-      store: new RedemptionStore(database),
+      store: new RedemptionStore(database, parts.evidence),
       directory: new PartnerDirectory(new CallbackStore(database), keyRing, clock, logger),
       caller: new PartnerCaller({
         client: new PartnerClient({ clock, policy }),
@@ -198,13 +199,19 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
     { provide: PointsService, useValue: new PointsService({ store, caller, clock }) },
     {
       provide: RedemptionPresenter,
-      useValue: new RedemptionPresenter(directory, payouts, logger, clock),
+      useValue: new RedemptionPresenter({
+        directory,
+        payouts,
+        logger,
+        clock,
+        alerts: parts.alerts,
+      }),
     },
   ];
 }
 
 function working(parts: RedemptionParts, shared: Shared): Provider[] {
-  const { settings, clock, logger, database, chain } = parts;
+  const { settings, clock, logger, database, chain, evidence } = parts;
   const { directory, caller, payouts } = shared;
   const { redemptionsAtOnce: atOnce, payoutPollMs, databaseUrl } = settings;
   const pollMs = Math.min(POLL_MS, payoutPollMs);
@@ -215,7 +222,7 @@ function working(parts: RedemptionParts, shared: Shared): Provider[] {
       inject: [Registry, Alerts],
       useFactory: (registry: Registry, alerts: Alerts) => {
         const tools = { clock, logger, registry, alerts };
-        return createEngine({ database, directory, caller, payouts, ...tools }, options);
+        return createEngine({ database, directory, caller, payouts, evidence, ...tools }, options);
       },
     },
     {

@@ -4,7 +4,7 @@
  * next. In the end partner, chain and database must agree to the last point and token.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeliveryStore } from '#libs/db';
+import { DeliveryStore, RedemptionStore } from '#libs/db';
 import { deliveryTransition, type UuidV7 } from '#libs/domain';
 import { finalRows } from './checks/gather-facts.js';
 import { Operator } from './players/operator.js';
@@ -52,7 +52,11 @@ export class Simulation {
     readonly options: SimulationOptions,
   ) {
     this.driverDice = dice.for('driver');
-    this.operator = new Operator(world.store, dice.for('operator'), () => world.nowMs);
+    this.operator = new Operator(
+      new RedemptionStore(world.database),
+      dice.for('operator'),
+      () => world.nowMs,
+    );
     this.nextKillAt = this.callsToKill();
     world.onArrival = () => {
       this.countCall();

@@ -23,6 +23,7 @@ export {
 export { readSettings, type SettingsSource } from './read-settings.js';
 export {
   DatabaseSettings,
+  EVIDENCE_KEY_SETTING,
   SECRETS_KEY_SETTING,
   SecretsSettings,
   ServiceSettings,

@@ -42,6 +42,17 @@ export const SECRETS_KEY_SETTING: SettingOptions = {
   },
 };
 
+/** EVIDENCE_KEY, of the redemption service and of the command that adopts rows of before. */
+export const EVIDENCE_KEY_SETTING: SettingOptions = {
+  description:
+    '32 bytes in base64 that only the redemption service has: openssl rand -base64 32. It makes the MAC of each redemption’s row, without which nothing is paid. Several, separated by commas: the first makes MACs, each verifies those that it made.',
+  secret: true,
+  parse: (text) => {
+    commaList(text).forEach(base64Key(32));
+    return text;
+  },
+};
+
 /** What a service reads that seals or opens partner secrets. */
 export class SecretsSettings extends ServiceSettings {
   @Setting(SECRETS_KEY_SETTING)

@@ -141,6 +141,7 @@ export {
   StaleRedemptionError,
 } from './redemption/redemption.error.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
+export { type EvidenceSeal } from './redemption/evidence-seal.js';
 export { type PayoutPlace, type StoredRedemption } from './redemption/redemption-row.js';
 export {
   type IdempotencyKey,

@@ -70,6 +70,11 @@ export {
   type UnknownOutcome,
   type UnknownReason,
 } from './redemption/call-outcome.js';
+export {
+  evidenceContent,
+  type EvidencePlace,
+  needsEvidence,
+} from './redemption/evidence-content.js';
 export { type ConfirmationPayload, confirmationPayload } from './redemption/confirmation.js';
 export { type Decision, type Moved, type TransitionContext } from './redemption/decision.js';
 export {

@@ -1,3 +1,4 @@
+export { EvidenceKeys } from './evidence-keys.js';
 export { hashApiKey, isApiKey, type MintedCredential, mintCredential } from './credential.js';
 export {
   explainSignature,

@@ -8,6 +8,7 @@ export {
   StakingPlayer,
   withdraw,
 } from '#libs/devchain';
+export { EVIDENCE_KEY, testEvidence } from './evidence/test-evidence.js';
 export { FakeClock } from './clock/fake-clock.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';
 export { aBlock, anInitialIndex, aWallet } from './database/index-builders.js';

@@ -45,7 +45,7 @@ export async function startApi(
 ): Promise<Api> {
   const database = shared ?? (await createTestDatabase());
   const link = await linkTo(new URL(database.url));
-  const url = new URL(database.url);
+  const url = new URL(database.urlAs('api'));
   url.port = String(link.port);
   const clock = new FakeClock(NOON_MS);
   const logs: string[] = [];

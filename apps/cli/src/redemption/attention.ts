@@ -11,6 +11,7 @@ export type AttentionReason = Extract<
   | 'payout-unresolved'
   | 'paid-after-dead'
   | 'claimed-without-plan'
+  | 'evidence-invalid'
 >;
 
 const ASK_BY_ID =
@@ -31,6 +32,8 @@ export const ATTENTION: Readonly<Record<AttentionReason, string>> = {
     'The chain took back what was final: the tokens were paid although the points were on their way back. No command settles this. Pause the partner, halt payouts, and settle with the partner by hand.',
   'claimed-without-plan':
     'The vault has paid this redemption, and the ledger has no plan of it. The points stay taken. Was the ledger restored from a backup: `ledger restored`, then `redemption retry ID`; is the deduction not known: ask the partner, then `redemption set-partner-tx ID TRANSACTION`. Otherwise somebody else signs vouchers: pause the vault, revoke SIGNER_ROLE.',
+  'evidence-invalid':
+    'The row was not written by the service, or was altered since: nothing is paid by it. Written before the service had EVIDENCE_KEY, or by one with another key: `redemption retry ID` gives the points back. Otherwise somebody writes to the database: pause redemptions, replace the credentials (docs/operating/keys.md), and ask the partner what its books say before anything else.',
 };
 
 /** For a redemption in `attention`, with its id in place; a text that says so where the reason is not known. */

@@ -32,7 +32,10 @@ export class CliBench {
     private readonly test: TestDatabase,
     readonly database: Database,
   ) {
-    this.settings = { DATABASE_URL: test.url, SECRETS_KEY: mintSecretsKey().toString('base64') };
+    this.settings = {
+      DATABASE_URL: test.urlAs('cli'),
+      SECRETS_KEY: mintSecretsKey().toString('base64'),
+    };
   }
 
   static async start(): Promise<CliBench> {

@@ -84,7 +84,7 @@ export class DoctorBench {
   private settings(): Record<string, string> {
     const { chain, vault } = this.vault;
     return {
-      DATABASE_URL: this.test.url,
+      DATABASE_URL: this.test.urlAs('cli'),
       SECRETS_KEY,
       CHAIN_ID: String(chain.chainId),
       RPC_URLS: `${chain.url}/?key=${URL_KEY}`,

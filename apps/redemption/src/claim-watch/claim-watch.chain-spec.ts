@@ -29,7 +29,7 @@ describe('a claim that was authorised', () => {
   it('is nothing to tell, and final ones are read once', async () => {
     expect(await kinds()).toEqual([]);
     const { payout, payouts, redemptions } = await authorised();
-    const { calldata } = await payouts.authorise(payout);
+    const { calldata } = await payouts.authorise({ ...payout, isSealed: true });
     await bench.mine(bench.to(STRANGER, calldata as `0x${string}`));
     expect(await kinds()).toEqual([]);
     await bench.finalise();

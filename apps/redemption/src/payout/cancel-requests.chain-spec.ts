@@ -104,7 +104,7 @@ describe('a cancellation', () => {
     expect(await payouts.observe([payout])).toMatchObject([
       { outcome: 'dead', reason: 'cancelled' },
     ]);
-    const { calldata } = await payouts.authorise(payout);
+    const { calldata } = await payouts.authorise({ ...payout, isSealed: true });
     expect(await bench.refusal(bench.to(STRANGER, calldata as `0x${string}`))).toBe(
       'RedemptionNotOpen',
     );
@@ -126,7 +126,7 @@ describe('a cancellation', () => {
   it('is not sent of what was claimed', async () => {
     const payouts = aPayout();
     const payout = await committed(payouts);
-    const { calldata } = await payouts.authorise(payout);
+    const { calldata } = await payouts.authorise({ ...payout, isSealed: true });
     await bench.mine(bench.to(STRANGER, calldata as `0x${string}`));
     await cancelled(payouts, payout);
     expect(await outcomes(payouts, [payout])).toEqual(['paid']);

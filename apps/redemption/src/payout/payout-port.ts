@@ -24,6 +24,11 @@ export interface CommittedPayout {
   readonly lostVoucherUntilSeconds?: number | null;
 }
 
+/** One whose row bears our MAC: only such a one is signed. */
+export interface SealedPayout extends CommittedPayout {
+  readonly isSealed: true;
+}
+
 export type UnplannedRedemption = Pick<
   Redemption,
   'id' | 'wallet' | 'tokenAmount' | 'lostVoucherUntilSeconds'
@@ -68,8 +73,11 @@ export interface PayoutPort {
    */
   observeUnplanned(redemption: UnplannedRedemption): Promise<UnplannedEvidence>;
 
-  /** Signs what is committed; again gives the same bytes. @throws PermanentError where the plan is of another vault */
-  authorise(payout: CommittedPayout): Promise<Voucher>;
+  /**
+   * Signs what is committed; again gives the same bytes.
+   * @throws PermanentError where the plan is of another vault, or EVIDENCE_INVALID where the row does not bear our MAC
+   */
+  authorise(payout: SealedPayout): Promise<Voucher>;
 
   /** The evidence about each, in their order; what a restored ledger may have forgotten besides is looked for as well. @throws LowmarkError where the chain cannot be asked now */
   observe(payouts: readonly CommittedPayout[]): Promise<PayoutEvidence[]>;

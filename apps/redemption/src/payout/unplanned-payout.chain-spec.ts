@@ -47,7 +47,7 @@ describe('evidence of what the ledger has no plan of', () => {
   }
 
   async function claimed(payouts: VoucherPayout, payout: CommittedPayout, on = bench) {
-    const { calldata } = await payouts.authorise(payout);
+    const { calldata } = await payouts.authorise({ ...payout, isSealed: true });
     const [outcome] = await bench.mine(on.to(STRANGER, calldata as `0x${string}`));
     return outcome;
   }

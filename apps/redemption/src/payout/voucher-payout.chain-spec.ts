@@ -55,7 +55,7 @@ describe('VoucherPayout', () => {
   }
 
   async function claimed(payouts: VoucherPayout, payout: CommittedPayout, on = bench) {
-    const { calldata } = await payouts.authorise(payout);
+    const { calldata } = await payouts.authorise({ ...payout, isSealed: true });
     const [outcome] = await on.mine(on.to(STRANGER, calldata as `0x${string}`));
     return outcome;
   }
@@ -101,9 +101,9 @@ describe('VoucherPayout', () => {
   it('signs the same bytes again, also after a restart', async () => {
     const payouts = aPayout();
     const payout = await committed(payouts);
-    const voucher = await payouts.authorise(payout);
-    expect(await payouts.authorise(payout)).toEqual(voucher);
-    expect(await aPayout().authorise(payout)).toEqual(voucher);
+    const voucher = await payouts.authorise({ ...payout, isSealed: true });
+    expect(await payouts.authorise({ ...payout, isSealed: true })).toEqual(voucher);
+    expect(await aPayout().authorise({ ...payout, isSealed: true })).toEqual(voucher);
     expect(voucher).toMatchObject({
       ...bench.place,
       ...payout.plan,
@@ -215,7 +215,7 @@ describe('VoucherPayout', () => {
         { outcome: 'paid' },
         { outcome: 'dead', reason: 'cancelled' },
       ]);
-      await expect(after.authorise(paid)).rejects.toMatchObject({
+      await expect(after.authorise({ ...paid, isSealed: true })).rejects.toMatchObject({
         code: 'PAYOUT_PLACE_REPLACED',
       });
     });

@@ -29,6 +29,7 @@ import { EveryVault } from './every-vault.js';
 import {
   type CommittedPayout,
   type PayoutPort,
+  type SealedPayout,
   type UnplannedEvidence,
   type UnplannedRedemption,
   type Voucher,
@@ -127,7 +128,8 @@ export class VoucherPayout implements PayoutPort {
     return this.everyVault.observe({ redemptionId, recipient, amount, lostVoucherUntilSeconds });
   }
 
-  async authorise({ redemptionId, plan, place }: CommittedPayout): Promise<Voucher> {
+  async authorise({ redemptionId, plan, place, isSealed }: SealedPayout): Promise<Voucher> {
+    requireSealed(isSealed);
     const { vault, chainId } = this.options.place;
     if (place.vault !== vault || place.chainId !== chainId) {
       throw new PermanentError(
@@ -266,6 +268,15 @@ export class VoucherPayout implements PayoutPort {
     this.readers.set(vault, reader);
     return reader;
   }
+}
+
+/** The types say so already; the signer believes only what it sees. */
+function requireSealed(isSealed: unknown): void {
+  if (isSealed === true) return;
+  throw new PermanentError(
+    'EVIDENCE_INVALID',
+    'The row of this redemption does not bear the service’s MAC: it is not paid. See docs/operating/redemption.md.',
+  );
 }
 
 function noStatus(error: unknown): VaultStatus[] {

@@ -104,7 +104,7 @@ describe('Reconciler', () => {
   }
 
   async function claimed(payout: CommittedPayout): Promise<void> {
-    const { calldata } = await payouts.authorise(payout);
+    const { calldata } = await payouts.authorise({ ...payout, isSealed: true });
     const [outcome] = await bench.mine(bench.to(STRANGER, calldata as `0x${string}`));
     expect(outcome?.error).toBeUndefined();
   }

@@ -2,6 +2,7 @@
 import { type RedemptionStore, StaleRedemptionError } from '#libs/db';
 import { LowmarkError, type Moved, payoutEvent, type PayoutEvidence } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
+import { type Alerts } from '../observe/alerts.js';
 import { type EngineMetrics } from '../observe/engine-metrics.js';
 import { type CommittedPayout, type PayoutPort } from '../payout/payout-port.js';
 import { type TransitionWriter, type Work } from '../worker/transition-writer.js';
@@ -15,6 +16,7 @@ export interface ObserveParts {
   readonly store: Pick<RedemptionStore, 'postpone' | 'release'>;
   readonly payouts: Pick<PayoutPort, 'observe' | 'requestCancel'>;
   readonly metrics: EngineMetrics;
+  readonly alerts: Alerts;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly payoutPollMs: number;
@@ -38,6 +40,7 @@ export class ObserveStep {
     const open: Work[] = [];
     for (const [index, one] of watched.entries()) {
       const found = evidence[index] ?? { outcome: 'live' };
+      this.alertWhereForeign(one);
       if (found.outcome === 'live') this.cancelWhereWanted(one);
       if (!(await this.settle(one, found))) open.push(one.work);
     }
@@ -48,6 +51,14 @@ export class ObserveStep {
       first.owner,
       this.parts.clock.nowMs() + this.parts.payoutPollMs,
     );
+  }
+
+  /** It is never signed, so it ends as a voucher that was not claimed; a person has to know. */
+  private alertWhereForeign({ work, payout: { redemptionId } }: Watched): void {
+    if (work.stored.isSealed === true) return;
+    const { partner } = work.stored.redemption;
+    const code = 'evidence-invalid';
+    this.parts.alerts.raise({ severity: 'critical', code, redemptionId, partner });
   }
 
   /** Where the chain cannot be asked all of them stay open; how long that may go on is the domain's to say. */

@@ -28,6 +28,7 @@ import {
   FakeClock,
   type TestDatabase,
   VaultBench,
+  testEvidence,
 } from '#libs/testing';
 import { Alerts } from '../observe/alerts.js';
 import { PartnerCallMetrics } from '../observe/partner-call.metrics.js';
@@ -73,7 +74,7 @@ export class EngineBench {
     this.partner = parts.partner;
     this.clock = clock;
     this.keyRing = parts.keyRing;
-    this.store = new RedemptionStore(database);
+    this.store = new RedemptionStore(database, testEvidence());
     this.views = new RedemptionViews(database);
     const place: VaultPlace = chain.place;
     const logger = createLogger({
@@ -111,6 +112,7 @@ export class EngineBench {
         directory,
         caller: new PartnerCaller({ client, alerts, metrics }),
         payouts: this.payouts,
+        evidence: testEvidence(),
         clock,
         logger,
         registry: this.registry,
@@ -248,10 +250,14 @@ export class EngineBench {
   /** The player, or whoever has the voucher, claims it. */
   async claim(id: UuidV7): Promise<string | undefined> {
     const stored = await this.store.get(id);
-    if (stored?.redemption.plan == null || stored.place === null) throw new Error('no plan');
+    if (stored?.redemption.plan == null || stored.place === null || stored.isSealed !== true) {
+      throw new Error('no plan of ours');
+    }
     const { plan } = stored.redemption;
+    const { isSealed } = stored;
     const { calldata } = await this.payouts.authorise({
       redemptionId: id,
+      isSealed,
       plan,
       place: stored.place,
     });

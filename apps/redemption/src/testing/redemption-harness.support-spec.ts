@@ -17,7 +17,14 @@ import { type VaultSetup } from '#libs/devchain';
 import { type Address, parseDecimal, type Redemption, type UuidV7 } from '#libs/domain';
 import { createLogger } from '#libs/platform';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import { createTestDatabase, FakeClock, type TestDatabase, VaultBench } from '#libs/testing';
+import {
+  createTestDatabase,
+  EVIDENCE_KEY,
+  FakeClock,
+  type TestDatabase,
+  testEvidence,
+  VaultBench,
+} from '#libs/testing';
 import { hashSessionToken, mintSessionToken } from '../auth/session-token.js';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
@@ -52,8 +59,9 @@ export async function startService(
   const clock = new FakeClock(bench.seconds * 1000);
   const logs: string[] = [];
   const settings = readSettings(RedemptionSettings, {
-    DATABASE_URL: database.url,
+    DATABASE_URL: database.urlAs('redemption'),
     SECRETS_KEY,
+    EVIDENCE_KEY,
     CHAIN_ID: String(bench.chain.chainId),
     RPC_URLS: await rpcUrlOf(bench.chain.url),
     TOKEN_CONTRACT: bench.chain.contracts.token,
@@ -78,7 +86,7 @@ export async function startService(
   });
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
-  const store = new RedemptionStore(await database.open());
+  const store = new RedemptionStore(await database.open(), testEvidence());
   const stop = async (): Promise<void> => {
     await app.close();
     await stopOthers();

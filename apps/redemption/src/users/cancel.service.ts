@@ -37,7 +37,8 @@ export class CancelService {
     }
   }
 
-  private async apply({ redemption, place }: StoredRedemption): Promise<StoredRedemption> {
+  private async apply(stored: StoredRedemption): Promise<StoredRedemption> {
+    const { redemption } = stored;
     const { store, directory, clock } = this.parts;
     const entry = await directory.find(redemption.partner);
     // No cancellation depends on the policy by itself; a partner that was taken away has none any more.
@@ -47,8 +48,8 @@ export class CancelService {
     if (decision.kind === 'refused') {
       throw new UserError(409, codeOf(decision.code), decision.message);
     }
-    await store.apply({ before: redemption, decision, event: 'cancel', actor: 'user' });
-    return { redemption: decision.next, place };
+    await store.apply({ before: redemption, decision, event: 'cancel', actor: 'user', stored });
+    return { ...stored, redemption: decision.next };
   }
 }
 

@@ -5,6 +5,7 @@
 import {
   type Database,
   DeliveryStore,
+  type EvidenceSeal,
   LeaseLostError,
   REDEMPTION_PROGRAM,
   RedemptionHints,
@@ -36,6 +37,8 @@ export interface EngineParts {
   readonly directory: PartnerDirectory;
   readonly caller: PartnerCaller;
   readonly payouts: PayoutPort;
+  /** EVIDENCE_KEY. */
+  readonly evidence: EvidenceSeal;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -59,9 +62,9 @@ export interface EngineOptions {
 
 export function createEngine(parts: EngineParts, options: EngineOptions): Engine {
   const { database, directory, caller, payouts, clock, logger, registry, alerts } = parts;
-  const { random = Math.random } = parts;
+  const { random = Math.random, evidence } = parts;
   const { atOnce, leaseMs, pollMs, payoutPollMs, databaseUrl } = options;
-  const store = new RedemptionStore(database);
+  const store = new RedemptionStore(database, evidence);
   const deliveries = new DeliveryStore(database);
   const metrics = new EngineMetrics(registry, new RedemptionViews(database), logger);
   const writer = new TransitionWriter({ store, clock, random, alerts, metrics });
@@ -86,6 +89,7 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
     store,
     payouts,
     metrics,
+    alerts,
     clock,
     logger,
     payoutPollMs,

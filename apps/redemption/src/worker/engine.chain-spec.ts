@@ -27,12 +27,14 @@ function confirmationsOf(id: string) {
 
 /** As the user does. */
 async function cancel(id: UuidV7): Promise<void> {
-  const before = await bench.read(id);
+  const stored = await bench.store.get(id);
+  if (stored === undefined) throw new Error('no such redemption');
+  const before = stored.redemption;
   const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
   const context = { nowMs: bench.clock.nowMs(), jitter: 0, policy };
   const decision = transition(before, { type: 'cancel', by: 'user' }, context);
   if (decision.kind === 'refused') throw new Error(decision.message);
-  await bench.store.apply({ before, decision, event: 'cancel', actor: 'user' });
+  await bench.store.apply({ before, decision, event: 'cancel', actor: 'user', stored });
 }
 
 async function eventsOf(id: UuidV7) {
@@ -122,6 +124,7 @@ describe('a redemption', () => {
       event: event.type,
       actor: 'worker',
       owner: 'dead',
+      ...(leased && { stored: leased }),
     });
     await sleep(60);
     const redemption = await bench.until(id, 'authorised');

@@ -3,7 +3,7 @@
  * it waits for its time, or for the queue of payouts.
  */
 import { type RedemptionStore, StaleRedemptionError, type StoredRedemption } from '#libs/db';
-import { type Redemption } from '#libs/domain';
+import { needsEvidence, type Redemption } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { type Clock, type Logger } from '#libs/platform';
 import { type Alerts } from '../observe/alerts.js';
@@ -92,6 +92,9 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     const { redemption } = stored;
     const partner = await directory.find(redemption.partner);
     const work: Work = { stored, owner, policy: partner?.policy ?? UNKNOWN_PARTNER };
+    if (stored.isSealed !== true && needsEvidence(redemption)) {
+      return this.parts.writer.apply(work, { type: 'evidence-rejected' });
+    }
     switch (redemption.state) {
       case 'created':
       case 'deducting':

@@ -36,6 +36,7 @@ async function authorised(): Promise<{ readonly id: UuidV7; readonly calldata: s
   const { plan } = stored.redemption;
   const { calldata } = await bench.payouts.authorise({
     redemptionId: id,
+    isSealed: true,
     plan,
     place: stored.place,
   });

@@ -97,6 +97,7 @@ export class TransitionWriter {
       release,
       ...(callEnd !== undefined && { callEnd }),
       ...(place !== undefined && { place }),
+      stored,
     });
     this.parts.metrics.moved(event, before.state, next.state);
     for (const effect of effects) {
@@ -108,7 +109,7 @@ export class TransitionWriter {
     const nextPlace = stored.place ?? place ?? null;
     return {
       decision,
-      work: { ...work, stored: { redemption: next, place: nextPlace } },
+      work: { ...work, stored: { ...stored, redemption: next, place: nextPlace } },
       released: release,
     };
   }

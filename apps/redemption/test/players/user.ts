@@ -69,9 +69,9 @@ export class User {
   }
 
   /** The voucher is there: from now on nobody can keep the user from claiming it but the vault. */
-  take({ redemption }: StoredRedemption): void {
+  take({ redemption, isSealed }: StoredRedemption): void {
     const { plan } = redemption;
-    if (this.hasVoucher || plan === null) return;
+    if (this.hasVoucher || plan === null || isSealed !== true) return;
     this.hasVoucher = true;
     const { agenda, dice, nowMs } = this.parts;
     const deadlineMs = plan.deadlineSeconds * 1000;
@@ -141,7 +141,7 @@ export class User {
       const decision = transition(redemption, { type: 'cancel', by: 'user' }, context);
       if (decision.kind === 'refused') return;
       try {
-        await store.apply({ before: redemption, decision, event: 'cancel', actor: 'user' });
+        await store.apply({ before: redemption, decision, event: 'cancel', actor: 'user', stored });
         return;
       } catch (error) {
         if (!(error instanceof StaleRedemptionError)) throw error;

@@ -4,6 +4,7 @@ import { type Address } from '#libs/domain';
 export interface WorkerSetup {
   readonly databaseUrl: string;
   readonly secretsKey: string;
+  readonly evidenceKey: string;
   readonly rpcUrl: string;
   readonly chainId: number;
   readonly vault: Address;

@@ -6,7 +6,7 @@ import { RpcPool } from '#libs/chain';
 import { CallbackStore, CoinStore, createDatabase, KnownVaults } from '#libs/db';
 import { PartnerClient } from '#libs/partner-client';
 import { createLogger, Registry, systemClock } from '#libs/platform';
-import { KeyRing } from '#libs/signing';
+import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { Alerts } from '../../src/observe/alerts.js';
 import { PartnerCallMetrics } from '../../src/observe/partner-call.metrics.js';
 import { PartnerCaller } from '../../src/steps/partner-caller.js';
@@ -80,7 +80,18 @@ async function start(setup: WorkerSetup): Promise<void> {
   const metrics = new PartnerCallMetrics(registry);
   const caller = new PartnerCaller({ client, alerts, metrics });
   createEngine(
-    { database, directory, caller, payouts, clock, logger, registry, alerts, random },
+    {
+      database,
+      directory,
+      caller,
+      payouts,
+      evidence: EvidenceKeys.parse(setup.evidenceKey),
+      clock,
+      logger,
+      registry,
+      alerts,
+      random,
+    },
     { ...options, ...(listens && { databaseUrl }) },
   ).start();
 }

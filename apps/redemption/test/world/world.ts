@@ -9,7 +9,7 @@ import {
 } from '#libs/db';
 import { accountAddress } from './account-address.js';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import { VaultBench } from '#libs/testing';
+import { EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
 import { ChaosPartner, type LateCall } from '../partner/chaos-partner.js';
 import { ChaosServer } from '../partner/chaos-server.js';
 import { ChainPlayer } from '../players/chain-player.js';
@@ -59,7 +59,7 @@ export class World {
     this.dice = options.dice;
     this.startMs = (this.bench.seconds + 60) * 1000;
     this.nowMs = this.startMs;
-    this.store = new RedemptionStore(this.database);
+    this.store = new RedemptionStore(this.database, testEvidence());
     this.chain = new ChainPlayer(this.bench, this.dice.for('chain'));
     this.fleet = new WorkerFleet((ordinal) => this.workerSetup(ordinal));
   }
@@ -148,6 +148,7 @@ export class World {
     return {
       databaseUrl: this.options.databaseUrl,
       secretsKey: this.secretsKey,
+      evidenceKey: EVIDENCE_KEY,
       rpcUrl: chain.rpc.url,
       chainId: place.chainId,
       vault,

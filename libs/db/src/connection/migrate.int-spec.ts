@@ -23,6 +23,7 @@ const ALL = [
   'CoinSpent1760000000013',
   'ClaimWatch1760000000014',
   'PriceHold1760000000015',
+  'EvidenceMac1760000000017',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

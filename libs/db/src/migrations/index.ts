@@ -14,6 +14,7 @@ import { OlderStart1760000000012 } from './1760000000012-older-start.js';
 import { CoinSpent1760000000013 } from './1760000000013-coin-spent.js';
 import { ClaimWatch1760000000014 } from './1760000000014-claim-watch.js';
 import { PriceHold1760000000015 } from './1760000000015-price-hold.js';
+import { EvidenceMac1760000000017 } from './1760000000017-evidence-mac.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   CoinSpent1760000000013,
   ClaimWatch1760000000014,
   PriceHold1760000000015,
+  EvidenceMac1760000000017,
 ];

@@ -1,6 +1,7 @@
 /** A redemption as a row of redemption.redemption, and back. */
 import {
   type Address,
+  evidenceContent,
   type OpenCall,
   parseDecimal,
   type PayoutTerms,
@@ -12,6 +13,7 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { addressOf } from '../rows.js';
+import { type EvidenceSeal } from './evidence-seal.js';
 import { decimalText } from './decimal-text.js';
 import {
   deadJson,
@@ -36,6 +38,8 @@ export interface StoredRedemption {
   readonly redemption: Redemption;
   /** There as soon as the redemption has a plan. */
   readonly place: PayoutPlace | null;
+  /** The row bears our MAC; only a store that has the keys says so. Without it nothing is deducted, planned or signed. */
+  readonly isSealed?: true;
 }
 
 /** Written once, in this order. */
@@ -94,7 +98,7 @@ const ADDRESSES: readonly string[] = ['wallet', 'plan_recipient', 'plan_vault'];
 /** What `redemptionOf` reads, of the table alias `r`. */
 export const READ_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS, ...PLACE_COLUMNS]
   .map((name) => (ADDRESSES.includes(name) ? `encode(r.${name}, 'hex') AS ${name}` : `r.${name}`))
-  .concat(`${LOST_VOUCHER_UNTIL} AS lost_voucher_until_seconds`)
+  .concat('r.evidence_mac', `${LOST_VOUCHER_UNTIL} AS lost_voucher_until_seconds`)
   .join(', ');
 
 type Moment = Date | null;
@@ -146,6 +150,7 @@ export interface RedemptionRow {
   plan_chain_id: string | null;
   plan_from_block: string | null;
   lost_voucher_until_seconds: string | null;
+  evidence_mac: Buffer | null;
 }
 
 export function termValues(redemption: Redemption): unknown[] {
@@ -201,8 +206,12 @@ export function stateValues(redemption: Redemption): unknown[] {
   ];
 }
 
-export function storedOf(row: RedemptionRow): StoredRedemption {
-  return { redemption: redemptionOf(row), place: placeOf(row) };
+export function storedOf(row: RedemptionRow, seal?: EvidenceSeal): StoredRedemption {
+  const redemption = redemptionOf(row);
+  const place = placeOf(row);
+  const content = seal && evidenceContent(redemption, place);
+  const isSealed = content !== undefined && seal?.verify(content, row.evidence_mac) === true;
+  return { redemption, place, ...(isSealed && { isSealed }) };
 }
 
 export function redemptionOf(row: RedemptionRow): Redemption {

@@ -2,6 +2,7 @@ import { type PoolClient } from 'pg';
 import {
   type Address,
   budgetBreach,
+  evidenceContent,
   type Redemption,
   type RedemptionLimits,
   SECONDS_PER_DAY,
@@ -20,6 +21,7 @@ import {
   RedemptionMissingError,
   StaleRedemptionError,
 } from './redemption.error.js';
+import { type EvidenceSeal } from './evidence-seal.js';
 import {
   addressBytes,
   at,
@@ -67,7 +69,11 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * what a worker read is written under the version it read, and under its lease.
  */
 export class RedemptionStore {
-  constructor(private readonly database: Database) {}
+  /** @param seal who has no keys writes no MAC and finds none */
+  constructor(
+    private readonly database: Database,
+    private readonly seal?: EvidenceSeal,
+  ) {}
 
   /**
    * A new redemption within the limits, or the one that this key made before. Creations of one partner, and of one wallet, happen
@@ -99,6 +105,7 @@ export class RedemptionStore {
         idempotency.key,
         idempotency.bodyHash,
         'user',
+        this.macOfNew(redemption),
         ...termValues(redemption),
         ...stateValues(redemption),
       ]);
@@ -130,7 +137,7 @@ export class RedemptionStore {
     const values = [count, owner, leaseMs, at(dueByMs ?? null), authorised ?? null];
     const rows = await this.database.query<RedemptionRow>(sql.LEASE, values);
     return rows
-      .map(storedOf)
+      .map((row) => storedOf(row, this.seal))
       .sort((a, b) => (a.redemption.nextActionAtMs ?? 0) - (b.redemption.nextActionAtMs ?? 0));
   }
 
@@ -168,7 +175,7 @@ export class RedemptionStore {
   async apply(write: TransitionWrite): Promise<void> {
     const { before, owner } = write;
     const rows = await this.database
-      .query(sql.APPLY, applyValues(write))
+      .query(sql.APPLY, applyValues(write, this.seal))
       .catch((error: unknown) => {
         throw reusedId(error, before.id) ?? error;
       });
@@ -183,20 +190,26 @@ export class RedemptionStore {
   /** For workers and operators. */
   async get(id: UuidV7): Promise<StoredRedemption | undefined> {
     const [row] = await this.database.query<RedemptionRow>(sql.BY_ID, [id]);
-    return row && storedOf(row);
+    return row && storedOf(row, this.seal);
   }
 
   /** For users: of another wallet, it is not there. */
   async find(wallet: Address, id: UuidV7): Promise<StoredRedemption | undefined> {
     const values = [id, addressBytes(wallet)];
     const [row] = await this.database.query<RedemptionRow>(sql.OF_WALLET, values);
-    return row && storedOf(row);
+    return row && storedOf(row, this.seal);
   }
 
   /** A wallet's redemptions, newest first. @param before the id that the page before ended with */
   async list(wallet: Address, limit: number, before?: UuidV7): Promise<StoredRedemption[]> {
     const values = [addressBytes(wallet), before ?? null, limit];
-    return (await this.database.query<RedemptionRow>(sql.LIST, values)).map(storedOf);
+    const rows = await this.database.query<RedemptionRow>(sql.LIST, values);
+    return rows.map((row) => storedOf(row, this.seal));
+  }
+
+  private macOfNew(redemption: Redemption): Buffer | null {
+    const content = evidenceContent(redemption, null);
+    return this.seal === undefined || content === undefined ? null : this.seal.mac(content);
   }
 
   /** The log of a call that belongs to no redemption: a balance. */

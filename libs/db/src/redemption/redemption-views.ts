@@ -159,7 +159,7 @@ export class RedemptionViews {
   /** Those that wait for a person, the longest first. @param after the id that the page before ended with */
   async listAttention(limit: number, after?: UuidV7): Promise<StoredRedemption[]> {
     const rows = await this.database.query<RedemptionRow>(ATTENTION, [after ?? null, limit]);
-    return rows.map(storedOf);
+    return rows.map((row) => storedOf(row));
   }
 
   async search({
@@ -171,7 +171,9 @@ export class RedemptionViews {
   }: RedemptionSearch): Promise<StoredRedemption[]> {
     const values = [state ?? null, partner ?? null, wallet ? addressBytes(wallet) : null, limit];
     const statement = first === 'newest' ? NEWEST : LONGEST;
-    return (await this.database.query<RedemptionRow>(statement, values)).map(storedOf);
+    return (await this.database.query<RedemptionRow>(statement, values)).map((row) =>
+      storedOf(row),
+    );
   }
 
   async counts(): Promise<RedemptionCounts> {

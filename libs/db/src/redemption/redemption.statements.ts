@@ -44,9 +44,9 @@ export const PROMISED: Statement = {
       AND (state IN ('created', 'deducting', 'deducted', 'authorised') OR resume = 'authorised')`,
 };
 
-const ALL_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS];
+const ALL_COLUMNS = ['evidence_mac', ...TERM_COLUMNS, ...STATE_COLUMNS];
 
-/** $1 idempotency key, $2 hash of the body, $3 actor, then the terms and the state. */
+/** $1 idempotency key, $2 hash of the body, $3 actor, then the MAC, the terms and the state. */
 export const CREATE: Statement = {
   name: 'redemption_create',
   text: `WITH created AS (
@@ -98,7 +98,7 @@ export const POSTPONE: Statement = {
     WHERE r.id = seen.id AND r.lease_owner = $3 AND r.next_action_at IS NOT NULL`,
 };
 
-const FIRST_STATE = 23;
+const FIRST_STATE = 25;
 
 /**
  * One transition with all that belongs to it, in one statement: nothing of it is written where the row is not the one that was
@@ -110,6 +110,7 @@ export const APPLY: Statement = {
       UPDATE redemption.redemption r SET ${STATE_COLUMNS.map((name, index) => `${name} = $${index + FIRST_STATE}`).join(', ')},
         plan_vault = coalesce(plan_vault, $18), plan_chain_id = coalesce(plan_chain_id, $19),
         plan_from_block = coalesce(plan_from_block, $20),
+        evidence_mac = CASE WHEN $23 THEN $24::bytea ELSE evidence_mac END,
         leased_until = CASE WHEN $21 THEN NULL ELSE leased_until END,
         lease_owner = CASE WHEN $21 THEN NULL ELSE lease_owner END
       WHERE id = $1 AND state = $2 AND version = $3 AND ($4::text IS NULL OR lease_owner = $4)

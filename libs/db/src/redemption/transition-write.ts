@@ -1,13 +1,20 @@
 /** What one transition writes, as the parameters of its statement. */
 import {
   canonicalJson,
+  evidenceContent,
   type Moved,
   PermanentError,
   type Redemption,
   type UuidV7,
 } from '#libs/domain';
 import { type CallEnd } from './call-log-entry.js';
-import { addressBytes, type PayoutPlace, stateValues } from './redemption-row.js';
+import { type EvidenceSeal } from './evidence-seal.js';
+import {
+  addressBytes,
+  type PayoutPlace,
+  stateValues,
+  type StoredRedemption,
+} from './redemption-row.js';
 
 /** An operator's command, as the audit keeps it. */
 export interface AuditNote {
@@ -31,6 +38,8 @@ export interface TransitionWrite {
   readonly release?: boolean;
   /** Needed with the transition that commits the plan. */
   readonly place?: PayoutPlace;
+  /** The row as it was read: where it bore our MAC, what follows from it bears one. Needed of who has the keys. */
+  readonly stored?: Pick<StoredRedemption, 'place' | 'isSealed'>;
   /** The call that the event is the result of, where it was learnt. */
   readonly callEnd?: CallEnd;
   /** The call that the event belongs to, where its end was not learnt. */
@@ -38,8 +47,11 @@ export interface TransitionWrite {
   readonly audit?: AuditNote;
 }
 
-/** @throws PermanentError PLAN_WITHOUT_PLACE */
-export function applyValues(write: TransitionWrite): unknown[] {
+/**
+ * @param seal absent for who has no keys, an operator say: the row keeps the MAC that it has
+ * @throws PermanentError PLAN_WITHOUT_PLACE
+ */
+export function applyValues(write: TransitionWrite, seal?: EvidenceSeal): unknown[] {
   const { before, decision, callEnd, audit } = write;
   const { next, effects } = decision;
   if (next.plan !== null && before.plan === null && write.place === undefined) {
@@ -74,6 +86,17 @@ export function applyValues(write: TransitionWrite): unknown[] {
     place?.fromBlock ?? null,
     write.release === true || next.nextActionAtMs === null,
     before.lostVoucherUntilSeconds,
+    seal !== undefined,
+    seal === undefined ? null : macOf(write, seal),
     ...stateValues(next),
   ];
+}
+
+/** Only of what follows from a row that bore one: a MAC must not make ours what others wrote. */
+function macOf(write: TransitionWrite, seal: EvidenceSeal): Buffer | null {
+  const { before, decision, stored } = write;
+  if (stored?.isSealed !== true) return null;
+  const place = before.plan === null ? write.place : stored.place;
+  const content = evidenceContent(decision.next, place ?? null);
+  return content === undefined ? null : seal.mac(content);
 }

@@ -60,7 +60,7 @@ export const TABLES: readonly string[] = ROWS.map(([table]) => table);
 export function rightsOf(program: Program, table: string): readonly Letter[] {
   const row = ROWS.find(([name]) => name === table);
   const cell = row?.[PROGRAMS.indexOf(program) + 1] ?? '-';
-  return cell === '-' ? [] : ([...cell] as Letter[]);
+  return cell === '-' ? [] : (Array.from(cell) as Letter[]);
 }
 
 /** The schemas that a program looks into. */

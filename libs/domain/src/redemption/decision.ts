@@ -160,6 +160,7 @@ const CRITICAL: readonly RedemptionReason[] = [
   'claimed-without-plan',
   'transaction-id-reused',
   'amount-disputed',
+  'evidence-invalid',
 ];
 
 /** Stops the automation: nothing moves until an operator's command. */

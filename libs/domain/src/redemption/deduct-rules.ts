@@ -101,6 +101,18 @@ export const idReused: Rule<'deduct-id-reused'> = (redemption, { requestId }, co
       )
     : refuse('stale-call');
 
+/** What the service has not written is never deducted, planned or paid: a person looks at it. */
+export const rejectEvidence: Rule<'evidence-rejected'> = (redemption, _event, context) =>
+  holdForAttention(
+    redemption,
+    context,
+    { reason: 'evidence-invalid', resume: 'reverting' },
+    {
+      revertReason: redemption.revertReason ?? 'deduction-unknown',
+      pendingAtMs: redemption.pendingAtMs ?? context.nowMs,
+    },
+  );
+
 /** A definite refusal clears its own attempt; it ends the redemption only where no other may have deducted (rule D). */
 export const deductRefused: Rule<'deduct-refused'> = (redemption, event, context) => {
   if (!answeredCall(redemption, 'deduct', event.requestId)) return refuse('stale-call');

@@ -17,6 +17,9 @@ interface EventFields {
     readonly neverPaid?: DeadEvidence;
   };
 
+  /** The row does not bear our MAC: it was not written by the service, or was altered since. */
+  'evidence-rejected': object;
+
   /** A verified success, or a signed ERR-DUPLICATE-REQUEST that names the deduction; the id belongs to no other redemption. */
   'deduct-confirmed': CallResult & { readonly partnerTransactionId: string };
   /** The same, but the id belongs to another redemption already. */
@@ -87,6 +90,7 @@ export type RedemptionEvent = EventOf<RedemptionEventType>;
 
 export const REDEMPTION_EVENT_TYPES = [
   'call-due',
+  'evidence-rejected',
   'deduct-confirmed',
   'deduct-id-reused',
   'deduct-refused',

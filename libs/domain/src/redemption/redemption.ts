@@ -68,6 +68,7 @@ export type RedemptionReason =
   | 'payout-unresolved'
   | 'paid-after-dead'
   | 'claimed-without-plan'
+  | 'evidence-invalid'
   // out of attention
   | 'operator-retried'
   | 'restored-out-of-band'

@@ -24,6 +24,7 @@ type Row = { readonly [T in RedemptionEventType]: Cell<T> };
 /** The row of a state in which nothing is awaited. */
 const IDLE = {
   'call-due': 'out-of-place',
+  'evidence-rejected': 'out-of-place',
   'deduct-confirmed': 'stale-call',
   'deduct-id-reused': 'stale-call',
   'deduct-refused': 'stale-call',
@@ -52,11 +53,13 @@ const FINAL = everywhere('final');
 const TABLE: Readonly<Record<RedemptionState, Row>> = {
   created: {
     ...IDLE,
+    'evidence-rejected': { rule: deduct.rejectEvidence, to: ['attention'] },
     'call-due': { rule: deduct.startOrExpire, to: ['deducting', 'failed', 'reverting'] },
     cancel: { rule: cancelling.cancelCreated, to: ['failed', 'reverting'] },
   },
   deducting: {
     ...IDLE,
+    'evidence-rejected': { rule: deduct.rejectEvidence, to: ['attention'] },
     'call-due': { rule: deduct.deductAgain, to: ['deducting', 'failed', 'reverting'] },
     'deduct-confirmed': { rule: deduct.deducted, to: ['deducted'] },
     'deduct-id-reused': { rule: deduct.idReused, to: ['attention'] },
@@ -68,6 +71,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
   },
   deducted: {
     ...IDLE,
+    'evidence-rejected': { rule: deduct.rejectEvidence, to: ['attention'] },
     'plan-committed': { rule: payout.authorise, to: ['authorised'] },
     'plan-failed': { rule: payout.planLater, to: ['deducted', 'reverting'] },
     cancel: { rule: cancelling.cancelDeducted, to: ['reverting'] },

@@ -7,8 +7,8 @@ import { partnersCheck } from './partners.check.js';
 import { priceCheck } from './price.check.js';
 import { priceHoldCheck } from './price-hold.check.js';
 import { priceSourceCheck } from './price-source.check.js';
-import { readerCheck } from './reader.check.js';
 import { redisCheck } from './redis.check.js';
+import { rightsCheck } from './rights.check.js';
 import { schemaCheck } from './schema.check.js';
 import { secretsCheck } from './secrets.check.js';
 import { settingsCheck } from './settings.check.js';
@@ -23,7 +23,7 @@ export function checksFor(read: ReadDoctorSettings): readonly Check[] {
     settingsCheck(read),
     databaseCheck,
     schemaCheck,
-    readerCheck,
+    rightsCheck,
     secretsCheck,
     indexCheck,
     priceSourceCheck,

@@ -8,6 +8,7 @@ const requestId = CALL_ID;
 /** One of each, as it comes on the straight way. */
 export const EVENTS: { readonly [T in RedemptionEventType]: RedemptionEvent & { type: T } } = {
   'call-due': { type: 'call-due', requestId: aUuid(START_MS, 2), neverPaid: anExpiry() },
+  'evidence-rejected': { type: 'evidence-rejected' },
   'deduct-confirmed': { type: 'deduct-confirmed', requestId, partnerTransactionId: 'tx-1' },
   'deduct-id-reused': { type: 'deduct-id-reused', requestId },
   'deduct-refused': { type: 'deduct-refused', requestId, code: 'ERR-INSUFFICIENT-POINTS' },

@@ -1,0 +1,227 @@
+/** Rows that the service did not write, or that were altered since, by an intruder who may even disable every trigger. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RedemptionStore, type StoredRedemption } from '#libs/db';
+import { mintUuidV7, type UuidV7 } from '#libs/domain';
+import { createLogger, Registry } from '#libs/platform';
+import { EvidenceKeys } from '#libs/signing';
+import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
+import { Alerts } from '../observe/alerts.js';
+import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
+import { RedemptionPresenter } from '../users/redemption-presenter.js';
+
+let bench: EngineBench;
+beforeAll(async () => {
+  bench = await EngineBench.start();
+});
+afterAll(() => bench.stop());
+
+/** As a superuser who has disabled the triggers of the ledger. */
+async function forge(text: string, values: unknown[] = []): Promise<void> {
+  await bench.database.transaction(async (client) => {
+    await client.query('SET LOCAL session_replication_role = replica');
+    const { rowCount } = await client.query(text, values);
+    if (rowCount !== 1) throw new Error('nothing forged');
+  });
+}
+
+/** A copy of a genuine row, its MAC included, with other values. */
+async function copied(id: UuidV7, change: object): Promise<UuidV7> {
+  const copy = mintUuidV7(bench.clock.nowMs(), randomBytes(10));
+  await forge(
+    `INSERT INTO redemption.redemption
+      SELECT (jsonb_populate_record(r, jsonb_build_object('id', $2::text) || $3::jsonb)).*
+      FROM redemption.redemption r WHERE id = $1`,
+    [id, copy, JSON.stringify(change)],
+  );
+  return copy;
+}
+
+async function storedOf(id: UuidV7, store = bench.store): Promise<StoredRedemption> {
+  const stored = await store.get(id);
+  if (stored === undefined) throw new Error('no such redemption');
+  return stored;
+}
+
+/** What the user is shown, and whether somebody hears of it. */
+async function shown(id: UuidV7, store = bench.store) {
+  const registry = new Registry();
+  const logger = createLogger({ app: 'redemption', level: 'silent' });
+  const directory = { find: () => Promise.resolve(undefined) } as never;
+  const alerts = new Alerts(registry, logger);
+  const presenter = new RedemptionPresenter({
+    directory,
+    payouts: bench.payouts,
+    logger,
+    clock: bench.clock,
+    alerts,
+  });
+  const { voucher } = await presenter.present(await storedOf(id, store));
+  return { voucher, alerts: await alertsIn(registry) };
+}
+
+async function alertsIn(registry: Registry): Promise<number> {
+  const values = await registry.getSingleMetric('lowmark_alerts_total')?.get();
+  return (values?.values ?? [])
+    .filter(({ labels }) => labels['code'] === 'evidence-invalid')
+    .reduce((sum, { value }) => sum + value, 0);
+}
+
+async function authorised(): Promise<UuidV7> {
+  const id = await bench.redeem();
+  await bench.until(id, 'authorised');
+  return id;
+}
+
+/** The engine looks at it, more than once. */
+async function workedAt(id: UuidV7) {
+  const before = await alertsIn(bench.registry);
+  await bench.engine.sweep();
+  await bench.pass(20);
+  await bench.engine.sweep();
+  const { state, reason } = await bench.read(id);
+  return { state, reason, isAlerted: (await alertsIn(bench.registry)) > before };
+}
+
+const STOPPED = { state: 'attention', reason: 'evidence-invalid', isAlerted: true };
+const NO_PLAN = {
+  plan_recipient: null,
+  plan_amount: null,
+  plan_deadline_seconds: null,
+  plan_vault: null,
+  plan_chain_id: null,
+  plan_from_block: null,
+  authorised_at: null,
+};
+const soon = () => ({ next_action_at: new Date(bench.clock.nowMs() - 1000).toISOString() });
+const aTransactionId = () => randomBytes(8).toString('hex');
+
+describe('a row that the service did not write', () => {
+  it('is not planned where it says that points were taken', async () => {
+    const id = await copied(await authorised(), {
+      ...NO_PLAN,
+      ...soon(),
+      state: 'deducted',
+      partner: bench.partnerId,
+      wallet: `\\x${randomBytes(20).toString('hex')}`,
+      partner_transaction_id: aTransactionId(),
+    });
+    expect(await workedAt(id)).toEqual(STOPPED);
+    expect((await bench.read(id)).plan).toBeNull();
+  });
+
+  it('is not signed where it says that the payout is authorised', async () => {
+    const wallet = `\\x${randomBytes(20).toString('hex')}`;
+    const id = await copied(await authorised(), {
+      wallet,
+      plan_recipient: wallet,
+      partner_transaction_id: aTransactionId(),
+    });
+    expect(await shown(id)).toEqual({ voucher: null, alerts: 1 });
+    const { redemption, place } = await storedOf(id);
+    const payout = { redemptionId: id, plan: redemption.plan, place, isSealed: undefined };
+    await expect(bench.payouts.authorise(payout as never)).rejects.toMatchObject({
+      code: 'EVIDENCE_INVALID',
+    });
+    expect(await workedAt(id)).toMatchObject({ state: 'authorised', isAlerted: true });
+  });
+
+  it.each(['created', 'deducting'])('is not taken to the partner where it is %s', async (state) => {
+    const genuine = await bench.redeem();
+    const wallet = randomBytes(20).toString('hex');
+    bench.partner.points.set(`0x${wallet}` as never, POINTS);
+    const id = await copied(genuine, {
+      ...soon(),
+      state,
+      ...(state === 'deducting' && { pending_at: new Date(bench.clock.nowMs()).toISOString() }),
+      wallet: `\\x${wallet}`,
+    });
+    expect(await workedAt(id)).toEqual(STOPPED);
+    expect(bench.partner.points.get(`0x${wallet}` as never)).toBe(POINTS);
+    expect((await bench.views.show(id))?.calls).toEqual([]);
+  });
+
+  it('is stopped where only the service’s own credential was used, with every trigger in force', async () => {
+    const genuine = await storedOf(await bench.redeem());
+    const intruder = await bench.test.open({ url: bench.test.urlAs('redemption') });
+    // Without the key it can make no MAC.
+    const id = mintUuidV7(bench.clock.nowMs(), randomBytes(10));
+    const wallet = `0x${randomBytes(20).toString('hex')}` as never;
+    const forged = { ...genuine.redemption, id, wallet, tokenAmount: 10n ** 24n };
+    const key = { key: id, bodyHash: Buffer.alloc(32) };
+    const limits = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 };
+    await new RedemptionStore(intruder).create(forged, key, limits);
+    expect(await workedAt(id)).toEqual(STOPPED);
+  });
+});
+
+describe('a row that was altered', () => {
+  it.each([
+    ['the amount', 'token_amount = token_amount * 1000, plan_amount = plan_amount * 1000'],
+    ['the wallet', `wallet = '\\x${'ab'.repeat(20)}', plan_recipient = '\\x${'ab'.repeat(20)}'`],
+    ['the points', 'points = 1'],
+    ['the deadline', 'plan_deadline_seconds = plan_deadline_seconds + 3600'],
+    ['the vault', `plan_vault = '\\x${'cd'.repeat(20)}'`],
+    ['the chain', 'plan_chain_id = 1'],
+    ['the partner', 'partner = gen_random_uuid()'],
+    ['the partner’s answer', `partner_transaction_id = 'another'`],
+    ['the MAC', `evidence_mac = set_byte(evidence_mac, 20, get_byte(evidence_mac, 20) # 1)`],
+    ['the MAC, left out', 'evidence_mac = NULL'],
+  ])('in %s is not signed', async (_, change) => {
+    const id = await authorised();
+    expect((await shown(id)).voucher).not.toBeNull();
+    await forge(`UPDATE redemption.redemption SET ${change} WHERE id = $1`, [id]);
+    expect(await shown(id)).toEqual({ voucher: null, alerts: 1 });
+  });
+
+  it('before the points were taken is not taken to the partner', async () => {
+    const id = await bench.redeem();
+    const { wallet } = await bench.read(id);
+    await forge(
+      'UPDATE redemption.redemption SET token_amount = token_amount * 1000 WHERE id = $1',
+      [id],
+    );
+    expect(await workedAt(id)).toEqual(STOPPED);
+    expect(bench.partner.points.get(wallet)).toBe(POINTS);
+  });
+
+  it('back to what it was, after its points went back, is not begun again', async () => {
+    const id = await bench.redeem();
+    const [first] = await bench.database.query<{ mac: Buffer }>(
+      { text: 'SELECT evidence_mac AS mac FROM redemption.redemption WHERE id = $1' },
+      [id],
+    );
+    await bench.until(id, 'authorised');
+    await bench.until(id, 'reverted');
+    const { wallet } = await bench.read(id);
+    await forge(
+      `UPDATE redemption.redemption SET state = 'created', version = version + 1, evidence_mac = $2,
+        next_action_at = $3, reverted_at = NULL, partner_revert_id = NULL, partner_transaction_id = NULL, dead_evidence = NULL, plan_recipient = NULL, plan_amount = NULL,
+        plan_deadline_seconds = NULL, plan_vault = NULL, plan_chain_id = NULL, plan_from_block = NULL, authorised_at = NULL
+        WHERE id = $1`,
+      [id, first?.mac, soon().next_action_at],
+    );
+    expect(await workedAt(id)).toEqual(STOPPED);
+    expect(bench.partner.points.get(wallet)).toBe(POINTS);
+  });
+});
+
+describe('EVIDENCE_KEY', () => {
+  const other = Buffer.alloc(32, 0x17).toString('base64');
+  const storeWith = (keys: string) => new RedemptionStore(bench.database, EvidenceKeys.parse(keys));
+
+  it('may be replaced while vouchers are out: the older one still verifies', async () => {
+    const id = await authorised();
+    expect((await shown(id, storeWith(`${other},${EVIDENCE_KEY}`))).voucher).not.toBeNull();
+    expect((await shown(id, storeWith(other))).voucher).toBeNull();
+  });
+
+  it('is not needed by who only reads, and who has none makes nothing payable', async () => {
+    const id = await authorised();
+    const stored = await storedOf(id, new RedemptionStore(bench.database));
+    expect(stored.isSealed).toBeUndefined();
+    expect((await storedOf(id, new RedemptionStore(bench.database, testEvidence()))).isSealed).toBe(
+      true,
+    );
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { evidenceContent } from './evidence-content.js';
+import { REDEMPTION_STATES, type Redemption } from './redemption.js';
+import { aPlan, aRedemption, aUuid, START_MS, WALLET } from './testing/builders.js';
+
+const PLACE = { vault: WALLET, chainId: 1, fromBlock: 5n };
+const OTHER = `0x${'b2'.repeat(20)}` as typeof WALLET;
+const contentOf = (redemption: Redemption) =>
+  evidenceContent(redemption, redemption.plan === null ? null : PLACE);
+
+describe('the content of a row’s MAC', () => {
+  it('is there in every state that a payout follows from, and wherever there is a plan', () => {
+    const states = REDEMPTION_STATES.filter((state) => contentOf(aRedemption(state)) !== undefined);
+    expect(states).toEqual(['created', 'deducting', 'deducted', 'authorised', 'claimed']);
+  });
+
+  it.each<[string, Partial<Redemption>]>([
+    ['the id', { id: aUuid(START_MS, 99) }],
+    ['the partner', { partner: 'another' }],
+    ['the wallet', { wallet: OTHER }],
+    ['the points', { points: 1n }],
+    ['the amount', { tokenAmount: 1n }],
+    ['the decimals', { tokenDecimals: 6 }],
+    ['the partner’s answer', { partnerTransactionId: 'tx-2' }],
+    ['the version', { version: 9 }],
+    ['the state', { state: 'deducting' }],
+    ['what is unproven', { unprovenAttempts: 7 }],
+  ])('before a plan changes with %s', (_, change) => {
+    const row = aRedemption('deducted');
+    expect(contentOf({ ...row, ...change })).not.toBe(contentOf(row));
+  });
+
+  it.each<[string, Partial<Redemption>, Partial<typeof PLACE>]>([
+    ['the recipient', { plan: aPlan({ recipient: OTHER }) }, {}],
+    ['the amount', { plan: aPlan({ amount: 1n }) }, {}],
+    ['the deadline', { plan: aPlan({ deadlineSeconds: 1 }) }, {}],
+    ['the points', { points: 1n }, {}],
+    ['the partner’s answer', { partnerTransactionId: 'tx-2' }, {}],
+    ['the vault', {}, { vault: OTHER }],
+    ['the chain', {}, { chainId: 2 }],
+    ['the first block', {}, { fromBlock: 6n }],
+  ])('with a plan changes with %s', (_, change, place) => {
+    const row = aRedemption('authorised');
+    const changed = evidenceContent({ ...row, ...change }, { ...PLACE, ...place });
+    expect(changed).not.toBe(contentOf(row));
+  });
+
+  it('with a plan stays the same when an operator lets it be watched on', () => {
+    const row = aRedemption('authorised');
+    expect(contentOf({ ...row, state: 'attention', version: row.version + 1 })).toBe(
+      contentOf(row),
+    );
+  });
+});

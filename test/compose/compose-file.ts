@@ -22,6 +22,8 @@ export interface ComposeService {
   readonly env_file?: readonly unknown[];
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly network_mode?: string;
   readonly depends_on?: Readonly<
     Record<string, { readonly condition: string; readonly required?: boolean }>
   >;
@@ -30,6 +32,7 @@ export interface ComposeService {
 
 export interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 

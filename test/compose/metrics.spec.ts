@@ -114,7 +114,9 @@ describe('prometheus.yml', () => {
       ['indexer', 'api', 'redemption'].map((job) => ({
         job,
         names: [job],
-        port: services[job]?.environment?.[`${job.toUpperCase()}_PORT`],
+        port:
+          services[job]?.environment?.[`${job.toUpperCase()}_MANAGEMENT_PORT`] ??
+          services[job]?.environment?.[`${job.toUpperCase()}_PORT`],
       })),
     );
   });

@@ -1,5 +1,6 @@
 import { Max, Min, MinLength } from 'class-validator';
 import {
+  MANAGEMENT_PORT_SETTING,
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
@@ -16,6 +17,11 @@ export class ApiSettings extends SecretsSettings {
 
   @Setting({ description: 'The address the API listens on.', default: '0.0.0.0' })
   readonly apiHost!: string;
+
+  @Setting(MANAGEMENT_PORT_SETTING)
+  @Min(0)
+  @Max(65_535)
+  readonly apiManagementPort?: number;
 
   @Setting({
     description:

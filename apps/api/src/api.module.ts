@@ -4,10 +4,9 @@ import {
   CLOCK,
   type Clock,
   DocsModule,
-  HealthModule,
   HealthRegistry,
   HttpShutdown,
-  MetricsModule,
+  ManagementModule,
 } from '#libs/platform';
 import { type RedisLink } from '#libs/cache';
 import { Database, IndexStore } from '#libs/db';
@@ -31,8 +30,7 @@ export class ApiModule {
     return {
       module: ApiModule,
       imports: [
-        HealthModule,
-        MetricsModule.register('api'),
+        ManagementModule.register({ app: 'api', address: managementOf(settings) }),
         DocsModule.register(openApi, 'Send the API key in X-API-KEY.'),
       ],
       controllers: [...(settings.signatureDebugger ? [SignatureDebuggerController] : [])],
@@ -68,4 +66,8 @@ export class ApiModule {
       ],
     };
   }
+}
+
+function managementOf({ apiManagementPort: port, apiHost: host }: ApiSettings) {
+  return port === undefined ? undefined : { port, host };
 }

@@ -8,7 +8,7 @@ import { createApi } from './create-api.js';
 const startup = createLogger({ app: 'api' });
 
 try {
-  const settings = readSettings(ApiSettings, environmentOrStack());
+  const settings = readSettings(ApiSettings, environmentOrStack(undefined, undefined, 'api'));
   const logger = createLogger({ app: 'api', level: settings.logLevel });
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-api', logger });

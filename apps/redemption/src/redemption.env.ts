@@ -5,6 +5,7 @@ import {
   commaList,
   EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
+  MANAGEMENT_PORT_SETTING,
   naturalBigInt,
   RPC_URLS_SETTING,
   SecretsSettings,
@@ -250,6 +251,11 @@ export class RedemptionSettings extends SecretsSettings {
 
   @Setting({ description: 'The address the redemption service listens on.', default: '0.0.0.0' })
   readonly redemptionHost!: string;
+
+  @Setting(MANAGEMENT_PORT_SETTING)
+  @Min(0)
+  @Max(65_535)
+  readonly redemptionManagementPort?: number;
 
   @Setting(SHUTDOWN_DELAY_SETTING)
   @Min(0)

@@ -17,11 +17,10 @@ import {
   CLOCK,
   type Clock,
   DocsModule,
-  HealthModule,
   HealthRegistry,
   HttpShutdown,
   type Logger,
-  MetricsModule,
+  ManagementModule,
   Registry,
 } from '#libs/platform';
 import { type EvidenceKeys, type KeyRing } from '#libs/signing';
@@ -102,8 +101,11 @@ export class RedemptionModule {
     return {
       module: RedemptionModule,
       imports: [
-        HealthModule,
-        MetricsModule.register('redemption', parts.registry),
+        ManagementModule.register({
+          app: 'redemption',
+          registry: parts.registry,
+          address: managementOf(parts.settings),
+        }),
         DocsModule.register(openApi, NOTE),
         ScheduleModule.forRoot(),
       ],
@@ -122,6 +124,13 @@ export class RedemptionModule {
       ],
     };
   }
+}
+
+function managementOf({
+  redemptionManagementPort: port,
+  redemptionHost: host,
+}: RedemptionSettings) {
+  return port === undefined ? undefined : { port, host };
 }
 
 function gasPolicy({ settings, database }: RedemptionParts): GasPolicy {

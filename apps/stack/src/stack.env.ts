@@ -49,6 +49,13 @@ export class StackSettings {
   readonly secretsKey?: string;
 
   @Setting({
+    description: 'Makes the MACs of the redemptions’ rows.',
+    optional: true,
+    secret: true,
+  })
+  readonly evidenceKey?: string;
+
+  @Setting({
     description: 'Signs answers to callers without a key.',
     optional: true,
     secret: true,

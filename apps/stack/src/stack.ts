@@ -26,17 +26,19 @@ export async function startStack(context: StackContext): Promise<void> {
   signal.throwIfAborted();
   // Before the services: after a pause the newest block is old, and an index of old blocks only is not ready.
   keepGoing(context, chain);
-  await context.file.set({ databaseUrl: database.url, ...(await places(context, chain)) });
+  const { urls } = database;
+  const known = { databaseUrl: urls.cli, apiDatabaseUrl: urls.api };
+  await context.file.set({ ...known, ...(await places(context, chain)) });
 
   const redeemers = (await chain.local?.redeemers()) ?? [];
   const plans = servicePlans({
     settings: context.settings,
     chain,
-    databaseUrl: database.url,
+    urls,
     ...secrets,
     players: redeemers.map((wallet) => `${wallet}=${POINTS}`).join(','),
   });
-  const operatorSettings = { DATABASE_URL: database.url, SECRETS_KEY: secrets.secretsKey };
+  const operatorSettings = { DATABASE_URL: urls.cli, SECRETS_KEY: secrets.secretsKey };
   const [, partner] = await both(
     startServices(context, plans),
     partnerOf(context, { database, chain, callback: secrets.callback, operatorSettings }),
@@ -49,6 +51,7 @@ export async function startStack(context: StackContext): Promise<void> {
 
 interface Secrets {
   readonly secretsKey: string;
+  readonly evidenceKey: string;
   readonly anonSecret: string;
   readonly callback: PartnerCallbackKeys;
 }
@@ -58,11 +61,13 @@ async function secretsOf({ file, settings }: StackContext): Promise<Secrets> {
   const { content } = file;
   const secretsKey =
     settings.secretsKey ?? content.secretsKey ?? mintSecretsKey().toString('base64');
+  const evidenceKey =
+    settings.evidenceKey ?? content.evidenceKey ?? mintSecretsKey().toString('base64');
   const anonSecret =
     settings.apiAnonSecret ?? content.anonSecret ?? randomBytes(32).toString('base64url');
   const callback = content.partnerCallback ?? { key: mintHex(), secret: mintHex() };
-  await file.set({ secretsKey, anonSecret, partnerCallback: callback });
-  return { secretsKey, anonSecret, callback };
+  await file.set({ secretsKey, evidenceKey, anonSecret, partnerCallback: callback });
+  return { secretsKey, evidenceKey, anonSecret, callback };
 }
 
 /** Never begins with a hyphen: the key becomes an argument of a command. */

@@ -24,6 +24,7 @@ export { readSettings, type SettingsSource } from './read-settings.js';
 export {
   DatabaseSettings,
   EVIDENCE_KEY_SETTING,
+  MANAGEMENT_PORT_SETTING,
   SECRETS_KEY_SETTING,
   SecretsSettings,
   ServiceSettings,

@@ -31,6 +31,13 @@ export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
   default: '0',
 };
 
+/** Where health and metrics are served; see `ManagementModule`. */
+export const MANAGEMENT_PORT_SETTING: SettingOptions = {
+  description:
+    'The port of /health and /metrics, which are then served there and nowhere else: not for callers. Unset: they are at the service’s own port.',
+  optional: true,
+};
+
 /** SECRETS_KEY, for classes that cannot extend SecretsSettings. */
 export const SECRETS_KEY_SETTING: SettingOptions = {
   description:

@@ -6,6 +6,7 @@ export const STACK_FILE = '.data/stack.json';
 
 /** What `npm run cli` takes of that file. */
 interface Stack {
+  readonly apiDatabaseUrl?: string;
   readonly databaseUrl?: string;
   readonly secretsKey?: string;
   readonly chainId?: number;
@@ -25,13 +26,14 @@ interface Stack {
 export function environmentOrStack(
   environment: SettingsSource = process.env,
   path = STACK_FILE,
+  program: 'api' | 'cli' = 'cli',
 ): SettingsSource {
   if (isSet(environment, 'DATABASE_URL')) return environment;
   const stack = readStack(path);
   if (stack === undefined) return environment;
   return {
     ...(isSet(environment, 'RPC_URLS') ? environment : { ...environment, ...chainOf(stack) }),
-    DATABASE_URL: stack.databaseUrl,
+    DATABASE_URL: program === 'api' ? stack.apiDatabaseUrl : stack.databaseUrl,
     SECRETS_KEY: stack.secretsKey,
     SECRETS_KEY_FILE: undefined,
   };

@@ -47,6 +47,7 @@ export {
   SCHEMAS,
   TABLES,
 } from './roles/rights.js';
+export { scramVerifier } from './roles/scram-verifier.js';
 export { LeaderLock } from './index-store/leader-lock.js';
 export {
   CredentialAmbiguousError,

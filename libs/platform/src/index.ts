@@ -22,6 +22,8 @@ export { addLogFields } from './logger/log-fields.js';
 export { NestLogger } from './logger/nest-logger.js';
 export { redact } from './logger/redact.js';
 export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics/metrics.js';
+export { ManagementModule } from './management/management.module.js';
+export { ManagementServer } from './management/management-server.js';
 export { MetricsModule } from './metrics/metrics.module.js';
 export { type ConnectionUse, measureConnections } from './metrics/connection-metrics.js';
 export { oneReading } from './metrics/one-reading.js';

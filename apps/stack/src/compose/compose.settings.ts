@@ -1,4 +1,4 @@
-import { SecretsSettings, Setting, url } from '#libs/config';
+import { DatabaseSettings, SecretsSettings, Setting, url } from '#libs/config';
 
 /** What `chain.main` is told; see docker-compose.yml. */
 export class ChainSettings {
@@ -13,6 +13,16 @@ export class ChainSettings {
 
   @Setting({ description: 'Whose vouchers the vault pays.', secret: true })
   readonly voucherSignerKey!: string;
+}
+
+/** What `game-database.main` is told; DATABASE_URL is the owner's. */
+export class GameDatabaseSettings extends DatabaseSettings {
+  @Setting({
+    description: 'The database of the reference partner, and its user.',
+    secret: true,
+    parse: url('postgresql', 'postgres'),
+  })
+  readonly gameDatabaseUrl!: string;
 }
 
 /** What `register-partner.main` is told. */

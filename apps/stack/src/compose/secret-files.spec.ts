@@ -13,20 +13,22 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readSettings, SecretsSettings } from '#libs/config';
 import { addressOfKey } from '#libs/devchain';
 import { KeyRing } from '#libs/signing';
-import { baseSecrets, localSecrets, makeMissing } from './secret-files.js';
+import { baseSecrets, localSecrets, makeMissing, shareSecrets } from './secret-files.js';
 
+const PROGRAMS = ['postgres', 'redis', 'migrate', 'indexer', 'api', 'redemption', 'cli', 'game'];
 let root: string;
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'lowmark-secrets-'));
   for (const folder of ['secrets', 'signer', 'game']) mkdirSync(join(root, folder));
+  for (const program of PROGRAMS) mkdirSync(join(root, 'for', program), { recursive: true });
 });
 
 describe('the secrets of docker compose', () => {
   it('are made once, in a form that the services take', async () => {
     const made = await makeMissing(baseSecrets(root));
-    expect(made).toHaveLength(4);
+    expect(made).toHaveLength(12);
     const before = made.map((path) => readFileSync(path, 'utf8'));
     expect(await makeMissing(baseSecrets(root))).toEqual([]);
     expect(made.map((path) => readFileSync(path, 'utf8'))).toEqual(before);
@@ -48,8 +50,11 @@ describe('the secrets of docker compose', () => {
         return [file, (statSync(join(root, folder, file)).mode & 0o777).toString(8)];
       }),
     );
-    expect(modes.filter(([, mode]) => mode !== '400')).toEqual([['postgres_password', '444']]);
-    expect(modes).toHaveLength(7);
+    expect(modes.filter(([, mode]) => mode !== '400').sort()).toEqual([
+      ['postgres_password', '444'],
+      ['redis.conf', '444'],
+    ]);
+    expect(modes).toHaveLength(15);
   });
 
   it('that somebody brought are kept, and the rest fits them', async () => {
@@ -60,6 +65,56 @@ describe('the secrets of docker compose', () => {
     expect(text('signer/voucher_signer_key')).toBe('mine\n');
     const url = new URL(text('secrets/database_url').trim());
     expect(decodeURIComponent(url.password)).toBe('p@ss/word');
+  });
+
+  it('are given to each program that reads them, and to no other', async () => {
+    await makeMissing(baseSecrets(root));
+    writeFileSync(join(root, 'secrets/rpc_urls'), 'https://one.example\n');
+    writeFileSync(join(root, 'for/indexer/secrets_key'), 'left over');
+    await shareSecrets(root);
+    const shares = PROGRAMS.map((one) => [one, readdirSync(join(root, 'for', one)).sort()]);
+    expect(Object.fromEntries(shares)).toEqual({
+      postgres: ['postgres_password'],
+      redis: ['redis.conf'],
+      migrate: [
+        'api_database_url',
+        'cli_database_url',
+        'database_url',
+        'game_database_url',
+        'indexer_database_url',
+        'redemption_database_url',
+      ],
+      indexer: ['database_url', 'rpc_urls'],
+      api: ['api_anon_secret', 'database_url', 'redis_url', 'secrets_key'],
+      redemption: ['database_url', 'evidence_key', 'rpc_urls', 'secrets_key'],
+      cli: ['database_url', 'redis_url', 'rpc_urls', 'secrets_key'],
+      game: ['database_url'],
+    });
+    expect(await shareSecrets(root)).toEqual([]);
+    const users = ['migrate', 'indexer', 'api', 'redemption', 'cli', 'game'].map(
+      (one) => new URL(text(`for/${one}/database_url`).trim()).username,
+    );
+    expect(users).toEqual([
+      'lowmark',
+      'lowmark_indexer',
+      'lowmark_api',
+      'lowmark_redemption',
+      'lowmark_cli',
+      'lowmark_game',
+    ]);
+    const { password } = new URL(text('for/api/redis_url').trim());
+    expect(text('for/redis/redis.conf').trim()).toBe(`requirepass ${password}`);
+    expect(password.length).toBeGreaterThanOrEqual(64);
+  });
+
+  it('that were replaced are given anew', async () => {
+    await makeMissing(baseSecrets(root));
+    await shareSecrets(root);
+    rmSync(join(root, 'secrets/secrets_key'));
+    writeFileSync(join(root, 'secrets/secrets_key'), 'another\n');
+    expect((await shareSecrets(root)).sort()).toEqual(
+      ['api', 'cli', 'redemption'].map((one) => join(root, 'for', one, 'secrets_key')),
+    );
   });
 
   it('are not begun anew where the key of before is gone', async () => {

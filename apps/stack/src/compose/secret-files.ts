@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintPrivateKey } from '#libs/devchain';
 import { mintSecretsKey } from '#libs/signing';
@@ -16,6 +16,43 @@ interface SecretFile {
 const KEY_LOST =
   'secrets_key is missing, though api_anon_secret is there. Put it back from where you keep its copy: without it no ' +
   'partner’s secret can be read. Where there is none yet, or it is lost for good: openssl rand -base64 32 makes a new one.';
+
+/** The programs that connect to our database, each with a URL and a user of its own. */
+const PROGRAMS = ['api', 'indexer', 'redemption', 'cli'] as const;
+
+/**
+ * Which program gets a copy of which file, under which name. What is not there is not copied: `rpc_urls` and `price_source` only exist
+ * where the operator brought them.
+ */
+export const SHARES: Readonly<Record<string, readonly (readonly [file: string, as?: string])[]>> = {
+  postgres: [['postgres_password']],
+  redis: [['redis.conf']],
+  migrate: [
+    ['database_url'],
+    ['game_database_url'],
+    ...PROGRAMS.map((program) => [`${program}_database_url`] as const),
+  ],
+  indexer: [['indexer_database_url', 'database_url'], ['rpc_urls'], ['price_source']],
+  api: [['api_database_url', 'database_url'], ['secrets_key'], ['api_anon_secret'], ['redis_url']],
+  redemption: [
+    ['redemption_database_url', 'database_url'],
+    ['secrets_key'],
+    ['evidence_key'],
+    ['rpc_urls'],
+    ['price_source'],
+  ],
+  cli: [
+    ['cli_database_url', 'database_url'],
+    ['secrets_key'],
+    ['redis_url'],
+    ['rpc_urls'],
+    ['price_source'],
+  ],
+  game: [['game_database_url', 'database_url']],
+};
+
+/** PostgreSQL and Redis run as users of their own, and mount nothing but what is theirs. */
+const SHARED = ['postgres_password', 'redis.conf'];
 
 /** What every installation needs. */
 export function baseSecrets(root: string): SecretFile[] {
@@ -39,7 +76,79 @@ export function baseSecrets(root: string): SecretFile[] {
       },
     },
     { path: anonFile, make: mintHex },
+    {
+      path: join(root, 'secrets/evidence_key'),
+      make: () => mintSecretsKey().toString('base64'),
+    },
+    ...[...PROGRAMS, 'game'].map((program) => ({
+      path: join(root, `secrets/${program}_database_url`),
+      make: () => programUrl(join(root, 'secrets/database_url'), program),
+    })),
+    {
+      path: join(root, 'secrets/redis_url'),
+      make: () => `redis://:${mintHex()}@redis:6379`,
+    },
+    {
+      path: join(root, 'secrets/redis.conf'),
+      make: async () => {
+        const url = new URL(await firstLine(join(root, 'secrets/redis_url')));
+        // With a Redis elsewhere the bundled one stands idle.
+        const isOurs = url.hostname === 'redis' && url.password !== '';
+        return `requirepass ${isOurs ? decodeURIComponent(url.password) : mintHex()}`;
+      },
+      shared: true,
+    },
   ];
+}
+
+/** The same server, and a user and a password of its own; `migrate` makes the user. The game has a database of its own as well. */
+async function programUrl(ownerFile: string, program: string): Promise<string> {
+  const url = new URL(await firstLine(ownerFile));
+  url.username = `lowmark_${program}`;
+  url.password = mintHex();
+  if (program === 'game') url.pathname = '/lowmark_game';
+  return url.href;
+}
+
+async function firstLine(path: string): Promise<string> {
+  return (await readFile(path, 'utf8')).trimEnd();
+}
+
+/**
+ * Gives each program copies of the files that it reads and takes away what it does not, in `for/PROGRAM`.
+ * @returns the paths of those that changed
+ */
+export async function shareSecrets(root: string): Promise<string[]> {
+  const changed: string[] = [];
+  for (const [program, files] of Object.entries(SHARES)) {
+    const folder = join(root, 'for', program);
+    const kept = files.map(([file, as = file]) => as);
+    for (const name of await readdir(folder)) {
+      if (!kept.includes(name)) await rm(join(folder, name));
+    }
+    for (const [file, as = file] of files) {
+      if (
+        await copyWhereOther(join(root, 'secrets', file), join(folder, as), SHARED.includes(file))
+      ) {
+        changed.push(join(folder, as));
+      }
+    }
+  }
+  return changed;
+}
+
+async function copyWhereOther(from: string, to: string, isShared: boolean): Promise<boolean> {
+  if (!(await exists(from))) {
+    await rm(to, { force: true });
+    return false;
+  }
+  const text = await readFile(from);
+  if ((await exists(to)) && text.equals(await readFile(to))) return false;
+  const unfinished = `${to}.part`;
+  await rm(unfinished, { force: true });
+  await writeFile(unfinished, text, { mode: isShared ? 0o444 : 0o400 });
+  await rename(unfinished, to);
+  return true;
 }
 
 /** What only the `local` profile may make up: elsewhere these are keys to other people's things. */

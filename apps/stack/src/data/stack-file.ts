@@ -1,3 +1,4 @@
+import { type DatabaseUsers } from './database-users.js';
 import { readJson, writePrivateJson } from './private-file.js';
 
 /** A partner's credential as `partner create` prints it, with the database that knows it. */
@@ -20,7 +21,10 @@ export interface PartnerCallbackKeys {
  * owner only.
  */
 export interface StackFile {
+  /** The operator's: what `npm run cli` connects as. */
   readonly databaseUrl?: string;
+  /** The api's, for another replica of it. */
+  readonly apiDatabaseUrl?: string;
   readonly secretsKey?: string;
   readonly apiUrl?: string;
   readonly indexerUrl?: string;
@@ -37,6 +41,9 @@ export interface StackFile {
   readonly partner?: StackPartner;
   /** Of the embedded PostgreSQL, made when it was. */
   readonly embeddedPassword?: string;
+  readonly databaseUsers?: DatabaseUsers;
+  /** Makes the MACs of the redemptions' rows. */
+  readonly evidenceKey?: string;
   readonly anonSecret?: string;
   /** Whether chain and vault are those that the stack made, and the signer below is the vault's. */
   readonly isLocalChain?: boolean;

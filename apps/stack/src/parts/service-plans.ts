@@ -1,3 +1,4 @@
+import { type UserUrls } from '../data/database-users.js';
 import { type PartnerCallbackKeys } from '../data/stack-file.js';
 import { childEnvironment } from '../services/environment.js';
 import { type StackSettings } from '../stack.env.js';
@@ -7,8 +8,9 @@ import { type ServicePlan } from './start-services.js';
 export interface PlanParts {
   readonly settings: StackSettings;
   readonly chain: StackChain;
-  readonly databaseUrl: string;
+  readonly urls: UserUrls;
   readonly secretsKey: string;
+  readonly evidenceKey: string;
   readonly anonSecret: string;
   readonly callback: PartnerCallbackKeys;
   /** Those the partner of a local chain has: `0x…=5000,…`. */
@@ -23,23 +25,22 @@ export function servicePlans(parts: PlanParts): ServicePlan[] {
   return parts.chain.vault === undefined ? plans : [...plans, redemption(parts), partner(parts)];
 }
 
-function indexer({ settings, chain, databaseUrl, secretsKey }: PlanParts): ServicePlan {
+function indexer({ settings, chain, urls }: PlanParts): ServicePlan {
   const port = settings.indexerPort;
   const added = {
     ...chain.environment,
-    DATABASE_URL: databaseUrl,
-    SECRETS_KEY: secretsKey,
+    DATABASE_URL: urls.indexer,
     INDEXER_PORT: String(port),
   };
   const defaults = { ...chain.defaults, INDEXER_HOST: LOOPBACK };
   return { name: 'indexer', port, environment: childEnvironment(added, defaults) };
 }
 
-function api({ settings, chain, databaseUrl, secretsKey, anonSecret }: PlanParts): ServicePlan {
+function api({ settings, chain, urls, secretsKey, anonSecret }: PlanParts): ServicePlan {
   const port = settings.apiPort;
   const added = {
     ...chain.environment,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: urls.api,
     SECRETS_KEY: secretsKey,
     API_ANON_SECRET: anonSecret,
     API_PORT: String(port),
@@ -48,13 +49,14 @@ function api({ settings, chain, databaseUrl, secretsKey, anonSecret }: PlanParts
   return { name: 'api', port, environment: childEnvironment(added, defaults) };
 }
 
-function redemption({ settings, chain, databaseUrl, secretsKey }: PlanParts): ServicePlan {
+function redemption({ settings, chain, urls, secretsKey, evidenceKey }: PlanParts): ServicePlan {
   const port = settings.redemptionPort;
   const added = {
     ...chain.environment,
     ...chain.vault,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: urls.redemption,
     SECRETS_KEY: secretsKey,
+    EVIDENCE_KEY: evidenceKey,
     REDEMPTION_PORT: String(port),
   };
   const defaults = {
@@ -72,10 +74,10 @@ function redemption({ settings, chain, databaseUrl, secretsKey }: PlanParts): Se
   return { name: 'redemption', port, environment: childEnvironment(added, defaults) };
 }
 
-function partner({ settings, chain, databaseUrl, callback, players }: PlanParts): ServicePlan {
+function partner({ settings, chain, urls, callback, players }: PlanParts): ServicePlan {
   const port = settings.partnerPort;
   const added = {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: urls.game,
     PARTNER_PORT: String(port),
     PARTNER_API_KEY: callback.key,
     PARTNER_SHARED_SECRET: callback.secret,

@@ -2,23 +2,28 @@ import { join } from 'node:path';
 import { migrate } from '#libs/db';
 import { EmbeddedPostgres } from '#libs/devpostgres';
 import { type StackContext } from '../context.js';
+import { mintDatabaseUsers, prepareUsers, type UserUrls } from '../data/database-users.js';
 
 export interface StackDatabase {
-  readonly url: string;
+  /** None is the owner's: that one is used at the start only. */
+  readonly urls: UserUrls;
   /** Tells one database from another, without credentials. */
   readonly name: string;
 }
 
-/** The database of DATABASE_URL, else an embedded one; with the schema up to date. */
+/** The database of DATABASE_URL, else an embedded one; with the schema up to date, and a user for each program. */
 export async function startDatabase(context: StackContext): Promise<StackDatabase> {
   const { databaseUrl } = context.settings;
-  const database = databaseUrl === undefined ? await embedded(context) : external(databaseUrl);
-  const applied = await migrate(database.url);
+  const { url, name } = databaseUrl === undefined ? await embedded(context) : external(databaseUrl);
+  const applied = await migrate(url);
   if (databaseUrl !== undefined) {
-    context.screen.step('database', `the one of DATABASE_URL (${database.name})`);
+    context.screen.step('database', `the one of DATABASE_URL (${name})`);
   }
   if (applied.length > 0) context.screen.step('database', 'has its schema');
-  return database;
+  const { file } = context;
+  const users = file.content.databaseUsers ?? mintDatabaseUsers();
+  await file.set({ databaseUsers: users });
+  return { urls: await prepareUsers(url, users), name };
 }
 
 async function embedded({ paths, file, closers, screen, died, signal }: StackContext) {
@@ -45,7 +50,7 @@ async function embedded({ paths, file, closers, screen, died, signal }: StackCon
   return { url: server.url, name: 'embedded' };
 }
 
-function external(url: string): StackDatabase {
+function external(url: string) {
   const { host, pathname } = new URL(url);
   return { url, name: host + pathname };
 }

@@ -1,4 +1,4 @@
-import { Global, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { HealthController } from './health.controller.js';
 import { HealthRegistry } from './health.registry.js';
 
@@ -9,4 +9,17 @@ import { HealthRegistry } from './health.registry.js';
   providers: [HealthRegistry],
   exports: [HealthRegistry],
 })
-export class HealthModule {}
+export class HealthModule {
+  /** The registry alone, for a service whose health is served elsewhere. */
+  static withoutRoutes(): DynamicModule {
+    return {
+      module: HealthChecks,
+      global: true,
+      providers: [HealthRegistry],
+      exports: [HealthRegistry],
+    };
+  }
+}
+
+@Module({})
+class HealthChecks {}

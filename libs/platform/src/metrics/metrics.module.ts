@@ -3,14 +3,14 @@ import { Registry } from 'prom-client';
 import { MetricsController } from './metrics.controller.js';
 import { createMetrics } from './metrics.js';
 
-/** Serves `/metrics` and provides the service's Registry everywhere: the given one, or one that it makes. */
+/** Serves `/metrics`, unless it is served elsewhere, and provides the service's Registry everywhere: the given one, or one that it makes. */
 @Module({})
 export class MetricsModule {
-  static register(app: string, registry?: Registry): DynamicModule {
+  static register(app: string, registry?: Registry, isServed = true): DynamicModule {
     return {
       module: MetricsModule,
       global: true,
-      controllers: [MetricsController],
+      controllers: isServed ? [MetricsController] : [],
       providers: [{ provide: Registry, useFactory: () => registry ?? createMetrics(app) }],
       exports: [Registry],
     };

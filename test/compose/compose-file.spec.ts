@@ -204,9 +204,16 @@ describe('docker-compose.yml', () => {
       expect({ one, two, networks: both.length }).toEqual({ one, two, networks: 1 });
     }
     const open = members.filter(({ network }) => file.networks[network]?.internal !== true);
-    expect(open.flatMap(({ names }) => names).sort()).toEqual(
-      ['api', 'chain', 'cli', 'grafana', 'indexer', 'migrate', 'prometheus', 'redemption'],
-    );
+    expect(open.flatMap(({ names }) => names).sort()).toEqual([
+      'api',
+      'chain',
+      'cli',
+      'grafana',
+      'indexer',
+      'migrate',
+      'prometheus',
+      'redemption',
+    ]);
     for (const [name, { networks, network_mode: mode }] of services) {
       expect({ name, isPlaced: mode === 'none' || (networks ?? []).length > 0 }).toEqual({
         name,

@@ -1,6 +1,7 @@
 import { Max, Min, MinLength } from 'class-validator';
 import {
   MANAGEMENT_PORT_SETTING,
+  NODE_ENV_SETTING,
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
@@ -86,6 +87,6 @@ export class ApiSettings extends SecretsSettings {
   })
   readonly signatureDebugger!: boolean;
 
-  @Setting({ description: 'production refuses what is meant for development.', optional: true })
+  @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;
 }

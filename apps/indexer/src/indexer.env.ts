@@ -5,6 +5,7 @@ import {
   commaList,
   FINALITY_SETTING,
   naturalBigInt,
+  NODE_ENV_SETTING,
   RPC_URLS_SETTING,
   ServiceSettings,
   Setting,
@@ -186,6 +187,6 @@ export class IndexerSettings extends ServiceSettings {
   })
   readonly indexerHost!: string;
 
-  @Setting({ description: 'production refuses what is meant for development.', optional: true })
+  @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;
 }

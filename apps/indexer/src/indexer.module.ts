@@ -1,4 +1,5 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { developmentChain, refuseDevelopment } from '#libs/config';
 import { createDatabase, Database, LeaderLock, requireOwnRights } from '#libs/db';
 import {
   CLOCK,
@@ -80,6 +81,14 @@ async function openDatabase(
   logger: Logger,
   registry: Registry,
 ): Promise<Database> {
+  refuseDevelopment(settings.nodeEnv, [
+    developmentChain(settings.chainId),
+    {
+      variable: 'PRICE_SOURCE',
+      isGiven: [settings.priceSource].flat().some(({ kind }) => kind === 'fixed'),
+      why: 'a fixed price follows no market',
+    },
+  ]);
   const database = await createDatabase({
     url: settings.databaseUrl,
     applicationName: APPLICATION,

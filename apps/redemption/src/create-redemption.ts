@@ -15,6 +15,7 @@ import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { traceRequests } from '#libs/telemetry';
 import { connectChain } from './chain.factory.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { refuseUnsafeSettings } from './development-settings.js';
 import { createAdapter } from './http/http-server.js';
 import { Alerts } from './observe/alerts.js';
 import { type PayoutPort } from './payout/payout-port.js';
@@ -42,6 +43,7 @@ export async function createRedemption({
   clock = systemClock,
   payouts,
 }: RedemptionAppOptions): Promise<NestFastifyApplication> {
+  refuseUnsafeSettings(settings);
   const isProduction = settings.nodeEnv === 'production';
   const registry = createMetrics('redemption');
   const alerts = new Alerts(registry, logger);

@@ -1,4 +1,4 @@
-import { Matches, Max, Min } from 'class-validator';
+import { Max, Min } from 'class-validator';
 import {
   address,
   CHAIN_ID_SETTING,
@@ -6,6 +6,7 @@ import {
   EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
   MANAGEMENT_PORT_SETTING,
+  NODE_ENV_SETTING,
   naturalBigInt,
   RPC_URLS_SETTING,
   SecretsSettings,
@@ -240,8 +241,7 @@ export class RedemptionSettings extends SecretsSettings {
   })
   readonly allowPrivatePartners!: boolean;
 
-  @Setting({ description: 'production refuses what is meant for development.', optional: true })
-  @Matches(/^[a-z]+$/)
+  @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;
 
   @Setting({ description: 'The port of the redemption service.', default: '3002' })

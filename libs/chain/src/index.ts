@@ -125,3 +125,4 @@ export {
   type VerificationOffer,
   type VerificationSetting,
 } from './verification/verification.js';
+export { isDevelopmentKey } from './vault/development-key.js';

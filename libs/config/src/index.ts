@@ -41,3 +41,9 @@ export { SettingsError } from './settings.error.js';
 export { prepareTracing, tracesExportersAreKnown, tracingIsWanted } from './tracing-environment.js';
 export { trustedProxies } from './trusted-proxies.js';
 export { environmentOrStack, STACK_FILE } from './stack-file.js';
+export {
+  developmentChain,
+  type DevelopmentSetting,
+  NODE_ENV_SETTING,
+  refuseDevelopment,
+} from './production.js';

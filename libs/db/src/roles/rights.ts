@@ -31,7 +31,7 @@ const ROWS: readonly Row[] = [
   ['partners.credential',                   'r',  '-',     '-',        'raw'],
   ['partners.callback',                     '-',  '-',     'r',        'raw'],
   ['staking.index_state',                   'r',  'raw',   '-',        'r'],
-  ['staking.block',                         '-',  'rad',   '-',        'r'],
+  ['staking.block',                         '-',  'rawd',   '-',        'r'],
   ['staking.balance_change',                '-',  'rad',   '-',        'r'],
   ['staking.balance_day',                   'r',  'rawd',  '-',        'r'],
   ['staking.balance_interval',              '-',  '-',     '-',        'r'],

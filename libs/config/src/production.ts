@@ -1,0 +1,49 @@
+import { PermanentError } from '#libs/domain';
+import { oneOf } from './parsers.js';
+import { type SettingOptions } from './setting.js';
+
+const ENVIRONMENTS = ['production', 'staging', 'development', 'test'] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
+
+/** NODE_ENV. A word that is none of these is refused: a typing error must not lift what production refuses. */
+export const NODE_ENV_SETTING: SettingOptions = {
+  description: `${ENVIRONMENTS.join(', ')}. production refuses what is meant for development.`,
+  optional: true,
+  parse: oneOf(ENVIRONMENTS),
+};
+
+/** Development chains: their accounts are known to everyone. */
+const DEVELOPMENT_CHAINS = [1337, 31_337];
+
+/** A setting that is meant for development, and why it is refused elsewhere. */
+export interface DevelopmentSetting {
+  readonly variable: string;
+  readonly isGiven: boolean;
+  readonly why: string;
+}
+
+/** @returns that a chain of development is indexed or paid on */
+export function developmentChain(chainId: number): DevelopmentSetting {
+  return {
+    variable: 'CHAIN_ID',
+    isGiven: DEVELOPMENT_CHAINS.includes(chainId),
+    why: `${chainId} is a chain of development`,
+  };
+}
+
+/**
+ * Refuses to start in production with what is meant for development.
+ * @throws PermanentError DEVELOPMENT_SETTINGS that names all of them, and never a value of a secret
+ */
+export function refuseDevelopment(
+  nodeEnv: string | undefined,
+  settings: readonly DevelopmentSetting[],
+): void {
+  const given = settings.filter(({ isGiven }) => isGiven);
+  if (nodeEnv !== 'production' || given.length === 0) return;
+  const list = given.map(({ variable, why }) => `${variable}: ${why}`).join('; ');
+  throw new PermanentError(
+    'DEVELOPMENT_SETTINGS',
+    `NODE_ENV is production, which refuses what is meant for development. ${list}. See docs/operating/install.md.`,
+  );
+}

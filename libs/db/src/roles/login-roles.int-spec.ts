@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  createDatabase,
+  type Database,
+  ExcessRightsError,
+  excessRights,
+  migrate,
+  prepareLogins,
+  PROGRAM_ROLES,
+  PROGRAMS,
+  requireOwnRights,
+  type Program,
+} from '../index.js';
+
+let test: TestDatabase;
+let owner: Database;
+let suffix: string;
+let made: string[];
+
+beforeEach(async () => {
+  test = await createTestDatabase('empty');
+  owner = await test.open();
+  suffix = randomBytes(4).toString('hex');
+  made = [];
+});
+afterEach(async () => {
+  for (const user of made.reverse()) {
+    await owner.query({ text: `DROP OWNED BY ${user} CASCADE` });
+    await owner.query({ text: `DROP ROLE ${user}` });
+  }
+  await test.drop();
+});
+
+function urlAs(user: string, password = `p ${user}/@`): string {
+  const url = new URL(test.url);
+  [url.username, url.password] = [user, encodeURIComponent(password)];
+  return url.href;
+}
+
+function loginUrls(password?: string): Record<Program, string> {
+  const urls = PROGRAMS.map((program) => [program, urlAs(`${program}_${suffix}`, password)]);
+  return Object.fromEntries(urls) as Record<Program, string>;
+}
+
+/** A user of the cluster who owns this database, as managed services give one. */
+async function anOwner(attributes: string): Promise<string> {
+  const user = `owner_${suffix}`;
+  await owner.query({ text: `CREATE ROLE ${user} LOGIN ${attributes} PASSWORD 'p ${user}/@'` });
+  await owner.query({ text: `ALTER DATABASE ${test.name} OWNER TO ${user}` });
+  await owner.query({ text: `GRANT lowmark_reader TO ${user}` });
+  return user;
+}
+
+async function giveBack(user: string): Promise<void> {
+  await owner.query({ text: `ALTER DATABASE ${test.name} OWNER TO CURRENT_USER` });
+  made.push(user);
+}
+
+async function rightsOf(program: Program, url: string): Promise<string[]> {
+  const database = await createDatabase({ url, applicationName: 'test', poolSize: 1 });
+  try {
+    return await excessRights(database, program);
+  } finally {
+    await database.close();
+  }
+}
+
+describe('prepareLogins', () => {
+  it('makes a user for each program who can log in and do no more than it needs; again changes nothing', async () => {
+    await migrate(test.url);
+    const urls = loginUrls();
+    made.push(...PROGRAMS.map((program) => `${program}_${suffix}`));
+    expect(await prepareLogins(test.url, urls)).toEqual([...made]);
+    const passwords = () =>
+      owner.query({
+        text: `SELECT rolname, rolpassword FROM pg_authid WHERE rolname LIKE '%${suffix}' ORDER BY 1`,
+      });
+    const before = await passwords();
+    expect(JSON.stringify(before)).not.toContain('p api_');
+    await prepareLogins(test.url, urls);
+    expect(await passwords()).toEqual(before);
+    for (const program of PROGRAMS) expect(await rightsOf(program, urls[program])).toEqual([]);
+  });
+
+  it('gives a user the password of its URL where that was replaced', async () => {
+    await migrate(test.url);
+    made.push(`api_${suffix}`);
+    await prepareLogins(test.url, { api: loginUrls().api });
+    const { api } = loginUrls('another one');
+    await prepareLogins(test.url, { api });
+    expect(await rightsOf('api', api)).toEqual([]);
+    await expect(rightsOf('api', loginUrls().api)).rejects.toMatchObject({ sqlState: '28P01' });
+  });
+
+  it('takes rights that were given by hand', async () => {
+    await migrate(test.url);
+    await owner.query({ text: `GRANT ALL ON redemption.redemption TO ${PROGRAM_ROLES.api}` });
+    await owner.query({
+      text: `GRANT INSERT (wallet) ON redemption.session TO ${PROGRAM_ROLES.cli}`,
+    });
+    expect(await rightsOf('api', test.urlAs('api'))).toEqual([
+      expect.stringContaining('on redemption.redemption'),
+    ]);
+    await migrate(test.url);
+    expect(await rightsOf('api', test.urlAs('api'))).toEqual([]);
+  });
+
+  it('is done by an owner who is no superuser and may make roles', async () => {
+    const user = await anOwner('CREATEROLE');
+    try {
+      // Where the roles are there already, an administrator has let it grant them.
+      for (const role of Object.values(PROGRAM_ROLES)) {
+        await owner.query({ text: `GRANT ${role} TO ${user} WITH ADMIN OPTION` });
+      }
+      await migrate(urlAs(user));
+      const urls = loginUrls();
+      await prepareLogins(urlAs(user), urls);
+      for (const program of PROGRAMS) expect(await rightsOf(program, urls[program])).toEqual([]);
+    } finally {
+      await giveBack(user);
+      made.push(...PROGRAMS.map((program) => `${program}_${suffix}`));
+    }
+  });
+
+  it('says what an administrator has to run where the owner may make no roles, and goes on from there', async () => {
+    const user = await anOwner('');
+    try {
+      await migrate(urlAs(user));
+      const urls = loginUrls();
+      await expect(prepareLogins(urlAs(user), urls)).rejects.toMatchObject({
+        code: 'ROLES_REFUSED',
+        message: expect.stringContaining(
+          `CREATE ROLE "api_${suffix}" LOGIN IN ROLE lowmark_reader;`,
+        ),
+      });
+      for (const program of PROGRAMS) {
+        const name = `${program}_${suffix}`;
+        const [role, password] = [PROGRAM_ROLES[program], `'p ${name}/@'`];
+        await owner.query({
+          text: `CREATE ROLE ${name} LOGIN IN ROLE ${role} PASSWORD ${password}`,
+        });
+      }
+      await prepareLogins(urlAs(user), urls);
+      for (const program of PROGRAMS) expect(await rightsOf(program, urls[program])).toEqual([]);
+    } finally {
+      await giveBack(user);
+      made.push(...PROGRAMS.map((program) => `${program}_${suffix}`));
+    }
+  });
+
+  it('refuses the owner, a superuser and one user for two programs', async () => {
+    await migrate(test.url);
+    await expect(prepareLogins(test.url, { api: test.url })).rejects.toThrow('is a superuser');
+    const { api } = loginUrls();
+    await expect(prepareLogins(test.url, { api, cli: api })).rejects.toMatchObject({
+      code: 'LOGIN_URL_SHARED',
+    });
+  });
+});
+
+describe('requireOwnRights', () => {
+  const excess: string[] = [];
+  const onExcess = (message: string) => void excess.push(message);
+
+  it.each(PROGRAMS)(
+    'refuses the owner to %s in production, and says so elsewhere',
+    async (program) => {
+      await migrate(test.url);
+      await expect(
+        requireOwnRights(owner, program, { isProduction: true, onExcess }),
+      ).rejects.toBeInstanceOf(ExcessRightsError);
+      await requireOwnRights(owner, program, { isProduction: false, onExcess });
+      expect(excess.at(-1)).toMatch(/is a superuser.*docs\/operating\/upgrade\.md/);
+    },
+  );
+
+  it('sees through a role that the session took', async () => {
+    await migrate(test.url);
+    const reader = await test.open({ readOnly: true });
+    await expect(requireOwnRights(reader, 'api', { isProduction: true, onExcess })).rejects.toThrow(
+      'is a superuser',
+    );
+  });
+
+  it.each([
+    ['owns', 'CREATE TABLE staking.mine (a int); ALTER TABLE staking.mine OWNER TO USER', 'owns'],
+    ['is a member of the owner', 'GRANT lowmark TO USER', 'is a member of the owner lowmark'],
+    ['may make roles', 'ALTER ROLE USER CREATEROLE', 'CREATEROLE'],
+    ['has a right on another table', 'GRANT SELECT ON redemption.session TO USER', 'on redemption'],
+    ['has a right on a column', 'GRANT UPDATE (rate) ON partners.partner TO USER', 'UPDATE on'],
+    [
+      'may disable triggers',
+      'GRANT SET ON PARAMETER session_replication_role TO USER',
+      'replication',
+    ],
+    ['may make tables', 'GRANT CREATE ON SCHEMA staking TO USER', 'CREATE on schema staking'],
+    ['has another program’s rights', `GRANT ${PROGRAM_ROLES.cli} TO USER`, 'lowmark_operator'],
+    ['may truncate', 'GRANT TRUNCATE ON staking.price TO USER', 'TRUNCATE on staking.price'],
+  ])('finds a user who %s', async (_, grant, expected) => {
+    await migrate(test.url);
+    const { api } = loginUrls();
+    await prepareLogins(test.url, { api });
+    made.push(`api_${suffix}`);
+    for (const text of grant.replaceAll('USER', `api_${suffix}`).split('; ')) {
+      await owner.query({ text });
+    }
+    expect((await rightsOf('api', api)).join('\n')).toMatch(new RegExp(expected));
+  });
+});

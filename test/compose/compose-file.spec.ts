@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { localEnvironment } from '../../apps/stack/src/compose/local-environment.js';
-import { baseSecrets, localSecrets, SHARES } from '../../apps/stack/src/compose/secret-files.js';
 import {
   type ComposeFile,
   type ComposeService,
@@ -31,43 +30,6 @@ const localNames = local.split('\n').map((line) => line.split('=')[0] ?? '');
 function readsLocalEnvironment({ entrypoint = [], command = [] }: ComposeService): boolean {
   return [...entrypoint, ...command].some((part) => part.includes('--env-file-if-exists='));
 }
-
-/** Whose copies of the secrets a service mounts. */
-function shareOf({ volumes = [] }: ComposeService): string | undefined {
-  const mounted = volumes.filter((volume) => volume.startsWith('for-'));
-  return mounted.length === 1 ? /^for-(\w+):/.exec(mounted[0] ?? '')?.[1] : undefined;
-}
-
-function secretsReadBy({ environment = {} }: ComposeService): string[] {
-  return Object.entries(environment)
-    .filter(([name]) => name.endsWith('_FILE'))
-    .map(([, path]) => String(path));
-}
-
-/** Who has to talk to whom. */
-const TALKS: readonly (readonly [string, string])[] = [
-  ...['migrate', 'indexer', 'api', 'redemption', 'cli', 'partner', 'register-partner'].map(
-    (name) => [name, 'postgres'] as const,
-  ),
-  ['game-database', 'postgres'],
-  ['api', 'redis'],
-  ['cli', 'redis'],
-  ['activity', 'chain'],
-  ['indexer', 'chain'],
-  ['redemption', 'chain'],
-  ['cli', 'chain'],
-  ['redemption', 'partner'],
-  ['cli', 'partner'],
-  ['prometheus', 'indexer'],
-  ['prometheus', 'api'],
-  ['prometheus', 'redemption'],
-  ['grafana', 'prometheus'],
-  // Never at the same time, or both the operator's own.
-  ['migrate', 'cli'],
-  ['migrate', 'register-partner'],
-  ['cli', 'register-partner'],
-  ['game-database', 'partner'],
-];
 
 describe('docker-compose.yml', () => {
   it('has the services it promises', () => {
@@ -137,104 +99,6 @@ describe('docker-compose.yml', () => {
     );
     const variables = read.flat().map(({ variable }) => variable);
     expect(variables).toEqual(expect.arrayContaining(localNames.filter((name) => name !== '')));
-  });
-
-  it('reads no secret that nobody makes', () => {
-    const made = [...baseSecrets('/run/lowmark'), ...localSecrets('/run/lowmark')];
-    const used = services.flatMap(([, service]) => {
-      const share = SHARES[shareOf(service) ?? ''] ?? [];
-      const names = new Map(share.map(([file, as = file]) => [as, file]));
-      return secretsReadBy(service).map((path) => {
-        const name = path.replace('/run/lowmark/secrets/', '');
-        return name === path
-          ? path
-          : `/run/lowmark/secrets/${names.get(name) ?? `missing ${name}`}`;
-      });
-    });
-    // The configuration of Redis is named on its command line.
-    const configured = [...used, '/run/lowmark/secrets/redis.conf'];
-    expect([...new Set(configured)].sort()).toEqual(made.map(({ path }) => path).sort());
-  });
-
-  it('gives no program a secret that it does not read', () => {
-    const optional = ['rpc_urls', 'price_source'];
-    const readers = services.filter(([, service]) => shareOf(service) !== undefined);
-    expect(readers.length).toBeGreaterThan(8);
-    for (const [share, files] of Object.entries(SHARES)) {
-      const read = readers
-        .filter(([, service]) => shareOf(service) === share)
-        .flatMap(([, service]) => [...secretsReadBy(service), ...(service.command ?? [])])
-        .map((path) => path.replace('/run/lowmark/secrets/', ''));
-      const given = files.map(([file, as = file]) => as).filter((name) => !optional.includes(name));
-      for (const name of given)
-        expect({ share, read }).toEqual({ share, read: expect.arrayContaining([name]) });
-    }
-  });
-
-  it('lets no one but the service that makes them see all secrets', () => {
-    const sees = services.filter(([, { volumes = [] }]) =>
-      volumes.some((volume) => volume.includes(':-secrets}:')),
-    );
-    expect(sees.map(([name]) => name)).toEqual(['secrets']);
-  });
-
-  it('lets only the migration have the credential of the owner', () => {
-    const owners = services.filter(
-      ([, service]) => shareOf(service) === 'migrate' || shareOf(service) === 'postgres',
-    );
-    expect(owners.map(([name]) => name).sort()).toEqual(['game-database', 'migrate', 'postgres']);
-  });
-
-  it('has no network for services that need not talk, and none to the world but for those that need it', () => {
-    const members = Object.keys(file.networks).map((network) => ({
-      network,
-      names: services
-        .filter(([, { networks = [] }]) => networks.includes(network))
-        .map(([name]) => name),
-    }));
-    for (const { network, names } of members) {
-      const pairs = names.flatMap((one, index) => names.slice(index + 1).map((two) => [one, two]));
-      for (const [one = '', two = ''] of pairs) {
-        const may = TALKS.some((talk) => talk.includes(one) && talk.includes(two));
-        expect({ network, one, two, may }).toEqual({ network, one, two, may: true });
-      }
-    }
-    for (const [one, two] of TALKS.slice(0, -4)) {
-      const both = members.filter(({ names }) => names.includes(one) && names.includes(two));
-      expect({ one, two, networks: both.length }).toEqual({ one, two, networks: 1 });
-    }
-    const open = members.filter(({ network }) => file.networks[network]?.internal !== true);
-    expect(open.flatMap(({ names }) => names).sort()).toEqual([
-      'api',
-      'chain',
-      'cli',
-      'grafana',
-      'indexer',
-      'migrate',
-      'prometheus',
-      'redemption',
-    ]);
-    for (const [name, { networks, network_mode: mode }] of services) {
-      expect({ name, isPlaced: mode === 'none' || (networks ?? []).length > 0 }).toEqual({
-        name,
-        isPlaced: true,
-      });
-    }
-  });
-
-  it('asks Redis for a password that no argument holds', () => {
-    const { command = [] } = file.services['redis'] ?? {};
-    expect(command.slice(0, 2)).toEqual(['redis-server', '/run/lowmark/secrets/redis.conf']);
-    expect(command.join(' ')).not.toContain('requirepass');
-  });
-
-  it('is production unless the local chain is the only one named', () => {
-    const run = (file.services['api']?.entrypoint ?? []).join('\n');
-    for (const name of ['indexer', 'api', 'redemption']) {
-      expect(file.services[name]?.entrypoint).toEqual(file.services['api']?.entrypoint);
-    }
-    expect(run).toContain('[ -z "$$NODE_ENV" ] && [ -z "$$CHAIN_ID" ]');
-    expect(textOf('Dockerfile')).toContain('\nENV NODE_ENV=production\n');
   });
 
   it('holds no secret', () => {

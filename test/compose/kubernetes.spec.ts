@@ -22,7 +22,10 @@ interface Manifest {
       readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
       readonly spec: {
         readonly containers: readonly Container[];
-        readonly volumes: readonly { readonly name: string }[];
+        readonly volumes: readonly {
+          readonly name: string;
+          readonly secret?: { readonly secretName: string };
+        }[];
       };
     };
     readonly ports?: readonly { readonly port: number }[];
@@ -46,16 +49,43 @@ const told = textOf(`${FOLDER}settings.env`)
   .map((line) => line.split('=')[0] ?? '')
   .filter((name) => name !== '' && !name.startsWith('#'));
 
-function programOf({ command }: Container): string {
-  return (command[1] ?? '').replace(/^dist\//, '').replace(/\.js$/, '.ts');
+function toldOf(variable: string): string | undefined {
+  return new RegExp(`^${variable}=(.*)$`, 'm').exec(textOf(`${FOLDER}settings.env`))?.[1];
 }
 
+/** The commands are run by hand where nothing runs by itself. */
+function programOf({ name, command }: Container): string {
+  const program = name === 'cli' ? 'dist/apps/cli/src/main.js' : (command[1] ?? '');
+  return program.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+}
+
+const SECRETS_OF: Readonly<Record<string, readonly string[]>> = {
+  api: ['lowmark-database-api', 'lowmark-partners', 'lowmark-api'],
+  cli: ['lowmark-database-cli', 'lowmark-partners', 'lowmark-api'],
+  indexer: ['lowmark-database-indexer'],
+  migrate: ['lowmark-database-owner'],
+  redemption: [
+    'lowmark-database-redemption',
+    'lowmark-partners',
+    'lowmark-evidence',
+    'lowmark-signer',
+  ],
+};
+
 describe('the Kubernetes manifests', () => {
+  it.each(workloads)('let $name see its own secrets and no other', ({ name, template }) => {
+    const mounted = template.spec.volumes.flatMap(({ secret }) =>
+      secret === undefined ? [] : [secret.secretName],
+    );
+    expect(mounted).toEqual(SECRETS_OF[name]);
+  });
+
   it('are all put together', () => {
     const files = globSync('*.yaml', { cwd: new URL(FOLDER, ROOT) });
     expect([...kustomization.resources, 'kustomization.yaml'].sort()).toEqual(files.sort());
     expect(workloads.map(({ name }) => name).sort()).toEqual([
       'api',
+      'cli',
       'indexer',
       'migrate',
       'redemption',
@@ -79,7 +109,8 @@ describe('the Kubernetes manifests', () => {
       const needed = settings
         .filter((one) => one.default === undefined && one.optional !== true)
         .map(({ variable }) => variable)
-        .filter((variable) => name !== 'migrate' || variable === 'DATABASE_URL');
+        // What only some commands need, each says itself.
+        .filter((variable) => !['migrate', 'cli'].includes(name) || variable === 'DATABASE_URL');
       const all = [...told, ...given.map((variable) => variable.replace(/_FILE$/, ''))];
       expect(all).toEqual(expect.arrayContaining(needed));
     },
@@ -106,11 +137,18 @@ describe('the Kubernetes manifests', () => {
 
   it('listen where they are looked for', async () => {
     for (const { name, template, container } of workloads) {
-      if (name === 'migrate') continue;
+      if (name === 'migrate' || name === 'cli') continue;
       const settings = await settingsOfProgram(programOf(container));
       const port = settings.find(({ variable }) => variable.endsWith('_PORT'))?.default;
       expect(String(container.ports?.[0]?.containerPort)).toBe(port);
-      expect(template.metadata.annotations?.['prometheus.io/port']).toBe(port);
+      const management = toldOf(`${name.toUpperCase()}_MANAGEMENT_PORT`);
+      expect(template.metadata.annotations?.['prometheus.io/port']).toBe(management ?? port);
+      expect(JSON.stringify(container.readinessProbe)).toContain(
+        management === undefined ? '"http"' : '"management"',
+      );
+      expect(container.ports?.map(({ containerPort }) => String(containerPort))).toEqual(
+        [port, management].filter((one) => one !== undefined),
+      );
       const service = manifests.find(
         ({ kind, metadata }) => kind === 'Service' && metadata.name === name,
       );

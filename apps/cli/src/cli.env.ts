@@ -2,6 +2,7 @@ import { Min } from 'class-validator';
 import {
   CHAIN_ID_SETTING,
   DatabaseSettings,
+  EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
   RPC_URLS_SETTING,
   SECRETS_KEY_SETTING,
@@ -43,6 +44,12 @@ export class OperatorSettings extends DatabaseSettings {}
 export class PartnerSettings extends DatabaseSettings {
   @Setting(SECRETS_KEY_SETTING)
   readonly secretsKey!: string;
+}
+
+/** The settings of `redemption adopt`, which runs where the redemption service does. */
+export class AdoptSettings extends DatabaseSettings {
+  @Setting(EVIDENCE_KEY_SETTING)
+  readonly evidenceKey!: string;
 }
 
 /** What `redemption show` asks the chain with; without them it says so. */

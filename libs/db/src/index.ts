@@ -142,6 +142,7 @@ export {
   StaleRedemptionError,
 } from './redemption/redemption.error.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
+export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export { type EvidenceSeal } from './redemption/evidence-seal.js';
 export { type PayoutPlace, type StoredRedemption } from './redemption/redemption-row.js';
 export {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { type CommandContext } from '../command-context.js';
+import { redemptionAdoptCommand } from './redemption-adopt.command.js';
 import { redemptionCancelCommand } from './redemption-cancel.command.js';
 import { redemptionListCommand } from './redemption-list.command.js';
 import { redemptionReplayConfirmCommand } from './redemption-replay-confirm.command.js';
@@ -17,5 +18,6 @@ export function redemptionCommand(context: CommandContext): Command {
     .addCommand(redemptionSetPartnerTxCommand(context))
     .addCommand(redemptionResolveCommand(context))
     .addCommand(redemptionCancelCommand(context))
-    .addCommand(redemptionReplayConfirmCommand(context));
+    .addCommand(redemptionReplayConfirmCommand(context))
+    .addCommand(redemptionAdoptCommand(context));
 }

@@ -70,7 +70,7 @@ export class ManagementServer implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private async answer({ method, url = '' }: IncomingMessage): Promise<Answer> {
-    const path = url.split('?', 1)[0];
+    const [path = ''] = url.split('?', 1);
     if (method !== 'GET' && method !== 'HEAD') {
       return { status: 405, type: JSON_TYPE, body: '{"status":"method not allowed"}' };
     }

@@ -1,0 +1,56 @@
+import { Command } from 'commander';
+import { readSettings } from '#libs/config';
+import { EvidenceAdoption, type StoredRedemption } from '#libs/db';
+import { EvidenceKeys } from '#libs/signing';
+import { AdoptSettings } from '../cli.env.js';
+import { type CommandContext } from '../command-context.js';
+import { actorOf, actorOption } from '../operator/actor.js';
+import { confirmed } from '../operator/confirmed.js';
+import { table } from '../output/table.js';
+import { withDatabase } from '../with-database.js';
+
+interface Options {
+  readonly as?: string;
+  readonly yes?: true;
+}
+
+/** `redemption adopt`: open redemptions of before EVIDENCE_KEY get their MAC, once a person has looked at them. */
+export function redemptionAdoptCommand({ source, terminal }: CommandContext): Command {
+  return new Command('adopt')
+    .description('vouch for open redemptions that were written without EVIDENCE_KEY')
+    .addOption(actorOption())
+    .option('--yes', 'do not ask')
+    .action(async (options: Options) => {
+      const { databaseUrl, evidenceKey } = readSettings(AdoptSettings, source());
+      await withDatabase(databaseUrl, async (database) => {
+        const adoption = new EvidenceAdoption(database, EvidenceKeys.parse(evidenceKey));
+        const foreign = await adoption.foreign();
+        if (foreign.length === 0) {
+          terminal.out('Every open redemption bears the MAC of the service.\n');
+          return;
+        }
+        terminal.out(foreignText(foreign));
+        if (options.yes !== true) {
+          await confirmed(terminal, 'All of these can be paid once they are adopted.');
+        }
+        let adopted = 0;
+        for (const one of foreign) {
+          if (await adoption.adopt(one, actorOf(options))) adopted += 1;
+        }
+        terminal.out(`Adopted ${adopted} of ${foreign.length}.\n`);
+      });
+    });
+}
+
+function foreignText(foreign: readonly StoredRedemption[]): string {
+  return table(
+    ['REDEMPTION', 'STATE', 'WALLET', 'POINTS', 'TRANSACTION'],
+    foreign.map(({ redemption }) => [
+      redemption.id,
+      redemption.state,
+      redemption.wallet,
+      redemption.points.toString(),
+      redemption.partnerTransactionId ?? '-',
+    ]),
+  );
+}

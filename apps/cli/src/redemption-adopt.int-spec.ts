@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RedemptionStore } from '#libs/db';
+import { type UuidV7 } from '#libs/domain';
+import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
+import { CliBench } from './testing/cli-bench.support-spec.js';
+import { aStored } from './testing/redemption-rows.support-spec.js';
+
+let bench: CliBench;
+let ids: UuidV7[];
+beforeAll(async () => {
+  bench = await CliBench.start();
+  const partner = await bench.partner('Acme', 'https://game.example/svc');
+  // As a program of before EVIDENCE_KEY writes them.
+  const open = ['created', 'deducting', 'deducted', 'authorised'] as const;
+  ids = [];
+  for (const name of open) ids.push((await aStored(bench.database, partner, name)).id);
+  await aStored(bench.database, partner, 'claimed');
+});
+afterAll(() => bench.drop());
+
+const sealed = async (): Promise<boolean[]> => {
+  const store = new RedemptionStore(bench.database, testEvidence());
+  const stored = await Promise.all(ids.map((id) => store.get(id)));
+  return stored.map((one) => one?.isSealed === true);
+};
+
+describe('redemption adopt', () => {
+  it('asks for the key, which the operator’s own settings do not have', async () => {
+    const { code, err } = await bench.run('redemption', 'adopt', '--yes');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('EVIDENCE_KEY') });
+  });
+
+  it('shows what it would vouch for, and changes nothing without a yes', async () => {
+    const asked = { settings: { EVIDENCE_KEY }, ask: () => Promise.resolve('no') };
+    const { code, out } = await bench.runWith(asked, 'redemption', 'adopt');
+    expect(code).toBe(1);
+    for (const id of ids) expect(out).toContain(id);
+    expect(out.split('\n').filter((line) => line.includes('0x'))).toHaveLength(4);
+    expect(await sealed()).toEqual([false, false, false, false]);
+  });
+
+  it('makes them payable, with an audit row each, and has nothing to do again', async () => {
+    const settings = { EVIDENCE_KEY };
+    const first = await bench.runWith({ settings }, 'redemption', 'adopt', '--yes', '--as', 'mia');
+    expect(first).toMatchObject({ code: 0, out: expect.stringContaining('Adopted 4 of 4.') });
+    expect(await sealed()).toEqual([true, true, true, true]);
+    const text = `SELECT actor, redemption_id AS id FROM redemption.audit WHERE command = 'redemption adopt'`;
+    const rows = await bench.database.query<{ actor: string; id: string }>({ text });
+    expect(rows.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(rows[0]?.actor).toBe('operator:mia');
+    const again = await bench.runWith({ settings }, 'redemption', 'adopt', '--yes');
+    expect(again.out).toContain('Every open redemption bears');
+  });
+});

@@ -1,0 +1,61 @@
+import { evidenceContent, needsEvidence } from '#libs/domain';
+import { type Database, type Statement } from '../connection/database.js';
+import { run } from '../connection/statement.js';
+import { type EvidenceSeal } from './evidence-seal.js';
+import { AUDIT, auditValues } from './redemption-views.js';
+import {
+  READ_COLUMNS,
+  type RedemptionRow,
+  storedOf,
+  type StoredRedemption,
+} from './redemption-row.js';
+
+const OPEN: Statement = {
+  name: 'evidence_open',
+  text: `SELECT ${READ_COLUMNS} FROM redemption.redemption r
+    WHERE r.state IN ('created', 'deducting', 'deducted', 'authorised') ORDER BY r.id`,
+};
+
+const ADOPT: Statement = {
+  name: 'evidence_adopt',
+  text: `UPDATE redemption.redemption SET evidence_mac = $3 WHERE id = $1 AND version = $2 RETURNING id`,
+};
+
+/** Open redemptions that a program without EVIDENCE_KEY wrote: a person says that they are ours. */
+export class EvidenceAdoption {
+  constructor(
+    private readonly database: Database,
+    private readonly seal: EvidenceSeal,
+  ) {}
+
+  /** Those that lead to a payout and do not bear our MAC, the oldest first. */
+  async foreign(): Promise<StoredRedemption[]> {
+    const rows = await this.database.query<RedemptionRow>(OPEN);
+    return rows
+      .map((row) => storedOf(row, this.seal))
+      .filter(
+        ({ isSealed, redemption }) =>
+          isSealed !== true && (needsEvidence(redemption) || redemption.plan !== null),
+      );
+  }
+
+  /**
+   * Gives a row its MAC as it was read, with an audit row.
+   * @returns false where it has moved on since
+   */
+  async adopt({ redemption, place }: StoredRedemption, actor: string): Promise<boolean> {
+    const content = evidenceContent(redemption, place);
+    if (content === undefined) return false;
+    const { id, version, partner } = redemption;
+    return this.database.transaction(async (client) => {
+      const rows = await run(client, ADOPT, [id, version, this.seal.mac(content)]);
+      if (rows.length === 0) return false;
+      const note = { command: 'redemption adopt', outcome: 'adopted' };
+      await client.query({
+        ...AUDIT,
+        values: auditValues(actor, note, { redemptionId: id, partner }),
+      });
+      return true;
+    });
+  }
+}

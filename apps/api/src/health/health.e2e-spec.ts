@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { IndexStore } from '#libs/db';
+import { freePort } from '#libs/devprocess';
 import { aWallet } from '#libs/testing';
 import {
   addPartner,
@@ -111,6 +112,39 @@ describe('a request', () => {
     expect(lines.filter(({ requestId }) => requestId !== undefined)).toMatchObject([
       { msg: 'A request failed', requestId: 'mine-2' },
     ]);
+  });
+});
+
+describe('health and metrics at a port of their own', () => {
+  it('are not for callers, and end with the service', async () => {
+    const port = await freePort();
+    await start({ API_MANAGEMENT_PORT: String(port), API_HOST: '127.0.0.1' });
+    const url = `http://127.0.0.1:${port}`;
+    for (const path of ['/health/live', '/health/ready', '/health/accepting', '/metrics']) {
+      await request(url).get(path).expect(200);
+      // Like any other path that is not there: for who has a key.
+      const { apiKey } = await addPartner(api, `caller of ${path}`);
+      await request(api.url).get(path).set('X-API-KEY', apiKey).expect(404);
+    }
+    const { text } = await request(url).get('/metrics');
+    expect(text).toContain('lowmark_api_request_seconds_count');
+    expect((await request(url).get('/health/ready')).body.checks.index.details).toBeDefined();
+    await request(url).get('/api/staking/snapshots').expect(404);
+    await request(url).post('/metrics').expect(405);
+    await api.stop();
+    stopped = true;
+    await expect(request(url).get('/health/live')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('say that the service is about to stop for as long as it still answers', async () => {
+    const port = await freePort();
+    const management = { API_MANAGEMENT_PORT: String(port), API_HOST: '127.0.0.1' };
+    await start({ ...management, SHUTDOWN_DELAY_MS: '400' });
+    const closing = api.stop();
+    stopped = true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await request(`http://127.0.0.1:${port}`).get('/health/ready').expect(503);
+    await closing;
   });
 });
 

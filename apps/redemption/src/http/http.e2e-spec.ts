@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import request from 'supertest';
-import { VaultBench } from '#libs/testing';
+import { freePort } from '#libs/devprocess';
+import { EVIDENCE_KEY, VaultBench } from '#libs/testing';
 import {
   addPartner,
   aUser,
@@ -9,6 +10,7 @@ import {
   errorOf,
   type Service,
   startService,
+  SECRETS_KEY,
 } from '../testing/redemption-harness.support-spec.js';
 
 let service: Service;
@@ -238,8 +240,49 @@ describe('starting', () => {
   it.each([
     ['another chain', { CHAIN_ID: '1' }, 'RPC_CHAIN_MISMATCH'],
     ['private partners in production', { NODE_ENV: 'production' }, 'PRIVATE_PARTNERS_REFUSED'],
+    [
+      'sign-in from this machine in production',
+      { NODE_ENV: 'production', SIWE_DOMAINS: 'localhost:3002' },
+      'DEVELOPMENT_SETTINGS',
+    ],
+    [
+      'a published key in production',
+      {
+        NODE_ENV: 'production',
+        VOUCHER_SIGNER_KEY: 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+      },
+      'DEVELOPMENT_SETTINGS',
+    ],
+    [
+      'a chain of development in production',
+      { NODE_ENV: 'production', CHAIN_ID: '31337' },
+      'DEVELOPMENT_SETTINGS',
+    ],
+    [
+      'an EVIDENCE_KEY that the api has as well',
+      { EVIDENCE_KEY: `${EVIDENCE_KEY},${SECRETS_KEY}` },
+      'EVIDENCE_KEY_SHARED',
+    ],
   ])('is refused with %s', async (_, overrides, code) => {
     await expect(startService(overrides)).rejects.toMatchObject({ code });
+  });
+});
+
+describe('health and metrics at a port of their own', () => {
+  it('are not for users', async () => {
+    const port = await freePort();
+    const other = await startService({
+      REDEMPTION_MANAGEMENT_PORT: String(port),
+      REDEMPTION_HOST: '127.0.0.1',
+    });
+    try {
+      for (const path of ['/health/live', '/health/ready', '/metrics']) {
+        await request(`http://127.0.0.1:${port}`).get(path).expect(200);
+        await request(other.url).get(path).expect(404);
+      }
+    } finally {
+      await other.stop();
+    }
   });
 });
 

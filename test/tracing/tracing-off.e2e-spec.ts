@@ -14,7 +14,7 @@ let program: TracedProgram | undefined;
 async function start(environment: NodeJS.ProcessEnv): Promise<TracedProgram> {
   const port = await freePort();
   program = await TracedProgram.start('api', `http://127.0.0.1:${port}`, {
-    DATABASE_URL: database.url,
+    DATABASE_URL: database.urlAs('api'),
     SECRETS_KEY,
     API_HOST: '127.0.0.1',
     API_PORT: String(port),

@@ -40,7 +40,7 @@ describe('Reconciler', () => {
     bench = await VaultBench.start();
     await bench.finalise();
     test = await createTestDatabase();
-    database = await test.open({ poolSize: 3 });
+    database = await test.open({ url: test.urlAs('redemption'), poolSize: 3 });
     store = new ReconciliationStore(database);
     clock = new FakeClock(bench.seconds * 1000);
     pool = aPool(bench.chain.url);

@@ -65,9 +65,15 @@ export class EngineBench {
     private readonly parts: Pick<
       EngineBench,
       'test' | 'database' | 'chain' | 'partner' | 'clock'
-    > & { readonly keyRing: KeyRing; readonly rpcUrls: string[]; readonly ttlSeconds?: number },
+    > & {
+      /** As the service connects. */
+      readonly served: Database;
+      readonly keyRing: KeyRing;
+      readonly rpcUrls: string[];
+      readonly ttlSeconds?: number;
+    },
   ) {
-    const { database, chain, clock } = parts;
+    const { database, served, chain, clock } = parts;
     this.test = parts.test;
     this.database = database;
     this.chain = chain;
@@ -89,16 +95,11 @@ export class EngineBench {
       token: chain.chain.contracts.token,
       finality: 'finalized',
       voucherTtlSeconds: parts.ttlSeconds ?? TTL_SECONDS,
-      vaults: new KnownVaults(database),
+      vaults: new KnownVaults(served),
       signerKey: VaultBench.SIGNER_KEY,
-      cancelling: aCancelPolicy({ coins: new CoinStore(database) }),
+      cancelling: aCancelPolicy({ coins: new CoinStore(served) }),
     });
-    const directory = new PartnerDirectory(
-      new CallbackStore(database),
-      this.keyRing,
-      clock,
-      logger,
-    );
+    const directory = new PartnerDirectory(new CallbackStore(served), this.keyRing, clock, logger);
     const client = new PartnerClient({
       clock,
       policy: { allowPrivate: true },
@@ -108,7 +109,7 @@ export class EngineBench {
     const metrics = new PartnerCallMetrics(this.registry);
     this.engine = createEngine(
       {
-        database,
+        database: served,
         directory,
         caller: new PartnerCaller({ client, alerts, metrics }),
         payouts: this.payouts,
@@ -139,7 +140,8 @@ export class EngineBench {
       clock,
       chain: signed,
       rpcUrls: await rpcUrlsOf(signed.chain.url),
-      database: await test.open({ poolSize: 8 }),
+      database: await test.open({ poolSize: 4 }),
+      served: await test.open({ url: test.urlAs('redemption'), poolSize: 8 }),
       partner: await GameServer.start(),
       keyRing: new KeyRing(mintSecretsKey()),
     });

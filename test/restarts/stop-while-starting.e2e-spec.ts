@@ -47,7 +47,7 @@ describe('a service that is stopped while it starts', () => {
       {
         ...CHAIN,
         SECRETS_KEY,
-        EVIDENCE_KEY: SECRETS_KEY,
+        EVIDENCE_KEY: Buffer.alloc(32, 8).toString('base64'),
         VAULT_CONTRACT: aWallet(0xa3),
         VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
         SIWE_DOMAINS: 'app.example.com',

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { EVIDENCE_KEY } from '#libs/testing';
+import { SECRETS_KEY, startService } from './testing/redemption-harness.support-spec.js';
+
+describe('starting', () => {
+  it.each([
+    ['another chain', { CHAIN_ID: '1' }, 'RPC_CHAIN_MISMATCH'],
+    ['private partners in production', { NODE_ENV: 'production' }, 'PRIVATE_PARTNERS_REFUSED'],
+    [
+      'sign-in from this machine in production',
+      { NODE_ENV: 'production', SIWE_DOMAINS: 'localhost:3002' },
+      'DEVELOPMENT_SETTINGS',
+    ],
+    [
+      'a published key in production',
+      {
+        NODE_ENV: 'production',
+        VOUCHER_SIGNER_KEY: 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+      },
+      'DEVELOPMENT_SETTINGS',
+    ],
+    [
+      'a chain of development in production',
+      { NODE_ENV: 'production', CHAIN_ID: '31337' },
+      'DEVELOPMENT_SETTINGS',
+    ],
+    [
+      'an EVIDENCE_KEY that the api has as well',
+      { EVIDENCE_KEY: `${EVIDENCE_KEY},${SECRETS_KEY}` },
+      'EVIDENCE_KEY_SHARED',
+    ],
+  ])('is refused with %s', async (_, overrides, code) => {
+    await expect(startService(overrides)).rejects.toMatchObject({ code });
+  });
+});

@@ -222,9 +222,10 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
 function working(parts: RedemptionParts, shared: Shared): Provider[] {
   const { settings, clock, logger, database, chain, evidence } = parts;
   const { directory, caller, payouts } = shared;
-  const { redemptionsAtOnce: atOnce, payoutPollMs, databaseUrl } = settings;
+  const { redemptionsAtOnce: atOnce, payoutPollMs, databaseUrl, walletDailyTokenBudget } = settings;
   const pollMs = Math.min(POLL_MS, payoutPollMs);
-  const options = { atOnce, leaseMs: LEASE_MS, pollMs, payoutPollMs, databaseUrl };
+  const times = { leaseMs: LEASE_MS, pollMs, payoutPollMs };
+  const options = { atOnce, ...times, databaseUrl, walletDailyTokenBudget };
   return [
     {
       provide: ENGINE,

@@ -139,6 +139,7 @@ export {
   PartnerIdReusedError,
   RedemptionBusyError,
   RedemptionMissingError,
+  ReservationRefusedError,
   StaleRedemptionError,
 } from './redemption/redemption.error.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
@@ -159,4 +160,8 @@ export {
   type StateCount,
 } from './redemption/redemption-views.js';
 export { SessionStore } from './redemption/session-store.js';
-export { type AuditNote, type TransitionWrite } from './redemption/transition-write.js';
+export {
+  type AuditNote,
+  type ReservationLimits,
+  type TransitionWrite,
+} from './redemption/transition-write.js';

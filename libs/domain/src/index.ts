@@ -159,6 +159,7 @@ export {
   type RedemptionState,
   type RedemptionTerms,
   type ResumableState,
+  type ReservationRefusal,
   type RevertReason,
   type RevertTarget,
 } from './redemption/redemption.js';

@@ -94,4 +94,10 @@ export interface PayoutPort {
    * @param promised tokens of the payouts that are open: what the others can still claim
    */
   refusal(tokenAmount: bigint, promised: bigint): Promise<PayoutRefusal | undefined>;
+
+  /**
+   * Tokens that may be promised in all, the open payouts included; 0 where a payout of this amount cannot be begun now, also because
+   * nothing is known of the chain.
+   */
+  room(tokenAmount: bigint): Promise<bigint>;
 }

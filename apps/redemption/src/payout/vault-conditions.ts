@@ -79,6 +79,13 @@ export class VaultConditions {
     }
   }
 
+  /** What may be promised in all; 0 where this amount could not be claimed now, whatever the others do. */
+  async room(amount: bigint): Promise<bigint> {
+    if ((await this.refusal(amount, 0n)) !== undefined) return 0n;
+    const { balance, remainingInWindow } = await this.facts();
+    return balance < remainingInWindow ? balance : remainingInWindow;
+  }
+
   private refusalBy(
     facts: VaultFacts,
     amount: bigint,

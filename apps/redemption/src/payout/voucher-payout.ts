@@ -217,6 +217,10 @@ export class VoucherPayout implements PayoutPort {
     return this.conditions.refusal(tokenAmount, promised);
   }
 
+  room(tokenAmount: bigint): Promise<bigint> {
+    return this.conditions.room(tokenAmount);
+  }
+
   /** For the health page. */
   report(): Promise<VaultReport> {
     return this.conditions.report();

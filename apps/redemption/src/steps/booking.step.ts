@@ -14,7 +14,12 @@ import {
 import { newRequestId } from '#libs/partner-client';
 import { type Clock } from '#libs/platform';
 import { type PartnerEntry } from '../partner/partner-directory.js';
-import { type Applied, type TransitionWriter, type Work } from '../worker/transition-writer.js';
+import {
+  type Applied,
+  type EventNotes,
+  type TransitionWriter,
+  type Work,
+} from '../worker/transition-writer.js';
 import { type PartnerCaller } from './partner-caller.js';
 
 export interface BookingParts {
@@ -46,10 +51,11 @@ export abstract class BookingCall<S extends BookingStep> {
     work: Work,
     partner: PartnerEntry,
     proof: Pick<EventOf<'call-due'>, 'neverPaid'> = {},
+    notes: Pick<EventNotes, 'reserve'> = {},
   ): Promise<Applied> {
     const { writer, clock } = this.parts;
     const requestId = newRequestId(clock);
-    const begun = await writer.apply(work, { type: 'call-due', requestId, ...proof });
+    const begun = await writer.apply(work, { type: 'call-due', requestId, ...proof }, notes);
     const request = this.requestIn(begun);
     return request === undefined ? begun : this.call(begun.work, partner, request);
   }

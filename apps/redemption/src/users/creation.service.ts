@@ -21,6 +21,7 @@ import { UserError } from '../http/user.error.js';
 import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
 import { type PayoutPort } from '../payout/payout-port.js';
 import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout/payout-refusal.js';
+import { smallestUnits } from '../payout/smallest-units.js';
 import { type RedeemablePrice } from './redeemable-price.js';
 import { requirePartner } from './require-partner.js';
 
@@ -140,9 +141,4 @@ function bodyHashOf({ partner, points }: CreationRequest): Buffer {
   return createHash('sha256')
     .update(canonicalJson({ partner, points: Number(points) }))
     .digest();
-}
-
-/** Whole tokens in the smallest unit, floored. */
-function smallestUnits({ digits, scale }: Decimal, tokenDecimals: number): bigint {
-  return (digits * 10n ** BigInt(tokenDecimals)) / 10n ** BigInt(scale);
 }

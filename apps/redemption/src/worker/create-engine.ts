@@ -13,6 +13,7 @@ import {
   RedemptionViews,
   StaleRedemptionError,
 } from '#libs/db';
+import { type Decimal } from '#libs/domain';
 import { type Clock, type Logger, type Registry } from '#libs/platform';
 import { type Alerts } from '../observe/alerts.js';
 import { EngineMetrics } from '../observe/engine-metrics.js';
@@ -54,6 +55,8 @@ export interface EngineOptions {
   readonly leaseMs: number;
   /** Between two sweeps where no hint comes. */
   readonly pollMs: number;
+  /** Whole tokens that one wallet may redeem in a UTC day; absent: not limited. */
+  readonly walletDailyTokenBudget?: Decimal | undefined;
   /** How soon an open payout is looked at again. */
   readonly payoutPollMs: number;
   /** Where hints are listened for; absent: only the sweeps find work. */
@@ -63,7 +66,7 @@ export interface EngineOptions {
 export function createEngine(parts: EngineParts, options: EngineOptions): Engine {
   const { database, directory, caller, payouts, clock, logger, registry, alerts } = parts;
   const { random = Math.random, evidence } = parts;
-  const { atOnce, leaseMs, pollMs, payoutPollMs, databaseUrl } = options;
+  const { atOnce, leaseMs, pollMs, payoutPollMs, databaseUrl, walletDailyTokenBudget } = options;
   const store = new RedemptionStore(database, evidence);
   const deliveries = new DeliveryStore(database);
   const metrics = new EngineMetrics(registry, new RedemptionViews(database), logger);
@@ -77,7 +80,7 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
       alerts,
       clock,
       logger,
-      deduct: traceStep('deduct', new DeductStep(booking)),
+      deduct: traceStep('deduct', new DeductStep({ ...booking, payouts, walletDailyTokenBudget })),
       authorise: traceStep('authorise', new AuthoriseStep({ writer, payouts, logger })),
       revert: traceStep('revert', new RevertStep({ ...booking, store, payouts, logger })),
     },

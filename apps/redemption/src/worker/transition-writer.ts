@@ -7,6 +7,7 @@ import {
   PartnerIdReusedError,
   type PayoutPlace,
   type RedemptionStore,
+  type ReservationLimits,
   type StoredRedemption,
 } from '#libs/db';
 import {
@@ -31,6 +32,8 @@ export interface Work {
 export interface EventNotes {
   readonly callEnd?: CallEnd;
   readonly place?: PayoutPlace;
+  /** Needed where the event may begin the deduction. */
+  readonly reserve?: ReservationLimits;
   /** The event where an id in the partner's answer turns out to be another redemption's. */
   readonly ifReused?: (which: PartnerIdReusedError['which']) => RedemptionEvent;
 }
@@ -64,7 +67,8 @@ export class TransitionWriter {
 
   /**
    * Decides and writes. The lease is given back where the next step is not due yet, or is for another queue.
-   * @throws LeaseLostError, StaleRedemptionError, DatabaseUnavailableError: nothing may follow from the event then
+   * @throws LeaseLostError, StaleRedemptionError, ReservationRefusedError, DatabaseUnavailableError: nothing may follow from the
+   * event then
    */
   async apply(work: Work, event: RedemptionEvent, notes: EventNotes = {}): Promise<Applied> {
     const decision = this.decide(work, event);
@@ -82,7 +86,7 @@ export class TransitionWriter {
   async write(
     work: Work,
     { decision, event }: { readonly decision: Moved; readonly event: string },
-    { callEnd, place }: Omit<EventNotes, 'ifReused'> = {},
+    { callEnd, place, reserve }: Omit<EventNotes, 'ifReused'> = {},
   ): Promise<Applied> {
     const { stored, owner } = work;
     const before = stored.redemption;
@@ -98,6 +102,7 @@ export class TransitionWriter {
       ...(callEnd !== undefined && { callEnd }),
       ...(place !== undefined && { place }),
       stored,
+      ...(reserve !== undefined && next.state === 'deducting' && { reserve }),
     });
     this.parts.metrics.moved(event, before.state, next.state);
     for (const effect of effects) {

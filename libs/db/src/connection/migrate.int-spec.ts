@@ -24,6 +24,7 @@ const ALL = [
   'ClaimWatch1760000000014',
   'PriceHold1760000000015',
   'EvidenceMac1760000000017',
+  'ReservedTokens1760000000019',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

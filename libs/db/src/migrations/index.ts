@@ -15,6 +15,7 @@ import { CoinSpent1760000000013 } from './1760000000013-coin-spent.js';
 import { ClaimWatch1760000000014 } from './1760000000014-claim-watch.js';
 import { PriceHold1760000000015 } from './1760000000015-price-hold.js';
 import { EvidenceMac1760000000017 } from './1760000000017-evidence-mac.js';
+import { ReservedTokens1760000000019 } from './1760000000019-reserved-tokens.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   ClaimWatch1760000000014,
   PriceHold1760000000015,
   EvidenceMac1760000000017,
+  ReservedTokens1760000000019,
 ];

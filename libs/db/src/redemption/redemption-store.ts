@@ -5,6 +5,7 @@ import {
   evidenceContent,
   type Redemption,
   type RedemptionLimits,
+  type ReservationRefusal,
   SECONDS_PER_DAY,
   type UuidV7,
 } from '#libs/domain';
@@ -19,6 +20,7 @@ import {
   PartnerIdReusedError,
   RedemptionBusyError,
   RedemptionMissingError,
+  ReservationRefusedError,
   StaleRedemptionError,
 } from './redemption.error.js';
 import { type EvidenceSeal } from './evidence-seal.js';
@@ -32,7 +34,7 @@ import {
   termValues,
 } from './redemption-row.js';
 import * as sql from './redemption.statements.js';
-import { applyValues, type TransitionWrite } from './transition-write.js';
+import { applyValues, reservationValues, type TransitionWrite } from './transition-write.js';
 import {
   refuseCoolingDown,
   type UnclaimedOfWallet,
@@ -76,8 +78,8 @@ export class RedemptionStore {
   ) {}
 
   /**
-   * A new redemption within the limits, or the one that this key made before. Creations of one partner, and of one wallet, happen
-   * one after the other, so that no two pass the same budget.
+   * A new redemption within the limits, or the one that this key made before. Creations of one wallet happen one after the other.
+   * Nothing is reserved yet: that it fits into the budgets now only spares a wait, see `TransitionWrite.reserve`.
    *
    * @param redemption from `newRedemption`
    * @throws IdempotencyConflictError, LimitBreachedError, DatabaseRefusedError; RedemptionBusyError and DatabaseUnavailableError
@@ -88,9 +90,8 @@ export class RedemptionStore {
     idempotency: IdempotencyKey,
     limits: RedemptionLimits,
   ): Promise<{ readonly redemption: Redemption; readonly isNew: boolean }> {
-    const { partner, wallet } = redemption;
+    const { wallet } = redemption;
     const created = this.database.transaction(async (client) => {
-      await run(client, sql.LOCK_PARTNER, [partner]);
       await run(client, sql.LOCK_WALLET, [wallet]);
       const rows = await run<ReplayRow>(client, sql.REPLAYED, [
         addressBytes(wallet),
@@ -169,8 +170,8 @@ export class RedemptionStore {
    * audit's row, all or none. Where it begins a call, that call may be made once this has returned, and only then.
    *
    * After a DatabaseUnavailableError it may have been written: read the redemption, and make no call.
-   * @throws StaleRedemptionError, LeaseLostError, PartnerIdReusedError, RedemptionMissingError, DatabaseUnavailableError,
-   * DatabaseRefusedError
+   * @throws StaleRedemptionError, LeaseLostError, PartnerIdReusedError, ReservationRefusedError, RedemptionMissingError,
+   * DatabaseUnavailableError, DatabaseRefusedError
    */
   async apply(write: TransitionWrite): Promise<void> {
     const { before, owner } = write;
@@ -182,9 +183,24 @@ export class RedemptionStore {
     if (rows.length > 0) return;
     const [row] = await this.database.query<LeasedRow>(sql.BY_ID, [before.id]);
     if (row === undefined) throw new RedemptionMissingError(before.id);
-    throw owner !== undefined && row.lease_owner !== owner
-      ? new LeaseLostError(before.id)
-      : new StaleRedemptionError(before.id);
+    if (owner !== undefined && row.lease_owner !== owner) throw new LeaseLostError(before.id);
+    await this.refuseUnreserved(write, row);
+    throw new StaleRedemptionError(before.id);
+  }
+
+  /** Where meanwhile it could be reserved, the redemption is only to be read again. */
+  private async refuseUnreserved(
+    { before: { id, version }, reserve }: TransitionWrite,
+    row: LeasedRow,
+  ): Promise<void> {
+    if (reserve === undefined || row.version !== version) return;
+    const values = [id, ...reservationValues(reserve)];
+    const [refused] = await this.database.query<{ reason: ReservationRefusal | null }>(
+      sql.REFUSED_RESERVATION,
+      values,
+    );
+    const reason = refused?.reason ?? null;
+    if (reason !== null) throw new ReservationRefusedError(id, reason);
   }
 
   /** For workers and operators. */

@@ -1,4 +1,10 @@
-import { type LimitBreach, PermanentError, RetryableError, type UuidV7 } from '#libs/domain';
+import {
+  type LimitBreach,
+  PermanentError,
+  type ReservationRefusal,
+  RetryableError,
+  type UuidV7,
+} from '#libs/domain';
 
 /** Somebody else has moved the row since it was read. Nothing was written: read it again and decide again. */
 export class StaleRedemptionError extends RetryableError {
@@ -46,7 +52,7 @@ export class IdempotencyConflictError extends PermanentError {
   }
 }
 
-/** Others of the same partner or wallet are being created, and it took too long. Nothing was written: try again with the same key. */
+/** Others of the same wallet are being created, and it took too long. Nothing was written: try again with the same key. */
 export class RedemptionBusyError extends RetryableError {
   constructor() {
     super(
@@ -60,6 +66,16 @@ export class RedemptionBusyError extends RetryableError {
 export class LimitBreachedError extends PermanentError {
   constructor(readonly breach: LimitBreach) {
     super('REDEMPTION_LIMIT', breach.message);
+  }
+}
+
+/** The tokens of the redemption cannot be reserved. Nothing was written, and no points were taken. */
+export class ReservationRefusedError extends PermanentError {
+  constructor(
+    id: string,
+    readonly reason: ReservationRefusal,
+  ) {
+    super('RESERVATION_REFUSED', `The tokens of redemption ${id} cannot be reserved: ${reason}.`);
   }
 }
 

@@ -4,17 +4,10 @@ import { READ_COLUMNS, STATE_COLUMNS, TERM_COLUMNS } from './redemption-row.js';
 
 export const HINT_CHANNEL = 'lowmark_redemption';
 
-/**
- * Classes of advisory locks: creations take the partner's first, then the wallet's, so two never wait for each other; and nobody
- * waits long, because whoever asked for it waits too.
- */
-export const LOCK_PARTNER: Statement = {
-  name: 'redemption_lock_partner',
-  text: `SELECT set_config('lock_timeout', '2s', true), pg_advisory_xact_lock(4216, hashtext($1))`,
-};
+/** Creations of one wallet happen one after the other. No creation waits long: the user waits with it. */
 export const LOCK_WALLET: Statement = {
   name: 'redemption_lock_wallet',
-  text: `SELECT pg_advisory_xact_lock(4217, hashtext($1))`,
+  text: `SELECT set_config('lock_timeout', '2s', true), pg_advisory_xact_lock(4217, hashtext($1))`,
 };
 
 export const REPLAYED: Statement = {
@@ -24,24 +17,21 @@ export const REPLAYED: Statement = {
     WHERE k.wallet = $1 AND k.key = $2`,
 };
 
-/** $1 partner, $2 wallet, $3 $4 the UTC day, half-open. */
+/** $1 partner, $2 wallet, $3 $4 the UTC day, half-open. What was only asked for counts as open, and in no budget. */
 export const USAGE: Statement = {
   name: 'redemption_usage',
   text: `SELECT
     (SELECT count(*)::int FROM redemption.redemption
       WHERE wallet = $2 AND partner = $1 AND state NOT IN ('claimed', 'reverted', 'failed')) AS open,
+    redemption.reserved_tokens(redemption.budget_subject($1, $3)) AS partner_tokens,
     (SELECT coalesce(sum(token_amount), 0) FROM redemption.redemption
-      WHERE partner = $1 AND initial_at >= $3 AND initial_at < $4 AND state NOT IN ('reverted', 'failed')) AS partner_tokens,
-    (SELECT coalesce(sum(token_amount), 0) FROM redemption.redemption
-      WHERE wallet = $2 AND initial_at >= $3 AND initial_at < $4 AND state NOT IN ('reverted', 'failed')) AS wallet_tokens`,
+      WHERE wallet = $2 AND initial_at >= $3 AND initial_at < $4 AND state NOT IN ('created', 'reverted', 'failed')) AS wallet_tokens`,
 };
 
 /** What is open and may still be paid: the points are being taken, or a voucher is out. */
 export const PROMISED: Statement = {
   name: 'redemption_promised',
-  text: `SELECT coalesce(sum(token_amount), 0)::text AS tokens FROM redemption.redemption
-    WHERE state NOT IN ('claimed', 'reverted', 'failed')
-      AND (state IN ('created', 'deducting', 'deducted', 'authorised') OR resume = 'authorised')`,
+  text: `SELECT redemption.reserved_tokens('payouts')::text AS tokens`,
 };
 
 const ALL_COLUMNS = ['evidence_mac', ...TERM_COLUMNS, ...STATE_COLUMNS];
@@ -100,9 +90,16 @@ export const POSTPONE: Statement = {
 
 const FIRST_STATE = 25;
 
+/** The reservation's values, after all others. */
+const [ROOM, PARTNER_BUDGET, WALLET_BUDGET] = [0, 1, 2].map(
+  (place) => `$${FIRST_STATE + STATE_COLUMNS.length + place}::numeric`,
+);
+const TO_RESERVE = 'partner, wallet, token_amount, initial_at';
+
 /**
  * One transition with all that belongs to it, in one statement: nothing of it is written where the row is not the one that was
- * read, by its version or by a restore of the ledger that was noted since. The parameters are those of `applyValues`.
+ * read, by its version or by a restore of the ledger that was noted since, nor where its tokens are to be reserved and cannot be.
+ * The parameters are those of `applyValues`.
  */
 export const APPLY: Statement = {
   name: 'redemption_apply',
@@ -115,6 +112,8 @@ export const APPLY: Statement = {
         lease_owner = CASE WHEN $21 THEN NULL ELSE lease_owner END
       WHERE id = $1 AND state = $2 AND version = $3 AND ($4::text IS NULL OR lease_owner = $4)
         AND ${LOST_VOUCHER_UNTIL} IS NOT DISTINCT FROM $22::bigint
+        AND CASE WHEN ${ROOM} IS NULL THEN true
+          ELSE redemption.reserve(${TO_RESERVE}, ${ROOM}, ${PARTNER_BUDGET}, ${WALLET_BUDGET}) IS NULL END
       RETURNING id, partner, version, state, reason, state_since_at
     ), noted AS (
       INSERT INTO redemption.transition (redemption_id, version, event, from_state, to_state, reason, actor, request_id)
@@ -133,6 +132,12 @@ export const APPLY: Statement = {
       SELECT $6, $14, id, partner, coalesce($15::jsonb, '{}'), $16 FROM moved WHERE $14::text IS NOT NULL
     )
     SELECT version, CASE WHEN $17 THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM moved`,
+};
+
+/** Why it could not be reserved: $1 the redemption, $2 room, $3 the partner's budget, $4 the wallet's. */
+export const REFUSED_RESERVATION: Statement = {
+  name: 'redemption_refused_reservation',
+  text: `SELECT redemption.reserve(${TO_RESERVE}, $2, $3, $4) AS reason FROM redemption.redemption WHERE id = $1`,
 };
 
 export const BY_ID: Statement = {

@@ -23,6 +23,16 @@ export interface AuditNote {
   readonly outcome: string;
 }
 
+/** What the redemption's tokens must fit into, in the smallest unit, before its points are taken. */
+export interface ReservationLimits {
+  /** What the vault can pay in all, the open payouts included. */
+  readonly room: bigint;
+  /** Of the partner and the UTC day on which the redemption was made; absent: not limited. */
+  readonly partnerDailyTokens?: bigint | undefined;
+  /** Of the wallet and the same day; absent: not limited. */
+  readonly walletDailyTokens?: bigint | undefined;
+}
+
 export interface TransitionWrite {
   /** As it was read: the write is refused where the row has moved on. */
   readonly before: Redemption;
@@ -40,6 +50,8 @@ export interface TransitionWrite {
   readonly place?: PayoutPlace;
   /** The row as it was read: where it bore our MAC, what follows from it bears one. Needed of who has the keys. */
   readonly stored?: Pick<StoredRedemption, 'place' | 'isSealed'>;
+  /** Reserves the tokens with the transition; needed with the one that begins the deduction. */
+  readonly reserve?: ReservationLimits;
   /** The call that the event is the result of, where it was learnt. */
   readonly callEnd?: CallEnd;
   /** The call that the event belongs to, where its end was not learnt. */
@@ -89,6 +101,16 @@ export function applyValues(write: TransitionWrite, seal?: EvidenceSeal): unknow
     seal !== undefined,
     seal === undefined ? null : macOf(write, seal),
     ...stateValues(next),
+    ...(write.reserve === undefined ? [null, null, null] : reservationValues(write.reserve)),
+  ];
+}
+
+export function reservationValues(limits: ReservationLimits): (string | null)[] {
+  const { room, partnerDailyTokens, walletDailyTokens } = limits;
+  return [
+    room.toString(),
+    partnerDailyTokens?.toString() ?? null,
+    walletDailyTokens?.toString() ?? null,
   ];
 }
 

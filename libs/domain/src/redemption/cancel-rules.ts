@@ -11,10 +11,10 @@ const CANCELLED_BY: Readonly<Record<EventOf<'cancel'>['by'], RevertReason>> = {
 };
 
 /** Nothing was sent yet, as far as the ledger remembers. */
-export const cancelCreated: Rule<'cancel'> = (redemption, { by }, context) =>
+export const cancelCreated: Rule<'cancel'> = (redemption, { by, because }, context) =>
   isForgetful(redemption)
     ? resolveForgotten(redemption, context, CANCELLED_BY[by])
-    : fail(redemption, context, CANCELLED_BY[by]);
+    : fail(redemption, context, because ?? CANCELLED_BY[by]);
 
 /** The payout was never authorised. */
 export const cancelDeducted: Rule<'cancel'> = (redemption, { by }, context) =>

@@ -1,7 +1,7 @@
 /** What can happen to a redemption. Each event says what was learnt, never what to do about it. */
 import { type NothingSentReason, type PartnerStep, type UnknownReason } from './call-outcome.js';
 import { type PayoutTerms } from './payout-evidence.js';
-import { type DeadEvidence, type PaidEvidence } from './redemption.js';
+import { type DeadEvidence, type PaidEvidence, type ReservationRefusal } from './redemption.js';
 import { type UuidV7 } from './uuid-v7.js';
 
 /** The result of the call that was committed under `requestId`. */
@@ -70,8 +70,11 @@ interface EventFields {
     readonly retryAfterSeconds?: number;
   };
 
-  /** By the user, an operator or a timer of ours. */
-  cancel: { readonly by: 'user' | 'operator' | 'system' };
+  /** By the user, an operator or a timer of ours; of what has not begun also because its tokens cannot be reserved. */
+  cancel: {
+    readonly by: 'user' | 'operator' | 'system';
+    readonly because?: ReservationRefusal;
+  };
 
   'operator-retry': object;
   /** The partner told the operator the id of the deduction. */

@@ -50,10 +50,14 @@ export type RevertReason =
   | 'payout-unavailable'
   | 'claim-timeout';
 
+/** Why tokens could not be reserved for a redemption: its points are not taken. */
+export type ReservationRefusal = 'payout-unavailable' | 'budget-spent';
+
 /** Why a redemption failed, is being reverted, or waits for a person. */
 export type RedemptionReason =
   | RevertReason
   // failed
+  | ReservationRefusal
   | 'quote-expired'
   | 'partner-unreachable'
   | 'insufficient-points'

@@ -1,0 +1,210 @@
+/** Tokens are reserved with the row that begins a deduction: of the vault, of the partner's day and of the wallet's. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Redemption } from '#libs/domain';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  type Database,
+  LimitBreachedError,
+  type ReservationLimits,
+  ReservationRefusedError,
+  RedemptionStore,
+} from '../index.js';
+import {
+  aKey,
+  aNewRedemption,
+  aUuid,
+  claimOf,
+  decided,
+  expiryOf,
+  planOf,
+  someLimits,
+  someWallet,
+  START_MS,
+} from './testing/builders.js';
+
+const DAY_MS = 86_400_000;
+const ALL = 10n ** 30n;
+
+let test: TestDatabase;
+let database: Database;
+/** Of two workers. */
+let stores: [RedemptionStore, RedemptionStore];
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open({ poolSize: 10 });
+  stores = [
+    new RedemptionStore(database),
+    new RedemptionStore(await test.open({ poolSize: 10, applicationName: 'another worker' })),
+  ];
+});
+afterAll(() => test.drop());
+
+async function created(change: Partial<Redemption> = {}, nowMs = START_MS): Promise<Redemption> {
+  const redemption = aNewRedemption({ tokenAmount: 10n, ...change }, nowMs);
+  await stores[0].create(redemption, aKey(), someLimits());
+  return redemption;
+}
+
+/** As a worker does it. */
+async function begin(
+  redemption: Redemption,
+  reserve: Partial<ReservationLimits> = {},
+  store = stores[0],
+): Promise<Redemption> {
+  const write = decided(redemption, { type: 'call-due', requestId: aUuid() });
+  await store.apply({ ...write, reserve: { room: ALL, ...reserve } });
+  return write.decision.next;
+}
+
+async function step(
+  before: Redemption,
+  event: Parameters<typeof decided>[1],
+  change: Parameters<typeof decided>[2] = {},
+): Promise<Redemption> {
+  const write = decided(before, event, change);
+  await stores[0].apply(write);
+  return write.decision.next;
+}
+
+async function refusalOf(begun: Promise<unknown>): Promise<string> {
+  const error: unknown = await begun.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(ReservationRefusedError);
+  return (error as ReservationRefusedError).reason;
+}
+
+async function deducted(redemption: Redemption): Promise<Redemption> {
+  const { openCall, id } = redemption;
+  if (openCall === null) throw new Error('no call');
+  const partnerTransactionId = `tx-${id}`;
+  const { requestId } = openCall;
+  return step(redemption, { type: 'deduct-confirmed', requestId, partnerTransactionId });
+}
+
+async function reverted(deduction: Redemption): Promise<Redemption> {
+  const reverting = await step(deduction, { type: 'cancel', by: 'user' });
+  const neverPaid = expiryOf(reverting);
+  const calling = await step(reverting, { type: 'call-due', requestId: aUuid(), neverPaid });
+  return step(calling, {
+    type: 'revert-already',
+    requestId: calling.openCall?.requestId ?? aUuid(),
+  });
+}
+
+/** What is kept, beside the sum of the rows themselves. */
+async function books(): Promise<{ kept: string; counted: string; days: number }> {
+  const [row] = await database.query<{ kept: string; counted: string; days: number }>({
+    text: `SELECT redemption.reserved_tokens('payouts')::text AS kept,
+      (SELECT coalesce(sum(token_amount), 0)::text FROM redemption.redemption
+        WHERE state IN ('deducting', 'deducted', 'authorised') OR resume = 'authorised') AS counted,
+      (SELECT count(*)::int FROM (
+        SELECT redemption.reserved_tokens(redemption.budget_subject(partner, initial_at)) AS kept,
+          coalesce(sum(token_amount) FILTER (WHERE state NOT IN ('created', 'reverted', 'failed')), 0) AS counted
+        FROM redemption.redemption GROUP BY partner, date_trunc('day', initial_at, 'UTC'), 1) d WHERE d.kept <> d.counted) AS days`,
+  });
+  if (row === undefined) throw new Error('no row');
+  return row;
+}
+
+describe('a redemption that was only asked for', () => {
+  it('reserves nothing, however many there are', async () => {
+    const partner = randomUUID();
+    const before = await stores[0].promisedTokens();
+    const limits = someLimits({ partnerDailyTokens: 10n });
+    for (let wallet = 0; wallet < 64; wallet++) {
+      await stores[0].create(aNewRedemption({ partner, tokenAmount: 10n }), aKey(), limits);
+    }
+    expect(await stores[0].promisedTokens()).toBe(before);
+    const honest = aNewRedemption({ partner, tokenAmount: 10n });
+    await stores[0].create(honest, aKey(), limits);
+    await begin(honest, { room: before + 10n, partnerDailyTokens: 10n });
+  });
+});
+
+describe('50 deductions begun at once by two workers', () => {
+  it.each([
+    ['partner', { partner: randomUUID() }, { partnerDailyTokens: 70n }],
+    ['wallet', { wallet: someWallet() }, { walletDailyTokens: 70n }],
+  ])('stay in the budget of one %s, to the token', async (_, shared, limits) => {
+    const all = await Promise.all(Array.from({ length: 50 }, () => created(shared)));
+    const ends = await Promise.allSettled(
+      all.map((one, index) => begin(one, limits, stores[index % 2])),
+    );
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
+    const states = await Promise.all(
+      all.map(async ({ id }) => (await stores[0].get(id))?.redemption),
+    );
+    for (const [index, end] of ends.entries()) {
+      expect(states[index]?.state).toBe(end.status === 'fulfilled' ? 'deducting' : 'created');
+      if (end.status === 'rejected') expect(end.reason).toMatchObject({ reason: 'budget-spent' });
+    }
+    expect((await books()).days).toBe(0);
+  });
+
+  it('stay in what the vault can pay', async () => {
+    const room = (await stores[0].promisedTokens()) + 79n;
+    const all = await Promise.all(Array.from({ length: 50 }, () => created()));
+    const ends = await Promise.allSettled(
+      all.map((one, index) => begin(one, { room }, stores[index % 2])),
+    );
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
+    for (const end of ends) {
+      if (end.status === 'rejected')
+        expect(end.reason).toMatchObject({ reason: 'payout-unavailable' });
+    }
+  });
+});
+
+describe('what is reserved', () => {
+  it('is given back by what fails or is reverted, and not by what is claimed', async () => {
+    const partner = randomUUID();
+    const budget = { partnerDailyTokens: 10n };
+    const refused = await begin(await created({ partner }), budget);
+    expect(await refusalOf(begin(await created({ partner }), budget))).toBe('budget-spent');
+    const requestId = refused.openCall?.requestId ?? aUuid();
+    await step(refused, { type: 'deduct-refused', requestId, code: 'ERR-USER-NOT-FOUND' });
+    await reverted(await deducted(await begin(await created({ partner }), budget)));
+    const last = await deducted(await begin(await created({ partner }), budget));
+    const planned = await step(last, { type: 'plan-committed', plan: planOf(last) });
+    const evidence = claimOf(planned);
+    await step(planned, { type: 'payout-paid', redemptionId: planned.id, evidence });
+    expect(await refusalOf(begin(await created({ partner }), budget))).toBe('budget-spent');
+    const { kept, counted, days } = await books();
+    expect([kept, days]).toEqual([counted, 0]);
+  });
+
+  it('is of the UTC day on which the redemption was made', async () => {
+    const partner = randomUUID();
+    const budget = { partnerDailyTokens: 10n };
+    const dayEndMs = Math.ceil(START_MS / DAY_MS) * DAY_MS;
+    await begin(await created({ partner }, dayEndMs - 1), budget);
+    await begin(await created({ partner }, dayEndMs), budget);
+    expect(await refusalOf(begin(await created({ partner }), budget))).toBe('budget-spent');
+    const early = aNewRedemption({ partner, tokenAmount: 10n });
+    await expect(stores[0].create(early, aKey(), someLimits(budget))).rejects.toThrow(
+      LimitBreachedError,
+    );
+  });
+
+  it('counts a voucher that its wallet did not claim, though its points went back', async () => {
+    const wallet = someWallet();
+    const budget = { walletDailyTokens: 10n };
+    const taken = await deducted(await begin(await created({ wallet }), budget));
+    const planned = await step(taken, { type: 'plan-committed', plan: planOf(taken) });
+    const evidence = expiryOf(planned);
+    const dead = await step(planned, { type: 'payout-dead', redemptionId: planned.id, evidence });
+    const calling = await step(dead, { type: 'call-due', requestId: aUuid() });
+    const requestId = calling.openCall?.requestId ?? aUuid();
+    await step(calling, { type: 'revert-already', requestId });
+    expect(await refusalOf(begin(await created({ wallet }), budget))).toBe('budget-spent');
+    expect((await books()).kept).toBe((await books()).counted);
+  });
+
+  it('is only asked for where the row is still the one that was read', async () => {
+    const redemption = await created();
+    await stores[0].apply(decided(redemption, { type: 'cancel', by: 'user' }, { actor: 'user' }));
+    await expect(begin(redemption, { room: 0n })).rejects.toMatchObject({
+      code: 'REDEMPTION_STALE',
+    });
+  });
+});

@@ -31,7 +31,7 @@ const KEEP_ALIVE_MS = 65_000;
 export interface HttpServerOptions {
   readonly admissions: Admissions;
   readonly trustProxy: string[] | false;
-  /** Called before anything else, also for requests that will be refused. */
+  /** Called for requests with a known key before it is asked whether they may go on. */
   readonly prepare: Parameters<typeof signResponses>[2];
 }
 

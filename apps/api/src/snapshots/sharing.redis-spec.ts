@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { mintCredential } from '#libs/signing';
 import { aWallet, startRedis, type TestRedis } from '#libs/testing';
 import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harness.support-spec.js';
 
@@ -81,6 +82,34 @@ async function hammer(
   await Promise.all([...replicas, ...replicas, ...replicas, ...replicas].map(one));
   return { admitted, seconds: (performance.now() - startMs) / 1000, statuses };
 }
+
+/** How often Redis was asked for what is kept of wallets. */
+async function readsOfParts(): Promise<number> {
+  const client = new Redis(redis.url);
+  const stats = await client.info('commandstats');
+  client.disconnect();
+  return Number(/^cmdstat_mget:calls=(\d+)/m.exec(stats)?.[1] ?? 0);
+}
+
+describe('what is kept of a wallet', () => {
+  it('is not looked for in Redis before the caller is known', async () => {
+    const { apiKey } = await addPartner(replicas[0], 'known');
+    await untilUsed(true);
+    // From now on the replica knows a version to look under.
+    expect((await get(replicas[0], apiKey)).status).toBe(200);
+    const before = await readsOfParts();
+    for (let wallet = 2; wallet < 22; wallet++) {
+      const path = `/api/staking/snapshots?walletAddress=${aWallet(wallet)}`;
+      for (const key of ['any text', mintCredential().apiKey]) {
+        expect((await get(replicas[0], key, path)).status).toBe(401);
+      }
+    }
+    expect(await readsOfParts()).toBe(before);
+    const path = `/api/staking/snapshots?walletAddress=${aWallet(2)}`;
+    expect((await get(replicas[0], apiKey, path)).status).toBe(404);
+    expect(await readsOfParts()).toBe(before + 1);
+  });
+});
 
 describe('replicas that share a Redis', () => {
   it('admit together what one partner may do, and not one more', async () => {

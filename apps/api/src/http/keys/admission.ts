@@ -23,8 +23,8 @@ export interface Admission {
 /** For callers without a valid key, per client address. */
 export const ANONYMOUS_POLICY: RatePolicy = { rate: 20, burst: 100 };
 
-/** Probes and scrapers come often, from few addresses and without a key; they are cheap and not counted. */
-const NOT_COUNTED = /^\/(?:health|metrics)(?:[/?]|$)/;
+/** Probes and scrapers come often, from few addresses and without a key; these routes are cheap and not counted, and no others. */
+const NOT_COUNTED = /^\/(?:health\/(?:live|ready|accepting)|metrics)(?:\?|$)/;
 
 export class Admissions {
   /** Requests refused so far, by whose limit it was. */
@@ -38,9 +38,15 @@ export class Admissions {
     private readonly noteUse: (credentialId: string) => void = () => undefined,
   ) {}
 
+  /** Whether the key is one that was valid a moment ago; asks nothing. */
+  knows(request: Pick<FastifyRequest, 'headers'>): boolean {
+    const apiKey = apiKeyOf(request);
+    const caller = apiKey === undefined ? undefined : this.credentials.peek(apiKey);
+    return caller !== undefined && caller !== 'unknown';
+  }
+
   async admit(request: Pick<FastifyRequest, 'headers' | 'raw' | 'ip'>): Promise<Admission> {
-    const header = request.headers['x-api-key'];
-    const apiKey = typeof header === 'string' && isApiKey(header) ? header : undefined;
+    const apiKey = apiKeyOf(request);
     const address = addressKey(request.ip);
     if (apiKey === undefined) {
       return NOT_COUNTED.test(request.raw.url ?? '') ? this.notCounted() : this.anonymous(address);
@@ -95,4 +101,9 @@ export class Admissions {
     this.refused[admission.caller === undefined ? 'address' : 'partner'] += 1;
     return { ...admission, refusal: ApiError.tooManyRequests(admission.verdict.retryAfterSeconds) };
   }
+}
+
+function apiKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  const header = headers['x-api-key'];
+  return typeof header === 'string' && isApiKey(header) ? header : undefined;
 }

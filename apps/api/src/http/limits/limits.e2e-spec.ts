@@ -96,6 +96,24 @@ describe('limits', () => {
     expectSigned(bad, { method: 'GET', path: '/%zz', secret: ANON_SECRET });
   });
 
+  it('leave out what probes and scrapers ask for, and nothing beside it', async () => {
+    await start();
+    for (let i = 0; i < 100; i++) await request(api.url).get(`/health/made-up-${i}`).expect(401);
+    for (const path of [
+      '/health',
+      '/health/',
+      '/health/live/x',
+      '/health/x',
+      '/metrics/',
+      '/metrics/x',
+    ]) {
+      await request(api.url).get(path).expect(429);
+    }
+    for (const path of ['/health/live', '/health/ready', '/health/accepting?x', '/metrics']) {
+      await request(api.url).get(path).expect(200);
+    }
+  });
+
   it('do not believe X-Forwarded-For of anybody', async () => {
     await start();
     await exhaustAddress({ 'X-Forwarded-For': '198.51.100.1' });

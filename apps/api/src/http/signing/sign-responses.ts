@@ -9,7 +9,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the first hook of every routed request. */
     admission: Admission | null;
-    /** What was started for the request before it was known who calls. */
+    /** What was started for a known caller's request before it was known whether it may go on. */
     prepared: Promise<KeptPart | undefined> | undefined;
   }
 }
@@ -26,7 +26,8 @@ export function signResponses(
   fastify.decorateRequest('admission', null);
   fastify.decorateRequest('prepared', undefined);
   fastify.addHook('onRequest', async (request) => {
-    request.prepared = prepare(request);
+    // In the same breath as the question whether the caller may go on, but not for keys that are not known.
+    if (admissions.knows(request)) request.prepared = prepare(request);
     const admission = await admissions.admit(request);
     request.admission = admission;
     if (admission.refusal !== undefined) throw admission.refusal;

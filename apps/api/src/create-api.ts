@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { RedisTexts } from '#libs/cache';
+import { createSharing, RedisTexts } from '#libs/cache';
 import {
   countPrograms,
   createDatabase,
@@ -24,7 +24,6 @@ import { KeyRing } from '#libs/signing';
 import { traceRequests } from '#libs/telemetry';
 import { type ApiSettings } from './api.env.js';
 import { ApiModule } from './api.module.js';
-import { createSharing } from './create-sharing.js';
 import { measureSharing } from './health/cache-metrics.js';
 import { ErrorFilter } from './http/errors/error.filter.js';
 import { createAdapter } from './http/http-server.js';

@@ -1,4 +1,5 @@
-export { addressKey } from './limits/client-address.js';
+export { addressKey, siteKey } from './limits/client-address.js';
+export { createSharing, type Sharing } from './limits/create-sharing.js';
 export { MemoryRateLimiter } from './limits/memory-rate-limiter.js';
 export { type RateLimiter, type RatePolicy, type RateVerdict } from './limits/rate-limiter.js';
 export { RedisRateLimiter, type RedisRateLimiterOptions } from './limits/redis-rate-limiter.js';

@@ -13,12 +13,23 @@ const HERE_MS = 2500;
 /** So long a new replica waits for those who know whether an empty Redis has lost something. */
 const WAIT_MS = 2000;
 
-/** What the replicas have agreed on with this Redis. */
-export const AGREED_KEY = 'lowmark:agreed';
-export const REPLICAS_KEY = 'lowmark:replicas';
+/** The names in Redis of what the replicas of one service agree on and count by. */
+export interface AgreementKeys {
+  readonly agreed: string;
+  readonly replicas: string;
+  /** What the names of limits begin with. */
+  readonly limit: string;
+}
+
+/** @param family of the service; absent: the api */
+export function agreementKeys(family?: string): AgreementKeys {
+  const place = family === undefined ? 'lowmark' : `lowmark:${family}`;
+  return { agreed: `${place}:agreed`, replicas: `${place}:replicas`, limit: `${place}:limit:` };
+}
 
 export interface AttendanceOptions {
   readonly scripts: Scripts;
+  readonly keys: AgreementKeys;
   /** Of this replica, like nobody else's. */
   readonly id: string;
   /** How many replicas live, this one included. Where it fails, or is none, the number before holds. */
@@ -81,11 +92,11 @@ export class Attendance {
   }
 
   private attend(): Promise<unknown> {
-    const { id, nowMs } = this.options;
+    const { id, keys, nowMs } = this.options;
     const { waitingSinceMs = Infinity } = this;
     const mayWait = !this.wasHere && !(nowMs() >= waitingSinceMs + WAIT_MS);
     return this.options.scripts.run(ATTEND, {
-      keys: [AGREED_KEY, REPLICAS_KEY],
+      keys: [keys.agreed, keys.replicas],
       args: [id, HERE_MS, mayWait ? (this.living ?? 0) : 0],
     });
   }

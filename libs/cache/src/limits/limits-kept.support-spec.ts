@@ -3,10 +3,12 @@ import { type Redis } from 'ioredis';
 import { FakeClock } from '#libs/testing';
 import { type RedisLink } from '../redis/redis-link.js';
 import { RedisUnavailableError } from '../redis/redis-unavailable.error.js';
-import { AGREED_KEY, BEAT_MS, REPLICAS_KEY } from './attendance.js';
+import { agreementKeys, BEAT_MS } from './attendance.js';
 import { LEASE_MS } from './own-share.js';
 import { type RatePolicy } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
+
+const { agreed: AGREED_KEY, replicas: REPLICAS_KEY } = agreementKeys();
 
 /** As an API waits where there is no Redis at its start. */
 const START_MS = 2500;

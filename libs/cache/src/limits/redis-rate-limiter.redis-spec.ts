@@ -2,11 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import fc from 'fast-check';
 import { FakeClock, startRedis, type TestRedis } from '#libs/testing';
 import { RedisLink } from '../redis/redis-link.js';
-import { AGREED_KEY, REPLICAS_KEY } from './attendance.js';
+import { agreementKeys } from './attendance.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
 import { type RateVerdict } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { GIVE_BACK } from './take.lua.js';
+
+const { agreed: AGREED_KEY, replicas: REPLICAS_KEY } = agreementKeys();
 
 // The deadline is generous where it is not what is tested: the machine of a test may be busy.
 const PATIENT_MS = 5000;

@@ -2,13 +2,12 @@ import { setTimeout } from 'node:timers/promises';
 import { type RedisLink } from '../redis/redis-link.js';
 import { Scripts } from '../redis/scripts.js';
 import { TurnBatch } from '../redis/turn-batch.js';
-import { AGREED_KEY, Attendance, BEAT_MS } from './attendance.js';
+import { type AgreementKeys, agreementKeys, Attendance, BEAT_MS } from './attendance.js';
 import { capacityMsOf, type Taken, verdictOf } from './gcra.js';
 import { OwnShare } from './own-share.js';
 import { type RateLimiter, type RatePolicy, type RateVerdict } from './rate-limiter.js';
 import { GIVE_BACK, SETTLE, TAKE } from './take.lua.js';
 
-const PREFIX = 'lowmark:limit:';
 /** Debts moved to Redis with one command: it answers others meanwhile. */
 const SETTLED_AT_ONCE = 200;
 
@@ -16,6 +15,8 @@ export interface RedisRateLimiterOptions {
   readonly link: Pick<RedisLink, 'isUp' | 'timesUp' | 'run' | 'closed'>;
   /** Of this replica, like nobody else's. */
   readonly id: string;
+  /** Which service the replicas are of, where several use one Redis; absent: the api. */
+  readonly family?: string;
   /** How many replicas live, this one included: also while there is no Redis. Where it fails, or is none, the number before holds. */
   readonly countReplicas: () => Promise<number>;
   /** Unix milliseconds in place of every clock, for tests. */
@@ -32,14 +33,20 @@ export class RedisRateLimiter implements RateLimiter {
   private readonly attendance: Attendance;
   private readonly own: OwnShare;
   private readonly takes = new TurnBatch((asked: readonly Take[]) => this.takeAll(asked));
+  private readonly agreed: AgreementKeys['agreed'];
+  private readonly prefix: string;
   private beating: Promise<void> | undefined;
 
-  constructor({ link, id, countReplicas, nowMs }: RedisRateLimiterOptions) {
+  constructor({ link, id, family, countReplicas, nowMs }: RedisRateLimiterOptions) {
     this.link = link;
+    const keys = agreementKeys(family);
+    this.agreed = keys.agreed;
+    this.prefix = keys.limit;
     this.scripts = new Scripts(link, nowMs);
     const steadyMs = nowMs ?? (() => performance.now());
     this.attendance = new Attendance(link, {
       scripts: this.scripts,
+      keys,
       id,
       countReplicas,
       nowMs: steadyMs,
@@ -78,7 +85,7 @@ export class RedisRateLimiter implements RateLimiter {
   giveBack(key: string, policy: RatePolicy): void {
     if (this.own.giveBack(key, policy)) return;
     this.scripts
-      .run(GIVE_BACK, { keys: [PREFIX + key], args: [policy.rate] })
+      .run(GIVE_BACK, { keys: [this.prefix + key], args: [policy.rate] })
       .catch(() => undefined);
   }
 
@@ -95,7 +102,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   private async takeAll(asked: readonly Take[]): Promise<Answer[]> {
-    const keys = [AGREED_KEY, ...asked.map(({ key }) => PREFIX + key)];
+    const keys = [this.agreed, ...asked.map(({ key }) => this.prefix + key)];
     const { weight } = this.attendance;
     const args = [weight];
     for (const { policy } of asked) args.push(policy.rate, policy.burst);
@@ -118,7 +125,7 @@ export class RedisRateLimiter implements RateLimiter {
     for (let from = 0; from < owed.length && this.attendance.isHere; from += SETTLED_AT_ONCE) {
       const some = owed.slice(from, from + SETTLED_AT_ONCE);
       const moved = await this.numbers(SETTLE, {
-        keys: [AGREED_KEY, ...some.map(({ key }) => PREFIX + key)],
+        keys: [this.agreed, ...some.map(({ key }) => this.prefix + key)],
         args: some.flatMap(({ policy, owedMs }) => [capacityMsOf(policy), owedMs]),
       });
       for (const [place, { key }] of some.entries()) this.own.settle(key, moved[place] ?? 0);

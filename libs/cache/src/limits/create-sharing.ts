@@ -1,13 +1,11 @@
-import {
-  MemoryRateLimiter,
-  type RateLimiter,
-  RedisLink,
-  RedisRateLimiter,
-  traceRoundTrips,
-} from '#libs/cache';
 import { type Clock, type Logger } from '#libs/platform';
+import { RedisLink } from '../redis/redis-link.js';
+import { traceRoundTrips } from '../redis/trace-round-trips.js';
+import { MemoryRateLimiter } from './memory-rate-limiter.js';
+import { type RateLimiter } from './rate-limiter.js';
+import { RedisRateLimiter } from './redis-rate-limiter.js';
 
-/** What replicas of the API share, or what stands in for it in one process. */
+/** What replicas of one service share, or what stands in for it in one process. */
 export interface Sharing {
   readonly limiter: RateLimiter;
   /** Absent without REDIS_URL. */
@@ -24,6 +22,8 @@ export interface SharingOptions {
   readonly logger: Logger;
   /** Of this replica, like nobody else's. */
   readonly id: string;
+  /** Of the service, where others use the same Redis; absent: the api. */
+  readonly family?: string;
   /** How many replicas live, this one included, whether or not there is Redis. */
   readonly countReplicas: () => Promise<number>;
 }
@@ -31,7 +31,7 @@ export interface SharingOptions {
 /** @param url of Redis, if any; never shown */
 export async function createSharing(
   url: string | undefined,
-  { clock, logger, id, countReplicas }: SharingOptions,
+  { clock, logger, id, family, countReplicas }: SharingOptions,
 ): Promise<Sharing> {
   if (url === undefined) return { limiter: new MemoryRateLimiter(clock), redis: undefined };
   const redis = new RedisLink({
@@ -45,6 +45,7 @@ export async function createSharing(
   const limiter = new RedisRateLimiter({
     link: redis,
     id,
+    ...(family !== undefined && { family }),
     countReplicas: tellingOfNone(countReplicas, logger),
   });
   const isUp = await redis.whenUp(START_MS);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createLogger, systemClock } from '#libs/platform';
 import { startRedis, type TestRedis } from '#libs/testing';
-import { createSharing, type Sharing } from './create-sharing.js';
+import { createSharing, type Sharing } from '../index.js';
 
 let redis: TestRedis;
 let sharing: Sharing | undefined;

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createDatabase, REDEMPTION_PROGRAM, requireOwnRights } from '#libs/db';
+import { createSharing } from '#libs/cache';
+import { countPrograms, createDatabase, REDEMPTION_PROGRAM, requireOwnRights } from '#libs/db';
 import { addressPolicy } from '#libs/partner-client';
 import {
   type Clock,
@@ -18,10 +20,14 @@ import { ErrorFilter } from './http/error.filter.js';
 import { refuseUnsafeSettings } from './development-settings.js';
 import { createAdapter } from './http/http-server.js';
 import { Alerts } from './observe/alerts.js';
+import { measureRedis } from './observe/redis-gauge.js';
 import { type PayoutPort } from './payout/payout-port.js';
 import { checkKeys, checkVoucherTtl } from './payout/start-checks.js';
 import { type RedemptionSettings } from './redemption.env.js';
 import { RedemptionModule } from './redemption.module.js';
+
+/** Replicas are told apart, and counted, by the name of their connections to the database. */
+const REPLICA = `${REDEMPTION_PROGRAM} replica `;
 
 export interface RedemptionAppOptions {
   readonly settings: RedemptionSettings;
@@ -59,12 +65,13 @@ export async function createRedemption({
   };
   checkKeys(settings, logger);
   const chain = await connectChain(settings, { clock, logger, registry, alerts });
-  const opened: { close(): Promise<void> }[] = [chain.chain];
+  const opened: { close(): Promise<void> | void }[] = [chain.chain];
+  const id = randomUUID().slice(0, 8);
   try {
     if (chain.chain.tokenDecimals !== undefined) await checkVoucherTtl(settings, chain.pool);
     const database = await createDatabase({
       url: settings.databaseUrl,
-      applicationName: REDEMPTION_PROGRAM,
+      applicationName: `${REPLICA}${id}`,
       poolSize: settings.redemptionPoolSize,
       schema: 'current',
       onError: (error) => {
@@ -79,9 +86,21 @@ export async function createRedemption({
         logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
       },
     });
+    const sharing = await createSharing(settings.redisUrl, {
+      clock,
+      logger,
+      id,
+      family: 'redemption',
+      countReplicas: () => countPrograms(database, REPLICA),
+    });
+    if (sharing.redis !== undefined) opened.unshift(sharing.redis);
+    measureRedis(registry, sharing.redis);
     const adapter = createAdapter(settings.trustedProxies ?? false);
     const app = await NestFactory.create<NestFastifyApplication>(
-      RedemptionModule.register({ ...parts, ...chain, database, ...(payouts && { payouts }) }),
+      RedemptionModule.register({
+        ...{ ...parts, ...chain, database, sharing },
+        ...(payouts && { payouts }),
+      }),
       adapter,
       { logger: new NestLogger(logger), abortOnError: false, bodyParser: false },
     );

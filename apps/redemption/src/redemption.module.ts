@@ -1,8 +1,9 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { MemoryRateLimiter } from '#libs/cache';
+import { type Sharing } from '#libs/cache';
 import {
+  AttemptStore,
   CallbackStore,
   CoinStore,
   type Database,
@@ -50,6 +51,7 @@ import { PointsService } from './users/points.service.js';
 import { RedeemablePrice } from './users/redeemable-price.js';
 import { RedemptionPresenter } from './users/redemption-presenter.js';
 import { RedemptionsController } from './users/redemptions.controller.js';
+import { VerifiedBalance } from './users/verified-balance.js';
 import { createReconciliation } from './reconciliation/create-reconciliation.js';
 import { refusalCounter } from './observe/refusal-counter.js';
 import { ReconciliationService } from './reconciliation/reconciliation.service.js';
@@ -65,6 +67,7 @@ export interface RedemptionParts extends ChainParts {
   readonly database: Database;
   readonly keyRing: KeyRing;
   readonly evidence: EvidenceKeys;
+  readonly sharing: Sharing;
   readonly partnerAddresses: AddressPolicy;
   readonly payouts?: PayoutPort;
 }
@@ -114,7 +117,7 @@ export class RedemptionModule {
         { provide: CLOCK, useValue: clock },
         { provide: LOGGER, useValue: logger },
         { provide: Alerts, useValue: parts.alerts },
-        { provide: RequestLimits, useValue: new RequestLimits(new MemoryRateLimiter(clock)) },
+        { provide: RequestLimits, useValue: new RequestLimits(parts.sharing.limiter) },
         ...signingIn(parts),
         ...redeeming(parts, shared),
         ...working(parts, shared),
@@ -173,6 +176,7 @@ function signingIn({ settings, clock, database, signatures }: RedemptionParts): 
   return [
     { provide: NonceStore, useValue: nonces },
     { provide: SessionStore, useValue: sessions },
+    { provide: AttemptStore, useValue: new AttemptStore(database) },
     { provide: AuthService, useValue: auth },
     ExpirySweep,
   ];
@@ -188,8 +192,11 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
     bounds: { min, max, maxChange },
     alerts: parts.alerts,
   });
+  const points = new PointsService({ store, caller, clock });
+  const attempts = new AttemptStore(database);
+  const balance = new VerifiedBalance({ points, attempts, clock });
   const creation = new CreationService(
-    { store, prices, directory, payouts, chain, clock, onRefused },
+    { store, prices, balance, directory, payouts, chain, clock, onRefused },
     {
       quoteTtlSeconds: settings.quoteTtlSeconds,
       priceMaxAgeSeconds: settings.redemptionPriceMaxAgeSeconds,
@@ -204,8 +211,8 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
     { provide: RedemptionStore, useValue: store },
     { provide: PartnerDirectory, useValue: directory },
     { provide: CreationService, useValue: creation },
-    { provide: CancelService, useValue: new CancelService({ store, directory, clock }) },
-    { provide: PointsService, useValue: new PointsService({ store, caller, clock }) },
+    { provide: CancelService, useValue: new CancelService({ store, attempts, directory, clock }) },
+    { provide: PointsService, useValue: points },
     {
       provide: RedemptionPresenter,
       useValue: new RedemptionPresenter({
@@ -220,7 +227,7 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
 }
 
 function working(parts: RedemptionParts, shared: Shared): Provider[] {
-  const { settings, clock, logger, database, chain, evidence } = parts;
+  const { settings, clock, logger, database, chain, evidence, sharing } = parts;
   const { directory, caller, payouts } = shared;
   const { redemptionsAtOnce: atOnce, payoutPollMs, databaseUrl, walletDailyTokenBudget } = settings;
   const pollMs = Math.min(POLL_MS, payoutPollMs);
@@ -255,6 +262,7 @@ function working(parts: RedemptionParts, shared: Shared): Provider[] {
           opened: [
             { close: () => engine.stop() },
             ...(payouts instanceof VoucherPayout ? [payouts] : []),
+            sharing.redis,
             database,
             chain,
           ],

@@ -130,6 +130,7 @@ export {
   type LastRun,
   ReconciliationStore,
 } from './redemption/reconciliation-store.js';
+export { AttemptStore } from './redemption/attempt-store.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export {
   IdempotencyConflictError,

@@ -20,7 +20,7 @@ declare module 'fastify' {
   }
 }
 
-/** Lets those through who are signed in, at their own pace. */
+/** Lets users through who are signed in, at the pace of their wallet and of their client address. */
 @Injectable()
 export class SessionGuard implements CanActivate {
   constructor(
@@ -38,7 +38,7 @@ export class SessionGuard implements CanActivate {
     const wallet = await this.sessions.find(tokenHash, this.clock.nowMs());
     if (wallet === undefined) throw UserError.sessionEnded();
     await this.limits.known(request.ip);
-    await this.limits.wallet(wallet);
+    await this.limits.request(wallet, request.ip);
     request.wallet = wallet;
     return true;
   }

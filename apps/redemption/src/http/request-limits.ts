@@ -1,43 +1,91 @@
-import { addressKey, type RateLimiter, type RatePolicy } from '#libs/cache';
+import { addressKey, type RateLimiter, type RatePolicy, siteKey } from '#libs/cache';
 import { type Address } from '#libs/domain';
 import { UserError } from './user.error.js';
 
 /** Signing in, per client address. */
 const SIGN_IN: RatePolicy = { rate: 1, burst: 10 };
-/** Tokens that turn out to be nobody's, per client address: guessing them cannot load the database. */
+/** Tokens that turn out to be of no session, per client address: guessing them cannot load the database. */
 const GUESS: RatePolicy = { rate: 1, burst: 30 };
+/** All that signed-in users of one client address ask for, however many wallets they have. */
+const ADDRESS: RatePolicy = { rate: 20, burst: 100 };
+/** What calls a partner, per client address. */
+const ADDRESS_CALLS: RatePolicy = { rate: 2, burst: 30 };
 /** Whatever a wallet asks for. */
 const WALLET: RatePolicy = { rate: 5, burst: 20 };
-/** What calls the partner as well, per wallet. */
+/** Reading points, per wallet. */
 const POINTS: RatePolicy = { rate: 0.5, burst: 5 };
+/** Asking for a redemption, per wallet. */
+const REDEEM: RatePolicy = { rate: 0.2, burst: 10 };
+
+/** A /48 of IPv6 may be one customer or the users of a whole office: as much as so many addresses. */
+const ADDRESSES_OF_A_SITE = 4;
 
 /** How fast users may go. All of these throw UserError 429. */
 export class RequestLimits {
   constructor(private readonly limiter: RateLimiter) {}
 
   signIn(clientAddress: string): Promise<void> {
-    return this.take(`sign-in:${addressKey(clientAddress)}`, SIGN_IN);
+    return this.takeOf('sign-in', clientAddress, SIGN_IN);
   }
 
   guess(clientAddress: string): Promise<void> {
-    return this.take(`guess:${addressKey(clientAddress)}`, GUESS);
+    return this.takeOf('guess', clientAddress, GUESS);
   }
 
   /** It was no guess. */
   async known(clientAddress: string): Promise<void> {
-    await this.limiter.giveBack(`guess:${addressKey(clientAddress)}`, GUESS);
+    await Promise.all(
+      limitsOf('guess', clientAddress, GUESS).map(({ key, policy }) =>
+        this.limiter.giveBack(key, policy),
+      ),
+    );
   }
 
-  wallet(wallet: Address): Promise<void> {
-    return this.take(`wallet:${wallet}`, WALLET);
+  /** Of a user who is signed in, whatever is asked. */
+  async request(wallet: Address, clientAddress: string): Promise<void> {
+    const address = limitsOf('address', clientAddress, ADDRESS);
+    await this.take([...address, { key: `wallet:${wallet}`, policy: WALLET }]);
   }
 
-  points(wallet: Address): Promise<void> {
-    return this.take(`points:${wallet}`, POINTS);
+  async points(wallet: Address, clientAddress: string): Promise<void> {
+    const address = limitsOf('calls', clientAddress, ADDRESS_CALLS);
+    await this.take([{ key: `points:${wallet}`, policy: POINTS }, ...address]);
   }
 
-  private async take(key: string, policy: RatePolicy): Promise<void> {
-    const { allowed, retryAfterSeconds } = await this.limiter.take(key, policy);
-    if (!allowed) throw UserError.tooManyRequests(retryAfterSeconds);
+  async redeem(wallet: Address, clientAddress: string): Promise<void> {
+    const address = limitsOf('calls', clientAddress, ADDRESS_CALLS);
+    await this.take([{ key: `redeem:${wallet}`, policy: REDEEM }, ...address]);
   }
+
+  private takeOf(what: string, clientAddress: string, policy: RatePolicy): Promise<void> {
+    return this.take(limitsOf(what, clientAddress, policy));
+  }
+
+  /** Asked together, so that they are one command of Redis. */
+  private async take(limits: readonly Limit[]): Promise<void> {
+    const verdicts = await Promise.all(
+      limits.map(({ key, policy }) => this.limiter.take(key, policy)),
+    );
+    const waits = verdicts.map(({ retryAfterSeconds }) => retryAfterSeconds);
+    if (verdicts.some(({ allowed }) => !allowed)) {
+      throw UserError.tooManyRequests(Math.max(...waits));
+    }
+  }
+}
+
+interface Limit {
+  readonly key: string;
+  readonly policy: RatePolicy;
+}
+
+/** That of the address, or of its /64, and that of its /48. */
+function limitsOf(what: string, clientAddress: string, policy: RatePolicy): Limit[] {
+  const own = { key: `${what}:${addressKey(clientAddress)}`, policy };
+  const site = siteKey(clientAddress);
+  if (site === undefined) return [own];
+  const wide = {
+    rate: policy.rate * ADDRESSES_OF_A_SITE,
+    burst: policy.burst * ADDRESSES_OF_A_SITE,
+  };
+  return [own, { key: `${what}:${site}`, policy: wide }];
 }

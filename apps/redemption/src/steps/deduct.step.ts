@@ -1,4 +1,4 @@
-import { ReservationRefusedError } from '#libs/db';
+import { type AttemptStore, ReservationRefusedError } from '#libs/db';
 import { type CallOutcome, type Decimal, deductEvent, type OpenCall } from '#libs/domain';
 import { type PartnerEntry } from '../partner/partner-directory.js';
 import { type PayoutPort } from '../payout/payout-port.js';
@@ -8,6 +8,7 @@ import { BookingCall, type BookingParts, type OutcomeEvents } from './booking.st
 
 export interface DeductParts extends BookingParts {
   readonly payouts: Pick<PayoutPort, 'room'>;
+  readonly attempts: Pick<AttemptStore, 'note'>;
   /** Whole tokens per UTC day; absent: not limited. */
   readonly walletDailyTokenBudget?: Decimal | undefined;
 }
@@ -24,6 +25,15 @@ export class DeductStep extends BookingCall<'deduct'> {
   }
 
   override async run(work: Work, partner: PartnerEntry): Promise<Applied> {
+    const applied = await this.deduct(work, partner);
+    const { wallet, state, reason } = applied.work.stored.redemption;
+    if (state === 'failed' && (reason === 'insufficient-points' || reason === 'user-not-found')) {
+      await this.deductParts.attempts.note(wallet, this.parts.clock.nowMs());
+    }
+    return applied;
+  }
+
+  private async deduct(work: Work, partner: PartnerEntry): Promise<Applied> {
     if (work.stored.redemption.state !== 'created') return super.run(work, partner);
     try {
       return await this.begin(work, partner, {}, await this.reservation(work, partner));

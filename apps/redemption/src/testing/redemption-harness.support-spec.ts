@@ -34,6 +34,9 @@ export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const SIGNER = privateKeyToAccount(`0x${VaultBench.SIGNER_KEY}`).address.toLowerCase() as Address;
 export const DOMAIN = 'app.example.com';
 
+/** What another instance of the same service shares with the first. */
+export type Replica = Pick<Service, 'app' | 'url' | 'port'>;
+
 export interface Service {
   readonly app: NestFastifyApplication;
   readonly url: string;
@@ -44,6 +47,8 @@ export interface Service {
   readonly bench: VaultBench;
   readonly game: GameServer;
   readonly store: RedemptionStore;
+  /** One more instance on the same database and chain, with the same settings. */
+  replica(): Promise<Replica>;
   stop(): Promise<void>;
 }
 
@@ -71,6 +76,8 @@ export async function startService(
     ALLOW_PRIVATE_PARTNERS: 'true',
     PAYOUT_POLL_MS: '50',
     WALLET_DAILY_TOKEN_BUDGET: '1000000',
+    // So that each user has an address of its own.
+    TRUSTED_PROXIES: 'loopback',
     ...overrides,
   });
   const destination = { write: (line: string) => void logs.push(line) };
@@ -80,19 +87,23 @@ export async function startService(
     await bench.stop();
     await database.drop();
   };
-  const app = await createRedemption({ settings, logger, clock }).catch(async (error: unknown) => {
+  const replica = async (): Promise<Replica> => {
+    const app = await createRedemption({ settings, logger, clock });
+    await app.listen(0, '127.0.0.1');
+    const { port } = app.getHttpServer().address() as AddressInfo;
+    return { app, port, url: `http://127.0.0.1:${port}` };
+  };
+  const first = await replica().catch(async (error: unknown) => {
     await stopOthers();
     throw error;
   });
-  await app.listen(0, '127.0.0.1');
-  const { port } = app.getHttpServer().address() as AddressInfo;
+  const { app } = first;
   const store = new RedemptionStore(await database.open(), testEvidence());
   const stop = async (): Promise<void> => {
     await app.close();
     await stopOthers();
   };
-  const url = `http://127.0.0.1:${port}`;
-  return { app, url, port, clock, logs, database, bench, game, store, stop };
+  return { ...first, clock, logs, database, bench, game, store, replica, stop };
 }
 
 /** Of a service, or of what there is of one. */
@@ -153,11 +164,13 @@ export interface User {
 export async function aUser(
   { url, database, clock }: Part<'url' | 'database' | 'clock'>,
   wallet = `0x${randomBytes(20).toString('hex')}` as Address,
+  clientAddress = `10.${randomBytes(3).join('.')}`,
 ): Promise<User> {
   const token = mintSessionToken();
   const sessions = new SessionStore(await database.open());
   await sessions.open(hashSessionToken(token), wallet, clock.nowMs() + 86_400_000);
-  const authorised = (test: Test): Test => test.set('authorization', `Bearer ${token}`);
+  const authorised = (test: Test): Test =>
+    test.set('authorization', `Bearer ${token}`).set('x-forwarded-for', clientAddress);
   const post = (path: string, body?: object | string): Test => {
     const test = authorised(request(url).post(path));
     return body === undefined ? test : test.set('content-type', 'application/json').send(body);

@@ -1,4 +1,9 @@
-import { type RedemptionStore, StaleRedemptionError, type StoredRedemption } from '#libs/db';
+import {
+  type AttemptStore,
+  type RedemptionStore,
+  StaleRedemptionError,
+  type StoredRedemption,
+} from '#libs/db';
 import { type Address, isFinal, transition, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { UserError } from '../http/user.error.js';
@@ -7,6 +12,7 @@ import { isCancelRequested } from './redemption-body.js';
 
 export interface CancelParts {
   readonly store: Pick<RedemptionStore, 'find' | 'apply'>;
+  readonly attempts: Pick<AttemptStore, 'note'>;
   readonly directory: PartnerDirectory;
   readonly clock: Clock;
 }
@@ -30,16 +36,16 @@ export class CancelService {
       const stored = await this.parts.store.find(wallet, id);
       if (stored === undefined || isAskedAlready(stored)) return stored;
       try {
-        return await this.apply(stored);
+        return await this.apply(wallet, stored);
       } catch (error) {
         if (!(error instanceof StaleRedemptionError) || tries === TRIES) throw error;
       }
     }
   }
 
-  private async apply(stored: StoredRedemption): Promise<StoredRedemption> {
+  private async apply(wallet: Address, stored: StoredRedemption): Promise<StoredRedemption> {
     const { redemption } = stored;
-    const { store, directory, clock } = this.parts;
+    const { store, attempts, directory, clock } = this.parts;
     const entry = await directory.find(redemption.partner);
     // No cancellation depends on the policy by itself; a partner that was taken away has none any more.
     const policy = entry?.policy ?? { capabilities: [], confirms: false };
@@ -49,6 +55,8 @@ export class CancelService {
       throw new UserError(409, codeOf(decision.code), decision.message);
     }
     await store.apply({ before: redemption, decision, event: 'cancel', actor: 'user', stored });
+    // It was asked for and never begun: without a wait that could be repeated for ever.
+    if (decision.next.state === 'failed') await attempts.note(wallet, clock.nowMs());
     return { ...stored, redemption: decision.next };
   }
 }

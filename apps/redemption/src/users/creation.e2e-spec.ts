@@ -3,7 +3,7 @@ import request from 'supertest';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Response } from 'supertest';
 import { CallbackStore } from '#libs/db';
-import { mintUuidV7, newRedemption, parseDecimal } from '#libs/domain';
+import { mintUuidV7, newRedemption, parseDecimal, transition } from '#libs/domain';
 import {
   addPartner,
   addPrice,
@@ -98,7 +98,7 @@ describe('limits', () => {
     ['Small', 1000, 409, 'PARTNER_BUDGET_SPENT'],
     ['Bonus', Number.MAX_SAFE_INTEGER, 422, 'TOO_MANY_POINTS'],
   ])('of %s refuse %p points', async (partner, points, status, code) => {
-    const user = await aPlayer(service);
+    const user = await aPlayer(service, 1_000_000);
     expect(errorOf(await user.redeem(partner, points))).toEqual({ status, code });
     expect((await user.get('/api/redemptions')).body.redemptions).toEqual([]);
   });
@@ -260,9 +260,22 @@ describe('the vault', () => {
       priceUsd: { digits: 1n, scale: 0 },
       quoteExpiresAtMs: nowMs + 1_000_000,
     };
-    const waiting = { ...newRedemption(terms, nowMs), nextActionAtMs: nowMs + 1_000_000 };
+    const later = { nextActionAtMs: nowMs + 1_000_000 };
+    const waiting = { ...newRedemption(terms, nowMs), ...later };
     const key = { key: randomUUID(), bodyHash: randomBytes(32) };
     await service.store.create(waiting, key, { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 });
+    expect(await service.store.promisedTokens()).toBeLessThan(terms.tokenAmount);
+    const requestId = mintUuidV7(nowMs, randomBytes(10));
+    const policy = { capabilities: [], confirms: true };
+    const context = { nowMs, jitter: 0, policy };
+    const decision = transition(waiting, { type: 'call-due', requestId }, context);
+    if (decision.kind === 'refused') throw new Error(decision.message);
+    await service.store.apply({
+      before: waiting,
+      decision: { ...decision, next: { ...decision.next, ...later } },
+      event: 'call-due',
+      actor: 'worker',
+    });
     expect(await service.store.promisedTokens()).toBeGreaterThanOrEqual(terms.tokenAmount);
     const refused = await (await aPlayer(service)).redeem('Arena', 100);
     expect(errorOf(refused)).toEqual({ status: 409, code: 'PAYOUTS_UNAVAILABLE' });

@@ -24,12 +24,14 @@ import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout
 import { smallestUnits } from '../payout/smallest-units.js';
 import { type RedeemablePrice } from './redeemable-price.js';
 import { requirePartner } from './require-partner.js';
+import { type VerifiedBalance } from './verified-balance.js';
 
 export interface CreationParts {
   readonly store: Pick<RedemptionStore, 'create' | 'replayed' | 'promisedTokens'>;
   readonly prices: Pick<RedeemablePrice, 'read'>;
   readonly directory: PartnerDirectory;
   readonly payouts: Pick<PayoutPort, 'refusal'>;
+  readonly balance: VerifiedBalance;
   readonly chain: Pick<ChainLink, 'tokenDecimals'>;
   readonly clock: Clock;
   /** Counts what was refused because it could not be paid. */
@@ -57,7 +59,7 @@ export interface Created {
   readonly isNew: boolean;
 }
 
-/** Makes redemptions, each once for its key. */
+/** Makes redemptions, each once for its key, of points that the partner says are there. */
 export class CreationService {
   constructor(
     private readonly parts: CreationParts,
@@ -66,7 +68,7 @@ export class CreationService {
 
   /**
    * @param key the user's Idempotency-Key
-   * @throws UserError 404, 409, 422; what `RedemptionStore.create` throws
+   * @throws UserError 404, 409, 422, 429, 502, 503; what `RedemptionStore.create` throws
    */
   async create(wallet: Address, request: CreationRequest, key: string): Promise<Created> {
     const { store, directory } = this.parts;
@@ -74,6 +76,7 @@ export class CreationService {
     const before = await store.replayed(wallet, idempotency);
     if (before !== undefined) return { redemption: before, isNew: false };
     const entry = await requirePartner(directory, request.partner);
+    await this.parts.balance.refuseWaiting(wallet);
     return this.createNew(wallet, { entry, points: request.points }, idempotency);
   }
 
@@ -94,6 +97,7 @@ export class CreationService {
     const amounts = redemptionAmounts(points, entry.callback, priceUsd, tokenDecimals);
     const refused = await payouts.refusal(amounts.tokenAmount, await store.promisedTokens());
     if (refused !== undefined) throw this.unpayable(refused);
+    await this.parts.balance.require(entry, wallet, points);
     const terms = {
       id: mintUuidV7(nowMs, randomBytes(UUID_V7_RANDOM_BYTES)),
       partner: entry.callback.partnerId,

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, UseGuards } from '@nestjs/common';
+import { Controller, Get, Ip, Param, UseGuards } from '@nestjs/common';
 import { type Address } from '#libs/domain';
 import { SessionGuard, Wallet } from '../auth/session.guard.js';
 import { RequestLimits } from '../http/request-limits.js';
@@ -31,8 +31,12 @@ export class PartnersController {
   }
 
   @Get(':partner/points')
-  async read(@Param('partner') partner: string, @Wallet() wallet: Address): Promise<PointsBody> {
-    await this.limits.points(wallet);
+  async read(
+    @Param('partner') partner: string,
+    @Wallet() wallet: Address,
+    @Ip() clientAddress: string,
+  ): Promise<PointsBody> {
+    await this.limits.points(wallet, clientAddress);
     const entry = await requirePartner(this.directory, partner);
     const { points, chain } = await this.points.read(entry, wallet);
     const { partnerId: id, partnerName: name } = entry.callback;

@@ -2,19 +2,20 @@ import {
   Body,
   Controller,
   Get,
-  Headers,
   HttpCode,
   Param,
   Post,
   Query,
+  Req,
   Res,
   UseGuards,
 } from '@nestjs/common';
-import { type FastifyReply } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { RedemptionStore } from '#libs/db';
 import { type Address, parseUuidV7, type UuidV7 } from '#libs/domain';
 import { SessionGuard, Wallet } from '../auth/session.guard.js';
 import { countField, nameField, requireFields, requireIdempotencyKey } from '../http/fields.js';
+import { RequestLimits } from '../http/request-limits.js';
 import { UserError } from '../http/user.error.js';
 import { CancelService } from './cancel.service.js';
 import { CreationService } from './creation.service.js';
@@ -37,18 +38,20 @@ export class RedemptionsController {
     private readonly cancelling: CancelService,
     private readonly store: RedemptionStore,
     private readonly presenter: RedemptionPresenter,
+    private readonly limits: RequestLimits,
   ) {}
 
   @Post()
   async create(
     @Wallet() wallet: Address,
-    @Headers('idempotency-key') header: unknown,
+    @Req() { ip, headers }: FastifyRequest,
     @Body() body: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RedemptionBody> {
-    const key = requireIdempotencyKey(header);
+    const key = requireIdempotencyKey(headers['idempotency-key']);
     const fields = requireFields(body);
     const request = { partner: nameField(fields, 'partner'), points: countField(fields, 'points') };
+    await this.limits.redeem(wallet, ip);
     const { redemption, isNew } = await this.creation.create(wallet, request, key);
     void reply.code(isNew ? 201 : 200);
     return isNew

@@ -185,7 +185,8 @@ describe('cancelling', () => {
   it('does not wait for a deduction whose outcome is open', async () => {
     const user = await aPlayer(service);
     const playing = service.game.behave;
-    service.game.behave = () => ({ status: 500, body: {}, signed: false });
+    service.game.behave = (call) =>
+      call.path.startsWith('/get-') ? playing(call) : { status: 500, body: {}, signed: false };
     try {
       const { id } = (await user.redeem('Arena', 100).expect(201)).body;
       await inState(service, id, 'deducting');

@@ -3,6 +3,7 @@
  * run one; what holds them apart is the lease in the row, and what makes a late one harmless is the row's version.
  */
 import {
+  AttemptStore,
   type Database,
   DeliveryStore,
   type EvidenceSeal,
@@ -72,6 +73,7 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
   const metrics = new EngineMetrics(registry, new RedemptionViews(database), logger);
   const writer = new TransitionWriter({ store, clock, random, alerts, metrics });
   const booking = { writer, caller, clock };
+  const attempts = new AttemptStore(database);
   const redemptions = new RedemptionQueue(
     {
       store,
@@ -80,7 +82,10 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
       alerts,
       clock,
       logger,
-      deduct: traceStep('deduct', new DeductStep({ ...booking, payouts, walletDailyTokenBudget })),
+      deduct: traceStep(
+        'deduct',
+        new DeductStep({ ...booking, payouts, attempts, walletDailyTokenBudget }),
+      ),
       authorise: traceStep('authorise', new AuthoriseStep({ writer, payouts, logger })),
       revert: traceStep('revert', new RevertStep({ ...booking, store, payouts, logger })),
     },

@@ -25,6 +25,7 @@ const ALL = [
   'PriceHold1760000000015',
   'EvidenceMac1760000000017',
   'ReservedTokens1760000000019',
+  'BoundedAttempts1760000000020',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

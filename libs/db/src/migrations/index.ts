@@ -16,6 +16,7 @@ import { ClaimWatch1760000000014 } from './1760000000014-claim-watch.js';
 import { PriceHold1760000000015 } from './1760000000015-price-hold.js';
 import { EvidenceMac1760000000017 } from './1760000000017-evidence-mac.js';
 import { ReservedTokens1760000000019 } from './1760000000019-reserved-tokens.js';
+import { BoundedAttempts1760000000020 } from './1760000000020-bounded-attempts.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   PriceHold1760000000015,
   EvidenceMac1760000000017,
   ReservedTokens1760000000019,
+  BoundedAttempts1760000000020,
 ];

@@ -2,11 +2,11 @@ import { Max, Min, MinLength } from 'class-validator';
 import {
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
+  REDIS_URL_SETTING,
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
   trustedProxies,
-  url,
 } from '#libs/config';
 
 /** The settings of the API. */
@@ -49,14 +49,7 @@ export class ApiSettings extends SecretsSettings {
   @MinLength(32)
   readonly apiAnonSecret?: string;
 
-  @Setting({
-    description:
-      'Redis shared by all replicas of the API, for limits and cached parts: redis:// or rediss://. Unset: each replica limits and caches by itself.',
-    secret: true,
-    optional: true,
-    example: 'redis://127.0.0.1:6379',
-    parse: url('redis', 'rediss'),
-  })
+  @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
 
   @Setting({

@@ -8,13 +8,13 @@ import {
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
   naturalBigInt,
+  REDIS_URL_SETTING,
   RPC_URLS_SETTING,
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
   TOKEN_CONTRACT_SETTING,
   trustedProxies,
-  url,
 } from '#libs/config';
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
 import { PRICE_MAX_CHANGE_SETTING, PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/price';
@@ -271,14 +271,7 @@ export class RedemptionSettings extends SecretsSettings {
   })
   readonly trustedProxies?: string[];
 
-  @Setting({
-    description:
-      'Redis shared by all replicas of the redemption service, for limits: redis:// or rediss://. Unset: each replica limits by itself.',
-    secret: true,
-    optional: true,
-    example: 'redis://127.0.0.1:6379',
-    parse: url('redis', 'rediss'),
-  })
+  @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
 
   @Setting({ description: 'Database connections held at most.', default: '8' })

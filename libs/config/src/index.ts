@@ -28,6 +28,7 @@ export {
   SECRETS_KEY_SETTING,
   SecretsSettings,
   ServiceSettings,
+  REDIS_URL_SETTING,
   SHUTDOWN_DELAY_SETTING,
 } from './service.settings.js';
 export {

@@ -25,6 +25,15 @@ export class ServiceSettings extends DatabaseSettings {
 }
 
 /** Of services that answer requests; see `HttpShutdown`. */
+export const REDIS_URL_SETTING: SettingOptions = {
+  description:
+    'Redis shared by all replicas of a service, for limits and, of the API, cached parts: redis:// or rediss://. Unset: each replica limits and caches by itself.',
+  secret: true,
+  optional: true,
+  example: 'redis://127.0.0.1:6379',
+  parse: url('redis', 'rediss'),
+};
+
 export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
   description:
     'At SIGTERM: how long the service goes on serving while it already says that it is not ready, so that load balancers notice.',

@@ -160,6 +160,14 @@ export interface User {
   redeem(partner: unknown, points: unknown, key?: string): Test;
 }
 
+/** One pool for all users of a test, however many. */
+const pools = new WeakMap<TestDatabase, ReturnType<TestDatabase['open']>>();
+function connected(database: TestDatabase): ReturnType<TestDatabase['open']> {
+  const pool = pools.get(database) ?? database.open();
+  pools.set(database, pool);
+  return pool;
+}
+
 /** A wallet that is signed in. */
 export async function aUser(
   { url, database, clock }: Part<'url' | 'database' | 'clock'>,
@@ -167,7 +175,7 @@ export async function aUser(
   clientAddress = `10.${randomBytes(3).join('.')}`,
 ): Promise<User> {
   const token = mintSessionToken();
-  const sessions = new SessionStore(await database.open());
+  const sessions = new SessionStore(await connected(database));
   await sessions.open(hashSessionToken(token), wallet, clock.nowMs() + 86_400_000);
   const authorised = (test: Test): Test =>
     test.set('authorization', `Bearer ${token}`).set('x-forwarded-for', clientAddress);

@@ -171,19 +171,17 @@ describe('a wallet that asks for points it does not have', () => {
 
 describe('two that were both asked for while there was room for one', () => {
   it('end as one payout and one that failed, of which nothing was taken', async () => {
-    await addPartner(service, 'Harbour', { dailyTokenBudget: parseDecimal('100') });
-    const players = [await aPlayer(service, POINTS), await aPlayer(service, POINTS)];
-    service.game.delayMs = 300;
-    const answers = await asked(players, 'Harbour', POINTS);
-    service.game.delayMs = 0;
-    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
-    const ends = await Promise.all(answers.map(({ body }) => endOf(String(body.id))));
+    const partner = await addPartner(service, 'Harbour', { dailyTokenBudget: parseDecimal('1') });
+    const players = [await aPlayer(service, 100), await aPlayer(service, 100)];
+    const ids = await Promise.all(players.map((player) => aQuietOne(player, partner, 1000)));
+    service.clock.advance(1000);
+    const ends = await Promise.all(ids.map(endOf));
     expect(ends.map(({ state, reason }) => [state, reason]).sort()).toEqual([
       ['authorised', null],
       ['failed', 'budget-spent'],
     ]);
     const left = players.map(({ wallet }) => service.game.points.get(wallet));
-    expect(left.sort()).toEqual([0, POINTS]);
+    expect(left.sort((a, b) => Number(a) - Number(b))).toEqual([0, 100]);
   });
 });
 
@@ -197,8 +195,8 @@ async function endOf(id: string) {
   }
 }
 
-/** A redemption that no worker touches: it is not due. */
-async function aQuietOne({ wallet }: User, partner: string): Promise<string> {
+/** A redemption of 100 points and a token that no worker touches before it is due. */
+async function aQuietOne({ wallet }: User, partner: string, dueInMs = 86_400_000): Promise<string> {
   const nowMs = service.clock.nowMs();
   const terms = {
     id: mintUuidV7(nowMs, randomBytes(10)),
@@ -211,7 +209,7 @@ async function aQuietOne({ wallet }: User, partner: string): Promise<string> {
     priceUsd: parseDecimal('1'),
     quoteExpiresAtMs: nowMs + 120_000,
   };
-  const redemption = { ...newRedemption(terms, nowMs), nextActionAtMs: nowMs + 86_400_000 };
+  const redemption = { ...newRedemption(terms, nowMs), nextActionAtMs: nowMs + dueInMs };
   const key = { key: randomUUID(), bodyHash: Buffer.alloc(32) };
   const limits = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 1 };
   await service.store.create(redemption, key, limits);

@@ -11,6 +11,8 @@ export type Mode = 'honest' | 'unsigned' | 'refusing' | 'broken';
  */
 export class EchoingPartner {
   mode: Mode = 'honest';
+  /** Whether balances are told honestly in any mode: without one nothing can be redeemed. */
+  readsHonestly = false;
   readonly calls: string[] = [];
   /** Of all calls. */
   readonly headerNames = new Set<string>();
@@ -51,13 +53,14 @@ export class EchoingPartner {
       yourSecret: this.secret,
       escaped: JSON.stringify({ secret: this.secret }),
     };
-    const honest =
-      url.pathname === '/get-points-by-address'
-        ? { partnerUserId: 'u', address: url.searchParams.get('address'), points: 5, chain: 'x' }
-        : {
-            partnerTransactionId: `tx-${headers['x-api-request'] as string}`,
-            partnerRevertId: 'r',
-          };
+    const isRead = url.pathname === '/get-points-by-address';
+    const mode = isRead && this.readsHonestly ? 'honest' : this.mode;
+    const honest = isRead
+      ? { partnerUserId: 'u', address: url.searchParams.get('address'), points: 1000, chain: 'x' }
+      : {
+          partnerTransactionId: `tx-${headers['x-api-request'] as string}`,
+          partnerRevertId: 'r',
+        };
     const refused = {
       success: false,
       errorCode: 'ERR-AUTH-FAILED',
@@ -65,14 +68,14 @@ export class EchoingPartner {
     };
     const body = JSON.stringify({
       ...gossip,
-      ...(this.mode === 'refusing' ? refused : { success: true, ...honest }),
+      ...(mode === 'refusing' ? refused : { success: true, ...honest }),
     });
-    const text = this.mode === 'broken' ? body.slice(0, -1) : body;
+    const text = mode === 'broken' ? body.slice(0, -1) : body;
     const content = `${method}${url.pathname}${String(headers['x-api-request'])}${text}`;
     response.writeHead(200, {
       'content-type': 'application/json',
       server: `Game ${this.secret} ${String(headers['x-api-key'])}`,
-      ...(this.mode !== 'unsigned' && { 'x-api-signature': hmacSha256Hex(this.secret, content) }),
+      ...(mode !== 'unsigned' && { 'x-api-signature': hmacSha256Hex(this.secret, content) }),
     });
     response.end(text);
   }

@@ -185,8 +185,8 @@ describe('a redemption', () => {
 
   it('leaves nothing secret, also where what is tried fails', async () => {
     await partner.stop();
-    expect((await redeem(100, OTHER_TOKEN)).status).toBe(201);
-    const failed = (span: SeenSpan) => span.failed && span.name.startsWith('POST /deduct');
+    expect((await redeem(100, OTHER_TOKEN)).status).toBe(503);
+    const failed = (span: SeenSpan) => span.failed && span.name.startsWith('GET /get-points');
     expect((await collector.seen(failed)).attributes['lowmark.outcome']).toBe('nothing-sent');
     await program.terminate();
     const sent = collector.bodies.join('\n');

@@ -44,7 +44,7 @@ export class RequestLimits {
   /** Of a user who is signed in, whatever is asked. */
   async request(wallet: Address, clientAddress: string): Promise<void> {
     const address = limitsOf('address', clientAddress, ADDRESS);
-    await this.take([...address, { key: `wallet:${wallet}`, policy: WALLET }]);
+    await this.take([{ key: `wallet:${wallet}`, policy: WALLET }, ...address]);
   }
 
   async points(wallet: Address, clientAddress: string): Promise<void> {
@@ -61,14 +61,11 @@ export class RequestLimits {
     return this.take(limitsOf(what, clientAddress, policy));
   }
 
-  /** Asked together, so that they are one command of Redis. */
+  /** The narrowest first: what it refuses does not count for others with whom the wider ones are shared. */
   private async take(limits: readonly Limit[]): Promise<void> {
-    const verdicts = await Promise.all(
-      limits.map(({ key, policy }) => this.limiter.take(key, policy)),
-    );
-    const waits = verdicts.map(({ retryAfterSeconds }) => retryAfterSeconds);
-    if (verdicts.some(({ allowed }) => !allowed)) {
-      throw UserError.tooManyRequests(Math.max(...waits));
+    for (const { key, policy } of limits) {
+      const { allowed, retryAfterSeconds } = await this.limiter.take(key, policy);
+      if (!allowed) throw UserError.tooManyRequests(retryAfterSeconds);
     }
   }
 }

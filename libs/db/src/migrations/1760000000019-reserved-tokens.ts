@@ -23,7 +23,7 @@ const UP = `
 CREATE TABLE redemption.reserved (
   subject text PRIMARY KEY CHECK (subject <> ''),
   tokens numeric NOT NULL
-);
+) WITH (fillfactor = 10);
 COMMENT ON TABLE redemption.reserved IS 'tokens in the smallest unit; subject: payouts (open, may still be paid), or a partner and a UTC day';
 CREATE TABLE redemption.released (
   subject text NOT NULL,
@@ -105,8 +105,10 @@ BEGIN
   IF redemption.hold('payouts') + amount > room THEN
     RETURN 'payout-unavailable';
   END IF;
-  IF redemption.hold(redemption.budget_subject(of_partner, begun)) + amount > partner_budget THEN
-    RETURN 'budget-spent';
+  IF partner_budget IS NOT NULL THEN
+    IF redemption.hold(redemption.budget_subject(of_partner, begun)) + amount > partner_budget THEN
+      RETURN 'budget-spent';
+    END IF;
   END IF;
   -- A voucher that nobody claimed counts in its wallet's day as if it had been paid.
   IF wallet_budget IS NOT NULL AND amount + coalesce((SELECT sum(token_amount) FROM redemption.redemption

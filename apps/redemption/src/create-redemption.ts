@@ -86,19 +86,20 @@ export async function createRedemption({
         logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
       },
     });
-    const sharing = await createSharing(settings.redisUrl, {
+    const adapter = createAdapter(settings.trustedProxies ?? false);
+    const { limiter, redis } = await createSharing(settings.redisUrl, {
       clock,
       logger,
       id,
       family: 'redemption',
       countReplicas: () => countPrograms(database, REPLICA),
     });
-    if (sharing.redis !== undefined) opened.unshift(sharing.redis);
-    measureRedis(registry, sharing.redis);
-    const adapter = createAdapter(settings.trustedProxies ?? false);
+    if (redis !== undefined) opened.unshift(redis);
+    adapter.getInstance().addHook('onClose', () => Promise.resolve(redis?.close()));
+    measureRedis(registry, redis);
     const app = await NestFactory.create<NestFastifyApplication>(
       RedemptionModule.register({
-        ...{ ...parts, ...chain, database, sharing },
+        ...{ ...parts, ...chain, database, limiter },
         ...(payouts && { payouts }),
       }),
       adapter,

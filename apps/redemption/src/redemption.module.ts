@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { type Sharing } from '#libs/cache';
+import { type RateLimiter } from '#libs/cache';
 import {
   AttemptStore,
   CallbackStore,
@@ -35,6 +35,7 @@ import { openApi } from './docs/openapi.js';
 import { RequestLimits } from './http/request-limits.js';
 import { Lifecycle } from './lifecycle.js';
 import { Alerts } from './observe/alerts.js';
+import { limitCounter } from './observe/limit-counter.js';
 import { PartnerCallMetrics } from './observe/partner-call.metrics.js';
 import { PartnerDirectory } from './partner/partner-directory.js';
 import { type PayoutPort } from './payout/payout-port.js';
@@ -67,8 +68,8 @@ export interface RedemptionParts extends ChainParts {
   readonly database: Database;
   readonly keyRing: KeyRing;
   readonly evidence: EvidenceKeys;
-  readonly sharing: Sharing;
   readonly partnerAddresses: AddressPolicy;
+  readonly limiter: RateLimiter;
   readonly payouts?: PayoutPort;
 }
 
@@ -117,7 +118,10 @@ export class RedemptionModule {
         { provide: CLOCK, useValue: clock },
         { provide: LOGGER, useValue: logger },
         { provide: Alerts, useValue: parts.alerts },
-        { provide: RequestLimits, useValue: new RequestLimits(parts.sharing.limiter) },
+        {
+          provide: RequestLimits,
+          useValue: new RequestLimits(parts.limiter, limitCounter(parts.registry)),
+        },
         ...signingIn(parts),
         ...redeeming(parts, shared),
         ...working(parts, shared),
@@ -227,7 +231,7 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
 }
 
 function working(parts: RedemptionParts, shared: Shared): Provider[] {
-  const { settings, clock, logger, database, chain, evidence, sharing } = parts;
+  const { settings, clock, logger, database, chain, evidence } = parts;
   const { directory, caller, payouts } = shared;
   const { redemptionsAtOnce: atOnce, payoutPollMs, databaseUrl, walletDailyTokenBudget } = settings;
   const pollMs = Math.min(POLL_MS, payoutPollMs);
@@ -262,7 +266,6 @@ function working(parts: RedemptionParts, shared: Shared): Provider[] {
           opened: [
             { close: () => engine.stop() },
             ...(payouts instanceof VoucherPayout ? [payouts] : []),
-            sharing.redis,
             database,
             chain,
           ],

@@ -161,8 +161,5 @@ export {
   type StateCount,
 } from './redemption/redemption-views.js';
 export { SessionStore } from './redemption/session-store.js';
-export {
-  type AuditNote,
-  type ReservationLimits,
-  type TransitionWrite,
-} from './redemption/transition-write.js';
+export { type ReservationLimits } from './redemption/reservation-limits.js';
+export { type AuditNote, type TransitionWrite } from './redemption/transition-write.js';

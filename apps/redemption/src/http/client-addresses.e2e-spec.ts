@@ -97,5 +97,8 @@ describe('many wallets at one address', () => {
     await late.get('/api/partners/Arena/points').expect(429);
     await late.redeem('Arena', 1).expect(429);
     expect(service.game.calls).toHaveLength(calls);
+    expect((await request(service.url).get('/metrics')).text).toMatch(
+      /^lowmark_rate_limited_total\{limit="calls",app="redemption"\} 2$/m,
+    );
   });
 });

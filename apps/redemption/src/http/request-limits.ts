@@ -17,12 +17,28 @@ const POINTS: RatePolicy = { rate: 0.5, burst: 5 };
 /** Asking for a redemption, per wallet. */
 const REDEEM: RatePolicy = { rate: 0.2, burst: 10 };
 
+/** The values of the label `limit` of lowmark_rate_limited_total. */
+export const LIMIT_NAMES = [
+  'sign-in',
+  'guess',
+  'address',
+  'calls',
+  'wallet',
+  'points',
+  'redeem',
+] as const;
+export type LimitName = (typeof LIMIT_NAMES)[number];
+
 /** A /48 of IPv6 may be one customer or the users of a whole office: as much as so many addresses. */
 const ADDRESSES_OF_A_SITE = 4;
 
 /** How fast users may go. All of these throw UserError 429. */
 export class RequestLimits {
-  constructor(private readonly limiter: RateLimiter) {}
+  constructor(
+    private readonly limiter: RateLimiter,
+    /** Told of each request that is refused, by the limit that refused it. */
+    private readonly onRefused: (limit: LimitName) => void = () => undefined,
+  ) {}
 
   signIn(clientAddress: string): Promise<void> {
     return this.takeOf('sign-in', clientAddress, SIGN_IN);
@@ -44,45 +60,48 @@ export class RequestLimits {
   /** Of a user who is signed in, whatever is asked. */
   async request(wallet: Address, clientAddress: string): Promise<void> {
     const address = limitsOf('address', clientAddress, ADDRESS);
-    await this.take([{ key: `wallet:${wallet}`, policy: WALLET }, ...address]);
+    await this.take([{ name: 'wallet', key: `wallet:${wallet}`, policy: WALLET }, ...address]);
   }
 
   async points(wallet: Address, clientAddress: string): Promise<void> {
     const address = limitsOf('calls', clientAddress, ADDRESS_CALLS);
-    await this.take([{ key: `points:${wallet}`, policy: POINTS }, ...address]);
+    await this.take([{ name: 'points', key: `points:${wallet}`, policy: POINTS }, ...address]);
   }
 
   async redeem(wallet: Address, clientAddress: string): Promise<void> {
     const address = limitsOf('calls', clientAddress, ADDRESS_CALLS);
-    await this.take([{ key: `redeem:${wallet}`, policy: REDEEM }, ...address]);
+    await this.take([{ name: 'redeem', key: `redeem:${wallet}`, policy: REDEEM }, ...address]);
   }
 
-  private takeOf(what: string, clientAddress: string, policy: RatePolicy): Promise<void> {
+  private takeOf(what: LimitName, clientAddress: string, policy: RatePolicy): Promise<void> {
     return this.take(limitsOf(what, clientAddress, policy));
   }
 
   /** The narrowest first: what it refuses does not count for others with whom the wider ones are shared. */
   private async take(limits: readonly Limit[]): Promise<void> {
-    for (const { key, policy } of limits) {
+    for (const { name, key, policy } of limits) {
       const { allowed, retryAfterSeconds } = await this.limiter.take(key, policy);
-      if (!allowed) throw UserError.tooManyRequests(retryAfterSeconds);
+      if (allowed) continue;
+      this.onRefused(name);
+      throw UserError.tooManyRequests(retryAfterSeconds);
     }
   }
 }
 
 interface Limit {
+  readonly name: LimitName;
   readonly key: string;
   readonly policy: RatePolicy;
 }
 
 /** That of the address, or of its /64, and that of its /48. */
-function limitsOf(what: string, clientAddress: string, policy: RatePolicy): Limit[] {
-  const own = { key: `${what}:${addressKey(clientAddress)}`, policy };
+function limitsOf(what: LimitName, clientAddress: string, policy: RatePolicy): Limit[] {
+  const own = { name: what, key: `${what}:${addressKey(clientAddress)}`, policy };
   const site = siteKey(clientAddress);
   if (site === undefined) return [own];
   const wide = {
     rate: policy.rate * ADDRESSES_OF_A_SITE,
     burst: policy.burst * ADDRESSES_OF_A_SITE,
   };
-  return [own, { key: `${what}:${site}`, policy: wide }];
+  return [own, { name: what, key: `${what}:${site}`, policy: wide }];
 }

@@ -72,12 +72,12 @@ export async function startService(
     TOKEN_CONTRACT: bench.chain.contracts.token,
     VAULT_CONTRACT: bench.vault,
     VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
+    // So that each user has an address of its own.
+    TRUSTED_PROXIES: 'loopback',
     SIWE_DOMAINS: DOMAIN,
     ALLOW_PRIVATE_PARTNERS: 'true',
     PAYOUT_POLL_MS: '50',
     WALLET_DAILY_TOKEN_BUDGET: '1000000',
-    // So that each user has an address of its own.
-    TRUSTED_PROXIES: 'loopback',
     ...overrides,
   });
   const destination = { write: (line: string) => void logs.push(line) };

@@ -36,16 +36,23 @@ export class CancelService {
       const stored = await this.parts.store.find(wallet, id);
       if (stored === undefined || isAskedAlready(stored)) return stored;
       try {
-        return await this.apply(wallet, stored);
+        const cancelled = await this.apply(stored);
+        await this.noteVain(cancelled);
+        return cancelled;
       } catch (error) {
         if (!(error instanceof StaleRedemptionError) || tries === TRIES) throw error;
       }
     }
   }
 
-  private async apply(wallet: Address, stored: StoredRedemption): Promise<StoredRedemption> {
+  /** What was asked for and never begun: without a wait that could be repeated for ever. */
+  private async noteVain({ redemption: { state, wallet } }: StoredRedemption): Promise<void> {
+    if (state === 'failed') await this.parts.attempts.note(wallet, this.parts.clock.nowMs());
+  }
+
+  private async apply(stored: StoredRedemption): Promise<StoredRedemption> {
     const { redemption } = stored;
-    const { store, attempts, directory, clock } = this.parts;
+    const { store, directory, clock } = this.parts;
     const entry = await directory.find(redemption.partner);
     // No cancellation depends on the policy by itself; a partner that was taken away has none any more.
     const policy = entry?.policy ?? { capabilities: [], confirms: false };
@@ -55,8 +62,6 @@ export class CancelService {
       throw new UserError(409, codeOf(decision.code), decision.message);
     }
     await store.apply({ before: redemption, decision, event: 'cancel', actor: 'user', stored });
-    // It was asked for and never begun: without a wait that could be repeated for ever.
-    if (decision.next.state === 'failed') await attempts.note(wallet, clock.nowMs());
     return { ...stored, redemption: decision.next };
   }
 }

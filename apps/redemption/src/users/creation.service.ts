@@ -16,12 +16,12 @@ import {
 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type ChainLink } from '../chain/chain-link.js';
+import { smallestUnits } from '../payout/smallest-units.js';
 import { limitError } from '../http/to-user-error.js';
 import { UserError } from '../http/user.error.js';
 import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
 import { type PayoutPort } from '../payout/payout-port.js';
 import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout/payout-refusal.js';
-import { smallestUnits } from '../payout/smallest-units.js';
 import { type RedeemablePrice } from './redeemable-price.js';
 import { requirePartner } from './require-partner.js';
 import { type VerifiedBalance } from './verified-balance.js';

@@ -67,13 +67,12 @@ export interface EngineOptions {
 export function createEngine(parts: EngineParts, options: EngineOptions): Engine {
   const { database, directory, caller, payouts, clock, logger, registry, alerts } = parts;
   const { random = Math.random, evidence } = parts;
-  const { atOnce, leaseMs, pollMs, payoutPollMs, databaseUrl, walletDailyTokenBudget } = options;
+  const { atOnce, leaseMs, pollMs, payoutPollMs, databaseUrl } = options;
   const store = new RedemptionStore(database, evidence);
   const deliveries = new DeliveryStore(database);
   const metrics = new EngineMetrics(registry, new RedemptionViews(database), logger);
   const writer = new TransitionWriter({ store, clock, random, alerts, metrics });
   const booking = { writer, caller, clock };
-  const attempts = new AttemptStore(database);
   const redemptions = new RedemptionQueue(
     {
       store,
@@ -84,7 +83,12 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
       logger,
       deduct: traceStep(
         'deduct',
-        new DeductStep({ ...booking, payouts, attempts, walletDailyTokenBudget }),
+        new DeductStep({
+          ...booking,
+          payouts,
+          attempts: new AttemptStore(database),
+          walletDailyTokenBudget: options.walletDailyTokenBudget,
+        }),
       ),
       authorise: traceStep('authorise', new AuthoriseStep({ writer, payouts, logger })),
       revert: traceStep('revert', new RevertStep({ ...booking, store, payouts, logger })),

@@ -99,10 +99,10 @@ export class TransitionWriter {
       actor: ACTOR,
       owner,
       release,
+      ...(reserve !== undefined && next.state === 'deducting' && { reserve }),
       ...(callEnd !== undefined && { callEnd }),
       ...(place !== undefined && { place }),
       stored,
-      ...(reserve !== undefined && next.state === 'deducting' && { reserve }),
     });
     this.parts.metrics.moved(event, before.state, next.state);
     for (const effect of effects) {

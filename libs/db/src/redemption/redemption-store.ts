@@ -33,8 +33,9 @@ import {
   storedOf,
   termValues,
 } from './redemption-row.js';
+import { reservationValues } from './reservation-limits.js';
 import * as sql from './redemption.statements.js';
-import { applyValues, reservationValues, type TransitionWrite } from './transition-write.js';
+import { applyValues, type TransitionWrite } from './transition-write.js';
 import {
   refuseCoolingDown,
   type UnclaimedOfWallet,

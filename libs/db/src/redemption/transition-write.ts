@@ -7,6 +7,7 @@ import {
   type Redemption,
   type UuidV7,
 } from '#libs/domain';
+import { type ReservationLimits, reservationValues } from './reservation-limits.js';
 import { type CallEnd } from './call-log-entry.js';
 import { type EvidenceSeal } from './evidence-seal.js';
 import {
@@ -21,16 +22,6 @@ export interface AuditNote {
   readonly command: string;
   readonly arguments?: object;
   readonly outcome: string;
-}
-
-/** What the redemption's tokens must fit into, in the smallest unit, before its points are taken. */
-export interface ReservationLimits {
-  /** What the vault can pay in all, the open payouts included. */
-  readonly room: bigint;
-  /** Of the partner and the UTC day on which the redemption was made; absent: not limited. */
-  readonly partnerDailyTokens?: bigint | undefined;
-  /** Of the wallet and the same day; absent: not limited. */
-  readonly walletDailyTokens?: bigint | undefined;
 }
 
 export interface TransitionWrite {
@@ -50,13 +41,13 @@ export interface TransitionWrite {
   readonly place?: PayoutPlace;
   /** The row as it was read: where it bore our MAC, what follows from it bears one. Needed of who has the keys. */
   readonly stored?: Pick<StoredRedemption, 'place' | 'isSealed'>;
-  /** Reserves the tokens with the transition; needed with the one that begins the deduction. */
-  readonly reserve?: ReservationLimits;
   /** The call that the event is the result of, where it was learnt. */
   readonly callEnd?: CallEnd;
   /** The call that the event belongs to, where its end was not learnt. */
   readonly requestId?: UuidV7;
   readonly audit?: AuditNote;
+  /** Reserves the tokens with the transition; needed with the one that begins the deduction. */
+  readonly reserve?: ReservationLimits;
 }
 
 /**
@@ -101,16 +92,7 @@ export function applyValues(write: TransitionWrite, seal?: EvidenceSeal): unknow
     seal !== undefined,
     seal === undefined ? null : macOf(write, seal),
     ...stateValues(next),
-    ...(write.reserve === undefined ? [null, null, null] : reservationValues(write.reserve)),
-  ];
-}
-
-export function reservationValues(limits: ReservationLimits): (string | null)[] {
-  const { room, partnerDailyTokens, walletDailyTokens } = limits;
-  return [
-    room.toString(),
-    partnerDailyTokens?.toString() ?? null,
-    walletDailyTokens?.toString() ?? null,
+    ...reservationValues(write.reserve),
   ];
 }
 

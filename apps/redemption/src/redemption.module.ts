@@ -45,6 +45,7 @@ import { VoucherPayout } from './payout/voucher-payout.js';
 import { type RedemptionSettings } from './redemption.env.js';
 import { ENGINE, LOGGER } from './redemption.tokens.js';
 import { PartnerCaller } from './steps/partner-caller.js';
+import { AttemptSweep } from './users/attempt.sweep.js';
 import { CancelService } from './users/cancel.service.js';
 import { CreationService } from './users/creation.service.js';
 import { PartnersController } from './users/partners.controller.js';
@@ -180,7 +181,6 @@ function signingIn({ settings, clock, database, signatures }: RedemptionParts): 
   return [
     { provide: NonceStore, useValue: nonces },
     { provide: SessionStore, useValue: sessions },
-    { provide: AttemptStore, useValue: new AttemptStore(database) },
     { provide: AuthService, useValue: auth },
     ExpirySweep,
   ];
@@ -213,6 +213,8 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
   );
   return [
     { provide: RedemptionStore, useValue: store },
+    { provide: AttemptStore, useValue: attempts },
+    AttemptSweep,
     { provide: PartnerDirectory, useValue: directory },
     { provide: CreationService, useValue: creation },
     { provide: CancelService, useValue: new CancelService({ store, attempts, directory, clock }) },

@@ -50,11 +50,9 @@ export class RequestLimits {
 
   /** It was no guess. */
   async known(clientAddress: string): Promise<void> {
-    await Promise.all(
-      limitsOf('guess', clientAddress, GUESS).map(({ key, policy }) =>
-        this.limiter.giveBack(key, policy),
-      ),
-    );
+    for (const { key, policy } of limitsOf('guess', clientAddress, GUESS)) {
+      await this.limiter.giveBack(key, policy);
+    }
   }
 
   /** Of a user who is signed in, whatever is asked. */

@@ -2,24 +2,24 @@ import {
   Body,
   Controller,
   Get,
+  Headers,
   HttpCode,
   Param,
   Post,
   Query,
-  Req,
   Res,
   UseGuards,
 } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { RedemptionStore } from '#libs/db';
 import { type Address, parseUuidV7, type UuidV7 } from '#libs/domain';
 import { SessionGuard, Wallet } from '../auth/session.guard.js';
 import { countField, nameField, requireFields, requireIdempotencyKey } from '../http/fields.js';
-import { RequestLimits } from '../http/request-limits.js';
 import { UserError } from '../http/user.error.js';
 import { CancelService } from './cancel.service.js';
 import { CreationService } from './creation.service.js';
 import { type Page, PagePipe } from './page.pipe.js';
+import { RedeemLimitGuard } from './redeem-limit.guard.js';
 import { type RedemptionBody } from './redemption-body.js';
 import { RedemptionPresenter } from './redemption-presenter.js';
 
@@ -38,20 +38,19 @@ export class RedemptionsController {
     private readonly cancelling: CancelService,
     private readonly store: RedemptionStore,
     private readonly presenter: RedemptionPresenter,
-    private readonly limits: RequestLimits,
   ) {}
 
   @Post()
+  @UseGuards(RedeemLimitGuard)
   async create(
     @Wallet() wallet: Address,
-    @Req() { ip, headers }: FastifyRequest,
+    @Headers('idempotency-key') header: unknown,
     @Body() body: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RedemptionBody> {
-    const key = requireIdempotencyKey(headers['idempotency-key']);
+    const key = requireIdempotencyKey(header);
     const fields = requireFields(body);
     const request = { partner: nameField(fields, 'partner'), points: countField(fields, 'points') };
-    await this.limits.redeem(wallet, ip);
     const { redemption, isNew } = await this.creation.create(wallet, request, key);
     void reply.code(isNew ? 201 : 200);
     return isNew

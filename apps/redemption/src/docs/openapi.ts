@@ -172,9 +172,10 @@ export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operati
         '201': answers('The new redemption.', 'Redemption'),
         '400': BAD_REQUEST,
         ...SIGNED_IN,
-        '404': failure('No such partner.', 'NOT_FOUND'),
+        '404': failure('No such partner, or no such player there.', 'NOT_FOUND', 'USER_NOT_FOUND'),
         '409': passing(
           'Not now. Retry-After comes where waiting is known to help.',
+          'INSUFFICIENT_POINTS',
           'REDEMPTION_OPEN',
           'PARTNER_PAUSED',
           'PAYOUTS_UNAVAILABLE',
@@ -193,6 +194,8 @@ export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operati
           'TOO_FEW_TOKENS',
           'IDEMPOTENCY_CONFLICT',
         ),
+        '502': failure('The partner’s answer could not be used.', 'PARTNER_ERROR'),
+        '503': passing('No answer for now.', 'PARTNER_UNAVAILABLE', 'SERVICE_UNAVAILABLE'),
       },
     },
     get: {

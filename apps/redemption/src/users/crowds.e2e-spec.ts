@@ -1,4 +1,4 @@
-/** Crowds of wallets against the real service: those without points keep nobody from redeeming, and tire of asking. */
+/** Crowds of wallets against the real service: those without points keep no player from redeeming, and wait longer each time. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Response } from 'supertest';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A budget for the honest players, and for nobody else. */
+/** A budget for the honest players, and no more. */
 async function aBusyPartner(name: string): Promise<void> {
   const dailyTokenBudget = parseDecimal((TOKENS_EACH * BigInt(HONEST)).toString());
   await addPartner(service, name, { dailyTokenBudget });

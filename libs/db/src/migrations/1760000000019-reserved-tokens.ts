@@ -110,7 +110,7 @@ BEGIN
       RETURN 'budget-spent';
     END IF;
   END IF;
-  -- A voucher that nobody claimed counts in its wallet's day as if it had been paid.
+  -- A voucher that was not claimed counts in its wallet's day as if it had been paid.
   IF wallet_budget IS NOT NULL AND amount + coalesce((SELECT sum(token_amount) FROM redemption.redemption
       WHERE wallet = of_wallet AND initial_at >= day AND initial_at < day + interval '1 day'
         AND state <> 'created' AND (state NOT IN ('reverted', 'failed') OR authorised_at IS NOT NULL)), 0) > wallet_budget THEN

@@ -132,7 +132,7 @@ describe('what came to nothing', () => {
     expect(await rows('partner_call')).toBeGreaterThan(0);
   });
 
-  it('is all that can be removed, whoever tries', async () => {
+  it('is all that can be removed, with every right to delete', async () => {
     const id = await cancelled(systemClock.nowMs());
     const deletions = [
       `DELETE FROM redemption.transition WHERE redemption_id = '${id}'`,

@@ -104,7 +104,7 @@ describe('the four callbacks', () => {
       success: true,
       partnerUserId: 'player-1',
       address: WALLET,
-      points: 5000,
+      points: 50_000,
       chain: 'ethereum',
     });
     const nobody = await say({ step: 'balance', address: NOBODY });
@@ -143,7 +143,7 @@ describe('the four callbacks', () => {
   });
 
   it('refuse what is too much, and a deduction that comes after its revert', async () => {
-    const body = { address: WALLET, deductPoints: 5001, svcRedemptionId: redemptionId() };
+    const body = { address: WALLET, deductPoints: 50_001, svcRedemptionId: redemptionId() };
     expect(await say({ step: 'deduct', body })).toMatchObject(refused('ERR-INSUFFICIENT-POINTS'));
     const late = { address: WALLET, deductPoints: 1, svcRedemptionId: redemptionId() };
     const reverted = await say({ step: 'revert', body: { ...late, revertReason: 'first' } });

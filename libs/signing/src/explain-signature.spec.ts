@@ -74,6 +74,21 @@ describe('explainSignature', () => {
       hmac(RIGHT.replace(BODY, JSON.stringify(JSON.parse(BODY), undefined, 2))).digest('hex'),
       'other spacing',
     ],
+    [
+      'whole numbers that were floats',
+      hmac(RIGHT.replace('5}', '5.0}')).digest('hex'),
+      'signed as 340.0',
+    ],
+    [
+      'another order of the keys',
+      hmac(RIGHT.replace(BODY, '{"deductPoints":5,"address":"0xab"}')).digest('hex'),
+      'in another order',
+    ],
+    [
+      'another order of the keys, with spaces',
+      hmac(RIGHT.replace(BODY, '{"deductPoints": 5, "address": "0xab"}')).digest('hex'),
+      'in another order',
+    ],
     ['no body', hmac(RIGHT.replace(BODY, '')).digest('hex'), 'body is left out'],
   ])('names the mistake of %s', (_case, given, mistake) => {
     const { matches, mistakes } = explainSignature({ ...CALL, given });
@@ -86,6 +101,15 @@ describe('explainSignature', () => {
     expect(
       explainSignature({ secret: SECRET, method: 'GET', path, body: '', given }),
     ).toMatchObject({ mistakes: ['The query string is signed; only the path is.'] });
+  });
+
+  it.each([
+    ['https://game.example/svc/x', 'Scheme and host'],
+    ['https://game.example/svc/x?a=1', 'The whole URL'],
+  ])('names %s, signed as it is', (path, says) => {
+    const given = hmac(`GET${path}`).digest('hex');
+    const { mistakes } = explainSignature({ secret: SECRET, method: 'GET', path, body: '', given });
+    expect(mistakes).toEqual([expect.stringContaining(says)]);
   });
 
   it('names a body that is not canonical where the canonical one was signed', () => {

@@ -80,7 +80,46 @@ function find(right: Recipe, question: SignatureQuestion, given: string): string
       if (twice && isGiven(twice)) return [first.says, second.says];
     }
   }
-  return [];
+  return isOtherOrder(right, isGiven)
+    ? ['The keys of the body are signed in another order: sign the bytes that are sent.']
+    : [];
+}
+
+/** More would be tried for too long: of six there are 720 orders. */
+const MOST_KEYS = 6;
+
+function isOtherOrder(right: Recipe, isGiven: (recipe: Recipe) => boolean): boolean {
+  const { parts } = right;
+  const members = membersOf(parts[3]);
+  if (members === undefined || members.length > MOST_KEYS) return false;
+  for (const order of ordersOf(members)) {
+    const value = Object.fromEntries(order);
+    for (const body of [JSON.stringify(value), spaced(value)]) {
+      if (isGiven({ ...right, parts: [parts[0], parts[1], parts[2], body] })) return true;
+    }
+  }
+  return false;
+}
+
+function membersOf(body: string): [string, unknown][] | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? Object.entries(value) : undefined;
+  } catch {
+    // Not JSON: it has no keys.
+    return undefined;
+  }
+}
+
+function* ordersOf<T>(items: readonly T[]): Generator<T[]> {
+  if (items.length <= 1) {
+    yield [...items];
+    return;
+  }
+  for (const [at, first] of items.entries()) {
+    for (const rest of ordersOf(items.toSpliced(at, 1))) yield [first, ...rest];
+  }
 }
 
 function signatureOf({ key, parts, separator, algorithm, encoding }: Recipe): string {
@@ -142,6 +181,10 @@ function* partMistakes(sentPath: string): Generator<Mistake> {
     ...p.slice(0, 3),
     reprinted(p[3], canonicalJson),
   ]);
+  yield change('Whole numbers of the body are signed as 340.0; print the JSON once.', (p) => [
+    ...p.slice(0, 3),
+    withDecimals(p[3]),
+  ]);
   yield change('The body is signed with a line break at its end.', (p) => [
     ...p.slice(0, 3),
     `${p[3]}\n`,
@@ -149,7 +192,11 @@ function* partMistakes(sentPath: string): Generator<Mistake> {
   yield change('The body is left out.', (p) => [...p.slice(0, 3), '']);
   yield change('An empty body is signed as {}.', (p) => [...p.slice(0, 3), p[3] || '{}']);
   yield change('The query string is signed; only the path is.', (p) => [p[0], withQuery(sentPath)]);
-  yield change('Scheme and host are signed; only the path is.', (p) => [p[0], sentPath]);
+  yield change('Scheme and host are signed; only the path is.', (p) => [
+    p[0],
+    sentPath.replace(/[?#].*$/s, ''),
+  ]);
+  yield change('The whole URL is signed; only the path is.', (p) => [p[0], sentPath]);
   yield change(
     'The path is signed without its first part, as behind a prefix or a gateway.',
     (p) => [p[0], p[1].replace(/^\/[^/]+(?=\/)/, '')],
@@ -201,7 +248,14 @@ function spaced(value: unknown): string {
   return `{${members.join(', ')}}`;
 }
 
+/** Each whole number that stands outside of a text with `.0` behind it, as a language prints one that was a float meanwhile. */
+function withDecimals(body: string): string {
+  return body.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
+    /^-?\d+$/.test(token) ? `${token}.0` : token,
+  );
+}
+
 function withQuery(sentPath: string): string {
   const query = sentPath.search(/[?#]/);
-  return query === -1 ? sentPath : pathOf(sentPath) + sentPath.slice(query);
+  return query === -1 ? pathOf(sentPath) : pathOf(sentPath) + sentPath.slice(query);
 }

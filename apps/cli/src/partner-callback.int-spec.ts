@@ -93,14 +93,18 @@ describe('partner create with a callback', () => {
 
   it.each<[string, string[], RegExp]>([
     ['no URL', [...KEY, '--usd-per-point', '1'], /needs --callback-url.*\[OPTION_INVALID\]/],
-    ['http', ['--callback-url', 'http://game.example', ...KEY], /does not begin with https/],
+    ['http', ['--callback-url', 'http://game.example', ...KEY], /https.*-private takes it/],
     ['a private address', ['--callback-url', 'https://10.0.0.1', ...KEY], /not public \(private\)/],
     [
       'cloud metadata',
       ['--callback-url', 'https://169.254.169.254', '--allow-private'],
       /linkLocal/,
     ],
-    ['a password in the URL', ['--callback-url', 'https://u:hunter2@game.example'], /a password/],
+    [
+      'a password in the URL',
+      ['--callback-url', 'https://u:hunter2@game.example'],
+      /a password\. \[/,
+    ],
     ['a query', ['--callback-url', 'https://game.example?x=hunter2'], /holds a query/],
     ['a key that is no header', [...NEEDED, '--callback-key', 'two words'], /CREDENTIAL_INVALID/],
     ['points for nothing', [...NEEDED, '--usd-per-point', '0.0'], /Expected a decimal above 0/],

@@ -105,7 +105,9 @@ describe('partner pause and resume', () => {
   });
 
   it('needs a partner with a callback', async () => {
-    expect((await bench.run('partner', 'pause', 'Acme')).err).toContain('[PARTNER_MISSING]');
+    const { err } = await bench.run('partner', 'pause', 'Acme');
+    expect(err).toContain('No callback is set for this partner');
+    expect(err).toContain('[PARTNER_MISSING]');
     expect((await bench.run('partner', 'pause', 'Nobody')).err).toContain('[PARTNER_UNKNOWN]');
   });
 });

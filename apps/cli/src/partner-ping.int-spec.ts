@@ -114,6 +114,21 @@ describe('partner ping', () => {
     expect(JSON.stringify(call?.record)).not.toContain(shown.answer?.expected?.signature);
   });
 
+  it('names the mistake that makes a wrong signature', async () => {
+    const printed = BALANCE.replaceAll('":', '": ').replaceAll(',"', ', "');
+    const { report: shown, code } = await report((request, path) => ({
+      body: BALANCE,
+      signature: hmacSha256Hex(
+        CALLBACK_SECRET,
+        `GET${path}${String(request.headers['x-api-request'])}${printed}`,
+      ),
+    }));
+    expect(code).toBe(1);
+    expect(shown.mend).toBe(
+      'The partner signs something else: The body is printed again with spaces after colons and commas.',
+    );
+  });
+
   it('shows what an unsigned answer lacks', async () => {
     const { report: shown, code } = await report(() => ({ body: BALANCE, signature: undefined }));
     expect(code).toBe(1);
@@ -178,6 +193,7 @@ describe('partner ping', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/came to +address: invalid-url/);
     expect(out).toMatch(/we signed +nothing/);
+    expect(out).toMatch(/to mend [^\n]*--allow-private here/);
   });
 
   it.each([

@@ -66,7 +66,7 @@ describe('sign', () => {
     [[...MESSAGE, '--secret', 'x', '--partner', 'y'], 'Give one of'],
     [[...MESSAGE, '--secret', 'x', '--body-file', '/none'], 'either --body or --body-file'],
     [['--method', 'GET', '--path', '/', '--secret', 'x', '--body-file', '/none'], 'ENOENT'],
-    [[...MESSAGE, '--partner', 'nobody'], 'There is no such partner'],
+    [[...MESSAGE, '--partner', 'nobody'], 'There is no partner of this name'],
     [['--path', '/'], '--method'],
   ])('refuses %j', async (argv, message) => {
     const ran = await bench.run('sign', ...argv);

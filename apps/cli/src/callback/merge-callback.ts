@@ -61,7 +61,9 @@ export function mergeCallback(
 function usableUrl(text: string, { allowPrivate = false }: CallbackOptions): string {
   const parsed = parsePartnerUrl(text, { allowPrivate });
   if (parsed.ok) return parsed.url.origin + parsed.url.basePath;
-  const hint = allowPrivate ? '' : ' For development only, --allow-private takes it.';
+  // Only where it would take this one.
+  const isTaken = !allowPrivate && parsePartnerUrl(text, { allowPrivate: true }).ok;
+  const hint = isTaken ? ' For development only, --allow-private takes it.' : '';
   throw new OptionError(`${parsed.message}${hint}`);
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { readSettings } from '#libs/config';
-import { CallbackStore, PartnerMissingError } from '#libs/db';
+import { CallbackStore, PartnerMissingError, PartnerStore, PartnerUnknownError } from '#libs/db';
 import { explainSignature, hashApiKey, KeyRing, type SignatureExplanation } from '#libs/signing';
 import { PartnerSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
@@ -57,9 +57,11 @@ async function secretOf({ source, terminal }: CommandContext, options: Options):
   }
   if (given !== undefined) return given;
   const { databaseUrl, secretsKey } = readSettings(PartnerSettings, source());
-  const callback = await withDatabase(databaseUrl, (database) =>
-    new CallbackStore(database).findByName(partner ?? ''),
-  );
+  const callback = await withDatabase(databaseUrl, async (database) => {
+    const who = await new PartnerStore(database).identify(partner ?? '');
+    if (who === undefined) throw new PartnerUnknownError();
+    return new CallbackStore(database).find(who.partnerId);
+  });
   if (callback === undefined) throw new PartnerMissingError();
   return KeyRing.parse(secretsKey).open(callback.secretCiphertext, hashApiKey(callback.key));
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { canonicalJson, LowmarkError, signedContent } from '#libs/domain';
-import { PartnerEndpoint } from '#libs/partner-client';
+import { PartnerEndpoint, type PartnerEndpointFields } from '#libs/partner-client';
+import { explainSignature } from '#libs/signing';
 
 type CallIdentity = Parameters<PartnerEndpoint['sign']>[0];
 
@@ -15,6 +16,13 @@ export class ObservedEndpoint extends PartnerEndpoint {
   sent: SignedText | undefined;
   private identity: CallIdentity | undefined;
   private answered: Uint8Array | undefined;
+  private given: string | undefined;
+  readonly #secret: string;
+
+  constructor(fields: PartnerEndpointFields) {
+    super(fields);
+    this.#secret = fields.sharedSecret;
+  }
 
   override sign(call: CallIdentity, body: string): string {
     const signature = super.sign(call, body);
@@ -26,7 +34,16 @@ export class ObservedEndpoint extends PartnerEndpoint {
   override verify(call: CallIdentity, body: Uint8Array, signature: string): boolean {
     // The bytes as they came are asked about first, their canonical form after them.
     this.answered ??= body;
+    this.given ??= signature;
     return super.verify(call, body, signature);
+  }
+
+  /** Which mistakes make exactly the signature that the answer came with; empty where none that is known does. */
+  mistakes(): readonly string[] {
+    const { identity, answered, given } = this;
+    const body = answered === undefined ? undefined : textOf(answered);
+    if (identity === undefined || body === undefined || given === undefined) return [];
+    return explainSignature({ ...identity, secret: this.#secret, body, given }).mistakes;
   }
 
   /**

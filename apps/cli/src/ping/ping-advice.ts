@@ -7,7 +7,8 @@ const NOTHING_SENT: Readonly<Record<NothingSentResult['cause'], string>> = {
   'too-many-calls': 'We held the call back. Try again.',
   'stale-request-id': 'The call took too long to begin, or our clock jumped. Try again.',
   aborted: 'The call was ended before it began. Try again.',
-  'invalid-url': 'The URL cannot be called: set another with `partner set --callback-url`.',
+  'invalid-url':
+    'The URL cannot be called: set another with `partner set --callback-url`. http and private addresses are for development: --allow-private here, ALLOW_PRIVATE_PARTNERS=true for the service.',
   'blocked-address':
     'The address is not public, so we never call it. A private one is for development: --allow-private here, ALLOW_PRIVATE_PARTNERS=true for the service. Behind DNS64 every name has such an address (rfc6052): use a resolver without it.',
   dns: 'The name does not resolve from here: check it, and our resolver.',
@@ -61,7 +62,12 @@ export function isGood(outcome: CallOutcome<'balance'>): boolean {
   );
 }
 
-export function adviceFor(result: CallResult, outcome: CallOutcome<'balance'>): string {
+/** @param mistakes that make the signature which the partner sent */
+export function adviceFor(
+  result: CallResult,
+  outcome: CallOutcome<'balance'>,
+  mistakes: readonly string[],
+): string {
   if (result.kind === 'nothing-sent') return NOTHING_SENT[result.cause];
   if (result.kind === 'no-answer') return NO_ANSWER[result.cause];
   switch (outcome.kind) {
@@ -73,6 +79,9 @@ export function adviceFor(result: CallResult, outcome: CallOutcome<'balance'>): 
         ? 'Nothing, if it should not know this player: the refusal is as it should be.'
         : `${outcome.code} is no answer to a balance: the partner must look at its endpoint.`;
     case 'unknown':
+      if (outcome.reason === 'signature-wrong' && mistakes.length > 0) {
+        return `The partner signs something else: ${mistakes.join(' ')}`;
+      }
       return (
         DOUBT[outcome.reason] ?? 'The answer says nothing: the partner must look at its endpoint.'
       );

@@ -50,7 +50,7 @@ export function pingReport({ partner, endpoint, requestId, result, outcome }: Pi
     partner,
     url: endpoint.baseUrl,
     good: isGood(outcome),
-    mend: adviceFor(result, outcome) + wrongField(result),
+    mend: adviceFor(result, outcome, endpoint.mistakes()) + wrongField(result),
     requestId,
     request: endpoint.sent ?? null,
     answer: result.kind === 'answer' ? answerOf(result, endpoint) : null,

@@ -26,7 +26,10 @@ export interface ChangedCallback {
 
 export class PartnerMissingError extends PermanentError {
   constructor() {
-    super('PARTNER_MISSING', 'There is no such partner, or no callback is set for it.');
+    super(
+      'PARTNER_MISSING',
+      'No callback is set for this partner; `partner set NAME --callback-url …` sets one.',
+    );
   }
 }
 

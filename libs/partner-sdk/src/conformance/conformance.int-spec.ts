@@ -4,7 +4,7 @@ import { LACKING } from './fixtures/capabilities.support-spec.js';
 import { type Fault } from './fixtures/fault.support-spec.js';
 import { FIELD_FAULTS } from './fixtures/field.faults.support-spec.js';
 import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
-import { SIGNATURE_FAULTS } from './fixtures/signature.faults.support-spec.js';
+import { OTHER_BYTES, SIGNATURE_FAULTS } from './fixtures/signature.faults.support-spec.js';
 import {
   API_KEY,
   EMPTY_PLAYER,
@@ -12,6 +12,8 @@ import {
   PLAYER,
   SECRET,
 } from './fixtures/honest-partner.support-spec.js';
+import { signing } from './fixtures/form.support-spec.js';
+import { Refused } from './fixtures/honest-ledger.support-spec.js';
 import { POINTS_FAULTS } from './fixtures/points.faults.support-spec.js';
 import { REVERT_FAULTS } from './fixtures/revert.faults.support-spec.js';
 import { type ConformanceOptions, type Report, runConformance } from './index.js';
@@ -72,7 +74,7 @@ describe('an honest partner', () => {
   it('loses nothing without the claim', async () => {
     const partner = new HonestPartner();
     const report = await tryOut(partner, { mayClaim: false });
-    expect(skippedIn(report)).toEqual(['confirm-claimed']);
+    expect(skippedIn(report)).toEqual(['confirm-claimed', 'confirm-claimed-stands']);
     expect(report).toMatchObject({ outcome: 'conforms', exitStatus: 0 });
     expect(report.left).toEqual({ before: 10, after: 10, unresolved: [] });
     expect(partner.ledger.pointsOf(PLAYER)).toBe(10);
@@ -105,6 +107,7 @@ describe('a partner that', () => {
   const all: readonly Fault[] = [
     ...ACCESS_FAULTS,
     ...TOLERABLE,
+    OTHER_BYTES,
     ...SIGNATURE_FAULTS,
     ...HTTP_FAULTS,
     ...FIELD_FAULTS,
@@ -179,6 +182,29 @@ describe('what cannot be tried', () => {
     const report = await tryOut(new HonestPartner(), { address: `0x${'12'.repeat(20)}` });
     expect(report).toMatchObject({ outcome: 'incomplete', exitStatus: 2, counts: { errors: 0 } });
     expect(report.stopped).toMatch(/is no player of the partner/);
+  });
+
+  it('is a balance that the partner cannot tell; its answer says why', async () => {
+    class Broken extends HonestPartner {
+      override act(): never {
+        throw new Refused('ERR-INTERNAL');
+      }
+    }
+    const report = await tryOut(new Broken());
+    expect(failedIn(report)).toEqual(['balance-read']);
+    expect(report).toMatchObject({ outcome: 'violates', exitStatus: 1 });
+    expect(report.stopped).toBe('The first balance read was refused with ERR-INTERNAL.');
+    const { observed, exchanges } = report.checks.find(({ id }) => id === 'balance-read') ?? {};
+    expect(observed).toContain('ERR-INTERNAL, "No."');
+    expect(exchanges?.[0]?.came.body).toContain('ERR-INTERNAL');
+  });
+
+  it('does not put the secret in question where calls are verified with it', async () => {
+    const report = await tryOut(
+      new (signing(({ method, path }, { body }) => `${method} ${path} ${body}`))(),
+    );
+    const { observed } = report.checks.find(({ id }) => id === 'signature-valid') ?? {};
+    expect(observed).toContain('The secret is the same on both sides');
   });
 
   it('is anything with another secret, which is the partner’s error or ours', async () => {

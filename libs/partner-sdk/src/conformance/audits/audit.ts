@@ -5,7 +5,7 @@ import { type Exchange } from '../wire/exchange.js';
 import { type Fault } from './fault.js';
 import { judgeFields } from './fields.js';
 import { judgeIds } from './ids.js';
-import { judgeSignatures } from './signatures.js';
+import { judgeSignatures, type SignatureContext } from './signatures.js';
 import { judgeStatus } from './status.js';
 
 /** Shown of each rule; the rest is counted. */
@@ -13,8 +13,12 @@ const SHOWN = 2;
 
 /** @param secret to find out what a wrong signature is over */
 export function audit(exchanges: readonly Exchange[], verdicts: Verdicts, secret: string): void {
+  // What is signed with it is accepted, and what is signed with another is not.
+  const isSecretShared =
+    verdicts.isPassed('call-accepted') && verdicts.isPassed('auth-signature-wrong');
+  const context = { secret, isSecretShared };
   const faults = [
-    ...exchanges.flatMap((exchange) => judgeOne(exchange, secret)),
+    ...exchanges.flatMap((exchange) => judgeOne(exchange, context)),
     ...judgeIds(exchanges),
   ];
   for (const check of AUDITED) {
@@ -46,6 +50,7 @@ const AUDITED: readonly CheckId[] = [
   'refusal-status',
   'signature-present',
   'signature-valid',
+  'signature-over-bytes',
   'signs-all-responses',
   'balance-fields',
   'deduct-fields',
@@ -55,12 +60,16 @@ const AUDITED: readonly CheckId[] = [
 ];
 
 /** An answer that cannot be read has that one fault; the others are judged in all respects. */
-function judgeOne(exchange: Exchange, secret: string): Fault[] {
+function judgeOne(exchange: Exchange, context: SignatureContext): Fault[] {
   const { reading } = exchange;
   if (reading.kind === 'unreadable') {
     return [{ check: reading.fault, observed: sentence(reading.why), exchange }];
   }
-  return [...judgeStatus(exchange), ...judgeSignatures(exchange, secret), ...judgeFields(exchange)];
+  return [
+    ...judgeStatus(exchange),
+    ...judgeSignatures(exchange, context),
+    ...judgeFields(exchange),
+  ];
 }
 
 function sentence(text: string): string {

@@ -109,6 +109,13 @@ export const FORM_CHECKS = {
     remedy:
       'Sign exactly the bytes that are sent (or their canonical form, RFC 8785), with the X-API-REQUEST of the call that is answered.',
   },
+  'signature-over-bytes': {
+    severity: 'warning',
+    title: 'Signatures are over the bytes that are sent',
+    section: SIGNATURES,
+    rule: 'A signature over the canonical form of the body is accepted too. It says nothing of the bytes: a receiver that verifies these alone refuses the answer.',
+    remedy: 'Print the JSON once, into bytes; sign these bytes and send these bytes.',
+  },
   'signs-all-responses': {
     severity: 'warning',
     title: 'Answers of every status are signed',

@@ -5,6 +5,14 @@ const DEDUCT = 'POST /deduct-points-by-address';
 
 /** Reading and deducting. */
 export const POINTS_CHECKS = {
+  'balance-read': {
+    severity: 'error',
+    title: 'The balance of a player can be read',
+    section: 'GET /get-points-by-address',
+    rule: 'A rightly signed read of a registered player is answered with the balance. ERR-INTERNAL says that you could not, and nobody can redeem.',
+    remedy:
+      'Look for the X-API-REQUEST shown here in the log of your server: an error of the handler, or of the database.',
+  },
   'balance-address': {
     severity: 'error',
     title: 'A balance repeats the address that was asked for',

@@ -127,6 +127,14 @@ export const REVERT_CHECKS = {
     rule: 'status claimed: txnConfirmed true, txnHash and claimedAt set, revertedAt null. Success is {success: true}.',
     remedy: 'Accept the payload that is shown here.',
   },
+  'confirm-claimed-stands': {
+    severity: 'warning',
+    title: 'Points of a redemption that was confirmed as claimed stay taken',
+    section: CONFIRM,
+    rule: 'claimed: the player has the tokens, so the points do not go back. The service asks for none of them; a call that does contradicts your books.',
+    remedy:
+      'Refuse a revert of what was confirmed as claimed (ERR-INTERNAL), give nothing back, and call us.',
+  },
   'confirm-reverted': {
     severity: 'error',
     title: 'A reverted redemption is confirmed',

@@ -8,6 +8,7 @@ import { type Fault } from '../fixtures/fault.support-spec.js';
 import {
   API_KEY,
   type Call,
+  EMPTY_PLAYER,
   HonestPartner,
   type Json,
   PLAYER,
@@ -64,11 +65,21 @@ describe('the exit status', () => {
   it('is 0 where all is well, and the text says so', async () => {
     const { status, out, err } = await run([...(await started(new HonestPartner())), '--no-claim']);
     expect(status).toBe(0);
-    expect(out).toContain('Everything was tried, and no error was found.');
+    expect(out).toContain('No error was found in all that the options left in.');
+    expect(out).not.toContain('Everything was tried');
     expect(out).toContain('No player without points was given (--empty-address).');
     expect(out).toContain('--capability revert-by-redemption-id --capability tombstones');
     expect(out).toContain(`Points of ${PLAYER}: 10 before, 10 after`);
     expect(err).toBe('');
+  });
+
+  it('is 0 where all was tried, and the text says just that', async () => {
+    const args = await started(new HonestPartner());
+    const { status, out } = await run([...args, '--empty-address', EMPTY_PLAYER]);
+    expect(status).toBe(0);
+    expect(out).toContain('Everything was tried, and no error was found.');
+    expect(out).toContain(', 0 not tried;');
+    expect(out).toContain('The revert was refused with ERR-INTERNAL. So it must be.');
   });
 
   it('is 1 where a rule is broken, and the text is something to act on', async () => {

@@ -7,6 +7,8 @@ import { type ReportedExchange } from './reported-exchange.js';
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
 const SHOWN = 3;
 const MAX_CHARACTERS = 600;
+/** Other amounts are asked for to be refused: none can be owed. */
+const WHOLE = /^[1-9]\d*$/;
 
 export function textReport(report: Report): string {
   const failed = report.checks.filter(({ status }) => status === 'failed');
@@ -71,8 +73,21 @@ function skippedText(checks: readonly ReportedCheck[]): string {
     const reason = skippedBecause ?? '';
     reasons.set(reason, [...(reasons.get(reason) ?? []), id]);
   }
-  const lines = [...reasons].map(([reason, ids]) => `  ${clean(reason)}\n    ${ids.join(', ')}`);
+  const lines = [...reasons].map(([reason, ids]) => `  ${clean(reason)}\n${wrapped(ids)}`);
   return ['Not tried', ...lines].join('\n');
+}
+
+const LINE = 110;
+
+/** Ids in lines of a readable length. */
+function wrapped(ids: readonly string[]): string {
+  const lines: string[] = [];
+  for (const id of ids) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + id.length > LINE) lines.push(`    ${id}`);
+    else lines[lines.length - 1] = `${last}, ${id}`;
+  }
+  return lines.join(',\n');
 }
 
 function capabilitiesText({ capabilities, outcome }: Report): string {
@@ -98,7 +113,10 @@ function leftText({ before, after, unresolved }: Left, address: string): string 
       uncertain: 'PERHAPS NOT GIVEN BACK',
     }[debt.state];
     const each = debt.partnerTransactionIds.length > 1 ? ' each' : '';
-    return `  ${what}: ${debt.points} point(s)${each}, svcRedemptionId ${debt.svcRedemptionId}${named}. ${short(debt.why)}`;
+    const points = WHOLE.test(String(debt.points))
+      ? `${debt.points} point(s)`
+      : `a deduction of ${debt.points} points, which should have been refused`;
+    return `  ${what}: ${points}${each}, svcRedemptionId ${debt.svcRedemptionId}${named}. ${short(debt.why)}`;
   });
   if (before === null && lines.length === 0) return '';
   const now = after ?? 'unknown';
@@ -107,7 +125,10 @@ function leftText({ before, after, unresolved }: Left, address: string): string 
 
 function summaryText({ counts, calls, durationMs, outcome, stopped }: Report): string {
   const said = {
-    conforms: 'Everything was tried, and no error was found.',
+    conforms:
+      counts.skipped === 0
+        ? 'Everything was tried, and no error was found.'
+        : 'No error was found in all that the options left in.',
     violates: counts.errors > 0 ? 'The interface is violated.' : 'Points could not be given back.',
     incomplete: 'No error was found, but not everything could be tried.',
   }[outcome];

@@ -7,6 +7,7 @@ import { calmStories, type Choice, moneyStories } from '../stories/all-stories.j
 import { firstCall } from '../stories/first-call.story.js';
 import { confirmOffered } from '../stories/confirm.stories.js';
 import { type Story } from '../stories/story.js';
+import { text } from '../wire/read-answer.js';
 import { Caller } from './caller.js';
 import { type ConformanceOptions, isThisMachine, requireUsable } from './options.js';
 import { Blocked, RunStopped } from './stop.js';
@@ -101,13 +102,21 @@ class Run {
 
   /** Ends the run where the first call shows that it was given the wrong partner or player. */
   private stopEarly(): void {
-    const { caller, address } = this.tester;
+    const { caller, verdicts, address } = this.tester;
     const [first] = caller.exchanges;
     if (first?.came.kind === 'none' && first.came.fault === 'not-sent') {
       caller.forget(first);
       caller.stop(`The partner cannot be reached: ${first.came.detail}.`);
-    } else if (first?.reading.kind === 'refusal' && first.reading.code === 'ERR-USER-NOT-FOUND') {
-      caller.stop(`The address ${address} is no player of the partner.`);
+    } else if (first?.reading.kind === 'refusal') {
+      const { code, fields } = first.reading;
+      if (code === 'ERR-USER-NOT-FOUND') {
+        caller.stop(`The address ${address} is no player of the partner.`);
+        return;
+      }
+      const said = `${code}, ${text(fields['errorMessage'])}`;
+      const observed = `The first balance read was refused: ${said}. Nothing else could be tried.`;
+      verdicts.fail('balance-read', { observed, exchanges: [first] });
+      caller.stop(`The first balance read was refused with ${code}.`);
     }
   }
 

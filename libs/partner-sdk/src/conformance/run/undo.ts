@@ -75,6 +75,9 @@ function describe(debt: Debt): Unresolved {
     address,
     points,
     state,
-    why: failed ?? 'It was not tried.',
+    why:
+      isClaimed && failed !== undefined
+        ? `${failed} So it must be.`
+        : (failed ?? 'It was not tried.'),
   };
 }

@@ -42,6 +42,10 @@ export class Verdicts {
     }
   }
 
+  isPassed(id: CheckId): boolean {
+    return this.verdicts.get(id)?.status === 'passed';
+  }
+
   isFailed(id: CheckId): boolean {
     return this.verdicts.get(id)?.status === 'failed';
   }

@@ -1,4 +1,11 @@
-import { notRefused, notSucceeded, readable, type Tester, transactionOf } from '../run/tester.js';
+import {
+  notBalance,
+  notRefused,
+  notSucceeded,
+  readable,
+  type Tester,
+  transactionOf,
+} from '../run/tester.js';
 import { type Exchange } from '../wire/exchange.js';
 import { claimedPayload, revertedPayload } from './confirmation.js';
 import { type Story } from './story.js';
@@ -51,16 +58,35 @@ export const confirmReverted: Story = {
 
 export const confirmClaimed: Story = {
   title: 'the confirmation of a claimed redemption',
-  checks: ['confirm-claimed', 'confirm-repeat'],
+  checks: ['confirm-claimed', 'confirm-repeat', 'confirm-claimed-stands'],
   async run(tester) {
     await tester.points('before', 1);
     const id = tester.newId();
     const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });
-    readable(deducted.reading, 'success');
+    const transactionId = transactionOf(deducted);
     const payload = claimedPayload({ id, address: tester.address, points: 1 });
     await confirmTwice(tester, 'claimed', payload);
+    if (tester.verdicts.isFailed('confirm-claimed')) {
+      const why = 'The claim could not be confirmed (confirm-claimed).';
+      tester.verdicts.skip(['confirm-claimed-stands'], why);
+      return;
+    }
+    await revertClaimed(tester, { id, transactionId });
   },
 };
+
+/** As the service never does: points and tokens would both be the player's. */
+async function revertClaimed(
+  tester: Tester,
+  { id, transactionId }: { readonly id: string; readonly transactionId: string | undefined },
+): Promise<void> {
+  const before = await tester.points('before the revert of a claim');
+  const purpose = 'revert what was confirmed as claimed';
+  const reverted = await tester.revert({ purpose, points: 1, id, transactionId });
+  const after = await tester.points('after the revert of a claim');
+  const problem = notBalance(before, after, 'a revert of a claim') ?? notRefused(reverted, []);
+  tester.judge('confirm-claimed-stands', problem, [reverted]);
+}
 
 async function confirmTwice(
   tester: Tester,

@@ -9,12 +9,13 @@ const FRESH_MS = 300_000;
 /** A plain read, as the service makes it. Where that fails, everything would. */
 export const firstCall: Story = {
   title: 'a first balance read',
-  checks: ['call-accepted'],
+  checks: ['call-accepted', 'balance-read'],
   async run(tester) {
     const exchange = await tester.read('read the balance', tester.address);
     const reading = readable(exchange.reading);
     const isRefused = reading.kind === 'refusal' && reading.code === 'ERR-AUTH-FAILED';
     tester.judge('call-accepted', isRefused ? whyRefused(tester, exchange) : undefined, [exchange]);
+    if (reading.kind === 'success') tester.verdicts.pass('balance-read');
   },
 };
 

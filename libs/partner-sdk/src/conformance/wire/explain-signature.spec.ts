@@ -39,6 +39,10 @@ describe('explainSignature', () => {
       'METHOD + PATH + X-API-REQUEST + BODY printed with blanks',
       `POST${PATH}THE-ID{\n  "b": 1,\n  "a": 2\n}`,
     ],
+    [
+      "METHOD + PATH + X-API-REQUEST + BODY as Python's json.dumps prints it, with spaces",
+      `POST${PATH}THE-ID{"b": 1, "a": 2}`,
+    ],
     ['PATH + X-API-REQUEST (no METHOD) + BODY', `${PATH}THE-ID${body}`],
     ['BODY', body],
   ])('finds %s', (what, content) => {

@@ -1,16 +1,26 @@
 /** Whether an answer is signed for its call, and, where it is not, what was signed instead. */
 import { canonicalJson } from '../../signing/canonical-json.js';
-import { sign, verifyJson } from '../../signing/signature.js';
-import { type Came, type Exchange, type Sent } from './exchange.js';
+import { sign, verify, verifyJson } from '../../signing/signature.js';
+import { type SignedMessage } from '../../signing/signed-message.js';
+import { type Answer, type Came, type Exchange, type Sent } from './exchange.js';
 import { jsonOf } from './read-answer.js';
 
 export function judgeSignature(secret: string, sent: Sent, came: Came): Exchange['signature'] {
   if (came.kind === 'none') return 'none';
   const given = came.headers['x-api-signature'];
   if (given === undefined) return 'missing';
-  const { method, target: url } = sent;
-  const message = { method, url, requestId: sent.headers['x-api-request'], body: came.body };
-  return verifyJson(secret, message, given) ? 'valid' : 'wrong';
+  return verifyJson(secret, messageOf(sent, came.body), given) ? 'valid' : 'wrong';
+}
+
+/** Whether the signature fits the body as it came, and not only its canonical form. */
+export function isOverBytes(secret: string, sent: Sent, came: Answer): boolean {
+  return verify(secret, messageOf(sent, came.body), came.headers['x-api-signature']);
+}
+
+type SignedBytes = SignedMessage & { readonly body: Uint8Array };
+
+function messageOf({ method, target: url, headers }: Sent, body: Uint8Array): SignedBytes {
+  return { method, url, requestId: headers['x-api-request'], body };
 }
 
 interface Guess {
@@ -45,6 +55,7 @@ function guesses(sent: Sent, body: Uint8Array): Guess[] {
   if (json !== undefined) {
     bodies.push(['BODY printed with blanks', JSON.stringify(json.value, null, 2)]);
     bodies.push(['BODY as JSON.stringify prints it', JSON.stringify(json.value)]);
+    bodies.push(["BODY as Python's json.dumps prints it, with spaces", spaced(json.value)]);
   }
   bodies.push(['the body of the CALL', sent.body], ['no body', '']);
   const heads: [string, string][] = [
@@ -65,6 +76,14 @@ function guesses(sent: Sent, body: Uint8Array): Guess[] {
       content: Buffer.concat([Buffer.from(text), Buffer.from(content)]),
     })),
   );
+}
+
+/** With a space after each colon and comma. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([k, v]) => `${JSON.stringify(k)}: ${spaced(v)}`);
+  return `{${members.join(', ')}}`;
 }
 
 /** The path without its first part, its first two, and so on: what a router behind a prefix sees. */

@@ -9,7 +9,7 @@ export const POINTS_CHECKS = {
     severity: 'error',
     title: 'The balance of a player can be read',
     section: 'GET /get-points-by-address',
-    rule: 'A rightly signed read of a registered player is answered with the balance. ERR-INTERNAL says that you could not, and nobody can redeem.',
+    rule: 'A rightly signed read of a registered player is answered with the balance. ERR-INTERNAL says that you could not, and no player can redeem.',
     remedy:
       'Look for the X-API-REQUEST shown here in the log of your server: an error of the handler, or of the database.',
   },

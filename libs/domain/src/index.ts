@@ -127,6 +127,7 @@ export {
   type PartnerPolicy,
 } from './redemption/partner-policy.js';
 export { payoutEvent } from './redemption/payout-event.js';
+export { mayAwaitPartner } from './redemption/revert-rules.js';
 export { isFinal, type PublicStatus, publicStatus } from './redemption/public-status.js';
 export {
   type RedemptionAmounts,

@@ -76,9 +76,14 @@ export class PartnerClient {
     this.timeouts = { ...TIMEOUTS, ...options.timeouts };
   }
 
-  /** Of the partner's circuit, for metrics. */
+  /** Of the partner's circuit. */
   circuitOf(partnerId: string): CircuitState['kind'] {
     return this.gates.get(partnerId)?.state ?? 'closed';
+  }
+
+  /** For how long the partner's circuit holds calls back; undefined where one would be let through. */
+  heldBackMs(partnerId: string): number | undefined {
+    return this.gates.get(partnerId)?.heldBackMs();
   }
 
   /**

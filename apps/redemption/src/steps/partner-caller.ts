@@ -22,13 +22,25 @@ export interface CallMade<S extends PartnerStep> {
 
 /** Makes one call to a partner, once, and says what is known after it. Whatever the partner does is an outcome, never an error. */
 export class PartnerCaller {
+  private readonly listeners: ((partnerId: string) => void)[] = [];
+
   constructor(
     private readonly parts: {
-      readonly client: Pick<PartnerClient, 'call'>;
+      readonly client: Pick<PartnerClient, 'call' | 'circuitOf' | 'heldBackMs'>;
       readonly alerts: Alerts;
       readonly metrics: PartnerCallMetrics;
     },
   ) {}
+
+  /** Is told of each partner whose circuit has closed again, by its id. */
+  onBack(listener: (partnerId: string) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** For how long calls to the partner would be held back; undefined where one would go out. */
+  heldBackMs({ callback }: Pick<PartnerEntry, 'callback'>): number | undefined {
+    return this.parts.client.heldBackMs(callback.partnerId);
+  }
 
   async call<S extends PartnerStep>(
     { endpoint, callback, policy }: PartnerEntry,
@@ -36,9 +48,13 @@ export class PartnerCaller {
   ): Promise<CallMade<S>> {
     const { client, alerts, metrics } = this.parts;
     const { step } = call;
-    const result = await client.call(endpoint, call, { requestId });
-    const outcome = callOutcome({ step, address }, result, policy);
     const { partnerId, partnerName } = callback;
+    const wasClosed = client.circuitOf(partnerId) === 'closed';
+    const result = await client.call(endpoint, call, { requestId });
+    if (!wasClosed && client.circuitOf(partnerId) === 'closed') {
+      for (const listener of this.listeners) listener(partnerId);
+    }
+    const outcome = callOutcome({ step, address }, result, policy);
     const seconds = result.record.timings.total / 1000;
     metrics.called({ partner: partnerName, step, outcome: outcome.kind, seconds });
     // What came back is the domain's to judge; a URL that may not be called is nobody's fault but ours.

@@ -3,9 +3,11 @@ import {
   type CallOutcome,
   isProvenDead,
   LowmarkError,
+  mayAwaitPartner,
   type OpenCall,
   payoutEvent,
   type PayoutEvidence,
+  type Refusal,
   revertEvent,
 } from '#libs/domain';
 import { type Logger } from '#libs/platform';
@@ -28,6 +30,13 @@ export interface RevertParts extends BookingParts {
   readonly logger: Logger;
 }
 
+/** No decision of the rules: nothing has happened. */
+const HELD_BACK: Refusal = {
+  kind: 'refused',
+  code: 'out-of-place',
+  message: 'The circuit of the partner is open.',
+};
+
 type Live = Extract<PayoutEvidence, { outcome: 'live' }>;
 
 /** Gives the points back: `reverting`. */
@@ -46,11 +55,25 @@ export class RevertStep extends BookingCall<'revert'> {
     const { redemption } = work.stored;
     const { openCall, attempts } = redemption;
     const payout = committedPayout(work);
+    const postponed = await this.postponeHeldBack(work, partner);
+    if (postponed !== undefined) return postponed;
     if (openCall === null && !isProvenDead(redemption)) return this.runUnproven(work, partner);
     return (
       (payout && attempts.revert === 0 ? await this.paidAfterAll(work, payout) : undefined) ??
       super.run(work, partner)
     );
+  }
+
+  /** A call that would be held back is not begun: it would leave rows, and say nothing. */
+  private async postponeHeldBack(work: Work, partner: PartnerEntry): Promise<Applied | undefined> {
+    const { store, caller, clock } = this.own;
+    const { redemption } = work.stored;
+    const nowMs = clock.nowMs();
+    if (!mayAwaitPartner(redemption, nowMs)) return undefined;
+    const heldBackMs = caller.heldBackMs(partner);
+    if (heldBackMs === undefined) return undefined;
+    await store.postpone([redemption], work.owner, nowMs + Math.ceil(heldBackMs));
+    return { decision: HELD_BACK, work, released: true };
   }
 
   private async runUnproven(work: Work, partner: PartnerEntry): Promise<Applied> {

@@ -188,9 +188,12 @@ export class EngineBench {
     await this.setCallback(PARTNER_CAPABILITIES);
   }
 
-  async setCallback(capabilities: readonly PartnerCapability[]): Promise<void> {
+  async setCallback(
+    capabilities: readonly PartnerCapability[],
+    url = this.partner.url,
+  ): Promise<void> {
     await new CallbackStore(this.database).set(this.partnerId, {
-      url: this.partner.url,
+      url,
       key: CALLBACK_KEY,
       secretCiphertext: this.keyRing.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
       usdPerPoint: { digits: 1n, scale: 2 },

@@ -111,6 +111,11 @@ export class GameServer {
     }
   }
 
+  /** Takes the points of a call, for an answer that says something else. */
+  take(body: Json): void {
+    this.deduct(String(body['address']).toLowerCase(), body);
+  }
+
   private deduct(wallet: string, body: Json): Json {
     const id = String(body['svcRedemptionId']);
     const points = Number(body['deductPoints']);

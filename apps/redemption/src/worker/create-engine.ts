@@ -73,6 +73,12 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
   const metrics = new EngineMetrics(registry, new RedemptionViews(database), logger);
   const writer = new TransitionWriter({ store, clock, random, alerts, metrics });
   const booking = { writer, caller, clock };
+  caller.onBack((partner) => {
+    // Only sooner: each of them is due at its own time anyway.
+    store.hasten(partner, clock.nowMs()).catch((error: unknown) => {
+      logger.warn({ err: error, partner }, 'Reverts could not be brought forward');
+    });
+  });
   const redemptions = new RedemptionQueue(
     {
       store,

@@ -167,6 +167,15 @@ export class RedemptionStore {
   }
 
   /**
+   * The partner answers again: its redemptions whose last revert never left are due now.
+   * @returns how many
+   */
+  async hasten(partner: string, nowMs: number): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(sql.HASTEN, [partner, at(nowMs)]);
+    return row?.count ?? 0;
+  }
+
+  /**
    * Writes one transition: the row, the transition's row, the calls that begin and end with it, the confirmation and the
    * audit's row, all or none. Where it begins a call, that call may be made once this has returned, and only then.
    *

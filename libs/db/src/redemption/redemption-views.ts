@@ -55,7 +55,7 @@ export interface StateCount {
 }
 
 export interface RedemptionCounts {
-  /** Of the states that are not final, those in which there are any. */
+  /** Of the states that are not final, those in which there are any; without what was settled by hand, which needs no person. */
   readonly states: readonly StateCount[];
   /** Due, and leased by nobody. */
   readonly due: { readonly count: number; readonly oldestSeconds: number };
@@ -100,7 +100,8 @@ const STATES: Statement = {
   name: 'redemption_states',
   text: `SELECT state, count(*)::int AS count,
       greatest(0, extract(epoch FROM now() - min(state_since_at)))::float8 AS "oldestSeconds"
-    FROM redemption.redemption WHERE state NOT IN ('claimed', 'reverted', 'failed') GROUP BY state ORDER BY state`,
+    FROM redemption.redemption WHERE state NOT IN ('claimed', 'reverted', 'failed')
+      AND (state <> 'attention' OR reason IS DISTINCT FROM 'settled-by-hand') GROUP BY state ORDER BY state`,
 };
 
 const QUEUES: Statement = {

@@ -88,6 +88,19 @@ export const POSTPONE: Statement = {
     WHERE r.id = seen.id AND r.lease_owner = $3 AND r.next_action_at IS NOT NULL`,
 };
 
+/** Only those whose newest transition is a revert that never left: others wait for what the partner said. */
+export const HASTEN: Statement = {
+  name: 'redemption_hasten',
+  text: `WITH hastened AS (
+      UPDATE redemption.redemption r SET next_action_at = $2
+      WHERE r.partner = $1 AND r.state = 'reverting' AND r.next_action_at > $2
+        AND (r.leased_until IS NULL OR r.leased_until <= now())
+        AND EXISTS (SELECT FROM redemption.transition t
+          WHERE t.redemption_id = r.id AND t.version = r.version AND t.event = 'revert-not-sent')
+      RETURNING r.id)
+    SELECT count(*)::int AS count, CASE WHEN count(*) > 0 THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM hastened`,
+};
+
 const FIRST_STATE = 25;
 
 /** The reservation's values, after all others. */

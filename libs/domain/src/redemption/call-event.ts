@@ -29,6 +29,7 @@ export type RevertEvent = EventOf<
   | 'revert-already'
   | 'revert-not-found'
   | 'revert-amount-disputed'
+  | 'revert-not-sent'
   | 'revert-unknown'
 >;
 
@@ -91,6 +92,7 @@ export function revertEvent(
   });
   switch (outcome.kind) {
     case 'nothing-sent':
+      return { type: 'revert-not-sent', requestId, reason: outcome.reason, ...waitOf(outcome) };
     case 'unknown':
       return unknown(outcome.reason, waitOf(outcome));
     case 'succeeded': {

@@ -54,7 +54,8 @@ const MESSAGES: Readonly<Record<RefusalCode, string>> = {
   'deduction-proven': 'The partner has confirmed this deduction.',
   'too-fresh': 'A call to deduct could still reach the partner. Try again in ten minutes.',
   'contradictory-evidence':
-    'Points and tokens contradict each other here: no command can settle it.',
+    'Points and tokens contradict each other here: no command can give or take either.',
+  'not-contradictory': 'Points and tokens do not contradict each other here: it can still end.',
 };
 
 export function refuse(code: RefusalCode): Refusal {

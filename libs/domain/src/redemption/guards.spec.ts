@@ -75,6 +75,11 @@ describe('the order of rule E', () => {
     const candidate = { by: 'candidate', transactionId: 'c-1' };
     const proven = { ...given, partnerTransactionId: 'tx-1' };
     expect(revertTarget(proven, policyOf())).toEqual({ by: 'transaction', transactionId: 'tx-1' });
+    // The partner has not found the pair: the redemption alone, and the pair again, in turn.
+    const refused = { ...proven, firstNotFoundAtMs: START_MS };
+    expect(revertTarget(refused, ALL)).toEqual({ by: 'redemption' });
+    expect(revertTarget(refused, policyOf('refuses-mismatched-pair'))?.by).toBe('transaction');
+    expect(revertTarget({ ...refused, redemptionIdRefuted: true }, ALL)?.by).toBe('transaction');
     expect(revertTarget(given, ALL)).toEqual({ by: 'redemption' });
     expect(revertTarget({ ...given, redemptionIdRefuted: true }, ALL)).toEqual(candidate);
     expect(revertTarget(given, policyOf('refuses-mismatched-pair'))).toEqual(candidate);

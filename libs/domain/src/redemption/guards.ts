@@ -91,18 +91,20 @@ export function freshUntilMs({ lastDeductAtMs }: Pick<Redemption, 'lastDeductAtM
 export function revertTarget(
   redemption: Pick<
     Redemption,
-    'partnerTransactionId' | 'candidateTransactionIds' | 'redemptionIdRefuted'
+    'partnerTransactionId' | 'candidateTransactionIds' | 'redemptionIdRefuted' | 'firstNotFoundAtMs'
   >,
   { capabilities }: PartnerPolicy,
 ): RevertTarget | undefined {
   const { partnerTransactionId, candidateTransactionIds, redemptionIdRefuted } = redemption;
-  if (partnerTransactionId !== null) {
-    return { by: 'transaction', transactionId: partnerTransactionId };
-  }
   // Elsewhere, an id that is left out may match any deduction.
-  if (capabilities.includes('revert-by-redemption-id') && !redemptionIdRefuted) {
-    return { by: 'redemption' };
+  const mayOmitId = capabilities.includes('revert-by-redemption-id') && !redemptionIdRefuted;
+  if (partnerTransactionId !== null) {
+    // The partner may have named another redemption's transaction: then it refuses the pair for ever, and finds the redemption alone.
+    return redemption.firstNotFoundAtMs !== null && mayOmitId
+      ? { by: 'redemption' }
+      : { by: 'transaction', transactionId: partnerTransactionId };
   }
+  if (mayOmitId) return { by: 'redemption' };
   const [candidate] = candidateTransactionIds;
   // Elsewhere, a candidate that is somebody else's would give that one's points back.
   return capabilities.includes('refuses-mismatched-pair') && candidate !== undefined

@@ -1,9 +1,22 @@
-/** What an operator may do in `attention`. No command pays, and none passes a guard by. */
-import { fail, move, refuse, restored, type Rule, type TransitionContext } from './decision.js';
-import { freshUntilMs, mayRestore } from './guards.js';
+/**
+ * What an operator may do: in each state that is not final at least one of these, or a cancellation, does something. No command pays, none
+ * leads to `claimed`, and none passes a guard by.
+ */
+import {
+  type Decision,
+  fail,
+  move,
+  refuse,
+  restore,
+  restored,
+  type Rule,
+  type TransitionContext,
+} from './decision.js';
+import { FRESHNESS_WINDOW_MS, freshUntilMs, isProvenDead, mayRestore } from './guards.js';
 import { partnerId } from './partner-answer.js';
 import { type Refusal } from './redemption-effect.js';
 import { type Redemption, type RedemptionReason } from './redemption.js';
+import { isForgetful } from './restored-ledger.js';
 
 export const retryByOperator: Rule<'operator-retry'> = (redemption, _event, context) => {
   const refusal = settled(redemption);
@@ -47,14 +60,76 @@ export const notDeductedOutOfBand: Rule<'operator-not-deducted'> = (
 ) => {
   const refusal =
     settled(redemption) ?? onlyReverting(redemption) ?? notAgainstTheVault(redemption);
-  if (refusal !== undefined) return refusal;
+  return refusal ?? neverDeducted(redemption, context);
+};
+
+function neverDeducted(redemption: Redemption, context: TransitionContext): Decision {
   if (redemption.partnerTransactionId !== null) return refuse('deduction-proven');
   if (context.nowMs <= freshUntilMs(redemption)) return refuse('too-fresh');
   return fail(redemption, context, 'not-deducted-out-of-band', {
     unprovenAttempts: 0,
     exposure: 'none',
   });
+}
+
+/** Without waiting for its time. A step that is under way is not disturbed. */
+export const dueNow: Rule<'operator-retry'> = (redemption, _event, context) =>
+  underWay(redemption, context) ??
+  move(redemption, context, { openCall: null, nextActionAtMs: context.nowMs }, [
+    ...(redemption.state === 'authorised' ? [{ kind: 'observe-payout' } as const] : []),
+    { kind: 'notify' },
+  ]);
+
+export const revertAgain: Rule<'operator-retry'> = (redemption, _event, context) =>
+  underWay(redemption, context) ?? revertAfresh(redemption, context, { openCall: null });
+
+/** A deduction of which no answer of ours is known: never a ground for payment (rules B and E). */
+export const transactionOfUnknown: Rule<'operator-set-transaction'> = (
+  redemption,
+  event,
+  context,
+) => {
+  const refusal = underWay(redemption, context);
+  if (refusal !== undefined) return refusal;
+  const partnerTransactionId = partnerId(event.partnerTransactionId);
+  return partnerTransactionId === undefined
+    ? refuse('invalid-transaction-id')
+    : restore(redemption, context, 'deduction-unknown', { partnerTransactionId });
 };
+
+export const transactionOfRevert: Rule<'operator-set-transaction'> = (
+  redemption,
+  event,
+  context,
+) => {
+  const refusal = underWay(redemption, context);
+  if (refusal !== undefined) return refusal;
+  if (redemption.partnerTransactionId !== null) return refuse('transaction-id-known');
+  const partnerTransactionId = partnerId(event.partnerTransactionId);
+  return partnerTransactionId === undefined
+    ? refuse('invalid-transaction-id')
+    : revertAfresh(redemption, context, { openCall: null, partnerTransactionId });
+};
+
+export const restoredUnderWay: Rule<'operator-restored'> = (redemption, _event, context) =>
+  underWay(redemption, context) ??
+  vaultAsked(redemption) ??
+  restored(redemption, context, { reason: 'restored-out-of-band' });
+
+export const notDeductedUnderWay: Rule<'operator-not-deducted'> = (redemption, _event, context) => {
+  const refusal =
+    underWay(redemption, context) ??
+    (redemption.state === 'deducting' && !isForgetful(redemption)
+      ? undefined
+      : vaultAsked(redemption));
+  return refusal ?? neverDeducted(redemption, context);
+};
+
+/** Money that nothing here can move any more: the row stays as the proof, and no longer waits for a person. */
+export const settledByHand: Rule<'operator-settled'> = (redemption, _event, context) =>
+  redemption.paidEvidence === null
+    ? refuse('not-contradictory')
+    : move(redemption, context, { reason: 'settled-by-hand' });
 
 /** Another round of reverts, with all of rule E's ways open again. */
 function revertAfresh(
@@ -78,6 +153,20 @@ function revertAfresh(
     },
     [{ kind: 'notify' }],
   );
+}
+
+/** A call that no worker can be waiting for any more counts as lost, as after a crash. */
+function underWay({ openCall }: Redemption, { nowMs }: TransitionContext): Refusal | undefined {
+  return openCall !== null && nowMs <= openCall.startedAtMs + FRESHNESS_WINDOW_MS
+    ? refuse('call-open')
+    : undefined;
+}
+
+/** Rule F, for what a person says of points: the row is proof that no token can move, or the vault has said so before a call. */
+function vaultAsked(redemption: Redemption): Refusal | undefined {
+  const { plan, firstRevertAtMs } = redemption;
+  const hasSaid = plan === null && firstRevertAtMs !== null && !isForgetful(redemption);
+  return hasSaid || isProvenDead(redemption) ? undefined : refuse('vault-not-asked');
 }
 
 function settled({ paidEvidence }: Redemption): Refusal | undefined {

@@ -67,7 +67,8 @@ export type RefusalCode =
   | 'transaction-id-known'
   | 'deduction-proven'
   | 'too-fresh'
-  | 'contradictory-evidence';
+  | 'contradictory-evidence'
+  | 'not-contradictory';
 
 export interface Refusal {
   readonly kind: 'refused';

@@ -65,8 +65,12 @@ interface EventFields {
     readonly retryAfterSeconds?: number;
   };
   'revert-amount-disputed': CallResult;
+  'revert-not-sent': CallResult & {
+    readonly reason: NothingSentReason;
+    readonly retryAfterSeconds?: number;
+  };
   'revert-unknown': CallResult & {
-    readonly reason: UnknownReason | NothingSentReason;
+    readonly reason: UnknownReason;
     readonly retryAfterSeconds?: number;
   };
 
@@ -83,6 +87,8 @@ interface EventFields {
   'operator-restored': object;
   /** The partner searched its books: nothing was deducted. */
   'operator-not-deducted': object;
+  /** Points and tokens have both gone; what follows from it was settled with the partner by hand. */
+  'operator-settled': object;
 }
 
 export type RedemptionEventType = keyof EventFields;
@@ -109,12 +115,14 @@ export const REDEMPTION_EVENT_TYPES = [
   'revert-already',
   'revert-not-found',
   'revert-amount-disputed',
+  'revert-not-sent',
   'revert-unknown',
   'cancel',
   'operator-retry',
   'operator-set-transaction',
   'operator-restored',
   'operator-not-deducted',
+  'operator-settled',
 ] as const satisfies readonly RedemptionEventType[];
 
 /** Faults that somebody should hear of, by step (fault table of rule I). */

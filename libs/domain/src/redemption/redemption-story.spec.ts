@@ -183,6 +183,52 @@ describe('the story of a redemption', () => {
     });
   });
 
+  it('whose partner named a transaction of another redemption: the redemption alone is asked for in turn', () => {
+    const notFound = [1, 2, 3, 4].flatMap((attempt): RedemptionEvent[] => {
+      const requestId = aUuid(START_MS, 30 + attempt);
+      return [due(requestId), { type: 'revert-not-found', requestId, signed: true }];
+    });
+    const cancelled: RedemptionEvent = { type: 'cancel', by: 'user' };
+    const { row, effects } = follow([...DEDUCTED, cancelled, ...notFound]);
+    const named = effects.flatMap((effect) =>
+      effect.kind === 'call-partner' && effect.request.step === 'revert'
+        ? [effect.request.body.partnerTransactionId ?? 'by redemption id']
+        : [],
+    );
+    expect(named).toEqual(['tx-1', 'by redemption id', 'tx-1', 'by redemption id']);
+    expect(row).toMatchObject({ state: 'reverting', partnerTransactionId: 'tx-1' });
+    const found = follow([
+      ...DEDUCTED,
+      cancelled,
+      ...notFound.slice(0, 2),
+      due(SECOND),
+      {
+        type: 'revert-confirmed',
+        requestId: SECOND,
+        partnerTransactionId: 'tx-2',
+        partnerRevertId: 'r',
+      },
+    ]);
+    expect(found.row).toMatchObject({ state: 'reverted', partnerTransactionId: 'tx-1' });
+    // Not found twice is no proof against what the partner has confirmed.
+    const plain = follow([...DEDUCTED, cancelled, ...notFound], {
+      capabilities: ['refuses-mismatched-pair'],
+      confirms: true,
+    });
+    expect(plain.row).toMatchObject({ state: 'reverting', redemptionIdRefuted: false });
+  });
+
+  it('whose reverts never leave: none of them counts', () => {
+    const unsent = [1, 2, 3, 4].flatMap((attempt): RedemptionEvent[] => {
+      const requestId = aUuid(START_MS, 30 + attempt);
+      return [due(requestId), { type: 'revert-not-sent', requestId, reason: 'connection-refused' }];
+    });
+    const { row } = follow([...DEDUCTED, { type: 'cancel', by: 'user' }, ...unsent]);
+    expect(row).toMatchObject({ state: 'reverting', attempts: { revert: 0 }, openCall: null });
+    // Waits of 5 s each, and of a second for each event.
+    expect(row.nextActionAtMs).toBeLessThan(START_MS + 40_000);
+  });
+
   it('with a partner that has no confirmation endpoint: none is recorded', () => {
     const { row, effects } = follow([...DEDUCTED, PLANNED, payoutEvent(ID, aClaim(), 1)], {
       capabilities: [],

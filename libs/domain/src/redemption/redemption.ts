@@ -76,7 +76,9 @@ export type RedemptionReason =
   // out of attention
   | 'operator-retried'
   | 'restored-out-of-band'
-  | 'not-deducted-out-of-band';
+  | 'not-deducted-out-of-band'
+  // in attention for good
+  | 'settled-by-hand';
 
 /** A call that was committed before its first byte; while it stands, its outcome is not known. */
 export interface OpenCall {

@@ -20,12 +20,13 @@ import {
 import { type RedemptionEffect, type RevertBody } from './redemption-effect.js';
 import { isAlerted } from './redemption-event.js';
 import {
+  type OpenCall,
   type Redemption,
   type RedemptionReason,
   type RevertReason,
   type RevertTarget,
 } from './redemption.js';
-import { mayAttempt, nextAttemptAtMs, REVERT_SCHEDULE } from './schedule.js';
+import { mayAttempt, nextAttemptAtMs, REVERT_SCHEDULE, unsentWaitMs } from './schedule.js';
 
 /** How long a partner may fail to find a deduction that it has confirmed. */
 export const NOT_FOUND_PATIENCE_MS = 24 * 3_600_000;
@@ -40,6 +41,15 @@ const REVERT_TEXTS: Readonly<Record<RevertReason, string>> = {
   'claim-timeout': 'Timeout: the redemption was not claimed',
 };
 
+/** Whether calls that would be held back may wait without a trace: one was begun, and the time for reverts is not over. */
+export function mayAwaitPartner(
+  { openCall, firstRevertAtMs }: Pick<Redemption, 'openCall' | 'firstRevertAtMs'>,
+  nowMs: number,
+): boolean {
+  if (openCall !== null || firstRevertAtMs === null) return false;
+  return mayAttempt(REVERT_SCHEDULE, { attempts: 0, firstAttemptAtMs: firstRevertAtMs, nowMs });
+}
+
 export const revertNow: Rule<'call-due'> = (redemption, { requestId, neverPaid }, context) => {
   if (redemption.openCall !== null) return refuse('call-open');
   const { plan, deadEvidence, paidEvidence } = redemption;
@@ -49,7 +59,8 @@ export const revertNow: Rule<'call-due'> = (redemption, { requestId, neverPaid }
   if (!isProvenDead(redemption) && !provesNeverPaid(redemption, neverPaid)) {
     return refuse('vault-not-asked');
   }
-  if (redemption.attempts.revert > 0 && !mayAttempt(REVERT_SCHEDULE, so(redemption, context))) {
+  const { firstRevertAtMs } = redemption;
+  if (firstRevertAtMs !== null && !mayAttempt(REVERT_SCHEDULE, so(redemption, context))) {
     return hold(redemption, context, 'revert-exhausted');
   }
   const target = revertTarget(redemption, context.policy);
@@ -62,7 +73,7 @@ export const revertNow: Rule<'call-due'> = (redemption, { requestId, neverPaid }
     {
       openCall: { step: 'revert', requestId, startedAtMs: nowMs, target },
       attempts: { ...attempts, revert: attempts.revert + 1 },
-      firstRevertAtMs: redemption.firstRevertAtMs ?? nowMs,
+      firstRevertAtMs: firstRevertAtMs ?? nowMs,
       nextActionAtMs: nowMs,
     },
     [
@@ -104,6 +115,20 @@ export const amountDisputed: Rule<'revert-amount-disputed'> = (redemption, event
     ? hold(redemption, context, 'amount-disputed')
     : refuse('stale-call');
 
+/** Its proof is that no byte left, so that it is no attempt of the schedule: asked again soon, for as long as reverts are tried. */
+export const revertNotSent: Rule<'revert-not-sent'> = (redemption, event, context) => {
+  if (!answeredCall(redemption, 'revert', event.requestId)) return refuse('stale-call');
+  const { attempts } = redemption;
+  const change = { attempts: { ...attempts, revert: attempts.revert - 1 } };
+  const { firstAttemptAtMs } = so(redemption, context);
+  const { nowMs, jitter } = context;
+  const { retryAfterSeconds } = event;
+  const atMs = nowMs + unsentWaitMs({ firstAttemptAtMs, nowMs, jitter, retryAfterSeconds });
+  return mayAttempt(REVERT_SCHEDULE, { attempts: 0, firstAttemptAtMs, nowMs: atMs })
+    ? move(redemption, context, { ...change, openCall: null, nextActionAtMs: atMs })
+    : hold(redemption, context, 'revert-exhausted', change);
+};
+
 export const revertUnknown: Rule<'revert-unknown'> = (redemption, event, context) => {
   if (!answeredCall(redemption, 'revert', event.requestId)) return refuse('stale-call');
   const effects: RedemptionEffect[] = isAlerted('revert', event.reason)
@@ -123,10 +148,7 @@ export const revertNotFound: Rule<'revert-not-found'> = (redemption, event, cont
   const { nowMs, policy } = context;
   const { retryAfterSeconds } = event;
   if (redemption.partnerTransactionId !== null) {
-    const firstNotFoundAtMs = redemption.firstNotFoundAtMs ?? nowMs;
-    return nowMs - firstNotFoundAtMs >= NOT_FOUND_PATIENCE_MS
-      ? hold(redemption, context, 'transaction-not-found')
-      : revertLater(redemption, context, { change: { firstNotFoundAtMs }, retryAfterSeconds });
+    return pairNotFound(redemption, context, { call, retryAfterSeconds });
   }
   const freshMs = freshUntilMs(redemption);
   if (call.startedAtMs <= freshMs) {
@@ -146,6 +168,27 @@ export const revertNotFound: Rule<'revert-not-found'> = (redemption, event, cont
         { kind: 'notify' },
       ]);
 };
+
+/** A deduction that the partner has confirmed. Its id and the redemption alone are asked for in turn, for a day. */
+function pairNotFound(
+  redemption: Redemption,
+  context: TransitionContext,
+  { call, retryAfterSeconds }: Pick<Later, 'retryAfterSeconds'> & { readonly call: OpenCall },
+): Decision {
+  const { nowMs, policy } = context;
+  const firstNotFoundAtMs = redemption.firstNotFoundAtMs ?? nowMs;
+  const isById = call.target?.by === 'redemption';
+  const change = { firstNotFoundAtMs, redemptionIdRefuted: isById };
+  if (nowMs - firstNotFoundAtMs >= NOT_FOUND_PATIENCE_MS) {
+    return hold(redemption, context, 'transaction-not-found', change);
+  }
+  const next = revertTarget({ ...redemption, ...change }, policy);
+  return next?.by === 'redemption'
+    ? move(redemption, context, { ...change, openCall: null, nextActionAtMs: nowMs }, [
+        { kind: 'notify' },
+      ])
+    : revertLater(redemption, context, { change, retryAfterSeconds });
+}
 
 interface Later {
   readonly change?: Partial<Redemption>;

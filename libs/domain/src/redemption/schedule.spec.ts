@@ -6,6 +6,7 @@ import {
   PAYOUT_SCHEDULE,
   type RetrySchedule,
   REVERT_SCHEDULE,
+  unsentWaitMs,
 } from './schedule.js';
 
 const SECOND = 1000;
@@ -29,6 +30,26 @@ function waits(schedule: RetrySchedule, jitter: number, retryAfterSeconds?: numb
   }
   return all;
 }
+
+describe('the wait after a call that never left', () => {
+  const wait = (triedForMs: number, retryAfterSeconds?: number, jitter = 0): number =>
+    unsentWaitMs({ firstAttemptAtMs: 0, nowMs: triedForMs, jitter, retryAfterSeconds });
+
+  it.each([
+    ['at once', 0, 5 * SECOND],
+    ['after two minutes', 120 * SECOND, 12 * SECOND],
+    ['after an hour', HOUR, 360 * SECOND],
+    ['after a day', 24 * HOUR, 1800 * SECOND],
+  ])('%s is a tenth of the time tried, within bounds', (_, triedForMs, expected) => {
+    expect(wait(triedForMs)).toBe(expected);
+    expect(wait(triedForMs, undefined, 0.999)).toBeLessThan(expected * 1.2);
+  });
+
+  it('is that of the circuit where the circuit held it back', () => {
+    expect(wait(24 * HOUR, 40)).toBe(40 * SECOND);
+    expect(wait(0, 1)).toBe(5 * SECOND);
+  });
+});
 
 const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
 

@@ -74,6 +74,25 @@ export function nextAttemptAtMs(schedule: RetrySchedule, so: AttemptsSoFar): num
   return mayAttempt(schedule, { ...so, nowMs: atMs }) ? atMs : undefined;
 }
 
+const LEAST_UNSENT_MS = 5 * SECOND;
+const MOST_UNSENT_MS = 30 * MINUTE;
+
+/**
+ * The wait after a call of which no byte left, in whole milliseconds: a tenth of the time that it has been tried for, so that a short
+ * outage costs seconds and a long one few calls; or until the partner's circuit lets a call through, where that is what held it back.
+ */
+export function unsentWaitMs({
+  firstAttemptAtMs,
+  nowMs,
+  jitter,
+  retryAfterSeconds,
+}: Omit<AttemptsSoFar, 'attempts'>): number {
+  const wait =
+    retryAfterSeconds === undefined ? (nowMs - firstAttemptAtMs) / 10 : retryAfterSeconds * SECOND;
+  const bounded = Math.min(MOST_UNSENT_MS, Math.max(LEAST_UNSENT_MS, wait));
+  return Math.floor(bounded * (1 + JITTER * jitter));
+}
+
 /** Whether another attempt may begin now: a worker may come late to one that was due. */
 export function mayAttempt(
   { stepsMs, thenMs, withinMs }: RetrySchedule,

@@ -12,6 +12,7 @@ import {
   START_MS,
 } from './testing/builders.js';
 import { EVENTS, outcomeOf } from './testing/events.js';
+import { operatorWays } from './testing/operator-ways.js';
 import { noteIn, unplannedWays, type Way } from './testing/ways.js';
 import { cellOf, transition } from './transition.js';
 
@@ -158,6 +159,7 @@ function ways(): Way[] {
     { redemption: { ...noCall, ...nameless }, ...alone },
     'attention',
   );
+  way('8 days on', ['reverting', 'revert-not-sent'], { context: hours(192) }, 'attention');
   const day = { redemption: { firstNotFoundAtMs: START_MS }, context: hours(24.5) };
   way('a day long, though proven', ['reverting', 'revert-not-found'], day, 'attention');
   const asked = aCall('revert', { startedAtMs: START_MS + 600_001, target: { by: 'redemption' } });
@@ -227,6 +229,7 @@ function ways(): Way[] {
       '!contradictory-evidence',
     );
   }
+  for (const one of operatorWays()) way(one.name, [one.state, one.type], one.given, one.expected);
   return ways;
 }
 

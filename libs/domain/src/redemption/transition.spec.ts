@@ -30,12 +30,14 @@ const EXPECTED: Readonly<Record<RedemptionEventType, string>> = {
   'revert-already': `!stale-call !stale-call !stale-call !stale-call reverted !needs-operator ${FINAL}`,
   'revert-not-found': `!stale-call !stale-call !stale-call !stale-call reverting !needs-operator ${FINAL}`,
   'revert-amount-disputed': `!stale-call !stale-call !stale-call !stale-call attention !needs-operator ${FINAL}`,
+  'revert-not-sent': `!stale-call !stale-call !stale-call !stale-call reverting !needs-operator ${FINAL}`,
   'revert-unknown': `!stale-call !stale-call !stale-call !stale-call reverting !needs-operator ${FINAL}`,
   cancel: `failed !not-yet-cancellable reverting authorised !too-late-to-cancel !needs-operator ${FINAL}`,
-  'operator-retry': `${'!not-in-attention '.repeat(5)}reverting ${FINAL}`,
-  'operator-set-transaction': `${'!not-in-attention '.repeat(5)}!transaction-id-known ${FINAL}`,
-  'operator-restored': `${'!not-in-attention '.repeat(5)}reverted ${FINAL}`,
-  'operator-not-deducted': `${'!not-in-attention '.repeat(5)}!deduction-proven ${FINAL}`,
+  'operator-retry': `created !call-open deducted authorised !call-open reverting ${FINAL}`,
+  'operator-set-transaction': `!not-in-attention !call-open ${'!not-in-attention '.repeat(2)}!call-open !transaction-id-known ${FINAL}`,
+  'operator-restored': `${'!not-in-attention '.repeat(4)}!call-open reverted ${FINAL}`,
+  'operator-not-deducted': `!not-in-attention !call-open ${'!not-in-attention '.repeat(2)}!call-open !deduction-proven ${FINAL}`,
+  'operator-settled': `${'!not-in-attention '.repeat(5)}!not-contradictory ${FINAL}`,
 };
 
 const cells = REDEMPTION_EVENT_TYPES.flatMap((type) =>

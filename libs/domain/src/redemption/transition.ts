@@ -40,12 +40,14 @@ const IDLE = {
   'revert-already': 'stale-call',
   'revert-not-found': 'stale-call',
   'revert-amount-disputed': 'stale-call',
+  'revert-not-sent': 'stale-call',
   'revert-unknown': 'stale-call',
   cancel: 'out-of-place',
   'operator-retry': 'not-in-attention',
   'operator-set-transaction': 'not-in-attention',
   'operator-restored': 'not-in-attention',
   'operator-not-deducted': 'not-in-attention',
+  'operator-settled': 'not-in-attention',
 } as const satisfies Row;
 
 const FINAL = everywhere('final');
@@ -55,6 +57,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     ...IDLE,
     'evidence-rejected': { rule: deduct.rejectEvidence, to: ['attention'] },
     'call-due': { rule: deduct.startOrExpire, to: ['deducting', 'failed', 'reverting'] },
+    'operator-retry': { rule: operator.dueNow, to: ['created'] },
     cancel: { rule: cancelling.cancelCreated, to: ['failed', 'reverting'] },
   },
   deducting: {
@@ -68,6 +71,9 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'deduct-unknown': { rule: deduct.deductUnknown, to: ['deducting', 'reverting'] },
     'deduct-not-sent': { rule: deduct.deductNotSent, to: ['deducting', 'failed', 'reverting'] },
     cancel: 'not-yet-cancellable',
+    'operator-retry': { rule: operator.dueNow, to: ['deducting'] },
+    'operator-set-transaction': { rule: operator.transactionOfUnknown, to: ['reverting'] },
+    'operator-not-deducted': { rule: operator.notDeductedUnderWay, to: ['failed'] },
   },
   deducted: {
     ...IDLE,
@@ -75,6 +81,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'plan-committed': { rule: payout.authorise, to: ['authorised'] },
     'plan-failed': { rule: payout.planLater, to: ['deducted', 'reverting'] },
     cancel: { rule: cancelling.cancelDeducted, to: ['reverting'] },
+    'operator-retry': { rule: operator.dueNow, to: ['deducted'] },
   },
   authorised: {
     ...IDLE,
@@ -82,6 +89,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'payout-paid': { rule: payout.paid, to: ['claimed'] },
     'payout-dead': { rule: payout.dead, to: ['reverting'] },
     cancel: { rule: cancelling.requestCancel, to: ['authorised'] },
+    'operator-retry': { rule: operator.dueNow, to: ['authorised'] },
   },
   reverting: {
     ...IDLE,
@@ -92,8 +100,13 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'revert-already': { rule: revert.alreadyReverted, to: ['reverted'] },
     'revert-not-found': { rule: revert.revertNotFound, to: ['reverting', 'failed', 'attention'] },
     'revert-amount-disputed': { rule: revert.amountDisputed, to: ['attention'] },
+    'revert-not-sent': { rule: revert.revertNotSent, to: ['reverting', 'attention'] },
     'revert-unknown': { rule: revert.revertUnknown, to: ['reverting', 'attention'] },
     cancel: 'too-late-to-cancel',
+    'operator-retry': { rule: operator.revertAgain, to: ['reverting'] },
+    'operator-set-transaction': { rule: operator.transactionOfRevert, to: ['reverting'] },
+    'operator-restored': { rule: operator.restoredUnderWay, to: ['reverted'] },
+    'operator-not-deducted': { rule: operator.notDeductedUnderWay, to: ['failed'] },
   },
   attention: {
     ...everywhere('needs-operator'),
@@ -101,6 +114,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'operator-set-transaction': { rule: operator.setTransaction, to: ['reverting'] },
     'operator-restored': { rule: operator.restoredOutOfBand, to: ['reverted'] },
     'operator-not-deducted': { rule: operator.notDeductedOutOfBand, to: ['failed'] },
+    'operator-settled': { rule: operator.settledByHand, to: ['attention'] },
   },
   claimed: FINAL,
   reverted: FINAL,

@@ -41,6 +41,12 @@ export class PartnerGate {
     return this.circuit.kind;
   }
 
+  /** For how long calls are held back from now on; undefined where one would be let through. Nothing changes by asking. */
+  heldBackMs(): number | undefined {
+    const admission = admit(this.circuit, this.options.clock.nowMs(), this.options);
+    return admission.admitted ? undefined : admission.waitMs;
+  }
+
   async pass(signal?: AbortSignal): Promise<Passage> {
     const place = await this.limit.enter(signal);
     if (typeof place === 'string') return { open: false, cause: place };

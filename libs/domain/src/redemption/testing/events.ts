@@ -29,12 +29,14 @@ export const EVENTS: { readonly [T in RedemptionEventType]: RedemptionEvent & { 
   'revert-already': { type: 'revert-already', requestId },
   'revert-not-found': { type: 'revert-not-found', requestId, signed: true },
   'revert-amount-disputed': { type: 'revert-amount-disputed', requestId },
+  'revert-not-sent': { type: 'revert-not-sent', requestId, reason: 'connection-refused' },
   'revert-unknown': { type: 'revert-unknown', requestId, reason: 'timeout' },
   cancel: { type: 'cancel', by: 'user' },
   'operator-retry': { type: 'operator-retry' },
   'operator-set-transaction': { type: 'operator-set-transaction', partnerTransactionId: 'tx-9' },
   'operator-restored': { type: 'operator-restored' },
   'operator-not-deducted': { type: 'operator-not-deducted' },
+  'operator-settled': { type: 'operator-settled' },
 };
 
 /** The state it leads to, or `!` and why nothing happens. */

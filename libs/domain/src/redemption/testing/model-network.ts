@@ -93,6 +93,10 @@ export class ModelNetwork {
     private readonly policy: PartnerPolicy,
   ) {}
 
+  get isBusy(): boolean {
+    return this.late.length > 0;
+  }
+
   delay(call: LateCall): void {
     this.late.push(call);
   }

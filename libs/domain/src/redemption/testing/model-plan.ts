@@ -19,7 +19,7 @@ export interface RunPlan {
 const NO_HASH = `0x${'0'.repeat(64)}` as BlockHash;
 /** A call that nobody answered for within the time allowed is taken for lost. */
 export const LEASE_MS = 45_000;
-export const MAX_STEPS = 400;
+export const MAX_STEPS = 600;
 /** A voucher's life, and what clocks may differ by. */
 export const TTL_SECONDS = 1800;
 export const CLOCKS_SECONDS = 600;

@@ -201,9 +201,9 @@ export class ModelRun {
   private meddle(): void {
     const { row } = this;
     for (const event of hastyEvents(row)) this.apply(event);
-    for (const type of ['operator-restored', 'operator-not-deducted', 'operator-retry'] as const) {
-      this.apply({ type });
-    }
+    this.apply({ type: 'operator-retry' });
+    // What an operator says of the partner's books is true as long as no call to it is under way.
+    if (!this.network.isBusy && this.partner.transactionId !== undefined) this.command();
     for (const stray of this.strayResults) this.apply(stray);
     // A worker that dies right after the commit.
     this.apply({ type: 'call-due', requestId: this.newId() });

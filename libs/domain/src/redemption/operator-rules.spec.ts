@@ -1,0 +1,156 @@
+/** What an operator can do with each redemption that is not final, whatever the reason that it has. */
+import { describe, expect, it } from '@jest/globals';
+import { type EventOf, type RedemptionEventType } from './redemption-event.js';
+import {
+  type Redemption,
+  type RedemptionReason,
+  REDEMPTION_STATES,
+  type RedemptionState,
+} from './redemption.js';
+import { isFinal } from './public-status.js';
+import { aClaim, aContext, anExpiry, aPlan, aRedemption, START_MS } from './testing/builders.js';
+import { EVENTS } from './testing/events.js';
+import { transition } from './transition.js';
+
+type Command = Extract<RedemptionEventType, `operator-${string}` | 'cancel'>;
+const COMMANDS: readonly Command[] = [
+  'operator-retry',
+  'operator-set-transaction',
+  'operator-restored',
+  'operator-not-deducted',
+  'operator-settled',
+  'cancel',
+];
+
+/** The states in which each reason stands, besides those whose reason is the course of things. */
+const REASONS: Readonly<Record<RedemptionReason, readonly RedemptionState[]>> = {
+  'user-cancelled': ['authorised', 'reverting'],
+  'operator-cancelled': ['authorised', 'reverting'],
+  'system-cancelled': ['authorised', 'reverting'],
+  'deduction-unknown': ['reverting'],
+  'payout-unavailable': ['reverting'],
+  'claim-timeout': ['reverting'],
+  'operator-retried': ['authorised', 'reverting'],
+  'transaction-id-reused': ['attention'],
+  'deduction-unresolved': ['attention'],
+  'transaction-not-found': ['attention'],
+  'amount-disputed': ['attention'],
+  'revert-exhausted': ['attention'],
+  'payout-unresolved': ['attention'],
+  'paid-after-dead': ['attention'],
+  'claimed-without-plan': ['attention'],
+  'settled-by-hand': ['attention'],
+  // Only of what is final.
+  'quote-expired': [],
+  'partner-unreachable': [],
+  'insufficient-points': [],
+  'user-not-found': [],
+  'never-deducted': [],
+  'restored-out-of-band': [],
+  'not-deducted-out-of-band': [],
+};
+
+const REASONLESS: readonly RedemptionState[] = ['created', 'deducting', 'deducted', 'authorised'];
+const cells: [RedemptionState, RedemptionReason | null][] = [
+  ...REASONLESS.map((state): [RedemptionState, null] => [state, null]),
+  ...(Object.entries(REASONS) as [RedemptionReason, readonly RedemptionState[]][]).flatMap(
+    ([reason, states]) =>
+      states.map((state): [RedemptionState, RedemptionReason] => [state, reason]),
+  ),
+];
+
+/** With a known deduction and without, never authorised, authorised, and dead by its row, as far as the state allows. */
+function variants(state: RedemptionState, reason: RedemptionReason | null): Redemption[] {
+  const both: readonly RedemptionReason[] = ['paid-after-dead', 'settled-by-hand'];
+  const dead = { plan: aPlan(), deadEvidence: anExpiry() };
+  const paying = { plan: aPlan(), deadEvidence: null };
+  const nameless = { partnerTransactionId: null };
+  const base = { openCall: null, reason };
+  const changes: Partial<Redemption>[] =
+    reason !== null && both.includes(reason)
+      ? [{ ...dead, paidEvidence: aClaim() }]
+      : state === 'attention'
+        ? [{}, nameless, dead, ...(reason === 'payout-unresolved' ? [paying] : [])]
+        : state === 'reverting'
+          ? [{}, nameless, dead, { firstRevertAtMs: null }, { ...nameless, firstRevertAtMs: null }]
+          : [{}];
+  return changes.map((change) =>
+    aRedemption(state, {
+      ...base,
+      ...change,
+      ...(change === paying && { resume: 'authorised' }),
+    }),
+  );
+}
+
+/** Late enough for no call to be under way, and not for anything to be given up. */
+const context = aContext({ nowMs: START_MS + 3_600_000 });
+const acting = (redemption: Redemption): { command: Command; next: Redemption }[] =>
+  COMMANDS.flatMap((command) => {
+    const decision = transition(redemption, EVENTS[command] as EventOf<Command>, context);
+    return decision.kind === 'moved' ? [{ command, next: decision.next }] : [];
+  });
+
+describe('an operator can act', () => {
+  it('is tried for every state that is not final', () => {
+    const open = REDEMPTION_STATES.filter((state) => !isFinal(state));
+    expect(new Set(cells.map(([state]) => state))).toEqual(new Set(open));
+  });
+
+  it.each(cells)('on %s (%s)', (state, reason) => {
+    for (const redemption of variants(state, reason)) {
+      const found = acting(redemption);
+      expect(found.map(({ command }) => command)).not.toEqual([]);
+      for (const { command, next } of found) {
+        expect(next.state).not.toBe('claimed');
+        const mayPay = redemption.plan !== null && redemption.deadEvidence === null;
+        if (mayPay) expect(next.state).toBe('authorised');
+        if (redemption.paidEvidence !== null) {
+          expect([command, next.state]).toEqual(['operator-settled', 'attention']);
+        }
+      }
+    }
+  });
+
+  it('as soon as a call that is under way has ended or is lost', () => {
+    for (const state of ['deducting', 'reverting'] as const) {
+      const underWay = aRedemption(state);
+      const now = aContext();
+      for (const command of COMMANDS) {
+        expect(transition(underWay, EVENTS[command] as EventOf<Command>, now).kind).toBe('refused');
+      }
+      expect(acting(underWay)).not.toEqual([]);
+    }
+  });
+
+  it.each<[string, RedemptionState, Partial<Redemption>, Command[]]>([
+    [
+      'a deduction that is tried',
+      'deducting',
+      {},
+      ['operator-retry', 'operator-set-transaction', 'operator-not-deducted'],
+    ],
+    [
+      'a known deduction that is reverted',
+      'reverting',
+      {},
+      ['operator-retry', 'operator-restored'],
+    ],
+    [
+      'an unknown one',
+      'reverting',
+      { partnerTransactionId: null },
+      ['operator-retry', 'operator-set-transaction', 'operator-restored', 'operator-not-deducted'],
+    ],
+    [
+      'one of which the vault was not asked',
+      'reverting',
+      { firstRevertAtMs: null },
+      ['operator-retry'],
+    ],
+    ['a voucher', 'authorised', {}, ['operator-retry', 'cancel']],
+  ])('%s: with these commands', (_, state, change, expected) => {
+    const found = acting(aRedemption(state, { openCall: null, ...change }));
+    expect(found.map(({ command }) => command)).toEqual(expected);
+  });
+});

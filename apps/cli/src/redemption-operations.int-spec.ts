@@ -1,9 +1,10 @@
 /** Every command on a redemption in every state: what happens is what the domain's table says, and nothing else. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DeliveryStore, RedemptionStore } from '#libs/db';
+import { DeliveryStore, RedemptionStore, RedemptionViews } from '#libs/db';
 import {
   cellOf,
   deliveryTransition,
+  isFinal,
   mintUuidV7,
   type Redemption,
   REDEMPTION_STATES,
@@ -48,6 +49,10 @@ const COMMANDS: Readonly<Record<string, Typed>> = {
   'resolve --not-deducted': {
     argv: ({ id }) => ['resolve', id, '--not-deducted', '--yes'],
     event: () => ({ type: 'operator-not-deducted' }),
+  },
+  'resolve --settled-by-hand': {
+    argv: ({ id }) => ['resolve', id, '--settled-by-hand', 'agreed with Acme', '--yes'],
+    event: () => ({ type: 'operator-settled' }),
   },
   cancel: {
     argv: ({ id }) => ['cancel', id],
@@ -107,6 +112,39 @@ describe('every command on every state', () => {
     }
   });
 });
+
+describe('every redemption that is not final', () => {
+  it.each(CASES.filter((name) => !isFinal(stateOf(name))))(
+    '%s: there is a command that does something',
+    async (name) => {
+      const acted: string[] = [];
+      for (const [command, typed] of Object.entries(COMMANDS)) {
+        const before = await aStored(bench.database, partner, name);
+        const { code } = await bench.run('redemption', ...typed.argv(before));
+        if (code === 0) acted.push(command);
+      }
+      expect(acted).not.toEqual([]);
+    },
+  );
+
+  it('keeps the note of what was settled by hand, and counts it no more', async () => {
+    const views = new RedemptionViews(bench.database);
+    const inAttention = async (): Promise<number> =>
+      (await views.counts()).states.find(({ state }) => state === 'attention')?.count ?? 0;
+    const { id } = await aStored(bench.database, partner, 'attention: paid-after-dead');
+    const before = await inAttention();
+    const ran = await bench.run('redemption', ...settle(id, 'agreed with Acme'), '--yes');
+    expect(ran.out).toContain('still attention');
+    expect((await bench.audit())[0]).toMatchObject({
+      arguments: { as: 'settled-by-hand', note: 'agreed with Acme' },
+    });
+    expect(await inAttention()).toBe(before - 1);
+    const bad = await bench.run('redemption', ...settle(id, 'a\nb'), '--yes');
+    expect(bad.err).toContain('in one line');
+  });
+});
+
+const settle = (id: string, note: string): string[] => ['resolve', id, '--settled-by-hand', note];
 
 describe('replay-confirm', () => {
   it.each(CASES)('on %s changes nothing of the redemption', async (name: Case) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallbackStore, RedemptionStore, RedemptionViews } from '#libs/db';
 import { type Redemption } from '#libs/domain';
 import { CliBench } from './testing/cli-bench.support-spec.js';
-import { aStored, CASES, stateOf } from './testing/redemption-rows.support-spec.js';
+import { aStored, type Case, CASES, stateOf } from './testing/redemption-rows.support-spec.js';
 
 let bench: CliBench;
 let acme: string;
@@ -90,12 +90,27 @@ describe('redemption show', () => {
       row(name).version,
     );
     if (row(name).state === 'attention') {
-      expect(out).toContain(`waits for            a person. `);
+      const isSettled = row(name).reason === 'settled-by-hand';
+      expect(out).toContain(`waits for            ${isSettled ? 'Nothing: ' : 'a person. '}`);
       expect(out).not.toMatch(/ ID[ `]/);
     }
     if (row(name).plan === null) expect(out).toContain('the ledger has no plan');
     else
       expect(out).toMatch(/not asked: CHAIN_ID must be set; RPC_URLS must be set; TOKEN_CONTRACT/);
+  });
+
+  it.each<[Case, string]>([
+    ['created', 'none: no call could have deducted'],
+    ['deducting', 'possible: 0 deduct calls ended without a proof, one is under way'],
+    ['attention: deduction-unresolved', 'possible: 1 deduct calls ended without a proof'],
+    ['deducted', 'confirmed by the partner; the points are taken'],
+    ['claimed', 'confirmed by the partner; the points are taken'],
+    ['reverting', 'confirmed by the partner; the points are taken'],
+    ['reverted', 'given back'],
+    ['failed', 'none: no call could have deducted'],
+  ])('%s: says what is known of the deduction', async (name, text) => {
+    const { out } = await bench.run('redemption', 'show', row(name).id);
+    expect(out).toContain(`\ndeduction            ${text}\n`);
   });
 
   it('shows calls with their verdicts, the lease and the confirmation', async () => {

@@ -12,6 +12,7 @@ export type AttentionReason = Extract<
   | 'paid-after-dead'
   | 'claimed-without-plan'
   | 'evidence-invalid'
+  | 'settled-by-hand'
 >;
 
 const ASK_BY_ID =
@@ -29,7 +30,9 @@ export const ATTENTION: Readonly<Record<AttentionReason, string>> = {
   'payout-unresolved':
     'The chain has not said for a day what became of the voucher, or contradicts itself. Look at the nodes and at the vault, then `redemption retry ID`. Nothing else: the tokens may still have moved.',
   'paid-after-dead':
-    'The chain took back what was final: the tokens were paid although the points were on their way back. No command settles this. Pause the partner, halt payouts, and settle with the partner by hand.',
+    'The chain took back what was final: the tokens were paid although the points were on their way back. No command moves either any more. Pause the partner, halt payouts, settle with the partner by hand, then `redemption resolve ID --settled-by-hand NOTE`.',
+  'settled-by-hand':
+    'Nothing: it was settled with the partner by hand, and the row stays as the proof. The note is in redemption.audit.',
   'claimed-without-plan':
     'The vault has paid this redemption, and the ledger has no plan of it. The points stay taken. Was the ledger restored from a backup: `ledger restored`, then `redemption retry ID`; is the deduction not known: ask the partner, then `redemption set-partner-tx ID TRANSACTION`. Otherwise somebody else signs vouchers: pause the vault, revoke SIGNER_ROLE.',
   'evidence-invalid':

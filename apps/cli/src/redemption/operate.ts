@@ -17,6 +17,7 @@ export type OperatorEvent = EventOf<
   | 'operator-set-transaction'
   | 'operator-restored'
   | 'operator-not-deducted'
+  | 'operator-settled'
 >;
 
 export interface Operation extends AuditedCommand {

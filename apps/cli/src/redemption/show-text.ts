@@ -4,7 +4,7 @@ import {
   type LoggedTransition,
   type RedemptionHistory,
 } from '#libs/db';
-import { type PayoutEvidence, publicStatus } from '#libs/domain';
+import { type PayoutEvidence, publicStatus, type Redemption } from '#libs/domain';
 import { tokensText } from '../output/amounts.js';
 import { type Field, fieldLines } from '../output/fields.js';
 import { duration, moment } from '../output/moments.js';
@@ -55,12 +55,28 @@ function headFields({ history, partnerName }: Shown, nowMs: number): Field[] {
       `${decimalText(redemption.priceUsd)} USD a token, until ${moment(redemption.quoteExpiresAtMs) ?? ''}`,
     ],
     ['version', String(redemption.version)],
-    ['exposure', `${redemption.exposure}, ${redemption.unprovenAttempts} unproven deduct calls`],
+    ['deduction', deductionText(redemption)],
     ['partner transaction', redemption.partnerTransactionId ?? 'not known'],
     ['candidates', target.length === 0 ? undefined : `${target.join(', ')} (unverified)`],
     ['partner revert', redemption.partnerRevertId ?? undefined],
     ['reverted because', redemption.revertReason ?? undefined],
   ];
+}
+
+/** What is known of the points that were asked for, in the words of an operator. */
+function deductionText({
+  state,
+  exposure,
+  partnerTransactionId,
+  unprovenAttempts,
+  openCall,
+}: Redemption): string {
+  if (state === 'reverted') return 'given back';
+  if (partnerTransactionId !== null) return 'confirmed by the partner; the points are taken';
+  if (exposure === 'none') return 'none: no call could have deducted';
+  const ended = unprovenAttempts - (openCall?.step === 'deduct' ? 1 : 0);
+  const open = ended === unprovenAttempts ? '' : ', one is under way';
+  return `possible: ${ended} deduct calls ended without a proof${open}`;
 }
 
 function timeline(transitions: readonly LoggedTransition[]): string {

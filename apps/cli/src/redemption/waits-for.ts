@@ -9,7 +9,10 @@ type Waiting = Pick<RedemptionHistory, 'redemption'> &
 /** What has to happen next, by whom, and when. */
 export function waitsFor({ redemption, confirmation, lease }: Waiting, nowMs: number): string {
   const { state, nextActionAtMs } = redemption;
-  if (state === 'attention') return `a person. ${attentionAdvice(redemption)}`;
+  if (state === 'attention') {
+    const who = redemption.reason === 'settled-by-hand' ? '' : 'a person. ';
+    return who + attentionAdvice(redemption);
+  }
   if (nextActionAtMs === null) return confirmationText(confirmation);
   const worker = lease ? `, being worked at by ${lease.owner}` : '';
   return `${stepOf(redemption)}, due ${fromNow(nextActionAtMs, nowMs)}${worker}`;

@@ -94,6 +94,17 @@ const given: Step = (before) => ({
   partnerTransactionId: `tx-${before.id}`,
   partnerRevertId: `rev-${before.id}`,
 });
+const settledByHand: Step = () => ({ type: 'operator-settled' });
+const unanswered: Step = (before) => ({
+  type: 'deduct-unknown',
+  requestId: requestId(before),
+  reason: 'timeout',
+});
+const notFound: Step = (before) => ({
+  type: 'revert-not-found',
+  requestId: requestId(before),
+  signed: true,
+});
 const stuck: Step = () => ({ type: 'payout-live', recheckMs: 1000, afterMs: 3 * DAY_MS });
 
 const DEDUCTED = [callDue, deduct];
@@ -105,10 +116,13 @@ const DEAD = [...AUTHORISED, dead];
 export const PATHS = {
   created: [],
   deducting: [callDue],
+  'deducting, between two calls': [callDue, unanswered],
   deducted: DEDUCTED,
   authorised: AUTHORISED,
   'authorised, cancelling': [...AUTHORISED, cancel],
   reverting: REVERTING,
+  'reverting, not found': [...REVERTING, callDue, notFound],
+  'reverting, unknown': [callDue, duplicate],
   'reverting, after a voucher': DEAD,
   claimed: [...AUTHORISED, paid],
   reverted: [...REVERTING, callDue, given],
@@ -118,6 +132,7 @@ export const PATHS = {
   'attention: amount-disputed': [...REVERTING, callDue, disputed],
   'attention: payout-unresolved': [...AUTHORISED, stuck],
   'attention: paid-after-dead': [...DEAD, paid],
+  'attention: settled-by-hand': [...DEAD, paid, settledByHand],
   'attention: claimed-without-plan': [...REVERTING, paid],
 } as const satisfies Record<string, readonly Step[]>;
 export type Case = keyof typeof PATHS;

@@ -1,9 +1,10 @@
 /**
  * How far a call came and how it ended.
  *
- * The phases are those of one call on its own connection. Up to `tls` no request exists on the wire; from `sending` on, a byte of
- * it may have left. So `nothing-sent` is proven by how the code is built, not by counting bytes: the socket is first given to HTTP
- * when the connection stands, and every end before that is `nothing-sent`.
+ * The phases are those of one call. Up to `tls` no request exists on the wire; from `sending` on, a byte of it may have left. So
+ * `nothing-sent` is proven by how the code is built: the request is first given to HTTP when a connection stands, and every end before that
+ * is `nothing-sent`. A kept connection that turns out lost before a byte of the request was given to it is left for another; from the first
+ * byte on, whatever becomes of it is an end of this call, and nothing is sent again.
  */
 
 /** In order; a result carries the furthest that was reached. */

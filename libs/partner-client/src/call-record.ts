@@ -46,6 +46,8 @@ export interface CallRecord {
   readonly answerBytes: number;
   /** Who answered. */
   readonly remoteAddress?: string;
+  /** Over a connection that had served a call before. */
+  readonly kept?: true;
   /** Partner's `Date` minus our time, in whole seconds: the first thing to look at where the partner refuses our signature. */
   readonly clockDifferenceSeconds?: number;
   readonly answerHeaders: Readonly<Record<string, string>>;
@@ -93,6 +95,7 @@ export interface CallFacts extends Pick<CallRecord, AlwaysThere> {
   readonly verdict?: Verdict | undefined;
   readonly status?: number | undefined;
   readonly remoteAddress?: string | undefined;
+  readonly kept?: true | undefined;
   readonly headers: AnswerHeaders;
   readonly body: Uint8Array;
   readonly error?: string | undefined;

@@ -19,6 +19,8 @@ export class CallTrace {
   readonly arrived = nothingArrived();
   url: PartnerUrl | undefined;
   request: SignedRequest | undefined;
+  /** Whether the request goes over a connection that served a call before. */
+  isKept = false;
   /** On the `performance` clock. */
   passedGateAt: number | undefined;
   private readonly startedAtMs: number;
@@ -103,6 +105,7 @@ export class CallTrace {
       requestBytes: Buffer.byteLength(request?.body ?? ''),
       answerBytes: arrived.bytes,
       remoteAddress: this.dialled.remoteAddress,
+      kept: this.isKept ? true : undefined,
       headers: arrived.headers,
       body: this.body(),
       receivedAtMs: this.clock.nowMs(),
@@ -121,7 +124,7 @@ export class CallTrace {
       ...took('dns', passedGateAt, resolvedAt),
       ...took('connect', resolvedAt ?? passedGateAt, connectedAt),
       ...took('tls', connectedAt, securedAt),
-      ...took('head', securedAt ?? connectedAt, arrived.headAt),
+      ...took('head', securedAt ?? connectedAt ?? passedGateAt, arrived.headAt),
     };
   }
 }

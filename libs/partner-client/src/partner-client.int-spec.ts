@@ -9,18 +9,12 @@ import {
   BALANCE,
   CONFIRM,
   DEDUCT,
-  deduct,
   endpointOf,
   REDEMPTION,
   REVERT,
   WALLET,
 } from './testing/partner-bench.support-spec.js';
-import {
-  answer,
-  API_KEY,
-  RoguePartner,
-  SHARED_SECRET,
-} from './testing/rogue-partner.support-spec.js';
+import { API_KEY, RoguePartner, SHARED_SECRET } from './testing/rogue-partner.support-spec.js';
 
 let partner: RoguePartner;
 
@@ -85,7 +79,7 @@ describe('a call', () => {
       expect(seen?.header('x-api-signature')).toBe(hmacSha256Hex(SHARED_SECRET, content));
       expect(seen?.header('content-type')).toBe(method === 'POST' ? 'application/json' : undefined);
       expect(seen?.header('accept-encoding')).toBe('identity');
-      expect(seen?.header('connection')).toBe('close');
+      expect(seen?.header('connection')).toBe('keep-alive');
       expect(result.record).toMatchObject({ step, method, path, requestId: id, status: 200 });
     },
   );
@@ -102,26 +96,6 @@ describe('a call', () => {
       expect(held).toMatchObject({ kind: 'nothing-sent', cause: 'stale-request-id' });
     }
     expect(partner.requests).toHaveLength(1);
-  });
-
-  it('has an id of its own, and a connection of its own even where the partner keeps one', async () => {
-    partner.behave = (socket, request) => socket.write(answer(request));
-    const client = aClient();
-    for (let call = 0; call < 3; call++) {
-      expect(await deduct(partner, client)).toMatchObject({ verdict: 'verified' });
-    }
-    expect(new Set(partner.requests.map((seen) => seen.header('x-api-request'))).size).toBe(3);
-    expect(partner.connections).toBe(3);
-  });
-
-  it('never meets the reset of a connection that was kept and idle', async () => {
-    partner.behave = (socket, request) => {
-      socket.write(answer(request), () => socket.resetAndDestroy());
-    };
-    const client = aClient();
-    const results = [await deduct(partner, client), await deduct(partner, client)];
-    expect(results).toMatchObject([{ verdict: 'verified' }, { verdict: 'verified' }]);
-    expect(partner.requests).toHaveLength(2);
   });
 
   it('takes the path of the base URL as it is', async () => {

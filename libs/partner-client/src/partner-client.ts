@@ -1,11 +1,11 @@
 /**
- * The four calls to a partner, each made exactly once: one connection, one request, one answer, one result. Nothing is retried
- * here, whatever happens; the redemption's schedule decides, and each attempt of it is a call with an id of its own.
+ * The four calls to a partner, each made exactly once: one request, one answer, one result. Nothing is retried here, whatever happens;
+ * the redemption's schedule decides, and each attempt of it is a call with an id of its own.
  *
- * A connection is never used again. On a kept one, a reset may mean that the partner closed it while idle or that it died working
- * on our request, and the two cannot be told apart; a handshake more is cheap beside not knowing whether points were deducted.
+ * A connection that brought a good answer is kept for a moment and used again. On a kept one, a reset may mean that the partner closed it
+ * while idle or that it died working on our request: unknown, as on any other, and never sent again. Only where no byte of the request was
+ * given to it does the call go on, on a new connection: that is its first sending.
  */
-import { type Socket } from 'node:net';
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { inSpan } from '#libs/telemetry';
@@ -20,8 +20,10 @@ import { callSpan, endOf } from './call-span.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';
 import { isStale, newRequestId } from './request-id.js';
 import { deadlineIn } from './wire/deadline.js';
-import { dial, type DialOptions, type DialProgress } from './wire/dial.js';
+import { Connection, idleMs } from './wire/connection.js';
+import { dial, type DialOptions } from './wire/dial.js';
 import { exchange } from './wire/exchange.js';
+import { KeptConnections } from './wire/kept-connections.js';
 import { type SignedRequest, signedRequest } from './wire/signed-request.js';
 import { DialFault, ExchangeFault } from './wire/wire-fault.js';
 
@@ -54,6 +56,13 @@ interface Sending {
   readonly url: PartnerUrl;
   readonly request: SignedRequest;
   readonly step: PartnerStep;
+  readonly partnerId: string;
+}
+
+interface Transmission {
+  readonly trace: CallTrace;
+  readonly sending: Sending;
+  readonly signal: AbortSignal;
 }
 
 const TIMEOUTS: PartnerTimeouts = { connectMs: 3000, readMs: 10_000, writeMs: 15_000 };
@@ -70,6 +79,7 @@ const GATE = {
 
 export class PartnerClient {
   private readonly gates = new Map<string, PartnerGate>();
+  private readonly kept = new KeptConnections();
   private readonly timeouts: PartnerTimeouts;
 
   constructor(private readonly options: PartnerClientOptions) {
@@ -125,7 +135,9 @@ export class PartnerClient {
       const id = requestId ?? newRequestId(this.options.clock);
       const request = signedRequest(call, id, { endpoint, url: parsed.url });
       trace.request = request;
-      const result = await this.send(trace, { url: parsed.url, request, step: call.step }, signal);
+      const { partnerId } = endpoint;
+      const sending = { url: parsed.url, request, step: call.step, partnerId };
+      const result = await this.send(trace, sending, signal);
       health = healthOf(result);
       return result;
     } finally {
@@ -135,26 +147,17 @@ export class PartnerClient {
 
   private async send(
     trace: CallTrace,
-    { url, request, step }: Sending,
+    sending: Sending,
     parent: AbortSignal | undefined,
   ): Promise<CallResult> {
     const { readMs, writeMs } = this.timeouts;
-    const { clock, maxBodyBytes = MAX_BODY_BYTES } = this.options;
-    const whole = deadlineIn(ROUTES[step].isRead ? readMs : writeMs, parent);
+    const whole = deadlineIn(ROUTES[sending.step].isRead ? readMs : writeMs, parent);
     try {
-      const socket = await this.connect(url, whole.signal, trace.dialled);
-      // No request exists on the wire up to here; from the next line on, it may.
-      if (isStale(request.identity.requestId, clock)) {
-        socket.destroy();
-        throw new DialFault(
-          'stale-request-id',
-          trace.dialled.phase,
-          'too long since it was minted',
-        );
+      for (;;) {
+        const connection = await this.connectionFor(trace, sending, whole.signal);
+        const result = await this.sendOn(connection, { trace, sending, signal: whole.signal });
+        if (result !== undefined) return result;
       }
-      const limits = { maxBodyBytes, signal: whole.signal };
-      const status = await exchange(socket, { origin: url.origin, request }, limits, trace.arrived);
-      return trace.answer(request, status);
     } catch (error) {
       if (error instanceof DialFault) return trace.nothingSent(error);
       if (error instanceof ExchangeFault) return trace.noAnswer(error);
@@ -164,10 +167,47 @@ export class PartnerClient {
     }
   }
 
-  private async connect(url: PartnerUrl, parent: AbortSignal, to: DialProgress): Promise<Socket> {
-    const connecting = deadlineIn(this.timeouts.connectMs, parent);
+  /** @returns undefined where a kept connection was lost before any byte of the request was given to it: nothing was sent yet */
+  private async sendOn(
+    connection: Connection,
+    { trace, sending, signal }: Transmission,
+  ): Promise<CallResult | undefined> {
+    const { clock, maxBodyBytes = MAX_BODY_BYTES } = this.options;
+    const { request } = sending;
     try {
-      return await dial(url, this.options, connecting.signal, to);
+      // No request exists on the wire up to here; from the next line on, it may.
+      requireFresh(request, clock, trace);
+      const status = await exchange(connection, request, { maxBodyBytes, signal }, trace.arrived);
+      const result = trace.answer(request, status);
+      if (healthOf(result) === 'healthy') {
+        this.kept.keep(keyOf(sending), connection, idleMs(trace.arrived.headers));
+      } else connection.destroy();
+      return result;
+    } catch (error) {
+      connection.destroy();
+      if (error instanceof ExchangeFault && trace.isKept && connection.isUntouched)
+        return undefined;
+      throw error;
+    }
+  }
+
+  private async connectionFor(
+    trace: CallTrace,
+    sending: Sending,
+    signal: AbortSignal,
+  ): Promise<Connection> {
+    const { url } = sending;
+    const kept = await this.kept.take(keyOf(sending));
+    trace.isKept = kept !== undefined;
+    if (kept !== undefined) {
+      Object.assign(trace.dialled, { phase: 'connect', remoteAddress: kept.remoteAddress });
+      if (!signal.aborted) return kept;
+      kept.destroy();
+    }
+    const connecting = deadlineIn(this.timeouts.connectMs, signal);
+    try {
+      const socket = await dial(url, this.options, connecting.signal, trace.dialled);
+      return this.kept.opened(new Connection(socket, url.origin, trace.dialled.remoteAddress));
     } finally {
       connecting.end();
     }
@@ -181,5 +221,17 @@ export class PartnerClient {
       this.gates.set(partnerId, gate);
     }
     return gate;
+  }
+}
+
+/** What one partner sends is never read as another's answer, wherever both may live. */
+function keyOf({ partnerId, url }: Sending): string {
+  return `${partnerId} ${url.origin}`;
+}
+
+/** @throws DialFault */
+function requireFresh({ identity }: SignedRequest, clock: Clock, { dialled }: CallTrace): void {
+  if (isStale(identity.requestId, clock)) {
+    throw new DialFault('stale-request-id', dialled.phase, 'too long since it was minted');
   }
 }

@@ -1,10 +1,7 @@
-/**
- * One request and its answer on one connection. undici does the HTTP; it is given a connection instead of a way to make one, and
- * refused a second, so that it cannot send anything again.
- */
-import { type Socket } from 'node:net';
-import { Client, type Dispatcher, errors } from 'undici';
+/** One request and its answer on one connection. */
+import { type Dispatcher, errors } from 'undici';
 import { type NoAnswerCause, type PhaseUnderWay } from '../call-end.js';
+import { type Connection } from './connection.js';
 import { CallStopped } from './deadline.js';
 import { type SignedRequest } from './signed-request.js';
 import { describeError, ExchangeFault } from './wire-fault.js';
@@ -27,50 +24,28 @@ export function nothingArrived(): Arrived {
   return { phase: 'sending', headers: {}, chunks: [], bytes: 0 };
 }
 
-const MAX_HEADER_BYTES = 16_384;
-
 /**
  * @param limits `signal` is a Deadline's
  * @param arrived is filled as the answer comes
- * @returns the status
- * @throws ExchangeFault where no whole answer came
+ * @returns the status; the connection may then serve another call, unless the partner closes it
+ * @throws ExchangeFault where no whole answer came; the connection is gone then
  */
 export async function exchange(
-  socket: Socket,
-  { origin, request }: { readonly origin: string; readonly request: SignedRequest },
+  connection: Connection,
+  request: SignedRequest,
   limits: { readonly maxBodyBytes: number; readonly signal: AbortSignal },
   arrived: Arrived,
 ): Promise<number> {
-  let isGiven = false;
-  const client = new Client(origin, {
-    connect: (_options, callback) => {
-      const isFirst = !isGiven;
-      isGiven = true;
-      // undici expects the answer to come later.
-      queueMicrotask(() => {
-        if (isFirst) callback(null, socket);
-        else callback(new Error('the connection was lost'), null);
-      });
-    },
-    allowH2: false,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    // The one deadline is the signal's.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
   try {
-    return await dispatched(client, request, limits, arrived);
+    return await dispatched(connection, request, limits, arrived);
   } catch (error) {
+    connection.destroy();
     throw exchangeFault(error, arrived);
-  } finally {
-    // Not waited for: how a connection ends is no part of the call, and by now nobody waits for anything on it.
-    void client.destroy();
-    socket.destroy();
   }
 }
 
 function dispatched(
-  client: Client,
+  connection: Connection,
   request: SignedRequest,
   { maxBodyBytes, signal }: { readonly maxBodyBytes: number; readonly signal: AbortSignal },
   arrived: Arrived,
@@ -118,9 +93,8 @@ function dispatched(
     };
     const { method } = request.identity;
     const { target: path, headers, body } = request;
-    // `reset` asks the partner to close the connection after its answer.
-    const options = { method, path, headers: { ...headers }, reset: true };
-    client.dispatch(body === '' ? options : { ...options, body }, handler);
+    const options = { method, path, headers: { ...headers } };
+    connection.dispatch(body === '' ? options : { ...options, body }, handler);
   });
 }
 

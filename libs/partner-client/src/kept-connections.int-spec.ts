@@ -1,0 +1,269 @@
+/** Calls over connections that are kept, over real sockets: where they lead, when they are not used again, and what a lost one proves. */
+import { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#libs/platform';
+import { type CallResult } from './call-result.js';
+import { type PartnerClient } from './partner-client.js';
+import { anAuthority } from './testing/certificates.support-spec.js';
+import {
+  aClient,
+  anEndpoint,
+  BALANCE,
+  CONFIRM,
+  DEDUCT,
+  deduct,
+  endpointOf,
+  REVERT,
+} from './testing/partner-bench.support-spec.js';
+import {
+  answer,
+  headersOf,
+  RoguePartner,
+  type SeenRequest,
+  SUCCESS,
+} from './testing/rogue-partner.support-spec.js';
+
+const NAME = 'partner.example';
+const VERIFIED = { kind: 'answer', verdict: 'verified' };
+
+let partner: RoguePartner;
+let client: PartnerClient;
+
+beforeEach(async () => {
+  partner = await RoguePartner.start();
+  partner.behave = keepOpen;
+  client = aClient();
+});
+
+afterEach(async () => {
+  await partner.close();
+});
+
+function keepOpen(socket: Socket, request: SeenRequest): void {
+  socket.write(answer(request));
+}
+
+const call = (): Promise<CallResult> => deduct(partner, client);
+/** Until what was written on one side has arrived on the other. */
+const arrived = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 30));
+
+describe('calls one after the other', () => {
+  it('share a connection; each has an id of its own and its own answer', async () => {
+    const endpoint = endpointOf(partner);
+    for (const step of [BALANCE, DEDUCT, REVERT, CONFIRM]) {
+      expect(await client.call(endpoint, step)).toMatchObject(VERIFIED);
+    }
+    expect(partner.connections).toBe(1);
+    expect(partner.requests).toHaveLength(4);
+    expect(new Set(partner.requests.map((seen) => seen.header('x-api-request'))).size).toBe(4);
+  });
+
+  it('say which connection it was', async () => {
+    const [first, second] = [await call(), await call()];
+    expect(first.record.kept).toBeUndefined();
+    expect(first.record.timings.connect).toBeDefined();
+    expect(second.record).toMatchObject({ kept: true, remoteAddress: '127.0.0.1' });
+    expect(second.record.timings).not.toHaveProperty('connect');
+  });
+
+  it('share it over TLS too', async () => {
+    const authority = anAuthority();
+    const secure = await RoguePartner.start(authority.issue({ addresses: ['127.0.0.1'] }));
+    secure.behave = keepOpen;
+    const trusting = aClient({ ca: authority.certificate });
+    const endpoint = anEndpoint({ baseUrl: `https://127.0.0.1:${secure.port}` });
+    try {
+      for (let calls = 0; calls < 3; calls++) {
+        expect(await trusting.call(endpoint, DEDUCT)).toMatchObject(VERIFIED);
+      }
+      expect(secure.connections).toBe(1);
+    } finally {
+      await secure.close();
+    }
+  });
+});
+
+describe('calls at once', () => {
+  it('have a connection each, and never share one', async () => {
+    const waiting: (() => void)[] = [];
+    partner.behave = (socket, request) => {
+      waiting.push(() => socket.write(answer(request)));
+      if (waiting.length === 3) for (const reply of waiting.splice(0)) reply();
+    };
+    for (let round = 0; round < 2; round++) {
+      const results = await Promise.all([call(), call(), call()]);
+      expect(results).toMatchObject([VERIFIED, VERIFIED, VERIFIED]);
+    }
+    expect(partner.connections).toBe(3);
+  });
+});
+
+describe('a connection is not used again', () => {
+  it.each<[string, (socket: Socket) => void]>([
+    ['closed', (socket) => socket.end()],
+    ['reset', (socket) => socket.resetAndDestroy()],
+  ])('that was %s while idle', async (_case, close) => {
+    partner.behave = (socket, request) => {
+      socket.write(answer(request), () => {
+        close(socket);
+      });
+    };
+    expect(await call()).toMatchObject(VERIFIED);
+    await arrived();
+    expect(await call()).toMatchObject(VERIFIED);
+    expect([partner.connections, partner.requests.length]).toEqual([2, 2]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['that the partner will close', { connection: 'close' }],
+    ['that the partner keeps for a second at most', { 'keep-alive': 'timeout=1' }],
+  ])('%s', async (_case, change) => {
+    partner.behave = (socket, request) => {
+      socket.write(answer(request, { headers: headersOf(request, SUCCESS, change) }));
+    };
+    expect([await call(), await call()]).toMatchObject([VERIFIED, VERIFIED]);
+    expect(partner.connections).toBe(2);
+  });
+
+  it.each<[string, (socket: Socket, request: SeenRequest) => void]>([
+    [
+      'whose answer was not the partner’s',
+      (socket, request) => {
+        const headers = headersOf(request, SUCCESS, { 'x-api-signature': 'ab'.repeat(32) });
+        socket.write(answer(request, { headers }));
+      },
+    ],
+    [
+      'whose answer was a failure',
+      (socket, request) => socket.write(answer(request, { status: 502 })),
+    ],
+    [
+      'that brought more than the answer',
+      (socket, request) => {
+        socket.write(Buffer.concat([answer(request), answer(request)]));
+      },
+    ],
+  ])('%s', async (_case, behave) => {
+    partner.behave = behave;
+    await call();
+    await arrived();
+    partner.behave = keepOpen;
+    expect(await call()).toMatchObject({ ...VERIFIED, record: { requestId: expect.any(String) } });
+    expect(partner.connections).toBe(2);
+  });
+
+  it('by another partner of the same address', async () => {
+    const other = anEndpoint({
+      partnerId: '5f0c1f0e-0000-4000-8000-000000000002',
+      baseUrl: endpointOf(partner).baseUrl,
+    });
+    expect([await call(), await client.call(other, DEDUCT)]).toMatchObject([VERIFIED, VERIFIED]);
+    expect(partner.connections).toBe(2);
+  });
+});
+
+describe('a kept connection that is lost under a request', () => {
+  it.each<[string, (socket: Socket) => void]>([
+    ['reset', (socket) => socket.resetAndDestroy()],
+    ['closed', (socket) => socket.end()],
+  ])('(%s) leaves it unknown, and nothing is sent again', async (_case, close) => {
+    expect(await call()).toMatchObject(VERIFIED);
+    partner.behave = close;
+    expect(await call()).toMatchObject({ kind: 'no-answer', cause: 'reset', phase: 'sending' });
+    await arrived();
+    expect([partner.connections, partner.requests.length]).toEqual([1, 2]);
+  });
+
+  it('before a byte of the request was given to it: the call is sent once, on another connection', async () => {
+    const sockets: Socket[] = [];
+    let isTaken = false;
+    // The last look at the clock comes right before the request is given to the connection.
+    const clock = {
+      nowMs: () => {
+        if (isTaken) sockets[0]?.destroy();
+        return systemClock.nowMs();
+      },
+    };
+    const watched = aClient({
+      clock,
+      connectTcp: (options) => {
+        const socket = new Socket();
+        sockets.push(socket);
+        return socket.connect(options);
+      },
+    });
+    const endpoint = endpointOf(partner);
+    expect(await watched.call(endpoint, DEDUCT)).toMatchObject(VERIFIED);
+    // Runs before the turn in which the kept connection is taken, and after all that comes before it.
+    setImmediate(() => {
+      isTaken = true;
+    });
+    const second = await watched.call(endpoint, DEDUCT);
+    expect(second).toMatchObject(VERIFIED);
+    expect(second.record.kept).toBeUndefined();
+    expect([partner.connections, partner.requests.length]).toEqual([2, 2]);
+  });
+
+  it('leaves it unknown also where half of the answer came', async () => {
+    expect(await call()).toMatchObject(VERIFIED);
+    partner.behave = (socket, request) => socket.end(answer(request).subarray(0, -4));
+    expect(await call()).toMatchObject({ kind: 'no-answer', cause: 'half-answer' });
+    expect(partner.requests).toHaveLength(2);
+  });
+
+  it('is left at the deadline, and not used by the next call', async () => {
+    expect(await call()).toMatchObject(VERIFIED);
+    partner.behave = () => undefined;
+    expect(await call()).toMatchObject({ kind: 'no-answer', cause: 'timeout' });
+    partner.behave = keepOpen;
+    expect(await call()).toMatchObject(VERIFIED);
+    expect([partner.connections, partner.requests.length]).toEqual([2, 3]);
+  });
+});
+
+describe('the address of a kept connection', () => {
+  it('is the one that was checked, whatever the name has come to mean', async () => {
+    const asked: string[] = [];
+    const answers = ['127.0.0.1', '169.254.169.254'];
+    const rebound = aClient({
+      resolve: (name) => {
+        asked.push(name);
+        return Promise.resolve([{ address: answers.shift() ?? '', family: 4 }]);
+      },
+    });
+    const endpoint = anEndpoint({ baseUrl: `http://${NAME}:${partner.port}` });
+    const results = [await rebound.call(endpoint, DEDUCT), await rebound.call(endpoint, DEDUCT)];
+    expect(results).toMatchObject([VERIFIED, VERIFIED]);
+    expect(results[1]?.record.remoteAddress).toBe('127.0.0.1');
+    expect(asked).toEqual([NAME]);
+    // Another connection is another look at the name.
+    partner.behave = (socket) => socket.resetAndDestroy();
+    await rebound.call(endpoint, DEDUCT);
+    expect(await rebound.call(endpoint, DEDUCT)).toMatchObject({
+      kind: 'nothing-sent',
+      cause: 'blocked-address',
+      phase: 'dns',
+    });
+    expect([partner.connections, partner.requests.length]).toEqual([1, 3]);
+  });
+
+  it('does not open a way for a URL that may not be called', async () => {
+    expect(await call()).toMatchObject(VERIFIED);
+    const elsewhere = anEndpoint({ baseUrl: `https://169.254.169.254:${partner.port}` });
+    expect(await client.call(elsewhere, DEDUCT)).toMatchObject({
+      kind: 'nothing-sent',
+      cause: 'blocked-address',
+      phase: 'address',
+    });
+  });
+
+  it('is not left for where a redirect points', async () => {
+    expect(await call()).toMatchObject(VERIFIED);
+    partner.behave = (socket, request) => {
+      const headers = headersOf(request, '', { location: 'http://169.254.169.254/' });
+      socket.write(answer(request, { status: 302, body: '', headers }));
+    };
+    expect(await call()).toMatchObject({ kind: 'answer', status: 302, alert: true });
+    expect(partner.requests).toHaveLength(2);
+  });
+});

@@ -8,7 +8,7 @@ import { redemptionId } from '../redemption/redemption-id.js';
 /** `redemption retry`: the automation goes on where it stopped. */
 export function redemptionRetryCommand(context: CommandContext): Command {
   const command = new Command('retry')
-    .description('let the automation go on with a redemption in attention')
+    .description('let the automation go on with a redemption now, from attention too')
     .argument('<id>', 'the redemption', redemptionId)
     .addOption(actorOption());
   return command.action(async (id: UuidV7, { as }: { readonly as?: string }) => {

@@ -19,8 +19,34 @@ afterAll(async () => {
 const revertsOf = async (id: UuidV7) =>
   (await bench.views.show(id))?.calls.filter(({ step }) => step === 'revert') ?? [];
 
-describe('a partner that is down for two minutes', () => {
-  it('is asked within seconds of its return; no attempt that never left counts', async () => {
+describe('a partner that is down', () => {
+  it('for an hour is asked for all that never left when its circuit closes', async () => {
+    const ids = [await bench.redeem(), await bench.redeem(), await bench.redeem()];
+    for (const id of ids) await bench.until(id, 'authorised');
+    const closed = await Gate.closed();
+    await bench.setCallback(PARTNER_CAPABILITIES, closed.url);
+    for (const id of ids) await bench.until(id, 'reverting');
+    for (let minutes = 0; minutes < 60; minutes++) {
+      await bench.engine.sweep();
+      await bench.pass(60);
+    }
+    // Each waits for some minutes by itself.
+    await closed.open(bench.partner.url);
+    const [first, ...others] = await Promise.all(ids.map((id) => bench.read(id)));
+    if (first === undefined) throw new Error('none');
+    const soonest = Math.min(
+      ...[first, ...others].map(({ nextActionAtMs }) => nextActionAtMs ?? 0),
+    );
+    bench.clock.set(Math.max(soonest, bench.clock.nowMs()));
+    const backAtMs = bench.clock.nowMs();
+    for (const id of ids) await untilReverted(id);
+    expect(bench.clock.nowMs() - backAtMs).toBeLessThanOrEqual(20_000);
+    expect(bench.logs.filter((line) => line.includes('could not be brought forward'))).toEqual([]);
+    closed.close();
+  });
+
+  it('for two minutes is asked within seconds of its return; no attempt that never left counts', async () => {
+    await bench.setCallback(PARTNER_CAPABILITIES);
     const ids = [await bench.redeem(), await bench.redeem(), await bench.redeem()];
     for (const id of ids) await bench.until(id, 'authorised');
     await bench.setCallback(PARTNER_CAPABILITIES, gate.url);

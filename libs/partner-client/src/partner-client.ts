@@ -207,7 +207,8 @@ export class PartnerClient {
     const connecting = deadlineIn(this.timeouts.connectMs, signal);
     try {
       const socket = await dial(url, this.options, connecting.signal, trace.dialled);
-      return this.kept.opened(new Connection(socket, url.origin, trace.dialled.remoteAddress));
+      const made = new Connection(socket, url.origin, trace.dialled.remoteAddress);
+      return this.kept.opened(keyOf(sending), made);
     } finally {
       connecting.end();
     }

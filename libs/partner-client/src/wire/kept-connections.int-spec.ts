@@ -20,11 +20,11 @@ afterEach(async () => {
   await partner.close();
 });
 
-async function aConnection(): Promise<Connection> {
-  const socket = connect(partner.port, '127.0.0.1');
+async function aConnection(socket = connect(partner.port, '127.0.0.1')): Promise<Connection> {
   socket.on('error', () => undefined);
   await once(socket, 'connect');
-  return kept.opened(new Connection(socket, `http://127.0.0.1:${partner.port}`, '127.0.0.1'));
+  const connection = new Connection(socket, `http://127.0.0.1:${partner.port}`, '127.0.0.1');
+  return kept.opened('a', connection);
 }
 
 describe('a kept connection', () => {
@@ -65,6 +65,18 @@ describe('a kept connection', () => {
     nowMs += 6;
     kept.keep('a', connection, 30_000);
     expect([connection.isOpen, await kept.take('a')]).toEqual([false, undefined]);
+  });
+
+  it('gathers nothing on its socket with each use', async () => {
+    const socket = connect(partner.port, '127.0.0.1');
+    const connection = await aConnection(socket);
+    const before = socket.listenerCount('close');
+    for (let used = 0; used < 20; used++) {
+      kept.keep('a', connection, 1000);
+      expect(await kept.take('a')).toBe(connection);
+    }
+    expect(socket.listenerCount('close')).toBe(before);
+    connection.destroy();
   });
 
   it('is forgotten when it is closed', async () => {

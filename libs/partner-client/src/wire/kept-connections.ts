@@ -32,8 +32,11 @@ export class KeptConnections {
   }
 
   /** Of a connection that was just made. */
-  opened(connection: Connection): Connection {
+  opened(key: string, connection: Connection): Connection {
     this.openedAtMs.set(connection, this.nowMs());
+    connection.onClose(() => {
+      this.remove(key, connection);
+    });
     return connection;
   }
 
@@ -48,9 +51,6 @@ export class KeptConnections {
     }
     const kept = { connection, idleUntilMs };
     this.idle.set(key, [...(this.idle.get(key) ?? []), kept]);
-    connection.onClose(() => {
-      this.remove(key, connection);
-    });
   }
 
   private pop(key: string): Kept | undefined {

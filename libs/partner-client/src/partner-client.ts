@@ -180,7 +180,7 @@ export class PartnerClient {
       const status = await exchange(connection, request, { maxBodyBytes, signal }, trace.arrived);
       const result = trace.answer(request, status);
       if (healthOf(result) === 'healthy') {
-        this.kept.keep(keyOf(sending), connection, idleMs(trace.arrived.headers));
+        this.kept.keep(keyOf(sending), connection, idleMs(trace.arrived.headers['keep-alive']));
       } else connection.destroy();
       return result;
     } catch (error) {

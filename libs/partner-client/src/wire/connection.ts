@@ -4,7 +4,6 @@
  */
 import { type Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
-import { type AnswerHeaders } from './exchange.js';
 
 const MAX_HEADER_BYTES = 16_384;
 /** A partner's server that does not say how long it keeps an idle connection may close it after two seconds (gunicorn). */
@@ -73,8 +72,7 @@ export class Connection {
 }
 
 /** For how long a connection may be idle and used again, by the `Keep-Alive` of its last answer (RFC 9112, appendix C.2.2). */
-export function idleMs(headers: AnswerHeaders): number {
-  const announced = headers['keep-alive'];
+export function idleMs(announced: string | readonly string[] | undefined): number {
   const seconds =
     typeof announced === 'string' ? /\btimeout=(\d+)/i.exec(announced)?.[1] : undefined;
   return seconds === undefined

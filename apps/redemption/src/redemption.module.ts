@@ -5,9 +5,7 @@ import { type RateLimiter } from '#libs/cache';
 import {
   AttemptStore,
   CallbackStore,
-  CoinStore,
   type Database,
-  KnownVaults,
   NonceStore,
   PriceStore,
   RedemptionStore,
@@ -39,7 +37,8 @@ import { limitCounter } from './observe/limit-counter.js';
 import { PartnerCallMetrics } from './observe/partner-call.metrics.js';
 import { PartnerDirectory } from './partner/partner-directory.js';
 import { type PayoutPort } from './payout/payout-port.js';
-import { createVaultAccount, type GasPolicy } from './payout/vault-account.factory.js';
+import { createVouchers, gasPolicy } from './payout/create-vouchers.js';
+import { createVaultAccount } from './payout/vault-account.factory.js';
 import { VaultGauges } from './payout/vault.gauges.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
 import { type RedemptionSettings } from './redemption.env.js';
@@ -101,7 +100,7 @@ export class RedemptionModule {
         alerts: parts.alerts,
         metrics: new PartnerCallMetrics(parts.registry),
       }),
-      payouts: parts.payouts ?? vouchers(parts),
+      payouts: parts.payouts ?? createVouchers(parts),
     };
     return {
       module: RedemptionModule,
@@ -139,38 +138,6 @@ function managementOf({
   redemptionHost: host,
 }: RedemptionSettings) {
   return port === undefined ? undefined : { port, host };
-}
-
-function gasPolicy({ settings, database }: RedemptionParts): GasPolicy {
-  const { vaultMaxGasPriceGwei: maxGasPrice, vaultMaxGas, vaultDailyCoin: dailyWei } = settings;
-  const caps = { maxGasPrice, maxGas: BigInt(vaultMaxGas) };
-  return { caps, dailyWei, coins: new CoinStore(database) };
-}
-
-function vouchers(parts: RedemptionParts): VoucherPayout {
-  const { settings, pool, clock, database, logger, alerts } = parts;
-  const { chainId, vaultContract: vault, finality, voucherTtlSeconds, vaultStartBlock } = settings;
-  return new VoucherPayout({
-    pool,
-    clock,
-    place: { chainId, vault },
-    token: settings.tokenContract,
-    finality,
-    voucherTtlSeconds,
-    expiryMarginSeconds: settings.payoutExpiryMarginSeconds,
-    startBlock: vaultStartBlock,
-    vaults: new KnownVaults(database),
-    signerKey: settings.voucherSignerKey,
-    cancellerKey: settings.vaultCancellerKey,
-    cancelling: {
-      ...gasPolicy(parts),
-      minUsd: settings.vaultCancelMinUsd,
-      logger,
-      raise: (alert) => {
-        alerts.raise(alert);
-      },
-    },
-  });
 }
 
 function signingIn({ settings, clock, database, signatures }: RedemptionParts): Provider[] {

@@ -17,13 +17,13 @@ import {
   IdempotencyConflictError,
   LeaseLostError,
   LimitBreachedError,
-  PartnerIdReusedError,
   RedemptionBusyError,
   RedemptionMissingError,
   ReservationRefusedError,
   StaleRedemptionError,
 } from './redemption.error.js';
 import { type EvidenceSeal } from './evidence-seal.js';
+import { reusedId } from './reused-id.js';
 import {
   addressBytes,
   at,
@@ -64,7 +64,6 @@ export interface RedemptionLeaseRequest extends LeaseRequest {
 }
 
 const DAY_MS = SECONDS_PER_DAY * 1000;
-const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
@@ -291,14 +290,4 @@ async function refuseOverBudget(
 
 function isLockTimeout(error: unknown): boolean {
   return error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE;
-}
-
-function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined {
-  if (!(error instanceof DatabaseRefusedError) || error.sqlState !== UNIQUE_VIOLATION) {
-    return undefined;
-  }
-  const { constraint } = error.cause as { constraint?: string };
-  if (constraint === 'redemption_transaction_id')
-    return new PartnerIdReusedError(id, 'transaction');
-  return constraint === 'redemption_revert_id' ? new PartnerIdReusedError(id, 'revert') : undefined;
 }

@@ -36,6 +36,8 @@ const ROWS: readonly Row[] = [
   ['staking.balance_day',                   'r',  'rawd',  '-',        'r'],
   ['staking.balance_interval',              '-',  '-',     '-',        'r'],
   ['staking.price',                         'r',  'raw',   'r',        'r'],
+  ['staking.price_hold',                    'r',  'rawd',  'r',        'rw'],
+  ['staking.price_acceptance',              'r',  'r',     'r',        'ra'],
   ['staking.audit_run',                     '-',  'rad',   '-',        'r'],
   ['redemption.redemption',                 '-',  '-',     'raw',      'rw'],
   ['redemption.transition',                 '-',  '-',     'ra',       'ra'],
@@ -49,6 +51,12 @@ const ROWS: readonly Row[] = [
   ['redemption.reconciliation_run',         '-',  '-',     'ra',       'r'],
   ['redemption.vault_claim',                '-',  '-',     'rawd',     'r'],
   ['redemption.ledger_restore',             '-',  '-',     'r',        'ra'],
+  ['redemption.coin_spent',                 '-',  '-',     'raw',      '-'],
+  ['redemption.claim_watch',                '-',  '-',     'raw',      'r'],
+  ['redemption.claim_alarm',                '-',  '-',     'raw',      'r'],
+  ['redemption.reserved',                   '-',  '-',     '-',        '-'],
+  ['redemption.released',                   '-',  '-',     '-',        '-'],
+  ['redemption.vain_attempt',               '-',  '-',     'rawd',     '-'],
   ['redemption.claim_acknowledgement',      '-',  '-',     'r',        'ra'],
 ];
 

@@ -40,8 +40,10 @@ const REASONS: Readonly<Record<RedemptionReason, readonly RedemptionState[]>> = 
   'paid-after-dead': ['attention'],
   'claimed-without-plan': ['attention'],
   'settled-by-hand': ['attention'],
+  'evidence-invalid': ['attention'],
   // Only of what is final.
   'quote-expired': [],
+  'budget-spent': [],
   'partner-unreachable': [],
   'insufficient-points': [],
   'user-not-found': [],

@@ -33,7 +33,7 @@ describe('where all is well', () => {
       /^ok +rpc \S+: state +from block \d+ on \(archive\)/m,
       /^ok +staking contract +there is one at 0x/m,
       /^ok +staking contract: events +\d+ of the \d+/m,
-      /^ok +verification +total: The contract tells its total, at past blocks too\. It cannot find: A/m,
+      /^ok +verification +total: The contract tells its total, at past blocks too\. It cannot find: With one provider: a/m,
       /^ok +token +LOW with 18 decimals/m,
       /^ok +vault: balance +1000000 tokens/m,
       /^ok +vault: signer +0x[0-9a-f]{40} holds SIGNER_ROLE/m,

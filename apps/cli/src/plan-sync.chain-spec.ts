@@ -94,7 +94,7 @@ describe('plan-sync', () => {
       /^index +counted from its first block, \d+$/m,
       new RegExp(`^to read +${blocks} blocks: [\\d,]+ final, 100 above$`, 'm'),
       /^verification +total\. The contract tells its total, at past blocks too\.$/m,
-      /^cannot find +A missing transfer/m,
+      /^cannot find +With one provider: a missing transfer/m,
       /^ranges +200 blocks at once \(8 places asked\), as MAX_RANGE_BLOCKS allows$/m,
       /^events +\d+ of \d+ wallets in \d+ of the 1,600 blocks looked at: \d+ blocks with events in 10,000$/m,
       /^METHOD +CALLS +COMPUTE UNITS +ALCHEMY +INFURA +QUICKNODE$/m,

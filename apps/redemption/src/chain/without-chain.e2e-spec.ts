@@ -90,17 +90,18 @@ describe('without a chain', () => {
       const answer = await user.redeem('Arena', 100);
       expect(errorOf(answer)).toEqual({ status: 409, code: 'PAYOUTS_UNAVAILABLE' });
       expect(answer.headers['retry-after']).toBe('10');
-      // The points are taken, which needs no chain, and the user sees it.
-      await inState(started, id, 'deducted');
-      expect((await user.get(`/api/redemptions/${id}`).expect(200)).body.status).toBe('pending');
+      // What the vault could pay is not known, so no points are taken for it, and the user sees that.
+      await inState(started, id, 'failed');
+      const { body } = await user.get(`/api/redemptions/${id}`).expect(200);
+      expect(body).toMatchObject({ status: 'failed', reason: 'payout-unavailable' });
       expect((await user.get('/api/redemptions').expect(200)).body.redemptions).toHaveLength(1);
       await request(started.url).get('/metrics').expect(200);
 
       await gates[1]?.open(started.bench.chain.url);
       await until(started, async () => (await ready(started)).chain.details.concerns === null);
-      await inState(started, id, 'authorised');
       const other = await aPlayer(started);
-      await other.redeem('Arena', 100).expect(201);
+      const made = await other.redeem('Arena', 100).expect(201);
+      await inState(started, String(made.body.id), 'authorised');
       const { text } = await request(started.url).get('/metrics').expect(200);
       expect(text).toMatch(
         /lowmark_rpc_requests_total\{endpoint="127[^"]+#1",method="eth_chainId",outcome="transport",app="redemption"\} /,

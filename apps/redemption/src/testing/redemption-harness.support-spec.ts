@@ -206,7 +206,7 @@ export async function inState(
   id: string,
   state: Redemption['state'],
 ): Promise<void> {
-  for (let looks = 0; looks < 200; looks++) {
+  for (let looks = 0; looks < 600; looks++) {
     const stored = await store.get(id as UuidV7);
     if (stored?.redemption.state === state) return;
     clock.advance(100);

@@ -4,7 +4,9 @@
  * undici's `request` sends it, at half of what `fetch` costs, and follows no redirect. An error of a request may quote its URL, so only
  * codes and messages leave this file, without their secrets.
  */
-import { Agent, type Dispatcher, interceptors, request } from 'undici';
+import { pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Agent, request } from 'undici';
 import { growsWithRange } from '../errors/classify-rpc-error.js';
 import { redact } from '../errors/redact.js';
 import { isRecord } from '../shape/hex.js';
@@ -62,7 +64,8 @@ const CUT = /terminated|ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed/;
 export class HttpExchange {
   private readonly url: string;
   private readonly headers: Readonly<Record<string, string>>;
-  private readonly dispatcher: Dispatcher;
+  // The one deadline is the signal's.
+  private readonly dispatcher = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
 
   constructor(private readonly options: HttpExchangeOptions) {
     const url = new URL(options.url);
@@ -74,9 +77,6 @@ export class HttpExchange {
       'accept-encoding': 'gzip, deflate, br',
       ...(credentials !== undefined && { authorization: `Basic ${credentials}` }),
     };
-    // The one deadline is the signal's.
-    const agent = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
-    this.dispatcher = agent.compose(interceptors.decompress({ skipErrorResponses: false }));
   }
 
   /**
@@ -131,7 +131,7 @@ export class HttpExchange {
     const header = (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null;
     progress.retryAfterMs = retryAfterMs(header, this.options.nowMs());
     const chunks: Buffer[] = [];
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of decoded(body, headers['content-encoding'])) {
       progress.bytes += chunk.byteLength;
       if (progress.bytes > this.options.maxResponseBytes) throw new BodyTooLarge();
       chunks.push(chunk);
@@ -209,4 +209,13 @@ function networkReason(error: unknown, secrets: readonly string[]): string {
     inner = cause;
   }
   return redact(reasons.join(': ') || 'no connection', secrets);
+}
+
+const DECODERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
+
+/** A body in another encoding than those that were asked for comes as it is, and is no JSON then. */
+function decoded(body: Readable, encoding: string | string[] | undefined): AsyncIterable<Buffer> {
+  const known = Object.entries(DECODERS).find(([name]) => name === encoding);
+  // Its end and its errors are those of the decoder, which is read.
+  return known ? pipeline(body, known[1](), () => undefined) : body;
 }

@@ -77,7 +77,7 @@ export class RedemptionLoad {
   }
 
   private async ask(
-    { token }: LoadUser,
+    { wallet, token }: LoadUser,
     what: string,
     options: { method: string; path?: string; body?: string; key?: string },
   ): Promise<Record<string, unknown> | undefined> {
@@ -89,6 +89,8 @@ export class RedemptionLoad {
         method,
         headers: {
           authorization: `Bearer ${token}`,
+          // Each user is at an address of its own.
+          'x-forwarded-for': addressOf(wallet),
           ...(key !== undefined && { 'idempotency-key': key }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
@@ -104,4 +106,9 @@ export class RedemptionLoad {
     this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
     return status === 0 ? undefined : answer;
   }
+}
+
+/** One of 2^32 networks, from the wallet's last digits. */
+function addressOf(wallet: string): string {
+  return `2001:db8:${wallet.slice(-8, -4)}:${wallet.slice(-4)}::1`;
 }

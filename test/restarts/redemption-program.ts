@@ -27,6 +27,7 @@ export class RedemptionProgram extends ServiceProgram {
       VAULT_CONTRACT: bench.vault,
       VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
       SIWE_DOMAINS: 'app.example.com',
+      TRUSTED_PROXIES: 'loopback',
       ALLOW_PRIVATE_PARTNERS: 'true',
       REDEMPTION_PORT: String(port),
       REDEMPTION_HOST: '127.0.0.1',

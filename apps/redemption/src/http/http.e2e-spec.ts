@@ -221,7 +221,7 @@ describe('health', () => {
     const scheduler = app.get(SchedulerRegistry);
     expect([...scheduler.getCronJobs().keys()]).toContain('reconciliation');
     expect(scheduler.getIntervals()).toEqual(expect.arrayContaining(['engine', 'claim-watch']));
-    expect(scheduler.getIntervals()).toHaveLength(3);
+    expect(scheduler.getIntervals()).toHaveLength(4);
   });
 
   it('names what is not as it should be with the vault, and goes on serving', async () => {

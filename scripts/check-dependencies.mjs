@@ -39,7 +39,9 @@ for (const [path, entry] of Object.entries(packages)) {
   if (installed.version !== entry.version)
     faults.push(`${name} is installed as ${installed.version}, locked as ${entry.version}: npm ci`);
   if (runsOnInstall(path, installed) && allowScripts[name] === undefined)
-    faults.push(`${name} has an install script; read it, then name it in package.json's allowScripts`);
+    faults.push(
+      `${name} has an install script; read it, then name it in package.json's allowScripts`,
+    );
 }
 for (const name of Object.keys(allowScripts))
   if (!Object.keys(packages).some((path) => path.endsWith(`node_modules/${name}`)))

@@ -1,7 +1,13 @@
 /** Vouchers that a thief of a credential of the ledger writes off as dead, with every trigger in force, and then claims. */
 import { describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';
-import { type DeadEvidence, payoutEvent, transition, type UuidV7 } from '#libs/domain';
+import {
+  type BlockHash,
+  type DeadEvidence,
+  payoutEvent,
+  transition,
+  type UuidV7,
+} from '#libs/domain';
 import { VaultBench } from '#libs/testing';
 import {
   alerts,
@@ -25,7 +31,7 @@ async function writeOff(program: 'redemption' | 'cli', id: UuidV7): Promise<void
   const evidence: DeadEvidence = {
     outcome: 'dead',
     reason: 'expired',
-    finalised: { number: 1n, hash: `0x${'ab'.repeat(32)}`, timestampSeconds },
+    finalised: { number: 1n, hash: `0x${'ab'.repeat(32)}` as BlockHash, timestampSeconds },
   };
   const event = payoutEvent(id, evidence, 0);
   const policy = { capabilities: [], confirms: true };

@@ -3,7 +3,7 @@ import { PRICE_LISTS, RpcPool, unitsFor } from '#libs/chain';
 import { readSettings } from '#libs/config';
 import { type CommandContext } from '../command-context.js';
 import { jsonLine } from '../output/json-line.js';
-import { progressOf } from '../output/progress.js';
+import { tellingWhile } from '../output/progress.js';
 import { planSync } from '../plan/plan-sync.js';
 import { planText } from '../plan/plan-text.js';
 import { PlanSettings } from '../plan/plan.settings.js';
@@ -28,8 +28,9 @@ export function planSyncCommand({ source, terminal, clock }: CommandContext): Co
     .action(async ({ anew, json }: Options) => {
       const settings = readSettings(PlanSettings, source());
       const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
-      const onProgress = progressOf(terminal, clock);
-      const plan = await planSync(pool, settings, { anew: anew === true, onProgress });
+      const plan = await tellingWhile(terminal, (onProgress) =>
+        planSync(pool, settings, { anew: anew === true, onProgress }),
+      );
       const units = PRICE_LISTS.map(({ name, perCall }) => [name, unitsFor(plan.calls, perCall)]);
       terminal.out(
         json === true

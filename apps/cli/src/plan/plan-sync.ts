@@ -51,6 +51,7 @@ export interface SyncPlan {
 export interface PlanOptions {
   /** As if there were no index. */
   readonly anew: boolean;
+  /** Told what is asked before it is. */
   readonly onProgress: (said: string) => void;
 }
 
@@ -64,14 +65,18 @@ export async function planSync(
   settings: PlanSettings,
   { anew, onProgress }: PlanOptions,
 ): Promise<SyncPlan> {
+  const asks = `Asking ${pool.endpoints.join(', ')}`;
+  onProgress('Reading what is indexed');
   const stored = await readMissingPart(settings, pool);
   const part = anew ? { ...stored, indexed: undefined } : stored;
+  onProgress(`${asks} which chain they serve`);
   await pool.verifyChainId(part.chainId);
+  onProgress(`${asks} for the contracts and the newest block`);
   const reader = await stakeReader(pool, part, settings);
   await requireContracts(reader, part);
   const { latest, finalised } = await reader.heads();
   const before = part.indexed ?? (await blockBefore(reader, part));
-  onProgress('Asked what there is to verify events by');
+  onProgress(`${asks} what there is to verify events by`);
   const offer = await readVerificationOffer(reader, before);
   const verification = chooseVerification(settings.stakeVerification, offer);
   const [head, final] = [before.number, finalised.number];

@@ -79,7 +79,7 @@ export async function surveyLogs(pool: RpcPool, question: SurveyQuestion): Promi
   const missing = Number(to - from) + 1;
   let allowed: Allowed = { blocks: Math.min(question.maxRangeBlocks, missing), refusal: undefined };
   for (const endpoint of each) {
-    onProgress(`Asked ${endpoint} for the largest range`);
+    onProgress(`Asking ${endpoint} for the largest range`);
     allowed = await allowedBy(pool, { ...question, endpoint }, allowed);
   }
   let places = placesFor(missing, allowed.blocks);
@@ -88,7 +88,7 @@ export async function surveyLogs(pool: RpcPool, question: SurveyQuestion): Promi
   const wallets = new Set<string>();
   let seenTo = from - 1n;
   while (samples.length < places) {
-    onProgress(`Asked for logs in ${samples.length} of ${places} places`);
+    onProgress(`Asking for logs: ${samples.length} of ${places} places are read`);
     const { blocks } = allowed;
     const start = from + placeOf(samples.length, places, missing - blocks);
     try {

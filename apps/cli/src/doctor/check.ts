@@ -9,6 +9,8 @@ export interface Check {
   readonly needs: readonly Variable[];
   /** It is made only where the database can be opened. */
   readonly needsDatabase?: true;
+  /** It is made only where the migrations were applied, be it by an older program. */
+  readonly needsSchema?: true;
   /** It is made only where an endpoint of the right chain answers. */
   readonly needsChain?: true;
   /** What was found so far counts also where the check then fails or takes too long. */

@@ -3,6 +3,7 @@ import { redact } from '#libs/platform';
 import { type Check } from './check.js';
 import { fault, type Finding, notChecked } from './finding.js';
 import { type Variable } from './doctor.settings.js';
+import { isNotMigrated } from '../not-migrated.js';
 import { BusyError, throwIfBusy } from './rpc-question.js';
 import { type Subject } from './subject.js';
 
@@ -16,6 +17,7 @@ export interface RunOptions {
 }
 
 const TELL_EVERY_MS = 2000;
+const NO_SCHEMA = 'no schema';
 
 /** Makes all checks at once; the findings come in the order of the checks. It never throws what a check can tell. */
 export async function runChecks(
@@ -76,6 +78,10 @@ async function collect(
       findings.push(notChecked(name, 'the database cannot be opened'));
       return;
     }
+    if (check.needsSchema === true && !(await subject.hasSchema())) {
+      findings.push(notChecked(name, NO_SCHEMA));
+      return;
+    }
     if (check.needsChain === true && (await subject.chain()) === undefined) {
       findings.push(notChecked(name, 'no endpoint of the right chain answers'));
       return;
@@ -89,6 +95,8 @@ async function collect(
 function failed(name: string, error: unknown): Finding {
   const busy = busyReason(error);
   if (busy !== undefined) return notChecked(name, busy);
+  // A table of a migration that is missing: said by the check of the schema.
+  if (isNotMigrated(error)) return notChecked(name, NO_SCHEMA);
   if (error instanceof LowmarkError) {
     const mend = error.retryable
       ? 'Mend what is named, or try again: this passes by itself where the other side was busy.'

@@ -11,6 +11,11 @@ const RPC_TIMEOUT_MS = 6000;
 const PATIENCE_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 8000;
 
+const MIGRATION_TABLE = {
+  text: `SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'lowmark' AND c.relname = 'migration'`,
+};
+
 /** What is to be indexed: by the settings, and where they do not say by the index that there is. */
 export interface Staking {
   readonly contracts: readonly Address[];
@@ -21,6 +26,7 @@ export interface Staking {
 /** What the checks look at; everything is opened at its first use, and once. */
 export class Subject {
   private opening: Promise<Database> | undefined;
+  private migrated: Promise<boolean> | undefined;
   private indexing: Promise<IndexState | undefined> | undefined;
   private endpoints: RpcPool | undefined;
   private verifying: Promise<RpcPool | undefined> | undefined;
@@ -41,6 +47,14 @@ export class Subject {
       schema: 'any',
     });
     return this.opening;
+  }
+
+  /** Whether `migrate` was ever run, whatever the user may read of it. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  hasSchema(): Promise<boolean> {
+    this.migrated ??= this.database()
+      .then((database) => database.query(MIGRATION_TABLE))
+      .then((rows) => rows.length > 0);
+    return this.migrated;
   }
 
   /** Undefined where there is no database, no schema or no index. */

@@ -14,6 +14,7 @@ export const indexCheck: Check = {
   name: NAME,
   needs: ['DATABASE_URL'],
   needsDatabase: true,
+  needsSchema: true,
   async *look(subject) {
     const state = await subject.index();
     if (state === undefined) {

@@ -10,6 +10,7 @@ export const partnersCheck: Check = {
   name: NAME,
   needs: ['DATABASE_URL'],
   needsDatabase: true,
+  needsSchema: true,
   async *look(subject) {
     const callbacks = await new CallbackStore(await subject.database()).list();
     const open = callbacks.filter(({ paused }) => !paused);

@@ -10,6 +10,7 @@ export const priceHoldCheck: Check = {
   name: NAME,
   needs: ['DATABASE_URL'],
   needsDatabase: true,
+  needsSchema: true,
   async *look(subject) {
     const { priceSource = [], priceMinUsd, priceMaxUsd } = subject.settings;
     const { hold } = await new PriceStore(await subject.database()).standing();

@@ -15,6 +15,7 @@ export const priceCheck: Check = {
   name: NAME,
   needs: ['DATABASE_URL'],
   needsDatabase: true,
+  needsSchema: true,
   async *look(subject) {
     const { priceSource } = subject.settings;
     // Said by the check of the source.

@@ -16,6 +16,7 @@ export const rightsCheck: Check = {
   name: NAME,
   needs: ['DATABASE_URL'],
   needsDatabase: true,
+  needsSchema: true,
   async *look(subject) {
     try {
       const database = await subject.database();

@@ -10,6 +10,7 @@ export const secretsCheck: Check = {
   name: NAME,
   needs: ['DATABASE_URL', 'SECRETS_KEY'],
   needsDatabase: true,
+  needsSchema: true,
   async *look(subject) {
     const keyRing = KeyRing.parse(subject.settings.secretsKey ?? '');
     const uses = await secretsStatus(await subject.database(), keyRing);

@@ -24,6 +24,8 @@ const INITIAL_BLOCKS = 100;
 
 export interface IndexerOptions extends SupervisorOptions, PrepareSettings {
   readonly pollIntervalMs: number;
+  /** STAKE_EVENTS as it was set: a preset, or the path of a file. */
+  readonly stakeEvents: string;
 }
 
 export interface IndexerParts {
@@ -85,6 +87,7 @@ export function createIndexer(parts: IndexerParts, options: IndexerOptions): Ind
     metrics,
     logger,
     firstBlock,
+    stakeEvents: options.stakeEvents,
   });
   parts.onWaiting(({ message }) => {
     status.trouble = message;

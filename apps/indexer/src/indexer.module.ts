@@ -135,6 +135,7 @@ function assemble(settings: IndexerSettings, logger: Logger) {
         tokenDecimals: settings.tokenDecimals,
         firstBlock: settings.stakeStartBlock > 0n ? settings.stakeStartBlock : 1n,
         events: chain.events,
+        stakeEvents: settings.stakeEvents,
         verification: settings.stakeVerification,
         maxRangeBlocks: settings.maxRangeBlocks,
         pollIntervalMs: settings.pollIntervalMs,

@@ -6,8 +6,11 @@ import { describe, expect, it } from '@jest/globals';
 import { deployStaking } from '#libs/devchain';
 import { type Address } from '#libs/domain';
 import { aWallet, stake, StakingPlayer, startFaultyNode, withdraw } from '#libs/testing';
+import { type IndexerUnderTest } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
+
+const NONE_COUNTS = /none of them counts.*STAKE_EVENTS.*preset/;
 
 const suite = new IndexerSuite();
 
@@ -46,29 +49,48 @@ describe('STAKE_EVENTS', () => {
     const [alice, bob] = [aWallet(0xa), aWallet(0xb)];
     await suite.chain.player.block(START + 1, [stake(alice, 70n), stake(bob, 50n)]);
     await suite.chain.player.block(START + 2, stake(alice, 5n), withdraw(bob, 20n));
-    const folder = await mkdtemp(join(tmpdir(), 'lowmark-events-'));
-    try {
-      const file = join(folder, 'events.json');
-      await writeFile(
-        file,
-        JSON.stringify([
-          {
-            event: 'event Staked(address indexed user, uint256 amount)',
-            account: 'user',
-            amount: 'amount',
-            effect: 'increase',
-            where: { amount: '70' },
-          },
-        ]),
-      );
-      const running = await suite.start({ events: file, totalView: 'none', balanceView: 'none' });
-      await running.level();
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const running = await startWhere({ amount: '70' });
+    expect(running.log.filter(({ msg }) => NONE_COUNTS.test(msg))).toEqual([]);
     expect([...(await indexedBalances())]).toEqual([[alice, 70n]]);
   });
+
+  it('warns once where events come and none of them meets the filter', async () => {
+    const { player } = suite.chain;
+    await player.block(START + 1, stake(aWallet(0xa), 70n), stake(aWallet(0xb), 50n));
+    const running = await startWhere({ amount: '71' });
+    await player.block(START + 2, stake(aWallet(0xa), 70n));
+    await running.level();
+    expect(await indexedBalances()).toEqual(new Map());
+    expect(running.log.filter(({ msg }) => NONE_COUNTS.test(msg))).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        events: 2,
+        stakeEvents: expect.stringMatching(/events\.json$/),
+      }),
+    ]);
+  });
 });
+
+/** Level, with stakes of which only those count that meet a condition. */
+async function startWhere(where: Record<string, string>): Promise<IndexerUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'lowmark-events-'));
+  try {
+    const file = join(folder, 'events.json');
+    const entry = {
+      event: 'event Staked(address indexed user, uint256 amount)',
+      account: 'user',
+      amount: 'amount',
+      effect: 'increase',
+      where,
+    };
+    await writeFile(file, JSON.stringify([entry]));
+    const running = await suite.start({ events: file, totalView: 'none', balanceView: 'none' });
+    await running.level();
+    return running;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
 
 describe('several staking contracts', () => {
   it('add up to one balance, checked against both', async () => {

@@ -73,7 +73,8 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
       },
     },
   });
-  const events = await loadStakeEvents(options.events ?? 'staked-withdrawn');
+  const { events: stakeEvents = 'staked-withdrawn' } = options;
+  const events = await loadStakeEvents(stakeEvents);
   const open =
     options.through ??
     (await database.open({ url: database.urlAs('indexer'), applicationName: 'indexer' }));
@@ -107,6 +108,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
       tokenDecimals: undefined,
       firstBlock: chain.contracts.startBlock,
       events,
+      stakeEvents,
       verification: options.verification ?? 'auto',
       maxRangeBlocks: 500,
       pollIntervalMs: 20,

@@ -127,6 +127,13 @@ export class IndexWriter {
     return [...this.wallets.keys()].slice(-count);
   }
 
+  /** Whether any event ever changed a balance. */
+  async hasWallets(): Promise<boolean> {
+    if (this.wallets.size > 0) return true;
+    const all = { above: -1n, block: this.head.number, after: undefined, limit: 1 };
+    return (await this.store.changedWallets(all)).length > 0;
+  }
+
   /**
    * Writes one range: rows, head and facts in one transaction. Returns as soon as the ranges before it are written and this one
    * is on its way.

@@ -32,9 +32,14 @@ export interface RangeApplierParts {
   readonly logger: Logger;
   /** The first block that is indexed. */
   readonly firstBlock: bigint;
+  /** STAKE_EVENTS as it was set: a preset, or the path of a file. */
+  readonly stakeEvents: string;
 }
 
 export class RangeApplier {
+  /** That came, whether they count or not. */
+  private eventsRead = 0;
+
   constructor(private readonly parts: RangeApplierParts) {}
 
   /**
@@ -62,6 +67,7 @@ export class RangeApplier {
     if (changes === undefined) return false;
     doubts.settle(writer.state.verifiedNumber ?? -1n);
     status.trouble = undefined;
+    this.eventsRead += answer.events;
     metrics.applied(answer, changes);
     progress.applied(answer, heads.latest.number);
     return true;
@@ -151,6 +157,16 @@ export class RangeApplier {
     const to = await rollBackToVerified(this.parts, state, { ...shown, contractTotal });
     if (to) await this.undo(to, 'repair');
     return to === undefined;
+  }
+
+  /** A pool that does not exist, or a condition that nothing meets, leaves an index that agrees with everything and holds nothing. */
+  async warnIfNoneCounts(): Promise<void> {
+    const { writer, logger, stakeEvents } = this.parts;
+    if (this.eventsRead === 0 || (await writer.hasWallets())) return;
+    logger.warn(
+      { events: this.eventsRead, stakeEvents },
+      'The contract has events and none of them counts: every stake is 0. Check STAKE_EVENTS: the number of its preset (`masterchef-v1:7`), or its conditions (`where`); another one needs a new index',
+    );
   }
 
   /** Takes back everything above a block. */

@@ -245,7 +245,10 @@ export class IndexLoop {
       if (verifiedNumber !== undefined)
         await writer.note({ finalised, verifiedNumber, synced: false });
     }
-    if (!writer.synced) await writer.note({ finalised, synced: true });
+    if (!writer.synced) {
+      await writer.note({ finalised, synced: true });
+      await applier.warnIfNoneCounts();
+    }
     verifier.hasComparedWallets = true;
     if (writer.state.halted) await writer.resume();
     this.progressed(heads);

@@ -70,9 +70,15 @@ it('the whole indexer tells of its index, its sync and its connections', async (
         msg: expect.stringMatching(/^Syncing: /),
         fromBlock: Number(contracts.startBlock),
         verification: 'total',
-        calls: expect.objectContaining({ eth_getLogs: 2, eth_call: 2 }),
+        maxRangeBlocks: expect.any(Number),
+        leastCalls: expect.objectContaining({ eth_getLogs: 2, eth_call: 2 }),
+        leastComputeUnits: expect.any(Number),
       }),
     );
+    // Nothing there reads as an estimate.
+    for (const name of ['rangeBlocks', 'calls', 'computeUnits']) {
+      expect(lines.filter((line) => name in line)).toEqual([]);
+    }
     expect(text).toMatch(/^lowmark_index_halted\{app="indexer"\} 0$/m);
     for (const why of ['repair', 'reorganisation']) {
       expect(text).toContain(`\nlowmark_index_rollbacks_total{why="${why}",app="indexer"} 0\n`);

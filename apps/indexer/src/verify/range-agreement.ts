@@ -15,7 +15,8 @@ import {
   type RangeAnswer,
   type VerificationMode,
 } from '#libs/chain';
-import { type Logger } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
+import { DisagreementLog } from './disagreement-log.js';
 import { settleBlock } from './settle-block.js';
 
 export interface AgreementParts {
@@ -24,6 +25,7 @@ export interface AgreementParts {
     'totalCalls' | 'finality' | 'stakeTotal' | 'headers' | 'hasTotal'
   >;
   readonly source: Pick<LogSource, 'fetch' | 'compare' | 'endpoints'>;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -51,8 +53,11 @@ export class RangeAgreement {
   /** How many more times a range must come out the same. A provider that once contradicted itself is asked once more. */
   private confirmations = 1;
   private isAlone = false;
+  private readonly disagreements: DisagreementLog;
 
-  constructor(private readonly parts: AgreementParts) {}
+  constructor(private readonly parts: AgreementParts) {
+    this.disagreements = new DisagreementLog(parts);
+  }
 
   /** Whether the endpoints are of two providers at least. */
   get hasOther(): boolean {
@@ -68,7 +73,7 @@ export class RangeAgreement {
     const { mode, isFinal, isByReceipts } = question;
     const isAskedAgain = mode === 'wallets' && isFinal && !isByReceipts;
     if (!this.hasOther && !isAskedAgain) return { answer: first, other: undefined };
-    const { source, logger } = this.parts;
+    const { source } = this.parts;
     let answer = first;
     let told: Comparison | undefined;
     let agreeing = 0;
@@ -82,10 +87,8 @@ export class RangeAgreement {
       }
       if (!this.hasOther) this.confirmations = 2;
       agreeing = 0;
-      logger.warn(
-        { fromBlock: answer.from, toBlock: answer.to, blocks: told.differing.length },
-        `${answer.endpoint} and ${told.endpoint} tell different events or times: asking again`,
-      );
+      const differingBlocks = told.differing.length;
+      this.disagreements.differ({ answer, other: told.endpoint, differingBlocks });
       // The last one stays: nothing is taken that was not compared.
       if (left > 1) answer = await source.fetch(answer, question.options);
     }

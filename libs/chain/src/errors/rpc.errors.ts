@@ -10,17 +10,21 @@ export interface RpcErrorOptions {
   readonly cause?: Error | undefined;
   /** A smaller request might have succeeded: a cut body, a 5xx, an error without a known meaning. */
   readonly sizeMayExplain?: boolean;
+  /** Where the answer had one. */
+  readonly httpStatus?: number | undefined;
 }
 
 /** A failure of one endpoint. */
 export abstract class RpcError extends RetryableError {
   readonly endpoint: string;
   readonly sizeMayExplain: boolean;
+  readonly httpStatus: number | undefined;
 
   constructor(code: string, what: string, options: RpcErrorOptions) {
     super(code, `${options.endpoint}: ${what}`, options.cause ? { cause: options.cause } : {});
     this.endpoint = options.endpoint;
     this.sizeMayExplain = options.sizeMayExplain ?? false;
+    this.httpStatus = options.httpStatus;
   }
 }
 

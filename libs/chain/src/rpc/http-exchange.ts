@@ -147,40 +147,41 @@ export class HttpExchange {
   private failure(error: unknown, progress: Progress, calls: readonly WireCall[]): RpcError {
     const { endpoint, maxResponseBytes } = this.options;
     const { status } = progress;
+    const at = { endpoint, httpStatus: status === 0 ? undefined : status };
     const grows = growsWithRange(calls[0]?.method ?? '');
     if (error instanceof BodyTooLarge || status === 413) {
       const what =
         status === 413 ? 'HTTP 413' : `the answer is larger than ${maxResponseBytes} bytes`;
       return grows
-        ? new RangeTooLargeError(what, { endpoint })
-        : new TransportError(what, { endpoint, sizeMayExplain: true });
+        ? new RangeTooLargeError(what, at)
+        : new TransportError(what, { ...at, sizeMayExplain: true });
     }
     if (status === 429) {
-      return new RateLimitedError('HTTP 429', { endpoint, retryAfterMs: progress.retryAfterMs });
+      return new RateLimitedError('HTTP 429', { ...at, retryAfterMs: progress.retryAfterMs });
     }
-    if (TIMEOUT_STATUS.has(status)) return new RpcTimeoutError(`HTTP ${status}`, { endpoint });
+    if (TIMEOUT_STATUS.has(status)) return new RpcTimeoutError(`HTTP ${status}`, at);
     if (status === 503) {
-      return new OverloadedError('HTTP 503', { endpoint, sizeMayExplain: true });
+      return new OverloadedError('HTTP 503', { ...at, sizeMayExplain: true });
     }
     if (status >= 500) {
-      return new TransportError(`HTTP ${status}`, { endpoint, sizeMayExplain: true });
+      return new TransportError(`HTTP ${status}`, { ...at, sizeMayExplain: true });
     }
     if (status >= 300 && status < 400) {
-      return new TransportError(`HTTP ${status}: a redirect is not followed`, { endpoint });
+      return new TransportError(`HTTP ${status}: a redirect is not followed`, at);
     }
     if (status >= 400) {
       const sizeMayExplain = grows && status === 400;
-      return new RpcRefusedError(`HTTP ${status}`, { endpoint, rpcCode: status, sizeMayExplain });
+      return new RpcRefusedError(`HTTP ${status}`, { ...at, rpcCode: status, sizeMayExplain });
     }
     if (error instanceof SyntaxError && error.message.startsWith('Unterminated')) {
-      return new TransportError('the answer was cut off', { endpoint, sizeMayExplain: true });
+      return new TransportError('the answer was cut off', { ...at, sizeMayExplain: true });
     }
     const reason = networkReason(error, this.options.secrets);
     if (status >= 200 && !CUT.test(reason)) {
-      return new MalformedAnswerError('the answer is not JSON', { endpoint, sizeMayExplain: true });
+      return new MalformedAnswerError('the answer is not JSON', { ...at, sizeMayExplain: true });
     }
-    if (UNREACHABLE.test(reason)) return new UnreachableError(reason, { endpoint });
-    return new TransportError(reason, { endpoint, sizeMayExplain: CUT.test(reason) });
+    if (UNREACHABLE.test(reason)) return new UnreachableError(reason, at);
+    return new TransportError(reason, { ...at, sizeMayExplain: CUT.test(reason) });
   }
 }
 

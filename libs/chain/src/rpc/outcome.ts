@@ -1,7 +1,8 @@
 import { LowmarkError } from '#libs/domain';
+import { RpcError } from '../errors/rpc.errors.js';
 import { computeUnitsOf } from './compute-units.js';
 import { type RpcCall, type RpcResult } from './rpc-call.js';
-import { type CallOutcome } from './rpc-observer.js';
+import { type CallOutcome, type RpcRequestEvent } from './rpc-observer.js';
 
 /** Outcomes for which no provider bills. */
 const NOT_ANSWERED = new Set([
@@ -41,6 +42,24 @@ export function callOutcomes(
 /** `ok`, or the outcome of the first call that failed. */
 export function outcomeOfResults(results: readonly RpcResult[]): string {
   return outcomeOfResult(results.find((result) => !result.ok));
+}
+
+/** Why a request failed, or the first call in it that did; undefined where all is well. */
+export function failureOf(results: readonly RpcResult[]): LowmarkError | undefined {
+  return results.find((result) => !result.ok)?.error;
+}
+
+/**
+ * What is told of a failure beside its outcome.
+ * @param status of the answer that came; where none was kept, the error may know it
+ */
+export function reasonOf(
+  failure: unknown,
+  status: number | undefined,
+): Pick<RpcRequestEvent, 'reason' | 'httpStatus'> {
+  if (!(failure instanceof LowmarkError)) return {};
+  const httpStatus = status ?? (failure instanceof RpcError ? failure.httpStatus : undefined);
+  return { reason: failure.message, ...(httpStatus !== undefined && { httpStatus }) };
 }
 
 function outcomeOfResult(result: RpcResult | undefined): string {

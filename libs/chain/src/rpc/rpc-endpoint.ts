@@ -18,7 +18,7 @@ import { Delivery } from './delivery.js';
 import { type BackoffOptions, EndpointHealth } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { HttpExchange, type WireCall } from './http-exchange.js';
-import { callOutcomes, outcomeOf, outcomeOfResults } from './outcome.js';
+import { callOutcomes, failureOf, outcomeOf, outcomeOfResults, reasonOf } from './outcome.js';
 import { type PoolTime } from './pool-time.js';
 import { RequestGate } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
@@ -74,6 +74,8 @@ export class RpcEndpoint {
   private resting = 0;
   private inARow = 0;
   private fault: RpcError | undefined;
+  /** The newest refusal for the rate, of a request or of a call in one. */
+  private refusal: RpcError | undefined;
   private nextId = 1;
 
   constructor(
@@ -102,6 +104,11 @@ export class RpcEndpoint {
   /** Why it is set aside, where it is. */
   get lastFailure(): RpcError | undefined {
     return this.fault ?? this.health.lastFailure;
+  }
+
+  /** The same, also where other answers came since: a provider that refuses calls one by one answers the request. */
+  get asideBecause(): RpcError | undefined {
+    return this.lastFailure ?? this.refusal;
   }
 
   get hasFreeSlot(): boolean {
@@ -225,6 +232,8 @@ export class RpcEndpoint {
   ): Promise<BatchAnswer> {
     const started = performance.now();
     let outcome = 'ok';
+    let failure: unknown;
+    let httpStatus: number | undefined;
     let results: readonly RpcResult[] | undefined;
     let bytes = 0;
     try {
@@ -235,20 +244,25 @@ export class RpcEndpoint {
       }));
       const answer = await this.exchange.send(wire, signal);
       bytes = answer.bytes;
+      httpStatus = answer.status;
       results = matchAnswers(wire, answer, { endpoint: this.name, secrets: this.secrets });
       outcome = outcomeOfResults(results);
+      failure = failureOf(results);
       this.note(undefined, performance.now() - started);
       return { results, bytes };
     } catch (error) {
       outcome = outcomeOf(error);
+      failure = error;
       if (error instanceof RpcError) this.note(error, performance.now() - started);
       throw error;
     } finally {
+      if (failure instanceof RateLimitedError) this.refusal = failure;
       span.note({ 'lowmark.outcome': outcome });
       this.options.observer.request({
         endpoint: this.name,
         method: calls[0]?.method ?? 'none',
         outcome,
+        ...reasonOf(failure, httpStatus),
         seconds: (performance.now() - started) / 1000,
         bytes,
         calls: calls.length,

@@ -14,6 +14,10 @@ export interface RpcRequestEvent {
   readonly method: string;
   /** `ok`, or the error's code in lower case without `RPC_`: timeout, rate_limited, range_too_large, malformed_answer, … */
   readonly outcome: string;
+  /** What went wrong, without secrets; absent where nothing did. */
+  readonly reason?: string;
+  /** Absent where no answer came. */
+  readonly httpStatus?: number;
   readonly seconds: number;
   readonly bytes: number;
   /** How many calls the batch had. */

@@ -135,7 +135,7 @@ export class RpcQuestion {
     const retryAfterMs = Math.min(backoff.longestMs, ...waits);
     const aside = endpoints.flatMap((endpoint) => {
       const isAside = !this.failures.has(endpoint) && endpoint.asideMs(this.nowMs) > 0;
-      return isAside ? (endpoint.lastFailure ?? []) : [];
+      return isAside ? (endpoint.asideBecause ?? []) : [];
     });
     return new AllEndpointsFailedError([...this.failures.values()], retryAfterMs, aside);
   }

@@ -22,11 +22,15 @@ describe('what is observed of RPC endpoints', () => {
     events = observeRpc(registry, logger, { nowMs: () => nowMs });
   });
 
-  function request(outcome: string, count = 1): void {
+  function request(
+    outcome: string,
+    count = 1,
+    told: { httpStatus?: number; reason?: string } = {},
+  ): void {
     for (let index = 0; index < count; index++) {
       const calls = { method: 'eth_call', outcome, calls: 1, computeUnits: 26 };
       const event = { endpoint: ENDPOINT, method: 'eth_call', outcome, seconds: 0.1 };
-      events.request({ ...event, callOutcomes: [calls] });
+      events.request({ ...event, ...told, callOutcomes: [calls] });
     }
   }
 
@@ -59,9 +63,10 @@ describe('what is observed of RPC endpoints', () => {
   });
 
   it('says once a minute that an endpoint fails, and once that it is well again', () => {
-    for (let second = 0; second < 180; second++, nowMs += 1000) request('transport', 5);
+    const told = { httpStatus: 502, reason: 'quiknode.pro#1: HTTP 502' };
+    for (let second = 0; second < 180; second++, nowMs += 1000) request('transport', 5, told);
     expect(lines).toMatchObject([
-      { level: 'warn', endpoint: ENDPOINT, outcome: 'transport', failures: 3 },
+      { level: 'warn', endpoint: ENDPOINT, outcome: 'transport', failures: 3, ...told },
       { level: 'warn', endpoint: ENDPOINT, failures: 298 },
       { level: 'warn', endpoint: ENDPOINT, failures: 300 },
     ]);

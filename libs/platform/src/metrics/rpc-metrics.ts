@@ -9,6 +9,8 @@ export interface RpcEvents {
     readonly endpoint: string;
     readonly method: string;
     readonly outcome: string;
+    readonly reason?: string;
+    readonly httpStatus?: number;
     readonly seconds: number;
     readonly callOutcomes: readonly {
       readonly method: string;
@@ -49,14 +51,14 @@ export function observeRpc(
   });
   const trouble = new RpcTrouble(logger, clock);
   return {
-    request({ endpoint, method, outcome, seconds: took, callOutcomes }) {
+    request({ endpoint, method, outcome, reason, httpStatus, seconds: took, callOutcomes }) {
       counters.requests.inc({ endpoint, method, outcome });
       seconds.observe({ endpoint }, took);
       for (const { computeUnits, calls, ...labels } of callOutcomes) {
         counters.calls.inc({ endpoint, method: labels.method, outcome: labels.outcome }, calls);
         counters.computeUnits.inc({ endpoint }, computeUnits);
       }
-      if (FAULTS.has(outcome)) trouble.failed(endpoint, outcome);
+      if (FAULTS.has(outcome)) trouble.failed(endpoint, { outcome, httpStatus, reason });
       else if (outcome !== 'aborted') trouble.succeeded(endpoint);
     },
     warning({ endpoint, code, message }) {

@@ -8,6 +8,12 @@ const ENDS_WITH = 10;
 const QUIET_MS = 10_000;
 const A_LINE_EVERY_MS = 60_000;
 
+export interface RpcFailure {
+  readonly outcome: string;
+  readonly httpStatus?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
 interface Trouble {
   failuresInARow: number;
   successesInARow: number;
@@ -28,14 +34,14 @@ export class RpcTrouble {
     private readonly clock: Clock,
   ) {}
 
-  failed(endpoint: string, outcome: string): void {
+  failed(endpoint: string, failure: RpcFailure): void {
     const trouble = this.of(endpoint);
     trouble.failures++;
     trouble.failuresInARow++;
     trouble.successesInARow = 0;
     trouble.lastFailureMs = this.clock.nowMs();
     trouble.isIn ||= trouble.failuresInARow >= BEGINS_WITH;
-    if (trouble.isIn) this.say(endpoint, { outcome }, 'An RPC endpoint fails');
+    if (trouble.isIn) this.say(endpoint, failure, 'An RPC endpoint fails');
   }
 
   waiting(endpoint: string, message: string, forMs: number): void {

@@ -46,6 +46,8 @@ export interface ApiOptions {
   readonly logger: Logger;
   /** Default: the system's. */
   readonly clock?: Clock;
+  /** How long a command to Redis may take; default: 50. */
+  readonly redisDeadlineMs?: number | undefined;
 }
 
 /**
@@ -57,6 +59,7 @@ export async function createApi({
   settings,
   logger,
   clock = systemClock,
+  redisDeadlineMs,
 }: ApiOptions): Promise<NestFastifyApplication> {
   if (settings.signatureDebugger && settings.nodeEnv === 'production') {
     throw new PermanentError(
@@ -84,6 +87,7 @@ export async function createApi({
     logger,
     id,
     countReplicas: () => countPrograms(database, SHARING_NAME),
+    redisDeadlineMs,
   });
   const partners = new PartnerStore(database);
   const lastUse = new LastUse((id) => partners.noteUse(id), clock, logger);

@@ -26,16 +26,19 @@ export interface SharingOptions {
   readonly family?: string;
   /** How many replicas live, this one included, whether or not there is Redis. */
   readonly countReplicas: () => Promise<number>;
+  /** How long a command to Redis may take; absent: the link's own. */
+  readonly redisDeadlineMs?: number | undefined;
 }
 
 /** @param url of Redis, if any; never shown */
 export async function createSharing(
   url: string | undefined,
-  { clock, logger, id, family, countReplicas }: SharingOptions,
+  { clock, logger, id, family, countReplicas, redisDeadlineMs }: SharingOptions,
 ): Promise<Sharing> {
   if (url === undefined) return { limiter: new MemoryRateLimiter(clock), redis: undefined };
   const redis = new RedisLink({
     url,
+    ...(redisDeadlineMs !== undefined && { deadlineMs: redisDeadlineMs }),
     onChange: (isUp, reason) => {
       if (isUp) logger.info('Redis is used: limits and cached parts are shared');
       else logger.warn({ reason }, 'Redis is not used: this replica limits and caches by itself');

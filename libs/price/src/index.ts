@@ -1,4 +1,5 @@
 export { type PriceReading } from './combine-prices.js';
+export { type JudgedPrice, judgePrice } from './judge-price.js';
 export {
   boundsBreach,
   type BoundsBreach,

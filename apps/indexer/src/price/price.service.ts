@@ -11,17 +11,11 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import {
-  decimalText,
-  FencedError,
-  type Price,
-  type PriceStore,
-  type StandingPrice,
-} from '#libs/db';
-import { type Decimal, LowmarkError, parseDecimal } from '#libs/domain';
+import { FencedError, type Price, type PriceStore } from '#libs/db';
+import { LowmarkError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { inSpan } from '#libs/telemetry';
-import { holdReason, type PriceLimits, type PriceReader } from '#libs/price';
+import { judgePrice, type PriceLimits, type PriceReader } from '#libs/price';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type Lead } from '../lead/lead.js';
 import { type PriceMetrics } from './price.metrics.js';
@@ -102,21 +96,11 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  /** Stores it or holds it. A hold ends by a price that keeps within the limits after an operator has accepted one, not before. */
   private async judge(fence: bigint, price: Price): Promise<void> {
     const { store, limits } = this.parts;
-    const standing = await store.standing();
-    const { hold, beforeUsd } = standing;
-    const judged = holdReason(parseDecimal(price.usd), limits, decimalsOf(standing));
-    const reason = hold?.isAccepted === false ? hold.reason : judged;
-    if (reason === undefined) {
-      this.tell(price, await store.record(fence, price));
-      return;
-    }
-    const isAnew = hold?.isAccepted === true;
-    const maxChange = decimalText(limits.maxChange);
-    await store.hold(fence, { price, reason, beforeUsd, maxChange, isAnew });
-    this.tellHeld(price, reason, hold !== undefined && !isAnew ? hold.beforeUsd : beforeUsd);
+    const judged = await judgePrice(store, limits, fence, price);
+    if (judged.kind === 'kept') this.tell(price, judged.isStored);
+    else this.tellHeld(price, judged.reason, judged.beforeUsd);
   }
 
   private tell(price: Price, isStored: boolean): void {
@@ -137,15 +121,4 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
       'A price is held: redemptions are paused and snapshots have no price until an operator accepts it (cli price show, price accept)',
     );
   }
-}
-
-function decimalsOf(standing: StandingPrice) {
-  const of = (text: string | undefined): Decimal | undefined =>
-    text === undefined ? undefined : parseDecimal(text);
-  return {
-    before: of(standing.beforeUsd),
-    lowest: of(standing.lowestUsd),
-    highest: of(standing.highestUsd),
-    accepted: of(standing.acceptedUsd),
-  };
 }

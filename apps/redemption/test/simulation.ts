@@ -8,9 +8,11 @@ import { DeliveryStore, RedemptionStore } from '#libs/db';
 import { deliveryTransition, type UuidV7 } from '#libs/domain';
 import { finalRows } from './checks/gather-facts.js';
 import { Operator } from './players/operator.js';
+import { type PlayedPrice } from './players/played-price.js';
 import { runPlan } from './players/run-plan.js';
 import { User } from './players/user.js';
 import { type Dice } from './world/dice.js';
+import { LIMITS } from './world/terms.js';
 import { queueState, type QueueState } from './world/queue-watch.js';
 import { type World } from './world/world.js';
 
@@ -39,6 +41,8 @@ export class Simulation {
   readonly firstFinal = new Map<string, string>();
   readonly operator: Operator;
   rounds = 0;
+  /** No redemption is made later. */
+  lastAskedMs: number;
   private readonly taken = new Set<string>();
   private readonly orphans = new Set<string>();
   private arrivals = 0;
@@ -50,6 +54,7 @@ export class Simulation {
     readonly world: World,
     private readonly dice: Dice,
     readonly options: SimulationOptions,
+    readonly price: PlayedPrice,
   ) {
     this.driverDice = dice.for('driver');
     this.operator = new Operator(
@@ -57,6 +62,7 @@ export class Simulation {
       dice.for('operator'),
       () => world.nowMs,
     );
+    this.lastAskedMs = world.nowMs;
     this.nextKillAt = this.callsToKill();
     world.onArrival = () => {
       this.countCall();
@@ -90,6 +96,13 @@ export class Simulation {
     await world.chain.mine(Math.floor(world.nowMs / 1000), 10);
   }
 
+  /** Of each partner: what its wallets redeem at most. */
+  get plannedPoints(): number[][] {
+    return [...this.world.partners.values()].map((partner) =>
+      this.users.filter((user) => user.partner === partner).map(({ points }) => points),
+    );
+  }
+
   private async prepare(): Promise<void> {
     const { world, options, dice } = this;
     for (let ordinal = 0; ordinal < options.runs; ordinal++) {
@@ -102,6 +115,8 @@ export class Simulation {
           agenda: world.agenda,
           nowMs: () => world.nowMs,
           dice: dice.for(`user ${ordinal}/${index}`),
+          price: this.price,
+          limits: LIMITS,
         });
         user.prepare(world.startMs);
         this.users.push(user);
@@ -146,6 +161,11 @@ export class Simulation {
     const { chain, fleet, agenda, database } = world;
     const passedMs = nowMs - world.nowMs;
     this.rounds++;
+    world.liar?.step();
+    if (this.users.some(({ wantsPrice }) => wantsPrice)) {
+      this.lastAskedMs = nowMs;
+      await this.price.step();
+    }
     world.nowMs = nowMs;
     for (const { what } of agenda.take(nowMs)) await what();
     const seconds = Math.floor(nowMs / 1000);

@@ -1,9 +1,13 @@
 /** Whether all parties agree at the end of a simulation, and what it came through on the way. */
+import { parseDecimal } from '#libs/domain';
 import { breachesOf, told } from './checks/invariants.js';
 import { gatherFacts, vaultFacts, type VaultFacts } from './checks/gather-facts.js';
 import { ledgerFaults, type Ledgers } from './checks/ledgers.js';
+import { lossFaults, lossOf, type LossSettings } from './checks/loss.js';
 import { type RedemptionFacts } from './checks/redemption-facts.js';
+import { HONEST_USD, lowestUsable, PRICE_LIMITS } from './players/played-price.js';
 import { type Simulation } from './simulation.js';
+import { LIMITS, TOKEN_DECIMALS, USD_PER_POINT } from './world/terms.js';
 import { story } from './world/story.js';
 
 export interface Verdict {
@@ -18,11 +22,18 @@ export interface Verdict {
   readonly ends: Readonly<Record<string, number>>;
   readonly reasons: Readonly<Record<string, number>>;
   readonly commands: Readonly<Record<string, number>>;
+  /** Whole tokens, rounded up; the bounds are what the settings allow. */
+  readonly losses: Readonly<Record<string, number>>;
+  /** Readings of each lying price, and what became of all. */
+  readonly prices: Readonly<Record<string, number>>;
+  /** Answers that each lie of the endpoint has spoilt. */
+  readonly lies: Readonly<Record<string, number>>;
   /** What the workers warned of last. */
   readonly warnings: Readonly<Record<string, number>>;
 }
 
 const STORIES = 3;
+const DAY_MS = 86_400_000;
 /** What deployLocalVault gives a vault. */
 export const VAULT_FUNDS = 10n ** 24n;
 
@@ -34,6 +45,7 @@ export async function verdict(simulation: Simulation): Promise<Verdict> {
   const facts = await gatherFacts(database, vault, { partners, copiesOf, firstFinal });
   const breaches = breachesOf(facts);
   const ledgers = await ledgersOf(simulation, facts, vault);
+  const loss = lossOf(paidOf(vault), facts, simulation.plannedPoints, lossSettings(simulation));
   const ids = [...new Set(breaches.map(({ redemptionId }) => redemptionId))].slice(0, STORIES);
   const partnerOf = new Map(facts.map(({ id, row }) => [id, partners.get(row.partner)]));
   const logs = [...partners.values()].flatMap(({ log }) => log);
@@ -42,7 +54,7 @@ export async function verdict(simulation: Simulation): Promise<Verdict> {
   });
   return {
     seed: options.seed,
-    faults: [...breaches.map(told), ...ledgerFaults(facts, ledgers)],
+    faults: [...breaches.map(told), ...ledgerFaults(facts, ledgers), ...lossFaults(loss)],
     stories: await Promise.all(ids.map((id) => story(database, id, partnerOf.get(id)))),
     counts: {
       runs: options.runs,
@@ -60,8 +72,36 @@ export async function verdict(simulation: Simulation): Promise<Verdict> {
     ends: tally(facts.map(({ row }) => row.state)),
     reasons: tally(reasons.map(({ reason }) => reason)),
     warnings: tally(world.fleet.lines.map(messageOf)),
+    losses: Object.fromEntries(
+      Object.entries(loss).map(([name, tokens]) => [name, wholeTokens(tokens as bigint)]),
+    ),
+    prices: Object.fromEntries([...simulation.price.told, ...simulation.price.outcomes]),
+    lies: Object.fromEntries(world.liar?.told ?? []),
     commands: Object.fromEntries(simulation.operator.done),
   };
+}
+
+function paidOf({ claims }: VaultFacts): Map<string, bigint> {
+  return new Map(
+    [...claims].map(([id, all]) => [id, all.reduce((sum, { amount }) => sum + amount, 0n)]),
+  );
+}
+
+function lossSettings({ world, lastAskedMs }: Simulation): LossSettings {
+  const day = (ms: number): number => Math.floor(ms / DAY_MS);
+  return {
+    ...LIMITS,
+    rate: { usdPerPoint: USD_PER_POINT },
+    tokenDecimals: TOKEN_DECIMALS,
+    honestUsd: parseDecimal(String(HONEST_USD)),
+    lowestUsd: lowestUsable(PRICE_LIMITS),
+    days: day(lastAskedMs) - day(world.startMs) + 1,
+  };
+}
+
+/** Rounded up. */
+function wholeTokens(tokens: bigint): number {
+  return Math.ceil(Number(tokens) / 10 ** TOKEN_DECIMALS);
 }
 
 async function ledgersOf(

@@ -7,9 +7,12 @@ import {
 } from '#libs/db';
 import {
   type Address,
+  limitBreach,
   mintUuidV7,
   newRedemption,
   type Redemption,
+  redemptionAmounts,
+  type RedemptionLimits,
   transition,
   type UuidV7,
 } from '#libs/domain';
@@ -17,6 +20,8 @@ import { VaultBench } from '#libs/testing';
 import { type Agenda } from '../world/agenda.js';
 import { type Dice } from '../world/dice.js';
 import { type ChaosPartner } from '../partner/chaos-partner.js';
+import { USD_PER_POINT, TOKEN_DECIMALS } from '../world/terms.js';
+import { type PlayedPrice } from './played-price.js';
 import { type ChainPlayer } from './chain-player.js';
 import { type RedemptionPlan } from './run-plan.js';
 
@@ -25,15 +30,19 @@ export interface UserParts {
   readonly chain: ChainPlayer;
   readonly agenda: Agenda;
   readonly nowMs: () => number;
+  readonly price: PlayedPrice;
+  readonly limits: RedemptionLimits;
 }
 
-const LIMITS = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 7200 };
-/** 0.0667 tokens a point: a price of 0.15 for a token, a cent a point. */
-const TOKENS_PER_POINT = 66_666_666_666_666_667n;
+/** Of a user who is told that there is no price now. */
+const ASKS_AGAIN_MS = 30_000;
+const ASKS = 200;
 
 export class User {
   id: UuidV7 | undefined;
   private hasVoucher = false;
+  private asks = 0;
+  private isAsking = true;
 
   constructor(
     private readonly plan: RedemptionPlan,
@@ -45,6 +54,16 @@ export class User {
 
   get wallet(): Address {
     return this.plan.wallet;
+  }
+
+  /** The most points that it redeems. */
+  get points(): number {
+    return this.plan.points;
+  }
+
+  /** Still to be given a quote. */
+  get wantsPrice(): boolean {
+    return this.isAsking;
   }
 
   /** Notes when everything is to happen. */
@@ -104,24 +123,32 @@ export class User {
   }
 
   private async create(): Promise<void> {
-    const { store, nowMs, dice } = this.parts;
-    const { points, wallet, quoteTtlMs } = this.plan;
+    const { store, nowMs, dice, price, limits, agenda } = this.parts;
+    const { wallet, quoteTtlMs } = this.plan;
+    const points = BigInt(this.plan.points);
     const atMs = nowMs();
+    const quote = await price.quote();
+    const breach = limitBreach({ points, limits, price: quote, nowMs: atMs });
+    if (breach !== undefined || quote === undefined) {
+      this.isAsking = ++this.asks < ASKS;
+      if (this.isAsking) agenda.add(atMs + ASKS_AGAIN_MS, () => this.create());
+      return;
+    }
+    this.isAsking = false;
     const random = Uint8Array.from({ length: 10 }, () => dice.between(0, 255));
     const terms = {
       id: mintUuidV7(atMs, random),
       partner: this.partnerId,
       wallet,
-      points: BigInt(points),
-      usdAmount: { digits: BigInt(points), scale: 2 },
-      tokenAmount: BigInt(points) * TOKENS_PER_POINT,
-      tokenDecimals: 18,
-      priceUsd: { digits: 15n, scale: 2 },
+      points,
+      ...redemptionAmounts(points, { usdPerPoint: USD_PER_POINT }, quote.usd, TOKEN_DECIMALS),
+      tokenDecimals: TOKEN_DECIMALS,
+      priceUsd: quote.usd,
       quoteExpiresAtMs: atMs + quoteTtlMs,
     };
     const key = { key: `k-${wallet}`, bodyHash: Buffer.alloc(32, 1) };
     try {
-      const { redemption } = await store.create(newRedemption(terms, atMs), key, LIMITS);
+      const { redemption } = await store.create(newRedemption(terms, atMs), key, limits);
       this.id = redemption.id;
     } catch (error) {
       if (!(error instanceof LimitBreachedError)) throw error;

@@ -5,7 +5,8 @@ export interface WorkerSetup {
   readonly databaseUrl: string;
   readonly secretsKey: string;
   readonly evidenceKey: string;
-  readonly rpcUrl: string;
+  /** As RPC_URLS. */
+  readonly rpcUrls: readonly string[];
   readonly chainId: number;
   readonly vault: Address;
   readonly token: Address;
@@ -28,6 +29,8 @@ export interface WorkerSetup {
     readonly pollMs: number;
     readonly payoutPollMs: number;
     readonly listens: boolean;
+    /** Whole tokens, as a decimal's text; absent: not limited. */
+    readonly walletDailyTokens?: string;
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { RpcPool } from '#libs/chain';
 import { CallbackStore, CoinStore, createDatabase, KnownVaults } from '#libs/db';
+import { parseDecimal } from '#libs/domain';
 import { PartnerClient } from '#libs/partner-client';
 import { createLogger, Registry, systemClock } from '#libs/platform';
 import { EvidenceKeys, KeyRing } from '#libs/signing';
@@ -25,7 +26,7 @@ function say(word: WorkerWord): void {
 
 async function start(setup: WorkerSetup): Promise<void> {
   ({ nowMs } = setup);
-  const { databaseUrl, rpcUrl, chainId, vault, token, signerKey, cancellerKey, engine } = setup;
+  const { databaseUrl, rpcUrls, chainId, vault, token, signerKey, cancellerKey, engine } = setup;
   const logger = createLogger({
     app: 'worker under test',
     level: 'warn',
@@ -42,7 +43,7 @@ async function start(setup: WorkerSetup): Promise<void> {
     applicationName: 'worker under test',
     poolSize: setup.poolSize,
   });
-  const pool = new RpcPool({ urls: [rpcUrl], clock: systemClock });
+  const pool = new RpcPool({ urls: rpcUrls, clock: systemClock });
   await pool.verifyChainId(chainId);
   const directory = new PartnerDirectory(
     new CallbackStore(database),
@@ -76,7 +77,7 @@ async function start(setup: WorkerSetup): Promise<void> {
       },
     },
   });
-  const { listens, ...options } = engine;
+  const { listens, walletDailyTokens, ...options } = engine;
   const metrics = new PartnerCallMetrics(registry);
   const caller = new PartnerCaller({ client, alerts, metrics });
   createEngine(
@@ -92,7 +93,12 @@ async function start(setup: WorkerSetup): Promise<void> {
       alerts,
       random,
     },
-    { ...options, ...(listens && { databaseUrl }) },
+    {
+      ...options,
+      ...(listens && { databaseUrl }),
+      walletDailyTokenBudget:
+        walletDailyTokens === undefined ? undefined : parseDecimal(walletDailyTokens),
+    },
   ).start();
 }
 

@@ -4,6 +4,7 @@ import {
   CallbackStore,
   createDatabase,
   type Database,
+  decimalText,
   PartnerStore,
   RedemptionStore,
 } from '#libs/db';
@@ -13,10 +14,12 @@ import { EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
 import { ChaosPartner, type LateCall } from '../partner/chaos-partner.js';
 import { ChaosServer } from '../partner/chaos-server.js';
 import { ChainPlayer } from '../players/chain-player.js';
+import { LyingEndpoint } from '../players/lying-endpoint.js';
 import { type RunPlan } from '../players/run-plan.js';
 import { Agenda } from './agenda.js';
 import { type Dice } from './dice.js';
 import { WorkerFleet } from './worker-fleet.js';
+import { PARTNER_DAILY_TOKENS, USD_PER_POINT, WALLET_DAILY_TOKENS } from './terms.js';
 import { type WorkerSetup } from './worker-orders.js';
 
 const CANCELLER_KEY = '33'.repeat(32);
@@ -28,6 +31,8 @@ export interface WorldOptions {
   /** Of an empty, migrated database. */
   readonly databaseUrl: string;
   readonly dice: Dice;
+  /** Whether an endpoint that lies is beside the honest one. */
+  readonly hasLiar?: boolean;
   /** Where the workers differ from those of a simulation. */
   readonly worker?: Partial<WorkerSetup>;
 }
@@ -48,14 +53,16 @@ export class World {
   readonly database: Database;
   readonly bench: VaultBench;
   readonly server: ChaosServer;
+  readonly liar: LyingEndpoint | undefined;
   private readonly secretsKey = randomBytes(32).toString('base64');
   private readonly dice: Dice;
 
   private constructor(
-    parts: Pick<World, 'database' | 'bench' | 'server'>,
+    parts: Pick<World, 'database' | 'bench' | 'server' | 'liar'>,
     private readonly options: WorldOptions,
   ) {
     ({ database: this.database, bench: this.bench, server: this.server } = parts);
+    this.liar = parts.liar;
     this.dice = options.dice;
     this.startMs = (this.bench.seconds + 60) * 1000;
     this.nowMs = this.startMs;
@@ -65,18 +72,23 @@ export class World {
   }
 
   static async create(options: WorldOptions): Promise<World> {
-    const { databaseUrl } = options;
+    const { databaseUrl, dice, hasLiar = false } = options;
     const canceller = accountAddress(CANCELLER_KEY);
     const [bench, server, database] = await Promise.all([
       VaultBench.start({ canceller }),
       ChaosServer.start(),
       createDatabase({ url: databaseUrl, applicationName: 'simulation', poolSize: 4 }),
     ]);
-    return new World({ bench, server, database }, options);
+    const { url } = bench.chain.rpc;
+    const liar = hasLiar
+      ? await LyingEndpoint.start(url, bench.vault, dice.for('lying endpoint'))
+      : undefined;
+    return new World({ bench, server, database, liar }, options);
   }
 
   async stop(): Promise<void> {
     await this.fleet.stop();
+    await this.liar?.stop();
     await Promise.all([this.server.stop(), this.bench.stop(), this.database.close()]);
   }
 
@@ -114,7 +126,8 @@ export class World {
         url,
         key: partner.apiKey,
         secretCiphertext,
-        usdPerPoint: { digits: 1n, scale: 2 },
+        usdPerPoint: USD_PER_POINT,
+        dailyTokenBudget: PARTNER_DAILY_TOKENS,
         confirms: plan.confirms,
         capabilities: plan.recorded,
       });
@@ -143,13 +156,20 @@ export class World {
     });
   }
 
+  /** The liar is first for one worker and second for the next. */
+  private rpcUrls(ordinal: number): string[] {
+    const honest = this.bench.chain.rpc.url;
+    if (this.liar === undefined) return [honest];
+    return ordinal % 2 === 0 ? [this.liar.url, honest] : [honest, this.liar.url];
+  }
+
   private workerSetup(ordinal: number): WorkerSetup {
     const { chain, vault, place } = this.bench;
     return {
       databaseUrl: this.options.databaseUrl,
       secretsKey: this.secretsKey,
       evidenceKey: EVIDENCE_KEY,
-      rpcUrl: chain.rpc.url,
+      rpcUrls: this.rpcUrls(ordinal),
       chainId: place.chainId,
       vault,
       token: chain.contracts.token,
@@ -160,7 +180,14 @@ export class World {
       seed: `worker ${ordinal}`,
       poolSize: 6,
       timeouts: { connectMs: 500, readMs: 400, writeMs: 400 },
-      engine: { atOnce: 32, leaseMs: LEASE_MS, pollMs: 100, payoutPollMs: 60_000, listens: true },
+      engine: {
+        atOnce: 32,
+        leaseMs: LEASE_MS,
+        pollMs: 100,
+        payoutPollMs: 60_000,
+        listens: true,
+        walletDailyTokens: decimalText(WALLET_DAILY_TOKENS),
+      },
       ...this.options.worker,
     };
   }

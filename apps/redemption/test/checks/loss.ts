@@ -1,0 +1,94 @@
+/** What was paid beyond what honest prices and true deductions justify, and the most that the settings of a run allow. */
+import { type Decimal, redemptionAmounts, type RedemptionRate } from '#libs/domain';
+import { type RedemptionFacts } from './redemption-facts.js';
+
+/** All in the token's smallest unit. */
+export interface Loss {
+  /** Paid for points that were not taken, or are back: no liar and no intruder can bring that about. */
+  readonly withoutPoints: bigint;
+  /** Paid beyond the honest price of points that were taken. */
+  readonly byPrice: bigint;
+  /** The most that `byPrice` may come to. */
+  readonly priceBound: bigint;
+}
+
+export interface LossSettings {
+  readonly rate: RedemptionRate;
+  readonly tokenDecimals: number;
+  readonly honestUsd: Decimal;
+  /** Below it the limits on the price let none be used. */
+  readonly lowestUsd: Decimal;
+  /** Of one partner and UTC day, and of one wallet. */
+  readonly partnerDailyTokens: bigint;
+  readonly walletDailyTokens: bigint;
+  /** UTC days on which redemptions are made. */
+  readonly days: number;
+}
+
+/** Of each partner: the points that each of its wallets redeems at most. */
+export type PlannedPoints = readonly (readonly number[])[];
+
+/** @param paid tokens that the vault has paid, by redemption id or another name */
+export function lossOf(
+  paid: ReadonlyMap<string, bigint>,
+  all: readonly RedemptionFacts[],
+  planned: PlannedPoints,
+  settings: LossSettings,
+): Loss {
+  const known = new Map(all.map((facts) => [facts.id, facts]));
+  let [withoutPoints, byPrice] = [0n, 0n];
+  for (const [id, tokens] of paid) {
+    const points = standingPoints(known.get(id));
+    const justified = points === 0 ? 0n : tokensAt(settings.honestUsd, points, settings);
+    if (justified === 0n) withoutPoints += tokens;
+    else if (tokens > justified) byPrice += tokens - justified;
+  }
+  return { withoutPoints, byPrice, priceBound: priceBound(planned, settings) };
+}
+
+export function lossFaults({ withoutPoints, byPrice, priceBound }: Loss): string[] {
+  const faults: string[] = [];
+  if (withoutPoints > 0n) faults.push(`${withoutPoints.toString()} were paid for no points`);
+  if (byPrice > priceBound) {
+    faults.push(
+      `wrong prices cost ${byPrice.toString()}, and the settings allow ${priceBound.toString()}`,
+    );
+  }
+  return faults;
+}
+
+/**
+ * Points worth v are paid v / price tokens, of which v / honest are owed: of what is paid, the share 1 - lowest / honest is lost at most.
+ * What is paid is bounded by the points at the lowest price, by each wallet's budget and by each partner's.
+ */
+function priceBound(planned: PlannedPoints, settings: LossSettings): bigint {
+  const { partnerDailyTokens, walletDailyTokens, honestUsd, lowestUsd } = settings;
+  const days = BigInt(settings.days);
+  const scale = Math.max(honestUsd.scale, lowestUsd.scale);
+  const [honest, lowest] = [honestUsd, lowestUsd].map(
+    (usd) => usd.digits * 10n ** BigInt(scale - usd.scale),
+  ) as [bigint, bigint];
+  let bound = 0n;
+  for (const wallets of planned) {
+    const most = wallets
+      .map((points) => smaller(tokensAt(lowestUsd, points, settings), days * walletDailyTokens))
+      .reduce((sum, tokens) => sum + tokens, 0n);
+    const paid = smaller(most, days * partnerDailyTokens);
+    // One unit for each: amounts are floored.
+    bound += (paid * (honest - lowest)) / honest + BigInt(wallets.length);
+  }
+  return bound;
+}
+
+function standingPoints(facts: RedemptionFacts | undefined): number {
+  const standing = facts?.books.deductions.find(({ reverted }) => !reverted);
+  return standing?.points ?? 0;
+}
+
+function tokensAt(usd: Decimal, points: number, { rate, tokenDecimals }: LossSettings): bigint {
+  return redemptionAmounts(BigInt(points), rate, usd, tokenDecimals).tokenAmount;
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,103 @@
+/**
+ * An RPC endpoint beside an honest one, that lies for a while, tells the truth for a while, and lies again: about the number, the time
+ * or the hash of the final block, about the time of every block, about what became of payouts.
+ */
+import { type Address } from '#libs/domain';
+import { type Fault, type FaultyNode, type NodeCall, startFaultyNode } from '#libs/testing';
+import { type Dice } from '../world/dice.js';
+
+const WEEK_SECONDS = 7 * 86_400;
+const OTHER_HASH = `0x${'ab'.repeat(32)}`;
+/** NONE becomes CANCELLED, CLAIMED becomes NONE, CANCELLED becomes CLAIMED. */
+const FALSE_STATUS = ['2', '0', '1'];
+/** At each step of time. */
+const BEGINS = 0.07;
+const ENDS = 0.12;
+
+function lies(vault: Address): Readonly<Record<string, Fault>> {
+  return {
+    'a week later': { kind: 'false-final', seconds: WEEK_SECONDS },
+    // Of a voucher's age: no clock contradicts it.
+    'minutes later': { kind: 'false-final', seconds: 240 },
+    'a week earlier': { kind: 'false-final', seconds: -WEEK_SECONDS },
+    'a higher number': { kind: 'false-final', blocks: 2n },
+    'a lower number': { kind: 'false-final', blocks: -3n },
+    'another hash': { kind: 'false-final', fields: { hash: OTHER_HASH } },
+    'number, time and hash': {
+      kind: 'false-final',
+      seconds: WEEK_SECONDS,
+      blocks: 2n,
+      fields: { hash: OTHER_HASH },
+    },
+    'fewer final blocks': { kind: 'late-final', blocks: 3n },
+    'all times': { kind: 'false-times', seconds: WEEK_SECONDS },
+    'false status': {
+      kind: 'lie',
+      change: (call, result) => (isCallOf(call, vault) ? falseStatus(result) : undefined),
+    },
+    'no events': { kind: 'empty-logs' },
+    'other amounts': { kind: 'altered-amount' },
+    'events of a fork': { kind: 'other-fork-logs' },
+  };
+}
+
+export class LyingEndpoint {
+  /** How many answers each lie has spoilt. */
+  readonly told = new Map<string, number>();
+  private name: string | undefined;
+  private heard = 0;
+
+  private constructor(
+    private readonly node: FaultyNode,
+    private readonly lies: Readonly<Record<string, Fault>>,
+    private readonly dice: Dice,
+  ) {
+    // From the start, or later.
+    if (dice.chance(0.5)) this.begin();
+  }
+
+  static async start(upstream: string, vault: Address, dice: Dice): Promise<LyingEndpoint> {
+    return new LyingEndpoint(await startFaultyNode({ upstream }), lies(vault), dice);
+  }
+
+  get url(): string {
+    return this.node.url;
+  }
+
+  /** Begins or ends a lie, or goes on. */
+  step(): void {
+    if (this.name === undefined) {
+      if (this.dice.chance(BEGINS)) this.begin();
+    } else if (this.dice.chance(ENDS)) {
+      this.end();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.node.close();
+  }
+
+  private begin(): void {
+    this.name = this.dice.pick(Object.keys(this.lies));
+    this.heard = this.node.requests.length;
+    this.node.fault = this.lies[this.name];
+  }
+
+  private end(): void {
+    if (this.name === undefined) return;
+    const spoilt = this.node.requests.slice(this.heard).filter(({ faults }) => faults.length > 0);
+    this.told.set(this.name, (this.told.get(this.name) ?? 0) + spoilt.length);
+    this.node.fault = undefined;
+    this.name = undefined;
+  }
+}
+
+function isCallOf({ method, params }: NodeCall, vault: Address): boolean {
+  const [call] = params as [{ to?: string }?];
+  return method === 'eth_call' && call?.to?.toLowerCase() === vault;
+}
+
+function falseStatus(result: unknown): string | undefined {
+  if (typeof result !== 'string' || !/^0x0{63}[012]$/.test(result)) return undefined;
+  return `0x${'0'.repeat(63)}${FALSE_STATUS[Number(result)] ?? '0'}`;
+}

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { migrate } from '#libs/db';
+import { type LoginUrls, migrate, prepareLogins, type Program, PROGRAMS } from '#libs/db';
 import { EmbeddedPostgres } from '#libs/devpostgres';
 import { simulate } from './simulate.js';
 import { toldVerdict } from './told-verdict.js';
@@ -42,6 +42,7 @@ try {
       seed,
       runs: Math.min(RUNS_AT_ONCE, runs - done),
       databaseUrl,
+      urlAs: (program) => loginUrl(databaseUrl, program),
       workers: Number(values.workers),
       callsPerKill: Number(values['calls-per-kill']),
     });
@@ -65,5 +66,14 @@ async function freshDatabase(name: string): Promise<string> {
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   await migrate(url.href);
+  const logins = PROGRAMS.map((program) => [program, loginUrl(url.href, program)]);
+  await prepareLogins(url.href, Object.fromEntries(logins) as LoginUrls);
+  return url.href;
+}
+
+/** The users belong to the whole server, as in the tests. */
+function loginUrl(databaseUrl: string, program: Program): string {
+  const url = new URL(databaseUrl);
+  [url.username, url.password] = [`test_${program}`, `test_${program}`];
   return url.href;
 }

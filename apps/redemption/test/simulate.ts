@@ -1,3 +1,4 @@
+import { Intruder } from './players/intruder.js';
 import { PlayedPrice } from './players/played-price.js';
 import { Simulation, type SimulationOptions } from './simulation.js';
 import { verdict, type Verdict } from './verdict.js';
@@ -6,21 +7,21 @@ import { World } from './world/world.js';
 
 /** One simulation on a world of its own. @throws Error where the workers do not get on */
 export async function simulate(options: SimulationOptions): Promise<Verdict> {
+  const { databaseUrl, urlAs } = options;
   const dice = new Dice(`seed ${options.seed}`);
-  const world = await World.create({ databaseUrl: options.databaseUrl, dice, hasLiar: true });
+  const worker = { databaseUrl: urlAs('redemption') };
+  const world = await World.create({ databaseUrl, dice, hasLiar: true, worker });
+  const nowMs = (): number => world.nowMs;
+  const stops = [() => world.stop()];
   try {
-    const price = await PlayedPrice.start(world.database, {
-      dice: dice.for('price'),
-      nowMs: () => world.nowMs,
-    });
-    try {
-      const simulation = new Simulation(world, dice, options, price);
-      await simulation.run();
-      return await verdict(simulation);
-    } finally {
-      await price.stop();
-    }
+    const price = await PlayedPrice.start(world.database, { dice: dice.for('price'), nowMs });
+    stops.push(() => price.stop());
+    const intruder = await Intruder.start({ urlAs, dice: dice.for('intruder'), nowMs });
+    stops.push(() => intruder.stop());
+    const simulation = new Simulation(world, dice, options, { price, intruder });
+    await simulation.run();
+    return await verdict(simulation);
   } finally {
-    await world.stop();
+    for (const stop of stops.reverse()) await stop();
   }
 }

@@ -1,6 +1,7 @@
 /**
  * The redemption service as a whole against partners that misbehave in every way of the fault table, on a chain that reorganises,
- * with workers killed by SIGKILL. SIMULATION_SEED and SIMULATION_RUNS choose others; `npm run simulate` does many.
+ * with workers killed by SIGKILL, one of two endpoints and the price lying, and an intruder with the database credentials of the services.
+ * SIMULATION_SEED and SIMULATION_RUNS choose others; `npm run simulate` does many.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -41,7 +42,8 @@ describe(`${RUNS} runs with seed ${SEED}`, () => {
   beforeAll(async () => {
     console.log(`SIMULATION_SEED=${SEED}`);
     database = await createTestDatabase();
-    verdict = await simulate({ seed: SEED, runs: RUNS, databaseUrl: database.url });
+    const urlAs = database.urlAs.bind(database);
+    verdict = await simulate({ seed: SEED, runs: RUNS, databaseUrl: database.url, urlAs });
   }, LIMIT_MS);
 
   afterAll(async () => {
@@ -61,6 +63,20 @@ describe(`${RUNS} runs with seed ${SEED}`, () => {
     expect(Object.keys(verdict.reasons)).toEqual(expect.arrayContaining(REASONS));
     expect(verdict.counts['kills']).toBeGreaterThan(4);
     expect(verdict.counts['reorganisations']).toBeGreaterThan(9);
+  });
+
+  it('lost nothing to the lying endpoint and the intruder, and to the lying price less than the settings allow', () => {
+    const { losses, intrusions, lies, prices } = verdict;
+    expect(losses['withoutPoints']).toBe(0);
+    expect(losses['byPrice']).toBeLessThanOrEqual(losses['priceBound'] ?? 0);
+    if (RUNS < 300) return;
+    // They were there.
+    expect(Object.values(lies).filter((count) => count > 0).length).toBeGreaterThan(4);
+    expect(Object.keys(intrusions).filter((name) => name.startsWith('api')).length).toBeGreaterThan(
+      9,
+    );
+    expect(intrusions['forged rows']).toBeGreaterThan(2);
+    expect(Object.keys(prices).some((name) => name.startsWith('held'))).toBe(true);
   });
 
   it('final rows can be changed by nobody (I10), nor can two have one transaction id (I11)', async () => {

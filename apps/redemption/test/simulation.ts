@@ -4,9 +4,10 @@
  * next. In the end partner, chain and database must agree to the last point and token.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeliveryStore, RedemptionStore } from '#libs/db';
+import { DeliveryStore, type Program, RedemptionStore } from '#libs/db';
 import { deliveryTransition, type UuidV7 } from '#libs/domain';
 import { finalRows } from './checks/gather-facts.js';
+import { type Intruder } from './players/intruder.js';
 import { Operator } from './players/operator.js';
 import { type PlayedPrice } from './players/played-price.js';
 import { runPlan } from './players/run-plan.js';
@@ -20,8 +21,10 @@ export interface SimulationOptions {
   readonly seed: number;
   /** Each is one partner with one to three redemptions. */
   readonly runs: number;
-  /** Of an empty, migrated database. */
+  /** Of an empty, migrated database, and the superuser's. */
   readonly databaseUrl: string;
+  /** What each program connects with. */
+  readonly urlAs: (program: Program) => string;
   readonly workers?: number;
   /** A worker is killed about every so many calls. */
   readonly callsPerKill?: number;
@@ -40,6 +43,8 @@ export class Simulation {
   /** The final rows as they were first seen. */
   readonly firstFinal = new Map<string, string>();
   readonly operator: Operator;
+  readonly price: PlayedPrice;
+  readonly intruder: Intruder;
   rounds = 0;
   /** No redemption is made later. */
   lastAskedMs: number;
@@ -54,8 +59,9 @@ export class Simulation {
     readonly world: World,
     private readonly dice: Dice,
     readonly options: SimulationOptions,
-    readonly price: PlayedPrice,
+    players: { readonly price: PlayedPrice; readonly intruder: Intruder },
   ) {
+    ({ price: this.price, intruder: this.intruder } = players);
     this.driverDice = dice.for('driver');
     this.operator = new Operator(
       new RedemptionStore(world.database),
@@ -129,7 +135,7 @@ export class Simulation {
     const { world } = this;
     const since = performance.now();
     for (;;) {
-      const state = await queueState(world.database, world.nowMs);
+      const state = await queueState(world.database, world.nowMs, this.intruder.forged);
       const held = state.leases.filter((lease) => !this.orphans.has(lease)).length;
       if (state.due === 0 && held <= world.server.stalledCalls) return state;
       if (performance.now() - since > PATIENCE_MS) {
@@ -162,6 +168,7 @@ export class Simulation {
     const passedMs = nowMs - world.nowMs;
     this.rounds++;
     world.liar?.step();
+    await this.intruder.step(world.partners);
     if (this.users.some(({ wantsPrice }) => wantsPrice)) {
       this.lastAskedMs = nowMs;
       await this.price.step();
@@ -196,8 +203,9 @@ export class Simulation {
       if (state !== 'authorised' || this.taken.has(id)) continue;
       this.taken.add(id);
       const stored = await world.store.get(id as UuidV7);
-      const user = this.users.find((one) => one.id === id);
-      if (stored?.redemption.state === 'authorised') user?.take(stored);
+      if (stored?.redemption.state !== 'authorised') continue;
+      if (this.intruder.forged.has(id)) await this.intruder.take(stored, world.chain);
+      else this.users.find((one) => one.id === id)?.take(stored);
     }
     if (this.rounds % 10 !== 0) return;
     for (const [id, hash] of await finalRows(world.database)) {
@@ -212,7 +220,7 @@ export class Simulation {
     });
     for (const { id, partner: partnerId } of rows) {
       const partner = world.partners.get(partnerId);
-      if (partner === undefined) continue;
+      if (partner === undefined || this.intruder.forged.has(id)) continue;
       const copiesUnderWay = world.copiesOf(id) > 0;
       await this.operator.resolve({ id, partner, copiesUnderWay }, mayRetry);
     }
@@ -244,7 +252,8 @@ export class Simulation {
     const { fleet, database, nowMs } = this.world;
     await fleet.killOne(this.driverDice.between(0, 99));
     // Whatever the dead one had is nobody's until its leases end.
-    for (const lease of (await queueState(database, nowMs)).leases) this.orphans.add(lease);
+    for (const lease of (await queueState(database, nowMs, this.intruder.forged)).leases)
+      this.orphans.add(lease);
   }
 
   private callsToKill(): number {

@@ -26,6 +26,8 @@ export interface Verdict {
   readonly losses: Readonly<Record<string, number>>;
   /** Readings of each lying price, and what became of all. */
   readonly prices: Readonly<Record<string, number>>;
+  /** What the intruder tried and was refused, and the rows that it made. */
+  readonly intrusions: Readonly<Record<string, number>>;
   /** Answers that each lie of the endpoint has spoilt. */
   readonly lies: Readonly<Record<string, number>>;
   /** What the workers warned of last. */
@@ -38,11 +40,13 @@ const DAY_MS = 86_400_000;
 export const VAULT_FUNDS = 10n ** 24n;
 
 export async function verdict(simulation: Simulation): Promise<Verdict> {
-  const { world, firstFinal, options } = simulation;
+  const { world, firstFinal, options, intruder } = simulation;
   const { database, bench, partners } = world;
   const vault = await vaultFacts(bench);
   const copiesOf = (id: string): number => world.copiesOf(id);
-  const facts = await gatherFacts(database, vault, { partners, copiesOf, firstFinal });
+  const everything = await gatherFacts(database, vault, { partners, copiesOf, firstFinal });
+  const { forged } = intruder;
+  const facts = everything.filter(({ id }) => !forged.has(id));
   const breaches = breachesOf(facts);
   const ledgers = await ledgersOf(simulation, facts, vault);
   const loss = lossOf(paidOf(vault), facts, simulation.plannedPoints, lossSettings(simulation));
@@ -54,7 +58,13 @@ export async function verdict(simulation: Simulation): Promise<Verdict> {
   });
   return {
     seed: options.seed,
-    faults: [...breaches.map(told), ...ledgerFaults(facts, ledgers), ...lossFaults(loss)],
+    faults: [
+      ...breaches.map(told),
+      ...ledgerFaults(facts, ledgers),
+      ...lossFaults(loss),
+      ...intruder.successes,
+      ...everything.filter(({ id }) => forged.has(id)).flatMap(forgedFaults),
+    ],
     stories: await Promise.all(ids.map((id) => story(database, id, partnerOf.get(id)))),
     counts: {
       runs: options.runs,
@@ -76,9 +86,17 @@ export async function verdict(simulation: Simulation): Promise<Verdict> {
       Object.entries(loss).map(([name, tokens]) => [name, wholeTokens(tokens as bigint)]),
     ),
     prices: Object.fromEntries([...simulation.price.told, ...simulation.price.outcomes]),
+    intrusions: Object.fromEntries([...intruder.refused, ['forged rows', forged.size]]),
     lies: Object.fromEntries(world.liar?.told ?? []),
     commands: Object.fromEntries(simulation.operator.done),
   };
+}
+
+/** It waits for an operator, or its quote has run out: nothing was begun. */
+function forgedFaults({ id, row, books }: RedemptionFacts): string[] {
+  const isStopped = row.state === 'attention' || row.state === 'failed';
+  const isUntouched = row.deadlineSeconds === null && books.deductions.length === 0;
+  return isStopped && isUntouched ? [] : [`the forged ${id} is ${row.state}`];
 }
 
 function paidOf({ claims }: VaultFacts): Map<string, bigint> {

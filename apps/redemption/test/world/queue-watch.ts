@@ -25,19 +25,26 @@ const STATE = {
       coalesce(array_agg(id || '/' || lease_owner) FILTER (WHERE leased), '{}') AS leases,
       (extract(epoch FROM min(next_action_at) FILTER (WHERE next_action_at > $1 AND leased IS NOT TRUE)) * 1000)::float8 AS next,
       count(*)::int AS open,
-      (SELECT count(*)::int FROM redemption.redemption WHERE state = 'attention') AS attention
+      (SELECT count(*)::int FROM redemption.redemption WHERE state = 'attention' AND id <> ALL ($2::uuid[])) AS attention
     FROM queue`,
 };
 
-/** What the workers have to do, by the database's word. */
-export async function queueState(database: Database, nowMs: number): Promise<QueueState> {
+/**
+ * What the workers have to do, by the database's word.
+ * @param aside redemptions that no operator is asked about
+ */
+export async function queueState(
+  database: Database,
+  nowMs: number,
+  aside: ReadonlySet<string>,
+): Promise<QueueState> {
   const [row] = await database.query<{
     due: number;
     leases: string[];
     next: number | null;
     open: number;
     attention: number;
-  }>(STATE, [new Date(nowMs)]);
+  }>(STATE, [new Date(nowMs), [...aside]]);
   if (row === undefined) throw new Error('an aggregate without a row');
   const { next, ...rest } = row;
   return { ...rest, nextMs: next ?? Infinity };

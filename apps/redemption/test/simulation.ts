@@ -90,6 +90,7 @@ export class Simulation {
         continue;
       }
       for (const partner of world.partners.values()) partner.heal();
+      world.liar?.heal();
       const replayed = await this.replay();
       const { attention } = state;
       if (attention === 0 && replayed === 0) break;

@@ -11,8 +11,8 @@ const OTHER_HASH = `0x${'ab'.repeat(32)}`;
 /** NONE becomes CANCELLED, CLAIMED becomes NONE, CANCELLED becomes CLAIMED. */
 const FALSE_STATUS = ['2', '0', '1'];
 /** At each step of time. */
-const BEGINS = 0.07;
-const ENDS = 0.12;
+const BEGINS = 0.06;
+const ENDS = 0.2;
 
 function lies(vault: Address): Readonly<Record<string, Fault>> {
   return {
@@ -69,8 +69,17 @@ export class LyingEndpoint {
     if (this.name === undefined) {
       if (this.dice.chance(BEGINS)) this.begin();
     } else if (this.dice.chance(ENDS)) {
-      this.end();
+      this.heal();
     }
+  }
+
+  /** Tells the truth, until it begins again. */
+  heal(): void {
+    if (this.name === undefined) return;
+    const spoilt = this.node.requests.slice(this.heard).filter(({ faults }) => faults.length > 0);
+    this.told.set(this.name, (this.told.get(this.name) ?? 0) + spoilt.length);
+    this.node.fault = undefined;
+    this.name = undefined;
   }
 
   async stop(): Promise<void> {
@@ -81,14 +90,6 @@ export class LyingEndpoint {
     this.name = this.dice.pick(Object.keys(this.lies));
     this.heard = this.node.requests.length;
     this.node.fault = this.lies[this.name];
-  }
-
-  private end(): void {
-    if (this.name === undefined) return;
-    const spoilt = this.node.requests.slice(this.heard).filter(({ faults }) => faults.length > 0);
-    this.told.set(this.name, (this.told.get(this.name) ?? 0) + spoilt.length);
-    this.node.fault = undefined;
-    this.name = undefined;
   }
 }
 

@@ -83,7 +83,11 @@ export async function verdict(simulation: Simulation): Promise<Verdict> {
     reasons: tally(reasons.map(({ reason }) => reason)),
     warnings: tally(world.fleet.lines.map(messageOf)),
     losses: Object.fromEntries(
-      Object.entries(loss).map(([name, tokens]) => [name, wholeTokens(tokens as bigint)]),
+      [
+        ['withoutPoints', loss.withoutPoints] as const,
+        ['byPrice', loss.byPrice] as const,
+        ['priceBound', loss.priceBound] as const,
+      ].map(([name, tokens]) => [name, wholeTokens(tokens)]),
     ),
     prices: Object.fromEntries([...simulation.price.told, ...simulation.price.outcomes]),
     intrusions: Object.fromEntries([...intruder.refused, ['forged rows', forged.size]]),

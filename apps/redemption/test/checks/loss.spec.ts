@@ -35,6 +35,11 @@ describe('the loss', () => {
     expect(lossIn([['taken', 130n]])).toMatchObject({ withoutPoints: 0n, byPrice: 30n });
   });
 
+  it('of one redemption is bounded by the lowest price', () => {
+    expect(lossIn([['taken', 200n]]).beyondLimits).toEqual([]);
+    expect(lossIn([['taken', 201n]]).beyondLimits).toEqual(['taken']);
+  });
+
   it('without points is all that was paid for points that are back, or for no redemption', () => {
     expect(
       lossIn([
@@ -56,8 +61,13 @@ describe('the loss', () => {
   });
 
   it('is a fault beyond the bound, and where no points were taken', () => {
-    expect(lossFaults({ withoutPoints: 0n, byPrice: 5n, priceBound: 5n })).toEqual([]);
-    expect(lossFaults({ withoutPoints: 1n, byPrice: 6n, priceBound: 5n })).toEqual([
+    expect(
+      lossFaults({ withoutPoints: 0n, byPrice: 5n, priceBound: 5n, beyondLimits: [] }),
+    ).toEqual([]);
+    expect(
+      lossFaults({ withoutPoints: 1n, byPrice: 6n, priceBound: 5n, beyondLimits: ['one'] }),
+    ).toEqual([
+      'one was paid at a price beyond the limits',
       '1 were paid for no points',
       'wrong prices cost 6, and the settings allow 5',
     ]);

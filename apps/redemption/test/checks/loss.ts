@@ -10,6 +10,8 @@ export interface Loss {
   readonly byPrice: bigint;
   /** The most that `byPrice` may come to. */
   readonly priceBound: bigint;
+  /** Redemptions that were paid more than the lowest usable price gives. */
+  readonly beyondLimits: readonly string[];
 }
 
 export interface LossSettings {
@@ -37,17 +39,20 @@ export function lossOf(
 ): Loss {
   const known = new Map(all.map((facts) => [facts.id, facts]));
   let [withoutPoints, byPrice] = [0n, 0n];
+  const beyondLimits: string[] = [];
   for (const [id, tokens] of paid) {
     const points = standingPoints(known.get(id));
     const justified = points === 0 ? 0n : tokensAt(settings.honestUsd, points, settings);
     if (justified === 0n) withoutPoints += tokens;
     else if (tokens > justified) byPrice += tokens - justified;
+    const isBeyond = points > 0 && tokens > tokensAt(settings.lowestUsd, points, settings);
+    if (isBeyond) beyondLimits.push(id);
   }
-  return { withoutPoints, byPrice, priceBound: priceBound(planned, settings) };
+  return { withoutPoints, byPrice, priceBound: priceBound(planned, settings), beyondLimits };
 }
 
-export function lossFaults({ withoutPoints, byPrice, priceBound }: Loss): string[] {
-  const faults: string[] = [];
+export function lossFaults({ withoutPoints, byPrice, priceBound, beyondLimits }: Loss): string[] {
+  const faults = beyondLimits.map((id) => `${id} was paid at a price beyond the limits`);
   if (withoutPoints > 0n) faults.push(`${withoutPoints.toString()} were paid for no points`);
   if (byPrice > priceBound) {
     faults.push(

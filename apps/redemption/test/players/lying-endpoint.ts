@@ -49,26 +49,38 @@ export class LyingEndpoint {
 
   private constructor(
     private readonly node: FaultyNode,
-    private readonly lies: Readonly<Record<string, Fault>>,
-    private readonly dice: Dice,
+    private readonly honest: FaultyNode,
+    private readonly parts: {
+      readonly lies: Readonly<Record<string, Fault>>;
+      readonly dice: Dice;
+    },
   ) {
     // From the start, or later.
-    if (dice.chance(0.5)) this.begin();
+    if (parts.dice.chance(0.5)) this.begin();
   }
 
   static async start(upstream: string, vault: Address, dice: Dice): Promise<LyingEndpoint> {
-    return new LyingEndpoint(await startFaultyNode({ upstream }), lies(vault), dice);
+    const [node, honest] = [
+      await startFaultyNode({ upstream }),
+      await startFaultyNode({ upstream }),
+    ];
+    return new LyingEndpoint(node, honest, { lies: lies(vault), dice });
   }
 
   get url(): string {
     return this.node.url;
   }
 
+  /** Of the one that never lies, as fast: the fastest is asked first. */
+  get honestUrl(): string {
+    return this.honest.url;
+  }
+
   /** Begins or ends a lie, or goes on. */
   step(): void {
     if (this.name === undefined) {
-      if (this.dice.chance(BEGINS)) this.begin();
-    } else if (this.dice.chance(ENDS)) {
+      if (this.parts.dice.chance(BEGINS)) this.begin();
+    } else if (this.parts.dice.chance(ENDS)) {
       this.heal();
     }
   }
@@ -83,13 +95,14 @@ export class LyingEndpoint {
   }
 
   async stop(): Promise<void> {
-    await this.node.close();
+    await Promise.all([this.node.close(), this.honest.close()]);
   }
 
   private begin(): void {
-    this.name = this.dice.pick(Object.keys(this.lies));
+    const { lies, dice } = this.parts;
+    this.name = dice.pick(Object.keys(lies));
     this.heard = this.node.requests.length;
-    this.node.fault = this.lies[this.name];
+    this.node.fault = lies[this.name];
   }
 }
 

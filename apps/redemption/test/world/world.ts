@@ -158,9 +158,9 @@ export class World {
 
   /** The liar is first for one worker and second for the next. */
   private rpcUrls(ordinal: number): string[] {
-    const honest = this.bench.chain.rpc.url;
-    if (this.liar === undefined) return [honest];
-    return ordinal % 2 === 0 ? [this.liar.url, honest] : [honest, this.liar.url];
+    if (this.liar === undefined) return [this.bench.chain.rpc.url];
+    const { url, honestUrl } = this.liar;
+    return ordinal % 2 === 0 ? [url, honestUrl] : [honestUrl, url];
   }
 
   private workerSetup(ordinal: number): WorkerSetup {

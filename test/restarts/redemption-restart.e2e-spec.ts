@@ -100,7 +100,7 @@ describe('a rolling restart', () => {
     // Nothing was cut off in the middle, and nothing waited for a lease to run out: each is one call with its answer.
     const calls = await db.query({
       text: `SELECT step, outcome, count(*)::int AS calls, count(DISTINCT redemption_id)::int AS redemptions
-        FROM redemption.partner_call GROUP BY step, outcome`,
+        FROM redemption.partner_call WHERE step <> 'balance' GROUP BY step, outcome`,
     });
     const count = load.seen.size;
     expect(calls).toEqual([

@@ -21,7 +21,7 @@ export class OldLedger {
     );
     await database.pool.query(`CREATE SCHEMA backup;
       ${NAMES.map((name) => `CREATE TABLE backup.${name} AS SELECT ''::text AS taken_in, t.* FROM redemption.${name} t LIMIT 0;`).join('\n')}
-      CREATE FUNCTION backup.take() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      CREATE FUNCTION backup.take() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
         IF NOT EXISTS (SELECT FROM backup.redemption b WHERE b.id = NEW.id AND b.taken_in = NEW.state) THEN
           ${copies.join('\n')}
         END IF;

@@ -77,6 +77,7 @@ export async function startService(
     SIWE_DOMAINS: DOMAIN,
     ALLOW_PRIVATE_PARTNERS: 'true',
     PAYOUT_POLL_MS: '50',
+    PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
     WALLET_DAILY_TOKEN_BUDGET: '1000000',
     ...overrides,
   });

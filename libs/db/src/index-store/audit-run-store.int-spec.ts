@@ -123,9 +123,9 @@ describe('AuditRunStore', () => {
     await expect(runs.record(fence, run)).rejects.toThrow(DatabaseRefusedError);
   });
 
-  it('is for reading only to the role that reads', async () => {
+  it('is for reading only to the commands', async () => {
     await runs.record(fence, different);
-    const reader = new AuditRunStore(await test.open({ readOnly: true }));
+    const reader = new AuditRunStore(await test.open({ url: test.urlAs('cli') }));
     expect(await reader.lastComparison()).toEqual(different);
     await expect(reader.record(fence, different)).rejects.toThrow(DatabaseRefusedError);
   });

@@ -3,6 +3,11 @@ import { describe, expect, it } from '@jest/globals';
 import { loadAll } from 'js-yaml';
 import { ROOT, settingsOfProgram, textOf, yamlOf } from './compose-file.js';
 
+interface SecretVolume {
+  readonly secretName: string;
+  readonly items?: readonly { readonly key: string }[];
+}
+
 interface Container {
   readonly name: string;
   readonly image: string;
@@ -24,7 +29,7 @@ interface Manifest {
         readonly containers: readonly Container[];
         readonly volumes: readonly {
           readonly name: string;
-          readonly secret?: { readonly secretName: string };
+          readonly secret?: SecretVolume;
         }[];
       };
     };
@@ -69,13 +74,21 @@ const SECRETS_OF: Readonly<Record<string, readonly string[]>> = {
     'lowmark-partners',
     'lowmark-evidence',
     'lowmark-signer',
+    'lowmark-api: redis_url',
   ],
 };
+
+/** A secret by its name, with the keys where not all of them are mounted. */
+function shown({ secretName, items }: SecretVolume): string {
+  return items === undefined
+    ? secretName
+    : `${secretName}: ${items.map(({ key }) => key).join(', ')}`;
+}
 
 describe('the Kubernetes manifests', () => {
   it.each(workloads)('let $name see its own secrets and no other', ({ name, template }) => {
     const mounted = template.spec.volumes.flatMap(({ secret }) =>
-      secret === undefined ? [] : [secret.secretName],
+      secret === undefined ? [] : [shown(secret)],
     );
     expect(mounted).toEqual(SECRETS_OF[name]);
   });

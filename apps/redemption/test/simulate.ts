@@ -3,6 +3,7 @@ import { PlayedPrice } from './players/played-price.js';
 import { Simulation, type SimulationOptions } from './simulation.js';
 import { verdict, type Verdict } from './verdict.js';
 import { Dice } from './world/dice.js';
+import { PARTNER_DAILY_TOKENS } from './world/terms.js';
 import { World } from './world/world.js';
 
 /** One simulation on a world of its own. @throws Error where the workers do not get on */
@@ -10,7 +11,14 @@ export async function simulate(options: SimulationOptions): Promise<Verdict> {
   const { databaseUrl, urlAs } = options;
   const dice = new Dice(`seed ${options.seed}`);
   const worker = { databaseUrl: urlAs('redemption') };
-  const world = await World.create({ databaseUrl, dice, hasLiar: true, worker });
+  const partnerDailyTokens = PARTNER_DAILY_TOKENS;
+  const world = await World.create({
+    databaseUrl,
+    dice,
+    hasLiar: true,
+    partnerDailyTokens,
+    worker,
+  });
   const nowMs = (): number => world.nowMs;
   const stops = [() => world.stop()];
   try {

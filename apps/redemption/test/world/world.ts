@@ -9,6 +9,7 @@ import {
   RedemptionStore,
 } from '#libs/db';
 import { accountAddress } from './account-address.js';
+import { type Decimal } from '#libs/domain';
 import { hashApiKey, KeyRing } from '#libs/signing';
 import { EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
 import { ChaosPartner, type LateCall } from '../partner/chaos-partner.js';
@@ -19,7 +20,7 @@ import { type RunPlan } from '../players/run-plan.js';
 import { Agenda } from './agenda.js';
 import { type Dice } from './dice.js';
 import { WorkerFleet } from './worker-fleet.js';
-import { PARTNER_DAILY_TOKENS, USD_PER_POINT, WALLET_DAILY_TOKENS } from './terms.js';
+import { USD_PER_POINT, WALLET_DAILY_TOKENS } from './terms.js';
 import { type WorkerSetup } from './worker-orders.js';
 
 const CANCELLER_KEY = '33'.repeat(32);
@@ -33,6 +34,8 @@ export interface WorldOptions {
   readonly dice: Dice;
   /** Whether an endpoint that lies is beside the honest one. */
   readonly hasLiar?: boolean;
+  /** Whole tokens of each partner and UTC day; absent: not limited. */
+  readonly partnerDailyTokens?: Decimal;
   /** Where the workers differ from those of a simulation. */
   readonly worker?: Partial<WorkerSetup>;
 }
@@ -127,7 +130,7 @@ export class World {
         key: partner.apiKey,
         secretCiphertext,
         usdPerPoint: USD_PER_POINT,
-        dailyTokenBudget: PARTNER_DAILY_TOKENS,
+        dailyTokenBudget: this.options.partnerDailyTokens,
         confirms: plan.confirms,
         capabilities: plan.recorded,
       });

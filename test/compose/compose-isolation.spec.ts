@@ -44,7 +44,7 @@ const TALKS: readonly (readonly [string, string])[] = [
 ];
 
 describe('docker-compose.yml', () => {
-  it('reads no secret that nobody makes', () => {
+  it('reads no secret that is not made', () => {
     const made = [...baseSecrets('/run/lowmark'), ...localSecrets('/run/lowmark')];
     const used = services.flatMap(([, service]) => {
       const share = SHARES[shareOf(service) ?? ''] ?? [];

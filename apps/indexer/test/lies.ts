@@ -5,7 +5,7 @@ import { type Fault, type NodeCall } from '#libs/testing';
 type Json = Record<string, unknown>;
 type Lie = Extract<Fault, { readonly kind: 'lie' }>;
 
-/** balanceOf(address), and what the staking contract's total is called by: any other call of the contract without arguments. */
+/** balanceOf(address). Any call without arguments counts as the one for the total. */
 const BALANCE_OF = '0x70a08231';
 
 export const hexOf = (value: number | bigint): string => `0x${value.toString(16)}`;

@@ -7,13 +7,13 @@ import {
   type PriceHold,
   PriceStore,
 } from '#libs/db';
+import { parseDecimal, ratioToNumber } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { OperatorSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 import { type Field, fieldLines } from '../output/fields.js';
 import { jsonLine } from '../output/json-line.js';
 import { fromNow, moment } from '../output/moments.js';
-import { percentOf } from '../price/percent.js';
 import { HELD_BECAUSE } from '../price/hold-reasons.js';
 import { withDatabase } from '../with-database.js';
 
@@ -72,4 +72,12 @@ function mendOf({ price, isAccepted }: PriceHold): string {
   return isAccepted
     ? 'A figure was accepted: the hold ends with the next reading near it, within a minute.\n'
     : `Redemptions are paused and snapshots have no price. Look elsewhere what the token costs. Where that is the figure of now: price accept ${price.usd}\n`;
+}
+
+/** How far a price is from another, for a person: `+12.5 %`, `-99.9 %`. @param base above 0 */
+function percentOf(price: string, base: string): string {
+  const [a, b] = [parseDecimal(price), parseDecimal(base)];
+  const ratio = ratioToNumber(a.digits * 10n ** BigInt(b.scale), b.digits * 10n ** BigInt(a.scale));
+  const percent = (ratio - 1) * 100;
+  return `${percent < 0 ? '' : '+'}${percent.toPrecision(3)} %`;
 }

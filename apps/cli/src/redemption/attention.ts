@@ -36,7 +36,7 @@ export const ATTENTION: Readonly<Record<AttentionReason, string>> = {
   'claimed-without-plan':
     'The vault has paid this redemption, and the ledger has no plan of it. The points stay taken. Was the ledger restored from a backup: `ledger restored`, then `redemption retry ID`; is the deduction not known: ask the partner, then `redemption set-partner-tx ID TRANSACTION`. Otherwise somebody else signs vouchers: pause the vault, revoke SIGNER_ROLE.',
   'evidence-invalid':
-    'The row was not written by the service, or was altered since: nothing is paid by it. Written before the service had EVIDENCE_KEY, or by one with another key: `redemption retry ID` gives the points back. Otherwise somebody writes to the database: pause redemptions, replace the credentials (docs/operating/keys.md), and ask the partner what its books say before anything else.',
+    'The row was not written by the service, or was altered since: nothing is paid by it. Written before the service had EVIDENCE_KEY, or by one with another key: `redemption retry ID` gives the points back. Otherwise another program or person writes to the database: pause redemptions, replace the credentials (docs/operating/keys.md), and ask the partner what its books say before anything else.',
 };
 
 /** For a redemption in `attention`, with its id in place; a text that says so where the reason is not known. */

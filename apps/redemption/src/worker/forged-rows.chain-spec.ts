@@ -43,7 +43,7 @@ async function storedOf(id: UuidV7, store = bench.store): Promise<StoredRedempti
   return stored;
 }
 
-/** What the user is shown, and whether somebody hears of it. */
+/** What the user is shown, and how many alerts were raised. */
 async function shown(id: UuidV7, store = bench.store) {
   const registry = new Registry();
   const logger = createLogger({ app: 'redemption', level: 'silent' });

@@ -36,7 +36,7 @@ interface Learned {
  *
  * A probe tells which, in the same batch as the first question, and not the question's own outcome: a refusal looks like a revert.
  * Each way has one answer that means valid; a way that is not served leads to the next one and never to an answer.
- * Where there are two endpoints, two must call it valid: one alone could sign in as anybody.
+ * Where there are two endpoints, two must call it valid: one alone could sign in as any wallet.
  * The pool should serve nothing else: what strangers let it call may make a node slow to answer.
  */
 export class WalletSignatures {

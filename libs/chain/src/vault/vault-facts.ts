@@ -38,7 +38,7 @@ export interface VaultQuestion {
   readonly signer: Address;
   /** Whoever is to cancel; by default the signer. */
   readonly canceller?: Address;
-  /** Whoever is to pause; by default the signer, which does not hold that role. */
+  /** The account that may pause; by default the signer, which does not hold that role. */
   readonly pauser?: Address;
   /** VOUCHER_TTL_SECONDS, where it is known. */
   readonly voucherTtlSeconds?: number | undefined;

@@ -87,7 +87,7 @@ async function eventFinding(pool: RpcPool, contract: Address, staking: Staking):
     return warning(
       what,
       `STAKE_EVENTS reads ${read.length} of the ${named.length} ${where}, and counts none of them`,
-      'Check its conditions, such as the number of a pool; fine where nobody staked there in them.',
+      'Check its conditions, such as the number of a pool; fine where no wallet staked there in them.',
     );
   }
   return fault(

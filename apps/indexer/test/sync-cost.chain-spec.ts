@@ -27,13 +27,21 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all(nodes.map((node) => node.close())));
 
-it.each<[VerificationMode, { totalView?: string; balanceView?: string }]>([
+const MODES: [VerificationMode, { totalView?: string; balanceView?: string }][] = [
   ['total', {}],
   ['two', { totalView: 'none', balanceView: 'none' }],
   ['wallets', { totalView: 'none' }],
   ['headers', { totalView: 'none', balanceView: 'none' }],
-])('%s', async (mode, views) => {
+];
+
+it.each(
+  MODES.flatMap(([mode, views]) => [
+    { mode, views, logs: 'with times', faults: [] },
+    { mode, views, logs: 'without', faults: [{ kind: 'no-log-timestamps' } as const] },
+  ]),
+)('$mode, logs $logs', async ({ mode, views, faults }) => {
   const { chain } = suite;
+  for (const node of nodes) node.fault = faults;
   const endpoints = nodes.slice(0, mode === 'two' ? 2 : 1);
   const indexer = await suite.start({
     urls: endpoints.map(({ url }, index) =>

@@ -51,6 +51,7 @@ export function joinRanges(earlier: ReadRange, later: ReadRange): ReadRange | un
       head: after.head,
       blocks: [...before.blocks, ...after.blocks],
       headers: [...before.headers, ...after.headers],
+      isProven: before.isProven && after.isProven,
       events: before.events + after.events,
       bytes,
     },

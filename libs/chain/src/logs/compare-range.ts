@@ -6,6 +6,7 @@ import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { type FullHeader, parseHeader } from '../shape/header.js';
 import { toQuantity } from '../shape/hex.js';
+import { providerOf } from '../verification/providers.js';
 import { differingBlocks } from './differing-blocks.js';
 import { type LogFilter } from './log-filter.js';
 import { type RangeAnswer } from './range-answer.js';
@@ -36,7 +37,7 @@ export interface ComparisonParts {
 }
 
 /**
- * One request; another one for the times of blocks with events where the node's logs do not have them.
+ * One request. Where logs do not have their blocks' times and the answer does not prove them, another one for these headers.
  * @throws NodeBehindError where the node has another block at the end of the range, or none yet; MalformedAnswerError where it dates
  * that block otherwise
  */
@@ -56,6 +57,7 @@ export async function compareRange(
   const headers = readHeaders([answer.to], last ? [last] : [], endpoint);
   for (const header of headers) requireSame(header, answer, endpoint);
   const { blocks } = reader.read(valueOf(logs), { session, span: answer, headers });
+  adoptTimes(session, answer, blocks);
   await readTimes(session, blocks);
   return {
     endpoint,
@@ -80,7 +82,24 @@ function requireSame(header: FullHeader, { head, endpoint: first }: RangeAnswer,
   }
 }
 
-/** Many nodes put the time into each log; for the others the headers of this very node are read. */
+/**
+ * Many nodes put the time into each log. Else the time of the same block counts as it was answered, where its header proves it, or where
+ * it is this provider's own word already.
+ */
+function adoptTimes(
+  { endpoint }: RpcSession,
+  answer: RangeAnswer,
+  blocks: readonly BlockLogs[],
+): void {
+  if (!answer.isProven && providerOf(answer.endpoint) !== providerOf(endpoint)) return;
+  const known = new Map(answer.headers.map((header) => [Number(header.number), header]));
+  for (const block of blocks) {
+    const header = known.get(block.number);
+    if (header?.hash === block.hash) block.timestampSeconds ??= header.timestampSeconds;
+  }
+}
+
+/** For what is left, the headers of this very node are read. */
 async function readTimes(session: RpcSession, blocks: readonly BlockLogs[]): Promise<void> {
   const untimed = blocks.filter(({ timestampSeconds }) => timestampSeconds === undefined);
   if (untimed.length === 0) return;

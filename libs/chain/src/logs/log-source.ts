@@ -12,6 +12,7 @@ import {
 import { type StakeEventSpec } from '../events/stake-event.js';
 import { type TotalCalls } from '../reader/total-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { countProviders } from '../verification/providers.js';
 import { BloomTrust } from './bloom-trust.js';
 import { compareRange, type Comparison, type ComparisonQuestion } from './compare-range.js';
 import { EventDecoder } from './event-decoder.js';
@@ -75,7 +76,8 @@ export class LogSource {
     { contracts, events }: LogSourceOptions,
   ) {
     this.filter = new LogFilter(contracts, events);
-    this.reader = new RangeReader(this.filter, new EventDecoder(events));
+    const proves = countProviders(pool.endpoints) > 1;
+    this.reader = new RangeReader(this.filter, new EventDecoder(events), proves);
     this.suspects = new SuspectBlocks(pool, this.filter);
   }
 

@@ -16,6 +16,8 @@ export interface RangeAnswer {
   readonly blocks: readonly BlockDeltas[];
   /** Every block of the range; with `headers: 'events'` those with events and the last. Ascending. */
   readonly headers: readonly BlockRef[];
+  /** Each of the headers hashes to its own hash, so that its time is that of the hash. */
+  readonly isProven: boolean;
   /** The contracts' total at the end of `to`, where it was asked for with the logs and told. */
   readonly total?: bigint | undefined;
   /** Logs read. */
@@ -57,6 +59,7 @@ export function toRangeAnswer(
       hash,
       timestampSeconds,
     })),
+    isProven: reading.headers.every(({ isProven }) => isProven === true),
     total,
     events,
     bytes,

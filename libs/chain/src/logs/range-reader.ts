@@ -6,6 +6,7 @@ import { type TotalCalls } from '../reader/total-calls.js';
 import { valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { type FullHeader, parseHeaderOf } from '../shape/header.js';
+import { hashesToItself } from '../shape/header-hash.js';
 import { hash, isRecord, quantity, toQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
 import { requireChain } from './header-chain.js';
@@ -51,9 +52,11 @@ export class RangeReader {
   /** Of the last range: the share of blocks with events. */
   private density = 0;
 
+  /** @param proves whether headers are hashed: where another provider's word is held against theirs */
   constructor(
     private readonly filter: LogFilter,
     private readonly decoder: EventDecoder,
+    private readonly proves = false,
   ) {}
 
   /**
@@ -74,12 +77,13 @@ export class RangeReader {
     ]);
     const [first, ...others] = answer.results;
     const logs = valueOf(first);
-    let headers = readHeaders(numbers, others.slice(0, numbers.length), session.endpoint);
+    const { endpoint } = session;
+    let headers = readHeaders(numbers, others.slice(0, numbers.length), endpoint, this.proves);
     let { bytes } = answer;
     if (headersOf === 'events' && !isAll) {
       const more = await this.headersOfEvents(session, logs, span);
       headers = [...more.headers, ...headers];
-      requireChain(headers, session.endpoint);
+      requireChain(headers, endpoint);
       bytes += more.bytes;
     }
     const read = this.read(logs, { session, span, headers });
@@ -144,7 +148,7 @@ export class RangeReader {
     }
     if (missing.length === 0) return { headers: inOrder(kept, span), bytes: 0 };
     const { results, bytes } = await session.batch(missing.map(headerCall));
-    const headers = readHeaders(missing, results, session.endpoint);
+    const headers = readHeaders(missing, results, session.endpoint, this.proves);
     this.keep(session, headers);
     return { headers: inOrder([...kept, ...headers], span), bytes };
   }
@@ -212,17 +216,23 @@ function blocksOf(
   return blocks;
 }
 
-/** @returns ascending. @throws NodeBehindError where a block is missing, MalformedAnswerError where they are not one chain */
+/**
+ * @param proves whether to hash them
+ * @returns ascending
+ * @throws NodeBehindError where a block is missing, MalformedAnswerError where they are not one chain
+ */
 export function readHeaders(
   numbers: readonly bigint[],
   results: readonly RpcResult[],
   endpoint: string,
+  proves = false,
 ): FullHeader[] {
   const headers = numbers.map((number, index) => {
-    const header = parseHeaderOf(valueOf(results[index]), number, endpoint);
+    const block = valueOf(results[index]);
+    const header = parseHeaderOf(block, number, endpoint);
     if (!header)
       throw new NodeBehindError(`does not have block ${number.toString()}`, { endpoint });
-    return header;
+    return proves ? { ...header, isProven: hashesToItself(block) } : header;
   });
   headers.sort((a, b) => (a.number < b.number ? -1 : 1));
   requireChain(headers, endpoint);

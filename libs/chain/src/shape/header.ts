@@ -7,6 +7,8 @@ export interface FullHeader extends BlockHeader {
   /** `0x` and 512 lower-case hex digits. */
   readonly logsBloom: string;
   readonly transactions: number;
+  /** Its fields hash to its own hash, which proves number and time of that hash. Undefined where it was not looked at. */
+  readonly isProven?: boolean;
 }
 
 export const EMPTY_BLOOM = `0x${'0'.repeat(512)}`;

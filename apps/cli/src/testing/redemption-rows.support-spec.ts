@@ -63,7 +63,7 @@ function requestId({ openCall }: Redemption): UuidV7 {
 const callDue: Step = (before) => ({
   type: 'call-due',
   requestId: anId(),
-  ...(before.state === 'reverting' && before.plan === null && { neverPaid: expiry(before) }),
+  ...(before.state === 'reverting' && { neverPaid: expiry(before) }),
 });
 const cancel: Step = () => ({ type: 'cancel', by: 'user' });
 const deduct: Step = (before) => ({

@@ -1,7 +1,6 @@
 import { type RedemptionStore } from '#libs/db';
 import {
   type CallOutcome,
-  isProvenDead,
   LowmarkError,
   mayAwaitPartner,
   type OpenCall,
@@ -20,7 +19,7 @@ import {
 import { type Applied, type Work } from '../worker/transition-writer.js';
 import { BookingCall, type BookingParts, type OutcomeEvents } from './booking.step.js';
 
-/** Until the vault is asked again of a redemption that is not proven dead by its row, and where what it said cannot be true. */
+/** Until the vault is asked again of a payout that is not dead, and where what it said cannot be true. */
 const RECHECK_MS = 30_000;
 const CONTRADICTION_RECHECK_MS = 60_000;
 
@@ -48,20 +47,12 @@ export class RevertStep extends BookingCall<'revert'> {
   }
 
   /**
-   * The chain is asked first, which is cheap beside points and tokens both going: once more where a payout is dead, and before each call
-   * where the row is no proof of that: none was ever planned, or this ledger is an old one.
+   * The vault is asked before each call, whatever the row says: a row may be of an old ledger, or written by a stolen credential, and
+   * asking is cheap beside points and tokens both going.
    */
   override async run(work: Work, partner: PartnerEntry): Promise<Applied> {
-    const { redemption } = work.stored;
-    const { openCall, attempts } = redemption;
-    const payout = committedPayout(work);
-    const postponed = await this.postponeHeldBack(work, partner);
-    if (postponed !== undefined) return postponed;
-    if (openCall === null && !isProvenDead(redemption)) return this.runUnproven(work, partner);
-    return (
-      (payout && attempts.revert === 0 ? await this.paidAfterAll(work, payout) : undefined) ??
-      super.run(work, partner)
-    );
+    if (work.stored.redemption.openCall !== null) return super.run(work, partner);
+    return (await this.postponeHeldBack(work, partner)) ?? this.askVault(work, partner);
   }
 
   /** A call that would be held back is not begun: it would leave rows, and say nothing. */
@@ -76,7 +67,7 @@ export class RevertStep extends BookingCall<'revert'> {
     return { decision: HELD_BACK, work, released: true };
   }
 
-  private async runUnproven(work: Work, partner: PartnerEntry): Promise<Applied> {
+  private async askVault(work: Work, partner: PartnerEntry): Promise<Applied> {
     const { id } = work.stored.redemption;
     const { evidence, place } = await this.look(work);
     switch (evidence.outcome) {
@@ -129,14 +120,6 @@ export class RevertStep extends BookingCall<'revert'> {
         revertIdIsAnothers: which === 'revert',
       });
     return { event: eventIf(), ifReused: eventIf };
-  }
-
-  private async paidAfterAll(work: Work, payout: CommittedPayout): Promise<Applied | undefined> {
-    // The dead evidence stands already: a chain that does not answer now is no reason to keep the points.
-    const [evidence] = await this.own.payouts.observe([payout]).catch(() => []);
-    return evidence?.outcome === 'paid'
-      ? this.parts.writer.apply(work, payoutEvent(payout.redemptionId, evidence, 0))
-      : undefined;
   }
 }
 

@@ -67,7 +67,12 @@ export class ReconciliationBench {
   }
 
   async called(redemption: Redemption): Promise<{ calling: Redemption; callEnd: CallEnd }> {
-    const calling = await this.after(redemption, { type: 'call-due', requestId: aUuid() });
+    const neverPaid = expiryOf(redemption);
+    const calling = await this.after(redemption, {
+      type: 'call-due',
+      requestId: aUuid(),
+      neverPaid,
+    });
     const requestId = calling.openCall?.requestId ?? aUuid();
     return { calling, callEnd: { requestId, outcome: 'answer', record: { status: 200 } } };
   }

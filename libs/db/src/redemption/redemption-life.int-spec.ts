@@ -95,7 +95,7 @@ async function reverted(): Promise<Redemption> {
   const paying = await authorised();
   const evidence = expiryOf(paying);
   const dead = await after(paying, { type: 'payout-dead', redemptionId: paying.id, evidence });
-  const calling = await after(dead, { type: 'call-due', requestId: aUuid() });
+  const calling = await after(dead, { type: 'call-due', requestId: aUuid(), neverPaid: evidence });
   const callEnd = answered(calling);
   const { requestId } = callEnd;
   return after(calling, { type: 'revert-already', requestId }, { callEnd });
@@ -156,7 +156,7 @@ describe('a redemption', () => {
         const event = { type: 'payout-dead', redemptionId: paying.id, evidence } as const;
         const dead = await after(paying, event);
         const requestId = aUuid();
-        const calling = await after(dead, { type: 'call-due', requestId });
+        const calling = await after(dead, { type: 'call-due', requestId, neverPaid: evidence });
         const partnerRevertId = 'rev-1';
         return () =>
           after(calling, {

@@ -193,7 +193,8 @@ describe('what is reserved', () => {
     const planned = await step(taken, { type: 'plan-committed', plan: planOf(taken) });
     const evidence = expiryOf(planned);
     const dead = await step(planned, { type: 'payout-dead', redemptionId: planned.id, evidence });
-    const calling = await step(dead, { type: 'call-due', requestId: aUuid() });
+    const neverPaid = expiryOf(planned);
+    const calling = await step(dead, { type: 'call-due', requestId: aUuid(), neverPaid });
     const requestId = calling.openCall?.requestId ?? aUuid();
     await step(calling, { type: 'revert-already', requestId });
     expect(await refusalOf(begin(await created({ wallet }), budget))).toBe('budget-spent');

@@ -64,7 +64,7 @@ const expired = (before: Redemption): RedemptionEvent => ({
   evidence: expiryOf(before),
 });
 const reverted: ((before: Redemption) => RedemptionEvent)[] = [
-  () => ({ type: 'call-due', requestId: aUuid() }),
+  (before) => ({ type: 'call-due', requestId: aUuid(), neverPaid: expiryOf(before) }),
   (before) => ({
     type: 'revert-confirmed',
     requestId: requestId(before),

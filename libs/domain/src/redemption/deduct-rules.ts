@@ -188,10 +188,11 @@ function attemptsSpent(
     : restore(redemption, context, 'deduction-unknown', change);
 }
 
-/** The call under way did nothing, by proof. */
+/** The call under way did nothing, by proof; in a restored ledger, one that is forgotten may have. */
 function clearAttempt(redemption: Redemption): Pick<Redemption, 'unprovenAttempts' | 'exposure'> {
   const unprovenAttempts = redemption.unprovenAttempts - 1;
-  return { unprovenAttempts, exposure: unprovenAttempts === 0 ? 'none' : 'possible' };
+  const isClear = nothingUnproven({ ...redemption, unprovenAttempts });
+  return { unprovenAttempts, exposure: isClear ? 'none' : 'possible' };
 }
 
 function withCandidate(redemption: Redemption, candidate: string | undefined): Partial<Redemption> {

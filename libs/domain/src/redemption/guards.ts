@@ -67,8 +67,8 @@ export function mayRestore(
 }
 
 /**
- * Rule F, where the row itself is no proof: before a call gives points back, the vault must agree. What a restored ledger has forgotten
- * is proven dead like any other voucher, by the latest deadline that it can have.
+ * Rule F, before each call that gives points back: the vault must have said so just now. A row is no proof, as a stolen credential of the
+ * ledger can write one. What a restored ledger has forgotten is proven dead by the latest deadline that it can have.
  */
 export function provesNeverPaid(redemption: Payable, evidence: DeadEvidence | undefined): boolean {
   return evidence !== undefined && provesDead(redemption, evidence);

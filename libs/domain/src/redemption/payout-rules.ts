@@ -8,7 +8,7 @@ import {
   type Rule,
   type TransitionContext,
 } from './decision.js';
-import { isProvenDead, payableUntilSeconds, provesDead, provesPaid } from './guards.js';
+import { payableUntilSeconds, provesDead, provesPaid } from './guards.js';
 import { type PayoutTerms } from './payout-evidence.js';
 import { type RedemptionEffect } from './redemption-effect.js';
 import { type Redemption } from './redemption.js';
@@ -122,13 +122,12 @@ export const dead: Rule<'payout-dead'> = (redemption, event, context) => {
 };
 
 /**
- * Before the vault is believed that it never pays a redemption of which the row is no proof. Only a contradiction leads to a person: a chain that
- * cannot be asked has its own alerts, and the points come back later rather than wrongly.
+ * Until the vault says that it never pays a redemption. Only a contradiction leads to a person: a chain that cannot be asked has its own
+ * alerts, and the points come back later rather than wrongly.
  */
 export const awaitVault: Rule<'payout-live'> = (redemption, event, context) => {
   const { openCall, stateSinceMs } = redemption;
   if (openCall !== null) return refuse('call-open');
-  if (isProvenDead(redemption)) return refuse('out-of-place');
   const nextActionAtMs = context.nowMs + Math.max(1, Math.ceil(event.recheckMs));
   if (event.contradiction === undefined) return move(redemption, context, { nextActionAtMs });
   const sinceMs = Math.max(payableUntilSeconds(redemption) * 1000, stateSinceMs);

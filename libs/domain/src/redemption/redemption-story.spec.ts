@@ -15,6 +15,7 @@ import {
   START_MS,
   WALLET,
 } from './testing/builders.js';
+import { EVENTS } from './testing/events.js';
 import { transition } from './transition.js';
 
 const ID = aRedemption('created').id;
@@ -228,6 +229,17 @@ describe('the story of a redemption', () => {
     // Waits of 5 s each, and of a second for each event.
     expect(row.nextActionAtMs).toBeLessThan(START_MS + 40_000);
   });
+
+  it.each(['deduct-refused', 'deduct-not-sent'] as const)(
+    'in a restored ledger: after %s, a call that is forgotten may still have deducted',
+    (type) => {
+      const { row } = follow([due(FIRST)]);
+      const lostVoucherUntilSeconds = START_MS / 1000 + 4000;
+      const event = { ...EVENTS[type], requestId: FIRST };
+      const decision = transition({ ...row, lostVoucherUntilSeconds }, event, aContext());
+      expect(decision).toMatchObject({ next: { exposure: 'possible', unprovenAttempts: 0 } });
+    },
+  );
 
   it('with a partner that has no confirmation endpoint: none is recorded', () => {
     const { row, effects } = follow([...DEDUCTED, PLANNED, payoutEvent(ID, aClaim(), 1)], {

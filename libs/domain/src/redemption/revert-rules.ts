@@ -10,13 +10,7 @@ import {
   type Rule,
   type TransitionContext,
 } from './decision.js';
-import {
-  freshUntilMs,
-  isProvenDead,
-  provesNeverDeducted,
-  provesNeverPaid,
-  revertTarget,
-} from './guards.js';
+import { freshUntilMs, provesNeverDeducted, provesNeverPaid, revertTarget } from './guards.js';
 import { type RedemptionEffect, type RevertBody } from './redemption-effect.js';
 import { isAlerted } from './redemption-event.js';
 import {
@@ -56,9 +50,7 @@ export const revertNow: Rule<'call-due'> = (redemption, { requestId, neverPaid }
   if (paidEvidence !== null || (plan !== null && deadEvidence === null)) {
     return refuse('not-restorable');
   }
-  if (!isProvenDead(redemption) && !provesNeverPaid(redemption, neverPaid)) {
-    return refuse('vault-not-asked');
-  }
+  if (!provesNeverPaid(redemption, neverPaid)) return refuse('vault-not-asked');
   const { firstRevertAtMs } = redemption;
   if (firstRevertAtMs !== null && !mayAttempt(REVERT_SCHEDULE, so(redemption, context))) {
     return hold(redemption, context, 'revert-exhausted');

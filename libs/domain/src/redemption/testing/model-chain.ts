@@ -1,6 +1,8 @@
 /** A chain with one vault, one voucher and a finality that lags; what is not final may be undone. */
 import { type BlockRef } from '../../chain/block.js';
+import { payableUntilSeconds } from '../guards.js';
 import { payoutEvidence, type PayoutEvidence, type PayoutTerms } from '../payout-evidence.js';
+import { type Redemption } from '../redemption.js';
 import { aBlock } from './builders.js';
 
 /** Seconds between a block and its finality. */
@@ -69,16 +71,15 @@ export class ModelChain {
     });
   }
 
-  /** Of a redemption without a plan, as the service asks: first for its status, then for whatever ended it. */
-  observeUnplanned(
-    terms: Omit<PayoutTerms, 'deadlineSeconds'>,
-    lostUntilSeconds: number | null,
-    nowSeconds: number,
-  ): PayoutEvidence {
-    const first = this.observe({ ...terms, deadlineSeconds: lostUntilSeconds ?? 0 }, nowSeconds);
+  /** Before points go back. Without a plan as the service asks: first for the status, then for what ended it. */
+  observeReverting(redemption: Redemption, nowSeconds: number): PayoutEvidence {
+    const { plan, wallet: recipient, tokenAmount: amount } = redemption;
+    const deadlineSeconds = payableUntilSeconds(redemption);
+    const first = this.observe({ recipient, amount, ...plan, deadlineSeconds }, nowSeconds);
     const isDoubtful = first.outcome === 'live' && first.doubt !== undefined;
-    const deadlineSeconds = Number.MAX_SAFE_INTEGER;
-    return isDoubtful ? this.observe({ ...terms, deadlineSeconds }, nowSeconds) : first;
+    return plan === null && isDoubtful
+      ? this.observe({ recipient, amount, deadlineSeconds: Number.MAX_SAFE_INTEGER }, nowSeconds)
+      : first;
   }
 
   private happen(kind: VaultEvent['kind'], seconds: number): VaultEvent {

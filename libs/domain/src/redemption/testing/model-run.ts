@@ -4,7 +4,6 @@
  */
 import { lostCallEvent } from '../call-event.js';
 import { type Decision, type Moved } from '../decision.js';
-import { isProvenDead } from '../guards.js';
 import { payoutEvent } from '../payout-event.js';
 import { isFinal } from '../public-status.js';
 import { type RedemptionEffect } from '../redemption-effect.js';
@@ -223,8 +222,7 @@ export class ModelRun {
         this.begin();
         return;
       case 'reverting':
-        if (isProvenDead(row)) this.begin();
-        else this.askTheVault(row);
+        this.askTheVault(row);
         return;
       case 'deducted': {
         if (this.choose(6) === 1) {
@@ -261,11 +259,10 @@ export class ModelRun {
     if (decision.kind === 'moved') this.call(decision.effects);
   }
 
-  private askTheVault({ id, wallet, tokenAmount, lostVoucherUntilSeconds }: Redemption): void {
-    const terms = { recipient: wallet, amount: tokenAmount };
-    const evidence = this.chain.observeUnplanned(terms, lostVoucherUntilSeconds, this.nowSeconds);
+  private askTheVault(row: Redemption): void {
+    const evidence = this.chain.observeReverting(row, this.nowSeconds);
     if (evidence.outcome === 'dead') this.begin(evidence);
-    else this.apply(payoutEvent(id, evidence, 300_000));
+    else this.apply(payoutEvent(row.id, evidence, 300_000));
   }
 
   private call(effects: readonly RedemptionEffect[]): void {

@@ -132,9 +132,22 @@ export function unplannedWays(): Way[] {
     'reverting',
   );
   way(
-    'planned since, proven by its row',
+    'planned since, dead by its row alone',
     ['reverting', 'call-due'],
     { redemption: late, event: { neverPaid: undefined } },
+    '!vault-not-asked',
+  );
+  const writtenOff = { ...unasked, plan: aPlan(), deadEvidence: anExpiry() };
+  way(
+    'written off in the ledger, not by the vault',
+    ['reverting', 'call-due'],
+    { redemption: writtenOff, event: { neverPaid: undefined } },
+    '!vault-not-asked',
+  );
+  way(
+    'written off in the ledger, and still open',
+    ['reverting', 'payout-live'],
+    { redemption: writtenOff },
     'reverting',
   );
   way('planned since', ['reverting', 'payout-live'], { redemption: early }, 'reverting');
@@ -161,12 +174,6 @@ export function unplannedWays(): Way[] {
     ['attention', 'operator-restored'],
     { redemption: { ...lost, plan: aPlan(), deadEvidence: anExpiry() } },
     '!not-restorable',
-  );
-  way(
-    'planned and dead',
-    ['reverting', 'payout-live'],
-    { redemption: { ...unasked, plan: aPlan(), deadEvidence: anExpiry() } },
-    '!out-of-place',
   );
   return ways;
 }

@@ -8,6 +8,7 @@
  *     [--limit 120]       an indexer is stopped, "not finished", after 30 s or four times the floor, and after so many seconds at most
  *     [--settings JSON]   further settings of the indexer, such as {"STAKE_VERIFICATION":"headers"}
  *     [--slice 1]         reads one in so many blocks, events and wallets; default: what each profile says, mostly all
+ *     [--log-times yes]   logs carry their blocks' times, as geth sends them since 1.16
  *     [--follow 30]       instead: what it costs to follow the head for so many blocks
  */
 import { mkdir } from 'node:fs/promises';
@@ -35,6 +36,7 @@ const options = readOptions({
   limit: '120',
   settings: '{}',
   slice: '0',
+  'log-times': 'no',
   follow: '0',
 });
 const settings = JSON.parse(options.settings) as Record<string, string>;
@@ -87,7 +89,8 @@ async function measureChain(
 ): Promise<Round[]> {
   const rounds: Round[] = [];
   for (const slice of new Set(rows.map((row) => row.slice))) {
-    const shape = slicedShape(REPLAY_SHAPES[chain], slice);
+    const logTimestamps = options['log-times'] === 'yes';
+    const shape = { ...slicedShape(REPLAY_SHAPES[chain], slice), logTimestamps };
     const name = slice === 1 ? chain : `${chain} / ${slice}`;
     say(`Chain ${name}: ${shape.events} events in ${shape.blocks} blocks …`);
     const oracle = new Oracle(shape);

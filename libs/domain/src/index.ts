@@ -73,7 +73,9 @@ export {
 export {
   evidenceContent,
   type EvidencePlace,
+  namesContent,
   needsEvidence,
+  sendsNames,
 } from './redemption/evidence-content.js';
 export { type ConfirmationPayload, confirmationPayload } from './redemption/confirmation.js';
 export { type Decision, type Moved, type TransitionContext } from './redemption/decision.js';

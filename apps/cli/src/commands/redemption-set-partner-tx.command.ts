@@ -1,5 +1,8 @@
 import { Command } from 'commander';
+import { readSettings } from '#libs/config';
 import { type UuidV7 } from '#libs/domain';
+import { EvidenceKeys } from '#libs/signing';
+import { AdoptSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 import { actorOption } from '../operator/actor.js';
 import { auditedText } from '../operator/audited-text.js';
@@ -15,12 +18,14 @@ export function redemptionSetPartnerTxCommand(context: CommandContext): Command 
     .addOption(actorOption());
   return command.action(
     async (id: UuidV7, transaction: string, { as }: { readonly as?: string }) => {
+      const { evidenceKey } = readSettings(AdoptSettings, context.source());
       await runOperation(
         context,
         { command, id, as },
         {
           event: { type: 'operator-set-transaction', partnerTransactionId: transaction },
           arguments: { transaction: auditedText(transaction) },
+          seal: EvidenceKeys.parse(evidenceKey),
         },
       );
     },

@@ -1,6 +1,7 @@
 import {
   CallbackStore,
   type Database,
+  type EvidenceSeal,
   PartnerMissingError,
   RedemptionMissingError,
   RedemptionStore,
@@ -23,6 +24,8 @@ export type OperatorEvent = EventOf<
 export interface Operation extends AuditedCommand {
   readonly id: UuidV7;
   readonly event: OperatorEvent;
+  /** Vouches for the transaction that the event names. */
+  readonly seal?: EvidenceSeal;
   /** Asked once the rules allow it and before anything is written; throws where the answer is no. */
   readonly confirm?: (redemption: Redemption) => Promise<void>;
 }
@@ -41,9 +44,9 @@ export interface Operated {
 export async function operate(
   database: Database,
   clock: Clock,
-  { id, event, confirm, ...command }: Operation,
+  { id, event, seal, confirm, ...command }: Operation,
 ): Promise<Operated> {
-  const store = new RedemptionStore(database);
+  const store = new RedemptionStore(database, seal);
   const stored = await store.get(id);
   const concerned = { redemptionId: id, ...(stored && { partner: stored.redemption.partner }) };
   return audited(database, command, concerned, async () => {
@@ -68,7 +71,8 @@ export async function operate(
     }
     const { actor, command: name, arguments: given = {} } = command;
     const audit = { command: name, arguments: given, outcome: `now ${decision.next.state}` };
-    await store.apply({ before, decision, event: event.type, actor, audit });
+    const vouched = seal && ({ stored, vouchesForNames: true } as const);
+    await store.apply({ before, decision, event: event.type, actor, audit, ...vouched });
     return { before, after: decision.next };
   });
 }

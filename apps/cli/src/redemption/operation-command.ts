@@ -17,7 +17,7 @@ export async function runOperation(
     id,
     as,
   }: { readonly command: Command; readonly id: UuidV7; readonly as?: string | undefined },
-  operation: Pick<Operation, 'event' | 'confirm' | 'arguments'>,
+  operation: Pick<Operation, 'event' | 'seal' | 'confirm' | 'arguments'>,
 ): Promise<void> {
   const settings = readSettings(OperatorSettings, source());
   const { before, after } = await withDatabase(settings.databaseUrl, (database) =>

@@ -1,7 +1,7 @@
 /** The cli on a database of its own, as an operator would type it. Counts as a test file without being one. */
 import { mintSecretsKey } from '#libs/signing';
 import { type Database, PartnerStore } from '#libs/db';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { EVIDENCE_KEY, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { runCli } from '../cli.js';
 import { type Terminal } from '../commands/terminal.js';
 
@@ -35,6 +35,7 @@ export class CliBench {
     this.settings = {
       DATABASE_URL: test.urlAs('cli'),
       SECRETS_KEY: mintSecretsKey().toString('base64'),
+      EVIDENCE_KEY,
     };
   }
 

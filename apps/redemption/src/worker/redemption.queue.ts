@@ -3,7 +3,7 @@
  * it waits for its time, or for the queue of payouts.
  */
 import { type RedemptionStore, StaleRedemptionError, type StoredRedemption } from '#libs/db';
-import { needsEvidence, type Redemption } from '#libs/domain';
+import { needsEvidence, type Redemption, sendsNames } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { type Clock, type Logger } from '#libs/platform';
 import { type Alerts } from '../observe/alerts.js';
@@ -92,7 +92,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     const { redemption } = stored;
     const partner = await directory.find(redemption.partner);
     const work: Work = { stored, owner, policy: partner?.policy ?? UNKNOWN_PARTNER };
-    if (stored.isSealed !== true && needsEvidence(redemption)) {
+    if (isForeign(stored)) {
       return this.parts.writer.apply(work, { type: 'evidence-rejected' });
     }
     switch (redemption.state) {
@@ -134,4 +134,11 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     }
     await store.postpone([redemption], owner, clock.nowMs() + LATER_MS);
   }
+}
+
+/** Its next step would rest on what the service did not write. */
+function isForeign({ redemption, isSealed, namesAreOurs }: StoredRedemption): boolean {
+  return needsEvidence(redemption)
+    ? isSealed !== true
+    : sendsNames(redemption) && namesAreOurs !== true;
 }

@@ -11,16 +11,17 @@ export class EvidenceMac1760000000017 implements MigrationInterface {
     await runner.query(`
 ALTER TABLE redemption.redemption ADD COLUMN evidence_mac bytea CHECK (octet_length(evidence_mac) = 36);
 COMMENT ON COLUMN redemption.redemption.evidence_mac IS 'the service wrote this row: a MAC under EVIDENCE_KEY; nothing is paid without it';
-${guard('bare.evidence_mac := OLD.evidence_mac;')}`);
+${withinVersionGuard('bare.evidence_mac := OLD.evidence_mac;')}`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`${guard('')}
+    await runner.query(`${withinVersionGuard('')}
 ALTER TABLE redemption.redemption DROP COLUMN evidence_mac;`);
   }
 }
 
-function guard(exempt: string): string {
+/** @param exempt assignments to `bare`, of what may change within a version besides */
+export function withinVersionGuard(exempt: string): string {
   return `
 CREATE OR REPLACE FUNCTION redemption.guard_redemption_within_version() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

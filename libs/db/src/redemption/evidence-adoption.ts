@@ -1,4 +1,4 @@
-import { evidenceContent, needsEvidence } from '#libs/domain';
+import { evidenceContent, namesContent, needsEvidence } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { run } from '../connection/statement.js';
 import { type EvidenceSeal } from './evidence-seal.js';
@@ -13,12 +13,13 @@ import {
 const OPEN: Statement = {
   name: 'evidence_open',
   text: `SELECT ${READ_COLUMNS} FROM redemption.redemption r
-    WHERE r.state IN ('created', 'deducting', 'deducted', 'authorised') ORDER BY r.id`,
+    WHERE r.state NOT IN ('claimed', 'reverted', 'failed') ORDER BY r.id`,
 };
 
 const ADOPT: Statement = {
   name: 'evidence_adopt',
-  text: `UPDATE redemption.redemption SET evidence_mac = $3 WHERE id = $1 AND version = $2 RETURNING id`,
+  text: `UPDATE redemption.redemption SET evidence_mac = coalesce($3, evidence_mac), names_mac = coalesce($4, names_mac)
+    WHERE id = $1 AND version = $2 RETURNING id`,
 };
 
 /** Open redemptions that a program without EVIDENCE_KEY wrote: a person says that they are ours. */
@@ -28,14 +29,15 @@ export class EvidenceAdoption {
     private readonly seal: EvidenceSeal,
   ) {}
 
-  /** Those that lead to a payout and do not bear our MAC, the oldest first. */
+  /** Those that lead to a payout, or name a deduction, and do not bear our MAC; the oldest first. */
   async foreign(): Promise<StoredRedemption[]> {
     const rows = await this.database.query<RedemptionRow>(OPEN);
     return rows
       .map((row) => storedOf(row, this.seal))
       .filter(
-        ({ isSealed, redemption }) =>
-          isSealed !== true && (needsEvidence(redemption) || redemption.plan !== null),
+        ({ isSealed, namesAreOurs, redemption }) =>
+          namesAreOurs !== true ||
+          (isSealed !== true && (needsEvidence(redemption) || redemption.plan !== null)),
       );
   }
 
@@ -44,11 +46,12 @@ export class EvidenceAdoption {
    * @returns false where it has moved on since
    */
   async adopt({ redemption, place }: StoredRedemption, actor: string): Promise<boolean> {
-    const content = evidenceContent(redemption, place);
-    if (content === undefined) return false;
+    const macs = [evidenceContent(redemption, place), namesContent(redemption)].map((content) =>
+      content === undefined ? null : this.seal.mac(content),
+    );
     const { id, version, partner } = redemption;
     return this.database.transaction(async (client) => {
-      const rows = await run(client, ADOPT, [id, version, this.seal.mac(content)]);
+      const rows = await run(client, ADOPT, [id, version, ...macs]);
       if (rows.length === 0) return false;
       const note = { command: 'redemption adopt', outcome: 'adopted' };
       await client.query({

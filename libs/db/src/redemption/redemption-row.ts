@@ -2,6 +2,7 @@
 import {
   type Address,
   evidenceContent,
+  namesContent,
   type OpenCall,
   parseDecimal,
   type PayoutTerms,
@@ -40,6 +41,8 @@ export interface StoredRedemption {
   readonly place: PayoutPlace | null;
   /** The row bears our MAC; only a store that has the keys says so. Without it nothing is deducted, planned or signed. */
   readonly isSealed?: true;
+  /** What the row calls its deduction bears our MAC, or it names none; else no revert names it. Only a store that has the keys says so. */
+  readonly namesAreOurs?: true;
 }
 
 /** Written once, in this order. */
@@ -98,7 +101,7 @@ const ADDRESSES: readonly string[] = ['wallet', 'plan_recipient', 'plan_vault'];
 /** What `redemptionOf` reads, of the table alias `r`. */
 export const READ_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS, ...PLACE_COLUMNS]
   .map((name) => (ADDRESSES.includes(name) ? `encode(r.${name}, 'hex') AS ${name}` : `r.${name}`))
-  .concat('r.evidence_mac', `${LOST_VOUCHER_UNTIL} AS lost_voucher_until_seconds`)
+  .concat('r.evidence_mac', 'r.names_mac', `${LOST_VOUCHER_UNTIL} AS lost_voucher_until_seconds`)
   .join(', ');
 
 type Moment = Date | null;
@@ -151,6 +154,7 @@ export interface RedemptionRow {
   plan_from_block: string | null;
   lost_voucher_until_seconds: string | null;
   evidence_mac: Buffer | null;
+  names_mac: Buffer | null;
 }
 
 export function termValues(redemption: Redemption): unknown[] {
@@ -211,7 +215,15 @@ export function storedOf(row: RedemptionRow, seal?: EvidenceSeal): StoredRedempt
   const place = placeOf(row);
   const content = seal && evidenceContent(redemption, place);
   const isSealed = content !== undefined && seal?.verify(content, row.evidence_mac) === true;
-  return { redemption, place, ...(isSealed && { isSealed }) };
+  const names = namesContent(redemption);
+  const namesAreOurs =
+    seal !== undefined && (names === undefined || seal.verify(names, row.names_mac));
+  return {
+    redemption,
+    place,
+    ...(isSealed && { isSealed }),
+    ...(namesAreOurs && { namesAreOurs }),
+  };
 }
 
 export function redemptionOf(row: RedemptionRow): Redemption {

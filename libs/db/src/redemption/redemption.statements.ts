@@ -101,7 +101,7 @@ export const HASTEN: Statement = {
     SELECT count(*)::int AS count, CASE WHEN count(*) > 0 THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM hastened`,
 };
 
-const FIRST_STATE = 25;
+const FIRST_STATE = 26;
 
 /** The reservation's values, after all others. */
 const [ROOM, PARTNER_BUDGET, WALLET_BUDGET] = [0, 1, 2].map(
@@ -121,6 +121,7 @@ export const APPLY: Statement = {
         plan_vault = coalesce(plan_vault, $18), plan_chain_id = coalesce(plan_chain_id, $19),
         plan_from_block = coalesce(plan_from_block, $20),
         evidence_mac = CASE WHEN $23 THEN $24::bytea ELSE evidence_mac END,
+        names_mac = CASE WHEN $23 THEN $25::bytea ELSE names_mac END,
         leased_until = CASE WHEN $21 THEN NULL ELSE leased_until END,
         lease_owner = CASE WHEN $21 THEN NULL ELSE lease_owner END
       WHERE id = $1 AND state = $2 AND version = $3 AND ($4::text IS NULL OR lease_owner = $4)

@@ -2,6 +2,7 @@
 import {
   canonicalJson,
   evidenceContent,
+  namesContent,
   type Moved,
   PermanentError,
   type Redemption,
@@ -40,7 +41,9 @@ export interface TransitionWrite {
   /** Needed with the transition that commits the plan. */
   readonly place?: PayoutPlace;
   /** The row as it was read: where it bore our MAC, what follows from it bears one. Needed of who has the keys. */
-  readonly stored?: Pick<StoredRedemption, 'place' | 'isSealed'>;
+  readonly stored?: Pick<StoredRedemption, 'place' | 'isSealed' | 'namesAreOurs'>;
+  /** A person vouches for what the next row calls its deduction. Counts only of who has the keys. */
+  readonly vouchesForNames?: true;
   /** The call that the event is the result of, where it was learnt. */
   readonly callEnd?: CallEnd;
   /** The call that the event belongs to, where its end was not learnt. */
@@ -91,6 +94,7 @@ export function applyValues(write: TransitionWrite, seal?: EvidenceSeal): unknow
     before.lostVoucherUntilSeconds,
     seal !== undefined,
     seal === undefined ? null : macOf(write, seal),
+    seal === undefined ? null : namesMacOf(write, seal),
     ...stateValues(next),
     ...reservationValues(write.reserve),
   ];
@@ -103,4 +107,11 @@ function macOf(write: TransitionWrite, seal: EvidenceSeal): Buffer | null {
   const place = before.plan === null ? write.place : stored.place;
   const content = evidenceContent(decision.next, place ?? null);
   return content === undefined ? null : seal.mac(content);
+}
+
+function namesMacOf(write: TransitionWrite, seal: EvidenceSeal): Buffer | null {
+  const { decision, stored, vouchesForNames } = write;
+  const content = namesContent(decision.next);
+  const areOurs = stored?.namesAreOurs === true || vouchesForNames === true;
+  return areOurs && content !== undefined ? seal.mac(content) : null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { evidenceContent } from './evidence-content.js';
+import { evidenceContent, namesContent } from './evidence-content.js';
 import { REDEMPTION_STATES, type Redemption } from './redemption.js';
 import { aPlan, aRedemption, aUuid, START_MS, WALLET } from './testing/builders.js';
 
@@ -19,6 +19,8 @@ describe('the content of a row’s MAC', () => {
     ['the partner', { partner: 'another' }],
     ['the wallet', { wallet: OTHER }],
     ['the points', { points: 1n }],
+    ['its day', { initialAtMs: 1 }],
+    ['the end of its quote', { quoteExpiresAtMs: 1 }],
     ['the amount', { tokenAmount: 1n }],
     ['the decimals', { tokenDecimals: 6 }],
     ['the partner’s answer', { partnerTransactionId: 'tx-2' }],
@@ -50,5 +52,30 @@ describe('the content of a row’s MAC', () => {
     expect(contentOf({ ...row, state: 'attention', version: row.version + 1 })).toBe(
       contentOf(row),
     );
+  });
+});
+
+describe('the content of the MAC of a deduction’s names', () => {
+  const named = { ...aRedemption('reverting'), partnerTransactionId: 'tx-1' };
+
+  it('is nothing where nothing is named', () => {
+    const nameless = { partnerTransactionId: null, candidateTransactionIds: [] };
+    expect(namesContent({ ...named, ...nameless })).toBeUndefined();
+  });
+
+  it.each<[string, Partial<Redemption>]>([
+    ['the id', { id: aUuid(START_MS, 99) }],
+    ['the partner', { partner: 'another' }],
+    ['the wallet', { wallet: OTHER }],
+    ['the points', { points: 1n }],
+    ['the transaction', { partnerTransactionId: 'TX-1' }],
+    ['the candidates', { candidateTransactionIds: ['tx-2'] }],
+  ])('changes with %s', (_, change) => {
+    expect(namesContent({ ...named, ...change })).not.toBe(namesContent(named));
+  });
+
+  it('stays the same in every state and version', () => {
+    const later = { ...named, state: 'attention', version: 9 } as const;
+    expect(namesContent(later)).toBe(namesContent(named));
   });
 });

@@ -1,4 +1,4 @@
-/** What a row's MAC is made over: all that a voucher rests on. */
+/** What a row's MACs are made over: all that a voucher rests on, and what the row calls its deduction. */
 import { type Address } from '../chain/address.js';
 import { canonicalJson } from '../signing/canonical-json.js';
 import { type Redemption } from './redemption.js';
@@ -34,6 +34,8 @@ export function evidenceContent(
     partner: redemption.partner,
     wallet: redemption.wallet,
     points: redemption.points.toString(),
+    initialAtMs: redemption.initialAtMs,
+    quoteExpiresAtMs: redemption.quoteExpiresAtMs,
     tokenAmount: redemption.tokenAmount.toString(),
     tokenDecimals: redemption.tokenDecimals,
     partnerTransactionId: redemption.partnerTransactionId,
@@ -53,4 +55,33 @@ export function evidenceContent(
   }
   if (!needsEvidence(redemption)) return undefined;
   return canonicalJson({ kind: 'lowmark-row-1', ...terms, state, version, unprovenAttempts });
+}
+
+type Named = Pick<
+  Redemption,
+  'id' | 'partner' | 'wallet' | 'points' | 'partnerTransactionId' | 'candidateTransactionIds'
+>;
+
+/**
+ * The text that the MAC of a deduction's names is made over; undefined where the row names none. A revert gives back the points of the
+ * transaction that it names, which may be another redemption's: so only names that a partner, or an operator with the key, gave this one
+ * are sent. It is good in every state, as the names stay this redemption's own.
+ */
+export function namesContent(redemption: Named): string | undefined {
+  const { id, partner, wallet, points, partnerTransactionId, candidateTransactionIds } = redemption;
+  if (partnerTransactionId === null && candidateTransactionIds.length === 0) return undefined;
+  return canonicalJson({
+    kind: 'lowmark-names-1',
+    id,
+    partner,
+    wallet,
+    points: points.toString(),
+    partnerTransactionId,
+    candidateTransactionIds: [...candidateTransactionIds],
+  });
+}
+
+/** Whether the next call would give back what the row names. */
+export function sendsNames({ state, openCall }: Pick<Redemption, 'state' | 'openCall'>): boolean {
+  return state === 'reverting' && openCall === null;
 }

@@ -93,6 +93,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
   },
   reverting: {
     ...IDLE,
+    'evidence-rejected': { rule: deduct.rejectEvidence, to: ['attention'] },
     'call-due': { rule: revert.revertNow, to: ['reverting', 'attention'] },
     'payout-live': { rule: payout.awaitVault, to: ['reverting', 'attention'] },
     'payout-paid': { rule: payout.paidAfterDead, to: ['claimed', 'attention'] },

@@ -7,6 +7,7 @@ import { partnersCheck } from './partners.check.js';
 import { priceCheck } from './price.check.js';
 import { priceHoldCheck } from './price-hold.check.js';
 import { priceSourceCheck } from './price-source.check.js';
+import { providersCheck } from './providers.check.js';
 import { redisCheck } from './redis.check.js';
 import { rightsCheck } from './rights.check.js';
 import { schemaCheck } from './schema.check.js';
@@ -32,6 +33,7 @@ export function checksFor(read: ReadDoctorSettings): readonly Check[] {
     partnersCheck,
     redisCheck,
     ...endpointChecks(read.settings),
+    providersCheck,
     stakingCheck,
     verificationCheck,
     tokenCheck,

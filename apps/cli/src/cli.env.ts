@@ -1,9 +1,10 @@
-import { Min } from 'class-validator';
+import { Max, Min } from 'class-validator';
 import {
   CHAIN_ID_SETTING,
   DatabaseSettings,
   EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
+  PAYOUT_EXPIRY_MARGIN_SETTING,
   RPC_URLS_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
@@ -66,4 +67,9 @@ export class EvidenceSettings {
 
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
+
+  @Setting(PAYOUT_EXPIRY_MARGIN_SETTING)
+  @Min(0)
+  @Max(86_400)
+  readonly payoutExpiryMarginSeconds!: number;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type PayoutPlace } from '#libs/db';
-import { VaultBench } from '#libs/testing';
+import { FakeClock, VaultBench } from '#libs/testing';
 import { vaultIdOf, type Voucher } from '#libs/chain';
 import { systemClock } from '#libs/platform';
 import { newRedemption, type Redemption, type UuidV7 } from '#libs/domain';
@@ -36,13 +36,15 @@ function authorised(voucher: Voucher): { redemption: Redemption; place: PayoutPl
   };
 }
 
+const settingsOf = ({ chain }: VaultBench): Record<string, string> => ({
+  CHAIN_ID: String(chain.chainId),
+  RPC_URLS: chain.url,
+  TOKEN_CONTRACT: chain.contracts.token,
+});
+
 it('asks the vault that the plan names', async () => {
   const { chain } = vault;
-  const settings = {
-    CHAIN_ID: String(chain.chainId),
-    RPC_URLS: chain.url,
-    TOKEN_CONTRACT: chain.contracts.token,
-  };
+  const settings = settingsOf(vault);
   const voucher = vault.voucher({ vaultId: vaultIdOf(ID) });
   const stored = authorised(voucher);
   await vault.finalise();
@@ -56,3 +58,23 @@ it('asks the vault that the plan names', async () => {
   const fault = await chainEvidence(elsewhere, settings, systemClock);
   expect(fault).toEqual({ asked: false, why: expect.stringMatching(/\[[A-Z_]+\]$/) });
 });
+
+it.each([
+  ['300, as the service', {}, 300],
+  ['as it is set', { PAYOUT_EXPIRY_MARGIN_SECONDS: '60' }, 60],
+])(
+  'calls a voucher expired on the word of one endpoint only after the margin: %s',
+  async (_, change, marginSeconds) => {
+    const settings = { ...settingsOf(vault), ...change };
+    const voucher = vault.voucher({ vaultId: vaultIdOf(ID.replace(/aa$/, 'ab')) });
+    const stored = authorised(voucher);
+    const expired = { ...stored.redemption, id: ID.replace(/aa$/, 'ab') as UuidV7 };
+    await vault.mineAt(Math.max(vault.seconds, voucher.deadlineSeconds) + 1);
+    await vault.finalise();
+    const clock = new FakeClock((voucher.deadlineSeconds + marginSeconds) * 1000);
+    const evidenceNow = () => chainEvidence({ ...stored, redemption: expired }, settings, clock);
+    expect(await evidenceNow()).toEqual({ asked: true, evidence: { outcome: 'live' } });
+    clock.advance(1000);
+    expect(await evidenceNow()).toMatchObject({ asked: true, evidence: { outcome: 'dead' } });
+  },
+);

@@ -5,6 +5,7 @@ import {
   commaList,
   EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
+  PAYOUT_EXPIRY_MARGIN_SETTING,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
   naturalBigInt,
@@ -155,11 +156,7 @@ export class RedemptionSettings extends SecretsSettings {
   @Max(86_400)
   readonly voucherTtlSeconds!: number;
 
-  @Setting({
-    description:
-      'With a single RPC endpoint: how long a voucher must be past its deadline by this machine’s clock before its points go back, whatever time the endpoint says that blocks are of.',
-    default: '300',
-  })
+  @Setting(PAYOUT_EXPIRY_MARGIN_SETTING)
   @Min(0)
   @Max(86_400)
   readonly payoutExpiryMarginSeconds!: number;

@@ -26,3 +26,10 @@ export const TOKEN_CONTRACT_SETTING: SettingOptions = {
   example: '0x1111111111111111111111111111111111111111',
   parse: address,
 };
+
+/** Of all that judge what became of a voucher, which have to come to the same. */
+export const PAYOUT_EXPIRY_MARGIN_SETTING: SettingOptions = {
+  description:
+    'With a single RPC endpoint: how long a voucher must be past its deadline by this machine’s clock before its points go back, whatever time the endpoint says that blocks are of.',
+  default: '300',
+};

@@ -28,6 +28,7 @@ export async function chainEvidence(
   const settings = settingsOrFaults(source);
   if (typeof settings === 'string') return { asked: false, why: settings };
   const { rpcUrls, chainId, finality, tokenContract: token } = settings;
+  const { payoutExpiryMarginSeconds: marginSeconds } = settings;
   if (chainId !== place.chainId) {
     return {
       asked: false,
@@ -37,7 +38,12 @@ export async function chainEvidence(
   try {
     const pool = new RpcPool({ urls: rpcUrls, clock, timeoutMs: TIMEOUT_MS });
     await pool.verifyChainId(chainId);
-    const reader = new VaultReader(pool, { vault: place.vault, token, finality });
+    const reader = new VaultReader(pool, {
+      vault: place.vault,
+      token,
+      finality,
+      marginSeconds,
+    });
     const deadlineSeconds = payableUntilSeconds(redemption);
     const watched = { ...plan, deadlineSeconds, redemptionId: id, fromBlock: place.fromBlock };
     const [evidence = { outcome: 'live' as const }] = await reader.observe([watched]);

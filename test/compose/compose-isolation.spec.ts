@@ -25,6 +25,7 @@ const TALKS: readonly (readonly [string, string])[] = [
   ),
   ['game-database', 'postgres'],
   ['api', 'redis'],
+  ['redemption', 'redis'],
   ['cli', 'redis'],
   ['activity', 'chain'],
   ['indexer', 'chain'],

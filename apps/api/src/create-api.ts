@@ -10,6 +10,7 @@ import {
   requireOwnRights,
   SnapshotStore,
 } from '#libs/db';
+import { openRedis, refuseDevelopment } from '#libs/config';
 import { PermanentError } from '#libs/domain';
 import {
   type Clock,
@@ -53,7 +54,7 @@ export interface ApiOptions {
 /**
  * The whole API, ready to listen; `close()` stops it and everything it opened.
  * @throws DatabaseUnavailableError, DatabaseRefusedError where there is no database to start with; PermanentError
- * DEBUGGER_REFUSED, DATABASE_RIGHTS_EXCESSIVE in production
+ * DEBUGGER_REFUSED, DEVELOPMENT_SETTINGS, DATABASE_RIGHTS_EXCESSIVE in production
  */
 export async function createApi({
   settings,
@@ -67,6 +68,7 @@ export async function createApi({
       'SIGNATURE_DEBUGGER hands out signatures and is not for production. Turn it off.',
     );
   }
+  refuseDevelopment(settings.nodeEnv, [openRedis(settings.redisUrl)]);
   const id = randomUUID().slice(0, 8);
   const database = await createDatabase({
     url: settings.databaseUrl,

@@ -1,5 +1,10 @@
 import { isDevelopmentKey } from '#libs/chain';
-import { developmentChain, type DevelopmentSetting, refuseDevelopment } from '#libs/config';
+import {
+  developmentChain,
+  type DevelopmentSetting,
+  openRedis,
+  refuseDevelopment,
+} from '#libs/config';
 import { PermanentError } from '#libs/domain';
 import { type RedemptionSettings } from './redemption.env.js';
 
@@ -23,10 +28,11 @@ export function refuseUnsafeSettings(settings: RedemptionSettings): void {
 }
 
 function developmentSettings(settings: RedemptionSettings): DevelopmentSetting[] {
-  const { chainId, siweDomains, voucherSignerKey, vaultCancellerKey } = settings;
+  const { chainId, redisUrl, siweDomains, voucherSignerKey, vaultCancellerKey } = settings;
   const published = 'the key is published with development chains';
   return [
     developmentChain(chainId),
+    openRedis(redisUrl),
     {
       variable: 'SIWE_DOMAINS',
       isGiven: siweDomains.some((domain) => LOCAL_HOST.test(domain)),

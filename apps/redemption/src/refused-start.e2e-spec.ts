@@ -25,6 +25,11 @@ describe('starting', () => {
       'DEVELOPMENT_SETTINGS',
     ],
     [
+      'a Redis that asks for no password in production',
+      { NODE_ENV: 'production', REDIS_URL: 'redis://127.0.0.1:1' },
+      'DEVELOPMENT_SETTINGS',
+    ],
+    [
       'an EVIDENCE_KEY that the api has as well',
       { EVIDENCE_KEY: `${EVIDENCE_KEY},${SECRETS_KEY}` },
       'EVIDENCE_KEY_SHARED',

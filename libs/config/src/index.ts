@@ -47,5 +47,6 @@ export {
   developmentChain,
   type DevelopmentSetting,
   NODE_ENV_SETTING,
+  openRedis,
   refuseDevelopment,
 } from './production.js';

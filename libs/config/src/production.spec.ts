@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { developmentChain, NODE_ENV_SETTING, refuseDevelopment } from './production.js';
+import { developmentChain, NODE_ENV_SETTING, openRedis, refuseDevelopment } from './production.js';
 
 const GIVEN = [
   developmentChain(31_337),
@@ -25,6 +25,24 @@ describe('refuseDevelopment', () => {
       refuseDevelopment('production', [developmentChain(1)]);
     }).not.toThrow();
   });
+});
+
+describe('openRedis', () => {
+  it.each(['redis://10.0.0.1:6379', 'rediss://user@redis.example', 'redis://:@10.0.0.1'])(
+    'is one that asks for no password: %s',
+    (url) => {
+      expect(() => {
+        refuseDevelopment('production', [openRedis(url)]);
+      }).toThrow('REDIS_URL: has no password');
+    },
+  );
+
+  it.each([undefined, 'redis://:secret@10.0.0.1:6379', 'rediss://user:secret@redis.example'])(
+    'is not %p',
+    (url) => {
+      expect(openRedis(url).isGiven).toBe(false);
+    },
+  );
 });
 
 describe('NODE_ENV', () => {

@@ -31,6 +31,15 @@ export function developmentChain(chainId: number): DevelopmentSetting {
   };
 }
 
+/** @returns that Redis is used without a password: who reaches it can lift limits, and change amounts in answers of the api */
+export function openRedis(redisUrl: string | undefined): DevelopmentSetting {
+  return {
+    variable: 'REDIS_URL',
+    isGiven: redisUrl !== undefined && new URL(redisUrl).password === '',
+    why: 'has no password. Give Redis one (requirepass, or an ACL user) and set redis://:PASSWORD@HOST:PORT, or rediss://',
+  };
+}
+
 /**
  * Refuses to start in production with what is meant for development.
  * @throws PermanentError DEVELOPMENT_SETTINGS that names all of them, and never a value of a secret

@@ -27,10 +27,10 @@ export class ServiceSettings extends DatabaseSettings {
 /** Of services that answer requests; see `HttpShutdown`. */
 export const REDIS_URL_SETTING: SettingOptions = {
   description:
-    'Redis shared by all replicas of a service, for limits and, of the API, cached parts: redis:// or rediss://. Unset: each replica limits and caches by itself.',
+    'Redis shared by all replicas of a service, for limits and, of the API, cached parts: redis:// or rediss://, in production with a password. Unset: each replica limits and caches by itself.',
   secret: true,
   optional: true,
-  example: 'redis://127.0.0.1:6379',
+  example: 'redis://:password@127.0.0.1:6379',
   parse: url('redis', 'rediss'),
 };
 

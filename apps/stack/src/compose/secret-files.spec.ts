@@ -86,7 +86,7 @@ describe('the secrets of docker compose', () => {
       ],
       indexer: ['database_url', 'rpc_urls'],
       api: ['api_anon_secret', 'database_url', 'redis_url', 'secrets_key'],
-      redemption: ['database_url', 'evidence_key', 'rpc_urls', 'secrets_key'],
+      redemption: ['database_url', 'evidence_key', 'redis_url', 'rpc_urls', 'secrets_key'],
       cli: ['database_url', 'redis_url', 'rpc_urls', 'secrets_key'],
       game: ['database_url'],
     });

@@ -38,6 +38,7 @@ export const SHARES: Readonly<Record<string, readonly (readonly [file: string, a
     ['redemption_database_url', 'database_url'],
     ['secrets_key'],
     ['evidence_key'],
+    ['redis_url'],
     ['rpc_urls'],
     ['price_source'],
   ],

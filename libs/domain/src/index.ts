@@ -89,6 +89,7 @@ export {
   type DeliveryState,
   deliveryTransition,
   newDelivery,
+  mayAwaitConfirming,
 } from './redemption/delivery.js';
 export {
   FRESHNESS_WINDOW_MS,

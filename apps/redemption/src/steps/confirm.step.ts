@@ -6,6 +6,7 @@ import {
   deliveryEvent,
   type DeliveryEvent,
   deliveryTransition,
+  mayAwaitConfirming,
 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { type Clock } from '#libs/platform';
@@ -14,7 +15,7 @@ import { type PartnerEntry } from '../partner/partner-directory.js';
 import { type PartnerCaller } from './partner-caller.js';
 
 export interface ConfirmParts {
-  readonly store: Pick<DeliveryStore, 'apply'>;
+  readonly store: Pick<DeliveryStore, 'apply' | 'postpone'>;
   readonly caller: PartnerCaller;
   readonly alerts: Alerts;
   readonly clock: Clock;
@@ -36,6 +37,7 @@ export class ConfirmStep {
       await this.apply(leased, { type: 'failed', requestId: openRequestId, reason: 'crash' });
       return;
     }
+    if (await this.postponeHeldBack(leased, partner)) return;
     const requestId = newRequestId(this.parts.clock);
     const begun = await this.apply(leased, { type: 'call-due', requestId });
     if (begun === undefined) return;
@@ -49,6 +51,20 @@ export class ConfirmStep {
     });
     const delivery = { ...leased, stored: { ...leased.stored, delivery: begun } };
     await this.apply(delivery, deliveryEvent(requestId, outcome), end);
+  }
+
+  /** A call that would be held back is not begun: it would leave rows, and say nothing. */
+  private async postponeHeldBack(
+    { stored, owner }: Leased,
+    partner: PartnerEntry,
+  ): Promise<boolean> {
+    const { store, caller, clock } = this.parts;
+    const nowMs = clock.nowMs();
+    if (!mayAwaitConfirming(stored.delivery, nowMs)) return false;
+    const heldBackMs = caller.heldBackMs(partner);
+    if (heldBackMs === undefined) return false;
+    await store.postpone(stored, owner, nowMs + Math.ceil(heldBackMs));
+    return true;
   }
 
   /** @returns the delivery as it stands now; undefined where the event changes nothing */

@@ -75,9 +75,11 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
   const booking = { writer, caller, clock };
   caller.onBack((partner) => {
     // Only sooner: each of them is due at its own time anyway.
-    store.hasten(partner, clock.nowMs()).catch((error: unknown) => {
-      logger.warn({ err: error, partner }, 'Reverts could not be brought forward');
-    });
+    for (const queue of [store, deliveries]) {
+      queue.hasten(partner, clock.nowMs()).catch((error: unknown) => {
+        logger.warn({ err: error, partner }, 'What waits for it could not be brought forward');
+      });
+    }
   });
   const redemptions = new RedemptionQueue(
     {

@@ -1,5 +1,6 @@
 /** A partner that is down, or that named a wrong transaction, while points wait to go back: real sockets, a real chain. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DeliveryStore } from '#libs/db';
 import { PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
 import { Gate } from '../testing/gate.support-spec.js';
@@ -80,6 +81,51 @@ describe('a partner that is down', () => {
     }
     throw new Error(`still ${(await bench.read(id)).state}`);
   }
+});
+
+describe('confirmations to a partner that is down', () => {
+  it('are no attempts while nothing leaves, and go when its circuit closes', async () => {
+    const deliveries = new DeliveryStore(bench.database);
+    await bench.setCallback(PARTNER_CAPABILITIES);
+    const ids = [await bench.redeem(), await bench.redeem(), await bench.redeem()];
+    for (const id of ids) await bench.until(id, 'authorised');
+    const closed = await Gate.closed();
+    await bench.setCallback(PARTNER_CAPABILITIES, closed.url);
+    for (const id of ids) await bench.claim(id);
+    for (const id of ids) await bench.until(id, 'claimed');
+    for (let minutes = 0; minutes < 60; minutes++) {
+      await bench.engine.sweep();
+      await bench.pass(60);
+    }
+    const waiting = await Promise.all(ids.map((id) => deliveries.get(id)));
+    expect(waiting.map((stored) => stored?.delivery)).toMatchObject(
+      ids.map(() => ({ state: 'pending', attempts: 0 })),
+    );
+    // What the circuit holds back is not begun.
+    const shown = await Promise.all(ids.map((id) => bench.views.show(id)));
+    const calls = shown.flatMap((one) => one?.calls ?? []).filter(({ step }) => step === 'confirm');
+    expect(calls.length).toBeLessThan(120);
+
+    await closed.open(bench.partner.url);
+    const due = waiting.map((stored) => stored?.delivery.nextActionAtMs ?? 0);
+    bench.clock.set(Math.max(Math.min(...due), bench.clock.nowMs()));
+    const backAtMs = bench.clock.nowMs();
+    for (const id of ids) await untilConfirmed(id);
+    expect(bench.clock.nowMs() - backAtMs).toBeLessThanOrEqual(20_000);
+    const ended = await Promise.all(ids.map((id) => deliveries.get(id)));
+    expect(ended.map((stored) => stored?.delivery.attempts)).toEqual([1, 1, 1]);
+    expect(bench.logs.filter((line) => line.includes('could not be brought forward'))).toEqual([]);
+    closed.close();
+
+    async function untilConfirmed(id: UuidV7): Promise<void> {
+      for (let turn = 0; turn < 120; turn++) {
+        await bench.engine.sweep();
+        if ((await deliveries.get(id))?.delivery.state === 'delivered') return;
+        await bench.pass(1);
+      }
+      throw new Error('still not confirmed');
+    }
+  });
 });
 
 describe('a partner that named the transaction of another redemption', () => {

@@ -79,6 +79,27 @@ const RELEASE: Statement = {
     WHERE redemption_id = $1 AND lease_owner = $2 RETURNING redemption_id`,
 };
 
+/** The lease is ours, so nothing else changed the row. */
+const POSTPONE: Statement = {
+  name: 'confirmation_postpone',
+  text: `UPDATE redemption.confirmation SET leased_until = NULL, lease_owner = NULL,
+      version = version + 1, next_action_at = $4
+    WHERE redemption_id = $1 AND version = $2 AND lease_owner = $3`,
+};
+
+/** Only those of which nothing left at the last attempt: others wait for what the partner said. */
+const HASTEN: Statement = {
+  name: 'confirmation_hasten',
+  text: `WITH hastened AS (
+      UPDATE redemption.confirmation c SET version = c.version + 1, next_action_at = $2
+      WHERE c.partner = $1 AND c.next_action_at > $2 AND (c.leased_until IS NULL OR c.leased_until <= now())
+        AND (SELECT p.outcome FROM redemption.partner_call p
+          WHERE p.redemption_id = c.redemption_id AND p.step = 'confirm'
+          ORDER BY p.begun_at DESC LIMIT 1) = 'nothing-sent'
+      RETURNING c.redemption_id)
+    SELECT count(*)::int AS count, CASE WHEN count(*) > 0 THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM hastened`,
+};
+
 /** A call begins where its id is new in the row, in the same statement as rule A has it. */
 const APPLY: Statement = {
   name: 'confirmation_apply',
@@ -125,6 +146,25 @@ export class DeliveryStore {
 
   async release(redemptionId: UuidV7, owner: string): Promise<boolean> {
     return (await this.database.query(RELEASE, [redemptionId, owner])).length > 0;
+  }
+
+  /** Nothing was learnt: gives the lease back and writes when to look again. */
+  async postpone(
+    { redemptionId, delivery }: Pick<StoredDelivery, 'redemptionId' | 'delivery'>,
+    owner: string,
+    untilMs: number,
+  ): Promise<void> {
+    const values = [redemptionId, delivery.version, owner, at(untilMs)];
+    await this.database.query(POSTPONE, values);
+  }
+
+  /**
+   * The partner answers again: its confirmations that never left are due now.
+   * @returns how many
+   */
+  async hasten(partner: string, nowMs: number): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(HASTEN, [partner, at(nowMs)]);
+    return row?.count ?? 0;
   }
 
   /**

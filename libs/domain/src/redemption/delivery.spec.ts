@@ -17,6 +17,7 @@ const EVENTS: Readonly<Record<DeliveryEvent['type'], DeliveryEvent>> = {
   'call-due': { type: 'call-due', requestId: CALL_ID },
   delivered: { type: 'delivered', requestId: CALL_ID },
   failed: { type: 'failed', requestId: CALL_ID, reason: 'timeout' },
+  'not-sent': { type: 'not-sent', requestId: CALL_ID },
   replay: { type: 'replay' },
 };
 
@@ -33,12 +34,18 @@ function outcomeOf(decision: DeliveryDecision): string {
   return decision.kind === 'moved' ? decision.next.state : `!${decision.code}`;
 }
 
-/** By hand: state, then call-due, delivered, failed, replay. `calling` is `pending` with a call under way. */
+/** By hand: state, then call-due, delivered, failed, not-sent, replay. `calling` is `pending` with a call under way. */
 const EXPECTED: Readonly<Record<string, readonly [Partial<Delivery>, string]>> = {
-  pending: [{}, 'pending !stale-call !stale-call !still-trying'],
-  calling: [{ openRequestId: CALL_ID, attempts: 1 }, '!call-open delivered pending !still-trying'],
-  delivered: [{ state: 'delivered' }, '!delivered !delivered !delivered pending'],
-  undelivered: [{ state: 'undelivered' }, '!undelivered !undelivered !undelivered pending'],
+  pending: [{}, 'pending !stale-call !stale-call !stale-call !still-trying'],
+  calling: [
+    { openRequestId: CALL_ID, attempts: 1 },
+    '!call-open delivered pending pending !still-trying',
+  ],
+  delivered: [{ state: 'delivered' }, '!delivered !delivered !delivered !delivered pending'],
+  undelivered: [
+    { state: 'undelivered' },
+    '!undelivered !undelivered !undelivered !undelivered pending',
+  ],
 };
 
 const cells = Object.entries(EXPECTED).flatMap(([state, [change, row]]) =>
@@ -83,6 +90,47 @@ describe('a confirmation on its way', () => {
     const replayed = next(deliveryTransition(delivery, { type: 'replay' }, CONTEXT));
     expect(replayed).toMatchObject({ state: 'pending', attempts: 0, nextActionAtMs: START_MS });
     expect(replayed.version).toBe(delivery.version + 1);
+  });
+
+  it('that never left is no attempt, and is tried soon again, for 75 h', () => {
+    let delivery = newDelivery(START_MS);
+    let calls = 0;
+    let nowMs = START_MS;
+    while (delivery.state === 'pending') {
+      nowMs = delivery.nextActionAtMs ?? nowMs;
+      const requestId = aUuid(nowMs, ++calls);
+      const context = { nowMs, jitter: 0 };
+      delivery = next(deliveryTransition(delivery, { type: 'call-due', requestId }, context));
+      delivery = next(deliveryTransition(delivery, { type: 'not-sent', requestId }, context));
+      expect(delivery.attempts).toBe(0);
+      if (calls === 1) expect(delivery.nextActionAtMs).toBe(START_MS + 5000);
+    }
+    expect(delivery.state).toBe('undelivered');
+    expect(nowMs).toBe(START_MS + 75 * HOUR);
+    expect(calls).toBeGreaterThan(150);
+  });
+
+  it('waits for the circuit that held it back', () => {
+    const calling = aDelivery({ openRequestId: CALL_ID, attempts: 1, firstAttemptAtMs: START_MS });
+    const event: DeliveryEvent = { type: 'not-sent', requestId: CALL_ID, retryAfterSeconds: 40 };
+    expect(next(deliveryTransition(calling, event, CONTEXT)).nextActionAtMs).toBe(
+      START_MS + 40_000,
+    );
+  });
+
+  it('that got through at last and was refused ends with the same 75 h', () => {
+    const nowMs = START_MS + 70 * HOUR;
+    const calling = aDelivery({ openRequestId: CALL_ID, attempts: 4, firstAttemptAtMs: START_MS });
+    const once = deliveryTransition(calling, EVENTS.failed, { nowMs, jitter: 0 });
+    expect(next(once).nextActionAtMs).toBe(nowMs + 2 * HOUR);
+    const late = { ...calling, attempts: 6 };
+    const last = next(deliveryTransition(late, EVENTS.failed, { nowMs, jitter: 0 }));
+    expect(last.nextActionAtMs).toBe(START_MS + 75 * HOUR);
+    const over = { ...last, openRequestId: CALL_ID, attempts: 7 };
+    const atMs = START_MS + 75 * HOUR;
+    expect(next(deliveryTransition(over, EVENTS.failed, { nowMs: atMs, jitter: 0 })).state).toBe(
+      'undelivered',
+    );
   });
 
   it('commits the call row before it calls, and takes only its own result', () => {

@@ -3,9 +3,9 @@
  * becomes of it, the redemption does not change.
  */
 import { reasonOf } from './call-event.js';
-import { type CallOutcome, type NothingSentReason, type UnknownReason } from './call-outcome.js';
+import { type CallOutcome, type UnknownReason } from './call-outcome.js';
 import { isAlerted } from './redemption-event.js';
-import { CONFIRM_SCHEDULE, nextAttemptAtMs } from './schedule.js';
+import { CONFIRM_SCHEDULE, CONFIRM_WITHIN_MS, nextAttemptAtMs, unsentWaitMs } from './schedule.js';
 import { type UuidV7 } from './uuid-v7.js';
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'undelivered'] as const;
@@ -23,16 +23,24 @@ export interface Delivery {
   readonly deliveredAtMs: number | null;
 }
 
-export const DELIVERY_EVENT_TYPES = ['call-due', 'delivered', 'failed', 'replay'] as const;
+export const DELIVERY_EVENT_TYPES = [
+  'call-due',
+  'delivered',
+  'failed',
+  'not-sent',
+  'replay',
+] as const;
 export type DeliveryEvent =
   | { readonly type: 'call-due'; readonly requestId: UuidV7 }
   | { readonly type: 'delivered'; readonly requestId: UuidV7 }
   | {
       readonly type: 'failed';
       readonly requestId: UuidV7;
-      readonly reason: UnknownReason | NothingSentReason;
+      readonly reason: UnknownReason;
       readonly retryAfterSeconds?: number;
     }
+  /** The call was given up, and no byte of it left. */
+  | { readonly type: 'not-sent'; readonly requestId: UuidV7; readonly retryAfterSeconds?: number }
   /** An operator's command. */
   | { readonly type: 'replay' };
 
@@ -41,7 +49,7 @@ export type DeliveryEffect =
   | {
       readonly kind: 'alert';
       readonly severity: 'warning';
-      readonly code: 'undelivered' | UnknownReason | NothingSentReason;
+      readonly code: 'undelivered' | UnknownReason;
     };
 
 export type DeliveryDecision =
@@ -67,12 +75,12 @@ export function newDelivery(nowMs: number): Delivery {
 export function deliveryEvent(
   requestId: UuidV7,
   outcome: CallOutcome<'confirm'>,
-): Extract<DeliveryEvent, { type: 'delivered' | 'failed' }> {
+): Extract<DeliveryEvent, { type: 'delivered' | 'failed' | 'not-sent' }> {
   switch (outcome.kind) {
     case 'succeeded':
       return { type: 'delivered', requestId };
     case 'nothing-sent':
-      return { type: 'failed', requestId, reason: outcome.reason, ...waitOf(outcome) };
+      return { type: 'not-sent', requestId, ...waitOf(outcome) };
     case 'refused':
       if (outcome.code === 'ERR-DUPLICATE-REQUEST') return { type: 'delivered', requestId };
       return { type: 'failed', requestId, reason: reasonOf(outcome.code), ...waitOf(outcome) };
@@ -112,37 +120,64 @@ export function deliveryTransition(
     );
   }
   if (delivery.openRequestId !== requestId) return { kind: 'refused', code: 'stale-call' };
-  return event.type === 'delivered'
-    ? moved(delivery, {
+  const { firstAttemptAtMs } = delivery;
+  const so = { ...context, firstAttemptAtMs: firstAttemptAtMs ?? nowMs };
+  switch (event.type) {
+    case 'delivered':
+      return moved(delivery, {
         state: 'delivered',
         openRequestId: null,
         nextActionAtMs: null,
         deliveredAtMs: nowMs,
-      })
-    : tryLater(delivery, event, context);
+      });
+    case 'failed': {
+      const { attempts } = delivery;
+      const { reason, retryAfterSeconds } = event;
+      const alerts: DeliveryEffect[] = isAlerted('confirm', reason)
+        ? [{ kind: 'alert', severity: 'warning', code: reason }]
+        : [];
+      const atMs = nextAttemptAtMs(CONFIRM_SCHEDULE, { ...so, attempts, retryAfterSeconds });
+      return tryLater(delivery, { atMs, alerts }, so);
+    }
+    case 'not-sent': {
+      // No attempt of the schedule: the partner was not asked.
+      const unsent = { ...delivery, attempts: delivery.attempts - 1 };
+      const atMs = nowMs + unsentWaitMs({ ...so, retryAfterSeconds: event.retryAfterSeconds });
+      return tryLater(unsent, { atMs, alerts: [] }, so);
+    }
+  }
 }
 
+interface Later {
+  /** Undefined where the schedule is spent. */
+  readonly atMs: number | undefined;
+  readonly alerts: readonly DeliveryEffect[];
+}
+
+/** What would be due after the end of the time is due at its end, for the last time. */
 function tryLater(
   delivery: Delivery,
-  { reason, retryAfterSeconds }: Extract<DeliveryEvent, { type: 'failed' }>,
-  { nowMs, jitter }: { readonly nowMs: number; readonly jitter: number },
+  { atMs, alerts }: Later,
+  { nowMs, firstAttemptAtMs }: { readonly nowMs: number; readonly firstAttemptAtMs: number },
 ): DeliveryDecision {
-  const nextActionAtMs = nextAttemptAtMs(CONFIRM_SCHEDULE, {
-    attempts: delivery.attempts,
-    firstAttemptAtMs: delivery.firstAttemptAtMs ?? nowMs,
-    nowMs,
-    jitter,
-    retryAfterSeconds,
-  });
-  const alerts: DeliveryEffect[] = isAlerted('confirm', reason)
-    ? [{ kind: 'alert', severity: 'warning', code: reason }]
-    : [];
-  return nextActionAtMs === undefined
-    ? moved(delivery, { state: 'undelivered', openRequestId: null, nextActionAtMs: null }, [
-        ...alerts,
-        { kind: 'alert', severity: 'warning', code: 'undelivered' },
-      ])
-    : moved(delivery, { openRequestId: null, nextActionAtMs }, alerts);
+  const untilMs = firstAttemptAtMs + CONFIRM_WITHIN_MS;
+  if (atMs === undefined || nowMs >= untilMs) {
+    return moved(delivery, { state: 'undelivered', openRequestId: null, nextActionAtMs: null }, [
+      ...alerts,
+      { kind: 'alert', severity: 'warning', code: 'undelivered' },
+    ]);
+  }
+  const nextActionAtMs = Math.min(atMs, untilMs);
+  return moved(delivery, { openRequestId: null, nextActionAtMs }, alerts);
+}
+
+/** Whether a call that would be held back may wait without a trace: one was begun, and the time for it is not over. */
+export function mayAwaitConfirming(
+  { openRequestId, firstAttemptAtMs }: Pick<Delivery, 'openRequestId' | 'firstAttemptAtMs'>,
+  nowMs: number,
+): boolean {
+  if (openRequestId !== null || firstAttemptAtMs === null) return false;
+  return nowMs < firstAttemptAtMs + CONFIRM_WITHIN_MS;
 }
 
 function moved(

@@ -27,6 +27,9 @@ export const REVERT_SCHEDULE: RetrySchedule = {
   withinMs: 7 * DAY,
 };
 
+/** Rule H: no confirmation is sent later than this after the first was to be. */
+export const CONFIRM_WITHIN_MS = 75 * HOUR;
+
 /** Rule H: 75 h in all. */
 export const CONFIRM_SCHEDULE: RetrySchedule = {
   stepsMs: [

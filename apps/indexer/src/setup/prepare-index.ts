@@ -6,10 +6,17 @@ import {
   type ChainReader,
   chooseVerification,
   readVerificationOffer,
+  type TokenFacts,
   type Verification,
   type VerificationSetting,
 } from '#libs/chain';
-import { fingerprintOf, type IndexSettings, type IndexStore, requireSameSettings } from '#libs/db';
+import {
+  fingerprintOf,
+  type IndexSettings,
+  type IndexState,
+  type IndexStore,
+  requireSameSettings,
+} from '#libs/db';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
@@ -117,7 +124,9 @@ async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promi
         `${name}: there is no contract at ${address} on chain ${wanted.chainId}. Check the address and CHAIN_ID.`,
       );
   }
+  const known = { symbol: wanted.tokenSymbol, decimals: wanted.tokenDecimals };
   if (stored) {
+    compareToken(stored, await reader.token(wanted.tokenContract, known), logger);
     logger.info({ head: stored.head.number, synced: stored.syncedAt }, 'Resuming the index');
     return { head: stored.head, past: stored.finalised ?? stored.head };
   }
@@ -127,10 +136,7 @@ async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promi
       'START_BLOCK_AHEAD',
       `STAKE_START_BLOCK: block ${wanted.firstBlock - 1n} does not exist on chain ${wanted.chainId} yet.`,
     );
-  const token = await reader.token(wanted.tokenContract, {
-    symbol: wanted.tokenSymbol,
-    decimals: wanted.tokenDecimals,
-  });
+  const token = await reader.token(wanted.tokenContract, known);
   const made = await store.create({
     fingerprint: fingerprintOf(settings),
     settings: { ...settings },
@@ -145,4 +151,28 @@ async function prepareState(parts: PrepareParts, wanted: PrepareSettings): Promi
   requireSameSettings(made, settings);
   logger.info({ firstBlock: wanted.firstBlock, ...token }, 'A new index begins');
   return { head: made.head, past: made.head };
+}
+
+/**
+ * At the first start one provider may have been out, and the other believed alone. A symbol is a name, and tokens do change theirs.
+ * @throws PermanentError TOKEN_CHANGED
+ */
+function compareToken(
+  { tokenContract, tokenDecimals, tokenSymbol }: IndexState,
+  { symbol, decimals }: TokenFacts,
+  logger: Logger,
+): void {
+  if (decimals !== tokenDecimals) {
+    throw new PermanentError(
+      'TOKEN_CHANGED',
+      `The index was made with ${tokenDecimals} decimals of the token ${tokenContract}, which has ${decimals} by the endpoints or TOKEN_DECIMALS. ` +
+        `Find out which is right: correct RPC_URLS or TOKEN_DECIMALS, or index again (see docs/operating/reindexing.md).`,
+    );
+  }
+  if (symbol !== tokenSymbol) {
+    logger.warn(
+      { stored: tokenSymbol, told: symbol },
+      'The token has another symbol than the index was made with, which is kept',
+    );
+  }
 }

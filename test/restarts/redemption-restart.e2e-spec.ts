@@ -1,6 +1,6 @@
 /** Two replicas of the redemption service behind a load balancer are replaced one after the other: nobody notices. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Database, SessionStore } from '#libs/db';
+import { type Database } from '#libs/db';
 import {
   aWallet,
   createTestDatabase,
@@ -8,14 +8,12 @@ import {
   type TestDatabase,
   VaultBench,
 } from '#libs/testing';
-import {
-  hashSessionToken,
-  mintSessionToken,
-} from '../../apps/redemption/src/auth/session-token.js';
+import { mintSessionToken } from '../../apps/redemption/src/auth/session-token.js';
 import { GameServer } from '../../apps/redemption/src/testing/game-server.support-spec.js';
 import {
   addPartner,
   addPrice,
+  openSession,
   SECRETS_KEY,
 } from '../../apps/redemption/src/testing/redemption-harness.support-spec.js';
 import { LoadBalancer } from './load-balancer.js';
@@ -45,11 +43,10 @@ function startReplica(port?: number): Promise<RedemptionProgram> {
 
 /** Users with points, each with a session. */
 async function signedIn(): Promise<LoadUser[]> {
-  const sessions = new SessionStore(db);
   const made: LoadUser[] = [];
   for (let number = 1; number <= USERS; number++) {
     const [wallet, token] = [aWallet(number), mintSessionToken()];
-    await sessions.open(hashSessionToken(token), wallet, Date.now() + 3_600_000);
+    await openSession(db, { token, wallet, expiresAtMs: Date.now() + 3_600_000 });
     game.points.set(wallet, POINTS);
     made.push({ wallet, token });
   }

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { CallbackStore, PartnerStore, PriceStore, SessionStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { type Address, parseDecimal } from '#libs/domain';
-import { hashApiKey, KeyRing } from '#libs/signing';
+import { EvidenceKeys, hashApiKey, KeyRing } from '#libs/signing';
 import { aWallet, createTestDatabase, type TestDatabase, VaultBench } from '#libs/testing';
 import {
   hashSessionToken,
@@ -21,6 +21,7 @@ const SECRETS_KEY = randomBytes(32).toString('base64');
 const CALLBACK_KEY = `callback-key-${randomBytes(12).toString('hex')}`;
 const CALLBACK_SECRET = `callback-secret-${randomBytes(12).toString('hex')}`;
 const RPC_SECRET = `rpc-secret-${randomBytes(12).toString('hex')}`;
+const DOMAIN = 'app.example.com';
 const WALLET = aWallet(7);
 const OTHER_WALLET = aWallet(8);
 const [TOKEN, OTHER_TOKEN] = [mintSessionToken(), mintSessionToken()];
@@ -54,10 +55,16 @@ async function prepare(): Promise<void> {
     capabilities: [],
   });
   await new PriceStore(db).add({ usd: '0.15', observedAt: new Date(), source: 'fixed' });
-  const sessions = new SessionStore(db);
+  const seal = EvidenceKeys.parse(EVIDENCE_KEY);
+  const sessions = new SessionStore(db, { seal, domains: [DOMAIN] });
   const expiresAtMs = Date.now() + 86_400_000;
-  await sessions.open(hashSessionToken(TOKEN), WALLET, expiresAtMs);
-  await sessions.open(hashSessionToken(OTHER_TOKEN), OTHER_WALLET, expiresAtMs);
+  for (const [token, wallet] of [
+    [TOKEN, WALLET],
+    [OTHER_TOKEN, OTHER_WALLET],
+  ] as const) {
+    const tokenHash = hashSessionToken(token);
+    await sessions.open({ tokenHash, wallet, domain: DOMAIN, expiresAtMs });
+  }
 }
 
 function redeem(points: number, token = TOKEN): Promise<Response> {
@@ -91,7 +98,7 @@ beforeAll(async () => {
     TOKEN_CONTRACT: bench.chain.contracts.token,
     VAULT_CONTRACT: bench.vault,
     VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
-    SIWE_DOMAINS: 'app.example.com',
+    SIWE_DOMAINS: DOMAIN,
     ALLOW_PRIVATE_PARTNERS: 'true',
     REDEMPTION_PORT: String(port),
     REDEMPTION_HOST: '127.0.0.1',

@@ -12,6 +12,7 @@ const NEW = [
   'EvidenceMac1760000000017',
   'ReservedTokens1760000000019',
   'BoundedAttempts1760000000020',
+  'SessionMac1760000000021',
   'NamesMac1760000000022',
 ];
 

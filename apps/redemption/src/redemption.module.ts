@@ -140,9 +140,16 @@ function managementOf({
   return port === undefined ? undefined : { port, host };
 }
 
-function signingIn({ settings, clock, database, signatures }: RedemptionParts): Provider[] {
-  const [nonces, sessions] = [new NonceStore(database), new SessionStore(database)];
+function signingIn({
+  settings,
+  clock,
+  database,
+  signatures,
+  evidence: seal,
+}: RedemptionParts): Provider[] {
   const { siweDomains: domains, chainId, sessionTtlSeconds } = settings;
+  const nonces = new NonceStore(database);
+  const sessions = new SessionStore(database, { seal, domains });
   const rules = { domains, chainId, sessionTtlSeconds };
   const auth = new AuthService({ nonces, sessions, signatures, clock }, rules);
   return [

@@ -77,6 +77,7 @@ export {
   needsEvidence,
   sendsNames,
 } from './redemption/evidence-content.js';
+export { sessionContent, type SessionTerms } from './redemption/session-content.js';
 export { type ConfirmationPayload, confirmationPayload } from './redemption/confirmation.js';
 export { type Decision, type Moved, type TransitionContext } from './redemption/decision.js';
 export {
@@ -88,8 +89,8 @@ export {
   deliveryEvent,
   type DeliveryState,
   deliveryTransition,
-  newDelivery,
   mayAwaitConfirming,
+  newDelivery,
 } from './redemption/delivery.js';
 export {
   FRESHNESS_WINDOW_MS,

@@ -63,7 +63,12 @@ export class AuthService {
     }
     const token = mintSessionToken();
     const expiresAtMs = clock.nowMs() + this.rules.sessionTtlSeconds * 1000;
-    await sessions.open(hashSessionToken(token), wallet, expiresAtMs);
+    await sessions.open({
+      tokenHash: hashSessionToken(token),
+      wallet,
+      domain: message.domain.toLowerCase(),
+      expiresAtMs,
+    });
     return { token, wallet, expiresAt: new Date(expiresAtMs).toISOString() };
   }
 

@@ -8,6 +8,7 @@ import { readSettings } from '#libs/config';
 import {
   CallbackStore,
   type CallbackSettings,
+  type Database,
   PartnerStore,
   PriceStore,
   RedemptionStore,
@@ -169,6 +170,15 @@ function connected(database: TestDatabase): ReturnType<TestDatabase['open']> {
   return pool;
 }
 
+/** As the service under test opens it. */
+export async function openSession(
+  database: Database,
+  { token, ...session }: { token: string; wallet: Address; expiresAtMs: number },
+): Promise<void> {
+  const sessions = new SessionStore(database, { seal: testEvidence(), domains: [DOMAIN] });
+  await sessions.open({ ...session, tokenHash: hashSessionToken(token), domain: DOMAIN });
+}
+
 /** A wallet that is signed in. */
 export async function aUser(
   { url, database, clock }: Part<'url' | 'database' | 'clock'>,
@@ -176,8 +186,11 @@ export async function aUser(
   clientAddress = `10.${randomBytes(3).join('.')}`,
 ): Promise<User> {
   const token = mintSessionToken();
-  const sessions = new SessionStore(await connected(database));
-  await sessions.open(hashSessionToken(token), wallet, clock.nowMs() + 86_400_000);
+  await openSession(await connected(database), {
+    token,
+    wallet,
+    expiresAtMs: clock.nowMs() + 86_400_000,
+  });
   const authorised = (test: Test): Test =>
     test.set('authorization', `Bearer ${token}`).set('x-forwarded-for', clientAddress);
   const post = (path: string, body?: object | string): Test => {

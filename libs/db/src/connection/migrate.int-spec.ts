@@ -26,6 +26,7 @@ const ALL = [
   'EvidenceMac1760000000017',
   'ReservedTokens1760000000019',
   'BoundedAttempts1760000000020',
+  'SessionMac1760000000021',
   'NamesMac1760000000022',
 ];
 

@@ -17,6 +17,7 @@ import { PriceHold1760000000015 } from './1760000000015-price-hold.js';
 import { EvidenceMac1760000000017 } from './1760000000017-evidence-mac.js';
 import { ReservedTokens1760000000019 } from './1760000000019-reserved-tokens.js';
 import { BoundedAttempts1760000000020 } from './1760000000020-bounded-attempts.js';
+import { SessionMac1760000000021 } from './1760000000021-session-mac.js';
 import { NamesMac1760000000022 } from './1760000000022-names-mac.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
@@ -40,5 +41,6 @@ export const migrations = [
   EvidenceMac1760000000017,
   ReservedTokens1760000000019,
   BoundedAttempts1760000000020,
+  SessionMac1760000000021,
   NamesMac1760000000022,
 ];

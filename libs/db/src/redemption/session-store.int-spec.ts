@@ -1,23 +1,35 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
-import { SessionStore } from './session-store.js';
+import { type Database } from '../connection/database.js';
+import { EvidenceKeys } from '#libs/signing';
+import { aWallet, createTestDatabase, type TestDatabase, testEvidence } from '#libs/testing';
+import { type NewSessionRow, SessionStore } from './session-store.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
 
+const DOMAIN = 'app.example.com';
+const PARTS = { seal: testEvidence(), domains: [DOMAIN, 'other.example.com'] };
+
 let test: TestDatabase;
+let database: Database;
 let store: SessionStore;
+
+function open(tokenHash: Buffer, wallet = aWallet(0xab), expiresAtMs = NOW_MS + 1000) {
+  return store.open({ tokenHash, wallet, domain: DOMAIN, expiresAtMs });
+}
 
 beforeAll(async () => {
   test = await createTestDatabase();
-  store = new SessionStore(await test.open());
+  // As the service connects.
+  database = await test.open({ url: test.urlAs('redemption') });
+  store = new SessionStore(database, PARTS);
 });
 afterAll(() => test.drop());
 
 describe('SessionStore', () => {
   it('finds who is signed in, until the moment of expiry', async () => {
     const hash = randomBytes(32);
-    await store.open(hash, aWallet(0xab), NOW_MS + 1000);
+    await open(hash);
     expect(await store.find(hash, NOW_MS)).toBe(aWallet(0xab));
     expect(await store.find(hash, NOW_MS + 999)).toBe(aWallet(0xab));
     expect(await store.find(hash, NOW_MS + 1000)).toBeUndefined();
@@ -26,8 +38,8 @@ describe('SessionStore', () => {
 
   it('closes one session and leaves the others of the wallet', async () => {
     const [here, there] = [randomBytes(32), randomBytes(32)];
-    await store.open(here, aWallet(1), NOW_MS + 1000);
-    await store.open(there, aWallet(1), NOW_MS + 1000);
+    await open(here, aWallet(1));
+    await open(there, aWallet(1));
     await store.close(here);
     await store.close(here);
     expect(await store.find(here, NOW_MS)).toBeUndefined();
@@ -35,17 +47,81 @@ describe('SessionStore', () => {
   });
 
   it('forgets what has expired', async () => {
-    const database = await test.open();
-    await store.open(randomBytes(32), aWallet(2), NOW_MS);
-    await store.open(randomBytes(32), aWallet(2), NOW_MS + 1);
+    await open(randomBytes(32), aWallet(2), NOW_MS);
+    await open(randomBytes(32), aWallet(2), NOW_MS + 1);
     await store.forgetExpired(NOW_MS);
     const text = `SELECT 1 FROM redemption.session WHERE wallet = '\\x${aWallet(2).slice(2)}'`;
     expect(await database.query({ text })).toHaveLength(1);
   });
 
   it('keeps nothing that is not a hash', async () => {
-    await expect(store.open(Buffer.from('svct_x'), aWallet(3), NOW_MS)).rejects.toMatchObject({
+    await expect(open(Buffer.from('svct_x'), aWallet(3), NOW_MS)).rejects.toMatchObject({
       code: 'DATABASE_REFUSED',
     });
+  });
+
+  it('signs in to no page that is not ours any more', async () => {
+    const hash = randomBytes(32);
+    await open(hash);
+    const elsewhere = new SessionStore(database, { ...PARTS, domains: ['other.example.com'] });
+    expect(await elsewhere.find(hash, NOW_MS)).toBeUndefined();
+    expect(await store.find(hash, NOW_MS)).toBe(aWallet(0xab));
+  });
+});
+
+/** What the service's own credential can write, without its key. */
+describe('a session that is made up', () => {
+  const MAKE = {
+    text: `INSERT INTO redemption.session (token_hash, wallet, domain, expires_at, mac)
+      VALUES ($1, $2, $3, $4, $5)`,
+  };
+
+  async function made(change: Partial<NewSessionRow>, mac?: (own: Buffer) => Buffer | null) {
+    const own = randomBytes(32);
+    await open(own);
+    const [row] = await database.query<{ mac: Buffer }>(
+      { text: 'SELECT mac FROM redemption.session WHERE token_hash = $1' },
+      [own],
+    );
+    await store.close(own);
+    const {
+      tokenHash = own,
+      wallet = aWallet(0xab),
+      domain = DOMAIN,
+      expiresAtMs = NOW_MS + 1000,
+    } = change;
+    const taken = row?.mac ?? Buffer.alloc(0);
+    await database.query(MAKE, [
+      tokenHash,
+      Buffer.from(wallet.slice(2), 'hex'),
+      domain,
+      new Date(expiresAtMs),
+      mac === undefined ? taken : mac(taken),
+    ]);
+    return store.find(tokenHash, NOW_MS);
+  }
+
+  it('counts with the MAC of the very same row only', async () => {
+    expect(await made({})).toBe(aWallet(0xab));
+  });
+
+  it.each<[string, Partial<NewSessionRow>]>([
+    ['another token', { tokenHash: randomBytes(32) }],
+    ['another wallet', { wallet: aWallet(0xbb) }],
+    ['another page', { domain: 'other.example.com' }],
+    ['another end', { expiresAtMs: NOW_MS + 1001 }],
+  ])('is not valid with %s', async (_, change) => {
+    expect(await made(change)).toBeUndefined();
+  });
+
+  it.each<[string, () => Buffer | null]>([
+    ['no MAC, as before there were any', () => null],
+    [
+      'a MAC of another key',
+      () => EvidenceKeys.parse(Buffer.alloc(32, 1).toString('base64')).mac('x'),
+    ],
+    ['some bytes', () => randomBytes(36)],
+  ])('is not valid with %s', async (_, mac) => {
+    expect(await made({}, mac)).toBeUndefined();
   });
 });

@@ -1,17 +1,4 @@
-import { text } from 'node:stream/consumers';
-import { ask } from './ask.js';
-import { runCli } from './cli.js';
+import { hasSupportedNode } from '#libs/node-version';
 
-// `… | head` closes the pipe early: what was begun is finished all the same.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-}
-
-process.exitCode = await runCli(process.argv.slice(2), {
-  out: (written) => process.stdout.write(written),
-  err: (written) => process.stderr.write(written),
-  input: () => text(process.stdin),
-  ...(process.stdin.isTTY && { ask }),
-});
+// Only then: an older Node fails in the middle of what the program imports.
+if (hasSupportedNode()) await import('./cli.program.js');

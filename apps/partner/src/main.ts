@@ -1,25 +1,4 @@
-import { readSettings } from '#libs/config';
-import { LowmarkError } from '#libs/domain';
-import { createLogger, StoppedError, stopOnSignals } from '#libs/platform';
-import { startTracing } from '#libs/telemetry';
-import { createPartner } from './create-partner.js';
-import { PartnerSettings } from './partner.env.js';
+import { hasSupportedNode } from '#libs/node-version';
 
-const startup = createLogger({ app: 'partner' });
-
-try {
-  const settings = readSettings(PartnerSettings);
-  const logger = createLogger({ app: 'partner', level: settings.logLevel });
-  const shutdown = stopOnSignals(logger);
-  const tracing = await startTracing({ service: 'lowmark-partner', logger });
-  const app = await shutdown.unlessStopped(() => createPartner({ settings, logger }));
-  shutdown.closes(tracing.endAfter(app));
-  await app.listen(settings.partnerPort, settings.partnerHost);
-  logger.info({ url: await app.getUrl() }, 'Serving');
-} catch (error) {
-  if (error instanceof StoppedError) process.exit(0);
-  // What to mend is in the message; the stack of a wrong setting helps nobody.
-  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
-  else startup.fatal({ err: error }, 'The reference partner could not run');
-  process.exit(1);
-}
+// Only then: an older Node fails in the middle of what the program imports.
+if (hasSupportedNode()) await import('./partner.program.js');

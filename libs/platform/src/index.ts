@@ -11,6 +11,7 @@ export {
   type ParseError,
 } from './http/client-errors.js';
 export { HttpShutdown, type HttpShutdownParts } from './http/http-shutdown.js';
+export { listenOn } from './http/named-ports.js';
 export {
   createLogger,
   LOG_LEVELS,

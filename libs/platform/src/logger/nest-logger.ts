@@ -3,6 +3,9 @@ import { type Logger } from './logger.js';
 
 type Level = 'info' | 'error' | 'warn' | 'debug' | 'trace' | 'fatal';
 
+/** Nest tells of it and then throws it, to a caller who says what to do about it. */
+const THROWN_AS_WELL = 'Error: listen ';
+
 /** Nest's own messages through our logger: `NestFactory.create(Module, { logger: new NestLogger(logger) })`. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
@@ -13,7 +16,8 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    this.write('error', message, rest);
+    const isThrown = typeof message === 'string' && message.startsWith(THROWN_AS_WELL);
+    this.write(isThrown ? 'debug' : 'error', message, rest);
   }
 
   warn(message: unknown, ...rest: unknown[]): void {

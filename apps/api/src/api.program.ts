@@ -1,0 +1,28 @@
+import { environmentOrStack, readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { createLogger, listenOn, StoppedError, stopOnSignals } from '#libs/platform';
+import { startTracing } from '#libs/telemetry';
+import { ApiSettings } from './api.env.js';
+import { createApi } from './create-api.js';
+
+const startup = createLogger({ app: 'api' });
+
+try {
+  const settings = readSettings(ApiSettings, environmentOrStack(undefined, undefined, 'api'));
+  const logger = createLogger({ app: 'api', level: settings.logLevel });
+  const shutdown = stopOnSignals(logger);
+  const tracing = await startTracing({ service: 'lowmark-api', logger });
+  const app = await shutdown.unlessStopped(() => createApi({ settings, logger }));
+  shutdown.closes(tracing.endAfter(app));
+  const { apiPort, apiManagementPort, apiHost } = settings;
+  await listenOn({ API_PORT: apiPort, API_MANAGEMENT_PORT: apiManagementPort }, () =>
+    app.listen(apiPort, apiHost),
+  );
+  logger.info({ url: await app.getUrl() }, 'Serving');
+} catch (error) {
+  if (error instanceof StoppedError) process.exit(0);
+  // What to mend is in the message; the stack of a wrong setting helps nobody.
+  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else startup.fatal({ err: error }, 'The API could not run');
+  process.exit(1);
+}

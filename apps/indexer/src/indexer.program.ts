@@ -1,0 +1,37 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { createLogger, listenOn, NestLogger, StoppedError, stopOnSignals } from '#libs/platform';
+import { startTracing } from '#libs/telemetry';
+import { IndexerSettings } from './indexer.env.js';
+import { IndexerModule } from './indexer.module.js';
+import { IndexerService } from './indexer.service.js';
+
+const startup = createLogger({ app: 'indexer' });
+
+try {
+  const settings = readSettings(IndexerSettings);
+  const logger = createLogger({ app: 'indexer', level: settings.logLevel });
+  const shutdown = stopOnSignals(logger);
+  const tracing = await startTracing({ service: 'lowmark-indexer', logger });
+  const app = await shutdown.unlessStopped(() =>
+    NestFactory.create<NestFastifyApplication>(
+      IndexerModule.register(settings, logger),
+      new FastifyAdapter(),
+      { logger: new NestLogger(logger), abortOnError: false },
+    ),
+  );
+  shutdown.closes(tracing.endAfter(app));
+  const { indexerPort, indexerHost } = settings;
+  await listenOn({ INDEXER_PORT: indexerPort }, () => app.listen(indexerPort, indexerHost));
+  logger.info({ port: indexerPort }, 'Health and metrics are up');
+  await app.get(IndexerService).ended;
+} catch (error) {
+  if (error instanceof StoppedError) process.exit(0);
+  // What to mend is in the message; the stack of a wrong setting helps nobody.
+  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else startup.fatal({ err: error }, 'The indexer could not run');
+  process.exit(1);
+}

@@ -1,0 +1,26 @@
+import { readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { createLogger, listenOn, StoppedError, stopOnSignals } from '#libs/platform';
+import { startTracing } from '#libs/telemetry';
+import { createPartner } from './create-partner.js';
+import { PartnerSettings } from './partner.env.js';
+
+const startup = createLogger({ app: 'partner' });
+
+try {
+  const settings = readSettings(PartnerSettings);
+  const logger = createLogger({ app: 'partner', level: settings.logLevel });
+  const shutdown = stopOnSignals(logger);
+  const tracing = await startTracing({ service: 'lowmark-partner', logger });
+  const app = await shutdown.unlessStopped(() => createPartner({ settings, logger }));
+  shutdown.closes(tracing.endAfter(app));
+  const { partnerPort, partnerHost } = settings;
+  await listenOn({ PARTNER_PORT: partnerPort }, () => app.listen(partnerPort, partnerHost));
+  logger.info({ url: await app.getUrl() }, 'Serving');
+} catch (error) {
+  if (error instanceof StoppedError) process.exit(0);
+  // What to mend is in the message; the stack of a wrong setting helps nobody.
+  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else startup.fatal({ err: error }, 'The reference partner could not run');
+  process.exit(1);
+}

@@ -1,0 +1,29 @@
+import { readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { createLogger, listenOn, StoppedError, stopOnSignals } from '#libs/platform';
+import { startTracing } from '#libs/telemetry';
+import { createRedemption } from './create-redemption.js';
+import { RedemptionSettings } from './redemption.env.js';
+
+const startup = createLogger({ app: 'redemption' });
+
+try {
+  const settings = readSettings(RedemptionSettings);
+  const logger = createLogger({ app: 'redemption', level: settings.logLevel });
+  const shutdown = stopOnSignals(logger);
+  const tracing = await startTracing({ service: 'lowmark-redemption', logger });
+  const app = await shutdown.unlessStopped(() => createRedemption({ settings, logger }));
+  shutdown.closes(tracing.endAfter(app));
+  const { redemptionPort, redemptionManagementPort, redemptionHost } = settings;
+  await listenOn(
+    { REDEMPTION_PORT: redemptionPort, REDEMPTION_MANAGEMENT_PORT: redemptionManagementPort },
+    () => app.listen(redemptionPort, redemptionHost),
+  );
+  logger.info({ url: await app.getUrl() }, 'Serving');
+} catch (error) {
+  if (error instanceof StoppedError) process.exit(0);
+  // What to mend is in the message; the stack of a wrong setting helps nobody.
+  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else startup.fatal({ err: error }, 'The redemption service could not run');
+  process.exit(1);
+}

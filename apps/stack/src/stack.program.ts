@@ -1,0 +1,153 @@
+/**
+ * `npm start`: the whole system on one machine.
+ *
+ *   npm start              goes on where the last start ended
+ *   npm start -- --fresh   forgets everything in .data/ first
+ *
+ * Order: lock, ports, database and chain at once, activity, services, demonstration; and back in reverse. A signal or the death of a part
+ * ends it at any moment, and the watchdog of #libs/devprocess does where the stack itself is killed.
+ */
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { systemClock } from '#libs/platform';
+import { Closers } from './closers.js';
+import { StackFileStore } from './data/stack-file.js';
+import { StackLock } from './data/stack-lock.js';
+import { canRedeem } from './parts/start-chain.js';
+import { Screen } from './screen/screen.js';
+import { startedByNpm } from './services/environment.js';
+import { demandPorts } from './services/ports.js';
+import { StackSettings } from './stack.env.js';
+import { StackError } from './stack.error.js';
+import { startStack } from './stack.js';
+
+const DATA = '.data';
+const PATHS = {
+  postgres: `${DATA}/postgres`,
+  chain: `${DATA}/chain`,
+  logs: `${DATA}/logs`,
+  stackFile: `${DATA}/stack.json`,
+  lock: `${DATA}/stack.lock`,
+};
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** How long the parts of a stack that was killed may take to go away. */
+const LEFTOVER_WAIT_MS = 12_000;
+const IMPATIENCE_MS = 1_000;
+const PARENT_CHECK_MS = 500;
+
+const ending = new AbortController();
+const screen = new Screen(systemClock, (line) => {
+  console.log(line);
+});
+const closers = new Closers((name, error) => {
+  console.error(`${name} did not end well: ${String(error)}`);
+});
+let releaseLock = (): Promise<void> => Promise.resolve();
+
+async function main(): Promise<void> {
+  const { fresh } = options();
+  const settings = readSettings(StackSettings);
+  await mkdir(DATA, { recursive: true });
+  // The embedded PostgreSQL may run as another user, who has to get through here.
+  await chmod(DATA, 0o755);
+  const lock = await StackLock.take(PATHS.lock);
+  releaseLock = () => lock.release();
+  const waitMs = lock.tookOver ? LEFTOVER_WAIT_MS : 0;
+  if (lock.tookOver) screen.step('stack', 'the last one did not end by itself; takes over from it');
+  const ports = { API_PORT: settings.apiPort, INDEXER_PORT: settings.indexerPort };
+  const forRedeeming = {
+    REDEMPTION_PORT: settings.redemptionPort,
+    PARTNER_PORT: settings.partnerPort,
+  };
+  await demandPorts({ ...ports, ...(canRedeem(settings) && forRedeeming) }, waitMs);
+  if (fresh) await forget(settings);
+  await mkdir(PATHS.logs, { recursive: true });
+  ending.signal.throwIfAborted();
+  await startStack({
+    settings,
+    clock: systemClock,
+    screen,
+    closers,
+    file: await StackFileStore.open(PATHS.stackFile),
+    paths: PATHS,
+    signal: ending.signal,
+    died: (report) => {
+      ending.abort(new StackError(report));
+    },
+  });
+}
+
+function options(): { fresh: boolean } {
+  try {
+    const { values } = parseArgs({ options: { fresh: { type: 'boolean', default: false } } });
+    return values;
+  } catch {
+    throw new StackError('Usage: npm start [-- --fresh]');
+  }
+}
+
+async function forget(settings: StackSettings): Promise<void> {
+  for (const path of [PATHS.postgres, PATHS.chain, PATHS.logs, PATHS.stackFile]) {
+    await rm(path, { recursive: true, force: true });
+  }
+  screen.step('stack', 'starts over');
+  if (settings.databaseUrl !== undefined) {
+    screen.step('database', 'the one of DATABASE_URL is left as it is');
+  }
+}
+
+/** Resolves when the stack has to end: to nothing after a signal, to the reason otherwise. */
+function ended(): Promise<unknown> {
+  return new Promise((resolve) => {
+    ending.signal.addEventListener('abort', () => {
+      const reason: unknown = ending.signal.reason;
+      resolve(reason instanceof StackError ? reason : undefined);
+    });
+  });
+}
+
+function show(error: unknown): void {
+  if (error instanceof LowmarkError || (error as Error).name === 'SettingsError') {
+    console.error(`\n${(error as Error).message}`);
+  } else {
+    console.error(error);
+  }
+}
+
+let signalledMs: number | undefined;
+for (const signal of SIGNALS) {
+  process.on(signal, () => {
+    const nowMs = systemClock.nowMs();
+    signalledMs ??= nowMs;
+    // npm passes on a Ctrl-C that the terminal has sent to us as well; one that comes later is impatience.
+    if (nowMs - signalledMs > IMPATIENCE_MS) process.exit(1);
+    if (!ending.signal.aborted) screen.step('stack', 'ends (once more: at once)');
+    ending.abort();
+  });
+}
+
+if (startedByNpm()) {
+  // A signal to npm ends npm and its shell but does not reach us.
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) ending.abort();
+  }, PARENT_CHECK_MS).unref();
+}
+
+const end = ended();
+const started = main();
+const fault = await Promise.race([started.then(() => end), end]).catch((error: unknown) => error);
+if (fault !== undefined) {
+  show(fault);
+  process.exitCode = 1;
+}
+ending.abort();
+await closers.closeAll();
+// What a start was still doing when it was interrupted may have started something more.
+await started.catch(() => undefined);
+await closers.late();
+await releaseLock();
+if (fault === undefined) screen.step('stack', 'has ended; npm start goes on from here');
+process.exit();

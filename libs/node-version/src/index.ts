@@ -1,0 +1,1 @@
+export { hasSupportedNode, nodeFault } from './node-version.js';

@@ -1,0 +1,35 @@
+import { PermanentError } from '#libs/domain';
+
+/** What says each port: the name of its setting, and the value. */
+export type NamedPorts = Readonly<Record<string, number | undefined>>;
+
+/**
+ * Starts to listen.
+ * @throws PermanentError PORT_TAKEN that names the setting, where one of the ports is taken; else what `listen` throws
+ */
+export async function listenOn<T>(ports: NamedPorts, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen();
+  } catch (error) {
+    throw isTaken(error) ? portTaken(ports, error) : error;
+  }
+}
+
+interface TakenError extends Error {
+  readonly port: number;
+  readonly address: string;
+}
+
+function isTaken(error: unknown): error is TakenError {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+}
+
+function portTaken(ports: NamedPorts, cause: TakenError): PermanentError {
+  const { port, address } = cause;
+  const [variable = 'the port'] = Object.keys(ports).filter((name) => ports[name] === port);
+  return new PermanentError(
+    'PORT_TAKEN',
+    `${variable}: port ${port} at ${address} is taken. Set ${variable} to a free port, or end what listens there.`,
+    { cause },
+  );
+}

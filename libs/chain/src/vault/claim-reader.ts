@@ -89,7 +89,8 @@ export class ClaimReader {
     return this.pool.run(
       async (session) => {
         const { latest, finalised } = await this.heads(session);
-        const first = from ?? finalised + 1n;
+        // What is not final is read at each look, however far ahead the cursor is.
+        const first = from === undefined || from > finalised ? finalised + 1n : from;
         const span = { from: first, head: latest };
         const events = await this.readerOf(vault).read(session, span);
         const claims = events.filter((event) => event.kind === 'claimed');

@@ -23,7 +23,7 @@ import { aCancelPolicy } from '../testing/cancel-policy.support-spec.js';
 import { ClaimWatch } from './claim-watch.js';
 
 const { SIGNER_KEY } = VaultBench;
-const PAUSER_KEY = '44'.repeat(32);
+export const PAUSER_KEY = '44'.repeat(32);
 export const THIEF = aWallet(0x7e1f);
 
 export let bench: VaultBench;

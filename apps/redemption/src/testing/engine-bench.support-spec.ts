@@ -1,6 +1,7 @@
 /** An engine on a real database and a real chain, with a clock that goes with the chain's. Counts as a test file without being one. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { RpcPool, type VaultPlace, VoucherSigner } from '#libs/chain';
+import { type VaultSetup } from '#libs/devchain';
 import {
   CallbackStore,
   CoinStore,
@@ -130,10 +131,11 @@ export class EngineBench {
    */
   static async start(
     rpcUrlsOf: (chainUrl: string) => Promise<string[]> = (url) => Promise.resolve([url]),
+    vault: Partial<VaultSetup> = {},
   ): Promise<EngineBench> {
     const test = await createTestDatabase();
     const chain = await VaultBench.start();
-    const signed = await EngineBench.aVault(chain);
+    const signed = await EngineBench.aVault(chain, vault);
     const clock = new FakeClock(signed.seconds * 1000);
     const bench = new EngineBench({
       test,
@@ -149,8 +151,11 @@ export class EngineBench {
     return bench;
   }
 
-  private static async aVault(chain: VaultBench): Promise<VaultBench> {
-    const signed = await chain.another({ canceller: SIGNER });
+  private static async aVault(
+    chain: VaultBench,
+    setup: Partial<VaultSetup> = {},
+  ): Promise<VaultBench> {
+    const signed = await chain.another({ canceller: SIGNER, ...setup });
     await signed.finalise();
     return signed;
   }
@@ -252,8 +257,8 @@ export class EngineBench {
     await this.chain.mineAt(Math.floor(this.clock.nowMs() / 1000));
   }
 
-  /** The player, or whoever has the voucher, claims it. */
-  async claim(id: UuidV7): Promise<string | undefined> {
+  /** What its player is given while it is authorised. */
+  async voucher(id: UuidV7): Promise<`0x${string}`> {
     const stored = await this.store.get(id);
     if (stored?.redemption.plan == null || stored.place === null || stored.isSealed !== true) {
       throw new Error('no plan of ours');
@@ -266,10 +271,16 @@ export class EngineBench {
       plan,
       place: stored.place,
     });
+    return calldata as `0x${string}`;
+  }
+
+  /** The player, or another one who has the voucher, claims it. */
+  async claim(id: UuidV7): Promise<string | undefined> {
+    const calldata = await this.voucher(id);
     this.clock.advance(12_000);
     const [outcome] = await this.chain.mineAt(
       Math.floor(this.clock.nowMs() / 1000),
-      this.chain.to(VaultBench.STRANGER, calldata as `0x${string}`),
+      this.chain.to(VaultBench.STRANGER, calldata),
     );
     return outcome?.error;
   }

@@ -1,9 +1,10 @@
-/** A thief of a credential of the ledger writes a voucher off as dead, with every trigger in force. Counts as a test file without being one. */
+/** A thief of a credential of the ledger calls a voucher dead, or claimed, with every trigger in force. Counts as a test file without being one. */
 import { RedemptionStore } from '#libs/db';
 import {
   type BlockHash,
-  type DeadEvidence,
   payoutEvent,
+  type PayoutEvidence,
+  type PayoutTerms,
   transition,
   type UuidV7,
 } from '#libs/domain';
@@ -15,18 +16,34 @@ export interface Thief {
   readonly nowMs: number;
 }
 
+const HASH = `0x${'ab'.repeat(32)}`;
+
 /** By evidence that no block bears out: all that the thief has is the database. */
-export async function writeOff({ test, program, nowMs }: Thief, id: UuidV7): Promise<void> {
+export function writeOff(thief: Thief, id: UuidV7): Promise<void> {
+  return end(thief, id, ({ deadlineSeconds }) => ({
+    outcome: 'dead',
+    reason: 'expired',
+    finalised: { number: 1n, hash: HASH as BlockHash, timestampSeconds: deadlineSeconds + 1 },
+  }));
+}
+
+/** By a claim that never was. */
+export function callClaimed(thief: Thief, id: UuidV7): Promise<void> {
+  return end(thief, id, ({ recipient, amount, deadlineSeconds }) => {
+    const block = { number: 1n, hash: HASH as BlockHash, timestampSeconds: deadlineSeconds - 1 };
+    return { outcome: 'paid', recipient, amount, transactionHash: HASH, block, finalised: block };
+  });
+}
+
+async function end(
+  { test, program, nowMs }: Thief,
+  id: UuidV7,
+  evidenceOf: (plan: PayoutTerms) => PayoutEvidence,
+): Promise<void> {
   const intruder = new RedemptionStore(await test.open({ url: test.urlAs(program) }));
   const before = (await intruder.get(id))?.redemption;
   if (before?.plan == null) throw new Error('no plan');
-  const timestampSeconds = before.plan.deadlineSeconds + 1;
-  const evidence: DeadEvidence = {
-    outcome: 'dead',
-    reason: 'expired',
-    finalised: { number: 1n, hash: `0x${'ab'.repeat(32)}` as BlockHash, timestampSeconds },
-  };
-  const event = payoutEvent(id, evidence, 0);
+  const event = payoutEvent(id, evidenceOf(before.plan), 0);
   const policy = { capabilities: [], confirms: true };
   const decision = transition(before, event, { nowMs, jitter: 0, policy });
   if (decision.kind === 'refused') throw new Error(decision.message);

@@ -53,8 +53,13 @@ export class VaultBench {
     readonly vault: Address,
   ) {}
 
-  static async start(setup: Partial<VaultSetup> = {}): Promise<VaultBench> {
-    const chain = await startChain({ deployedSeconds: START, finalityDepth: FINALITY_DEPTH });
+  /** @param chainId of another bench: this one is its twin, with a vault at the same address, that goes its own way */
+  static async start(setup: Partial<VaultSetup> = {}, chainId?: number): Promise<VaultBench> {
+    const chain = await startChain({
+      deployedSeconds: START,
+      finalityDepth: FINALITY_DEPTH,
+      ...(chainId !== undefined && { chainId }),
+    });
     const { vault } = await VaultBench.deploy(chain, setup, START);
     return new VaultBench(chain, vault);
   }

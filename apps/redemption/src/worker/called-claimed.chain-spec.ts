@@ -1,0 +1,82 @@
+/** Vouchers that a thief of a credential of the ledger calls claimed: their points stay away from their players, and no token moves. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RpcPool } from '#libs/chain';
+import { type Database, ReconciliationStore } from '#libs/db';
+import { createLogger } from '#libs/platform';
+import { VaultBench } from '#libs/testing';
+import { type Alert } from '../observe/alerts.js';
+import { Reconciler } from '../reconciliation/reconciler.js';
+import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
+import { callClaimed } from '../testing/write-off.support-spec.js';
+
+const TOKENS = 340n;
+
+describe.each(['redemption', 'cli'] as const)('with the credential of %s, a voucher', (program) => {
+  let bench: EngineBench;
+  let served: Database;
+  beforeAll(async () => {
+    bench = await EngineBench.start();
+    served = await bench.test.open({ url: bench.test.urlAs('redemption') });
+  });
+  afterAll(() => bench.stop());
+
+  async function reconciled(alerts: Alert[] = []) {
+    const { chain, clock } = bench;
+    const reconciler = new Reconciler(
+      {
+        pool: new RpcPool({ urls: [chain.chain.url], clock }),
+        store: new ReconciliationStore(served),
+        clock,
+        logger: createLogger({ app: 'test', level: 'silent' }),
+        raise: (alert) => alerts.push(alert),
+      },
+      {
+        place: chain.place,
+        token: chain.chain.contracts.token,
+        finality: 'finalized',
+        startBlock: 0n,
+      },
+    );
+    const found = (await reconciler.run()) ?? [];
+    return found.map(({ kind, count, tokens }) => ({ kind, count, tokens }));
+  }
+
+  it('is called claimed: its points are kept from its player, and the reconciliation finds it', async () => {
+    const [called, other] = [await bench.redeem(), await bench.redeem()];
+    await bench.until(called, 'authorised');
+    await bench.until(other, 'authorised');
+    const calldata = await bench.voucher(called);
+    const held = await bench.chain.tokens(bench.chain.vault);
+    await callClaimed({ test: bench.test, program, nowMs: bench.clock.nowMs() }, called);
+    const alerts: Alert[] = [];
+    expect(await reconciled(alerts)).toEqual([
+      { kind: 'row-without-claim', count: 1, tokens: TOKENS },
+    ]);
+    expect(alerts).toMatchObject([{ severity: 'critical' }]);
+
+    const { wallet: another } = await bench.until(other, 'reverted');
+    expect(bench.partner.points.get(another)).toBe(POINTS);
+    const { wallet, state } = await bench.read(called);
+    expect(state).toBe('claimed');
+    expect(bench.partner.points.get(wallet)).toBe(0);
+    expect(await bench.chain.tokens(bench.chain.vault)).toBe(held);
+    const late = bench.chain.to(VaultBench.STRANGER, calldata);
+    expect(await bench.chain.refusal(late)).toBe('VoucherExpired');
+  });
+
+  it('is called claimed: a player who has it already is paid all the same, and then the books agree', async () => {
+    const before = await reconciled();
+    const id = await bench.redeem();
+    const { wallet } = await bench.until(id, 'authorised');
+    const calldata = await bench.voucher(id);
+    await callClaimed({ test: bench.test, program, nowMs: bench.clock.nowMs() }, id);
+    await bench.pass(12);
+    expect(
+      await bench.chain.refusal(bench.chain.to(VaultBench.STRANGER, calldata)),
+    ).toBeUndefined();
+    await bench.chain.finalise();
+    bench.clock.set(bench.chain.seconds * 1000);
+    expect(await bench.chain.tokens(wallet)).toBe(TOKENS);
+    expect(await reconciled()).toEqual(before);
+  });
+});

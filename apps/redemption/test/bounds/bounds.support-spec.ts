@@ -1,0 +1,88 @@
+/** A service, and players who take from it what they can. Counts as a test file without being one. */
+import { type Response } from 'supertest';
+import { VaultBench } from '#libs/testing';
+import {
+  addPrice,
+  errorOf,
+  inState,
+  type Service,
+  type User,
+} from '../../src/testing/redemption-harness.support-spec.js';
+
+const UNIT = 10n ** 18n;
+export const tokens = (whole: number): bigint => BigInt(whole) * UNIT;
+
+export type Calldata = `0x${string}`;
+
+/** What the player has after the points were taken. */
+export interface Taken {
+  readonly id: string;
+  readonly calldata: Calldata;
+}
+
+/** @returns the refusal's code where none is given */
+export async function voucherFor(
+  service: Service,
+  user: User,
+  points: number,
+): Promise<Taken | string> {
+  const answer: Response = await user.redeem('Arena', points);
+  if (answer.status !== 201) {
+    return String((errorOf(answer) as { code?: string }).code ?? answer.status);
+  }
+  const id = String(answer.body.id);
+  await inState(service, id, 'authorised');
+  const { body } = await user.get(`/api/redemptions/${id}`).expect(200);
+  return { id, calldata: body.voucher.calldata as Calldata };
+}
+
+/** In a block of the time by our clock. @returns the vault's refusal */
+export async function claim(
+  { bench, clock }: Service,
+  { calldata }: Taken,
+): Promise<string | undefined> {
+  const seconds = Math.max(bench.seconds, Math.floor(clock.nowMs() / 1000));
+  const transaction = bench.to(VaultBench.STRANGER, calldata);
+  const [outcome] = await bench.mineAt(seconds, transaction);
+  return outcome?.error;
+}
+
+/** Time goes by on our clock and on the chain, and all that was there is final. */
+export async function pass({ bench, clock }: Service, seconds: number): Promise<void> {
+  clock.advance(seconds * 1000);
+  await bench.mineAt(Math.floor(clock.nowMs() / 1000));
+  await bench.finalise();
+  clock.set(bench.seconds * 1000);
+}
+
+/**
+ * Redeems and claims until the service or the vault refuses.
+ * @param settled what becomes of each claim before the next redemption
+ * @returns what refused the last
+ */
+export async function takeAll(
+  service: Service,
+  user: User,
+  {
+    points,
+    settled,
+  }: { readonly points: number; readonly settled: (taken: Taken) => Promise<void> },
+): Promise<string> {
+  for (let round = 0; round < 12; round++) {
+    const taken = await voucherFor(service, user, points);
+    if (typeof taken === 'string') return taken;
+    const refusal = await claim(service, taken);
+    if (refusal !== undefined) return refusal;
+    await settled(taken);
+  }
+  throw new Error('nothing refused');
+}
+
+/** Claimed, final, and seen by the service. */
+export function settledAsClaimed(service: Service): (taken: Taken) => Promise<void> {
+  return async ({ id }) => {
+    await pass(service, 12);
+    await inState(service, id, 'claimed');
+    await addPrice(service);
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * How easy the code is to read, in figures: `npm run figures`.
+ *
+ * Production code is every .ts file below apps/ and libs/, except specs and their support (*.spec.ts, *-spec.ts), what is in a folder
+ * called test or testing, libs/testing among them, what is generated (*.generated.ts), and what was built (dist, node_modules).
+ * Lines are all lines, comments and empty ones too.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { walksOf } from '../test/docs/walks.ts';
+
+const SHORT_LINES = 25;
+const NOT_PRODUCTION = /[.-]spec\.ts$|\.generated\.ts$|(^|\/)(test|testing|dist|node_modules)\//;
+const VAGUE = /\b(whoever|somebody|nobody|anybody)\b/i;
+
+const paths = globSync('{apps,libs}/**/*.ts').filter((path) => !NOT_PRODUCTION.test(path));
+const files = paths.map((path) => {
+  const text = readFileSync(path, 'utf8');
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  return { lines: text.split('\n').length - 1, text, nodes: nodesOf(source, source) };
+});
+const nodes = files.flatMap((file) => file.nodes);
+const lengths = files.map(({ lines }) => lines).sort((a, b) => a - b);
+
+const figures = [
+  ['production files', files.length],
+  ['production lines', lengths.reduce((sum, lines) => sum + lines, 0)],
+  ['median file length', median(lengths)],
+  [`files of at most ${SHORT_LINES} lines`, lengths.filter((n) => n <= SHORT_LINES).length],
+  ['methods called run', nodes.filter(isRunMethod).length],
+  ['types called …Parts', nodes.filter(isBagOfParts).length],
+  ['uses of Pick<', nodes.filter(isPick).length],
+  ['vague comment lines', files.reduce((sum, file) => sum + vagueLines(file), 0)],
+  ...walksOf(readFileSync('docs/ARCHITECTURE.md', 'utf8')).map((walk) => [
+    `files ${walk.title.replace(/^From/, 'from')}`,
+    walk.files.length,
+  ]),
+];
+const width = Math.max(...figures.map(([name]) => name.length));
+for (const [name, figure] of figures) console.log(`${name.padEnd(width)} ${figure}`);
+
+/** With the tokens, which bear the comments. */
+function nodesOf(node, source) {
+  return [node, ...node.getChildren(source).flatMap((child) => nodesOf(child, source))];
+}
+
+function median(sorted) {
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Of a class or an object; what an interface asks for is not counted a second time. */
+function isRunMethod(node) {
+  return ts.isMethodDeclaration(node) && node.name.getText() === 'run';
+}
+
+function isBagOfParts(node) {
+  const isType = ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
+  return isType && node.name.text.endsWith('Parts');
+}
+
+function isPick(node) {
+  const name = ts.isTypeReferenceNode(node)
+    ? node.typeName
+    : ts.isExpressionWithTypeArguments(node) && node.expression;
+  return name && name.getText() === 'Pick';
+}
+
+function vagueLines({ text, nodes }) {
+  const comments = new Map();
+  for (const { pos, end } of nodes) {
+    const ranges = [ts.getLeadingCommentRanges(text, pos), ts.getTrailingCommentRanges(text, end)];
+    for (const range of ranges.flatMap((found) => found ?? [])) comments.set(range.pos, range.end);
+  }
+  const lines = [...comments].flatMap(([from, to]) => text.slice(from, to).split('\n'));
+  return lines.filter((line) => VAGUE.test(line)).length;
+}

@@ -1,0 +1,95 @@
+/** The three walks of docs/ARCHITECTURE.md against the code: every file is there, and none between two of them is left out. */
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { ImportGraph } from './import-graph.js';
+import { strayFiles, walksOf } from './walks.js';
+
+const WALKS = walksOf(readFileSync('docs/ARCHITECTURE.md', 'utf8'));
+const graph = new ImportGraph();
+
+describe('the walks of ARCHITECTURE.md', () => {
+  it.each([
+    [
+      'From `GET /api/staking/snapshots` to the SQL and back',
+      [
+        'apps/api/src/snapshots/snapshots.route.ts',
+        'libs/db/src/snapshots/snapshot-store.ts',
+        'libs/signing/src/hmac.ts',
+      ],
+    ],
+    [
+      'From an RPC log to a row',
+      ['libs/chain/src/rpc/http-exchange.ts', 'libs/db/src/index-store/copy-rows.ts'],
+    ],
+    [
+      'From a redemption to its deduct call',
+      [
+        'apps/redemption/src/users/redemptions.controller.ts',
+        'libs/db/src/redemption/redemption-store.ts',
+        'libs/partner-client/src/wire/exchange.ts',
+      ],
+    ],
+  ])('lead where they say: %s', (title, stations) => {
+    const files = WALKS.find((walk) => walk.title === title)?.files ?? [];
+    const places = stations.map((station) => files.indexOf(station));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+
+  it.each(WALKS)('names files that are there, each once: $title', ({ files }) => {
+    expect(files.filter((file) => !existsSync(file))).toEqual([]);
+    expect(new Set(files).size).toBe(files.length);
+  });
+
+  it.each(WALKS)('goes from import to import: $title', ({ files }) => {
+    expect(strayFiles(files, graph.joined)).toEqual([]);
+  });
+
+  it.each(WALKS)('leaves out no file that holds it together: $title', ({ files }) => {
+    const held = files.filter((file) => {
+      const rest = files.filter((one) => one !== file);
+      return strayFiles(rest, graph.joined).length > 0;
+    });
+    expect(held.length).toBeGreaterThan(2);
+  });
+});
+
+describe('the rule of a walk', () => {
+  /** `a` calls `b`, which calls `c`; then `a` calls `d`. */
+  const CALLS = new Set(['ab', 'bc', 'ad']);
+  const joined = (one: string, other: string): boolean =>
+    CALLS.has(one + other) || CALLS.has(other + one);
+
+  it.each([
+    ['abcd', ''],
+    ['ab', ''],
+    ['cbad', ''],
+    // c without the file that calls it.
+    ['acd', 'c'],
+    // d is not called by b, and a is not there.
+    ['bcd', 'd'],
+    // What was left is not gone back to.
+    ['abdc', 'c'],
+  ])('%s: joined with none is "%s"', (files, strays) => {
+    expect(strayFiles(files.split(''), joined).join('')).toBe(strays);
+  });
+});
+
+describe('the graph of imports', () => {
+  it('follows a name through the index of its lib to the file that declares it', () => {
+    const imports = graph.importsOf('apps/api/src/snapshots/wallet-parts.ts');
+    expect([...imports]).toEqual(
+      expect.arrayContaining([
+        'libs/db/src/snapshots/snapshot-store.ts',
+        'libs/domain/src/chain/address.ts',
+        'apps/api/src/snapshots/kept-part.ts',
+      ]),
+    );
+    expect([...imports]).not.toContain('libs/db/src/index.ts');
+  });
+
+  it('joins no two files that do not know each other', () => {
+    const [one, other] = ['libs/db/src/rows.ts', 'apps/api/src/snapshots/snapshot.ts'];
+    expect(graph.joined(one, other)).toBe(false);
+  });
+});

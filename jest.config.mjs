@@ -11,6 +11,7 @@ export default {
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }] },
   moduleNameMapper: {
     '^#libs/(.*)$': '<rootDir>/libs/$1/src/index.ts',
+    '^fast-check$': '<rootDir>/libs/testing/src/jest/fast-check.mjs',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   testMatch: [

@@ -21,6 +21,7 @@ export {
   startFaultyNode,
 } from './fake-node/index.js';
 export { startRedis, type TestRedis } from './redis/start-redis.js';
+export { type TestSeed, testSeeds } from './seeds/test-seeds.js';
 export { type Outcome, VaultBench } from './vault/vault-bench.js';
 export { exchange, type RawAnswer } from './wire/exchange.js';
 export { ContractWallets, walletSignature } from './wallets/contract-wallets.js';

@@ -1,24 +1,15 @@
-/** Killed at any moment, the index is whole, and what comes after is what would have come anyway. */
+/** Ends and failures that an operator or the database bring about; `killed.chain-spec.ts` kills the process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
-import {
-  createTestDatabase,
-  type Fault,
-  type FaultyNode,
-  startChain,
-  startFaultyNode,
-  type TestChain,
-  type TestDatabase,
-} from '#libs/testing';
+import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';
 import { type IndexerUnderTest, startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerProgram } from './indexer-program.js';
 import { expectedTables, indexedTables } from './oracle.js';
 
 const START = 1_760_000_000;
-const KILLS = 20;
 
 let chain: TestChain;
 let database: TestDatabase;
@@ -41,72 +32,13 @@ async function expectIndexed(): Promise<void> {
   expect(tables).toEqual(await expectedTables(chain.rpc, chain.contracts.staking));
 }
 
-async function startProgram(rpcUrl?: string): Promise<IndexerProgram> {
-  const program = await IndexerProgram.start(chain, database, rpcUrl);
+async function startProgram(): Promise<IndexerProgram> {
+  const program = await IndexerProgram.start(chain, database);
   programs.push(program);
   return program;
 }
 
-/** The tables are those of an indexer that nothing disturbed. */
-async function expectUndisturbed(): Promise<void> {
-  const undisturbed = await createTestDatabase();
-  const fresh = await startIndexer({ chain, database: undisturbed });
-  try {
-    await fresh.level();
-    expect(await indexedTables(await undisturbed.open())).toEqual(
-      await indexedTables(await database.open()),
-    );
-  } finally {
-    await fresh.stop();
-    await undisturbed.drop();
-  }
-}
-
-/** Refuses one request in twenty, fails one in twenty, and leaves out a log of one answer in ten. */
-async function aPoorProvider(random: (below: number) => number): Promise<FaultyNode> {
-  const oneIn = (many: number) => () => random(many) === 0;
-  const faults: Fault[] = [
-    { kind: 'status', status: 429, when: oneIn(20) },
-    { kind: 'status', status: 503, when: oneIn(20) },
-    { kind: 'drop-one-log', when: oneIn(10) },
-  ];
-  return startFaultyNode({ upstream: chain.rpc.url, fault: faults });
-}
-
 describe('the indexer process', () => {
-  it.each([
-    ['a good provider', false],
-    ['one that refuses, fails and leaves out logs', true],
-  ])(
-    `is killed ${KILLS} times at random moments during a backfill with reorganisations from %s`,
-    async (_provider, isPoor) => {
-      const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-      console.info(`seed ${seed} (SEED=${seed} repeats it)`);
-      const random = randomOf(seed);
-      const provider = isPoor ? await aPoorProvider(randomOf(seed + 1)) : undefined;
-      const history = new HistoryMaker(random, START);
-      await chain.player.play(history.blocks(400));
-      for (let kill = 0; kill < KILLS; kill++) {
-        const program = await startProgram(provider?.url);
-        const fork = history.save();
-        const depth = 1 + random(20);
-        await chain.player.play(history.blocks(depth));
-        await new Promise((resolve) => setTimeout(resolve, random(1500)));
-        if (random(2) === 0) {
-          history.restore(fork);
-          await chain.player.reorganise(depth, history.blocks(1 + random(25)));
-        }
-        await new Promise((resolve) => setTimeout(resolve, random(300)));
-        await program.kill();
-      }
-      await (await startProgram(provider?.url)).level(chain);
-      await expectIndexed();
-      await expectUndisturbed();
-      await provider?.close();
-    },
-    180_000,
-  );
-
   it('ends cleanly, and soon, on SIGTERM', async () => {
     await chain.player.play(new HistoryMaker(randomOf(3), START).blocks(50));
     const program = await startProgram();

@@ -1,32 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import { stampede } from './load/stampede.js';
+import { describeTwoWorkers } from './two-workers.support-spec.js';
 
-const REDEMPTIONS = 400;
-const LIMIT_MS = 240_000;
-
-describe(`${REDEMPTIONS} open redemptions and two workers, one of them killed half-way`, () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-
-  afterAll(() => database.drop());
-
-  it(
-    'are all finished, and nothing was done twice',
-    async () => {
-      const figures = await stampede({
-        databaseUrl: database.url,
-        redemptions: REDEMPTIONS,
-        poolSize: 6,
-        atOnce: 32,
-      });
-      expect(figures.faults).toEqual([]);
-      // The dead one left something behind, or its death was no test.
-      expect(figures.leasesOfTheDead).toBeGreaterThan(0);
-    },
-    LIMIT_MS,
-  );
-});
+describeTwoWorkers(200);

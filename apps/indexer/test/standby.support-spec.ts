@@ -1,0 +1,86 @@
+/** Two indexers on one database: whatever becomes of the one that leads, the other goes on, and the index is whole. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { IndexStore } from '#libs/db';
+import { type TestSeed } from '#libs/testing';
+import { HistoryMaker, randomOf } from './history.js';
+import { IndexerProgram } from './indexer-program.js';
+import { IndexerSuite, START } from './suite.js';
+
+/** @param times how often the lead changes hands */
+export function describeStandby(times: number, seeds: readonly TestSeed[]): void {
+  describe.each(seeds)('two indexers, with $which,', ({ seed }) => {
+    const programs: IndexerProgram[] = [];
+    // Before the suite's own hook, which takes the database away.
+    afterEach(async () => {
+      await Promise.all(programs.splice(0).map((program) => program.kill()));
+    });
+    const suite = new IndexerSuite();
+
+    async function start(): Promise<IndexerProgram> {
+      const program = await IndexerProgram.start(suite.chain, suite.database);
+      programs.push(program);
+      return program;
+    }
+
+    /** One that leads and is level, and one that stands by. */
+    async function startBoth(): Promise<[leader: IndexerProgram, standby: IndexerProgram]> {
+      const leader = await start();
+      await leader.level(suite.chain);
+      const standby = await start();
+      await standby.standby();
+      return [leader, standby];
+    }
+
+    async function fence(): Promise<bigint | undefined> {
+      return (await new IndexStore(await suite.database.open()).state())?.fence;
+    }
+
+    it('go on where the leader is killed: the standby indexes what follows', async () => {
+      const random = randomOf(seed);
+      const history = new HistoryMaker(random, START);
+      await suite.chain.player.play(history.blocks(30));
+      let [leader, standby] = await startBoth();
+      for (let kill = 0; kill < times; kill++) {
+        await suite.chain.player.play(history.blocks(150));
+        await sleep(random(300));
+        const killedAtMs = Date.now();
+        await leader.kill();
+        await standby.level(suite.chain);
+        console.info(`level ${Date.now() - killedAtMs} ms after kill -9`);
+        await suite.expectIndexed();
+        [leader, standby] = [standby, await start()];
+        await standby.standby();
+      }
+    }, 240_000);
+
+    it('go on where the leader is stopped: resumed later, it writes nothing', async () => {
+      const random = randomOf(seed);
+      const history = new HistoryMaker(random, START);
+      await suite.chain.player.play(history.blocks(30));
+      let [leader, standby] = await startBoth();
+      for (let stop = 0; stop < times; stop++) {
+        const fork = history.save();
+        await suite.chain.player.play(history.blocks(40));
+        await sleep(random(300));
+        leader.signal('SIGSTOP');
+        const stoppedAtMs = Date.now();
+        // What the stopped one has read is no longer so when it goes on.
+        history.restore(fork);
+        await suite.chain.player.reorganise(40, history.blocks(50));
+        await standby.level(suite.chain);
+        console.info(`level ${Date.now() - stoppedAtMs} ms after SIGSTOP`);
+        const led = await fence();
+        leader.signal('SIGCONT');
+        await leader.standby();
+        await suite.expectIndexed();
+        await suite.chain.player.play(history.blocks(10));
+        await standby.level(suite.chain);
+        await leader.standby();
+        await suite.expectIndexed();
+        expect(await fence()).toBe(led);
+        [leader, standby] = [standby, leader];
+      }
+    }, 240_000);
+  });
+}

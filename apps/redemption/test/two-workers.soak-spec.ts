@@ -1,0 +1,3 @@
+import { describeTwoWorkers } from './two-workers.support-spec.js';
+
+describeTwoWorkers(400);

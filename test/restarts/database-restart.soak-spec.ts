@@ -1,0 +1,3 @@
+import { describeDatabaseRestart } from './database-restart.support-spec.js';
+
+describeDatabaseRestart(5);

@@ -1,0 +1,3 @@
+import { describeRedemptionRestart } from './redemption-restart.support-spec.js';
+
+describeRedemptionRestart(3);

@@ -1,0 +1,3 @@
+import { describeRollingRestart } from './rolling-restart.support-spec.js';
+
+describeRollingRestart(5);

@@ -1,0 +1,3 @@
+import { describeRollingUpgrade } from './rolling-upgrade.support-spec.js';
+
+describeRollingUpgrade(2);

@@ -52,6 +52,17 @@ module.exports = {
     only('redis-only-in-cache', 'ioredis', 'libs/cache'),
     only('opentelemetry-only-in-telemetry', '@opentelemetry', 'libs/telemetry'),
     {
+      name: 'leaf-libs-load-no-framework',
+      severity: 'error',
+      comment:
+        'Not through another lib either: #libs/platform has the interfaces, the programs bring what implements them.',
+      from: { path: '^libs/', pathNot: '^libs/(service|telemetry)/|[.-]spec\\.ts$' },
+      to: {
+        path: 'node_modules/(@nestjs|fastify|pino|prom-client|@opentelemetry)/',
+        reachable: true,
+      },
+    },
+    {
       name: 'no-orphans',
       severity: 'error',
       from: { orphan: true, pathNot: '[.-]spec\\.ts$|main\\.ts$|^libs/testing/src/jest/' },

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { createMetrics } from '#libs/platform';
+import { createMetrics } from '#libs/service';
 import { ROOT, textOf, yamlOf } from './compose-file.js';
 
 export interface AlertRule {

@@ -1,13 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import {
-  CLOCK,
-  type Clock,
-  DocsModule,
-  HealthRegistry,
-  HttpShutdown,
-  ManagementModule,
-} from '#libs/platform';
+import { CLOCK, type Clock } from '#libs/platform';
+import { DocsModule, HealthRegistry, HttpShutdown, ManagementModule } from '#libs/service';
 import { type RedisLink } from '#libs/cache';
 import { Database, IndexStore } from '#libs/db';
 import { type ApiSettings } from './api.env.js';

@@ -1,6 +1,7 @@
 import { environmentOrStack, readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
-import { createLogger, listenOn, StoppedError, stopOnSignals } from '#libs/platform';
+import { StoppedError, stopOnSignals } from '#libs/platform';
+import { createLogger, listenOn } from '#libs/service';
 import { startTracing } from '#libs/telemetry';
 import { ApiSettings } from './api.env.js';
 import { createApi } from './create-api.js';

@@ -12,17 +12,10 @@ import {
 } from '#libs/db';
 import { openRedis, refuseDevelopment } from '#libs/config';
 import { PermanentError } from '#libs/domain';
-import {
-  type Clock,
-  type Logger,
-  measureConnections,
-  measureRequests,
-  NestLogger,
-  Registry,
-  systemClock,
-} from '#libs/platform';
-import { KeyRing } from '#libs/signing';
+import { type Clock, type Logger, systemClock } from '#libs/platform';
 import { traceRequests } from '#libs/telemetry';
+import { measureConnections, measureRequests, NestLogger, Registry } from '#libs/service';
+import { KeyRing } from '#libs/signing';
 import { type ApiSettings } from './api.env.js';
 import { ApiModule } from './api.module.js';
 import { measureSharing } from './health/cache-metrics.js';

@@ -1,6 +1,7 @@
 import { ANSWER_BYTES, type ChainReader, type LogSource, type RpcWaiting } from '#libs/chain';
 import { IndexStore, type LeaderLock, type Database } from '#libs/db';
-import { type Clock, type Logger, type Registry } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
+import { type Registry } from '#libs/service';
 import { IndexWriter } from './apply/index-writer.js';
 import { RangeApplier } from './apply/range-applier.js';
 import { BackfillProgress } from './backfill/backfill-progress.js';

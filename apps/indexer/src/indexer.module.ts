@@ -1,17 +1,14 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { developmentChain, refuseDevelopment } from '#libs/config';
 import { createDatabase, Database, LeaderLock, requireOwnRights } from '#libs/db';
+import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
 import {
-  CLOCK,
-  type Clock,
   HealthModule,
-  type Logger,
   MetricsModule,
   measureConnections,
   observeRpc,
   Registry,
-  systemClock,
-} from '#libs/platform';
+} from '#libs/service';
 import { AuditModule } from './audit/audit.module.js';
 import { CHAIN, INDEXER, SETTINGS } from './indexer.tokens.js';
 import { type ChainParts, connectChain } from './chain.factory.js';

@@ -5,7 +5,8 @@ import {
   type OnApplicationShutdown,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { CLOCK, type Clock, HealthRegistry } from '#libs/platform';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HealthRegistry } from '#libs/service';
 import { percentOf } from './backfill/backfill-progress.js';
 import { type Indexer } from './create-indexer.js';
 import { INDEXER, SETTINGS } from './indexer.tokens.js';

@@ -1,7 +1,8 @@
 import { ChainReader, RpcPool } from '#libs/chain';
 import { AuditRunStore, type Database, IndexStore } from '#libs/db';
 import { type Address } from '#libs/domain';
-import { createLogger, Registry, systemClock } from '#libs/platform';
+import { systemClock } from '#libs/platform';
+import { createLogger, Registry } from '#libs/service';
 import { FakeClock, type TestChain } from '#libs/testing';
 import { gaugeAudit } from '../src/audit/audit.metrics.js';
 import { AuditService } from '../src/audit/audit.service.js';

@@ -9,7 +9,8 @@ import {
 } from '#libs/chain';
 import { type Database, LeaderLock } from '#libs/db';
 import { type Address } from '#libs/domain';
-import { type Clock, createLogger, createMetrics, type Logger, systemClock } from '#libs/platform';
+import { type Clock, type Logger, systemClock } from '#libs/platform';
+import { createLogger, createMetrics } from '#libs/service';
 import { type TestChain, type TestDatabase } from '#libs/testing';
 import { createIndexer, type IndexerOptions } from '../src/create-indexer.js';
 import { type IndexStatus } from '../src/follow/index-status.js';

@@ -1,8 +1,9 @@
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createDatabase } from '#libs/db';
-import { type Clock, type Logger, NestLogger, systemClock } from '#libs/platform';
+import { type Clock, type Logger, systemClock } from '#libs/platform';
 import { traceRequests } from '#libs/telemetry';
+import { NestLogger } from '#libs/service';
 import { ErrorFilter } from './http/error.filter.js';
 import { createAdapter } from './http/http-server.js';
 import { type PartnerSettings } from './partner.env.js';

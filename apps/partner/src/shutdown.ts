@@ -2,7 +2,7 @@ import { type Server } from 'node:http';
 import { type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
 import { type HttpAdapterHost } from '@nestjs/core';
 import { type Database } from '#libs/db';
-import { type HealthRegistry, PROCESS_CHECK } from '#libs/platform';
+import { type HealthRegistry, PROCESS_CHECK } from '#libs/service';
 
 /** After this time connections whose requests are still not answered are cut. */
 const LAST_MS = 8_000;

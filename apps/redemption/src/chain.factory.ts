@@ -7,7 +7,8 @@ import {
   SIGN_IN_DISAGREEMENT,
   WalletSignatures,
 } from '#libs/chain';
-import { type Clock, type Logger, observeRpc, type Registry } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
+import { observeRpc, type Registry } from '#libs/service';
 import { ChainLink } from './chain/chain-link.js';
 import { type Alert, type Alerts } from './observe/alerts.js';
 import { type RedemptionSettings } from './redemption.env.js';

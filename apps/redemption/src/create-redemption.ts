@@ -4,17 +4,10 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createSharing } from '#libs/cache';
 import { countPrograms, createDatabase, REDEMPTION_PROGRAM, requireOwnRights } from '#libs/db';
 import { addressPolicy } from '#libs/partner-client';
-import {
-  type Clock,
-  createMetrics,
-  type Logger,
-  measureConnections,
-  measureRequests,
-  NestLogger,
-  systemClock,
-} from '#libs/platform';
-import { EvidenceKeys, KeyRing } from '#libs/signing';
+import { type Clock, type Logger, systemClock } from '#libs/platform';
 import { traceRequests } from '#libs/telemetry';
+import { createMetrics, measureConnections, measureRequests, NestLogger } from '#libs/service';
+import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { connectChain } from './chain.factory.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { refuseUnsafeSettings } from './development-settings.js';

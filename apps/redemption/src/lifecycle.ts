@@ -1,7 +1,7 @@
 import { type OnApplicationBootstrap } from '@nestjs/common';
 import { type SchedulerRegistry } from '@nestjs/schedule';
 import { type Database } from '#libs/db';
-import { type CheckResult, type HealthRegistry, PROCESS_CHECK } from '#libs/platform';
+import { type CheckResult, type HealthRegistry, PROCESS_CHECK } from '#libs/service';
 import { type ChainLink } from './chain/chain-link.js';
 import { type PayoutPort } from './payout/payout-port.js';
 import { VoucherPayout } from './payout/voucher-payout.js';

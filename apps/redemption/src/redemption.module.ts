@@ -12,16 +12,14 @@ import {
   SessionStore,
 } from '#libs/db';
 import { type AddressPolicy, PartnerClient } from '#libs/partner-client';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import {
-  CLOCK,
-  type Clock,
   DocsModule,
   HealthRegistry,
   HttpShutdown,
-  type Logger,
   ManagementModule,
   Registry,
-} from '#libs/platform';
+} from '#libs/service';
 import { type EvidenceKeys, type KeyRing } from '#libs/signing';
 import { AuthController } from './auth/auth.controller.js';
 import { AuthService } from './auth/auth.service.js';

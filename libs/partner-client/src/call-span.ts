@@ -1,5 +1,5 @@
 import { type PartnerStep } from '#libs/domain';
-import { type SpanAttributes, type SpanStart } from '#libs/telemetry';
+import { type SpanAttributes, type SpanStart } from '#libs/platform';
 import { type CallResult } from './call-result.js';
 import { ROUTES } from './partner-call.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';

@@ -7,8 +7,7 @@
  * given to it does the call go on, on a new connection: that is its first sending.
  */
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
-import { type Clock } from '#libs/platform';
-import { inSpan } from '#libs/telemetry';
+import { type Clock, inSpan } from '#libs/platform';
 import { parsePartnerUrl, type PartnerUrl } from './address/partner-url.js';
 import { type CallResult } from './call-result.js';
 import { CallTrace } from './call-trace.js';

@@ -1,7 +1,7 @@
 /** Whatever a partner says back: no key, no secret and no signature of ours in a result, a record, a log line or an error. */
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { type CallResult } from './call-result.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';
 import {

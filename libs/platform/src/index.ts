@@ -1,37 +1,16 @@
 export { CLOCK, type Clock, systemClock } from './clock.js';
-export { DocsModule } from './docs/docs.module.js';
-export { type OpenApi, type OpenApiOperation, type OpenApiParameter } from './docs/open-api.js';
-export { type CheckResult, type HealthCheck, type HealthReport } from './health/health.registry.js';
-export { HealthModule } from './health/health.module.js';
-export { HealthRegistry, PROCESS_CHECK } from './health/health.registry.js';
-export {
-  type BareAnswer,
-  type BrokenRequest,
-  ClientErrors,
-  type ParseError,
-} from './http/client-errors.js';
-export { HttpShutdown, type HttpShutdownParts } from './http/http-shutdown.js';
-export { listenOn } from './http/named-ports.js';
-export {
-  createLogger,
-  LOG_LEVELS,
-  type Logger,
-  type LoggerOptions,
-  type LogLevel,
-} from './logger/logger.js';
-export { addLogFields } from './logger/log-fields.js';
-export { NestLogger } from './logger/nest-logger.js';
-export { redact } from './logger/redact.js';
-export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics/metrics.js';
-export { ManagementModule } from './management/management.module.js';
-export { ManagementServer } from './management/management-server.js';
-export { MetricsModule } from './metrics/metrics.module.js';
-export { type ConnectionUse, measureConnections } from './metrics/connection-metrics.js';
-export { oneReading } from './metrics/one-reading.js';
-export { measureRequests } from './metrics/request-metrics.js';
-export { observeRpc, type RpcEvents } from './metrics/rpc-metrics.js';
-export { answerWithId, nameRequests } from './request-id/name-requests.js';
-export { REQUEST_ID_HEADER, requestIdOf } from './request-id/request-id.js';
-export { withRequestId } from './request-id/request-scope.js';
+export { addedLogFields, addLogFields } from './log-fields.js';
+export { LOG_LEVELS, type Logger, type LogLevel } from './logger.js';
+export { redact } from './redact.js';
 export { type Closable, type Shutdown, StoppedError, stopOnSignals } from './shutdown.js';
+export { type OpenSpan, type SpanAttributes, type SpanStart } from './spans/span.js';
+export {
+  inChildSpan,
+  inSpan,
+  installedTracer,
+  installTracer,
+  type RequestSpan,
+  type Tracer,
+  tracingIsOn,
+} from './spans/tracing.js';
 export { version } from './version.js';

@@ -1,5 +1,5 @@
 import { PermanentError } from '#libs/domain';
-import { type Logger } from './logger/logger.js';
+import { type Logger } from './logger.js';
 
 /** What is to be closed: a Nest application, for one. */
 export interface Closable {

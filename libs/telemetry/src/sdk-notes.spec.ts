@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { FakeClock } from '#libs/testing';
 import { SdkNotes } from './sdk-notes.js';
 

@@ -1,7 +1,13 @@
 import { prepareTracing, tracesExportersAreKnown } from '#libs/config';
-import { addLogFields, type Closable, type Clock, type Logger, systemClock } from '#libs/platform';
+import {
+  addLogFields,
+  type Closable,
+  type Clock,
+  installTracer,
+  type Logger,
+  systemClock,
+} from '#libs/platform';
 import { SdkNotes } from './sdk-notes.js';
-import { installTracer } from './tracing.js';
 
 export interface TracingOptions {
   /** Of OTEL_SERVICE_NAME where it is not set. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { readSettings } from '#libs/config';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { hmacSha256Hex, type MintedCredential } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
 import { createApi } from '../create-api.js';

@@ -1,6 +1,7 @@
 import { coverage, type CoverageGap, windowOf } from '#libs/domain';
 import { type RedisLink } from '#libs/cache';
-import { type CheckResult, type Clock, type HealthRegistry, PROCESS_CHECK } from '#libs/platform';
+import { type Clock } from '#libs/platform';
+import { type CheckResult, type HealthRegistry, PROCESS_CHECK } from '#libs/service';
 import { type IndexStore } from '#libs/db';
 import { sharedReading } from './shared-reading.js';
 

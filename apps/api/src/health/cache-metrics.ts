@@ -1,5 +1,5 @@
 import { type RedisLink } from '#libs/cache';
-import { Counter, Gauge, type Registry } from '#libs/platform';
+import { Counter, Gauge, type Registry } from '#libs/service';
 import { type Admissions } from '../http/keys/admission.js';
 
 /** Who is refused, and whether Redis is in use; counted in plain numbers, and handed over when somebody looks. */

@@ -11,7 +11,7 @@ import {
 import { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { canonicalJson } from '#libs/domain';
-import { requestIdOf } from '#libs/platform';
+import { requestIdOf } from '#libs/service';
 import { errorBody } from './errors/error-body.js';
 import { sendError } from './errors/error.filter.js';
 import { toApiError } from './errors/to-api-error.js';

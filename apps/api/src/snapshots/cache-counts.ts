@@ -1,4 +1,4 @@
-import { Counter, type Registry } from '#libs/platform';
+import { Counter, type Registry } from '#libs/service';
 
 export type CacheLayer = 'process' | 'redis';
 export type CacheResult = 'hit' | 'miss';

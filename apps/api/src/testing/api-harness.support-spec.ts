@@ -5,7 +5,7 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readSettings } from '#libs/config';
 import { IndexStore, PartnerStore, PriceStore } from '#libs/db';
 import { type Address, type BlockDeltas, foldBlocks } from '#libs/domain';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { hashApiKey, KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
 import {
   aBlock,

@@ -8,8 +8,7 @@ import {
   type RangeAnswer,
 } from '#libs/chain';
 import { type BlockRef, NegativeBalanceError, RetryableError } from '#libs/domain';
-import { type Logger } from '#libs/platform';
-import { inSpan } from '#libs/telemetry';
+import { type Logger, inSpan } from '#libs/platform';
 import { type BackfillProgress } from '../backfill/backfill-progress.js';
 import { type ReadRange } from '../backfill/read-range.js';
 import { rollbackSpan } from '../follow/index-spans.js';

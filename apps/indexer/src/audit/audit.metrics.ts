@@ -5,7 +5,8 @@ import {
   type IndexStore,
 } from '#libs/db';
 import { tokensToNumber } from '#libs/domain';
-import { Gauge, type Logger, oneReading, type Registry } from '#libs/platform';
+import { type Logger } from '#libs/platform';
+import { Gauge, oneReading, type Registry } from '#libs/service';
 
 export interface AuditMetricsParts {
   readonly runs: Pick<AuditRunStore, 'lastComparison'>;

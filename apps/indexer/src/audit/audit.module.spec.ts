@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { FakeClock } from '#libs/testing';
 import { AuditModule } from './audit.module.js';
 

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuditRunStore, Database, IndexStore } from '#libs/db';
-import { type Clock, type Logger, Registry } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
+import { Registry } from '#libs/service';
 import { type ChainParts } from '../chain.factory.js';
 import { type Indexer } from '../create-indexer.js';
 import { CHAIN, INDEXER } from '../indexer.tokens.js';

@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { type AuditComparison, type AuditRun } from '#libs/db';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { aBlock, FakeClock } from '#libs/testing';
 import { type IndexPhase, IndexStatus } from '../follow/index-status.js';
 import { AuditService } from './audit.service.js';

@@ -1,8 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { type AuditRunStore } from '#libs/db';
-import { type Clock, type Logger } from '#libs/platform';
-import { inSpan } from '#libs/telemetry';
+import { type Clock, type Logger, inSpan } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 import { isAuditDue } from './audit-due.js';
 import { type NightlyAudit } from './nightly-audit.js';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { aBlock } from '#libs/testing';
 import { BackfillProgress, percentOf } from './backfill-progress.js';
 

@@ -6,8 +6,7 @@
  */
 import { type ChainReader, type LogSource, type RangeAnswer, type Tip } from '#libs/chain';
 import { RetryableError } from '#libs/domain';
-import { type Clock, type Logger } from '#libs/platform';
-import { inSpan } from '#libs/telemetry';
+import { type Clock, type Logger, inSpan } from '#libs/platform';
 import { type IndexWriter } from '../apply/index-writer.js';
 import { type RangeApplier } from '../apply/range-applier.js';
 import { type RangeSizer } from '../backfill/range-sizer.js';

@@ -1,5 +1,5 @@
 import { type BlockRef } from '#libs/domain';
-import { type SpanStart } from '#libs/telemetry';
+import { type SpanStart } from '#libs/platform';
 
 /** Blocks that are read from the chain, or written to the index; both ends belong to them. */
 export function rangeSpan(

@@ -1,5 +1,5 @@
 import { type RangeAnswer } from '#libs/chain';
-import { Counter, Gauge, type Registry } from '#libs/platform';
+import { Counter, Gauge, type Registry } from '#libs/service';
 import { type IndexStatus } from '../follow/index-status.js';
 
 const REASONS = ['reorganisation', 'repair'] as const;

@@ -5,7 +5,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { SchedulerRegistry } from '@nestjs/schedule';
 import request from 'supertest';
 import { readSettings } from '#libs/config';
-import { createLogger, NestLogger } from '#libs/platform';
+import { createLogger, NestLogger } from '#libs/service';
 import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';
 import { IndexerSettings } from '../indexer.env.js';
 import { IndexerModule } from '../indexer.module.js';

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from '#libs/platform';
+import { Gauge, type Registry } from '#libs/service';
 import { type BackfillProgress } from '../backfill/backfill-progress.js';
 import { type IndexStatus } from '../follow/index-status.js';
 

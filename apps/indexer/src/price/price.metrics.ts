@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from '#libs/platform';
+import { Counter, Gauge, type Registry } from '#libs/service';
 import { type Price } from '#libs/db';
 import { type SourceReading } from '#libs/price';
 

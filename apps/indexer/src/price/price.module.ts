@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Database, PriceStore } from '#libs/db';
-import { type Clock, type Logger, Registry } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
+import { Registry } from '#libs/service';
 import { nameOfSources, priceReader, type SourceReading } from '#libs/price';
 import { type ChainParts } from '../chain.factory.js';
 import { type Indexer } from '../create-indexer.js';

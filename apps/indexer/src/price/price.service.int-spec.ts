@@ -3,7 +3,7 @@ import { Global, Module } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { Database, IndexStore, PriceAcceptanceStore, PriceStore } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
-import { createLogger, MetricsModule, Registry } from '#libs/platform';
+import { createLogger, MetricsModule, Registry } from '#libs/service';
 import { parsePriceSources } from '#libs/price';
 import { anInitialIndex, createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
 import { IndexStatus } from '../follow/index-status.js';

@@ -13,8 +13,7 @@ import {
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { FencedError, type Price, type PriceStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { type Logger } from '#libs/platform';
-import { inSpan } from '#libs/telemetry';
+import { type Logger, inSpan } from '#libs/platform';
 import { judgePrice, type PriceLimits, type PriceReader } from '#libs/price';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type Lead } from '../lead/lead.js';

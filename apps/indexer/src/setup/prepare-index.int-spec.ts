@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fingerprintOf, IndexStore } from '#libs/db';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import {
   aBlock,
   anInitialIndex,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { DisagreementLog } from './disagreement-log.js';
 
 const ANSWER = { from: 1402n, to: 1801n, endpoint: 'one.example#1' };

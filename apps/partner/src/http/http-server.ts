@@ -11,7 +11,7 @@ import {
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type FastifyServerOptions } from 'fastify';
 import { canonicalJson } from '#libs/partner-sdk';
-import { answerWithId, nameRequests, requestIdOf } from '#libs/platform';
+import { answerWithId, nameRequests, requestIdOf } from '#libs/service';
 import { NOT_AN_ENDPOINT, sendEnvelope, textOf } from './error.filter.js';
 import { signAnswer, signAnswers } from './sign-answers.js';
 

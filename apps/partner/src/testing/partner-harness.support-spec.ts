@@ -7,7 +7,7 @@ import { expect } from '@jest/globals';
 import { readSettings } from '#libs/config';
 import { type Database } from '#libs/db';
 import { type Address, canonicalJson, mintUuidV7, pathOf } from '#libs/domain';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { hmacSha256Hex } from '#libs/signing';
 import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
 import { createPartner } from '../create-partner.js';

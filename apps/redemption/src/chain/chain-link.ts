@@ -5,7 +5,8 @@
  */
 import { type ChainReader, type RpcPool } from '#libs/chain';
 import { type Address, LowmarkError, RetryableError } from '#libs/domain';
-import { type CheckResult, type Logger } from '#libs/platform';
+import { type Logger } from '#libs/platform';
+import { type CheckResult } from '#libs/service';
 
 export interface ChainLinkParts {
   /** The first is asked for the token; all are checked. */

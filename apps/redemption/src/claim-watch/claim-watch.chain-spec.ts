@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Voucher, vaultIdOf } from '#libs/chain';
 import { ClaimStore, ClaimWatchStore, LedgerRestoreStore } from '#libs/db';
-import { createLogger, Registry } from '#libs/platform';
+import { createLogger, Registry } from '#libs/service';
 import { VaultBench } from '#libs/testing';
 import { gaugeClaimWatch } from './create-claim-watch.js';
 import {

@@ -4,8 +4,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { type Logger } from '#libs/platform';
-import { inSpan } from '#libs/telemetry';
+import { type Logger, inSpan } from '#libs/platform';
 import { type ClaimWatch } from './claim-watch.js';
 
 export interface ClaimWatchServiceParts {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect } from '@jest/globals';
 import { addressOfKey, ClaimReader, RpcPool, type Voucher, vaultIdOf } from '#libs/chain';
 import { ClaimWatchStore, CoinStore, type Database, KnownVaults, RedemptionStore } from '#libs/db';
 import { mintUuidV7, type UuidV7 } from '#libs/domain';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import {
   aWallet,
   createTestDatabase,

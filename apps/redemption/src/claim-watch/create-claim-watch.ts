@@ -1,6 +1,7 @@
 import { ClaimReader, type RpcPool, type VaultAccount, type VaultPlace } from '#libs/chain';
 import { ClaimWatchStore, type Database, type WatchState } from '#libs/db';
-import { type Clock, Gauge, type Logger, oneReading, type Registry } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
+import { Gauge, oneReading, type Registry } from '#libs/service';
 import { type Alerts } from '../observe/alerts.js';
 import { ClaimWatch } from './claim-watch.js';
 import { ClaimWatchService } from './claim-watch.service.js';

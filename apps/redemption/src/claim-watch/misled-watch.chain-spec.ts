@@ -6,7 +6,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { RpcPool, vaultIdOf } from '#libs/chain';
 import { type Database, ReconciliationStore } from '#libs/db';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { aWallet } from '#libs/testing';
 import { Reconciler } from '../reconciliation/reconciler.js';
 import {

@@ -1,5 +1,5 @@
 /** The contract as an OpenAPI document. Kept by hand; a test holds the answers of the real service against it. */
-import { type OpenApiOperation, type OpenApiParameter } from '#libs/platform';
+import { type OpenApiOperation, type OpenApiParameter } from '#libs/service';
 import { SCHEMAS, type SchemaName } from './schemas.js';
 
 type Parameter = OpenApiParameter & { readonly in: 'path' | 'query' | 'header' };

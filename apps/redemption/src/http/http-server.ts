@@ -10,7 +10,7 @@ import {
   nameRequests,
   REQUEST_ID_HEADER,
   requestIdOf,
-} from '#libs/platform';
+} from '#libs/service';
 import { errorBody, JSON_TYPE, sendError } from './error.filter.js';
 import { parseStrictJson } from './strict-json.js';
 import { toUserError } from './to-user-error.js';

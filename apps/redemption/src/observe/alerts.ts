@@ -1,5 +1,6 @@
 import { type PartnerStep } from '#libs/domain';
-import { Counter, type Logger, type Registry } from '#libs/platform';
+import { type Logger } from '#libs/platform';
+import { Counter, type Registry } from '#libs/service';
 
 export interface Alert {
   /** `critical`: the books of two parties may disagree; somebody has to look now. */

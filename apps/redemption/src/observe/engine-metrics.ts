@@ -1,5 +1,6 @@
 import { type RedemptionCounts, type RedemptionViews } from '#libs/db';
-import { Counter, Gauge, type Logger, oneReading, type Registry } from '#libs/platform';
+import { type Logger } from '#libs/platform';
+import { Counter, Gauge, oneReading, type Registry } from '#libs/service';
 
 /** What the engine does, as counts; and how its queues stand, read from the database when the metrics are. */
 export class EngineMetrics {

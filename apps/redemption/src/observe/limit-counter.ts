@@ -1,4 +1,4 @@
-import { Counter, type Registry } from '#libs/platform';
+import { Counter, type Registry } from '#libs/service';
 import { LIMIT_NAMES, type LimitName } from '../http/request-limits.js';
 
 /** Counts requests that were refused for going too fast. */

@@ -1,5 +1,5 @@
 import { type PartnerStep } from '#libs/domain';
-import { Histogram, type Registry } from '#libs/platform';
+import { Histogram, type Registry } from '#libs/service';
 
 export interface CountedCall {
   readonly partner: string;

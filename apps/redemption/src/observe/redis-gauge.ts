@@ -1,5 +1,5 @@
 import { type RedisLink } from '#libs/cache';
-import { Gauge, type Registry } from '#libs/platform';
+import { Gauge, type Registry } from '#libs/service';
 
 /** Whether limits are shared now; there is no such gauge without REDIS_URL. */
 export function measureRedis(registry: Registry, redis: RedisLink | undefined): void {

@@ -1,4 +1,4 @@
-import { Counter, type Registry } from '#libs/platform';
+import { Counter, type Registry } from '#libs/service';
 import { REFUSAL_REASONS, type RefusalReason } from '../payout/payout-refusal.js';
 
 /** Counts redemptions that were not begun because they could not be paid. */

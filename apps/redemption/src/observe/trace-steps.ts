@@ -1,6 +1,6 @@
 /** The steps of the engine with a span for each run, where traces are on; where they are off, the steps as they are. */
 import { type StoredDelivery, type StoredRedemption } from '#libs/db';
-import { inSpan, type SpanAttributes, tracingIsOn } from '#libs/telemetry';
+import { inSpan, type SpanAttributes, tracingIsOn } from '#libs/platform';
 
 interface StoredWork {
   readonly stored: StoredRedemption;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type VaultFacts } from '#libs/chain';
-import { createLogger, Registry } from '#libs/platform';
+import { createLogger, Registry } from '#libs/service';
 import { VaultGauges } from './vault.gauges.js';
 
 const FACTS: VaultFacts = {

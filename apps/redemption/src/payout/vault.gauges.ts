@@ -4,7 +4,8 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { type VaultFacts } from '#libs/chain';
-import { Gauge, type Logger, type Registry } from '#libs/platform';
+import { type Logger } from '#libs/platform';
+import { Gauge, type Registry } from '#libs/service';
 
 export interface VaultGaugesParts {
   /** @see VoucherPayout.facts */

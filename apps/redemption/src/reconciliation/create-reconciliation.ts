@@ -1,7 +1,8 @@
 import { type RpcPool, type VaultPlace } from '#libs/chain';
 import { type Database, ReconciliationStore } from '#libs/db';
 import { type Address } from '#libs/domain';
-import { type Clock, type Logger, type Registry } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
+import { type Registry } from '#libs/service';
 import { type Alerts } from '../observe/alerts.js';
 import { Reconciler } from './reconciler.js';
 import { gaugeReconciliation } from './reconciliation.metrics.js';

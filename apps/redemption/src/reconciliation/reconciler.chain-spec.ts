@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RpcPool, vaultIdOf } from '#libs/chain';
 import { type Database, KnownVaults, ReconciliationStore, RedemptionStore } from '#libs/db';
 import { type Difference } from '#libs/domain';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import {
   aWallet,
   createTestDatabase,

@@ -1,5 +1,6 @@
 import { type LastRun, type ReconciliationStore } from '#libs/db';
-import { Gauge, type Logger, oneReading, type Registry } from '#libs/platform';
+import { type Logger } from '#libs/platform';
+import { Gauge, oneReading, type Registry } from '#libs/service';
 
 /**
  * How the last comparison ended, whichever process made it: read from the database when the metrics are.

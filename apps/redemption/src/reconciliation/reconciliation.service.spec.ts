@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { type LastRun } from '#libs/db';
-import { createLogger, Registry } from '#libs/platform';
+import { createLogger, Registry } from '#libs/service';
 import { FakeClock } from '#libs/testing';
 import { gaugeReconciliation } from './reconciliation.metrics.js';
 import { ReconciliationService } from './reconciliation.service.js';

@@ -5,8 +5,7 @@ import {
 } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { type ReconciliationStore } from '#libs/db';
-import { type Clock, type Logger } from '#libs/platform';
-import { inSpan } from '#libs/telemetry';
+import { type Clock, type Logger, inSpan } from '#libs/platform';
 import { type Reconciler } from './reconciler.js';
 
 export interface ReconciliationServiceParts {

@@ -1,6 +1,6 @@
 /** Counts as a test file without being one. */
 import { parseDecimal } from '#libs/domain';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { type CommittedPayout } from '../payout/payout-port.js';
 import { type CancelPolicy, type VoucherPayout } from '../payout/voucher-payout.js';
 

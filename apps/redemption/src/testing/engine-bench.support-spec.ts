@@ -21,7 +21,7 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { PartnerClient } from '#libs/partner-client';
-import { createLogger, Registry } from '#libs/platform';
+import { createLogger, Registry } from '#libs/service';
 import { hashApiKey, KeyRing, mintSecretsKey } from '#libs/signing';
 import {
   aWallet,

@@ -16,7 +16,7 @@ import {
 } from '#libs/db';
 import { type VaultSetup } from '#libs/devchain';
 import { type Address, parseDecimal, type Redemption, type UuidV7 } from '#libs/domain';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { hashApiKey, KeyRing } from '#libs/signing';
 import {
   createTestDatabase,

@@ -2,8 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { AttemptStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { CLOCK, type Clock, type Logger } from '#libs/platform';
-import { inSpan } from '#libs/telemetry';
+import { CLOCK, type Clock, type Logger, inSpan } from '#libs/platform';
 import { LOGGER } from '../redemption.tokens.js';
 
 const INTERVAL_MS = 10 * 60_000;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RpcPool } from '#libs/chain';
 import { type Database, ReconciliationStore } from '#libs/db';
-import { createLogger } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { VaultBench } from '#libs/testing';
 import { type Alert } from '../observe/alerts.js';
 import { Reconciler } from '../reconciliation/reconciler.js';

@@ -15,7 +15,8 @@ import {
   StaleRedemptionError,
 } from '#libs/db';
 import { type Decimal } from '#libs/domain';
-import { type Clock, type Logger, type Registry } from '#libs/platform';
+import { type Clock, type Logger } from '#libs/platform';
+import { type Registry } from '#libs/service';
 import { type Alerts } from '../observe/alerts.js';
 import { EngineMetrics } from '../observe/engine-metrics.js';
 import { traceConfirming, traceObserving, traceStep } from '../observe/trace-steps.js';

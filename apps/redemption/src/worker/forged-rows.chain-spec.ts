@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionStore, type StoredRedemption } from '#libs/db';
 import { mintUuidV7, transition, type UuidV7 } from '#libs/domain';
-import { createLogger, Registry } from '#libs/platform';
+import { createLogger, Registry } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
 import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
 import { Alerts } from '../observe/alerts.js';

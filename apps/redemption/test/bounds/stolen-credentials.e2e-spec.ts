@@ -4,13 +4,16 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { CallbackStore, type Program, SessionStore } from '#libs/db';
 import { type Address, parseDecimal } from '#libs/domain';
+import { EvidenceKeys } from '#libs/signing';
 import { hashSessionToken, mintSessionToken } from '../../src/auth/session-token.js';
 import {
   addPartner,
   addPrice,
   aPlayer,
+  DOMAIN,
   errorOf,
   inState,
+  openSession,
   type Service,
   startService,
   type User,
@@ -64,13 +67,27 @@ async function refusalsOf(program: Program, texts: readonly string[]): Promise<s
 }
 
 describe('the redemption service’s credential', () => {
-  it('makes a session for any wallet: its points become its own tokens, up to its day, and none of the thief’s', async () => {
+  it('makes no session: a row without the key’s MAC signs nobody in', async () => {
+    const victim = `0x${randomBytes(20).toString('hex')}` as Address;
+    const token = mintSessionToken();
+    const seal = EvidenceKeys.parse(randomBytes(32).toString('base64'));
+    const sessions = new SessionStore(await intruderAs('redemption'), { seal, domains: [DOMAIN] });
+    const expiresAtMs = service.clock.nowMs() + 86_400_000;
+    const tokenHash = hashSessionToken(token);
+    await sessions.open({ tokenHash, wallet: victim, domain: DOMAIN, expiresAtMs });
+    await request(service.url)
+      .get('/api/redemptions')
+      .set('authorization', `Bearer ${token}`)
+      .expect(401);
+  });
+
+  it('with a session that was stolen, turns its wallet’s points into its own tokens, up to its day, and none of the thief’s', async () => {
     const victim = `0x${randomBytes(20).toString('hex')}` as Address;
     const thief = `0x${randomBytes(20).toString('hex')}` as Address;
     service.game.points.set(victim, 10 * POINTS);
     const token = mintSessionToken();
-    const sessions = new SessionStore(await intruderAs('redemption'));
-    await sessions.open(hashSessionToken(token), victim, service.clock.nowMs() + 86_400_000);
+    const expiresAtMs = service.clock.nowMs() + 86_400_000;
+    await openSession(await service.database.open(), { token, wallet: victim, expiresAtMs });
     const asked = (points: number, more: object = {}) =>
       request(service.url)
         .post('/api/redemptions')

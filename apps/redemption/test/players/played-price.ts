@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { IndexStore, PriceAcceptanceStore, type Database, PriceStore } from '#libs/db';
 import { type Decimal, parseDecimal } from '#libs/domain';
-import { createLogger, Registry } from '#libs/platform';
+import { createLogger, Registry } from '#libs/service';
 import {
   judgePrice,
   type PriceLimits,

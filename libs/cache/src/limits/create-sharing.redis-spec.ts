@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { createLogger, systemClock } from '#libs/platform';
+import { systemClock } from '#libs/platform';
+import { createLogger } from '#libs/service';
 import { startRedis, type TestRedis } from '#libs/testing';
 import { createSharing, type Sharing } from '../index.js';
 

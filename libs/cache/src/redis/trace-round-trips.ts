@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { inChildSpan, tracingIsOn } from '#libs/telemetry';
+import { inChildSpan, tracingIsOn } from '#libs/platform';
 
 interface RoundTrips {
   run<T>(send: (redis: Redis) => Promise<T>): Promise<T>;

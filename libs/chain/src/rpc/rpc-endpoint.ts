@@ -2,7 +2,7 @@
  * One node, or one provider: sends batches in requests of the size and at the pace that it takes, and asks again only for what did
  * not arrive. Whether and after which wait it may be asked again is decided by the question that the batch belongs to.
  */
-import { inChildSpan, type OpenSpan } from '#libs/telemetry';
+import { inChildSpan, type OpenSpan } from '#libs/platform';
 import {
   BatchTooLargeError,
   isTransient,

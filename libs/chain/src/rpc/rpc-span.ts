@@ -1,4 +1,4 @@
-import { type SpanStart } from '#libs/telemetry';
+import { type SpanStart } from '#libs/platform';
 import { type RpcCall } from './rpc-call.js';
 
 /**

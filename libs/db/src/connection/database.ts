@@ -59,7 +59,7 @@ export class Database {
     }
   }
 
-  /** How the pool's connections are used now; see `measureConnections` of #libs/platform. */
+  /** How the pool's connections are used now; see `measureConnections` of #libs/service. */
   get connections(): { idle: number; busy: number; waiting: number } {
     const { totalCount, idleCount, waitingCount } = this.pool;
     return { idle: idleCount, busy: totalCount - idleCount, waiting: waitingCount };

@@ -1,6 +1,6 @@
 import { finished, type Writable } from 'node:stream';
 import { type PoolClient, type QueryResultRow } from 'pg';
-import { inChildSpan, type SpanStart, tracingIsOn } from '#libs/telemetry';
+import { inChildSpan, type SpanStart, tracingIsOn } from '#libs/platform';
 
 interface Statement {
   readonly name?: string;

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fastify, { type FastifyInstance } from 'fastify';
-import { installTracer, type RequestSpan, type Tracer } from '../tracing.js';
+import { installTracer, type RequestSpan, type Tracer } from '#libs/platform';
 import { traceRequests } from './trace-requests.js';
 
 interface Recorded {

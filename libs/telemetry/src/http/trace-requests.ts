@@ -1,7 +1,6 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { redact } from '#libs/platform';
-import { installedTracer, type RequestSpan } from '../tracing.js';
+import { installedTracer, redact, type RequestSpan } from '#libs/platform';
 
 /** Probes and scrapes come every few seconds and tell nothing. */
 const NOT_TRACED = /^\/(?:health|metrics)(?:[/?]|$)/;

@@ -10,8 +10,13 @@ import {
   trace,
   type Tracer as OtelApiTracer,
 } from '@opentelemetry/api';
-import { type OpenSpan, type SpanAttributes, type SpanStart } from '../span.js';
-import { type RequestSpan, type Tracer } from '../tracing.js';
+import {
+  type OpenSpan,
+  type RequestSpan,
+  type SpanAttributes,
+  type SpanStart,
+  type Tracer,
+} from '#libs/platform';
 
 /** Spans of OpenTelemetry, by the global provider that the SDK has registered. */
 export class OtelTracer implements Tracer {

@@ -1,7 +1,7 @@
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import { NodeSDK } from '@opentelemetry/sdk-node';
+import { type Tracer } from '#libs/platform';
 import { type SdkNotes } from '../sdk-notes.js';
-import { type Tracer } from '../tracing.js';
 import { OtelTracer } from './otel-tracer.js';
 
 export interface StartedSdk {

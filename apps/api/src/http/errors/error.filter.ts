@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { type Logger, withRequestId } from '#libs/platform';
+import { type Logger } from '#libs/platform';
+import { withRequestId } from '#libs/service';
 import { type ApiError } from './api.error.js';
 import { errorBody, JSON_TYPE } from './error-body.js';
 import { toApiError } from './to-api-error.js';

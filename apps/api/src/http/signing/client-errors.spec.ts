@@ -5,7 +5,7 @@ import { exchange, expectError, expectSigned } from '../../testing/wire.support-
 import { Admissions } from '../keys/admission.js';
 import { CredentialCache } from '../keys/credential-cache.js';
 import { MemoryRateLimiter } from '#libs/cache';
-import { type ParseError } from '#libs/platform';
+import { type ParseError } from '#libs/service';
 import { signedClientErrors } from './client-errors.js';
 
 const SECRET = 'anonymous';

@@ -1,5 +1,5 @@
 import { addressKey } from '#libs/cache';
-import { ClientErrors } from '#libs/platform';
+import { ClientErrors } from '#libs/service';
 import { errorBody, JSON_TYPE } from '../errors/error-body.js';
 import { toApiError } from '../errors/to-api-error.js';
 import { type Admissions } from '../keys/admission.js';

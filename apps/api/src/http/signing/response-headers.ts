@@ -1,5 +1,5 @@
 import { pathOf, signedContent } from '#libs/domain';
-import { REQUEST_ID_HEADER } from '#libs/platform';
+import { REQUEST_ID_HEADER } from '#libs/service';
 import { hmacSha256Hex } from '#libs/signing';
 import { type Admission } from '../keys/admission.js';
 

@@ -1,6 +1,6 @@
 /**
- * Spans, or nothing. Off until `startTracing` has installed a tracer, and then for the life of the process. Whoever is called often
- * asks `tracingIsOn` once, when it is put together, and installs nothing where it is off.
+ * Spans, or nothing. Off until `startTracing` of #libs/telemetry has installed a tracer, which makes them with OpenTelemetry, and then for
+ * the life of the process. What is called often asks `tracingIsOn` once, when it is put together, and changes nothing where it is off.
  */
 import { type IncomingHttpHeaders } from 'node:http';
 import { NO_SPAN, type OpenSpan, type SpanAttributes, type SpanStart } from './span.js';

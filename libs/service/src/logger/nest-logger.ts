@@ -1,5 +1,5 @@
 import { type LoggerService } from '@nestjs/common';
-import { type Logger } from './logger.js';
+import { type Logger } from '#libs/platform';
 
 type Level = 'info' | 'error' | 'warn' | 'debug' | 'trace' | 'fatal';
 

@@ -1,24 +1,5 @@
 const REDACTED = '[redacted]';
 
-/** Fields of a log record that are never written, whatever they hold. */
-export const SECRET_FIELDS = [
-  'apiKey',
-  'sharedSecret',
-  'secret',
-  'secretsKey',
-  'password',
-  'privateKey',
-  'voucherSignerKey',
-  'vaultCancellerKey',
-  'vaultPauserKey',
-  'token',
-  'authorization',
-  'x-api-key',
-  'databaseUrl',
-  'connectionString',
-  'rpcUrls',
-];
-
 // The user information of a URL, up to the last @ of its authority. Bounded, so that no line takes long to search.
 const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/"'\\]{0,500}@/gi;
 // Our own credentials, recognisable by their prefix.

@@ -1,5 +1,4 @@
-import { type Clock } from '../clock.js';
-import { type Logger } from '../logger/logger.js';
+import { type Clock, type Logger } from '#libs/platform';
 
 /** Failures in a row with which an endpoint's trouble begins, and good answers in a row with which it ends. */
 const BEGINS_WITH = 3;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLogger, NestLogger, redact } from '../index.js';
+import { redact } from '#libs/platform';
+import { createLogger, NestLogger } from '../index.js';
 
 function recording(): {
   lines: () => Record<string, unknown>[];

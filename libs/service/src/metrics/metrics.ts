@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { version } from '../version.js';
+import { version } from '#libs/platform';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 

@@ -1,12 +1,25 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { addedLogFields, type LogLevel, redact } from '#libs/platform';
 import { RequestScope } from '../request-id/request-scope.js';
-import { addedLogFields } from './log-fields.js';
-import { redact, SECRET_FIELDS } from './redact.js';
 
-export type { Logger } from 'pino';
-
-export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+/** Fields of a log record that are never written, whatever they hold. */
+const SECRET_FIELDS = [
+  'apiKey',
+  'sharedSecret',
+  'secret',
+  'secretsKey',
+  'password',
+  'privateKey',
+  'voucherSignerKey',
+  'vaultCancellerKey',
+  'vaultPauserKey',
+  'token',
+  'authorization',
+  'x-api-key',
+  'databaseUrl',
+  'connectionString',
+  'rpcUrls',
+];
 
 export interface LoggerOptions {
   /** Which service speaks: the `app` field of every record. */

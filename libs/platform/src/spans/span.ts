@@ -1,11 +1,11 @@
-/** What a span may say. Never a secret, a statement's parameter, a URL's query, or what somebody else wrote. */
+/** What a span may say. Never a secret, a statement's parameter, a URL's query, or what others wrote. */
 export type SpanAttributes = Readonly<
   Record<string, string | number | boolean | readonly string[] | undefined>
 >;
 
 export interface SpanStart {
   readonly name: string;
-  /** `client`: we ask somebody and wait. Default `internal`. */
+  /** `client`: we ask another program and wait. Default `internal`. */
   readonly kind?: 'client' | 'internal';
   readonly attributes?: SpanAttributes;
 }

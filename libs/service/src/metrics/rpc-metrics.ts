@@ -1,6 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { type Clock, systemClock } from '../clock.js';
-import { type Logger } from '../logger/logger.js';
+import { type Clock, type Logger, systemClock } from '#libs/platform';
 import { RpcTrouble } from './rpc-trouble.js';
 
 /** What is observed of a pool of RPC endpoints; see `RpcObserver` of libs/chain. */

@@ -1,14 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import {
-  HealthModule,
-  HealthRegistry,
-  MetricsModule,
-  PROCESS_CHECK,
-  Registry,
-  version,
-} from '../index.js';
+import { version } from '#libs/platform';
+import { HealthModule, HealthRegistry, MetricsModule, PROCESS_CHECK, Registry } from '../index.js';
 
 let app: NestFastifyApplication | undefined;
 

@@ -1,4 +1,4 @@
-export { type Address, parseAddress } from './chain/address.js';
+export { type Address, parseAddress, ZERO_ADDRESS } from './chain/address.js';
 export { type BlockHash, type BlockHeader, type BlockRef } from './chain/block.js';
 export {
   aheadOfClock,

@@ -4,7 +4,7 @@
  * The contract's total at a block is a fact the node computes from state; the index's total is the sum of the events it was
  * given. Where they differ, events are missing or wrong, and the first block after which they differ is where to look.
  */
-import { PermanentError, type BlockDeltas } from '#libs/domain';
+import { PermanentError, type BlockDeltas, ZERO_ADDRESS } from '#libs/domain';
 
 /** The events and the contract disagree and every way of reading the events was tried. */
 export class TotalMismatchError extends PermanentError {
@@ -17,9 +17,6 @@ export class TotalMismatchError extends PermanentError {
     );
   }
 }
-
-/** Stands for mint and burn, holds nothing. */
-const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
 /** The sum of all balances at the end of `block`, when it was `before` ahead of the range. */
 export function totalAt(before: bigint, blocks: readonly BlockDeltas[], block: bigint): bigint {

@@ -1,7 +1,7 @@
 /**
  * From the hex of a log straight to its effects on balances: only the fields that are needed, nothing allocated that is not kept.
  */
-import { PermanentError, type Address, type StakeDelta } from '#libs/domain';
+import { PermanentError, type Address, type StakeDelta, ZERO_ADDRESS } from '#libs/domain';
 import { type AmountSlot, type StakeEventSpec } from '../events/stake-event.js';
 
 /** A contract emits an event that the settings describe differently; no other node will answer otherwise. */
@@ -24,7 +24,6 @@ export interface EventLog {
 
 /** Wallets are kept so that a million events of a thousand wallets make a thousand strings. */
 const MAX_KNOWN_WALLETS = 100_000;
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const WORD = /^0x[0-9a-f]{64}$/;
 const ADDRESS_WORD = /^0x0{24}[0-9a-f]{40}$/;
 

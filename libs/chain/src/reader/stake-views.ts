@@ -1,5 +1,5 @@
 /** The stake contracts' own figures, for comparison with what their events add up to. */
-import { type Address, type BlockRef } from '#libs/domain';
+import { type Address, type BlockRef, ZERO_ADDRESS } from '#libs/domain';
 import {
   AllEndpointsFailedError,
   ExecutionRevertedError,
@@ -100,7 +100,9 @@ export class StakeViews {
    */
   async total(block: BlockRef, options?: FigureOptions): Promise<bigint | undefined> {
     const views = await this.totals.views();
-    const [total] = (views && (await this.sums(views, [NO_WALLET], { ...options, block }))) ?? [];
+    // A total is not of a wallet.
+    const [total] =
+      (views && (await this.sums(views, [ZERO_ADDRESS], { ...options, block }))) ?? [];
     return total;
   }
 
@@ -110,7 +112,7 @@ export class StakeViews {
     if (!views) return undefined;
     return {
       at: (block) =>
-        views.map(({ to, view }) => ethCall({ to, data: view.calldata(NO_WALLET) }, block)),
+        views.map(({ to, view }) => ethCall({ to, data: view.calldata(ZERO_ADDRESS) }, block)),
       sumOf: (results) => {
         const values = results.map((result, index) => {
           const answer = result.ok ? bytes(result.value) : undefined;
@@ -184,9 +186,6 @@ export class StakeViews {
  * or so, which is what a failure on the way costs again. 100,000 wallets are fifty such calls.
  */
 export const WALLETS_AT_ONCE = 2_000;
-
-/** A total is not of a wallet. */
-const NO_WALLET = `0x${'0'.repeat(40)}` as Address;
 
 /** Views that are set add up, each of every contract, or of its own one; those that are not set are tried in turn. */
 function figureParts(

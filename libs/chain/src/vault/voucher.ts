@@ -1,4 +1,4 @@
-import { type Address, PermanentError, type PayoutTerms } from '#libs/domain';
+import { type Address, PermanentError, type PayoutTerms, ZERO_ADDRESS } from '#libs/domain';
 import { type VaultId } from './vault-id.js';
 
 /** Where vouchers are good: one vault on one chain. */
@@ -14,7 +14,6 @@ export interface Voucher extends PayoutTerms {
 
 const NAME = 'Lowmark Redemption Vault';
 const VERSION = '1';
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** The EIP-712 domain of a vault, as its `eip712Domain()` must tell it. */
 export function voucherDomain({ chainId, vault }: VaultPlace) {

@@ -2,7 +2,7 @@
  * Applies blocks of stake events to balances: what every wallet holds at the end of each block that changed it, and the
  * lowest it held on each day touched. Invariant: folding a history at once or in any batches gives the same rows.
  */
-import { type Address } from '../chain/address.js';
+import { type Address, ZERO_ADDRESS } from '../chain/address.js';
 import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
 import { PermanentError } from '../errors/errors.js';
 import {
@@ -40,9 +40,6 @@ export interface FoldedBlocks {
   /** What the blocks add to the sum of all balances. */
   readonly totalDelta: bigint;
 }
-
-/** Mints and burns of a receipt token name it as the other side. */
-const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
 /** A wallet while it is being folded. Mutable: millions of these steps happen in a backfill. */
 interface Ledger {
@@ -113,6 +110,7 @@ function touchedBy(
     if (amount === 0n) continue;
     let ledger = known.ledgers.get(wallet);
     if (ledger === undefined) {
+      // Mints and burns of a receipt token name it as the other side.
       if (wallet === ZERO_ADDRESS) continue;
       ledger = opened(wallet, known.states.get(wallet));
       known.ledgers.set(wallet, ledger);

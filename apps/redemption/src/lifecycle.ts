@@ -1,6 +1,7 @@
 import { type OnApplicationBootstrap } from '@nestjs/common';
 import { type SchedulerRegistry } from '@nestjs/schedule';
 import { type Database } from '#libs/db';
+import { within } from '#libs/platform';
 import { type CheckResult, type HealthRegistry, PROCESS_CHECK } from '#libs/service';
 import { type ChainLink } from './chain/chain-link.js';
 import { type PayoutPort } from './payout/payout-port.js';
@@ -60,26 +61,14 @@ export class Lifecycle implements OnApplicationBootstrap {
 
 /** A chain that does not answer is no reason not to serve: users see their redemptions meanwhile. */
 async function checkVault(payouts: PayoutPort): Promise<CheckResult> {
-  // Whoever pays otherwise has no vault.
+  // Another way to pay has no vault.
   if (!(payouts instanceof VoucherPayout)) return {};
-  const { faults, concerns } = await soon(payouts.report(), {
+  const { faults, concerns } = await within(VAULT_PATIENCE_MS, payouts.report(), () => ({
     faults: [],
     concerns: ['RPC_URLS: no endpoint tells of the vault in time.'],
-  });
+  }));
   return {
     ...(faults.length > 0 && { reason: faults.join(' ') }),
     details: { concerns: concerns.length === 0 ? null : concerns.join(' ') },
   };
-}
-
-async function soon<T>(work: Promise<T>, otherwise: T): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<T>((resolve) => {
-    timer = setTimeout(resolve, VAULT_PATIENCE_MS, otherwise);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchdog } from '#libs/devprocess';
+import { within } from '#libs/platform';
 import { DevRpc } from './json-rpc.js';
 
 export interface DevChainOptions {
@@ -131,26 +132,14 @@ function argumentsOf(options: DevChainOptions, chainId: number): string[] {
 }
 
 async function listeningUrl(output: Tail, exited: Promise<DevChainExit>): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`anvil did not start within ${START_LIMIT_MS / 1000} s: ${output.text}`));
-    }, START_LIMIT_MS);
-  });
   const died = exited.then(({ code, signal, tail }) => {
     throw new Error(`anvil ended with ${String(signal ?? code)} before it was ready: ${tail}`);
   });
-  try {
-    const address = await Promise.race([
-      output.match(/Listening on (127\.0\.0\.1:\d+)/),
-      died,
-      tooLate,
-    ]);
-    return `http://${address}`;
-  } finally {
-    clearTimeout(timer);
-    died.catch(() => undefined);
-  }
+  const listening = Promise.race([output.match(/Listening on (127\.0\.0\.1:\d+)/), died]);
+  const address = await within(START_LIMIT_MS, listening, () => {
+    throw new Error(`anvil did not start within ${START_LIMIT_MS / 1000} s: ${output.text}`);
+  });
+  return `http://${address}`;
 }
 
 async function end(child: ChildProcess, exited: Promise<unknown>): Promise<void> {

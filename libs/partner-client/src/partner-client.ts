@@ -18,7 +18,7 @@ import { type PartnerCall, ROUTES } from './partner-call.js';
 import { callSpan, endOf } from './call-span.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';
 import { isStale, newRequestId } from './request-id.js';
-import { deadlineIn } from './wire/deadline.js';
+import { callDeadline } from './wire/deadline.js';
 import { Connection, idleMs } from './wire/connection.js';
 import { dial, type DialOptions } from './wire/dial.js';
 import { exchange } from './wire/exchange.js';
@@ -150,7 +150,7 @@ export class PartnerClient {
     parent: AbortSignal | undefined,
   ): Promise<CallResult> {
     const { readMs, writeMs } = this.timeouts;
-    const whole = deadlineIn(ROUTES[sending.step].isRead ? readMs : writeMs, parent);
+    const whole = callDeadline(ROUTES[sending.step].isRead ? readMs : writeMs, parent);
     try {
       for (;;) {
         const connection = await this.connectionFor(trace, sending, whole.signal);
@@ -203,7 +203,7 @@ export class PartnerClient {
       if (!signal.aborted) return kept;
       kept.destroy();
     }
-    const connecting = deadlineIn(this.timeouts.connectMs, signal);
+    const connecting = callDeadline(this.timeouts.connectMs, signal);
     try {
       const socket = await dial(url, this.options, connecting.signal, trace.dialled);
       const made = new Connection(socket, url.origin, trace.dialled.remoteAddress);

@@ -13,4 +13,8 @@ export {
   type Tracer,
   tracingIsOn,
 } from './spans/tracing.js';
+export { type Deadline, deadlineIn, type DeadlineOptions } from './time/deadline.js';
+export { retryAfterMs } from './time/retry-after.js';
+export { sleep } from './time/sleep.js';
+export { within } from './time/within.js';
 export { version } from './version.js';

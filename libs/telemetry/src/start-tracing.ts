@@ -6,6 +6,7 @@ import {
   installTracer,
   type Logger,
   systemClock,
+  within,
 } from '#libs/platform';
 import { SdkNotes } from './sdk-notes.js';
 
@@ -70,18 +71,11 @@ function endingAfter(application: Closable, end: () => Promise<void>): Closable 
 }
 
 async function bounded(ending: Promise<void>, notes: SdkNotes): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      notes.warn('the last spans were not taken in time');
-      resolve();
-    }, LAST_MS);
-  });
   try {
-    await Promise.race([ending, late]);
+    await within(LAST_MS, ending, () => {
+      notes.warn('the last spans were not taken in time');
+    });
   } catch (error) {
     notes.error(error instanceof Error ? error.message : String(error));
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,5 +1,5 @@
 import { LowmarkError } from '#libs/domain';
-import { redact } from '#libs/platform';
+import { redact, within } from '#libs/platform';
 import { type Check } from './check.js';
 import { fault, type Finding, notChecked } from './finding.js';
 import { type Variable } from './doctor.settings.js';
@@ -45,13 +45,9 @@ export async function runChecks(
 
 async function inTime(check: Check, subject: Subject, options: RunOptions): Promise<Finding[]> {
   const findings: Finding[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(resolve, options.timeoutMs, 'late');
-  });
-  const ended = await Promise.race([collect(check, subject, options, findings), late]);
-  clearTimeout(timer);
-  // What still comes in belongs to nobody.
+  const collected = collect(check, subject, options, findings);
+  const ended = await within(options.timeoutMs, collected, () => 'late' as const);
+  // What still comes in is left out.
   if (ended !== 'late') return findings;
   const found = `no end within ${Math.round(options.timeoutMs / 1000)} s`;
   return [

@@ -21,10 +21,10 @@ import {
   type IndexState,
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { type Clock, type Logger } from '#libs/platform';
+import { type Clock, type Logger, sleep } from '#libs/platform';
 import { requireLookedAgain } from './looked-again.js';
 import { type Lead } from '../lead/lead.js';
-import { sleep, untilAborted } from '../lead/sleep.js';
+import { untilAborted } from '../lead/until-aborted.js';
 
 export interface NightlyAuditParts {
   readonly database: Database;

@@ -8,13 +8,13 @@
 import { AllEndpointsFailedError } from '#libs/chain';
 import { FencedError, type LeaderLock } from '#libs/db';
 import { PermanentError } from '#libs/domain';
-import { type Clock, type Logger } from '#libs/platform';
+import { type Clock, type Logger, sleep } from '#libs/platform';
 import { type IndexWriter } from '../apply/index-writer.js';
 import { type IndexLoop } from '../follow/index-loop.js';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
 import { backoffMs } from './backoff.js';
-import { sleep, untilAborted } from './sleep.js';
+import { untilAborted } from './until-aborted.js';
 
 export interface SupervisorOptions {
   /** Nothing done for so long: the loop is taken for stuck and started afresh. */

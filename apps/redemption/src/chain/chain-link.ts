@@ -5,7 +5,7 @@
  */
 import { type ChainReader, type RpcPool } from '#libs/chain';
 import { type Address, LowmarkError, RetryableError } from '#libs/domain';
-import { type Logger } from '#libs/platform';
+import { type Logger, within } from '#libs/platform';
 import { type CheckResult } from '#libs/service';
 
 export interface ChainLinkParts {
@@ -51,7 +51,8 @@ export class ChainLink {
       pools.map((pool) => pool.verifyChainId(chainId, this.stopping.signal)),
     ).then(() => this.look());
     try {
-      if (await within(first, FIRST_LOOK_MS)) return;
+      const found = first.then(() => true);
+      if (await within(FIRST_LOOK_MS, found, () => false)) return;
       // An endpoint that answers later, and wrongly, is left out by its pool before anything else is asked of it.
       first.catch(() => undefined);
     } catch (error) {
@@ -126,18 +127,5 @@ export class ChainLink {
     const { decimals } = await reader.token(token, { symbol: '', decimals: knownDecimals });
     this.fault = undefined;
     this.decimals = decimals;
-  }
-}
-
-/** @returns false where it takes longer */
-async function within(work: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,4 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { sleep } from '#libs/platform';
 import { reasonOf } from './reason-of.js';
 import { RedisUnavailableError } from './redis-unavailable.error.js';
 import { useRedis } from './redis-uses.js';
@@ -81,7 +82,7 @@ export class RedisLink {
   async whenUp(timeoutMs: number): Promise<boolean> {
     const untilMs = performance.now() + timeoutMs;
     while (!this.up && performance.now() < untilMs) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await sleep(5);
     }
     return this.up;
   }

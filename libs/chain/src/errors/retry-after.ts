@@ -1,18 +1,13 @@
+import { retryAfterMs as parse } from '#libs/platform';
+
 /** An endpoint that asks for more may be well long before: it is tried once a minute. */
 const LONGEST_MS = 60_000;
+/** Some providers write parts of a second. */
+const FRACTION = /^\s*\d+\.\d+\s*$/;
 
-/**
- * Retry-After in either form of RFC 9110 section 10.2.3: seconds, or an HTTP date.
- * @returns milliseconds from `nowMs`, 0 to a minute; undefined where the header is absent or neither form
- */
+/** @returns milliseconds from `nowMs`, 0 to a minute; undefined where the header is absent or neither seconds nor an HTTP date */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
-  const text = header?.trim();
-  if (!text) return undefined;
-  const wait = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : httpDate(text) - nowMs;
-  return Number.isNaN(wait) ? undefined : Math.min(LONGEST_MS, Math.max(0, Math.ceil(wait)));
-}
-
-/** Every form of an HTTP date begins with the day of the week; Date.parse takes far more than dates. */
-function httpDate(text: string): number {
-  return /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : NaN;
+  if (header === null) return undefined;
+  if (FRACTION.test(header)) return Math.min(LONGEST_MS, Math.ceil(Number(header) * 1000));
+  return parse(header, nowMs, LONGEST_MS);
 }

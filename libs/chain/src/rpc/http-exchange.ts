@@ -7,6 +7,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
+import { deadlineIn } from '#libs/platform';
 import { growsWithRange } from '../errors/classify-rpc-error.js';
 import { redact } from '../errors/redact.js';
 import { isRecord } from '../shape/hex.js';
@@ -86,16 +87,10 @@ export class HttpExchange {
   async send(calls: readonly WireCall[], signal: AbortSignal | undefined): Promise<HttpAnswer> {
     signal?.throwIfAborted();
     const progress: Progress = { status: 0, retryAfterMs: undefined, bytes: 0 };
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      stop.abort(this.timedOut());
-    }, this.options.timeoutMs);
-    const onAbort = (): void => {
-      stop.abort();
-    };
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const late = (): Error => this.timedOut();
+    const deadline = deadlineIn(this.options.timeoutMs, { late, parent: signal });
     try {
-      const text = await this.exchange(calls, progress, stop.signal);
+      const text = await this.exchange(calls, progress, deadline.signal);
       const { bytes, status, retryAfterMs: waitMs } = progress;
       const isGood = status >= 200 && status < 300;
       const body: unknown = isGood ? JSON.parse(text) : rpcErrorIn(text);
@@ -106,10 +101,8 @@ export class HttpExchange {
       if (error instanceof RpcError) throw error;
       throw this.failure(error, progress, calls);
     } finally {
-      clearTimeout(timer);
       // The rest of an answer that is too large is not waited for.
-      stop.abort();
-      signal?.removeEventListener('abort', onAbort);
+      deadline.abort();
     }
   }
 

@@ -1,4 +1,5 @@
-import { CallStopped, type Deadline, deadlineIn } from '../wire/deadline.js';
+import { type Deadline } from '#libs/platform';
+import { callDeadline, CallStopped } from '../wire/deadline.js';
 
 export interface ConcurrencyOptions {
   readonly maxAtOnce: number;
@@ -27,7 +28,7 @@ export class ConcurrencyLimit {
       return this.leaver();
     }
     if (this.waiting.size >= maxWaiting) return 'too-many-calls';
-    const deadline = deadlineIn(longestWaitMs, signal);
+    const deadline = callDeadline(longestWaitMs, signal);
     const isOurTurn = await this.turn(deadline);
     deadline.end();
     if (isOurTurn) return this.leaver();

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parsePartnerUrl } from '../address/partner-url.js';
 import { anEndpoint, anId, DEDUCT } from '../testing/partner-bench.support-spec.js';
 import { RoguePartner } from '../testing/rogue-partner.support-spec.js';
-import { deadlineIn } from './deadline.js';
+import { callDeadline } from './deadline.js';
 import { Connection } from './connection.js';
 import { exchange, nothingArrived } from './exchange.js';
 import { signedRequest } from './signed-request.js';
@@ -30,7 +30,7 @@ describe('an exchange', () => {
     const socket = connect(partner.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.destroy();
-    const deadline = deadlineIn(500);
+    const deadline = callDeadline(500);
     const limits = { maxBodyBytes: 100, signal: deadline.signal };
     const arrived = nothingArrived();
     const connection = new Connection(socket, url.origin, '127.0.0.1');

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { within } from '#libs/platform';
 
 /** What one check found: a reason where the service cannot serve, and facts for whoever looks. */
 export interface CheckResult {
@@ -49,19 +50,13 @@ export class HealthRegistry {
 }
 
 async function bounded(check: HealthCheck): Promise<CheckResult> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<CheckResult>((resolve) => {
-    timer = setTimeout(() => {
-      resolve({ reason: `no answer within ${CHECK_TIMEOUT_MS} ms` });
-    }, CHECK_TIMEOUT_MS);
-  });
   try {
-    return await Promise.race([Promise.resolve().then(check), late]);
+    return await within(CHECK_TIMEOUT_MS, Promise.resolve().then(check), () => ({
+      reason: `no answer within ${CHECK_TIMEOUT_MS} ms`,
+    }));
   } catch (error) {
     // The message of an error may name hosts and statements; readiness is public, the log is not.
     const code = (error as { code?: unknown } | null)?.code;
     return { reason: typeof code === 'string' ? `failed (${code})` : 'failed' };
-  } finally {
-    clearTimeout(timer);
   }
 }

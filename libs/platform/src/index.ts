@@ -2,6 +2,9 @@ export { CLOCK, type Clock, systemClock } from './clock.js';
 export { addedLogFields, addLogFields } from './log-fields.js';
 export { LOG_LEVELS, type Logger, type LogLevel } from './logger.js';
 export { redact } from './redact.js';
+export { FreshValue } from './share/fresh-value.js';
+export { SingleFlight } from './share/single-flight.js';
+export { TtlCache, type TtlCacheOptions } from './share/ttl-cache.js';
 export { type Closable, type Shutdown, StoppedError, stopOnSignals } from './shutdown.js';
 export { type OpenSpan, type SpanAttributes, type SpanStart } from './spans/span.js';
 export {

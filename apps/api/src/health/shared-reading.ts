@@ -1,18 +1,18 @@
-import { type Clock } from '#libs/platform';
+import { type Clock, TtlCache } from '#libs/platform';
 
 const SHARED_MS = 1000;
 
-/** The same reading for all who ask within a second: whoever may ask as often as they like costs one reading a second. */
+/**
+ * The same reading for all who ask within a second of its beginning, also one that fails: those who may ask as often as they like
+ * cost one reading a second.
+ */
 export function sharedReading<T>(read: () => Promise<T>, clock: Clock): () => Promise<T> {
-  let reading: Promise<T> | undefined;
-  let atMs = 0;
+  const readings = new TtlCache<'reading', Promise<T>>({ clock, ttlMs: SHARED_MS, max: 1 });
   return () => {
-    const nowMs = clock.nowMs();
-    // A clock that was set back must not keep a reading for ever.
-    if (reading === undefined || Math.abs(nowMs - atMs) >= SHARED_MS) {
-      reading = read();
-      atMs = nowMs;
-    }
+    const kept = readings.get('reading');
+    if (kept !== undefined) return kept;
+    const reading = read();
+    readings.set('reading', reading);
     return reading;
   };
 }

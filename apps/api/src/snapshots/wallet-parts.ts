@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type RedisTexts } from '#libs/cache';
 import { isDaysText, type SnapshotRead, type SnapshotState, type SnapshotStore } from '#libs/db';
 import { type Address, SECONDS_PER_DAY } from '#libs/domain';
+import { SingleFlight } from '#libs/platform';
 import { type CacheCounts } from './cache-counts.js';
 import { type KeptPart } from './kept-part.js';
 
@@ -15,7 +16,7 @@ const TTL_SECONDS = 86_400;
  */
 export class WalletParts {
   private readonly kept = new LRUCache<Address, KeptPart>({ max: MAX_WALLETS });
-  private readonly loading = new Map<string, Promise<Loaded | undefined>>();
+  private readonly loads = new SingleFlight<Loaded | undefined, string>();
 
   constructor(
     private readonly store: SnapshotStore,
@@ -48,10 +49,10 @@ export class WalletParts {
 
   /**
    * Reads all of it from the database unless another read of the same is under way.
-   * @returns undefined where there is no index yet, `busy` where somebody reads it already
+   * @returns undefined where there is no index yet, `busy` where it is being read already
    */
   lead(wallet: Address, endDay: number): Promise<Loaded | undefined> | 'busy' {
-    return this.loading.has(`${wallet}${endDay}`) ? 'busy' : this.load(wallet, endDay);
+    return this.loads.underWay(loadKey(wallet, endDay)) ? 'busy' : this.load(wallet, endDay);
   }
 
   /**
@@ -65,16 +66,13 @@ export class WalletParts {
       this.counts.note('process', 'hit');
       return { state, part: kept };
     }
-    const found = await (this.loading.get(`${wallet}${endDay}`) ?? this.load(wallet, endDay));
+    const found = await this.load(wallet, endDay);
     if (found !== undefined && fits(found.part, state)) return { state, part: found.part };
     return this.read(wallet, endDay);
   }
 
   private load(wallet: Address, endDay: number): Promise<Loaded | undefined> {
-    const key = `${wallet}${endDay}`;
-    const loading = this.read(wallet, endDay).finally(() => this.loading.delete(key));
-    this.loading.set(key, loading);
-    return loading;
+    return this.loads.run(() => this.read(wallet, endDay), loadKey(wallet, endDay));
   }
 
   private async read(wallet: Address, endDay: number): Promise<Loaded | undefined> {
@@ -118,6 +116,10 @@ function partOf({ state, daysText }: SnapshotRead, endDay: number): KeptPart {
 
 function fits({ endDay, version, daysText }: KeptPart, state: SnapshotState): boolean {
   return version === (daysText === undefined ? headVersionOf(state) : versionOf(state, endDay));
+}
+
+function loadKey(wallet: Address, endDay: number): string {
+  return `${wallet}${endDay}`;
 }
 
 function keyOf(wallet: Address, endDay: number, version: string): string {

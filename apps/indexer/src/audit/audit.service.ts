@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { type AuditRunStore } from '#libs/db';
-import { type Clock, type Logger, inSpan } from '#libs/platform';
+import { type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 import { isAuditDue } from './audit-due.js';
 import { type NightlyAudit } from './nightly-audit.js';
@@ -27,7 +27,7 @@ const RETRY_AFTER_MS = 50 * 60_000;
 @Injectable()
 export class AuditService implements BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
-  private running: Promise<void> | undefined;
+  private readonly runs = new SingleFlight<void>();
   private notBeforeMs = 0;
   private hasCompared = false;
 
@@ -35,15 +35,13 @@ export class AuditService implements BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    await this.running;
+    await this.runs.underWay();
   }
 
   /** Never rejects, and never runs twice at a time: the index goes on without it. */
   @Cron('*/10 * * * *', { name: 'audit', timeZone: 'UTC' })
   tick(): Promise<void> {
-    return (this.running ??= this.attempt().finally(() => {
-      this.running = undefined;
-    }));
+    return this.runs.run(() => this.attempt());
   }
 
   private async attempt(): Promise<void> {

@@ -13,7 +13,7 @@ import {
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { FencedError, type Price, type PriceStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { type Logger, inSpan } from '#libs/platform';
+import { inSpan, type Logger, SingleFlight } from '#libs/platform';
 import { judgePrice, type PriceLimits, type PriceReader } from '#libs/price';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type Lead } from '../lead/lead.js';
@@ -36,7 +36,7 @@ const INTERVAL_NAME = 'price';
 
 @Injectable()
 export class PriceService implements OnApplicationBootstrap, OnApplicationShutdown {
-  private reading: Promise<void> | undefined;
+  private readonly readings = new SingleFlight<void>();
 
   constructor(
     @Inject(PRICE_PARTS) private readonly parts: PriceParts,
@@ -59,7 +59,7 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** The scheduler clears the interval; a reading under way is let finish. */
   async onApplicationShutdown(): Promise<void> {
-    await this.reading;
+    await this.readings.underWay();
   }
 
   private start(reader: PriceReader): void {
@@ -69,11 +69,13 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
       metrics.standsBy();
       return;
     }
-    this.reading ??= this.read(reader, lead).finally(() => {
-      this.reading = undefined;
-      // One that a lead began while this was under way is still to be made.
-      if (status.lead !== lead) this.start(reader);
-    });
+    if (this.readings.underWay()) return;
+    void this.readings
+      .run(() => this.read(reader, lead))
+      .then(() => {
+        // One that a lead began while this was under way is still to be made.
+        if (status.lead !== lead) this.start(reader);
+      });
   }
 
   /** Never rejects: a price that cannot be had must not stop the indexer. */

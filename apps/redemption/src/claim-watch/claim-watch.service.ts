@@ -4,7 +4,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { type Logger, inSpan } from '#libs/platform';
+import { inSpan, type Logger, SingleFlight } from '#libs/platform';
 import { type ClaimWatch } from './claim-watch.js';
 
 export interface ClaimWatchServiceParts {
@@ -18,7 +18,7 @@ const EVERY_MS = 60_000;
 @Injectable()
 export class ClaimWatchService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
-  private running: Promise<void> | undefined;
+  private readonly runs = new SingleFlight<void>();
 
   constructor(private readonly parts: ClaimWatchServiceParts) {}
 
@@ -29,16 +29,14 @@ export class ClaimWatchService implements OnApplicationBootstrap, BeforeApplicat
   /** What was found is kept. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    await this.running;
+    await this.runs.underWay();
   }
 
   /** Never rejects: redemptions go on without it, and an alert says since when. */
   @Interval('claim-watch', EVERY_MS)
   look(): Promise<void> {
     if (this.stopping.signal.aborted) return Promise.resolve();
-    return (this.running ??= this.attempt().finally(() => {
-      this.running = undefined;
-    }));
+    return this.runs.run(() => this.attempt());
   }
 
   private async attempt(): Promise<void> {

@@ -1,7 +1,7 @@
 import { type CallbackStore, type PartnerCallback } from '#libs/db';
 import { LowmarkError, type PartnerPolicy } from '#libs/domain';
 import { PartnerEndpoint } from '#libs/partner-client';
-import { type Clock, type Logger } from '#libs/platform';
+import { type Clock, FreshValue, type Logger } from '#libs/platform';
 import { hashApiKey, type KeyRing } from '#libs/signing';
 
 /** A partner that can be redeemed with. */
@@ -17,55 +17,42 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The partners with their callbacks, as the cli has set them, with the secrets opened. */
 export class PartnerDirectory {
-  private entries: ReadonlyMap<string, PartnerEntry> = new Map();
-  private loading: Promise<void> | undefined;
-  private loadedAtMs = -Infinity;
+  private readonly entries: FreshValue<ReadonlyMap<string, PartnerEntry>>;
   /** Ids of partners that the log has said to be without a budget. */
   private unbudgeted: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly store: Pick<CallbackStore, 'list'>,
     private readonly keyRing: KeyRing,
-    private readonly clock: Clock,
+    clock: Clock,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.entries = new FreshValue(() => this.load(), { clock, ttlMs: FRESH_MS });
+  }
 
   /** @throws DatabaseUnavailableError */
   async find(partnerId: string): Promise<PartnerEntry | undefined> {
-    await this.refresh();
-    return this.entries.get(partnerId);
+    return (await this.entries.get()).get(partnerId);
   }
 
   /** By id, or by name in whatever capitals. */
   async resolve(idOrName: string): Promise<PartnerEntry | undefined> {
-    await this.refresh();
-    if (UUID.test(idOrName)) return this.entries.get(idOrName.toLowerCase());
+    const entries = await this.entries.get();
+    if (UUID.test(idOrName)) return entries.get(idOrName.toLowerCase());
     const name = idOrName.toLowerCase();
-    return [...this.entries.values()].find(
-      (one) => one.callback.partnerName.toLowerCase() === name,
-    );
+    return [...entries.values()].find((one) => one.callback.partnerName.toLowerCase() === name);
   }
 
   /** By name; the paused ones too. */
   async list(): Promise<readonly PartnerEntry[]> {
-    await this.refresh();
-    return [...this.entries.values()];
+    return [...(await this.entries.get()).values()];
   }
 
-  private refresh(): Promise<void> {
-    const ageMs = this.clock.nowMs() - this.loadedAtMs;
-    if (ageMs >= 0 && ageMs < FRESH_MS) return Promise.resolve();
-    return (this.loading ??= this.load().finally(() => {
-      this.loading = undefined;
-    }));
-  }
-
-  private async load(): Promise<void> {
+  private async load(): Promise<ReadonlyMap<string, PartnerEntry>> {
     const callbacks = await this.store.list();
     const entries = callbacks.flatMap((callback) => this.entryOf(callback) ?? []);
-    this.entries = new Map(entries.map((entry) => [entry.callback.partnerId, entry]));
-    this.loadedAtMs = this.clock.nowMs();
     this.tellUnbudgeted(callbacks);
+    return new Map(entries.map((entry) => [entry.callback.partnerId, entry]));
   }
 
   /** Once for each: its redemptions are refused, and only the operator can mend that. */

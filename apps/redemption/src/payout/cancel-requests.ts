@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import {
   ExecutionRevertedError,
   GasRefusedError,
@@ -14,7 +13,7 @@ import {
   PermanentError,
   type UuidV7,
 } from '#libs/domain';
-import { type Clock, type Logger } from '#libs/platform';
+import { type Clock, type Logger, SingleFlight, TtlCache } from '#libs/platform';
 import { type Alert } from '../observe/alerts.js';
 import { gasAlert } from './gas-alert.js';
 
@@ -47,32 +46,31 @@ const REMEMBERED = 10_000;
  * asked for again at the next look at the payout. Another replica's may take the same nonce; the node refuses one of the two.
  */
 export class CancelRequests {
-  private readonly askedAtMs = new LRUCache<UuidV7, number>({ max: REMEMBERED });
+  private readonly asked: TtlCache<UuidV7, true>;
   private readonly waiting = new Map<UuidV7, Address>();
-  private sending: Promise<void> | undefined;
+  private readonly sending = new SingleFlight<void>();
   private isClosed = false;
 
-  constructor(private readonly options: CancelRequestsOptions) {}
+  constructor(private readonly options: CancelRequestsOptions) {
+    const { clock } = options;
+    this.asked = new TtlCache({ clock, ttlMs: AGAIN_AFTER_MS, max: REMEMBERED });
+  }
 
   /**
    * @returns `waiting` where it is sent as soon as those before it are; `recent` where the vault was asked within the last minute;
    *   `expires` where it is worth too little
    */
   request({ redemptionId, vault, usdAmount }: CancelRequest): 'waiting' | 'recent' | 'expires' {
-    const { clock, minUsd } = this.options;
-    if (isLess(usdAmount, minUsd)) return 'expires';
-    const ageMs = clock.nowMs() - (this.askedAtMs.get(redemptionId) ?? -Infinity);
-    if (ageMs >= 0 && ageMs < AGAIN_AFTER_MS) return 'recent';
+    if (isLess(usdAmount, this.options.minUsd)) return 'expires';
+    if (this.asked.get(redemptionId)) return 'recent';
     this.waiting.set(redemptionId, vault);
-    this.sending ??= this.sendAll().finally(() => {
-      this.sending = undefined;
-    });
+    void this.sending.run(() => this.sendAll());
     return 'waiting';
   }
 
   /** When all that was asked for was sent, or refused. */
   async sent(): Promise<void> {
-    while (this.sending) await this.sending;
+    while (this.sending.underWay()) await this.sending.underWay();
   }
 
   /** Lets the one under way end, and forgets the others. */
@@ -91,13 +89,13 @@ export class CancelRequests {
   }
 
   private async send(redemptionId: UuidV7, vault: Address): Promise<void> {
-    const { account, clock, logger, raise } = this.options;
+    const { account, logger, raise } = this.options;
     try {
       await this.sendOrRequireRole(redemptionId, vault);
-      this.askedAtMs.set(redemptionId, clock.nowMs());
+      this.asked.set(redemptionId, true);
     } catch (error) {
       if (error instanceof GasRefusedError) {
-        this.askedAtMs.set(redemptionId, clock.nowMs());
+        this.asked.set(redemptionId, true);
         raise(gasAlert(error, { what: 'a cancellation', redemptionId, account: account.address }));
       } else if (error instanceof LowmarkError) {
         logger.warn({ err: error, redemptionId }, 'The vault was not asked to cancel');

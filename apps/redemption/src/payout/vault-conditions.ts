@@ -7,7 +7,7 @@ import {
   type VaultQuestion,
 } from '#libs/chain';
 import { type Address, LowmarkError } from '#libs/domain';
-import { type Clock } from '#libs/platform';
+import { type Clock, FreshValue } from '#libs/platform';
 import { type PayoutRefusal, payoutRefusal } from './payout-refusal.js';
 
 /** Between two looks at the vault; a user waits for one only where nobody else has just looked. */
@@ -22,23 +22,20 @@ export interface VaultReport {
 
 /** Whether the vault could pay now, as its newest block has it. */
 export class VaultConditions {
-  private known: { readonly facts: VaultFacts; readonly atMs: number } | undefined;
-  private reading: Promise<VaultFacts> | undefined;
+  private readonly known: FreshValue<VaultFacts>;
 
   constructor(
-    private readonly pool: RpcPool,
+    pool: RpcPool,
     private readonly question: VaultQuestion & { readonly canceller: Address },
-    private readonly clock: Clock,
-  ) {}
+    clock: Clock,
+  ) {
+    const read = (): Promise<VaultFacts> => readVaultFacts(pool, question);
+    this.known = new FreshValue(read, { clock, ttlMs: FRESH_MS });
+  }
 
   /** At most ten seconds old. @throws AllEndpointsFailedError */
   facts(): Promise<VaultFacts> {
-    const { known } = this;
-    const ageMs = known ? this.clock.nowMs() - known.atMs : Infinity;
-    if (known && ageMs >= 0 && ageMs < FRESH_MS) return Promise.resolve(known.facts);
-    return (this.reading ??= this.read().finally(() => {
-      this.reading = undefined;
-    }));
+    return this.known.get();
   }
 
   /** An unreachable chain is a sentence here, never an error. */
@@ -97,11 +94,5 @@ export class VaultConditions {
     const owed = amount + promised;
     if (owed > facts.balance) return payoutRefusal('balance');
     return owed > facts.remainingInWindow ? payoutRefusal('window') : undefined;
-  }
-
-  private async read(): Promise<VaultFacts> {
-    const facts = await readVaultFacts(this.pool, this.question);
-    this.known = { facts, atMs: this.clock.nowMs() };
-    return facts;
   }
 }

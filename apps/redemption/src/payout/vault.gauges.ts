@@ -4,7 +4,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { type VaultFacts } from '#libs/chain';
-import { type Logger } from '#libs/platform';
+import { type Logger, SingleFlight } from '#libs/platform';
 import { Gauge, type Registry } from '#libs/service';
 
 export interface VaultGaugesParts {
@@ -25,7 +25,7 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly remaining: Gauge;
   private readonly paused: Gauge;
   private interval: NodeJS.Timeout | undefined;
-  private reading: Promise<void> | undefined;
+  private readonly readings = new SingleFlight<void>();
   private isSilent = false;
 
   constructor(private readonly parts: VaultGaugesParts) {
@@ -45,9 +45,7 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
 
   onApplicationBootstrap(): void {
     const read = (): void => {
-      this.reading ??= this.refresh().finally(() => {
-        this.reading = undefined;
-      });
+      void this.readings.run(() => this.refresh());
     };
     read();
     this.interval = setInterval(read, INTERVAL_MS);
@@ -55,7 +53,7 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
 
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.interval);
-    await this.reading;
+    await this.readings.underWay();
   }
 
   /** Never rejects; where the vault cannot be read, the gauges are empty. */

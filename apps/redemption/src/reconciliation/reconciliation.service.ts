@@ -5,7 +5,7 @@ import {
 } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { type ReconciliationStore } from '#libs/db';
-import { type Clock, type Logger, inSpan } from '#libs/platform';
+import { type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
 import { type Reconciler } from './reconciler.js';
 
 export interface ReconciliationServiceParts {
@@ -25,7 +25,7 @@ const STALE_MS = 25 * 3_600_000;
 @Injectable()
 export class ReconciliationService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
-  private running: Promise<void> | undefined;
+  private readonly runs = new SingleFlight<void>();
 
   constructor(private readonly parts: ReconciliationServiceParts) {}
 
@@ -36,7 +36,7 @@ export class ReconciliationService implements OnApplicationBootstrap, BeforeAppl
   /** What was read of the chain is kept for the next run. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    await this.running;
+    await this.runs.underWay();
   }
 
   @Cron('20 0 * * *', { name: 'reconciliation', timeZone: 'UTC' })
@@ -57,9 +57,7 @@ export class ReconciliationService implements OnApplicationBootstrap, BeforeAppl
   /** Never rejects: redemptions go on without it. */
   private once(isDue: () => Promise<boolean>): Promise<void> {
     if (this.stopping.signal.aborted) return Promise.resolve();
-    return (this.running ??= this.attempt(isDue).finally(() => {
-      this.running = undefined;
-    }));
+    return this.runs.run(() => this.attempt(isDue));
   }
 
   private async attempt(isDue: () => Promise<boolean>): Promise<void> {

@@ -3,6 +3,7 @@
  * process gets the rest. Nothing here is remembered: a piece that fails is due again when its lease ends.
  */
 import { randomUUID } from 'node:crypto';
+import { SingleFlight } from '#libs/platform';
 
 export interface WorkQueue<T> {
   readonly name: string;
@@ -27,7 +28,7 @@ const SMALLEST_SHARE = 4;
 
 export class QueuePump<T> {
   private readonly underWay = new Set<Promise<void>>();
-  private pumping: Promise<number> | undefined;
+  private readonly pumping = new SingleFlight<number>();
   private wanted = false;
   private busy = 0;
   private stopped = false;
@@ -42,17 +43,19 @@ export class QueuePump<T> {
   /** Something may be due. Returns at once. */
   wake(): void {
     this.wanted = true;
-    this.pumping ??= this.pump().finally(() => {
-      this.pumping = undefined;
-      if (this.wanted && !this.stopped) this.wake();
-    });
+    if (this.pumping.underWay()) return;
+    void this.pumping
+      .run(() => this.pump())
+      .then(() => {
+        if (this.wanted && !this.stopped) this.wake();
+      });
   }
 
   /** Does what is due until nothing is, and awaits it. @returns how many pieces */
   async drain(): Promise<number> {
     let done = 0;
     for (let found = -1; found !== 0; done += found) {
-      await this.pumping;
+      await this.pumping.underWay();
       found = await this.pump();
       await Promise.all(this.underWay);
     }
@@ -67,7 +70,7 @@ export class QueuePump<T> {
   /** Takes nothing more and awaits what is under way. */
   async stop(): Promise<void> {
     this.stopped = true;
-    await this.pumping;
+    await this.pumping.underWay();
     await Promise.all(this.underWay);
   }
 

@@ -2,6 +2,7 @@
  * Who is here. How many replicas live says whoever lives without Redis too (the database); how many have Redis, Redis itself.
  * Where the former are more, somebody counts apart, and those who have Redis use only their own shares: each request weighs more.
  */
+import { SingleFlight } from '#libs/platform';
 import { type RedisLink } from '../redis/redis-link.js';
 import { type Scripts } from '../redis/scripts.js';
 import { ATTEND } from './attend.lua.js';
@@ -47,7 +48,7 @@ export class Attendance {
   private wasHere = false;
   private waitingSinceMs: number | undefined;
   private living: number | undefined;
-  private counting: Promise<void> | undefined;
+  private readonly counts = new SingleFlight<void>();
 
   constructor(
     private readonly link: Pick<RedisLink, 'isUp' | 'timesUp'>,
@@ -102,17 +103,13 @@ export class Attendance {
   }
 
   private count(): Promise<void> {
-    this.counting ??= this.options
-      .countReplicas()
-      .then(
+    return this.counts.run(() =>
+      this.options.countReplicas().then(
         (living) => {
           if (living >= 1) this.living = living;
         },
         () => undefined,
-      )
-      .finally(() => {
-        this.counting = undefined;
-      });
-    return this.counting;
+      ),
+    );
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { SingleFlight, sleep } from '#libs/platform';
 import { type RedisLink } from '../redis/redis-link.js';
 import { Scripts } from '../redis/scripts.js';
 import { TurnBatch } from '../redis/turn-batch.js';
@@ -35,7 +35,7 @@ export class RedisRateLimiter implements RateLimiter {
   private readonly takes = new TurnBatch((asked: readonly Take[]) => this.takeAll(asked));
   private readonly agreed: AgreementKeys['agreed'];
   private readonly prefix: string;
-  private beating: Promise<void> | undefined;
+  private readonly beats = new SingleFlight<void>();
 
   constructor({ link, id, family, countReplicas, nowMs }: RedisRateLimiterOptions) {
     this.link = link;
@@ -62,17 +62,14 @@ export class RedisRateLimiter implements RateLimiter {
     });
     await this.beat();
     while (this.link.isUp && !this.attendance.isHere && !this.link.closed.aborted) {
-      await setTimeout(BEAT_MS);
+      await sleep(BEAT_MS);
       await this.beat();
     }
   }
 
-  /** One at a time; whoever comes meanwhile waits for that one. Never throws. */
+  /** One at a time; those who come meanwhile wait for that one. Never throws. */
   beat(): Promise<void> {
-    this.beating ??= this.attend().finally(() => {
-      this.beating = undefined;
-    });
-    return this.beating;
+    return this.beats.run(() => this.attend());
   }
 
   take(key: string, policy: RatePolicy): Promise<RateVerdict> | RateVerdict {

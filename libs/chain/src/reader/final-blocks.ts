@@ -9,6 +9,7 @@
  * A single endpoint is held against itself and our clock only: its final header must hash like its newest one, or like an earlier one.
  */
 import { aheadOfClock, type BlockRef, differenceOf, type FinalStatement } from '#libs/domain';
+import { TtlCache } from '#libs/platform';
 import {
   AllEndpointsFailedError,
   EndpointsDisagreeError,
@@ -42,7 +43,8 @@ const TOLD_AGAIN_MS = 60_000;
 export class FinalBlocks {
   /** How many endpoints must say the same: two, where there are two. */
   readonly witnesses: number;
-  private readonly toldAtMs = new Map<string, number>();
+  private readonly told: TtlCache<string, true>;
+  private hasToldFormat = false;
   /** Of a single endpoint: one of its headers has hashed to its hash. */
   private hasHashed = false;
   private lastAgreed: BlockRef | undefined;
@@ -52,6 +54,7 @@ export class FinalBlocks {
     private readonly options: FinalBlockOptions,
   ) {
     this.witnesses = Math.min(2, pool.endpoints.length);
+    this.told = new TtlCache({ clock: options.clock, ttlMs: TOLD_AGAIN_MS });
   }
 
   get nowSeconds(): number {
@@ -143,8 +146,8 @@ export class FinalBlocks {
   }
 
   private tellFormat(endpoints: string): void {
-    if (this.toldAtMs.has(FORMAT)) return;
-    this.toldAtMs.set(FORMAT, 0);
+    if (this.hasToldFormat) return;
+    this.hasToldFormat = true;
     this.pool.warn(
       endpoints,
       FORMAT,
@@ -154,11 +157,9 @@ export class FinalBlocks {
 
   /** Not with every look. */
   private tell(endpoints: string, code: string, text: string): void {
-    const nowMs = this.options.clock.nowMs();
     const key = `${code} ${endpoints}`;
-    const ageMs = nowMs - (this.toldAtMs.get(key) ?? -Infinity);
-    if (ageMs >= 0 && ageMs < TOLD_AGAIN_MS) return;
-    this.toldAtMs.set(key, nowMs);
+    if (this.told.get(key)) return;
+    this.told.set(key, true);
     this.pool.warn(endpoints, code, text);
   }
 }

@@ -4,6 +4,7 @@
  */
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils';
 import { type Address, type BlockRef } from '#libs/domain';
+import { TtlCache } from '#libs/platform';
 import {
   ExecutionRevertedError,
   RangeTooLargeError,
@@ -61,9 +62,12 @@ export class Multicall {
   private presentFrom: bigint | undefined;
   /** It was not there at this block, hence neither before. */
   private absentUntil = -1n;
-  private readonly limits = new Map<string, { readonly size: number; readonly untilMs: number }>();
+  /** The sizes that endpoints take; absent: the full one. */
+  private readonly limits: TtlCache<string, number>;
 
-  constructor(private readonly parts: MulticallParts) {}
+  constructor(private readonly parts: MulticallParts) {
+    this.limits = new TtlCache({ clock: parts, ttlMs: LOOK_AGAIN_MS });
+  }
 
   /** @see PinnedCalls.data: the same answers and errors. */
   async data(session: RpcSession, calls: readonly ContractCall[], block: BlockRef): Promise<Hex[]> {
@@ -149,14 +153,12 @@ export class Multicall {
 
   /** 0: batches. */
   private sizeFor(endpoint: string): number {
-    const limit = this.limits.get(endpoint);
-    return limit === undefined || this.parts.nowMs() >= limit.untilMs ? MULTICALL_SIZE : limit.size;
+    return this.limits.get(endpoint) ?? MULTICALL_SIZE;
   }
 
   private shrink(endpoint: string, refused: number): void {
     const half = Math.floor(Math.min(refused, this.sizeFor(endpoint)) / 2);
-    const size = half < SMALLEST ? 0 : half;
-    this.limits.set(endpoint, { size, untilMs: this.parts.nowMs() + LOOK_AGAIN_MS });
+    this.limits.set(endpoint, half < SMALLEST ? 0 : half);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Which view of each stake contract tells a figure. */
 import { type Address, PermanentError } from '#libs/domain';
+import { SingleFlight } from '#libs/platform';
 import {
   AllEndpointsFailedError,
   ExecutionRevertedError,
@@ -36,7 +37,7 @@ export class ViewChoice {
   private lookAgainAtMs: number | undefined;
   /** Why the views that the settings name do not tell their figure; empty while they do. */
   unanswered: readonly string[] = [];
-  private looking: Promise<readonly ChosenView[] | undefined> | undefined;
+  private readonly looks = new SingleFlight<readonly ChosenView[] | undefined>();
 
   /** @param parts add up; none where there is to be no figure */
   constructor(
@@ -63,9 +64,7 @@ export class ViewChoice {
       return undefined;
     }
     // Ranges that are read at once ask once.
-    return (this.looking ??= this.look().finally(() => {
-      this.looking = undefined;
-    }));
+    return this.looks.run(() => this.look());
   }
 
   private async look(): Promise<readonly ChosenView[] | undefined> {

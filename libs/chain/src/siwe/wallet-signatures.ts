@@ -1,5 +1,6 @@
 import { hashMessage, recoverAddress } from 'viem/utils';
 import { type Address } from '#libs/domain';
+import { TtlCache } from '#libs/platform';
 import { ExecutionRevertedError, MalformedAnswerError } from '../errors/rpc.errors.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
@@ -23,7 +24,6 @@ const REFUSAL_HOLDS_MS = 3_600_000;
 interface Learned {
   /** Undefined: only the wallet itself can be asked. */
   readonly form: VerificationForm | undefined;
-  readonly untilMs: number;
 }
 
 /**
@@ -41,13 +41,15 @@ interface Learned {
  */
 export class WalletSignatures {
   private readonly forms: readonly VerificationForm[];
-  private readonly learned = new Map<string, Learned>();
+  /** By endpoint. */
+  private readonly learned: TtlCache<string, Learned>;
   private readonly warned = new Set<string>();
 
   constructor(
     private readonly pool: RpcPool,
     chainId: number,
   ) {
+    this.learned = new TtlCache({ clock: pool, ttlMs: REFUSAL_HOLDS_MS });
     const verifier = UNIVERSAL_VERIFIERS.get(chainId);
     this.forms = [...(verifier === undefined ? [] : [verifierForm(verifier)]), DEPLOYLESS];
   }
@@ -87,9 +89,7 @@ export class WalletSignatures {
 
   private async ask(session: RpcSession, question: SignatureQuestion): Promise<boolean> {
     const learned = this.learned.get(session.endpoint);
-    if (learned === undefined || learned.untilMs <= this.pool.nowMs()) {
-      return this.askAndLearn(session, question);
-    }
+    if (learned === undefined) return this.askAndLearn(session, question);
     const { form } = learned;
     if (form === undefined) return this.askWallet(session, question);
     const { results } = await session.batch([form.call(question)]);
@@ -100,12 +100,13 @@ export class WalletSignatures {
     for (const [index, form] of this.forms.entries()) {
       const { results } = await session.batch([form.call(question), form.probe]);
       if (form.isServed(results[1], session)) {
-        this.learn(session, form, index === 0 ? Infinity : REFUSAL_HOLDS_MS);
+        const holdsMs = index === 0 ? Infinity : REFUSAL_HOLDS_MS;
+        this.learned.set(session.endpoint, { form }, holdsMs);
         return verdict(results[0], form, session);
       }
       this.warnOnce(session, 'SIGN_IN_FORM', `For contract wallets: ${form.absence}.`);
     }
-    this.learn(session, undefined, REFUSAL_HOLDS_MS);
+    this.learned.set(session.endpoint, { form: undefined });
     return this.askWallet(session, question);
   }
 
@@ -117,10 +118,6 @@ export class WalletSignatures {
       this.warnOnce(session, 'SIGN_IN_UNDEPLOYED_WALLET', text);
     }
     return answer === 'valid';
-  }
-
-  private learn({ endpoint }: RpcSession, form: Learned['form'], holdsMs: number): void {
-    this.learned.set(endpoint, { form, untilMs: this.pool.nowMs() + holdsMs });
   }
 
   private warnOnce({ endpoint }: RpcSession, code: string, message: string): void {

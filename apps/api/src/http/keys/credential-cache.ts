@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache';
-import { type Clock } from '#libs/platform';
+import { type Clock, SingleFlight, TtlCache } from '#libs/platform';
 import { type RatePolicy } from '#libs/cache';
 
 /** Who calls, and the secret that signs the answers. */
@@ -23,43 +22,33 @@ export interface CredentialCacheOptions {
 
 const DEFAULTS: CredentialCacheOptions = { ttlMs: 5000, retryMs: 1000, maxKeys: 10_000 };
 
-interface Entry {
-  readonly caller: Caller | undefined;
-  checkedAtMs: number;
-  /** From `checkedAtMs` on. */
-  validMs: number;
-}
-
 /**
  * Callers by API key. One look-up per key at a time. While the source is down a caller that was known stays known, so that
  * even the answer which says so carries the right signature.
  */
 export class CredentialCache {
-  private readonly entries: LRUCache<string, Entry>;
-  private readonly loading = new Map<string, Promise<Caller | undefined>>();
-  private readonly options: CredentialCacheOptions;
+  private readonly callers: TtlCache<string, Caller | 'unknown'>;
+  private readonly lookUps = new SingleFlight<Caller | undefined, string>();
+  private readonly retryMs: number;
 
   constructor(
     private readonly source: LoadCaller,
-    private readonly clock: Clock,
+    clock: Clock,
     options: Partial<CredentialCacheOptions> = {},
   ) {
-    this.options = { ...DEFAULTS, ...options };
-    this.entries = new LRUCache({ max: this.options.maxKeys });
+    const { ttlMs, retryMs, maxKeys: max } = { ...DEFAULTS, ...options };
+    this.callers = new TtlCache({ clock, ttlMs, max });
+    this.retryMs = retryMs;
   }
 
   /** What is known of the key without a look-up: the caller, or `unknown` (nobody's key); undefined where one is due. */
   peek(apiKey: string): Caller | 'unknown' | undefined {
-    const entry = this.entries.get(apiKey);
-    if (entry === undefined) return undefined;
-    const ageMs = this.clock.nowMs() - entry.checkedAtMs;
-    // A negative age: the clock was set back, and nothing is known of how long ago that was.
-    return ageMs >= 0 && ageMs < entry.validMs ? (entry.caller ?? 'unknown') : undefined;
+    return this.callers.get(apiKey);
   }
 
   /** Whether the key belonged to somebody at the last look-up, however long ago. */
   wasKnown(apiKey: string): boolean {
-    return this.entries.get(apiKey)?.caller !== undefined;
+    return this.lastKnown(apiKey) !== undefined;
   }
 
   /**
@@ -67,25 +56,24 @@ export class CredentialCache {
    * @throws what the source throws, where nothing was known
    */
   load(apiKey: string): Promise<Caller | undefined> {
-    const underWay = this.loading.get(apiKey);
-    if (underWay !== undefined) return underWay;
-    const loading = this.lookUp(apiKey).finally(() => this.loading.delete(apiKey));
-    this.loading.set(apiKey, loading);
-    return loading;
+    return this.lookUps.run(() => this.lookUp(apiKey), apiKey);
   }
 
   private async lookUp(apiKey: string): Promise<Caller | undefined> {
     try {
       const caller = await this.source(apiKey);
-      const { ttlMs: validMs } = this.options;
-      this.entries.set(apiKey, { caller, checkedAtMs: this.clock.nowMs(), validMs });
+      this.callers.set(apiKey, caller ?? 'unknown');
       return caller;
     } catch (error) {
-      const before = this.entries.get(apiKey);
-      if (before?.caller === undefined) throw error;
-      before.checkedAtMs = this.clock.nowMs();
-      before.validMs = this.options.retryMs;
-      return before.caller;
+      const before = this.lastKnown(apiKey);
+      if (before === undefined) throw error;
+      this.callers.set(apiKey, before, this.retryMs);
+      return before;
     }
+  }
+
+  private lastKnown(apiKey: string): Caller | undefined {
+    const last = this.callers.last(apiKey);
+    return last === 'unknown' ? undefined : last;
   }
 }

@@ -10,7 +10,6 @@ import {
   REDEMPTION_STATES,
   transition,
 } from '#libs/domain';
-import { testEvidence } from '#libs/testing';
 import { type OperatorEvent } from './redemption/operate.js';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 import {
@@ -272,22 +271,6 @@ describe('hostile arguments', () => {
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toContain('[INVALID_TRANSACTION_ID]');
     expect(await stored(before)).toEqual(before);
-  });
-
-  it('without EVIDENCE_KEY no transaction is named: no revert would take it', async () => {
-    const before = await aStored(bench.database, partner, 'attention: deduction-unresolved');
-    const argv = ['redemption', 'set-partner-tx', before.id, 'tx-9'];
-    const ran = await bench.runWith({ settings: { EVIDENCE_KEY: '' } }, ...argv);
-    expect(ran).toMatchObject({ code: 1, out: '' });
-    expect(ran.err).toContain('EVIDENCE_KEY');
-    expect(await stored(before)).toEqual(before);
-  });
-
-  it('what a person has named bears the MAC, beside candidates that bear none', async () => {
-    const before = await aStored(bench.database, partner, 'attention: deduction-unresolved');
-    await bench.run('redemption', 'set-partner-tx', before.id, `said-${before.id}`);
-    const sealed = await new RedemptionStore(bench.database, testEvidence()).get(before.id);
-    expect(sealed).toMatchObject({ namesAreOurs: true, redemption: { state: 'reverting' } });
   });
 
   it("another redemption's transaction is refused", async () => {

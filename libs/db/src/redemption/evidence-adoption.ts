@@ -3,12 +3,8 @@ import { type Database, type Statement } from '../connection/database.js';
 import { run } from '../connection/statement.js';
 import { type EvidenceSeal } from './evidence-seal.js';
 import { AUDIT, auditValues } from './redemption-views.js';
-import {
-  READ_COLUMNS,
-  type RedemptionRow,
-  storedOf,
-  type StoredRedemption,
-} from './redemption-row.js';
+import { READ_COLUMNS, type RedemptionRow } from './redemption-columns.js';
+import { storedOf, type StoredRedemption } from './redemption-row.js';
 
 const OPEN: Statement = {
   name: 'evidence_open',

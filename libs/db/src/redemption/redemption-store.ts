@@ -24,10 +24,10 @@ import {
 } from './redemption.error.js';
 import { type EvidenceSeal } from './evidence-seal.js';
 import { reusedId } from './reused-id.js';
+import { type RedemptionRow } from './redemption-columns.js';
 import {
   addressBytes,
   at,
-  type RedemptionRow,
   stateValues,
   type StoredRedemption,
   storedOf,

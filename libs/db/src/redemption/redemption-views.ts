@@ -2,13 +2,8 @@
 import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { type LoggedCall } from './call-log-entry.js';
-import {
-  addressBytes,
-  READ_COLUMNS,
-  type RedemptionRow,
-  type StoredRedemption,
-  storedOf,
-} from './redemption-row.js';
+import { READ_COLUMNS, type RedemptionRow } from './redemption-columns.js';
+import { addressBytes, type StoredRedemption, storedOf } from './redemption-row.js';
 import { BY_ID } from './redemption.statements.js';
 import { type AuditNote } from './transition-write.js';
 

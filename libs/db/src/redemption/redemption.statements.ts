@@ -1,6 +1,6 @@
 import { type Statement } from '../connection/database.js';
 import { LOST_VOUCHER_UNTIL } from './ledger-restore-store.js';
-import { READ_COLUMNS, STATE_COLUMNS, TERM_COLUMNS } from './redemption-row.js';
+import { READ_COLUMNS, STATE_COLUMNS, TERM_COLUMNS } from './redemption-columns.js';
 
 export const HINT_CHANNEL = 'lowmark_redemption';
 

@@ -95,6 +95,11 @@ export const SCHEMAS = {
     claimedAt: TIME_OR_NULL,
     revertedAt: TIME_OR_NULL,
     failedAt: TIME_OR_NULL,
+    payableUntil: {
+      ...TIME_OR_NULL,
+      description:
+        'The voucher’s deadline, until the redemption is final: unclaimed, the points go back once a final block is later. Null before there was a voucher.',
+    },
     txnHash: { ...HEX, type: ['string', 'null'], description: 'Of the final claim.' },
     voucher: {
       anyOf: [{ $ref: '#/components/schemas/Voucher' }, { type: 'null' }],

@@ -1,5 +1,7 @@
 import {
   type Decimal,
+  isFinal,
+  payableUntilSeconds,
   publicStatus,
   ratioToNumber,
   type Redemption,
@@ -30,6 +32,8 @@ export interface RedemptionBody {
   readonly claimedAt: string | null;
   readonly revertedAt: string | null;
   readonly failedAt: string | null;
+  /** While it is open, from the voucher on: a later block does not pay. */
+  readonly payableUntil: string | null;
   readonly txnHash: string | null;
   readonly voucher: VoucherBody | null;
 }
@@ -79,6 +83,7 @@ export function redemptionBody(
     claimedAt: isoOrNull(redemption.claimedAtMs),
     revertedAt: isoOrNull(redemption.revertedAtMs),
     failedAt: isoOrNull(redemption.failedAtMs),
+    payableUntil: isoOrNull(payableUntilMs(redemption)),
     txnHash: redemption.paidEvidence?.transactionHash ?? null,
     voucher: voucher ? voucherBody(voucher) : null,
   };
@@ -87,6 +92,11 @@ export function redemptionBody(
 /** Somebody asked for it to be cancelled, whatever came of that. */
 export function isCancelRequested({ reason, revertReason }: Redemption): boolean {
   return [reason, revertReason].some((one) => one?.endsWith('-cancelled') === true);
+}
+
+function payableUntilMs(redemption: Redemption): number | null {
+  if (redemption.plan === null || isFinal(redemption.state)) return null;
+  return payableUntilSeconds(redemption) * 1000;
 }
 
 export function decimalToNumber({ digits, scale }: Decimal): number {

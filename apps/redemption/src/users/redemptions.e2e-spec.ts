@@ -78,6 +78,7 @@ describe('a redemption', () => {
       tokens: 340,
       tokenAmount: `340${'0'.repeat(18)}`,
       priceUsd: 0.15,
+      payableUntil: null,
       status: 'initial',
       stage: 'created',
       cancelRequested: false,
@@ -104,6 +105,7 @@ describe('a redemption', () => {
     expect(claimed.body).toMatchObject({
       status: 'claimed',
       txnHash: outcome?.transactionHash,
+      payableUntil: null,
       voucher: null,
       revertedAt: null,
     });
@@ -176,7 +178,9 @@ describe('cancelling', () => {
     const { id } = (await user.redeem('Arena', 100).expect(201)).body;
     await inState(service, id, 'authorised');
     const { body } = await user.post(`/api/redemptions/${id}/cancel`).expect(202);
-    expect(body).toMatchObject({ status: 'pending', cancelRequested: true, voucher: null });
+    const payableUntil = expect.stringMatching(/T.*Z$/) as unknown;
+    const open = { status: 'pending', cancelRequested: true, voucher: null, payableUntil };
+    expect(body).toMatchObject(open);
     const version = await versionOf(id);
     await user.post(`/api/redemptions/${id}/cancel`).expect(202);
     expect(await versionOf(id)).toBe(version);
@@ -203,7 +207,7 @@ describe('cancelling', () => {
 });
 
 describe('a voucher', () => {
-  it('is shown until its deadline', async () => {
+  it('is shown until its deadline, which is told until the points are back', async () => {
     const user = await aPlayer(service);
     const { body: created } = await user.redeem('Arena', 100).expect(201);
     await inState(service, created.id, 'authorised');
@@ -211,7 +215,14 @@ describe('a voucher', () => {
     const { body } = await user.get(path).expect(200);
     service.clock.advance(body.voucher.deadline * 1000 - service.clock.nowMs());
     expect((await user.get(path)).body.voucher).toEqual(body.voucher);
+    const payableUntil = new Date(body.voucher.deadline * 1000).toISOString();
+    expect(body.payableUntil).toBe(payableUntil);
     service.clock.advance(1);
-    expect((await user.get(path)).body).toMatchObject({ stage: 'authorised', voucher: null });
+    const expired = { stage: 'authorised', voucher: null, payableUntil };
+    expect((await user.get(path)).body).toMatchObject(expired);
+    await service.bench.mineAt(Number(body.voucher.deadline) + 1);
+    await service.bench.finalise();
+    await inState(service, created.id, 'reverted');
+    expect((await user.get(path)).body).toMatchObject({ payableUntil: null });
   });
 });

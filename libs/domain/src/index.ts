@@ -134,8 +134,10 @@ export { payoutEvent } from './redemption/payout-event.js';
 export { mayAwaitPartner } from './redemption/revert-rules.js';
 export { isFinal, type PublicStatus, publicStatus } from './redemption/public-status.js';
 export {
+  pointsWithin,
   type RedemptionAmounts,
   redemptionAmounts,
+  type RedemptionQuote,
   type RedemptionRate,
 } from './redemption/quote.js';
 export {

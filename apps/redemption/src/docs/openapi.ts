@@ -234,8 +234,8 @@ export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operati
         '202': answers('The redemption as it is now.', 'Redemption'),
         ...SIGNED_IN,
         '404': NO_REDEMPTION,
-        '409': failure(
-          'It cannot be cancelled now.',
+        '409': passing(
+          'It cannot be cancelled now. Retry-After comes with NOT_YET_CANCELLABLE.',
           'FINAL',
           'NEEDS_OPERATOR',
           'NOT_RESTORABLE',

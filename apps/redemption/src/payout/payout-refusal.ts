@@ -15,9 +15,12 @@ export interface PayoutRefusal {
   readonly reason: RefusalReason;
   /** For the user. */
   readonly message: string;
-  /** Where it is likely to pass by itself. */
+  /** Where it may pass by itself. */
   readonly retryAfterSeconds?: number;
 }
+
+/** How long an answer about the vault is good: asking earlier gives the same one. */
+export const CONDITIONS_KEPT_SECONDS = 10;
 
 const LATER = 'Try again later.';
 const LESS =
@@ -34,5 +37,7 @@ const MESSAGES: Readonly<Record<RefusalReason, string>> = {
 
 export function payoutRefusal(reason: RefusalReason): PayoutRefusal {
   const message = MESSAGES[reason];
-  return reason === 'chain' ? { reason, message, retryAfterSeconds: 10 } : { reason, message };
+  // Waiting does not help there.
+  if (reason === 'too-much') return { reason, message };
+  return { reason, message, retryAfterSeconds: CONDITIONS_KEPT_SECONDS };
 }

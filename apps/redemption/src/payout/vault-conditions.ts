@@ -8,10 +8,10 @@ import {
 } from '#libs/chain';
 import { type Address, LowmarkError } from '#libs/domain';
 import { type Clock, FreshValue } from '#libs/platform';
-import { type PayoutRefusal, payoutRefusal } from './payout-refusal.js';
+import { CONDITIONS_KEPT_SECONDS, type PayoutRefusal, payoutRefusal } from './payout-refusal.js';
 
 /** Between two looks at the vault; a user waits for one only where nobody else has just looked. */
-const FRESH_MS = 10_000;
+const FRESH_MS = CONDITIONS_KEPT_SECONDS * 1000;
 
 export interface VaultReport {
   /** Set up wrongly: nothing can be paid before an operator has put it right. */

@@ -4,7 +4,7 @@ import {
   StaleRedemptionError,
   type StoredRedemption,
 } from '#libs/db';
-import { type Address, isFinal, transition, type UuidV7 } from '#libs/domain';
+import { type Address, isFinal, type Redemption, transition, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { UserError } from '../http/user.error.js';
 import { type PartnerDirectory } from '../partner/partner-directory.js';
@@ -59,7 +59,11 @@ export class CancelService {
     const context = { nowMs: clock.nowMs(), jitter: 0, policy };
     const decision = transition(redemption, { type: 'cancel', by: 'user' }, context);
     if (decision.kind === 'refused') {
-      throw new UserError(409, codeOf(decision.code), decision.message);
+      throw new UserError(409, codeOf(decision.code), decision.message, {
+        ...(decision.code === 'not-yet-cancellable' && {
+          retryAfterSeconds: secondsToNextStep(redemption, context.nowMs),
+        }),
+      });
     }
     await store.apply({ before: redemption, decision, event: 'cancel', actor: 'user', stored });
     return { ...stored, redemption: decision.next };
@@ -69,6 +73,11 @@ export class CancelService {
 /** So that an answer which was lost can be asked for again, and asking often does nothing. */
 function isAskedAlready({ redemption }: StoredRedemption): boolean {
   return isCancelRequested(redemption) && !isFinal(redemption.state);
+}
+
+/** While a call is under way it may end at any moment; else nothing changes before the next one. */
+function secondsToNextStep({ nextActionAtMs }: Redemption, nowMs: number): number {
+  return Math.max(1, Math.ceil(((nextActionAtMs ?? nowMs) - nowMs) / 1000));
 }
 
 function codeOf(refusal: string): string {

@@ -15,6 +15,7 @@ import {
 } from '../testing/redemption-harness.support-spec.js';
 
 const NOBODY = '0199d000-0000-7000-8000-00000000dead';
+const NOTHING_TAKEN = 'No points were taken for this request.';
 
 let service: Service;
 
@@ -52,6 +53,7 @@ describe('the idempotency key', () => {
     const stale = await (await aPlayer(service)).redeem('Arena', 100);
     expect(errorOf(stale)).toEqual({ status: 409, code: 'PRICE_STALE' });
     await addPrice(service);
+    expect(stale.body.message).toContain(NOTHING_TAKEN);
   });
 
   it('belongs to one wallet', async () => {
@@ -92,22 +94,26 @@ describe('the idempotency key', () => {
 
 describe('limits', () => {
   it.each([
-    ['Arena', 9, 422, 'TOO_FEW_POINTS'],
-    ['Arena', 20_001, 422, 'TOO_MANY_POINTS'],
-    ['Bonus', 20_000, 409, 'WALLET_BUDGET_SPENT'],
-    ['Small', 1000, 409, 'PARTNER_BUDGET_SPENT'],
-    ['Bonus', Number.MAX_SAFE_INTEGER, 422, 'TOO_MANY_POINTS'],
-  ])('of %s refuse %p points', async (partner, points, status, code) => {
+    ['Arena', 9, '422 TOO_FEW_POINTS', /^At least 10 points can be redeemed with this partner\.$/],
+    ['Arena', 20_001, '422 TOO_MANY_POINTS', /^At most 20000 points/],
+    ['Bonus', 20_000, '409 WALLET_BUDGET_SPENT', /At most 14705 points could .*No points were/],
+    ['Small', 1000, '409 PARTNER_BUDGET_SPENT', /At most 750 points could .*No points were/],
+    ['Bonus', Number.MAX_SAFE_INTEGER, '422 TOO_MANY_POINTS', /Redeem fewer points\.$/],
+  ])('of %s refuse %p points: %s', async (partner, points, expected, message) => {
     const user = await aPlayer(service, 1_000_000);
-    expect(errorOf(await user.redeem(partner, points))).toEqual({ status, code });
+    const { status, body } = await user.redeem(partner, points);
+    expect(`${status} ${String(body.code)}`).toBe(expected);
+    expect(body.message).toMatch(message);
     expect((await user.get('/api/redemptions')).body.redemptions).toEqual([]);
   });
 
-  it('allow one open redemption at a partner', async () => {
+  it('allow one open redemption at a partner, and name it', async () => {
     const user = await aPlayer(service);
-    await user.redeem('Arena', 100).expect(201);
+    const open = await user.redeem('Arena', 100).expect(201);
     const answer = await user.redeem('Arena', 100);
     expect(errorOf(answer)).toEqual({ status: 409, code: 'REDEMPTION_OPEN' });
+    expect(answer.body.message).toContain(`Redemption ${String(open.body.id)} with this partner`);
+    expect(answer.body.message).toContain(NOTHING_TAKEN);
     await user.redeem('Bonus', 100).expect(201);
   });
 
@@ -166,7 +172,9 @@ describe('a voucher that is left to expire', () => {
       await addPrice(lazy, '0.14');
       const spent = await user.redeem('Arena', 100);
       expect(errorOf(spent)).toEqual({ status: 409, code: 'WALLET_BUDGET_SPENT' });
-      await user.redeem('Arena', 20).expect(201);
+      expect(spent.body.message).toContain('At most 46 points');
+      expect((await user.redeem('Arena', 47)).status).toBe(409);
+      await user.redeem('Arena', 46).expect(201);
     } finally {
       await lazy.stop();
     }
@@ -279,6 +287,8 @@ describe('the vault', () => {
     expect(await service.store.promisedTokens()).toBeGreaterThanOrEqual(terms.tokenAmount);
     const refused = await (await aPlayer(service)).redeem('Arena', 100);
     expect(errorOf(refused)).toEqual({ status: 409, code: 'PAYOUTS_UNAVAILABLE' });
+    expect(refused.headers['retry-after']).toBe('10');
+    expect(refused.body.message).toContain(NOTHING_TAKEN);
     expect((await request(service.url).get('/metrics')).text).toMatch(
       /^lowmark_payouts_refused_total\{reason="balance",app="redemption"\} [1-9]/m,
     );

@@ -22,6 +22,7 @@ import { UserError } from '../http/user.error.js';
 import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
 import { type PayoutPort } from '../payout/payout-port.js';
 import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout/payout-refusal.js';
+import { withNothingTaken, withPointsLeft } from './creation-refusal.js';
 import { type RedeemablePrice } from './redeemable-price.js';
 import { requirePartner } from './require-partner.js';
 import { type VerifiedBalance } from './verified-balance.js';
@@ -77,7 +78,24 @@ export class CreationService {
     if (before !== undefined) return { redemption: before, isNew: false };
     const entry = await requirePartner(directory, request.partner);
     await this.parts.balance.refuseWaiting(wallet);
-    return this.createNew(wallet, { entry, points: request.points }, idempotency);
+    try {
+      return await this.createNew(wallet, { entry, points: request.points }, idempotency);
+    } catch (error) {
+      return this.refuse(error, wallet, idempotency);
+    }
+  }
+
+  /** Where the same request was under way twice, the other one may be why the points are gone: it is the answer then. */
+  private async refuse(
+    error: unknown,
+    wallet: Address,
+    idempotency: IdempotencyKey,
+  ): Promise<Created> {
+    const refusal = withNothingTaken(error);
+    if (!(refusal instanceof UserError)) throw refusal;
+    const before = await this.parts.store.replayed(wallet, idempotency);
+    if (before === undefined) throw refusal;
+    return { redemption: before, isNew: false };
   }
 
   private async createNew(
@@ -108,7 +126,11 @@ export class CreationService {
       priceUsd,
       quoteExpiresAtMs: nowMs + quoteTtlSeconds * 1000,
     };
-    return store.create(newRedemption(terms, nowMs), idempotency, limits);
+    try {
+      return await store.create(newRedemption(terms, nowMs), idempotency, limits);
+    } catch (error) {
+      throw withPointsLeft(error, { rate: entry.callback, priceUsd, tokenDecimals }, limits);
+    }
   }
 
   /** Until the chain was reached nobody knows what a token is, nor whether it would be paid. */
@@ -120,7 +142,6 @@ export class CreationService {
 
   private unpayable({ reason, message, ...options }: PayoutRefusal): UserError {
     this.parts.onRefused(reason);
-    // Waiting does not help there.
     if (reason === 'too-much') return new UserError(422, 'TOO_MANY_POINTS', message);
     return new UserError(409, 'PAYOUTS_UNAVAILABLE', message, options);
   }

@@ -108,7 +108,7 @@ describe('a wallet that asks for points it does not have', () => {
       expect(errorOf(refused)).toEqual({ status: 409, code: 'INSUFFICIENT_POINTS' });
       expect(refused.headers['retry-after']).toBe(String(seconds));
       expect(refused.body.message).toBe(
-        `You have 100 points with this partner, and asked for 101. You can ask again in ${seconds} s.`,
+        `You have 100 points with this partner, and asked for 101. You can ask again in ${seconds} s. No points were taken for this request.`,
       );
       const early = await user.redeem('Castle', 100);
       expect(errorOf(early)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
@@ -144,12 +144,36 @@ describe('a wallet that asks for points it does not have', () => {
     expect(errorOf(again)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
   });
 
+  it('is told of what its other request with this key has made', async () => {
+    await addPartner(service, 'Fortress');
+    const { game } = service;
+    const user = await aPlayer(service, 100);
+    const playing = game.behave;
+    let reads = 0;
+    game.behave = (call) => {
+      if (!call.path.startsWith('/get-') || ++reads === 1) return playing(call);
+      // By then the first request has made its redemption, and taken the points.
+      game.delayMs = 2000;
+      return { body: { ...playing(call)?.body, points: 0 } };
+    };
+    try {
+      const asked = [1, 2].map(() => user.redeem('Fortress', 100, 'twice'));
+      const answers = await Promise.all(asked);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 201]);
+      expect(new Set(answers.map(({ body }) => String(body.id))).size).toBe(1);
+    } finally {
+      game.behave = playing;
+      game.delayMs = 0;
+    }
+  });
+
   it('waits for nothing that the partner is to blame for', async () => {
     await addPartner(service, 'Fallen', { url: 'http://127.0.0.1:1' });
     const user = await aPlayer(service, 100);
     for (let count = 0; count < 3; count++) {
       const answer = await user.redeem('Fallen', 100);
       expect(errorOf(answer)).toEqual({ status: 503, code: 'PARTNER_UNAVAILABLE' });
+      expect(answer.body.message).toContain('No points were taken for this request.');
     }
     expect(await rowsOf([user])).toBe(0);
   });

@@ -196,6 +196,7 @@ describe('cancelling', () => {
       await inState(service, id, 'deducting');
       const answer = await user.post(`/api/redemptions/${id}/cancel`);
       expect(errorOf(answer)).toEqual({ status: 409, code: 'NOT_YET_CANCELLABLE' });
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     } finally {
       service.game.behave = playing;
     }

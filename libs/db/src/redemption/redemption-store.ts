@@ -256,6 +256,13 @@ interface ReplayRow extends RedemptionRow {
   body_hash: Buffer;
 }
 
+interface UsageRow {
+  open: number;
+  open_id: string | null;
+  partner_tokens: string;
+  wallet_tokens: string;
+}
+
 interface LeasedRow extends RedemptionRow {
   lease_owner: string | null;
 }
@@ -275,13 +282,11 @@ async function refuseOverBudget(
 ): Promise<void> {
   const { partner, wallet, initialAtMs } = redemption;
   const dayMs = Math.floor(initialAtMs / DAY_MS) * DAY_MS;
-  const [used] = await run<{ open: number; partner_tokens: string; wallet_tokens: string }>(
-    client,
-    sql.USAGE,
-    [partner, addressBytes(wallet), at(dayMs), at(dayMs + DAY_MS)],
-  );
+  const values = [partner, addressBytes(wallet), at(dayMs), at(dayMs + DAY_MS)];
+  const [used] = await run<UsageRow>(client, sql.USAGE, values);
   const breach = budgetBreach(redemption, limits, {
     open: used?.open ?? 0,
+    openId: used?.open_id ?? undefined,
     partnerTokensToday: BigInt(used?.partner_tokens ?? 0),
     walletTokensToday: BigInt(used?.wallet_tokens ?? 0) + unclaimed.tokensToday,
   });

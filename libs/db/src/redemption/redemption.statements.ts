@@ -20,12 +20,12 @@ export const REPLAYED: Statement = {
 /** $1 partner, $2 wallet, $3 $4 the UTC day, half-open. What was only asked for counts as open, and in no budget. */
 export const USAGE: Statement = {
   name: 'redemption_usage',
-  text: `SELECT
-    (SELECT count(*)::int FROM redemption.redemption
-      WHERE wallet = $2 AND partner = $1 AND state NOT IN ('claimed', 'reverted', 'failed')) AS open,
+  text: `SELECT o.open, o.open_id,
     redemption.reserved_tokens(redemption.budget_subject($1, $3)) AS partner_tokens,
     (SELECT coalesce(sum(token_amount), 0) FROM redemption.redemption
-      WHERE wallet = $2 AND initial_at >= $3 AND initial_at < $4 AND state NOT IN ('created', 'reverted', 'failed')) AS wallet_tokens`,
+      WHERE wallet = $2 AND initial_at >= $3 AND initial_at < $4 AND state NOT IN ('created', 'reverted', 'failed')) AS wallet_tokens
+    FROM (SELECT count(*)::int AS open, min(id::text) AS open_id FROM redemption.redemption
+      WHERE wallet = $2 AND partner = $1 AND state NOT IN ('claimed', 'reverted', 'failed')) AS o`,
 };
 
 /** What is open and may still be paid: the points are being taken, or a voucher is out. */

@@ -92,4 +92,22 @@ describe('budgetBreach', () => {
   ])('%s', (_name, { tokens = 340n, usage = none, limits = someLimits() }, expected) => {
     expect(budgetBreach({ tokenAmount: tokens }, limits, usage)?.code).toBe(expected);
   });
+
+  it('names the redemption that is open', () => {
+    const usage = { ...none, open: 1, openId: '0199d000-0000-7000-8000-000000000001' };
+    expect(budgetBreach({ tokenAmount: 340n }, someLimits(), usage)?.message).toContain(
+      usage.openId,
+    );
+  });
+
+  it.each([
+    [{ partnerTokensToday: 700n }, 300n],
+    [{ walletTokensToday: 300n }, 200n],
+    [{ partnerTokensToday: 900n, walletTokensToday: 450n }, 50n],
+    [{ partnerTokensToday: 700n, walletTokensToday: 450n }, 50n],
+    [{ partnerTokensToday: 2000n }, 0n],
+  ])('of %o says that %s tokens are left of the day', (change, left) => {
+    const breach = budgetBreach({ tokenAmount: 340n }, someLimits(), { ...none, ...change });
+    expect(breach?.tokensLeft).toBe(left);
+  });
 });

@@ -35,6 +35,8 @@ export interface RedemptionLimits {
  */
 export interface RedemptionUsage {
   readonly open: number;
+  /** The oldest of the open ones. */
+  readonly openId?: string | undefined;
   readonly partnerTokensToday: bigint;
   readonly walletTokensToday: bigint;
 }
@@ -65,6 +67,8 @@ export interface LimitBreach {
   readonly message: string;
   /** Where the moment is known from which on it passes. */
   readonly retryAfterSeconds?: number;
+  /** Where a budget is spent: what is left of the day, by the partner's and the wallet's, in the smallest unit. */
+  readonly tokensLeft?: bigint;
 }
 
 export interface LimitedRequest {
@@ -131,25 +135,36 @@ export function budgetBreach(
     return { code: 'TOO_FEW_TOKENS', message: 'So few points are worth no token at all.' };
   }
   if (usage.open >= maxOpen) {
+    const which = usage.openId === undefined ? 'Another redemption' : `Redemption ${usage.openId}`;
     return {
       code: 'REDEMPTION_OPEN',
-      message: 'Another redemption with this partner is still open. Finish or cancel it first.',
+      message: `${which} with this partner is still open. Finish or cancel it first.`,
     };
   }
-  if (isOver(usage.partnerTokensToday + tokenAmount, partnerDailyTokens)) {
+  const partnerLeft = left(partnerDailyTokens, usage.partnerTokensToday);
+  const walletLeft = left(walletDailyTokens, usage.walletTokensToday);
+  if (partnerLeft !== undefined && tokenAmount > partnerLeft) {
     return {
       code: 'PARTNER_BUDGET_SPENT',
       message: 'This is more than the partner can still redeem today (UTC).',
+      tokensLeft: smaller(partnerLeft, walletLeft),
     };
   }
-  return isOver(usage.walletTokensToday + tokenAmount, walletDailyTokens)
+  return walletLeft !== undefined && tokenAmount > walletLeft
     ? {
         code: 'WALLET_BUDGET_SPENT',
         message: 'This is more than your wallet can still redeem today (UTC).',
+        tokensLeft: smaller(walletLeft, partnerLeft),
       }
     : undefined;
 }
 
-function isOver(tokens: bigint, budget: bigint | undefined): boolean {
-  return budget !== undefined && tokens > budget;
+/** Undefined where there is no budget. */
+function left(budget: bigint | undefined, used: bigint): bigint | undefined {
+  if (budget === undefined) return undefined;
+  return used < budget ? budget - used : 0n;
+}
+
+function smaller(one: bigint, other: bigint | undefined): bigint {
+  return other !== undefined && other < one ? other : one;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseDecimal } from '../amount/decimal.js';
-import { redemptionAmounts } from './quote.js';
+import { pointsWithin, redemptionAmounts } from './quote.js';
 
 const RATE = {
   usdPerPoint: parseDecimal('0.01'),
@@ -78,5 +78,37 @@ describe('redemptionAmounts', () => {
     expect(() => redemptionAmounts(points, agreed, parseDecimal(price), 18)).toThrow(
       expect.objectContaining({ code: 'INVALID_QUOTE' }),
     );
+  });
+});
+
+describe('pointsWithin', () => {
+  it('is the most points whose tokens fit, with the bonus and without it', () => {
+    const tokens = fc.bigInt({ min: 1n, max: 500n });
+    const price = fc.integer({ min: 1, max: 300 }).map((cents) => ({
+      digits: BigInt(cents),
+      scale: 2,
+    }));
+    fc.assert(
+      fc.property(tokens, price, fc.constantFrom(0, 1), (left, priceUsd, decimals) => {
+        const quote = { rate: RATE, priceUsd, tokenDecimals: decimals };
+        const worth = (points: bigint) =>
+          redemptionAmounts(points, RATE, priceUsd, decimals).tokenAmount;
+        const points = pointsWithin(left, quote);
+        if (points > 0n) expect(worth(points)).toBeLessThanOrEqual(left);
+        expect(worth(points + 1n)).toBeGreaterThan(left);
+      }),
+    );
+  });
+
+  it.each([
+    [340n, 5014n],
+    [339n, 4999n],
+    [333n, 4999n],
+    [332n, 4994n],
+    [0n, 0n],
+    [-5n, 0n],
+  ])('of %s whole tokens are %s', (tokens, expected) => {
+    const quote = { rate: RATE, priceUsd: PRICE, tokenDecimals: 0 };
+    expect(pointsWithin(tokens, quote)).toBe(expected);
   });
 });

@@ -27,20 +27,54 @@ export function redemptionAmounts(
   priceUsd: Decimal,
   tokenDecimals: number,
 ): RedemptionAmounts {
-  const applies = bonus !== undefined && points >= bonus.fromPoints;
-  const rate: Decimal = applies ? bonus.rate : { digits: 0n, scale: 0 };
-  if (points <= 0n || usdPerPoint.digits <= 0n || priceUsd.digits <= 0n || rate.digits < 0n) {
+  const isAgreed = usdPerPoint.digits > 0n && (bonus === undefined || bonus.rate.digits >= 0n);
+  if (points <= 0n || priceUsd.digits <= 0n || !isAgreed) {
     throw new PermanentError(
       'INVALID_QUOTE',
       'Points, USD per point and the price must be above 0, and the bonus must not be negative.',
     );
   }
   const usdAmount = { digits: points * usdPerPoint.digits, scale: usdPerPoint.scale };
-  const factor = powerOfTen(rate.scale) + rate.digits;
-  const numerator =
-    usdAmount.digits * powerOfTen(priceUsd.scale) * factor * powerOfTen(tokenDecimals);
-  const denominator = powerOfTen(usdAmount.scale) * priceUsd.digits * powerOfTen(rate.scale);
-  return { usdAmount, tokenAmount: numerator / denominator };
+  const hasBonus = bonus !== undefined && points >= bonus.fromPoints;
+  const quote = { rate: { usdPerPoint, bonus }, priceUsd, tokenDecimals };
+  const { numerator, denominator } = tokensOfPoint(quote, hasBonus);
+  return { usdAmount, tokenAmount: (points * numerator) / denominator };
+}
+
+/** What points are turned into tokens by. */
+export interface RedemptionQuote {
+  readonly rate: RedemptionRate;
+  /** Of one token. */
+  readonly priceUsd: Decimal;
+  readonly tokenDecimals: number;
+}
+
+/** The most points that come to no more than so many tokens, in the smallest unit; 0 where there are no tokens. */
+export function pointsWithin(tokens: bigint, quote: RedemptionQuote): bigint {
+  if (tokens <= 0n) return 0n;
+  const { bonus } = quote.rate;
+  const most = (hasBonus: boolean): bigint => {
+    const { numerator, denominator } = tokensOfPoint(quote, hasBonus);
+    return ((tokens + 1n) * denominator - 1n) / numerator;
+  };
+  const without = most(false);
+  if (bonus === undefined || without < bonus.fromPoints) return without;
+  const withBonus = most(true);
+  return withBonus >= bonus.fromPoints ? withBonus : bonus.fromPoints - 1n;
+}
+
+/** Exact, in the smallest unit. */
+function tokensOfPoint(
+  { rate: { usdPerPoint, bonus }, priceUsd, tokenDecimals }: RedemptionQuote,
+  hasBonus: boolean,
+): { readonly numerator: bigint; readonly denominator: bigint } {
+  const rate: Decimal = hasBonus && bonus ? bonus.rate : { digits: 0n, scale: 0 };
+  const one = powerOfTen(rate.scale);
+  const scaled = powerOfTen(priceUsd.scale) * powerOfTen(tokenDecimals);
+  return {
+    numerator: usdPerPoint.digits * (one + rate.digits) * scaled,
+    denominator: powerOfTen(usdPerPoint.scale) * priceUsd.digits * one,
+  };
 }
 
 function powerOfTen(exponent: number): bigint {

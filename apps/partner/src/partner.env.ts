@@ -53,7 +53,7 @@ export class PartnerSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'Players of the demonstration, made at the start where they do not exist: wallet=points, separated by commas.',
+      'Players of the demonstration, made at the start where they do not exist: wallet=points, separated by commas. On its local chain npm start adds them to its own.',
     optional: true,
     parse: players,
   })

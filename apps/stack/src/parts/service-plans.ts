@@ -82,8 +82,9 @@ function partner({ settings, chain, urls, callback, players }: PlanParts): Servi
     PARTNER_API_KEY: callback.key,
     PARTNER_SHARED_SECRET: callback.secret,
     PARTNER_BASE_PATH: '',
-    ...(chain.local && { PARTNER_PLAYERS: players }),
   };
-  const environment = childEnvironment(added, { PARTNER_HOST: LOOPBACK });
+  // The demonstration needs its players, whichever others there are to be.
+  const lists = chain.local ? { PARTNER_PLAYERS: players } : {};
+  const environment = childEnvironment(added, { PARTNER_HOST: LOOPBACK }, lists);
   return { name: 'partner', port, environment };
 }

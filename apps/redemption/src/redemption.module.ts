@@ -162,10 +162,10 @@ function redeeming(parts: RedemptionParts, shared: Shared): Provider[] {
   const { settings, clock, logger, registry, database, chain } = parts;
   const { store, directory, caller, payouts } = shared;
   const onRefused = refusalCounter(registry);
-  const { priceMinUsd: min, priceMaxUsd: max, priceMaxChange: maxChange } = settings;
+  const { priceMinUsd: min, priceMaxUsd: max } = settings;
   const prices = new RedeemablePrice({
     prices: new PriceStore(database),
-    bounds: { min, max, maxChange },
+    bounds: { min, max },
     alerts: parts.alerts,
   });
   const points = new PointsService({ store, caller, clock });

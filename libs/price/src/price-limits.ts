@@ -7,11 +7,11 @@ export interface PriceBounds {
   readonly min?: Decimal | undefined;
   /** PRICE_MAX_USD; absent: none. */
   readonly max?: Decimal | undefined;
-  /** PRICE_MAX_CHANGE: 0.2 is a fifth of the price before. */
-  readonly maxChange: Decimal;
 }
 
 export interface PriceLimits extends PriceBounds {
+  /** PRICE_MAX_CHANGE: 0.2 is a fifth of the price before. */
+  readonly maxChange: Decimal;
   /** PRICE_MAX_CHANGE_PER_HOUR, against each price of the last hour. */
   readonly maxChangePerHour: Decimal;
   /** The first price of all is the operator's own figure. */
@@ -36,18 +36,22 @@ export interface StandingPrices {
 export type HoldReason = 'first' | BoundsBreach | 'jump' | 'drift';
 export type BoundsBreach = 'below-minimum' | 'above-maximum';
 
-/**
- * Whether a price lies outside of the bounds. A price near one that an operator has accepted, by no more than PRICE_MAX_CHANGE, is
- * accepted with it.
- */
+/** Whether a price lies outside of the bounds. A figure that an operator has accepted outside of them widens them, to that figure. */
 export function boundsBreach(
   price: Decimal,
-  { min, max, maxChange }: PriceBounds,
+  { min, max }: PriceBounds,
   accepted: Decimal | undefined,
 ): BoundsBreach | undefined {
-  if (accepted !== undefined && isWithinShare(price, accepted, maxChange)) return undefined;
-  if (min !== undefined && comparePrices(price, min) < 0) return 'below-minimum';
-  return max !== undefined && comparePrices(price, max) > 0 ? 'above-maximum' : undefined;
+  if (isBeyond(-1, price, min) && (accepted === undefined || isBeyond(-1, price, accepted))) {
+    return 'below-minimum';
+  }
+  const isAbove = isBeyond(1, price, max) && (accepted === undefined || isBeyond(1, price, accepted));
+  return isAbove ? 'above-maximum' : undefined;
+}
+
+/** @param side -1: below the bound, 1: above it; a bound that is absent has nothing beyond it */
+function isBeyond(side: -1 | 1, price: Decimal, bound: Decimal | undefined): boolean {
+  return bound !== undefined && comparePrices(price, bound) === side;
 }
 
 /** Why a price is not used before an operator has accepted it; undefined where it is used. */

@@ -262,6 +262,20 @@ describe('a price beyond the limits', () => {
     expect((await prices.newest())?.usd).toBe('0.021');
   });
 
+  it('is below the minimum also near a figure inside of the bounds that was accepted', async () => {
+    const { metrics } = await begin();
+    await next(metrics, 'stored');
+    price = 0.06;
+    await next(metrics, 'held');
+    await accept('0.06');
+    await next(metrics, 'stored');
+    price = 0.049;
+    await next(metrics, 'held');
+    const { hold } = await prices.standing();
+    expect(hold).toMatchObject({ reason: 'below-minimum', beforeUsd: '0.06', isAccepted: false });
+    expect((await prices.newest())?.usd).toBe('0.06');
+  });
+
   it('is found also where it drifts there in small steps', async () => {
     const { metrics } = await begin();
     await next(metrics, 'stored');

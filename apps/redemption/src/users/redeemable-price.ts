@@ -15,8 +15,8 @@ export interface RedeemableQuote extends QuotedPrice {
 }
 
 /**
- * The price that redemptions are quoted with. Whatever wrote it, it is held against this service's own bounds as well: only what an
- * operator has accepted may lie outside of them.
+ * The price that redemptions are quoted with. Whatever wrote it, it is held against this service's own bounds as well: only a
+ * figure that an operator has accepted widens them.
  */
 export class RedeemablePrice {
   /** The figure that was told of last. */

@@ -53,7 +53,12 @@ describe('holdReason', () => {
     ['the maximum', '1', [{ before: '0.9' }, BOUNDED], undefined],
     ['above the maximum', '1.0000001', [{ before: '0.9' }, BOUNDED], 'above-maximum'],
     ['what was accepted', '0.05', [{ before: '0.05', accepted: '0.05' }, BOUNDED], undefined],
-    ['between it and the bound', '0.09', [{ before: '0.08', accepted: '0.05' }, BOUNDED], undefined],
+    [
+      'between it and the bound',
+      '0.09',
+      [{ before: '0.08', accepted: '0.05' }, BOUNDED],
+      undefined,
+    ],
     ['beyond it', '0.0499', [{ before: '0.05', accepted: '0.05' }, BOUNDED], 'below-minimum'],
     ['what was accepted above', '2', [{ before: '2', accepted: '2' }, BOUNDED], undefined],
     ['beyond that', '2.01', [{ before: '2', accepted: '2' }, BOUNDED], 'above-maximum'],

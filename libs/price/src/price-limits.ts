@@ -45,7 +45,8 @@ export function boundsBreach(
   if (isBeyond(-1, price, min) && (accepted === undefined || isBeyond(-1, price, accepted))) {
     return 'below-minimum';
   }
-  const isAbove = isBeyond(1, price, max) && (accepted === undefined || isBeyond(1, price, accepted));
+  const isAbove =
+    isBeyond(1, price, max) && (accepted === undefined || isBeyond(1, price, accepted));
   return isAbove ? 'above-maximum' : undefined;
 }
 

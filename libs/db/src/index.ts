@@ -38,7 +38,12 @@ export {
   ExcessRightsError,
   requireOwnRights,
 } from './roles/excess-rights.js';
-export { type LoginUrls, prepareLogins, RolesRefusedError } from './roles/login-roles.js';
+export {
+  type LoginUrls,
+  prepareLogins,
+  requireLoginUrls,
+  RolesRefusedError,
+} from './roles/login-roles.js';
 export {
   type Program,
   PROGRAM_ROLES,

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { readSettings } from '#libs/config';
-import { letOlderStart, type LoginUrls, migrate, prepareLogins } from '#libs/db';
+import { letOlderStart, type LoginUrls, migrate, prepareLogins, requireLoginUrls } from '#libs/db';
 import { MigrateSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 
@@ -27,13 +27,14 @@ export function migrateCommand({ source, terminal }: CommandContext): Command {
         );
         return;
       }
+      const urls = loginUrls(settings);
+      requireLoginUrls(databaseUrl, urls);
       const applied = await migrate(databaseUrl);
       terminal.out(
         applied.length === 0
           ? 'The schema is up to date.\n'
           : `Applied ${applied.length}: ${applied.join(', ')}\n`,
       );
-      const urls = loginUrls(settings);
       if (Object.keys(urls).length === 0) return;
       const users = await prepareLogins(databaseUrl, urls);
       terminal.out(`Users with the rights of their programs: ${users.join(', ')}\n`);

@@ -1,5 +1,7 @@
+import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
+import { run } from '../connection/statement.js';
 import { privilegesOf } from './grant-rights.js';
 import { PRIVILEGES, type Program, PROGRAM_ROLES, REFUSED_PRIVILEGES, SCHEMAS } from './rights.js';
 
@@ -34,7 +36,7 @@ const ATTRIBUTES: Statement = {
         WHERE nspname !~ '^pg_(toast|temp)' AND has_schema_privilege(u.oid, oid, 'CREATE') ORDER BY 1) AS "createsIn",
       has_database_privilege(u.oid, current_database(), 'CREATE') AS "createsSchemas",
       has_parameter_privilege(u.oid, 'session_replication_role', 'SET') AS "disablesTriggers"
-    FROM pg_roles u WHERE u.rolname = session_user`,
+    FROM pg_roles u WHERE u.rolname = coalesce($2::name, session_user)`,
 };
 
 const PRIVILEGE_LIST = [...Object.values(PRIVILEGES), ...REFUSED_PRIVILEGES];
@@ -42,8 +44,8 @@ const PRIVILEGE_LIST = [...Object.values(PRIVILEGES), ...REFUSED_PRIVILEGES];
 const TABLES_USED: Statement = {
   name: 'rights_tables',
   text: `SELECT format('%I.%I', n.nspname, c.relname) AS "table",
-      ARRAY(SELECT p FROM unnest($2::text[]) AS p WHERE has_table_privilege(session_user, c.oid, p)
-        OR (p IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') AND has_any_column_privilege(session_user, c.oid, p))) AS privileges
+      ARRAY(SELECT p FROM unnest($2::text[]) AS p WHERE has_table_privilege(coalesce($3::name, session_user), c.oid, p)
+        OR (p IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') AND has_any_column_privilege(coalesce($3::name, session_user), c.oid, p))) AS privileges
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm') ORDER BY 1`,
 };
@@ -66,14 +68,30 @@ interface Attributes {
  * What the user who logged in could do beyond what rights.ts gives its program, whichever role its sessions take; empty where nothing.
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
-export async function excessRights(database: Database, program: Program): Promise<string[]> {
-  const [user] = await database.query<Attributes & object>(ATTRIBUTES, [[...SCHEMAS]]);
+export function excessRights(database: Database, program: Program): Promise<string[]> {
+  return excessOf((statement, values) => database.query(statement, values), program);
+}
+
+/** The same of a user by its name, as one transaction sees it. */
+export function excessRightsOf(
+  client: PoolClient,
+  program: Program,
+  user: string,
+): Promise<string[]> {
+  return excessOf((statement, values) => run(client, statement, values), program, user);
+}
+
+type Query = <R extends object>(statement: Statement, values: unknown[]) => Promise<R[]>;
+
+async function excessOf(query: Query, program: Program, name?: string): Promise<string[]> {
+  const [user] = await query<Attributes & object>(ATTRIBUTES, [[...SCHEMAS], name ?? null]);
   if (user === undefined) throw new TypeError('the user of a session is a role');
   // Of a superuser all the rest is true as well.
   if (user.superuser) return [`${user.name} is a superuser`];
-  const tables = await database.query<{ table: string; privileges: string[] }>(TABLES_USED, [
+  const tables = await query<{ table: string; privileges: string[] }>(TABLES_USED, [
     [...SCHEMAS],
     PRIVILEGE_LIST,
+    name ?? null,
   ]);
   return [
     ...ofAttributes(user, program),

@@ -160,6 +160,64 @@ describe('prepareLogins', () => {
   });
 });
 
+describe('a URL that is not that of its program', () => {
+  const membersOf = (user: string) =>
+    owner.query<{ role: string }>(
+      {
+        text: `SELECT g.rolname AS role FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid
+          JOIN pg_roles u ON u.oid = m.member WHERE u.rolname = $1 ORDER BY 1`,
+      },
+      [user],
+    );
+
+  it('names another program’s user: it is refused and given nothing, and the right one goes on', async () => {
+    await migrate(test.url);
+    const { api, cli } = loginUrls();
+    made.push(`cli_${suffix}`);
+    await prepareLogins(test.url, { cli });
+    const wrong = prepareLogins(test.url, { api: cli });
+    await expect(wrong).rejects.toMatchObject({
+      code: 'DATABASE_RIGHTS_EXCESSIVE',
+      message: expect.stringContaining(`cli_${suffix} is a member of lowmark_operator`),
+    });
+    expect(await membersOf(`cli_${suffix}`)).toEqual([{ role: PROGRAM_ROLES.cli }]);
+    made.push(`api_${suffix}`);
+    await prepareLogins(test.url, { api, cli });
+    expect(await rightsOf('cli', cli)).toEqual([]);
+  });
+
+  it('is taken what it was given besides', async () => {
+    await migrate(test.url);
+    const { cli } = loginUrls();
+    made.push(`cli_${suffix}`);
+    await prepareLogins(test.url, { cli });
+    await owner.query({ text: `GRANT ${PROGRAM_ROLES.api} TO cli_${suffix}` });
+    await prepareLogins(test.url, { cli });
+    expect(await membersOf(`cli_${suffix}`)).toEqual([{ role: PROGRAM_ROLES.cli }]);
+  });
+
+  it('leaves no user behind where one of several is refused', async () => {
+    await migrate(test.url);
+    const { api, indexer } = loginUrls();
+    made.push(`api_${suffix}`);
+    await prepareLogins(test.url, { api });
+    await expect(prepareLogins(test.url, { indexer, cli: api })).rejects.toThrow('lowmark_reader');
+    const text = `SELECT rolname FROM pg_roles WHERE rolname = 'indexer_${suffix}'`;
+    expect(await owner.query({ text })).toEqual([]);
+    expect(indexer).toContain(`indexer_${suffix}`);
+  });
+
+  it('names a role that holds rights, or another database', async () => {
+    const group = { api: urlAs(PROGRAM_ROLES.cli) };
+    await expect(prepareLogins(test.url, group)).rejects.toMatchObject({ code: 'LOGIN_URL_GROUP' });
+    const other = new URL(loginUrls().api);
+    other.pathname = '/postgres';
+    await expect(prepareLogins(test.url, { api: other.href })).rejects.toMatchObject({
+      code: 'LOGIN_URL_DATABASE',
+    });
+  });
+});
+
 describe('requireOwnRights', () => {
   const excess: string[] = [];
   const onExcess = (message: string) => void excess.push(message);

@@ -1,9 +1,11 @@
 /** The users that the programs log in as: made, and their passwords set, from the URLs that the programs will be given. */
+import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { createDatabase, type Database, type Statement } from '../connection/database.js';
-import { DatabaseRefusedError } from '../connection/database.error.js';
+import { databaseError, DatabaseRefusedError } from '../connection/database.error.js';
+import { run } from '../connection/statement.js';
 import { onSchema } from '../connection/migrate.js';
-import { ExcessRightsError, excessRights } from './excess-rights.js';
+import { ExcessRightsError, excessRights, excessRightsOf } from './excess-rights.js';
 import { grantRights } from './grant-rights.js';
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
 import { scramVerifier } from './scram-verifier.js';
@@ -29,7 +31,9 @@ const NO_RIGHT = '42501';
 
 const USER: Statement = {
   name: 'login_role',
-  text: `SELECT r.rolsuper AS superuser, pg_has_role(r.oid, $2, 'USAGE') AS member, r.rolname = session_user AS mine
+  text: `SELECT r.rolsuper AS superuser, pg_has_role(r.oid, $2, 'USAGE') AS member, r.rolname = session_user AS mine,
+      ARRAY(SELECT json_build_object('role', g.rolname, 'grantor', pg_get_userbyid(m.grantor)) FROM pg_auth_members m
+        JOIN pg_roles g ON g.oid = m.roleid WHERE m.member = r.oid AND g.rolname = ANY ($3) AND g.rolname <> $2) AS besides
     FROM pg_roles r WHERE r.rolname = $1`,
 };
 
@@ -37,9 +41,11 @@ interface LoginRole {
   readonly superuser: boolean;
   readonly member: boolean;
   readonly mine: boolean;
+  /** Roles of other programs, and who granted each. */
+  readonly besides: { readonly role: string; readonly grantor: string }[];
 }
 
-interface Login {
+export interface Login {
   readonly program: Program;
   readonly url: string;
   readonly user: string;
@@ -54,20 +60,37 @@ interface Login {
  * @throws RolesRefusedError, ExcessRightsError, LoginUrlError, and what `migrate` throws
  */
 export async function prepareLogins(url: string, urls: LoginUrls): Promise<string[]> {
-  const logins = PROGRAMS.flatMap((program) => {
-    const given = urls[program];
-    return given === undefined ? [] : [loginOf(program, given)];
-  });
-  requireDifferentUsers(logins);
+  const logins = requireLoginUrls(url, urls);
   await onSchema(url, async (database) => {
     const missing = await grantRights(database);
     if (missing.length > 0) {
       throw new RolesRefusedError(manualStatements(logins));
     }
-    for (const login of logins) await prepareLogin(database, login);
+    const letIn = new Set<string>();
+    for (const login of logins) {
+      if (await isRightPassword(login)) letIn.add(login.user);
+    }
+    // All or nothing: a user who is refused has been given nothing.
+    await database.transaction(async (client) => {
+      for (const login of logins) await prepareLogin(client, login, letIn.has(login.user));
+    });
   });
   for (const login of logins) await requireLogin(login);
   return logins.map(({ user }) => user);
+}
+
+/**
+ * What can be said of the URLs before anything is changed.
+ * @throws PermanentError LOGIN_URL_INCOMPLETE, LOGIN_URL_SHARED, LOGIN_URL_GROUP, LOGIN_URL_DATABASE
+ */
+export function requireLoginUrls(url: string, urls: LoginUrls): Login[] {
+  const logins = PROGRAMS.flatMap((program) => {
+    const given = urls[program];
+    return given === undefined ? [] : [loginOf(program, given)];
+  });
+  requireDifferentUsers(logins);
+  for (const login of logins) requireOwnPlace(login, url);
+  return logins;
 }
 
 /** What an administrator runs where the migrating user may not; passwords are set by \password of psql. */
@@ -80,15 +103,23 @@ export function manualStatements(logins: readonly Pick<Login, 'program' | 'user'
   ];
 }
 
-async function prepareLogin(database: Database, login: Login): Promise<void> {
+async function prepareLogin(client: PoolClient, login: Login, isLetIn: boolean): Promise<void> {
   const { program, user, password } = login;
   const role = PROGRAM_ROLES[program];
-  const [known] = await database.query<LoginRole & object>(USER, [user, role]);
+  const [known] = await run<LoginRole & object>(client, USER, [
+    user,
+    role,
+    Object.values(PROGRAM_ROLES),
+  ]);
   if (known?.superuser === true || known?.mine === true) {
     const what = known.superuser ? 'is a superuser' : 'is the user that migrates';
     throw new ExcessRightsError(program, [`${user} ${what}`]);
   }
-  const isLetIn = known !== undefined && (await isRightPassword(login));
+  // One of before that was given to another program as well keeps its own. One that has another program's only is that program's.
+  const besides = known?.member === true ? known.besides : [];
+  const revokes = besides.map((one) => {
+    return `REVOKE ${one.role} FROM ${quoted(user)} GRANTED BY ${quoted(one.grantor)}`;
+  });
   const statements = [
     ...(known === undefined
       ? [`CREATE ROLE ${quoted(user)} LOGIN PASSWORD '${scramVerifier(password)}'`]
@@ -97,13 +128,17 @@ async function prepareLogin(database: Database, login: Login): Promise<void> {
       ? [`ALTER ROLE ${quoted(user)} LOGIN PASSWORD '${scramVerifier(password)}'`]
       : []),
     ...(known?.member === true ? [] : [`GRANT ${role} TO ${quoted(user)}`]),
+    ...revokes,
   ];
   for (const text of statements) {
-    await database.query({ text }).catch((error: unknown) => {
+    await client.query(text).catch((cause: unknown) => {
+      const error = databaseError(cause);
       if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
-      throw new RolesRefusedError(manualStatements([login]), error);
+      throw new RolesRefusedError([...manualStatements([login]), ...revokes], error);
     });
   }
+  const excess = await excessRightsOf(client, program, user);
+  if (excess.length > 0) throw new ExcessRightsError(program, excess);
 }
 
 async function isRightPassword({ url }: Login): Promise<boolean> {
@@ -155,6 +190,29 @@ function requireDifferentUsers(logins: readonly Login[]): void {
     'LOGIN_URL_SHARED',
     'Each program needs a user of its own: two of the URLs name the same one.',
   );
+}
+
+/** Of its program and of this database: a group role holds rights and does not log in. */
+function requireOwnPlace({ program, user, url }: Login, migrating: string): void {
+  const variable = `${program.toUpperCase()}_DATABASE_URL`;
+  if (Object.values<string>(PROGRAM_ROLES).includes(user)) {
+    throw new PermanentError(
+      'LOGIN_URL_GROUP',
+      `${variable} names ${user}, which holds the rights of a program and is no user: name a user of its own.`,
+    );
+  }
+  if (databaseOf(url) !== databaseOf(migrating)) {
+    throw new PermanentError(
+      'LOGIN_URL_DATABASE',
+      `${variable} names the database ${databaseOf(url)}, and DATABASE_URL names ${databaseOf(migrating)}: a program uses the database that is migrated.`,
+    );
+  }
+}
+
+/** As the driver reads it. */
+function databaseOf(url: string): string {
+  const { pathname, username } = new URL(url);
+  return decodeURIComponent(pathname.slice(1) || username);
 }
 
 function quoted(name: string): string {

@@ -42,6 +42,32 @@ describe('where all is well', () => {
     }
   });
 
+  it.each(['api', 'indexer', 'redemption', 'cli'] as const)(
+    'is so for the user of the %s: what that may not read is not checked',
+    async (program) => {
+      const { code, out } = await bench.run({ DATABASE_URL: bench.test.urlAs(program) });
+      expect(out).not.toMatch(/FAULT/);
+      expect(code).toBe(0);
+      expect(out).toContain(`those of the ${program} (`);
+      const hidden = /stored secrets +not checked: not as this user/.test(out);
+      expect(hidden).toBe(program !== 'cli');
+    },
+  );
+
+  it('is a fault where a program lacks one of its rights', async () => {
+    const owner = await bench.test.open();
+    await owner.query({ text: 'REVOKE UPDATE ON partners.callback FROM lowmark_operator' });
+    try {
+      const found = await bench.finding('database rights');
+      expect(found).toMatchObject({
+        state: 'fault',
+        found: 'the cli lacks UPDATE on partners.callback',
+      });
+    } finally {
+      await owner.query({ text: 'GRANT UPDATE ON partners.callback TO lowmark_operator' });
+    }
+  });
+
   it('looks at whatever is set', async () => {
     const { code, out } = await bench.runOn({});
     expect(code).toBe(0);

@@ -38,6 +38,7 @@ export {
   ExcessRightsError,
   requireOwnRights,
 } from './roles/excess-rights.js';
+export { missingRights } from './roles/missing-rights.js';
 export {
   type LoginUrls,
   prepareLogins,

@@ -3,7 +3,7 @@ import { redact, within } from '#libs/platform';
 import { type Check } from './check.js';
 import { fault, type Finding, notChecked } from './finding.js';
 import { type Variable } from './doctor.settings.js';
-import { isNotMigrated } from '../not-migrated.js';
+import { isNotMigrated, isWithoutRight } from '../not-migrated.js';
 import { BusyError, throwIfBusy } from './rpc-question.js';
 import { type Subject } from './subject.js';
 
@@ -18,6 +18,7 @@ export interface RunOptions {
 
 const TELL_EVERY_MS = 2000;
 const NO_SCHEMA = 'no schema';
+const NO_RIGHT = 'not as this user of the database, who has no right to look';
 
 /** Makes all checks at once; the findings come in the order of the checks. It never throws what a check can tell. */
 export async function runChecks(
@@ -93,6 +94,8 @@ function failed(name: string, error: unknown): Finding {
   if (busy !== undefined) return notChecked(name, busy);
   // A table of a migration that is missing: said by the check of the schema.
   if (isNotMigrated(error)) return notChecked(name, NO_SCHEMA);
+  // Whether it has the rights of its program is said by the check of the rights.
+  if (isWithoutRight(error)) return notChecked(name, NO_RIGHT);
   if (error instanceof LowmarkError) {
     const mend = error.retryable
       ? 'Mend what is named, or try again: this passes by itself where the other side was busy.'

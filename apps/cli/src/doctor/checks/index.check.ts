@@ -1,4 +1,10 @@
-import { fingerprintOf, type IndexSettings, type IndexState, settingDifferences } from '#libs/db';
+import {
+  fingerprintOf,
+  type IndexSettings,
+  type IndexState,
+  IndexStore,
+  settingDifferences,
+} from '#libs/db';
 import { type Check } from '../check.js';
 import { type DoctorSettings } from '../doctor.settings.js';
 import { fault, type Finding, notChecked, ok, warning } from '../finding.js';
@@ -18,6 +24,8 @@ export const indexCheck: Check = {
   async *look(subject) {
     const state = await subject.index();
     if (state === undefined) {
+      // Why there is none to see: where it cannot be read this throws.
+      await new IndexStore(await subject.database()).state();
       yield notChecked(NAME, 'there is none yet; the indexer makes it');
       return;
     }

@@ -1,4 +1,4 @@
-import { excessRights, type Program, PROGRAM_ROLES, PROGRAMS } from '#libs/db';
+import { excessRights, missingRights, type Program, PROGRAM_ROLES, PROGRAMS } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { type Check } from '../check.js';
 import { fault, ok } from '../finding.js';
@@ -39,6 +39,15 @@ export const rightsCheck: Check = {
           'Run `npm run migrate` with the URLs of the programs: docs/operating/roles.md.',
         );
       } else {
+        const missing = await missingRights(database, program);
+        if (missing.length > 0) {
+          yield fault(
+            NAME,
+            `the ${program} lacks ${missing.join('; ')}`,
+            'Run `npm run migrate`: it gives each program its rights.',
+          );
+          return;
+        }
         yield ok(NAME, `those of the ${program} (${PROGRAM_ROLES[program]}) and no more`);
       }
     } catch (error) {

@@ -51,6 +51,9 @@ export class PartnerSettings extends DatabaseSettings {
 export class AdoptSettings extends DatabaseSettings {
   @Setting(EVIDENCE_KEY_SETTING)
   readonly evidenceKey!: string;
+
+  @Setting({ ...SECRETS_KEY_SETTING, optional: true })
+  readonly secretsKey?: string;
 }
 
 /** What `redemption show` asks the chain with; without them it says so. */

@@ -35,6 +35,14 @@ describe('redemption adopt', () => {
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('EVIDENCE_KEY') });
   });
 
+  it('refuses a key that the api has as well, as the service does', async () => {
+    const settings = { EVIDENCE_KEY, SECRETS_KEY: EVIDENCE_KEY };
+    const { code, err } = await bench.runWith({ settings }, 'redemption', 'adopt', '--yes');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('EVIDENCE_KEY is one') });
+    expect(err).not.toContain(EVIDENCE_KEY);
+    expect(await sealed()).toEqual([false, false, false, false]);
+  });
+
   it('shows what it would vouch for, and changes nothing without a yes', async () => {
     const asked = { settings: { EVIDENCE_KEY }, ask: () => Promise.resolve('no') };
     const { code, out } = await bench.runWith(asked, 'redemption', 'adopt');

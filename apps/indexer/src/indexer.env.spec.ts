@@ -43,6 +43,16 @@ describe('the settings of the nightly audit', () => {
   });
 });
 
+describe('the bounds of the price', () => {
+  it('are refused where no price is within them', () => {
+    expect(() => read({ PRICE_MIN_USD: '0.5', PRICE_MAX_USD: '0.05' })).toThrow(
+      'PRICE_MAX_USD must not be below PRICE_MIN_USD',
+    );
+    read({ PRICE_MIN_USD: '0.05', PRICE_MAX_USD: '0.05' });
+    read({ PRICE_MAX_USD: '0.05' });
+  });
+});
+
 describe('the views of the contract', () => {
   it('are parsed, or none', () => {
     const { stakeTotalView, stakeBalanceView } = read({

@@ -19,6 +19,7 @@ import {
 } from '#libs/chain';
 import { type Address, type Decimal } from '#libs/domain';
 import {
+  NotBelowMinimum,
   PRICE_MAX_AGE_SETTING,
   PRICE_MAX_CHANGE_PER_HOUR_SETTING,
   PRICE_MAX_CHANGE_SETTING,
@@ -165,6 +166,7 @@ export class IndexerSettings extends ServiceSettings {
   readonly priceMinUsd?: Decimal;
 
   @Setting(PRICE_MAX_SETTING)
+  @NotBelowMinimum()
   readonly priceMaxUsd?: Decimal;
 
   @Setting(PRICE_MAX_CHANGE_SETTING)

@@ -9,6 +9,7 @@ import {
   observeRpc,
   Registry,
 } from '#libs/service';
+import { looseLimits } from '#libs/price';
 import { AuditModule } from './audit/audit.module.js';
 import { CHAIN, INDEXER, SETTINGS } from './indexer.tokens.js';
 import { type ChainParts, connectChain } from './chain.factory.js';
@@ -80,11 +81,7 @@ async function openDatabase(
 ): Promise<Database> {
   refuseDevelopment(settings.nodeEnv, [
     developmentChain(settings.chainId),
-    {
-      variable: 'PRICE_SOURCE',
-      isGiven: [settings.priceSource].flat().some(({ kind }) => kind === 'fixed'),
-      why: 'a fixed price follows no market',
-    },
+    ...looseLimits(settings),
   ]);
   const database = await createDatabase({
     url: settings.databaseUrl,

@@ -18,7 +18,7 @@ import {
   trustedProxies,
 } from '#libs/config';
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
-import { PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/price';
+import { NotBelowMinimum, PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/price';
 
 const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
 const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;
@@ -189,6 +189,7 @@ export class RedemptionSettings extends SecretsSettings {
   readonly priceMinUsd?: Decimal;
 
   @Setting(PRICE_MAX_SETTING)
+  @NotBelowMinimum()
   readonly priceMaxUsd?: Decimal;
 
   @Setting({

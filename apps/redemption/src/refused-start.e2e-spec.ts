@@ -5,7 +5,7 @@ import { SECRETS_KEY, startService } from './testing/redemption-harness.support-
 describe('starting', () => {
   it.each([
     ['another chain', { CHAIN_ID: '1' }, 'RPC_CHAIN_MISMATCH'],
-    ['private partners in production', { NODE_ENV: 'production' }, 'PRIVATE_PARTNERS_REFUSED'],
+    ['private partners in production', { NODE_ENV: 'production' }, 'DEVELOPMENT_SETTINGS'],
     [
       'sign-in from this machine in production',
       { NODE_ENV: 'production', SIWE_DOMAINS: 'localhost:3002' },
@@ -36,5 +36,27 @@ describe('starting', () => {
     ],
   ])('is refused with %s', async (_, overrides, code) => {
     await expect(startService(overrides)).rejects.toMatchObject({ code });
+  });
+
+  it('names all that production refuses at once', async () => {
+    const key = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
+    const development = {
+      NODE_ENV: 'production',
+      CHAIN_ID: '31337',
+      REDIS_URL: 'redis://127.0.0.1:1',
+      SIWE_DOMAINS: 'localhost:3002',
+      ALLOW_PRIVATE_PARTNERS: 'true',
+      VOUCHER_SIGNER_KEY: key,
+      VAULT_CANCELLER_KEY: key,
+      VAULT_PAUSER_KEY: key,
+    };
+    const message = await startService(development).then(
+      () => 'started',
+      (error: unknown) => (error as Error).message,
+    );
+    const { NODE_ENV, ...named } = development;
+    expect(NODE_ENV).toBe('production');
+    for (const variable of Object.keys(named)) expect(message).toContain(`${variable}: `);
+    expect(message).not.toContain(key);
   });
 });

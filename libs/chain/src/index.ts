@@ -125,4 +125,4 @@ export {
   type VerificationOffer,
   type VerificationSetting,
 } from './verification/verification.js';
-export { isDevelopmentKey } from './vault/development-key.js';
+export { isDevelopmentKey, publishedKeys } from './vault/development-key.js';

@@ -49,4 +49,7 @@ export {
   NODE_ENV_SETTING,
   openRedis,
   refuseDevelopment,
+  localPages,
+  privatePartners,
 } from './production.js';
+export { refuseSharedEvidenceKey } from './evidence-key.js';

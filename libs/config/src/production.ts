@@ -40,6 +40,26 @@ export function openRedis(redisUrl: string | undefined): DevelopmentSetting {
   };
 }
 
+const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+)(?::\d+)?$/;
+
+/** @returns that users sign in on a page of this machine */
+export function localPages(siweDomains: readonly string[]): DevelopmentSetting {
+  return {
+    variable: 'SIWE_DOMAINS',
+    isGiven: siweDomains.some((domain) => LOCAL_HOST.test(domain)),
+    why: 'names this machine',
+  };
+}
+
+/** @returns that partners may be called without encryption, and on private addresses */
+export function privatePartners(isAllowed: boolean): DevelopmentSetting {
+  return {
+    variable: 'ALLOW_PRIVATE_PARTNERS',
+    isGiven: isAllowed,
+    why: 'partners on http or on private addresses are for development. Turn it off',
+  };
+}
+
 /**
  * Refuses to start in production with what is meant for development.
  * @throws PermanentError DEVELOPMENT_SETTINGS that names all of them, and never a value of a secret

@@ -9,6 +9,8 @@ export {
   type PriceLimits,
   type StandingPrices,
 } from './price-limits.js';
+export { looseLimits } from './loose-limits.js';
+export { NotBelowMinimum } from './not-below.js';
 export {
   type PriceReader,
   type PriceReaderParts,

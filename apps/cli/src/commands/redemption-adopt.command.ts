@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { readSettings } from '#libs/config';
+import { readSettings, refuseSharedEvidenceKey } from '#libs/config';
 import { EvidenceAdoption, type StoredRedemption } from '#libs/db';
 import { EvidenceKeys } from '#libs/signing';
 import { AdoptSettings } from '../cli.env.js';
@@ -21,7 +21,8 @@ export function redemptionAdoptCommand({ source, terminal }: CommandContext): Co
     .addOption(actorOption())
     .option('--yes', 'do not ask')
     .action(async (options: Options) => {
-      const { databaseUrl, evidenceKey } = readSettings(AdoptSettings, source());
+      const { databaseUrl, evidenceKey, secretsKey } = readSettings(AdoptSettings, source());
+      if (secretsKey !== undefined) refuseSharedEvidenceKey(evidenceKey, secretsKey);
       await withDatabase(databaseUrl, async (database) => {
         const adoption = new EvidenceAdoption(database, EvidenceKeys.parse(evidenceKey));
         const foreign = await adoption.foreign();

@@ -22,6 +22,7 @@ import {
   type VerificationSetting,
 } from '#libs/chain';
 import {
+  NotBelowMinimum,
   parsePriceSources,
   PRICE_MAX_AGE_SETTING,
   PRICE_MAX_SETTING,
@@ -158,6 +159,7 @@ export class DoctorSettings {
   readonly priceMinUsd?: Decimal;
 
   @Setting(PRICE_MAX_SETTING)
+  @NotBelowMinimum()
   readonly priceMaxUsd?: Decimal;
 
   @Setting(PRICE_MAX_SPREAD_SETTING)

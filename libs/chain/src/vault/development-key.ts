@@ -12,3 +12,26 @@ export function isDevelopmentKey(privateKey: string): boolean {
     mnemonicToAccount(MNEMONIC, { addressIndex }),
   ).some((account) => account.address === address);
 }
+
+export interface VaultKeys {
+  readonly voucherSignerKey?: string | undefined;
+  readonly vaultCancellerKey?: string | undefined;
+  readonly vaultPauserKey?: string | undefined;
+}
+
+/** Of each key of the vault: whether it is one of those. Never the key. */
+export function publishedKeys(
+  keys: VaultKeys,
+): { variable: string; isGiven: boolean; why: string }[] {
+  const { voucherSignerKey, vaultCancellerKey, vaultPauserKey } = keys;
+  const named = [
+    ['VOUCHER_SIGNER_KEY', voucherSignerKey],
+    ['VAULT_CANCELLER_KEY', vaultCancellerKey],
+    ['VAULT_PAUSER_KEY', vaultPauserKey],
+  ] as const;
+  return named.map(([variable, key]) => ({
+    variable,
+    isGiven: key !== undefined && isDevelopmentKey(key),
+    why: 'the key is published with development chains',
+  }));
+}

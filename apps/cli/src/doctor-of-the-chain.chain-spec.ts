@@ -211,7 +211,7 @@ describe('the vault', () => {
     await bare.mine(bare.call(VaultBench.PAUSER, 'pause'));
     bench.vault.seconds = bare.seconds;
     const { out } = await bench.run({ VAULT_CONTRACT: bare.vault });
-    expect(out).toMatch(/WARNING +vault: pause +it is paused/);
+    expect(out).toMatch(/FAULT +vault: pause +it is paused/);
     expect(out).toMatch(/WARNING +vault: balance +it is empty/);
   });
 
@@ -248,6 +248,7 @@ describe('the vault', () => {
   it('whose pauser is the signer, lacks the role, or has no coin', async () => {
     const pauser = (key: string, vault = bench.vault.vault) =>
       bench.finding('vault: pauser', { VAULT_PAUSER_KEY: key, VAULT_CONTRACT: vault });
+    expect(await bench.finding('vault: pauser')).toMatchObject({ state: 'warning' });
     const same = await pauser(VaultBench.SIGNER_KEY);
     expect(same).toMatchObject({ state: 'fault', code: 1 });
     expect(same.found).toContain('is the key of VOUCHER_SIGNER_KEY');

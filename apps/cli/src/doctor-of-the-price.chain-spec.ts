@@ -197,7 +197,7 @@ describe('price limits', () => {
     const about = { reason: 'jump', beforeUsd: '0.1', maxChange: '0.2', isAnew: false };
     await new PriceStore(database).hold(fence, { price, ...about });
     const held = await bench.finding('price limits', bounds);
-    expect(held).toMatchObject({ state: 'warning', code: 0 });
+    expect(held).toMatchObject({ state: 'fault', code: 1 });
     expect(held.found).toMatch(
       /^held: 0\.0001 USD, 0\.1 before: it differs .+nothing is redeemed$/,
     );

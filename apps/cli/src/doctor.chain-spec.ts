@@ -24,6 +24,8 @@ describe('where all is well', () => {
       /^ok +database rights /m,
       /^ok +stored secrets +0, all under/m,
       /^ok +index +block \d+ of LOW stakes, \d+s behind/m,
+      /^- +production +not checked: NODE_ENV is not production/m,
+      /^ok +claims +none that the ledger does not explain/m,
       /^ok +price +0\.1 USD by fixed, \d+s old/m,
       /^- +redis +not checked: REDIS_URL is not set/m,
       /^ok +rpc 127\.0\.0\.1:\d+#1 +answers; chain \d+/m,
@@ -85,6 +87,37 @@ describe('settings', () => {
     expect(out).toMatch(/rpc +not checked: RPC_URLS is not usable/);
     expect(out).toMatch(/ok +database /);
     expect(out).not.toContain('hunter2');
+  });
+
+  it('names all that production refuses, and a key that is shared, never the key', async () => {
+    const key = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
+    const EVIDENCE_KEY = Buffer.alloc(32, 9).toString('base64');
+    const { code, out } = await bench.run({
+      NODE_ENV: 'production',
+      CHAIN_ID: '31337',
+      PRICE_SOURCE: 'fixed:0.1',
+      PRICE_MAX_CHANGE: '1',
+      ALLOW_PRIVATE_PARTNERS: 'true',
+      SIWE_DOMAINS: 'localhost:3002',
+      VAULT_PAUSER_KEY: key,
+      SECRETS_KEY: EVIDENCE_KEY,
+      EVIDENCE_KEY,
+    });
+    expect(code).toBe(1);
+    for (const line of [
+      /^FAULT +production: keys +EVIDENCE_KEY is one of SECRETS_KEY/m,
+      /^FAULT +production +CHAIN_ID: 31337 is a chain/m,
+      /^FAULT +production +PRICE_SOURCE: a fixed price/m,
+      /^FAULT +production +PRICE_MAX_CHANGE: 1 or more/m,
+      /^FAULT +production +ALLOW_PRIVATE_PARTNERS: /m,
+      /^FAULT +production +SIWE_DOMAINS: names this machine/m,
+      /^FAULT +production +VAULT_PAUSER_KEY: the key is published/m,
+    ]) {
+      expect(out).toMatch(line);
+    }
+    for (const secret of [key, EVIDENCE_KEY]) expect(out).not.toContain(secret);
+    const bounds = await bench.run({ PRICE_MIN_USD: '1', PRICE_MAX_USD: '0.5' });
+    expect(bounds.out).toMatch(/^FAULT +settings +PRICE_MAX_USD must not be below PRICE_MIN_USD/m);
   });
 
   it('says what the indexer would refuse to start for', async () => {

@@ -2,8 +2,11 @@ import { Max, Min } from 'class-validator';
 import {
   address,
   CHAIN_ID_SETTING,
+  commaList,
+  EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
   naturalBigInt,
+  NODE_ENV_SETTING,
   readSettings,
   RPC_URLS_SETTING,
   SECRETS_KEY_SETTING,
@@ -25,6 +28,8 @@ import {
   NotBelowMinimum,
   parsePriceSources,
   PRICE_MAX_AGE_SETTING,
+  PRICE_MAX_CHANGE_PER_HOUR_SETTING,
+  PRICE_MAX_CHANGE_SETTING,
   PRICE_MAX_SETTING,
   PRICE_MAX_SPREAD_SETTING,
   PRICE_MIN_SETTING,
@@ -162,6 +167,12 @@ export class DoctorSettings {
   @NotBelowMinimum()
   readonly priceMaxUsd?: Decimal;
 
+  @Setting(PRICE_MAX_CHANGE_SETTING)
+  readonly priceMaxChange!: Decimal;
+
+  @Setting(PRICE_MAX_CHANGE_PER_HOUR_SETTING)
+  readonly priceMaxChangePerHour!: Decimal;
+
   @Setting(PRICE_MAX_SPREAD_SETTING)
   readonly priceMaxSpread!: Decimal;
 
@@ -176,6 +187,21 @@ export class DoctorSettings {
 
   @Setting(KEY)
   readonly vaultPauserKey?: string;
+
+  @Setting({ ...EVIDENCE_KEY_SETTING, optional: true })
+  readonly evidenceKey?: string;
+
+  @Setting({ description: 'Where users sign in.', optional: true, parse: commaList })
+  readonly siweDomains?: string[];
+
+  @Setting({ description: 'For development.', default: 'false' })
+  readonly allowPrivatePartners!: boolean;
+
+  @Setting({ description: 'For staging.', default: 'false' })
+  readonly signatureDebugger!: boolean;
+
+  @Setting(NODE_ENV_SETTING)
+  readonly nodeEnv?: string;
 
   @Setting({ description: 'How long vouchers live.', default: '1800' })
   @Min(10)

@@ -1,5 +1,6 @@
 import { type Check } from '../check.js';
 import { type ReadDoctorSettings } from '../doctor.settings.js';
+import { claimsCheck } from './claims.check.js';
 import { databaseCheck } from './database.check.js';
 import { endpointChecks } from './endpoint.check.js';
 import { indexCheck } from './index.check.js';
@@ -7,6 +8,7 @@ import { partnersCheck } from './partners.check.js';
 import { priceCheck } from './price.check.js';
 import { priceHoldCheck } from './price-hold.check.js';
 import { priceSourceCheck } from './price-source.check.js';
+import { productionCheck } from './production.check.js';
 import { providersCheck } from './providers.check.js';
 import { redisCheck } from './redis.check.js';
 import { rightsCheck } from './rights.check.js';
@@ -22,6 +24,7 @@ import { verificationCheck } from './verification.check.js';
 export function checksFor(read: ReadDoctorSettings): readonly Check[] {
   return [
     settingsCheck(read),
+    productionCheck,
     databaseCheck,
     schemaCheck,
     rightsCheck,
@@ -31,6 +34,7 @@ export function checksFor(read: ReadDoctorSettings): readonly Check[] {
     priceCheck,
     priceHoldCheck,
     partnersCheck,
+    claimsCheck,
     redisCheck,
     ...endpointChecks(read.settings),
     providersCheck,

@@ -1,7 +1,7 @@
 import { PriceStore } from '#libs/db';
 import { HELD_BECAUSE } from '../../price/hold-reasons.js';
 import { type Check } from '../check.js';
-import { ok, warning } from '../finding.js';
+import { fault, ok, warning } from '../finding.js';
 
 const NAME = 'price limits';
 
@@ -16,7 +16,7 @@ export const priceHoldCheck: Check = {
     const { hold } = await new PriceStore(await subject.database()).standing();
     if (hold !== undefined) {
       const before = hold.beforeUsd === undefined ? 'none before' : `${hold.beforeUsd} before`;
-      yield warning(
+      yield fault(
         NAME,
         `held: ${hold.price.usd} USD, ${before}: ${HELD_BECAUSE[hold.reason] ?? hold.reason}; nothing is redeemed`,
         'Look elsewhere what the token costs, then `price accept` with that figure, or mend the source.',

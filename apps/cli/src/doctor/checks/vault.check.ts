@@ -81,7 +81,7 @@ function* stateFindings(facts: VaultFacts, tokenDecimals = 0): Generator<Finding
   const tokens = (tokenAmount: bigint): string => tokensText({ tokenAmount, tokenDecimals });
   const unit = tokenDecimals === 0 ? 'smallest units' : 'tokens';
   if (isPaused) {
-    yield warning(
+    yield fault(
       `${NAME}: pause`,
       'it is paused: no claim is paid',
       'When the reason is gone, let its admin call unpause.',
@@ -178,7 +178,14 @@ async function* pauserFindings(
 ): AsyncGenerator<Finding> {
   const what = `${NAME}: pauser`;
   if (settings.vaultPauserKey === undefined) {
-    yield notChecked(what, 'VAULT_PAUSER_KEY is not set: a person pauses where a claim is a theft');
+    // Only who has the key of the signer has that of the pauser.
+    yield settings.voucherSignerKey === undefined
+      ? notChecked(what, 'VAULT_PAUSER_KEY is not set')
+      : warning(
+          what,
+          'VAULT_PAUSER_KEY is not set: a person pauses where a claim is a theft',
+          'Make a key of its own and let the admin grant it PAUSER_ROLE: docs/operating/keys.md.',
+        );
     return;
   }
   if (pauser === signer) {

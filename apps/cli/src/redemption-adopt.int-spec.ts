@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';
 import { type UuidV7 } from '#libs/domain';
 import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
+import { tokensText } from './output/amounts.js';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 import { aStored } from './testing/redemption-rows.support-spec.js';
 
@@ -48,6 +49,10 @@ describe('redemption adopt', () => {
     const { code, out } = await bench.runWith(asked, 'redemption', 'adopt');
     expect(code).toBe(1);
     for (const id of ids) expect(out).toContain(id);
+    const rows = await new RedemptionStore(bench.database, testEvidence()).get(ids[0] as UuidV7);
+    const { tokenAmount = 0n, tokenDecimals = 0 } = rows?.redemption ?? {};
+    const tokens = tokensText({ tokenAmount, tokenDecimals });
+    expect(out).toMatch(new RegExp(`${ids[0]} +created +Acme +0x[0-9a-f]{40} +\\d+ +${tokens} `));
     expect(out.split('\n').filter((line) => line.includes('0x'))).toHaveLength(5);
     expect(await sealed()).not.toContainEqual(true);
   });

@@ -1,11 +1,13 @@
 import { Command } from 'commander';
 import { readSettings, refuseSharedEvidenceKey } from '#libs/config';
-import { EvidenceAdoption, type StoredRedemption } from '#libs/db';
+import { CallbackStore, type Database, EvidenceAdoption, type StoredRedemption } from '#libs/db';
 import { EvidenceKeys } from '#libs/signing';
 import { AdoptSettings } from '../cli.env.js';
 import { type CommandContext } from '../command-context.js';
 import { actorOf, actorOption } from '../operator/actor.js';
 import { confirmed } from '../operator/confirmed.js';
+import { tokensText } from '../output/amounts.js';
+import { printable } from '../output/printable.js';
 import { table } from '../output/table.js';
 import { withDatabase } from '../with-database.js';
 
@@ -30,7 +32,7 @@ export function redemptionAdoptCommand({ source, terminal }: CommandContext): Co
           terminal.out('Every open redemption bears the MAC of the service.\n');
           return;
         }
-        terminal.out(foreignText(foreign));
+        terminal.out(foreignText(foreign, await partnerNames(database)));
         if (options.yes !== true) {
           await confirmed(terminal, 'All of these can be paid once they are adopted.');
         }
@@ -43,14 +45,25 @@ export function redemptionAdoptCommand({ source, terminal }: CommandContext): Co
     });
 }
 
-function foreignText(foreign: readonly StoredRedemption[]): string {
+/** Read where the redemption service may read them too. */
+async function partnerNames(database: Database): Promise<ReadonlyMap<string, string>> {
+  const callbacks = await new CallbackStore(database).list();
+  return new Map(callbacks.map(({ partnerId, partnerName }) => [partnerId, partnerName]));
+}
+
+function foreignText(
+  foreign: readonly StoredRedemption[],
+  names: ReadonlyMap<string, string>,
+): string {
   return table(
-    ['REDEMPTION', 'STATE', 'WALLET', 'POINTS', 'TRANSACTION'],
+    ['REDEMPTION', 'STATE', 'PARTNER', 'WALLET', 'POINTS', 'TOKENS', 'TRANSACTION'],
     foreign.map(({ redemption }) => [
       redemption.id,
       redemption.state,
+      printable(names.get(redemption.partner) ?? redemption.partner),
       redemption.wallet,
       redemption.points.toString(),
+      tokensText(redemption),
       redemption.partnerTransactionId ?? '-',
     ]),
   );

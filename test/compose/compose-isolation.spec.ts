@@ -139,6 +139,10 @@ describe('docker-compose.yml', () => {
     for (const name of ['indexer', 'api', 'redemption']) {
       expect(file.services[name]?.entrypoint).toEqual(file.services['api']?.entrypoint);
     }
+    // For the doctor, which says what production refuses.
+    const { entrypoint: ofCli = [], environment } = file.services['cli'] ?? {};
+    expect(ofCli.slice(0, -1)).toEqual(file.services['api']?.entrypoint);
+    expect(environment).toMatchObject({ NODE_ENV: '${NODE_ENV:-}' });
     expect(run).toContain('[ -z "$$NODE_ENV" ] && [ -z "$$CHAIN_ID" ]');
     expect(textOf('Dockerfile')).toContain('\nENV NODE_ENV=production\n');
   });

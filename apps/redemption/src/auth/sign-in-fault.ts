@@ -22,7 +22,7 @@ export function signInFault(
   if (!domains.includes(domain.toLowerCase())) {
     return refusal('DOMAIN', 'The message is for another site: its domain is not one of ours.');
   }
-  if (!URL.canParse(uri) || !domains.includes(new URL(uri).host)) {
+  if (!isOurs(uri, domains)) {
     return refusal('URI', 'The message is for another site: its URI is not on one of ours.');
   }
   if (message.chainId !== chainId) {
@@ -37,6 +37,13 @@ export function signInFault(
     );
   }
   return undefined;
+}
+
+/** With a user in front of its host, a wallet would show its user another site first. */
+function isOurs(uri: string, domains: readonly string[]): boolean {
+  if (!URL.canParse(uri)) return false;
+  const { host, username, password } = new URL(uri);
+  return domains.includes(host) && username === '' && password === '';
 }
 
 /** 401 with a code that says which part was wrong. */

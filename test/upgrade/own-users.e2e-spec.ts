@@ -14,6 +14,7 @@ const NEW = [
   'BoundedAttempts1760000000020',
   'SessionMac1760000000021',
   'NamesMac1760000000022',
+  'SealedLedger1760000000023',
 ];
 
 let test: TestDatabase;

@@ -28,6 +28,7 @@ const ALL = [
   'BoundedAttempts1760000000020',
   'SessionMac1760000000021',
   'NamesMac1760000000022',
+  'SealedLedger1760000000023',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

@@ -19,6 +19,7 @@ import { ReservedTokens1760000000019 } from './1760000000019-reserved-tokens.js'
 import { BoundedAttempts1760000000020 } from './1760000000020-bounded-attempts.js';
 import { SessionMac1760000000021 } from './1760000000021-session-mac.js';
 import { NamesMac1760000000022 } from './1760000000022-names-mac.js';
+import { SealedLedger1760000000023 } from './1760000000023-sealed-ledger.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   BoundedAttempts1760000000020,
   SessionMac1760000000021,
   NamesMac1760000000022,
+  SealedLedger1760000000023,
 ];

@@ -4,7 +4,7 @@ import { ReconciliationBench, TOKENS } from './reconciliation.support-spec.js';
 import { decided, noteRestored, planOf, START_MS } from './testing/builders.js';
 
 /** Of the services' clocks, and ahead of the database's. */
-const AHEAD_MS = Date.now() + 3_600_000;
+const AHEAD_MS = Date.now() + 300_000;
 
 let bench: ReconciliationBench;
 let restores: LedgerRestoreStore;
@@ -103,6 +103,37 @@ it('is listed, audited, and never taken back', async () => {
   ]);
   const gone = { text: 'DELETE FROM redemption.ledger_restore' };
   await expect(bench.database.query(gone)).rejects.toThrow('never changed or removed');
+});
+
+describe('a note that would hold redemptions up for ever', () => {
+  const INSERT = `INSERT INTO redemption.ledger_restore (at, lost_since, vouchers_until_seconds, actor)
+    VALUES (now() + $1 * interval '1 second', '2000-01-01', extract(epoch FROM now()) + $1 + $2, 'operator:x')`;
+  const DAY = 86_400;
+
+  it.each([
+    ['of the year 9999', 250_000_000_000, 1],
+    ['of a moment that no clock shows yet', 660, 1],
+    ['of vouchers that outlive every setting', 0, DAY + 660],
+  ])('%s is refused', async (_case, ahead, life) => {
+    const cli = await bench.test.open({ url: bench.test.urlAs('cli') });
+    await expect(cli.query({ text: INSERT }, [ahead, life])).rejects.toMatchObject({
+      sqlState: '23000',
+    });
+    expect(await restores.list()).toEqual([]);
+  });
+
+  it('is what the longest voucher and the clocks need, at the most', async () => {
+    const cli = await bench.test.open({ url: bench.test.urlAs('cli') });
+    await cli.query({ text: INSERT }, [540, DAY + 600]);
+    expect(await restores.list()).toHaveLength(1);
+  });
+
+  it('is refused in words where a redemption claims to be of a time to come', async () => {
+    await bench.created({ initialAtMs: Date.now() + 3_600_000 });
+    const refusal = { code: 'RESTORE_TOO_FAR_AHEAD' };
+    await expect(record()).rejects.toMatchObject(refusal);
+    expect(await restores.list()).toEqual([]);
+  });
 });
 
 it('says what it concerns', async () => {

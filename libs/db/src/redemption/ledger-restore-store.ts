@@ -2,7 +2,7 @@ import { type RedemptionState } from '#libs/domain';
 import { DatabaseRefusedError } from '../connection/database.error.js';
 import { type Database, type Statement } from '../connection/database.js';
 import { run } from '../connection/statement.js';
-import { LedgerBusyError } from './redemption.error.js';
+import { LedgerBusyError, RestoreAheadError } from './redemption.error.js';
 
 export interface LedgerRestore {
   /** What happened from this moment on is not in the ledger. */
@@ -34,6 +34,8 @@ export interface RestoreScope extends Pick<LedgerRestore, 'atMs' | 'vouchersUnti
 
 /** Later than whatever the services wrote by clocks of their own. */
 const AT = `greatest($1::timestamptz, now(), (SELECT max(initial_at) + interval '1 millisecond' FROM redemption.redemption))`;
+/** What the table refuses, see its trigger. */
+const IS_AHEAD = `n.at > now() + interval '10 minutes'`;
 /** $2 seconds. */
 const UNTIL = `(ceil(extract(epoch FROM n.at)) + $2)::bigint`;
 const UNPLANNED = `coalesce((SELECT jsonb_object_agg(state, count) FROM (
@@ -50,7 +52,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 const SCOPE: Statement = {
   name: 'ledger_restore_scope',
-  text: `SELECT n.at, ${UNTIL} AS until, ${UNPLANNED} AS unplanned FROM (SELECT ${AT} AS at) AS n`,
+  text: `SELECT n.at, ${IS_AHEAD} AS "isAhead", ${UNTIL} AS until, ${UNPLANNED} AS unplanned FROM (SELECT ${AT} AS at) AS n`,
 };
 
 const RECORD: Statement = {
@@ -61,7 +63,7 @@ const RECORD: Statement = {
     ), audited AS (
       INSERT INTO redemption.audit (actor, command, arguments, outcome) SELECT actor, $5, $6, 'noted' FROM noted
     )
-    SELECT n.at, ${UNTIL} AS until, ${UNPLANNED} AS unplanned FROM n`,
+    SELECT n.at, ${IS_AHEAD} AS "isAhead", ${UNTIL} AS until, ${UNPLANNED} AS unplanned FROM n`,
 };
 
 const LIST: Statement = {
@@ -84,6 +86,7 @@ export const LOST_VOUCHER_UNTIL = `(SELECT max(l.vouchers_until_seconds) FROM re
 
 interface ScopeRow {
   at: Date;
+  isAhead: boolean;
   until: string;
   unplanned: Unplanned;
 }
@@ -94,7 +97,7 @@ export class LedgerRestoreStore {
 
   /**
    * With its audit row. Two for the same loss do no harm. Whoever read a redemption before can write nothing about it afterwards.
-   * @throws LedgerBusyError where others write to the ledger all the time; DatabaseUnavailableError, DatabaseRefusedError
+   * @throws LedgerBusyError where others write to the ledger all the time; RestoreAheadError; DatabaseUnavailableError, DatabaseRefusedError
    */
   async record(note: RestoreNote): Promise<RestoreScope> {
     const { lostSinceMs, actor, command } = note;
@@ -107,6 +110,7 @@ export class LedgerRestoreStore {
     ];
     const recorded = this.database.transaction(async (client) => {
       await client.query(LOCK);
+      scopeOf(await run<ScopeRow>(client, SCOPE, scopeValues(note)));
       return scopeOf(await run<ScopeRow>(client, RECORD, values));
     });
     return recorded.catch((error: unknown) => {
@@ -115,7 +119,7 @@ export class LedgerRestoreStore {
     });
   }
 
-  /** What `record` would say now. */
+  /** What `record` would say now. @throws RestoreAheadError, DatabaseUnavailableError, DatabaseRefusedError */
   async scope(note: Pick<RestoreNote, 'nowMs' | 'voucherSeconds'>): Promise<RestoreScope> {
     return scopeOf(await this.database.query<ScopeRow>(SCOPE, scopeValues(note)));
   }
@@ -147,6 +151,7 @@ function scopeValues({ nowMs, voucherSeconds }: Pick<RestoreNote, 'nowMs' | 'vou
 
 function scopeOf([row]: readonly ScopeRow[]): RestoreScope {
   if (row === undefined) throw new TypeError('a note without a row');
-  const { at, until, unplanned } = row;
+  const { at, isAhead, until, unplanned } = row;
+  if (isAhead) throw new RestoreAheadError(at.getTime());
   return { atMs: at.getTime(), vouchersUntilSeconds: Number(until), unplanned };
 }

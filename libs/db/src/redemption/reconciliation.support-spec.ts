@@ -35,7 +35,7 @@ export class ReconciliationBench {
   private readonly redemptions: RedemptionStore;
 
   private constructor(
-    private readonly test: TestDatabase,
+    readonly test: TestDatabase,
     readonly database: Database,
   ) {
     this.store = new ReconciliationStore(database);

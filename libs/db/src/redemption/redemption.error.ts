@@ -42,6 +42,16 @@ export class LedgerBusyError extends RetryableError {
   }
 }
 
+/** A redemption of the ledger, or the clock of the operator, is ahead of the database's. Nothing was written. */
+export class RestoreAheadError extends PermanentError {
+  constructor(atMs: number) {
+    super(
+      'RESTORE_TOO_FAR_AHEAD',
+      `The note would be of ${new Date(atMs).toISOString()}, more than ten minutes ahead of the database's clock: that is this machine's clock, or a redemption was dated so. Set the clocks right, look at the newest redemptions, then try again. Nothing was noted.`,
+    );
+  }
+}
+
 /** The idempotency key was used with another body. */
 export class IdempotencyConflictError extends PermanentError {
   constructor() {

@@ -1,0 +1,39 @@
+import { type QueryRunner } from 'typeorm';
+import { type SchemaMigration } from '../connection/schema-migration.js';
+
+/** Bounds what one stolen credential of a program can do to the ledger: by triggers, which hold for whatever connects. */
+export class SealedLedger1760000000023 implements SchemaMigration {
+  readonly name = 'SealedLedger1760000000023';
+  /** Refused is only what no release writes. */
+  readonly olderMayStart = true;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(UP);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(DOWN);
+  }
+}
+
+const UP = `
+-- Checked when it is noted and never again: a dump of any age can be restored. A clock may be ten minutes ahead of this server's, and
+-- no voucher lives longer than 86400 s, the most that VOUCHER_TTL_SECONDS can be, with ten minutes for the clocks.
+CREATE FUNCTION redemption.guard_ledger_restore() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.at > now() + interval '10 minutes' THEN
+    PERFORM redemption.refuse('a restore is noted at most ten minutes ahead of the clock of the database');
+  END IF;
+  IF NEW.vouchers_until_seconds > extract(epoch FROM NEW.at) + 86400 + 601 THEN
+    PERFORM redemption.refuse('no voucher of before a restore can be claimed later than a day after it');
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER guard_new BEFORE INSERT ON redemption.ledger_restore
+  FOR EACH ROW EXECUTE FUNCTION redemption.guard_ledger_restore();
+`;
+
+const DOWN = `
+DROP TRIGGER guard_new ON redemption.ledger_restore;
+DROP FUNCTION redemption.guard_ledger_restore();
+`;

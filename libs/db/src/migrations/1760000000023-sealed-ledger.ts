@@ -31,9 +31,22 @@ BEGIN
 END $$;
 CREATE TRIGGER guard_new BEFORE INSERT ON redemption.ledger_restore
   FOR EACH ROW EXECUTE FUNCTION redemption.guard_ledger_restore();
+
+-- What was counted on a day stays counted, on that day.
+CREATE FUNCTION redemption.guard_coin_spent() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.wei < OLD.wei OR (NEW.chain_id, NEW.account, NEW.day) IS DISTINCT FROM (OLD.chain_id, OLD.account, OLD.day) THEN
+    PERFORM redemption.refuse(format('the coin that was spent on %s is never lowered', OLD.day));
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER guard BEFORE UPDATE ON redemption.coin_spent
+  FOR EACH ROW EXECUTE FUNCTION redemption.guard_coin_spent();
 `;
 
 const DOWN = `
+DROP TRIGGER guard ON redemption.coin_spent;
+DROP FUNCTION redemption.guard_coin_spent();
 DROP TRIGGER guard_new ON redemption.ledger_restore;
 DROP FUNCTION redemption.guard_ledger_restore();
 `;

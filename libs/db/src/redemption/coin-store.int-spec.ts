@@ -45,6 +45,19 @@ describe('the coin of a day', () => {
     expect(await reserve(100n, { nowMs: midnightMs })).toBe(true);
   });
 
+  it.each([
+    ['lowered', 'wei = 59'],
+    ['moved to another day', `day = '2000-01-01'`],
+    ['moved to another account', `account = decode(repeat('ab', 20), 'hex')`],
+  ])('is never %s, not by the service either', async (_what, change) => {
+    await reserve(60n);
+    const service = await test.open({ url: test.urlAs('redemption') });
+    const forged = service.query({ text: `UPDATE redemption.coin_spent SET ${change}` });
+    await expect(forged).rejects.toMatchObject({ sqlState: '23000' });
+    expect(await store.spent(CHAIN, ACCOUNT, MORNING_MS)).toBe(60n);
+    expect(await reserve(40n, {}, new CoinStore(service))).toBe(true);
+  });
+
   it('is not passed by processes that ask at the same moment', async () => {
     const others = [store, new CoinStore(await test.open({ poolSize: 4 }))];
     const asked = Array.from({ length: 40 }, (_, index) =>

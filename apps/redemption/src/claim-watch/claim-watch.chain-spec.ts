@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Voucher, vaultIdOf } from '#libs/chain';
 import { ClaimStore, ClaimWatchStore, LedgerRestoreStore } from '#libs/db';
 import { createLogger, Registry } from '#libs/service';
-import { VaultBench } from '#libs/testing';
+import { aWallet, VaultBench } from '#libs/testing';
 import { gaugeClaimWatch } from './create-claim-watch.js';
 import {
   aNode,
@@ -17,7 +17,9 @@ import {
   isPaused,
   kinds,
   nextBlock,
+  PAUSER,
   steal,
+  test,
   THIEF,
 } from './claim-watch.support-spec.js';
 
@@ -122,6 +124,35 @@ describe('a claim that nothing authorised', () => {
         code: 'vault-not-paused',
         detail: expect.stringMatching(/lacks PAUSER_ROLE.*Pause it by hand/),
       },
+    ]);
+  });
+
+  it('of a contract that only the database names makes the service sign nothing', async () => {
+    const named = aWallet(0x515c);
+    // It takes any call.
+    await bench.chain.rpc.call('anvil_setCode', named, '0x00');
+    await bench.mine();
+    const service = await test.open({ url: test.urlAs('redemption') });
+    const place = [bench.place.chainId, Buffer.from(named.slice(2), 'hex')];
+    await service.query(
+      {
+        text: `INSERT INTO redemption.reconciliation_checkpoint (chain_id, vault, start_block) VALUES ($1, $2, 0)`,
+      },
+      place,
+    );
+    await service.query(
+      {
+        text: `INSERT INTO redemption.claim_alarm (chain_id, vault, vault_id, transaction_hash, block_number, block_at,
+            recipient, amount, kind, may_be_lost, found_at)
+          VALUES ($1, $2, $3, $3, 1, now(), $4, 1, 'without-row', false, now())`,
+      },
+      [...place, Buffer.alloc(32, 0xab), Buffer.alloc(20, 0xef)],
+    );
+    await kinds();
+    await bench.mine();
+    expect(await bench.chain.rpc.call('eth_getTransactionCount', PAUSER, 'latest')).toBe('0x0');
+    expect(alerts).toMatchObject([
+      { code: 'vault-not-paused', detail: expect.stringContaining(`${named} could not be paused`) },
     ]);
   });
 

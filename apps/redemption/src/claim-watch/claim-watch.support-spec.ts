@@ -24,6 +24,7 @@ import { ClaimWatch } from './claim-watch.js';
 
 const { SIGNER_KEY } = VaultBench;
 export const PAUSER_KEY = '44'.repeat(32);
+export const PAUSER = addressOfKey(PAUSER_KEY);
 export const THIEF = aWallet(0x7e1f);
 
 export let bench: VaultBench;

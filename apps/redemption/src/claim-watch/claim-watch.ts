@@ -15,7 +15,7 @@ import {
   type VaultPlace,
 } from '#libs/chain';
 import { type ClaimAlarm, type ClaimWatchStore, type WatchedVault } from '#libs/db';
-import { type Address, LowmarkError } from '#libs/domain';
+import { type Address, LowmarkError, PermanentError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { type Alert } from '../observe/alerts.js';
 import { gasAlert } from '../payout/gas-alert.js';
@@ -128,14 +128,19 @@ export class ClaimWatch {
     });
   }
 
-  /** Once for each claim: an administrator who unpauses afterwards knows of it. */
+  /**
+   * Once for each claim: an administrator who unpauses afterwards knows of it. Nothing is signed for a contract that only the database
+   * names: a made-up alarm would have the service pay for whatever that contract does.
+   */
   private async pause(vault: Address): Promise<void> {
     const { pool, store, pauser, clock, logger, raise } = this.parts;
-    const { chainId } = this.options.place;
+    const { chainId, vault: own } = this.options.place;
     try {
       if (await isPausedByAll(pool, vault)) {
         await store.paused(chainId, vault, clock.nowMs());
         logger.warn({ vault }, 'The vault is paused');
+      } else if (pauser && vault !== own) {
+        throw new PermanentError('VAULT_NOT_OWN', 'it is not VAULT_CONTRACT');
       } else if (pauser) {
         const endpoints = await pauser.pause(vault);
         logger.warn({ vault, endpoints }, 'Pausing the vault');

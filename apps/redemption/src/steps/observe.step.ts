@@ -103,10 +103,13 @@ export class ObserveStep {
     return true;
   }
 
-  /** The row says since when; asking the vault again is harmless. */
+  /**
+   * The row says since when; asking the vault again is harmless. Without our MAC it could be any contract that the row names, and the
+   * service would pay for what that does.
+   */
   private cancelWhereWanted({ work, payout }: Watched): void {
     const { revertReason, usdAmount } = work.stored.redemption;
-    if (revertReason === null) return;
+    if (revertReason === null || work.stored.isSealed !== true) return;
     try {
       this.parts.payouts.requestCancel(payout, usdAmount);
     } catch (error) {

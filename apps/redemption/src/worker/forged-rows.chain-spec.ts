@@ -1,11 +1,12 @@
 /** Rows that the service did not write, or that were altered since, by an intruder who may even disable every trigger. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { addressOfKey } from '#libs/chain';
 import { RedemptionStore, type StoredRedemption } from '#libs/db';
 import { mintUuidV7, transition, type UuidV7 } from '#libs/domain';
 import { createLogger, Registry } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
-import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
+import { aWallet, EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
 import { Alerts } from '../observe/alerts.js';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
 import { RedemptionPresenter } from '../users/redemption-presenter.js';
@@ -257,6 +258,29 @@ describe('a row that was altered', () => {
     );
     expect(await workedAt(id)).toEqual(STOPPED);
     expect(bench.partner.points.get(wallet)).toBe(POINTS);
+  });
+});
+
+describe('a cancellation that a row asks for', () => {
+  const canceller = addressOfKey(VaultBench.SIGNER_KEY);
+  const sent = () =>
+    bench.chain.chain.rpc.call<string>('eth_getTransactionCount', canceller, 'latest');
+
+  it('is not signed for a contract that the service never planned on', async () => {
+    const id = await authorised();
+    const sink = aWallet(0x515c);
+    // It takes any call.
+    await bench.chain.chain.rpc.call('anvil_setCode', sink, '0x00');
+    await forge(
+      `UPDATE redemption.redemption SET plan_vault = $2, revert_reason = 'user-cancelled', next_action_at = $3
+        WHERE id = $1`,
+      [id, Buffer.from(sink.slice(2), 'hex'), soon().next_action_at],
+    );
+    const before = await sent();
+    await bench.engine.sweep();
+    await bench.payouts.cancelsSent();
+    await bench.pass(20);
+    expect(await sent()).toBe(before);
   });
 });
 

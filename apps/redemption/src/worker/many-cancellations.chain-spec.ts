@@ -20,12 +20,14 @@ afterAll(async () => {
 
 /** As the user does. */
 async function cancel(id: UuidV7): Promise<void> {
-  const before = await bench.read(id);
+  const stored = await bench.store.get(id);
+  if (stored === undefined) throw new Error('no such redemption');
+  const { redemption: before } = stored;
   const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
   const context = { nowMs: bench.clock.nowMs(), jitter: 0, policy };
   const decision = transition(before, { type: 'cancel', by: 'user' }, context);
   if (decision.kind === 'refused') throw new Error(decision.message);
-  await bench.store.apply({ before, decision, event: 'cancel', actor: 'user' });
+  await bench.store.apply({ before, decision, event: 'cancel', actor: 'user', stored });
 }
 
 it('a worker gives its payouts back before a node has said what their cancellations cost', async () => {

@@ -71,6 +71,22 @@ describe('the watch', () => {
     expect(alerts).toHaveLength(1);
   });
 
+  it.each(['api', 'indexer', 'cli'] as const)(
+    'is not held up by who has the credential of the %s',
+    async (program) => {
+      await kinds();
+      const { pool } = await test.open({ url: test.urlAs(program) });
+      const client = await pool.connect();
+      await client.query('BEGIN');
+      await client.query('SELECT pg_advisory_lock(4215, n) FROM generate_series(0, 20) AS n');
+      const lock = client.query('SELECT FROM redemption.task FOR UPDATE');
+      await expect(lock).rejects.toMatchObject({ code: '42501' });
+      await steal();
+      expect(await kinds()).toEqual(['without-row']);
+      client.release(true);
+    },
+  );
+
   it('looks at the vaults that were replaced as well', async () => {
     await kinds();
     const old = await bench.another({});

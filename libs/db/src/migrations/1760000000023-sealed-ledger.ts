@@ -42,9 +42,17 @@ BEGIN
 END $$;
 CREATE TRIGGER guard BEFORE UPDATE ON redemption.coin_spent
   FOR EACH ROW EXECUTE FUNCTION redemption.guard_coin_spent();
+
+CREATE TABLE redemption.task (task text PRIMARY KEY);
+COMMENT ON TABLE redemption.task IS 'work of one process at a time: who does it has its row locked';
+INSERT INTO redemption.task VALUES ('claim-watch'), ('reconciliation');
+-- Whoever may lock a row may change it.
+CREATE TRIGGER never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.task
+  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
 `;
 
 const DOWN = `
+DROP TABLE redemption.task;
 DROP TRIGGER guard ON redemption.coin_spent;
 DROP FUNCTION redemption.guard_coin_spent();
 DROP TRIGGER guard_new ON redemption.ledger_restore;

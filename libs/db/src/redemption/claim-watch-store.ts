@@ -1,9 +1,9 @@
 /** How far the claims of each vault were watched, and those that nothing had authorised. */
 import { type Address, type RedemptionState, type UnsettledKind, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
-import { exclusively, type LockKey } from '../connection/exclusively.js';
 import { run } from '../connection/statement.js';
 import { addressOf, hexOf } from '../rows.js';
+import { exclusively } from './exclusively.js';
 import { columnsOf, type VaultClaim } from './reconciliation-rows.js';
 import { BEGIN_VAULT, CLAIM_FAULTS } from './reconciliation.statements.js';
 
@@ -49,8 +49,6 @@ interface AlarmRow {
   state: RedemptionState | null;
   may_be_lost: boolean;
 }
-
-const LOCK: LockKey = [0x10_77, 4];
 
 /** Without a cursor of its own it begins where the reconciliation has got to, which has compared what is older. */
 const VAULTS: Statement = {
@@ -127,7 +125,7 @@ export class ClaimWatchStore {
 
   /** @see exclusively */
   exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
-    return exclusively(this.database, LOCK, work);
+    return exclusively(this.database, 'claim-watch', work);
   }
 
   /** Today's vault, which the ledger may not name yet, and all that it names. */

@@ -8,9 +8,9 @@ import {
   type Tokens,
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { exclusively, type LockKey } from '../connection/exclusively.js';
 import { run } from '../connection/statement.js';
 import { addressOf, hexOf } from '../rows.js';
+import { exclusively } from './exclusively.js';
 import { type FiguresJson, figuresJson, ledgersOf, sumOf } from './reconciliation-json.js';
 import {
   type Checkpoint,
@@ -55,7 +55,6 @@ interface LastRunRow {
 
 type Place = Pick<Checkpoint, 'chainId' | 'vault'>;
 
-const LOCK: LockKey = [0x10_77, 3];
 const BATCH = 5_000;
 const EXAMPLES = 20;
 /** All redemptions are added up, once a day. */
@@ -70,7 +69,7 @@ export class ReconciliationStore {
    * @see exclusively
    */
   exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
-    return exclusively(this.database, LOCK, work);
+    return exclusively(this.database, 'reconciliation', work);
   }
 
   /** Once is enough; the start block stays as it was first told. */

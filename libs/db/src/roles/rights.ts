@@ -54,6 +54,7 @@ const ROWS: readonly Row[] = [
   ['redemption.coin_spent',                 '-',  '-',     'raw',      '-'],
   ['redemption.claim_watch',                '-',  '-',     'raw',      'r'],
   ['redemption.claim_alarm',                '-',  '-',     'raw',      'r'],
+  ['redemption.task',                       '-',  '-',     'rw',       '-'],
   ['redemption.reserved',                   '-',  '-',     '-',        '-'],
   ['redemption.released',                   '-',  '-',     '-',        '-'],
   ['redemption.vain_attempt',               '-',  '-',     'rawd',     '-'],

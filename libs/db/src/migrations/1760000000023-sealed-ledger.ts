@@ -49,9 +49,24 @@ INSERT INTO redemption.task VALUES ('claim-watch'), ('reconciliation');
 -- Whoever may lock a row may change it.
 CREATE TRIGGER never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.task
   FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+
+-- Each change of what may still be paid is counted, also that of a redemption that stays in attention.
+DROP TRIGGER count_reserved ON redemption.redemption;
+CREATE TRIGGER count_reserved AFTER UPDATE ON redemption.redemption
+  FOR EACH ROW WHEN (NEW.state <> OLD.state OR NEW.resume IS DISTINCT FROM OLD.resume)
+  EXECUTE FUNCTION redemption.count_reserved();
+-- Nothing is counted meanwhile: the trigger's lock is held on the table, this one on the sum.
+SELECT FROM redemption.reserved WHERE subject = 'payouts' FOR UPDATE;
+UPDATE redemption.reserved SET tokens =
+    (SELECT coalesce(sum(token_amount), 0) FROM redemption.redemption WHERE redemption.is_payable(state, resume))
+    + (SELECT coalesce(sum(tokens), 0) FROM redemption.released WHERE subject = 'payouts')
+  WHERE subject = 'payouts';
 `;
 
 const DOWN = `
+DROP TRIGGER count_reserved ON redemption.redemption;
+CREATE TRIGGER count_reserved AFTER UPDATE ON redemption.redemption
+  FOR EACH ROW WHEN (NEW.state <> OLD.state) EXECUTE FUNCTION redemption.count_reserved();
 DROP TABLE redemption.task;
 DROP TRIGGER guard ON redemption.coin_spent;
 DROP FUNCTION redemption.guard_coin_spent();

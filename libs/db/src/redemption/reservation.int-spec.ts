@@ -201,6 +201,30 @@ describe('what is reserved', () => {
     expect((await books()).kept).toBe((await books()).counted);
   });
 
+  it('is counted as it is where a redemption in attention is to go on another way, again and again', async () => {
+    const taken = await deducted(await begin(await created()));
+    const planned = await step(taken, { type: 'plan-committed', plan: planOf(taken) });
+    const before = await books();
+    const cli = await test.open({ url: test.urlAs('cli') });
+    for (let turn = 0; turn < 4; turn++) {
+      await cli.transaction(async (client) => {
+        await client.query(
+          `UPDATE redemption.redemption SET state = 'attention', next_action_at = NULL, version = version + 1, resume = $2
+            WHERE id = $1`,
+          [planned.id, turn % 2 === 0 ? 'authorised' : 'reverting'],
+        );
+        await client.query(
+          `INSERT INTO redemption.transition (redemption_id, version, event, to_state, actor)
+            SELECT id, version, 'x', state, 'operator:x' FROM redemption.redemption WHERE id = $1`,
+          [planned.id],
+        );
+      });
+      const { kept, counted } = await books();
+      expect(kept).toBe(counted);
+      expect(BigInt(kept)).toBe(BigInt(before.kept) - (turn % 2 === 0 ? 0n : 10n));
+    }
+  });
+
   it('is only asked for where the row is still the one that was read', async () => {
     const redemption = await created();
     await stores[0].apply(decided(redemption, { type: 'cancel', by: 'user' }, { actor: 'user' }));

@@ -186,6 +186,25 @@ describe('redemption show', () => {
     expect(unheard.out).toMatch(/the chain now +not asked: .*\[[A-Z_]+\]/);
   });
 
+  it('names one that cannot be read, and lists the others', async () => {
+    const { id, partner } = await aStored(bench.database, acme, 'deducted');
+    await bench.database.transaction(async (client) => {
+      await client.query('SET LOCAL session_replication_role = replica');
+      await client.query(
+        `UPDATE redemption.redemption SET quote_expires_at = 'infinity' WHERE id = $1`,
+        [id],
+      );
+    });
+    const shown = await bench.run('redemption', 'show', id);
+    expect(shown).toMatchObject({ code: 1, out: '' });
+    expect(shown.err).toMatch(new RegExp(`^Redemption ${id} cannot be read .*UNREADABLE\\]\n$`));
+    const { code, out, err } = await bench.run('redemption', 'list', '--partner', partner);
+    expect(code).toBe(0);
+    expect(err).toMatch(new RegExp(`^Redemption ${id} cannot be read .*\n$`));
+    expect(out).not.toContain(id);
+    expect(out).toContain(row('deducted').id);
+  });
+
   it('reads only: no row is written', async () => {
     const callbacks = await new CallbackStore(bench.database).list();
     expect(callbacks).toHaveLength(2);

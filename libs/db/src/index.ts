@@ -148,10 +148,12 @@ export {
   RedemptionMissingError,
   ReservationRefusedError,
   StaleRedemptionError,
+  UnreadableRedemptionError,
 } from './redemption/redemption.error.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
 export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export { type EvidenceSeal } from './redemption/evidence-seal.js';
+export { type ReadRows } from './redemption/read-rows.js';
 export { type PayoutPlace, type StoredRedemption } from './redemption/redemption-row.js';
 export {
   type IdempotencyKey,

@@ -1,6 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readSettings } from '#libs/config';
-import { type Database, PartnerStore, PartnerUnknownError, RedemptionViews } from '#libs/db';
+import {
+  type Database,
+  PartnerStore,
+  PartnerUnknownError,
+  type ReadRows,
+  RedemptionViews,
+} from '#libs/db';
 import {
   type Address,
   parseAddress,
@@ -35,6 +41,10 @@ interface Listed {
   readonly partnerName: string;
 }
 
+interface Found extends Pick<ReadRows, 'unreadable'> {
+  readonly listed: readonly Listed[];
+}
+
 /** `redemption list`: the newest first; those in attention by how long they have waited. */
 export function redemptionListCommand({ source, terminal, clock }: CommandContext): Command {
   return new Command('list')
@@ -50,9 +60,10 @@ export function redemptionListCommand({ source, terminal, clock }: CommandContex
         throw new OptionError('Give either --attention or --state.');
       }
       const settings = readSettings(OperatorSettings, source());
-      const listed = await withDatabase(settings.databaseUrl, (database) =>
+      const { listed, unreadable } = await withDatabase(settings.databaseUrl, (database) =>
         list(database, options),
       );
+      for (const { message } of unreadable) terminal.err(`${message}\n`);
       if (options.json === true) {
         terminal.out(
           jsonLine(listed.map(({ redemption, partnerName }) => ({ ...redemption, partnerName }))),
@@ -60,17 +71,17 @@ export function redemptionListCommand({ source, terminal, clock }: CommandContex
         return;
       }
       terminal.out(listText(listed, clock.nowMs()));
-      if (listed.length >= Math.min(options.limit, MOST)) {
+      if (listed.length + unreadable.length >= Math.min(options.limit, MOST)) {
         terminal.err('There may be more: --limit shows them.\n');
       }
     });
 }
 
-async function list(database: Database, options: Options): Promise<Listed[]> {
+async function list(database: Database, options: Options): Promise<Found> {
   const partners = new PartnerStore(database);
   const only = options.partner === undefined ? undefined : await partners.identify(options.partner);
   if (options.partner !== undefined && only === undefined) throw new PartnerUnknownError();
-  const found = await new RedemptionViews(database).search({
+  const { found, unreadable } = await new RedemptionViews(database).search({
     state: options.attention === true ? 'attention' : options.state,
     partner: only?.partnerId,
     wallet: options.wallet,
@@ -80,10 +91,11 @@ async function list(database: Database, options: Options): Promise<Listed[]> {
   const names = new Map(
     (await partners.list()).map(({ partnerId, partnerName }) => [partnerId, partnerName]),
   );
-  return found.map(({ redemption }) => ({
+  const listed = found.map(({ redemption }) => ({
     redemption,
     partnerName: names.get(redemption.partner) ?? redemption.partner,
   }));
+  return { listed, unreadable };
 }
 
 function listText(listed: readonly Listed[], nowMs: number): string {

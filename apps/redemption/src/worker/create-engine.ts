@@ -120,7 +120,10 @@ export function createEngine(parts: EngineParts, options: EngineOptions): Engine
   const pumps = [
     new QueuePump(redemptions, observer),
     new QueuePump(
-      new PayoutQueue({ store, directory, observe: traceObserving(observe), clock }, leaseMs),
+      new PayoutQueue(
+        { store, directory, observe: traceObserving(observe), alerts, clock },
+        leaseMs,
+      ),
       observer,
     ),
     new QueuePump(

@@ -61,10 +61,12 @@ async function shown(id: UuidV7, store = bench.store) {
   return { voucher, alerts: await alertsIn(registry) };
 }
 
-async function alertsIn(registry: Registry): Promise<number> {
+const UNREADABLE = 'redemption-unreadable';
+
+async function alertsIn(registry: Registry, code = 'evidence-invalid'): Promise<number> {
   const values = await registry.getSingleMetric('lowmark_alerts_total')?.get();
   return (values?.values ?? [])
-    .filter(({ labels }) => labels['code'] === 'evidence-invalid')
+    .filter(({ labels }) => labels['code'] === code)
     .reduce((sum, { value }) => sum + value, 0);
 }
 
@@ -258,6 +260,28 @@ describe('a row that was altered', () => {
     );
     expect(await workedAt(id)).toEqual(STOPPED);
     expect(bench.partner.points.get(wallet)).toBe(POINTS);
+  });
+});
+
+describe('a row that cannot be read', () => {
+  it('is told, set aside, and holds up no other', async () => {
+    const id = await authorised();
+    await forge(
+      `UPDATE redemption.redemption SET state = 'reverting', version = version + 1,
+        dead_evidence = '{"outcome":"dead"}', next_action_at = '1970-01-01' WHERE id = $1`,
+      [id],
+    );
+    const others: UuidV7[] = [];
+    for (let count = 0; count < 10; count++) others.push(await bench.redeem());
+    const before = await alertsIn(bench.registry, UNREADABLE);
+    await bench.engine.sweep();
+    await bench.engine.sweep();
+    for (const other of others) expect((await bench.read(other)).state).toBe('authorised');
+    expect((await alertsIn(bench.registry, UNREADABLE)) - before).toBe(1);
+    expect(bench.logs.filter((line) => line.includes(UNREADABLE)).at(-1)).toContain(id);
+    await bench.pass(600);
+    await bench.engine.sweep();
+    expect((await alertsIn(bench.registry, UNREADABLE)) - before).toBe(2);
   });
 });
 

@@ -1,7 +1,9 @@
 import { type RedemptionStore, type StoredRedemption } from '#libs/db';
 import { type Clock } from '#libs/platform';
+import { type Alerts } from '../observe/alerts.js';
 import { type PartnerDirectory } from '../partner/partner-directory.js';
 import { type ObserveStep } from '../steps/observe.step.js';
+import { alertUnreadable } from './alert-unreadable.js';
 import { type WorkQueue } from './queue-pump.js';
 import { type Work } from './transition-writer.js';
 import { UNKNOWN_PARTNER } from './unknown-partner.js';
@@ -22,15 +24,18 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
       readonly store: Pick<RedemptionStore, 'lease'>;
       readonly directory: Pick<PartnerDirectory, 'find'>;
       readonly observe: ObserveStep;
+      readonly alerts: Alerts;
       readonly clock: Clock;
     },
     private readonly leaseMs: number,
   ) {}
 
   lease(count: number, owner: string): Promise<readonly StoredRedemption[]> {
-    const { store, clock } = this.parts;
-    const dueByMs = clock.nowMs();
-    return store.lease({ count, owner, leaseMs: this.leaseMs, dueByMs, authorised: true });
+    const { store, clock, alerts } = this.parts;
+    return store.lease({
+      ...{ count, owner, leaseMs: this.leaseMs, dueByMs: clock.nowMs(), authorised: true },
+      onUnreadable: alertUnreadable(alerts),
+    });
   }
 
   async work(items: readonly StoredRedemption[], owner: string): Promise<void> {

@@ -11,6 +11,7 @@ import { type PartnerDirectory } from '../partner/partner-directory.js';
 import { type AuthoriseStep } from '../steps/authorise.step.js';
 import { type DeductStep } from '../steps/deduct.step.js';
 import { type RevertStep } from '../steps/revert.step.js';
+import { alertUnreadable } from './alert-unreadable.js';
 import { type WorkQueue } from './queue-pump.js';
 import { type Applied, type TransitionWriter, type Work } from './transition-writer.js';
 import { UNKNOWN_PARTNER } from './unknown-partner.js';
@@ -46,9 +47,11 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 
   lease(count: number, owner: string): Promise<readonly StoredRedemption[]> {
-    const { store, clock } = this.parts;
-    const dueByMs = clock.nowMs();
-    return store.lease({ count, owner, leaseMs: this.leaseMs, dueByMs, authorised: false });
+    const { store, clock, alerts } = this.parts;
+    return store.lease({
+      ...{ count, owner, leaseMs: this.leaseMs, dueByMs: clock.nowMs(), authorised: false },
+      onUnreadable: alertUnreadable(alerts),
+    });
   }
 
   async work([stored]: readonly StoredRedemption[], owner: string): Promise<void> {

@@ -61,9 +61,60 @@ UPDATE redemption.reserved SET tokens =
     (SELECT coalesce(sum(token_amount), 0) FROM redemption.redemption WHERE redemption.is_payable(state, resume))
     + (SELECT coalesce(sum(tokens), 0) FROM redemption.released WHERE subject = 'payouts')
   WHERE subject = 'payouts';
+
+-- What the service reads back must have been written so. Only what changes is looked at: an odd row of before is no reason to refuse its
+-- lease, nor an upgrade. Outcome and step have constraints of their own.
+CREATE FUNCTION redemption.is_block(b jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN coalesce(jsonb_typeof(b -> 'number') = 'string' AND b ->> 'number' ~ '^[0-9]{1,78}$'
+  AND b ->> 'hash' ~* '^0x[0-9a-f]{64}$' AND jsonb_typeof(b -> 'timestampSeconds') = 'number', false);
+CREATE FUNCTION redemption.is_event(e jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN coalesce(e ->> 'transactionHash' ~* '^0x[0-9a-f]{64}$' AND redemption.is_block(e -> 'block'), false);
+CREATE FUNCTION redemption.is_dead_evidence(e jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN coalesce(redemption.is_block(e -> 'finalised')
+  AND (e ->> 'reason' = 'expired' OR (e ->> 'reason' = 'cancelled' AND redemption.is_event(e))), false);
+CREATE FUNCTION redemption.is_paid_evidence(e jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN coalesce(redemption.is_block(e -> 'finalised') AND redemption.is_event(e)
+  AND e ->> 'recipient' ~* '^0x[0-9a-f]{40}$'
+  AND jsonb_typeof(e -> 'amount') = 'string' AND e ->> 'amount' ~ '^[0-9]{1,78}$', false);
+CREATE FUNCTION redemption.is_open_call(c jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN coalesce(jsonb_typeof(c -> 'requestId') = 'string' AND jsonb_typeof(c -> 'startedAtMs') = 'number'
+  AND (NOT c ? 'target' OR c #>> '{target,by}' = 'redemption'
+    OR (c #>> '{target,by}' IN ('transaction', 'candidate') AND jsonb_typeof(c #> '{target,transactionId}') = 'string')), false);
+
+CREATE FUNCTION redemption.guard_shapes() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.dead_evidence IS DISTINCT FROM OLD.dead_evidence AND NOT redemption.is_dead_evidence(NEW.dead_evidence)
+    AND NEW.dead_evidence IS NOT NULL THEN
+    PERFORM redemption.refuse(format('the dead_evidence of redemption %s cannot be read', NEW.id));
+  END IF;
+  IF NEW.paid_evidence IS DISTINCT FROM OLD.paid_evidence AND NOT redemption.is_paid_evidence(NEW.paid_evidence)
+    AND NEW.paid_evidence IS NOT NULL THEN
+    PERFORM redemption.refuse(format('the paid_evidence of redemption %s cannot be read', NEW.id));
+  END IF;
+  IF NEW.open_call IS DISTINCT FROM OLD.open_call AND NOT redemption.is_open_call(NEW.open_call)
+    AND NEW.open_call IS NOT NULL THEN
+    PERFORM redemption.refuse(format('the open_call of redemption %s cannot be read', NEW.id));
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER shape_new BEFORE INSERT ON redemption.redemption
+  FOR EACH ROW WHEN (num_nonnulls(NEW.dead_evidence, NEW.paid_evidence, NEW.open_call) > 0)
+  EXECUTE FUNCTION redemption.guard_shapes();
+CREATE TRIGGER shape BEFORE UPDATE ON redemption.redemption
+  FOR EACH ROW WHEN ((NEW.dead_evidence, NEW.paid_evidence, NEW.open_call)
+    IS DISTINCT FROM (OLD.dead_evidence, OLD.paid_evidence, OLD.open_call))
+  EXECUTE FUNCTION redemption.guard_shapes();
 `;
 
 const DOWN = `
+DROP TRIGGER shape ON redemption.redemption;
+DROP TRIGGER shape_new ON redemption.redemption;
+DROP FUNCTION redemption.guard_shapes();
+DROP FUNCTION redemption.is_open_call(jsonb);
+DROP FUNCTION redemption.is_paid_evidence(jsonb);
+DROP FUNCTION redemption.is_dead_evidence(jsonb);
+DROP FUNCTION redemption.is_event(jsonb);
+DROP FUNCTION redemption.is_block(jsonb);
 DROP TRIGGER count_reserved ON redemption.redemption;
 CREATE TRIGGER count_reserved AFTER UPDATE ON redemption.redemption
   FOR EACH ROW WHEN (NEW.state <> OLD.state) EXECUTE FUNCTION redemption.count_reserved();

@@ -3,8 +3,9 @@ import { type Database, type Statement } from '../connection/database.js';
 import { run } from '../connection/statement.js';
 import { type EvidenceSeal } from './evidence-seal.js';
 import { AUDIT, auditValues } from './redemption-views.js';
+import { readRows } from './read-rows.js';
 import { READ_COLUMNS, type RedemptionRow } from './redemption-columns.js';
-import { storedOf, type StoredRedemption } from './redemption-row.js';
+import { type StoredRedemption } from './redemption-row.js';
 
 const OPEN: Statement = {
   name: 'evidence_open',
@@ -25,16 +26,14 @@ export class EvidenceAdoption {
     private readonly seal: EvidenceSeal,
   ) {}
 
-  /** Those that lead to a payout, or name a deduction, and do not bear our MAC; the oldest first. */
+  /** Those that can be read, lead to a payout or name a deduction, and do not bear our MAC; the oldest first. */
   async foreign(): Promise<StoredRedemption[]> {
     const rows = await this.database.query<RedemptionRow>(OPEN);
-    return rows
-      .map((row) => storedOf(row, this.seal))
-      .filter(
-        ({ isSealed, namesAreOurs, redemption }) =>
-          namesAreOurs !== true ||
-          (isSealed !== true && (needsEvidence(redemption) || redemption.plan !== null)),
-      );
+    return readRows(rows, this.seal).found.filter(
+      ({ isSealed, namesAreOurs, redemption }) =>
+        namesAreOurs !== true ||
+        (isSealed !== true && (needsEvidence(redemption) || redemption.plan !== null)),
+    );
   }
 
   /**

@@ -126,8 +126,15 @@ describe('a redemption row', () => {
     await expect(change(name, set)).rejects.toMatchObject({ sqlState: '23000' });
   });
 
-  const paid = `paid_evidence = '{"outcome":"paid"}'`;
-  const dead = `dead_evidence = '{"outcome":"dead"}'`;
+  const hash = `"0x${'ab'.repeat(32)}"`;
+  const block = `{"number":"1","hash":${hash},"timestampSeconds":1}`;
+  const mined = `"finalised":${block},"transactionHash":${hash},"block":${block}`;
+  const recipient = `"recipient":"0x${'cd'.repeat(20)}"`;
+  const paid = `paid_evidence = '{"outcome":"paid",${mined},${recipient},"amount":"1"}'`;
+  const expired = (outcome = 'dead') =>
+    `dead_evidence = '{"outcome":"${outcome}","reason":"expired","finalised":${block}}'`;
+  const dead = expired();
+  const call = (step = '') => `open_call = '{${step}"requestId":"${aUuid()}","startedAtMs":1}'`;
   const over = 'next_action_at = NULL';
   const plan = (amount = 'token_amount') => `plan_recipient = wallet, plan_amount = ${amount},
     plan_deadline_seconds = 1, plan_vault = '\\x${'11'.repeat(20)}', plan_chain_id = 1, plan_from_block = 1,
@@ -148,7 +155,7 @@ describe('a redemption row', () => {
     ['failed_at_in_its_state', 'created', `state = 'failed', ${over}`],
     ['restored_by_evidence', 'authorised', `state = 'reverting'`],
     ['restored_by_evidence', 'authorised', `state = 'reverted', reverted_at = now(), ${over}`],
-    ['evidence_of_its_kind', 'authorised', `state = 'reverting', dead_evidence = '{}'`],
+    ['evidence_of_its_kind', 'authorised', `state = 'reverting', ${expired('paid')}`],
     ['dead_only_where_authorised', 'deducted', dead],
     ['plan_in_its_state', 'deducted', `state = 'authorised'`],
     ['plan_in_its_state', 'deducted', plan()],
@@ -166,9 +173,9 @@ describe('a redemption row', () => {
       `state = 'failed', failed_at = now(), unproven_attempts = 0, ${over}`,
     ],
     ['exposed_while_unproven', 'deducting', `exposure = 'none'`],
-    ['open_call_in_its_state', 'deducting', `open_call = '{"step":"revert"}'`],
-    ['open_call_in_its_state', 'deducting', `open_call = '{}'`],
-    ['open_call_in_its_state', 'created', `open_call = '{"step":"deduct"}'`],
+    ['open_call_in_its_state', 'deducting', call('"step":"revert",')],
+    ['open_call_in_its_state', 'deducting', call()],
+    ['open_call_in_its_state', 'created', call('"step":"deduct",')],
     ['has_next_step', 'deducted', over],
     ['has_next_step', 'reverting', `state = 'attention', resume = 'reverting'`],
     ['resume_in_attention', 'reverting', `state = 'attention', ${over}`],

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Redemption } from '#libs/domain';
+import { type Redemption, type UuidV7 } from '#libs/domain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type Database,
@@ -8,7 +8,15 @@ import {
   RedemptionStore,
   StaleRedemptionError,
 } from '../index.js';
-import { aKey, aNewRedemption, aUuid, decided, someLimits, START_MS } from './testing/builders.js';
+import {
+  aKey,
+  aNewRedemption,
+  aUuid,
+  decided,
+  someLimits,
+  someWallet,
+  START_MS,
+} from './testing/builders.js';
 
 let test: TestDatabase | undefined;
 let database: Database;
@@ -96,6 +104,63 @@ describe('a lease', () => {
     await store.apply(decided(write.decision.next, refusal, { owner: 'b' }));
     const [row] = (await database.pool.query('SELECT lease_owner FROM redemption.redemption')).rows;
     expect(row).toEqual({ lease_owner: null });
+  });
+});
+
+describe('a redemption that cannot be read', () => {
+  /** As an intruder does it who may even disable the triggers. */
+  async function spoil(...ids: readonly string[]): Promise<void> {
+    await database.transaction(async (client) => {
+      await client.query('SET LOCAL session_replication_role = replica');
+      await client.query(
+        `UPDATE redemption.redemption SET quote_expires_at = 'infinity' WHERE id = ANY ($1)`,
+        [ids],
+      );
+    });
+  }
+
+  it('is set aside for ten minutes and told, and others are leased in its place', async () => {
+    const spoilt: string[] = [];
+    for (let index = 0; index < 3; index++) {
+      spoilt.push((await created({ nextActionAtMs: START_MS - 1000 })).id);
+    }
+    const others = [await created(), await created()];
+    await spoil(...spoilt);
+    const told: string[] = [];
+    const lease = (dueByMs: number) =>
+      store.lease({
+        ...{ count: 2, owner: 'a', leaseMs: 60_000, dueByMs },
+        onUnreadable: ({ redemptionId, code }) => told.push(`${redemptionId} ${code}`),
+      });
+    const leased = await lease(START_MS);
+    expect(leased.map(({ redemption }) => redemption.id).sort()).toEqual(
+      others.map(({ id }) => id).sort(),
+    );
+    const named = spoilt.map((id) => `${id} REDEMPTION_UNREADABLE`);
+    expect(told.sort()).toEqual(named.sort());
+    expect(await lease(START_MS + 599_999)).toEqual([]);
+    expect(told).toHaveLength(3);
+    await lease(START_MS + 600_000);
+    expect(told).toHaveLength(6);
+  });
+
+  it('is left out of what its wallet is shown, and no other is', async () => {
+    const wallet = someWallet();
+    const ids: string[] = [];
+    for (let index = 0; index < 6; index++) {
+      ids.unshift((await created({ wallet, id: aUuid(START_MS + index) })).id);
+    }
+    const [first, second, third, fourth, ...rest] = ids;
+    await spoil(String(second), String(third));
+    const listed = async (limit: number, before?: UuidV7) =>
+      (await store.list(wallet, limit, before)).map(({ redemption }) => redemption.id);
+    expect(await listed(2)).toEqual([first, fourth]);
+    expect(await listed(9)).toEqual([first, fourth, ...rest]);
+    expect(await listed(9, fourth as UuidV7)).toEqual(rest);
+    await expect(store.find(wallet, second as UuidV7)).rejects.toMatchObject({
+      code: 'REDEMPTION_UNREADABLE',
+      message: expect.stringContaining(String(second)),
+    });
   });
 });
 

@@ -1,15 +1,12 @@
 /** A redemption as a row of redemption.redemption, and back. */
 import {
   type Address,
-  evidenceContent,
-  namesContent,
   parseDecimal,
   type PayoutTerms,
   type Redemption,
   type UuidV7,
 } from '#libs/domain';
 import { addressOf } from '../rows.js';
-import { type EvidenceSeal } from './evidence-seal.js';
 import { decimalText } from './decimal-text.js';
 import { deadJson, deadOf, openCallJson, paidJson, paidOf } from './evidence-json.js';
 import { type Moment, type RedemptionRow } from './redemption-columns.js';
@@ -85,22 +82,6 @@ export function stateValues(redemption: Redemption): unknown[] {
   ];
 }
 
-export function storedOf(row: RedemptionRow, seal?: EvidenceSeal): StoredRedemption {
-  const redemption = redemptionOf(row);
-  const place = placeOf(row);
-  const content = seal && evidenceContent(redemption, place);
-  const isSealed = content !== undefined && seal?.verify(content, row.evidence_mac) === true;
-  const names = namesContent(redemption);
-  const namesAreOurs =
-    seal !== undefined && (names === undefined || seal.verify(names, row.names_mac));
-  return {
-    redemption,
-    place,
-    ...(isSealed && { isSealed }),
-    ...(namesAreOurs && { namesAreOurs }),
-  };
-}
-
 export function redemptionOf(row: RedemptionRow): Redemption {
   return {
     id: row.id as UuidV7,
@@ -162,7 +143,7 @@ function planOf(row: RedemptionRow): PayoutTerms | null {
   };
 }
 
-function placeOf({ plan_vault, plan_chain_id, plan_from_block }: RedemptionRow) {
+export function placeOf({ plan_vault, plan_chain_id, plan_from_block }: RedemptionRow) {
   if (plan_vault === null || plan_chain_id === null || plan_from_block === null) return null;
   return {
     vault: addressOf(plan_vault),

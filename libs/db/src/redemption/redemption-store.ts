@@ -1,12 +1,9 @@
-import { type PoolClient } from 'pg';
 import {
   type Address,
-  budgetBreach,
   evidenceContent,
   type Redemption,
   type RedemptionLimits,
   type ReservationRefusal,
-  SECONDS_PER_DAY,
   type UuidV7,
 } from '#libs/domain';
 import { DatabaseRefusedError } from '../connection/database.error.js';
@@ -16,13 +13,14 @@ import { type CallEnd } from './call-log-entry.js';
 import {
   IdempotencyConflictError,
   LeaseLostError,
-  LimitBreachedError,
   RedemptionBusyError,
   RedemptionMissingError,
   ReservationRefusedError,
   StaleRedemptionError,
+  type UnreadableRedemptionError,
 } from './redemption.error.js';
 import { type EvidenceSeal } from './evidence-seal.js';
+import { refuseOverBudget } from './refuse-over-budget.js';
 import { reusedId } from './reused-id.js';
 import { type RedemptionRow } from './redemption-columns.js';
 import {
@@ -30,17 +28,13 @@ import {
   at,
   stateValues,
   type StoredRedemption,
-  storedOf,
   termValues,
 } from './redemption-row.js';
+import { readRows, storedOf } from './read-rows.js';
 import { reservationValues } from './reservation-limits.js';
 import * as sql from './redemption.statements.js';
 import { applyValues, type TransitionWrite } from './transition-write.js';
-import {
-  refuseCoolingDown,
-  type UnclaimedOfWallet,
-  unclaimedVouchers,
-} from './unclaimed-vouchers.js';
+import { refuseCoolingDown, unclaimedVouchers } from './unclaimed-vouchers.js';
 
 export interface IdempotencyKey {
   /** The wallet's own; 1 to 255 characters. */
@@ -61,9 +55,12 @@ export interface LeaseRequest {
 export interface RedemptionLeaseRequest extends LeaseRequest {
   /** Only those whose payout is authorised, or only the others; by default all. */
   readonly authorised?: boolean;
+  /** Told of each row that cannot be read. */
+  readonly onUnreadable?: (error: UnreadableRedemptionError) => void;
 }
 
-const DAY_MS = SECONDS_PER_DAY * 1000;
+/** How long a row that cannot be read is left alone. */
+const SET_ASIDE_MS = 600_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
@@ -132,14 +129,29 @@ export class RedemptionStore {
     return BigInt(row?.tokens ?? 0);
   }
 
-  /** Up to `count` due redemptions that nobody has, the longest due first; nobody else gets them until the lease ends. */
+  /**
+   * Up to `count` due redemptions that nobody has, the longest due first; nobody else gets them until the lease ends. Those that cannot
+   * be read are set aside for ten minutes, and others are leased in their place.
+   */
   async lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {
-    const { count, owner, leaseMs, dueByMs, authorised } = request;
-    const values = [count, owner, leaseMs, at(dueByMs ?? null), authorised ?? null];
-    const rows = await this.database.query<RedemptionRow>(sql.LEASE, values);
-    return rows
-      .map((row) => storedOf(row, this.seal))
-      .sort((a, b) => (a.redemption.nextActionAtMs ?? 0) - (b.redemption.nextActionAtMs ?? 0));
+    const { owner, leaseMs, authorised, onUnreadable } = request;
+    const dueBy = at(request.dueByMs ?? null);
+    const leased: StoredRedemption[] = [];
+    for (let count = request.count; count > 0;) {
+      const values = [count, owner, leaseMs, dueBy, authorised ?? null];
+      const rows = await this.database.query<RedemptionRow>(sql.LEASE, values);
+      const { found, unreadable } = readRows(rows, this.seal);
+      leased.push(...found);
+      if (unreadable.length > 0) {
+        const ids = unreadable.map(({ redemptionId }) => redemptionId);
+        await this.database.query(sql.SET_ASIDE, [ids, owner, SET_ASIDE_MS, dueBy]);
+        for (const error of unreadable) onUnreadable?.(error);
+      }
+      count = unreadable.length;
+    }
+    return leased.sort(
+      (a, b) => (a.redemption.nextActionAtMs ?? 0) - (b.redemption.nextActionAtMs ?? 0),
+    );
   }
 
   /** @throws LeaseLostError */
@@ -212,24 +224,31 @@ export class RedemptionStore {
     if (reason !== null) throw new ReservationRefusedError(id, reason);
   }
 
-  /** For workers and operators. */
+  /** For workers and operators. @throws UnreadableRedemptionError */
   async get(id: UuidV7): Promise<StoredRedemption | undefined> {
     const [row] = await this.database.query<RedemptionRow>(sql.BY_ID, [id]);
     return row && storedOf(row, this.seal);
   }
 
-  /** For users: of another wallet, it is not there. */
+  /** For users: of another wallet, it is not there. @throws UnreadableRedemptionError */
   async find(wallet: Address, id: UuidV7): Promise<StoredRedemption | undefined> {
     const values = [id, addressBytes(wallet)];
     const [row] = await this.database.query<RedemptionRow>(sql.OF_WALLET, values);
     return row && storedOf(row, this.seal);
   }
 
-  /** A wallet's redemptions, newest first. @param before the id that the page before ended with */
+  /** A wallet's redemptions, newest first, without those that cannot be read. @param before the id that the page before ended with */
   async list(wallet: Address, limit: number, before?: UuidV7): Promise<StoredRedemption[]> {
-    const values = [addressBytes(wallet), before ?? null, limit];
-    const rows = await this.database.query<RedemptionRow>(sql.LIST, values);
-    return rows.map((row) => storedOf(row, this.seal));
+    const listed: StoredRedemption[] = [];
+    for (let after: string | null = before ?? null; ;) {
+      const wanted: number = limit - listed.length;
+      const values = [addressBytes(wallet), after, wanted];
+      const rows: RedemptionRow[] = await this.database.query(sql.LIST, values);
+      listed.push(...readRows(rows, this.seal).found);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < wanted || listed.length === limit) return listed;
+      after = last.id;
+    }
   }
 
   private macOfNew(redemption: Redemption): Buffer | null {
@@ -256,13 +275,6 @@ interface ReplayRow extends RedemptionRow {
   body_hash: Buffer;
 }
 
-interface UsageRow {
-  open: number;
-  open_id: string | null;
-  partner_tokens: string;
-  wallet_tokens: string;
-}
-
 interface LeasedRow extends RedemptionRow {
   lease_owner: string | null;
 }
@@ -272,25 +284,6 @@ function replayOf(rows: readonly ReplayRow[], { bodyHash }: IdempotencyKey) {
   if (row === undefined) return undefined;
   if (!row.body_hash.equals(bodyHash)) throw new IdempotencyConflictError();
   return storedOf(row).redemption;
-}
-
-async function refuseOverBudget(
-  client: PoolClient,
-  redemption: Redemption,
-  limits: RedemptionLimits,
-  unclaimed: UnclaimedOfWallet,
-): Promise<void> {
-  const { partner, wallet, initialAtMs } = redemption;
-  const dayMs = Math.floor(initialAtMs / DAY_MS) * DAY_MS;
-  const values = [partner, addressBytes(wallet), at(dayMs), at(dayMs + DAY_MS)];
-  const [used] = await run<UsageRow>(client, sql.USAGE, values);
-  const breach = budgetBreach(redemption, limits, {
-    open: used?.open ?? 0,
-    openId: used?.open_id ?? undefined,
-    partnerTokensToday: BigInt(used?.partner_tokens ?? 0),
-    walletTokensToday: BigInt(used?.wallet_tokens ?? 0) + unclaimed.tokensToday,
-  });
-  if (breach !== undefined) throw new LimitBreachedError(breach);
 }
 
 function isLockTimeout(error: unknown): boolean {

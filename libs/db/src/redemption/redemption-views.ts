@@ -2,8 +2,9 @@
 import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { type LoggedCall } from './call-log-entry.js';
+import { readRows, type ReadRows, storedOf } from './read-rows.js';
 import { READ_COLUMNS, type RedemptionRow } from './redemption-columns.js';
-import { addressBytes, type StoredRedemption, storedOf } from './redemption-row.js';
+import { addressBytes, type StoredRedemption } from './redemption-row.js';
 import { BY_ID } from './redemption.statements.js';
 import { type AuditNote } from './transition-write.js';
 
@@ -133,7 +134,7 @@ interface CallRow {
 export class RedemptionViews {
   constructor(private readonly database: Database) {}
 
-  /** All that is known of one redemption. */
+  /** All that is known of one redemption. @throws UnreadableRedemptionError */
   async show(id: UuidV7): Promise<RedemptionHistory | undefined> {
     const [row] = await this.database.query<HistoryRow>(BY_ID, [id]);
     if (row === undefined) return undefined;
@@ -152,24 +153,16 @@ export class RedemptionViews {
     };
   }
 
-  /** Those that wait for a person, the longest first. @param after the id that the page before ended with */
+  /** Those that wait for a person and can be read, the longest first. @param after the id that the page before ended with */
   async listAttention(limit: number, after?: UuidV7): Promise<StoredRedemption[]> {
     const rows = await this.database.query<RedemptionRow>(ATTENTION, [after ?? null, limit]);
-    return rows.map((row) => storedOf(row));
+    return readRows(rows).found;
   }
 
-  async search({
-    state,
-    partner,
-    wallet,
-    limit,
-    first,
-  }: RedemptionSearch): Promise<StoredRedemption[]> {
+  async search({ state, partner, wallet, limit, first }: RedemptionSearch): Promise<ReadRows> {
     const values = [state ?? null, partner ?? null, wallet ? addressBytes(wallet) : null, limit];
     const statement = first === 'newest' ? NEWEST : LONGEST;
-    return (await this.database.query<RedemptionRow>(statement, values)).map((row) =>
-      storedOf(row),
-    );
+    return readRows(await this.database.query<RedemptionRow>(statement, values));
   }
 
   async counts(): Promise<RedemptionCounts> {

@@ -16,6 +16,25 @@ export class StaleRedemptionError extends RetryableError {
   }
 }
 
+/** No release has written the row so. Nothing is done with it until a person has looked. */
+export class UnreadableRedemptionError extends PermanentError {
+  /** For a person. */
+  readonly fault: string;
+
+  constructor(
+    readonly redemptionId: string,
+    cause: unknown,
+  ) {
+    const fault = cause instanceof Error ? cause.message : 'no redemption';
+    super(
+      'REDEMPTION_UNREADABLE',
+      `Redemption ${redemptionId} cannot be read (${fault}): no program of ours has written it so.`,
+      { cause },
+    );
+    this.fault = fault;
+  }
+}
+
 /** The lease ran out and another worker has the row. Nothing was written, and this worker drops it. */
 export class LeaseLostError extends PermanentError {
   constructor(id: string) {

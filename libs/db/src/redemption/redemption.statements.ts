@@ -88,6 +88,14 @@ export const POSTPONE: Statement = {
     WHERE r.id = seen.id AND r.lease_owner = $3 AND r.next_action_at IS NOT NULL`,
 };
 
+/** $1 ids, $2 owner, $3 how long, $4 by which clock: those that cannot be read, so that they hold up no others. */
+export const SET_ASIDE: Statement = {
+  name: 'redemption_set_aside',
+  text: `UPDATE redemption.redemption SET leased_until = NULL, lease_owner = NULL,
+      next_action_at = coalesce($4::timestamptz, now()) + $3 * interval '1 millisecond'
+    WHERE id = ANY ($1::uuid[]) AND lease_owner = $2`,
+};
+
 /** Only those whose newest transition is a revert that never left: others wait for what the partner said. */
 export const HASTEN: Statement = {
   name: 'redemption_hasten',

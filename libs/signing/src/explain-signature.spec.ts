@@ -95,6 +95,13 @@ describe('explainSignature', () => {
     expect([matches, mistakes]).toEqual([false, [expect.stringContaining(mistake)]]);
   });
 
+  it.each(['\n', '\r\n'])('names %j sent after the body that is signed', (end) => {
+    const given = hmac(RIGHT).digest('hex');
+    expect(explainSignature({ ...CALL, body: BODY + end, given }).mistakes).toEqual([
+      'The body is sent with a line break at its end that is not signed.',
+    ]);
+  });
+
   it('names the query string', () => {
     const path = '/get-points-by-address?address=0xab';
     const given = hmac(`GET${path}`).digest('hex');

@@ -169,6 +169,10 @@ function* partMistakes(sentPath: string): Generator<Mistake> {
       return isSame ? undefined : { ...recipe, parts: parts as unknown as Recipe['parts'] };
     },
   });
+  yield change('The body is sent with a line break at its end that is not signed.', (p) => [
+    ...p.slice(0, 3),
+    p[3].replace(/[\r\n]+$/, ''),
+  ]);
   yield change(
     'The body is printed again with other spacing: sign the bytes that are sent.',
     (p) => [...p.slice(0, 3), reprinted(p[3], (value) => JSON.stringify(value, undefined, 2))],

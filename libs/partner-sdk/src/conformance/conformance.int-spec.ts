@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ACCESS_FAULTS, TOLERABLE } from './fixtures/access.faults.support-spec.js';
 import { LACKING } from './fixtures/capabilities.support-spec.js';
+import { DUPLICATE_FAULTS } from './fixtures/duplicate.faults.support-spec.js';
 import { type Fault } from './fixtures/fault.support-spec.js';
 import { FIELD_FAULTS } from './fixtures/field.faults.support-spec.js';
 import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
@@ -112,6 +113,7 @@ describe('a partner that', () => {
     ...HTTP_FAULTS,
     ...FIELD_FAULTS,
     ...POINTS_FAULTS,
+    ...DUPLICATE_FAULTS,
     ...REVERT_FAULTS,
   ];
   it.each(all.map((fault) => [fault.name, fault] as const))(
@@ -159,6 +161,54 @@ describe('the capability signs-all-responses', () => {
   );
 });
 
+describe('a report', () => {
+  const partnerThat = (name: string): HonestPartner => {
+    const fault = [...ACCESS_FAULTS, ...HTTP_FAULTS, ...REVERT_FAULTS].find(
+      (one) => one.name === name,
+    );
+    return new (fault?.Partner ?? HonestPartner)();
+  };
+  const seenIn = ({ checks }: Report, check: string): string =>
+    checks.find(({ id }) => id === check)?.observed ?? '';
+
+  it('counts points that came back beside the tokens as an error', async () => {
+    const generous = partnerThat('gives points back after it has confirmed the claim');
+    const report = await tryOut(generous);
+    expect(report).toMatchObject({ outcome: 'violates', exitStatus: 1, counts: { errors: 1 } });
+  });
+
+  it('does not say of a refused revert that it went through', async () => {
+    const report = await tryOut(partnerThat('stores another transaction id than it answers with'));
+    expect(JSON.stringify(report)).not.toContain('went through');
+    expect(seenIn(report, 'revert-gives-back')).toMatch(
+      /refused: ERR-TRANSACTION-NOT-FOUND.* this is the one that is stored/,
+    );
+  });
+
+  it('repeats what a refusal with the wrong code says', async () => {
+    const name = 'refuses the unauthenticated with another code';
+    const observed = seenIn(await tryOut(partnerThat(name)), 'auth-key-missing');
+    expect(observed).toContain('refused with ERR-INTERNAL only, "No."');
+  });
+
+  it('names the compression of an answer that cannot be read', async () => {
+    const report = await tryOut(partnerThat('compresses its answers'));
+    expect(seenIn(report, 'http-content-type')).toContain('Content-Encoding: gzip');
+  });
+
+  it('asks for the path of the base URL where the first call finds no endpoint', async () => {
+    const partner = new HonestPartner();
+    running.push(partner);
+    const baseUrl = new URL('/', await partner.start()).href;
+    const options = { baseUrl, apiKey: API_KEY, sharedSecret: SECRET, address: PLAYER };
+    const report = await runConformance(options);
+    expect(failedIn(report)).toEqual(['balance-read']);
+    expect(seenIn(report, 'balance-read')).toContain('The path was "/get-points-by-address"');
+    const { remedy } = report.checks.find(({ id }) => id === 'balance-read') ?? {};
+    expect(remedy).toContain('path of the base URL');
+  });
+});
+
 describe('what cannot be tried', () => {
   it('is a partner that is not there', async () => {
     const partner = new HonestPartner();
@@ -169,6 +219,7 @@ describe('what cannot be tried', () => {
     expect(failedIn(report)).toEqual([]);
     expect(report).toMatchObject({ outcome: 'incomplete', exitStatus: 2 });
     expect(report.stopped).toMatch(/^The partner cannot be reached: ECONNREFUSED/);
+    expect(report).toMatchObject({ counts: { passed: 0 }, calls: 1 });
   });
 
   it('is tried nevertheless over plain http, with a warning', async () => {

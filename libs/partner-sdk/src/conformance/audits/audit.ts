@@ -57,6 +57,7 @@ const AUDITED: readonly CheckId[] = [
   'revert-fields',
   'transaction-ids-unique',
   'revert-ids-distinct',
+  'deduct-repeat-right-id',
 ];
 
 /** An answer that cannot be read has that one fault; the others are judged in all respects. */

@@ -1,9 +1,10 @@
 import { type Exchange } from '../wire/exchange.js';
+import { idText } from '../run/books.js';
 import { type Fault } from './fault.js';
 
-/** Ids that two answers share, and reverts that have the id of a transaction. */
+/** Ids that two answers share, reverts that have the id of a transaction, and duplicates that name another deduction. */
 export function judgeIds(exchanges: readonly Exchange[]): Fault[] {
-  const faults: Fault[] = [];
+  const faults: Fault[] = judgeNamed(exchanges);
   const transactions = new Map<string, string>();
   for (const exchange of successes(exchanges, 'deduct')) {
     const id = idIn(exchange, 'partnerTransactionId');
@@ -31,6 +32,35 @@ export function judgeIds(exchanges: readonly Exchange[]): Fault[] {
     }
   }
   return faults;
+}
+
+/** Whatever a duplicate names is an id that a success of its redemption gave. */
+function judgeNamed(exchanges: readonly Exchange[]): Fault[] {
+  const deductions = new Map<string, Exchange[]>();
+  for (const exchange of exchanges) {
+    if (exchange.step !== 'deduct') continue;
+    const redemption = redemptionOf(exchange);
+    deductions.set(redemption, [...(deductions.get(redemption) ?? []), exchange]);
+  }
+  return [...deductions.values()].flatMap((ofOne) => {
+    const succeeded = successes(ofOne, 'deduct');
+    const given = succeeded.map(transactionIn).filter((id) => id !== '');
+    // Nothing to compare with: the id was in an answer that was lost, or missing, which has a check of its own.
+    const isAllRead = ofOne.every(({ reading }) => reading.kind !== 'unreadable');
+    if (given.length === 0 && (succeeded.length > 0 || !isAllRead)) return [];
+    const known = given[0] === undefined ? 'No deduction was made' : `The deduction is ${given[0]}`;
+    return ofOne.flatMap((exchange): Fault[] => {
+      const named = transactionIn(exchange);
+      if (exchange.reading.kind !== 'refusal' || named === '' || given.includes(named)) return [];
+      const observed = `The answer (${exchange.purpose}) names ${named}. ${known}.`;
+      return [{ check: 'deduct-repeat-right-id', observed, exchange }];
+    });
+  });
+}
+
+/** Read as kindly as the books read it. */
+function transactionIn({ reading }: Exchange): string {
+  return reading.kind === 'unreadable' ? '' : idText(reading.fields['partnerTransactionId']);
 }
 
 function successes(exchanges: readonly Exchange[], step: 'deduct' | 'revert'): Exchange[] {

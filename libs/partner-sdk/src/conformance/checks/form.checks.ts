@@ -27,6 +27,14 @@ export const FORM_CHECKS = {
     remedy:
       'Look for a crash, a proxy limit or a closed connection at the time of the call. Answer failures with ERR-INTERNAL.',
   },
+  'http-connection-kept': {
+    severity: 'error',
+    title: 'Calls on a kept connection are answered like others',
+    section: 'Transport of the callbacks',
+    rule: 'The service keeps a connection for its next call, for a second or a second less than Keep-Alive: timeout says. Close it when you like, but answer what came.',
+    remedy:
+      'Read the whole body of each call, refused ones too; look for a server or proxy that ends connections without "Connection: close". It helps to close them after each answer.',
+  },
   'http-in-time': {
     severity: 'error',
     title: 'Answers come in time',
@@ -55,7 +63,7 @@ export const FORM_CHECKS = {
     section: ANSWERS,
     rule: 'Successes and failures alike are JSON in UTF-8; failures in the envelope {success: false, errorCode, errorMessage}.',
     remedy:
-      'Give the four endpoints an error handler of their own, so that no page of the framework or of a proxy gets out.',
+      'Where it is a 404, compare the path of the base URL with the one that your endpoints are mounted at. Give the four endpoints an error handler of their own, so that no page of the framework or of a proxy gets out.',
   },
   'http-content-type': {
     severity: 'error',

@@ -11,7 +11,7 @@ export const POINTS_CHECKS = {
     section: 'GET /get-points-by-address',
     rule: 'A rightly signed read of a registered player is answered with the balance. ERR-INTERNAL says that you could not, and no player can redeem.',
     remedy:
-      'Look for the X-API-REQUEST shown here in the log of your server: an error of the handler, or of the database.',
+      'Compare the path of the base URL with the one that your endpoints are mounted at. Then look for the X-API-REQUEST shown here in the log of your server: an error of the handler, or of the database.',
   },
   'balance-address': {
     severity: 'error',
@@ -105,7 +105,16 @@ export const POINTS_CHECKS = {
     title: 'A duplicate names no other transaction',
     section: 'Redemption: rule E',
     rule: 'A partnerTransactionId in a signed ERR-DUPLICATE-REQUEST is taken for proof that this deduction stands.',
-    remedy: 'Name the id of the first deduction, and none after it was reverted.',
+    remedy:
+      'Name the id that the deduction of this very svcRedemptionId was answered with, and none after it was reverted.',
+  },
+  'deduct-repeat-other-terms': {
+    severity: 'error',
+    title: 'A repeated id with other terms takes nothing and names nothing',
+    section: 'Redemption: rule E',
+    rule: 'A duplicate names the deduction only to a call with the same wallet and points: a named id is taken for proof of those terms. svcRedemptionId alone names the redemption, so other points under it take nothing.',
+    remedy:
+      'Look the deduction up by svcRedemptionId alone; name it only where wallet and points are those of the call. Otherwise: ERR-DUPLICATE-REQUEST without partnerTransactionId.',
   },
   'deduct-repeat-before-balance': {
     severity: 'error',

@@ -128,7 +128,7 @@ export const REVERT_CHECKS = {
     remedy: 'Accept the payload that is shown here.',
   },
   'confirm-claimed-stands': {
-    severity: 'warning',
+    severity: 'error',
     title: 'Points of a redemption that was confirmed as claimed stay taken',
     section: CONFIRM,
     rule: 'claimed: the player has the tokens, so the points do not go back. The service asks for none of them; a call that does contradicts your books.',
@@ -141,6 +141,14 @@ export const REVERT_CHECKS = {
     section: CONFIRM,
     rule: 'status reverted: revertedAt set, claimedAt null, txnConfirmed false, txnHash left out. Success is {success: true}.',
     remedy: 'Accept the payload that is shown here: txnHash is missing and claimedAt is null.',
+  },
+  'confirm-contradiction': {
+    severity: 'warning',
+    title: 'A confirmation that contradicts your books is refused',
+    section: CONFIRM,
+    rule: 'claimed, of a redemption that you have reverted: the books of one side are wrong. What you accept counts as delivered, and nobody hears of it.',
+    remedy:
+      'Compare status with the recorded deduction; refuse what contradicts it (ERR-INTERNAL), and call us.',
   },
   'confirm-repeat': {
     severity: 'error',

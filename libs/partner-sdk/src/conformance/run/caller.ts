@@ -32,6 +32,8 @@ export type Plan = Omit<CallPlan, 'requestId'> & { readonly requestId?: string }
 
 export class Caller {
   readonly exchanges: Exchange[] = [];
+  /** All that were tried, those that are forgotten too. */
+  calls = 0;
   /** Answers that said "too many": sent again, and not judged otherwise. */
   readonly limited: Exchange[] = [];
   private underWay = 0;
@@ -69,6 +71,7 @@ export class Caller {
     await this.enter();
     try {
       if (this.stopReason !== undefined && !isUndo) throw new RunStopped(this.stopReason);
+      this.calls++;
       const exchange = await this.patiently(purpose, plan);
       this.exchanges.push(exchange);
       this.watch(exchange);
@@ -100,7 +103,7 @@ export class Caller {
     const requestId = plan.requestId ?? newRequestId(this.nowMs());
     const sent = prepareCall(target, { ...plan, requestId });
     const timeoutMs = this.timeoutFor(plan.step);
-    const came = await transport(target.baseUrl, sent, { timeoutMs });
+    const came = await transport(target.baseUrl, sent, { timeoutMs, agent: plan.agent });
     const signature = judgeSignature(target.sharedSecret, sent, came);
     return { step: plan.step, purpose, sent, came, reading: readAnswer(came), signature };
   }

@@ -4,9 +4,11 @@ import { CHECK_IDS } from '../checks/all-checks.js';
 import { explain, type Left } from '../report/left.js';
 import { makeReport, type Report } from '../report/report.js';
 import { calmStories, type Choice, moneyStories } from '../stories/all-stories.js';
+import { keptConnection } from '../stories/connection.story.js';
 import { firstCall } from '../stories/first-call.story.js';
 import { confirmOffered } from '../stories/confirm.stories.js';
 import { type Story } from '../stories/story.js';
+import { pathOf } from '../wire/prepare-call.js';
 import { text } from '../wire/read-answer.js';
 import { Caller } from './caller.js';
 import { type ConformanceOptions, isThisMachine, requireUsable } from './options.js';
@@ -59,8 +61,9 @@ class Run {
     const startedAtMs = performance.now();
     const isSafe = baseUrl.protocol === 'https:' || isThisMachine(baseUrl);
     const observed = `The base URL is ${baseUrl.href}: keys and answers can be read on the way.`;
-    tester.judge('base-url-https', isSafe ? undefined : observed, []);
+    if (!isSafe) tester.judge('base-url-https', observed, []);
     const left = await this.tryEverything();
+    if (caller.exchanges.length > 0) verdicts.pass('base-url-https');
     audit(caller.exchanges, verdicts, options.sharedSecret);
     const { limited } = caller;
     const slowed = `${limited.length} call(s) got status 429, and were sent again.`;
@@ -71,7 +74,7 @@ class Run {
       baseUrl,
       verdicts: verdicts.all(),
       stopped: caller.stopped,
-      calls: caller.exchanges.length,
+      calls: caller.calls,
       left,
       durationMs: Math.round(performance.now() - startedAtMs),
     });
@@ -114,7 +117,8 @@ class Run {
         return;
       }
       const said = `${code}, ${text(fields['errorMessage'])}`;
-      const observed = `The first balance read was refused: ${said}. Nothing else could be tried.`;
+      const path = pathOf(caller.target, 'balance');
+      const observed = `The first balance read was refused: ${said}. The path was "${path}": is it that of your endpoint? Nothing else could be tried.`;
       verdicts.fail('balance-read', { observed, exchanges: [first] });
       caller.stop(`The first balance read was refused with ${code}.`);
     }
@@ -123,6 +127,7 @@ class Run {
   private async tryAll(choice: Choice): Promise<void> {
     const { tester } = this;
     await this.play(confirmOffered, choice.hasConfirm ? undefined : '--no-confirm was given.');
+    await this.play(keptConnection);
     await this.playCalm(choice);
     await undo(tester);
     for (const { story, left } of moneyStories({ ...choice, hasConfirm: tester.hasConfirm })) {
@@ -190,7 +195,7 @@ class Run {
     this.options.onProgress?.({
       judged: verdicts.judged,
       checks: CHECK_IDS.length,
-      calls: caller.exchanges.length,
+      calls: caller.calls,
       now: title,
     });
   }

@@ -5,6 +5,7 @@ import { type Tester, type Twist } from '../run/tester.js';
 import { Blocked } from '../run/stop.js';
 import { type Exchange, type Step } from '../wire/exchange.js';
 import { newRequestId } from '../../request-id.js';
+import { text } from '../wire/read-answer.js';
 import { claimedPayload } from './confirmation.js';
 import { type Story } from './story.js';
 
@@ -123,8 +124,8 @@ function judgeAll(tester: Tester, check: CheckId, exchanges: readonly Exchange[]
     throw new Blocked(`An answer could not be read (${blocked.reading.fault}).`);
   }
   const lines = wrong.map(({ purpose, reading }) => {
-    const how = reading.kind === 'refusal' ? `refused with ${reading.code} only` : 'accepted';
-    return `${purpose}: ${how}.`;
+    if (reading.kind !== 'refusal') return `${purpose}: accepted.`;
+    return `${purpose}: refused with ${reading.code} only, ${text(reading.fields['errorMessage'])}.`;
   });
   const observed = `Expected ERR-AUTH-FAILED. ${[...new Set(lines)].join(' ')}`;
   tester.judge(check, lines.length === 0 ? undefined : observed, wrong);

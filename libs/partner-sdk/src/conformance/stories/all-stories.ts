@@ -1,6 +1,7 @@
 import { refusals, reused } from './access.stories.js';
 import { overdraft, tenAtOnce } from './at-once.stories.js';
-import { confirmClaimed, confirmReverted } from './confirm.stories.js';
+import { confirmClaimed, confirmContradiction, confirmReverted } from './confirm.stories.js';
+import { duplicates } from './duplicate.stories.js';
 import { deductionLife } from './deduction-life.story.js';
 import { anyCase, unknownUser, unknownUserDeduction, zeroPoints } from './read.stories.js';
 import { byRedemptionId, mismatchedPair, overtaking, tombstone } from './revert.stories.js';
@@ -36,14 +37,17 @@ export function calmStories({ emptyAddress }: Choice): ChosenStory[] {
 }
 
 /** Stories that move points and watch the balance: told one after the other, each undone before the next. */
-export function moneyStories({ hasConfirm, mayClaim }: Choice): ChosenStory[] {
+export function moneyStories({ hasConfirm, mayClaim, emptyAddress }: Choice): ChosenStory[] {
   const noConfirm = hasConfirm ? {} : { left: 'There is no POST /confirm-redemption.' };
   const noClaim = mayClaim ? {} : { left: '--no-claim was given.' };
   return [
-    ...[deductionLife, capitals, badPoints, shortage].map((story) => ({ story })),
+    ...[deductionLife, duplicates(emptyAddress), capitals, badPoints, shortage].map((story) => ({
+      story,
+    })),
     ...[tenAtOnce, overdraft, byRedemptionId].map((story) => ({ story })),
     ...[mismatchedPair, tombstone, overtaking].map((story) => ({ story })),
     { story: confirmReverted, ...noConfirm },
+    { story: confirmContradiction, ...noConfirm },
     { story: confirmClaimed, ...noClaim, ...noConfirm },
   ];
 }

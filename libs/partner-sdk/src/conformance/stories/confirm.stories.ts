@@ -43,18 +43,33 @@ export const confirmReverted: Story = {
   title: 'the confirmation of a reverted redemption',
   checks: ['confirm-reverted', 'confirm-repeat'],
   async run(tester) {
-    await tester.points('before', 1);
-    const id = tester.newId();
-    const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });
-    const transactionId = transactionOf(deducted);
-    readable(
-      (await tester.revert({ purpose: 'revert it', points: 1, id, transactionId })).reading,
-      'success',
-    );
+    const id = await revertedRedemption(tester);
     const payload = revertedPayload({ id, address: tester.address, points: 1 });
     await confirmTwice(tester, 'reverted', payload);
   },
 };
+
+export const confirmContradiction: Story = {
+  title: 'the claim of a reverted redemption',
+  checks: ['confirm-contradiction'],
+  async run(tester) {
+    const id = await revertedRedemption(tester);
+    const payload = claimedPayload({ id, address: tester.address, points: 1 });
+    const exchange = await tester.confirm('confirm as claimed what was reverted', payload);
+    tester.judge('confirm-contradiction', notRefused(exchange, []), [exchange]);
+  },
+};
+
+/** @returns the id of one whose point was taken and given back */
+async function revertedRedemption(tester: Tester): Promise<string> {
+  await tester.points('before', 1);
+  const id = tester.newId();
+  const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });
+  const transactionId = transactionOf(deducted);
+  const reverted = await tester.revert({ purpose: 'revert it', points: 1, id, transactionId });
+  readable(reverted.reading, 'success');
+  return id;
+}
 
 export const confirmClaimed: Story = {
   title: 'the confirmation of a claimed redemption',

@@ -40,7 +40,13 @@ export type Came = Answer | NoAnswer;
 
 /** The checks that say why an answer could not be read at all. */
 export type ReadingFault =
-  'http-answers' | 'http-in-time' | 'http-size' | 'http-redirect' | 'http-json' | 'answer-envelope';
+  | 'http-answers'
+  | 'http-in-time'
+  | 'http-size'
+  | 'http-redirect'
+  | 'http-json'
+  | 'http-content-type'
+  | 'answer-envelope';
 
 /** What a well-meaning reader makes of an answer, whatever else is wrong with it. */
 export type Reading =

@@ -13,14 +13,19 @@ const sent: Sent = {
 const body = '{"b":1,"a":2}';
 const PATH = '/game/v1/revert-deduct-points';
 
-function explained(content: string, secret = SECRET, form = (hex: string) => hex): unknown {
+function explained(
+  content: string,
+  secret = SECRET,
+  form = (hex: string) => hex,
+  sentBody = body,
+): unknown {
   const hex = createHmac('sha256', secret).update(content).digest('hex');
   const headers = { 'x-api-signature': form(hex) };
   const came: Came = {
     kind: 'answer',
     status: 200,
     headers,
-    body: Buffer.from(body),
+    body: Buffer.from(sentBody),
     durationMs: 1,
   };
   return explainSignature(SECRET, sent, came);
@@ -47,6 +52,13 @@ describe('explainSignature', () => {
     ['BODY', body],
   ])('finds %s', (what, content) => {
     expect(explained(content)).toBe(`It is over ${what}.`);
+  });
+
+  it.each(['\n', '\r\n'])('finds that %j was sent after what was signed', (end) => {
+    const content = `POST${PATH}THE-ID${body}`;
+    expect(explained(content, SECRET, (hex) => hex, body + end)).toBe(
+      'It is over METHOD + PATH + X-API-REQUEST + BODY without the line break at its end.',
+    );
   });
 
   it('finds another form and another reading of the secret', () => {

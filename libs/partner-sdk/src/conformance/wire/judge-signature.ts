@@ -49,6 +49,12 @@ export function explainSignature(secret: string, sent: Sent, came: Came): string
 function guesses(sent: Sent, body: Uint8Array): Guess[] {
   const { method, path, requestId } = partsOf(sent);
   const bodies: [string, string | Uint8Array][] = [['BODY', body]];
+  const cut = Buffer.from(body)
+    .toString('latin1')
+    .replace(/[\r\n]+$/, '').length;
+  if (cut < body.length) {
+    bodies.push(['BODY without the line break at its end', body.subarray(0, cut)]);
+  }
   const json = jsonOf(body);
   const canonical = canonicalOf(body);
   if (canonical !== undefined) bodies.push(['BODY in canonical form', canonical]);

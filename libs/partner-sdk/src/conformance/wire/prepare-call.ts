@@ -1,3 +1,4 @@
+import { type Agent } from 'node:http';
 import { canonicalJson } from '../../signing/canonical-json.js';
 import { sign } from '../../signing/signature.js';
 import { ROUTES, type Sent, type Step } from './exchange.js';
@@ -24,6 +25,8 @@ export interface CallPlan {
     readonly body?: string;
     readonly secret?: string;
   };
+  /** Keeps the connection; left out: one of its own. */
+  readonly agent?: Agent;
   /** Instead of the usual ones; undefined leaves a header out. Names in lower case. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }

@@ -21,6 +21,11 @@ export function readAnswer(came: Came): Reading {
     return unreadable('http-redirect', `${status} to ${headers['location'] ?? 'nowhere'}`);
   }
   const json = jsonOf(came.body);
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (json === undefined && encoding !== 'identity') {
+    const why = `the body is compressed (Content-Encoding: ${encoding}), though identity was asked for`;
+    return unreadable('http-content-type', why);
+  }
   if (json === undefined) {
     const type = headers['content-type'] ?? 'no content type';
     return unreadable('http-json', `status ${status}, ${type}, and the body is not JSON in UTF-8`);

@@ -1,5 +1,13 @@
-/** One request on a connection of its own, within one total time, as the service sends it: no redirects, no second attempt. */
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+/**
+ * One request within one total time, as the service sends it: no redirects, no second attempt. On a connection of its own, so that no
+ * call suffers from the one before; the story of kept connections has an agent for its calls.
+ */
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestHttp,
+} from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type Answer, type Came, type NoAnswer, type Sent } from './exchange.js';
 
@@ -11,19 +19,22 @@ const CONNECT_TIMEOUT_MS = 3000;
 
 export interface TransportLimits {
   readonly timeoutMs: number;
+  /** Keeps the connection for the next call. */
+  readonly agent?: Agent | undefined;
 }
 
-export function transport(baseUrl: URL, sent: Sent, { timeoutMs }: TransportLimits): Promise<Came> {
+export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Promise<Came> {
+  const { timeoutMs, agent } = limits;
   const startedAt = performance.now();
   const durationMs = (): number => Math.round(performance.now() - startedAt);
   return new Promise((resolve) => {
     let isConnected = false;
-    const request = open(baseUrl, sent);
+    const request = open(baseUrl, sent, agent);
     const end = (came: Came): void => {
       clearTimeout(timer);
       clearTimeout(connectTimer);
       resolve(came);
-      request.destroy();
+      if (agent === undefined || came.kind === 'none') request.destroy();
     };
     const none = (fault: NoAnswer['fault'], detail: string): void => {
       end({ kind: 'none', fault, detail, durationMs: durationMs() });
@@ -39,6 +50,8 @@ export function transport(baseUrl: URL, sent: Sent, { timeoutMs }: TransportLimi
     });
     request.on('socket', (socket) => {
       const isSecure = baseUrl.protocol === 'https:';
+      // One that was kept.
+      if (!socket.connecting) isConnected = true;
       socket.once(isSecure ? 'secureConnect' : 'connect', () => (isConnected = true));
     });
     request.on('response', (response) => {
@@ -54,7 +67,11 @@ export function transport(baseUrl: URL, sent: Sent, { timeoutMs }: TransportLimi
   });
 }
 
-function open(baseUrl: URL, { method, target, headers }: Sent): ClientRequest {
+function open(
+  baseUrl: URL,
+  { method, target, headers }: Sent,
+  agent: Agent | undefined,
+): ClientRequest {
   const secure = baseUrl.protocol === 'https:';
   return (secure ? requestHttps : requestHttp)({
     protocol: baseUrl.protocol,
@@ -63,8 +80,8 @@ function open(baseUrl: URL, { method, target, headers }: Sent): ClientRequest {
     ...(baseUrl.port === '' ? {} : { port: Number(baseUrl.port) }),
     method,
     path: target,
-    headers: { ...headers, connection: 'close' },
-    agent: false,
+    headers: agent === undefined ? { ...headers, connection: 'close' } : headers,
+    agent: agent ?? false,
   });
 }
 

@@ -1,4 +1,6 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
 import { type PingReport } from './ping/ping-report.js';
 import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
@@ -129,6 +131,44 @@ describe('partner ping', () => {
     );
   });
 
+  it('names a query string that is signed', async () => {
+    const { report: shown } = await report((request) => ({
+      body: BALANCE,
+      signature: hmacSha256Hex(
+        CALLBACK_SECRET,
+        `GET${request.url ?? ''}${String(request.headers['x-api-request'])}${BALANCE}`,
+      ),
+    }));
+    expect(shown.mend).toBe(
+      'The partner signs something else: The query string is signed; only the path is.',
+    );
+  });
+
+  it('names a line break that is sent after what was signed', async () => {
+    const bytes = Buffer.from(`${BALANCE}\n`);
+    const { report: shown } = await report(() => ({ body: BALANCE, bytes }));
+    expect(shown.mend).toBe(
+      'The partner signs something else: The body is sent with a line break at its end that is not signed.',
+    );
+  });
+
+  it('says so where the signature fits the canonical form only', async () => {
+    const canonical = canonicalJson(JSON.parse(BALANCE));
+    const { report: shown, code } = await report((request, path) => ({
+      body: BALANCE,
+      signature: hmacSha256Hex(
+        CALLBACK_SECRET,
+        `GET${path}${String(request.headers['x-api-request'])}${canonical}`,
+      ),
+    }));
+    expect(code).toBe(0);
+    const { answer } = shown;
+    expect(answer).toMatchObject({ verdict: 'verified', signatureFits: 'canonical form' });
+    expect(answer?.expected?.content).toContain(canonical);
+    expect(answer?.expected?.signature).toBe(answer?.signature);
+    expect(shown.mend).toMatch(/^Nothing: .*canonical form/);
+  });
+
   it('shows what an unsigned answer lacks', async () => {
     const { report: shown, code } = await report(() => ({ body: BALANCE, signature: undefined }));
     expect(code).toBe(1);
@@ -166,6 +206,34 @@ describe('partner ping', () => {
       1,
       () => ({ body: BALANCE.replace('4200', '"4200"') }),
       /unknown: invalid-answer[\s\S]*Wrong or missing: points/,
+    ],
+    [
+      'a compressed answer',
+      1,
+      () => ({
+        body: BALANCE,
+        bytes: gzipSync(BALANCE),
+        headers: { 'content-encoding': 'gzip' },
+      }),
+      /to mend +The answer is compressed: [^\n]* turn compression off/,
+    ],
+    [
+      'JSON that says it is HTML',
+      1,
+      () => ({ body: BALANCE, headers: { 'content-type': 'text/html' } }),
+      /to mend +Content-Type is not application\/json/,
+    ],
+    [
+      'a refusal without its message',
+      1,
+      () => ({ body: '{"success":false,"errorCode":"ERR-USER-NOT-FOUND"}' }),
+      /to mend +The error answer must have [^\n]*errorMessage[^\n]*\. Wrong or missing: errorMessage\./,
+    ],
+    [
+      'clocks that agree',
+      0,
+      () => ({ body: BALANCE }),
+      /clocks +(?:theirs and ours agree to the second|theirs is [1-9])/,
     ],
     [
       'a wrong clock',

@@ -91,7 +91,7 @@ async function ping(
   const result = await client.call(endpoint, { step: 'balance', address }, { requestId });
   await calls.endCall({ requestId, outcome: result.kind, record: result.record });
   const outcome = callOutcome({ step: 'balance', address }, result, { capabilities });
-  return { partner: { partnerId, partnerName }, endpoint, requestId, result, outcome };
+  return { partner: { partnerId, partnerName }, endpoint, requestId, result, outcome, address };
 }
 
 function wallet(text: string): Address {

@@ -14,6 +14,8 @@ export interface SignedText {
 /** A partner's endpoint that remembers what it signed and what it was asked to verify; still without showing the secret. */
 export class ObservedEndpoint extends PartnerEndpoint {
   sent: SignedText | undefined;
+  /** What of the answer's body its signature is over; undefined while it fits neither. */
+  signatureFits: 'bytes' | 'canonical form' | undefined;
   private identity: CallIdentity | undefined;
   private answered: Uint8Array | undefined;
   private given: string | undefined;
@@ -35,23 +37,31 @@ export class ObservedEndpoint extends PartnerEndpoint {
     // The bytes as they came are asked about first, their canonical form after them.
     this.answered ??= body;
     this.given ??= signature;
-    return super.verify(call, body, signature);
-  }
-
-  /** Which mistakes make exactly the signature that the answer came with; empty where none that is known does. */
-  mistakes(): readonly string[] {
-    const { identity, answered, given } = this;
-    const body = answered === undefined ? undefined : textOf(answered);
-    if (identity === undefined || body === undefined || given === undefined) return [];
-    return explainSignature({ ...identity, secret: this.#secret, body, given }).mistakes;
+    const fits = super.verify(call, body, signature);
+    if (fits) this.signatureFits = body === this.answered ? 'bytes' : 'canonical form';
+    return fits;
   }
 
   /**
-   * What the answer should have been signed with: over its bytes, or where it came without a signature over the canonical form
-   * of its JSON. Undefined where there is neither.
+   * Which mistakes make exactly the signature that the answer came with; empty where none that is known does.
+   * @param query of the request, which is not signed
+   */
+  mistakes(query: string): readonly string[] {
+    const { identity, answered, given } = this;
+    const body = answered === undefined ? undefined : textOf(answered);
+    if (identity === undefined || body === undefined || given === undefined) return [];
+    const path = identity.path + query;
+    return explainSignature({ ...identity, path, secret: this.#secret, body, given }).mistakes;
+  }
+
+  /**
+   * What the answer should have been signed with: over its bytes, or over the canonical form of its JSON where it came without a
+   * signature, or with one over that form. Undefined where there is neither.
    */
   expected(answer: { readonly json: unknown } | undefined): SignedText | undefined {
-    const body = this.answered === undefined ? canonicalText(answer) : textOf(this.answered);
+    const { answered } = this;
+    const isOverBytes = answered !== undefined && this.signatureFits !== 'canonical form';
+    const body = isOverBytes ? textOf(answered) : canonicalText(answer);
     if (this.identity === undefined || body === undefined) return undefined;
     const content = signedContent({ ...this.identity, body });
     return { content, signature: super.sign(this.identity, body) };

@@ -1,6 +1,11 @@
 /** What to mend, by how a call ended. */
 import { type CallOutcome, type UnknownReason } from '#libs/domain';
-import { type CallResult, type NoAnswerResult, type NothingSentResult } from '#libs/partner-client';
+import {
+  type AnswerResult,
+  type CallResult,
+  type NoAnswerResult,
+  type NothingSentResult,
+} from '#libs/partner-client';
 
 const NOTHING_SENT: Readonly<Record<NothingSentResult['cause'], string>> = {
   'circuit-open': 'We held the call back. Try again in a minute.',
@@ -43,7 +48,8 @@ const DOUBT: Partial<Readonly<Record<UnknownReason, string>>> = {
   'rate-limited': 'The partner limits us: it must let our calls through.',
   'server-error': 'The partner failed: it must look for the request id in its logs.',
   'error-internal': 'The partner failed: it must look for the request id in its logs.',
-  'malformed-json': 'The body is not JSON in UTF-8, or Content-Type is not application/json.',
+  'malformed-json':
+    'The body is not JSON in UTF-8. Where it looks like JSON: a byte order mark before it is none.',
   'no-envelope':
     'An error answer must be the JSON error envelope: the path may be wrong, or a proxy answers.',
   'success-not-boolean': 'The field `success` must be true or false.',
@@ -62,16 +68,32 @@ export function isGood(outcome: CallOutcome<'balance'>): boolean {
   );
 }
 
-/** @param mistakes that make the signature which the partner sent */
+const ENVELOPE =
+  'The error answer must have success (false), errorCode and errorMessage, the last two as texts.';
+const COMPRESSED =
+  'The answer is compressed: we send Accept-Encoding: identity, and the signature is over the bytes as sent. The partner must turn compression off for these endpoints, in its proxy too.';
+const NOT_JSON_TYPE = 'Content-Type is not application/json: the partner must set it.';
+const OVER_CANONICAL =
+  'Nothing: the signature fits the canonical form of the body (RFC 8785), which we accept. A signature over the bytes that are sent is simpler.';
+
+export interface SeenSignature {
+  /** Those that make the signature which the partner sent. */
+  readonly mistakes: readonly string[];
+  readonly signatureFits: 'bytes' | 'canonical form' | undefined;
+}
+
 export function adviceFor(
   result: CallResult,
   outcome: CallOutcome<'balance'>,
-  mistakes: readonly string[],
+  { mistakes, signatureFits }: SeenSignature,
 ): string {
   if (result.kind === 'nothing-sent') return NOTHING_SENT[result.cause];
   if (result.kind === 'no-answer') return NO_ANSWER[result.cause];
+  // The page of a proxy may be compressed too, and has other causes.
+  if (result.verdict === 'encoded' && result.status === 200) return COMPRESSED;
   switch (outcome.kind) {
     case 'succeeded':
+      if (signatureFits === 'canonical form') return OVER_CANONICAL;
       return 'Nothing: key, secret, signatures and answer are as they should be.';
     case 'refused':
       if (outcome.code === 'ERR-AUTH-FAILED') return AUTH_FAILED;
@@ -79,6 +101,10 @@ export function adviceFor(
         ? 'Nothing, if it should not know this player: the refusal is as it should be.'
         : `${outcome.code} is no answer to a balance: the partner must look at its endpoint.`;
     case 'unknown':
+      if (outcome.reason === 'invalid-answer' && isRefusal(result)) return ENVELOPE;
+      if (outcome.reason === 'malformed-json' && !isJsonType(result.contentType)) {
+        return NOT_JSON_TYPE;
+      }
       if (outcome.reason === 'signature-wrong' && mistakes.length > 0) {
         return `The partner signs something else: ${mistakes.join(' ')}`;
       }
@@ -88,4 +114,14 @@ export function adviceFor(
     case 'nothing-sent':
       return 'Try again.';
   }
+}
+
+function isRefusal(result: AnswerResult): boolean {
+  if (result.verdict !== 'verified') return false;
+  const { json } = result;
+  return typeof json === 'object' && json !== null && 'success' in json && json.success === false;
+}
+
+function isJsonType(contentType: string | undefined): boolean {
+  return /^application\/json\s*(;|$)/i.test(contentType ?? '');
 }

@@ -20,6 +20,8 @@ export interface PingReport {
   readonly answer: {
     readonly status: number;
     readonly verdict: string;
+    /** What of the body the signature is over; null where it fits neither, or there is none. */
+    readonly signatureFits: 'bytes' | 'canonical form' | null;
     /** As received; null where there was none. */
     readonly signature: string | null;
     /** Over the answer's own bytes, or their canonical form; null where it is neither text nor JSON. */
@@ -42,15 +44,22 @@ export interface Pinged {
   readonly requestId: string;
   readonly result: CallResult;
   readonly outcome: CallOutcome<'balance'>;
+  /** The wallet that was asked for. */
+  readonly address: string;
 }
 
-export function pingReport({ partner, endpoint, requestId, result, outcome }: Pinged): PingReport {
+export function pingReport(pinged: Pinged): PingReport {
+  const { partner, endpoint, requestId, result, outcome, address } = pinged;
   const { record } = result;
   return {
     partner,
     url: endpoint.baseUrl,
     good: isGood(outcome),
-    mend: adviceFor(result, outcome, endpoint.mistakes()) + wrongField(result),
+    mend:
+      adviceFor(result, outcome, {
+        mistakes: endpoint.mistakes(`?address=${address}`),
+        signatureFits: endpoint.signatureFits,
+      }) + wrongField(result),
     requestId,
     request: endpoint.sent ?? null,
     answer: result.kind === 'answer' ? answerOf(result, endpoint) : null,
@@ -80,6 +89,7 @@ function answerOf(
   return {
     status,
     verdict,
+    signatureFits: endpoint.signatureFits ?? null,
     signature: record.answerHeaders['x-api-signature'] ?? null,
     // What the partner sends is shown, so it may repeat what it should not.
     expected: expected
@@ -128,12 +138,18 @@ function answerFields(answer: NonNullable<PingReport['answer']>): Field[] {
     ['to be signed', answer.expected?.content ?? 'unknown: neither text nor JSON, or unsigned'],
     ['expected', answer.expected?.signature],
     ['their signature', answer.signature ?? 'none'],
-    ['verdict', answer.verdict],
+    [
+      'verdict',
+      answer.signatureFits === 'canonical form'
+        ? `${answer.verdict}, over the canonical form of the body`
+        : answer.verdict,
+    ],
   ];
 }
 
 function clockText(seconds: number | null): string {
   if (seconds === null) return 'unknown: the answer has no Date';
+  if (seconds === 0) return 'theirs and ours agree to the second';
   const text = `theirs is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
   return Math.abs(seconds) > TOLERABLE_SECONDS
     ? `${text}: mend one of them, calls are refused from 300 s on`

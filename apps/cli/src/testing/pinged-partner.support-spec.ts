@@ -6,6 +6,8 @@ import { hmacSha256Hex, verifySignature } from '#libs/signing';
 export interface Answer {
   readonly status?: number;
   readonly body: string;
+  /** What is sent in place of the body. */
+  readonly bytes?: Buffer;
   /** Default: what fits the body. */
   readonly signature?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
@@ -55,7 +57,7 @@ export class PingedPartner {
     );
     const answer = this.behave(request, path);
     if (answer === undefined) return;
-    const { status = 200, body, headers } = answer;
+    const { status = 200, body, bytes = body, headers } = answer;
     const signature =
       'signature' in answer ? answer.signature : hmacSha256Hex(this.secret, head + body);
     response.writeHead(status, {
@@ -63,6 +65,6 @@ export class PingedPartner {
       ...(signature !== undefined && { 'x-api-signature': signature }),
       ...headers,
     });
-    response.end(body);
+    response.end(bytes);
   }
 }

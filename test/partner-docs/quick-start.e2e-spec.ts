@@ -215,6 +215,7 @@ describe('the four callbacks', () => {
       const found = commands(PAGE, 'npm run --silent cli --', variables);
       expect(found.map(({ words }) => words.slice(0, 2).join(' '))).toEqual([
         'partner create',
+        'partner set',
         'partner ping',
       ]);
       for (const { words, input } of found) {
@@ -226,6 +227,10 @@ describe('the four callbacks', () => {
         expect({ code, err }).toMatchObject({ code: 0 });
         if (words[1] === 'ping') expect(out).toMatch(/^GOOD$/m);
       }
+      const [callback] = await bench.database.query<{ capabilities: string[] }>({
+        text: 'SELECT capabilities FROM partners.callback',
+      });
+      expect(callback?.capabilities.toSorted()).toEqual([...PARTNER_CAPABILITIES].sort());
     } finally {
       await bench.drop();
     }

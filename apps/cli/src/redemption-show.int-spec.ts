@@ -132,7 +132,10 @@ describe('redemption show', () => {
       new RegExp(`deduct +${requestId} +answer +200 +bad-signature +17 ms +x\\\\u000ay\n`),
     );
     const claimed = (await bench.run('redemption', 'show', row('claimed').id)).out;
-    expect(claimed).toMatch(/state +pending\n +attempts +0\n +payload +\{"address"/);
+    expect(claimed).toMatch(
+      /state +pending\n +attempts +0\n +next attempt +20\d\d-[^\n]+\n +payload +\{"address"/,
+    );
+    expect(claimed).toMatch(/\nwaits for [^\n]+\(0 attempts so far, the next due [^)]+\)\n/);
     expect(claimed).toMatch(/stored as paid +paid in 0xc{64}, block \d+, by final block/);
   });
 

@@ -158,6 +158,7 @@ function confirmationFields({ confirmation }: RedemptionHistory): Field[] {
   return [
     ['state', confirmation.state],
     ['attempts', String(confirmation.attempts)],
+    ['next attempt', moment(confirmation.nextActionAt)],
     ['delivered', moment(confirmation.deliveredAt)],
     ['given up', moment(confirmation.undeliveredAt)],
     ['payload', confirmation.payload],

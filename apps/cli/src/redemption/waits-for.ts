@@ -13,7 +13,7 @@ export function waitsFor({ redemption, confirmation, lease }: Waiting, nowMs: nu
     const who = redemption.reason === 'settled-by-hand' ? '' : 'a person. ';
     return who + attentionAdvice(redemption);
   }
-  if (nextActionAtMs === null) return confirmationText(confirmation);
+  if (nextActionAtMs === null) return confirmationText(confirmation, nowMs);
   const worker = lease ? `, being worked at by ${lease.owner}` : '';
   return `${stepOf(redemption)}, due ${fromNow(nextActionAtMs, nowMs)}${worker}`;
 }
@@ -51,10 +51,17 @@ function payoutText(deadlineSeconds: number, isCancelling: boolean): string {
     : `the chain: the claim, or a final block after ${deadline}`;
 }
 
-function confirmationText(confirmation: RedemptionHistory['confirmation'] | undefined): string {
+function confirmationText(
+  confirmation: RedemptionHistory['confirmation'] | undefined,
+  nowMs: number,
+): string {
   switch (confirmation?.state) {
-    case 'pending':
-      return `nothing but the partner to take the confirmation (${confirmation.attempts} attempts so far)`;
+    case 'pending': {
+      const { attempts, nextActionAt } = confirmation;
+      const next =
+        nextActionAt === null ? '' : `, the next due ${fromNow(nextActionAt.getTime(), nowMs)}`;
+      return `nothing but the partner to take the confirmation (${attempts} attempts so far${next})`;
+    }
     case 'undelivered':
       return 'nothing; the confirmation was never taken: `redemption replay-confirm` sends it again';
     case 'delivered':

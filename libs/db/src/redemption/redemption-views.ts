@@ -30,6 +30,8 @@ export interface RedemptionHistory extends StoredRedemption {
     readonly payload: string;
     readonly deliveredAt: Date | null;
     readonly undeliveredAt: Date | null;
+    /** Of the next attempt; null where none will be. */
+    readonly nextActionAt: Date | null;
   } | null;
 }
 
@@ -73,7 +75,8 @@ const CALLS: Statement = {
 
 const CONFIRMATION: Statement = {
   name: 'redemption_confirmation',
-  text: `SELECT state, attempts, payload, delivered_at AS "deliveredAt", undelivered_at AS "undeliveredAt"
+  text: `SELECT state, attempts, payload, delivered_at AS "deliveredAt", undelivered_at AS "undeliveredAt",
+      next_action_at AS "nextActionAt"
     FROM redemption.confirmation WHERE redemption_id = $1`,
 };
 

@@ -50,6 +50,7 @@ describe('the bounds of the price', () => {
     );
     read({ PRICE_MIN_USD: '0.05', PRICE_MAX_USD: '0.05' });
     read({ PRICE_MAX_USD: '0.05' });
+    read({ PRICE_MIN_USD: '0.05' });
   });
 });
 

@@ -7,9 +7,9 @@ export function NotBelowMinimum(): PropertyDecorator {
   return ValidateBy({
     name: 'notBelowMinimum',
     validator: {
-      validate: (max: Decimal, args?: ValidationArguments) => {
+      validate: (max: Decimal | undefined, args?: ValidationArguments) => {
         const { priceMinUsd: min } = (args?.object ?? {}) as { readonly priceMinUsd?: Decimal };
-        return min === undefined || comparePrices(max, min) >= 0;
+        return min === undefined || max === undefined || comparePrices(max, min) >= 0;
       },
       defaultMessage: () => 'must not be below PRICE_MIN_USD',
     },

@@ -3,40 +3,22 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addressOfKey } from '#libs/chain';
 import { RedemptionStore, type StoredRedemption } from '#libs/db';
-import { mintUuidV7, transition, type UuidV7 } from '#libs/domain';
+import { mintUuidV7, type UuidV7 } from '#libs/domain';
 import { createLogger, Registry } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
 import { aWallet, EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
 import { Alerts } from '../observe/alerts.js';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
+import { alertsIn, Forger, NO_PLAN, STOPPED } from '../testing/forger.support-spec.js';
 import { RedemptionPresenter } from '../users/redemption-presenter.js';
 
 let bench: EngineBench;
+let forger: Forger;
 beforeAll(async () => {
   bench = await EngineBench.start();
+  forger = new Forger(bench);
 });
 afterAll(() => bench.stop());
-
-/** As a superuser who has disabled the triggers of the ledger. */
-async function forge(text: string, values: unknown[] = []): Promise<void> {
-  await bench.database.transaction(async (client) => {
-    await client.query('SET LOCAL session_replication_role = replica');
-    const { rowCount } = await client.query(text, values);
-    if (rowCount !== 1) throw new Error('nothing forged');
-  });
-}
-
-/** A copy of a genuine row, its MAC included, with other values. */
-async function copied(id: UuidV7, change: object): Promise<UuidV7> {
-  const copy = mintUuidV7(bench.clock.nowMs(), randomBytes(10));
-  await forge(
-    `INSERT INTO redemption.redemption
-      SELECT (jsonb_populate_record(r, jsonb_build_object('id', $2::text) || $3::jsonb)).*
-      FROM redemption.redemption r WHERE id = $1`,
-    [id, copy, JSON.stringify(change)],
-  );
-  return copy;
-}
 
 async function storedOf(id: UuidV7, store = bench.store): Promise<StoredRedemption> {
   const stored = await store.get(id);
@@ -63,59 +45,31 @@ async function shown(id: UuidV7, store = bench.store) {
 
 const UNREADABLE = 'redemption-unreadable';
 
-async function alertsIn(registry: Registry, code = 'evidence-invalid'): Promise<number> {
-  const values = await registry.getSingleMetric('lowmark_alerts_total')?.get();
-  return (values?.values ?? [])
-    .filter(({ labels }) => labels['code'] === code)
-    .reduce((sum, { value }) => sum + value, 0);
-}
-
 async function authorised(): Promise<UuidV7> {
   const id = await bench.redeem();
   await bench.until(id, 'authorised');
   return id;
 }
 
-/** The engine looks at it, more than once. */
-async function workedAt(id: UuidV7) {
-  const before = await alertsIn(bench.registry);
-  await bench.engine.sweep();
-  await bench.pass(20);
-  await bench.engine.sweep();
-  const { state, reason } = await bench.read(id);
-  return { state, reason, isAlerted: (await alertsIn(bench.registry)) > before };
-}
-
-const STOPPED = { state: 'attention', reason: 'evidence-invalid', isAlerted: true };
-const NO_PLAN = {
-  plan_recipient: null,
-  plan_amount: null,
-  plan_deadline_seconds: null,
-  plan_vault: null,
-  plan_chain_id: null,
-  plan_from_block: null,
-  authorised_at: null,
-};
-const soon = () => ({ next_action_at: new Date(bench.clock.nowMs() - 1000).toISOString() });
 const aTransactionId = () => randomBytes(8).toString('hex');
 
 describe('a row that the service did not write', () => {
   it('is not planned where it says that points were taken', async () => {
-    const id = await copied(await authorised(), {
+    const id = await forger.copied(await authorised(), {
       ...NO_PLAN,
-      ...soon(),
+      ...forger.soon(),
       state: 'deducted',
       partner: bench.partnerId,
       wallet: `\\x${randomBytes(20).toString('hex')}`,
       partner_transaction_id: aTransactionId(),
     });
-    expect(await workedAt(id)).toEqual(STOPPED);
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
     expect((await bench.read(id)).plan).toBeNull();
   });
 
   it('is not signed where it says that the payout is authorised', async () => {
     const wallet = `\\x${randomBytes(20).toString('hex')}`;
-    const id = await copied(await authorised(), {
+    const id = await forger.copied(await authorised(), {
       wallet,
       plan_recipient: wallet,
       partner_transaction_id: aTransactionId(),
@@ -126,20 +80,20 @@ describe('a row that the service did not write', () => {
     await expect(bench.payouts.authorise(payout as never)).rejects.toMatchObject({
       code: 'EVIDENCE_INVALID',
     });
-    expect(await workedAt(id)).toMatchObject({ state: 'authorised', isAlerted: true });
+    expect(await forger.workedAt(id)).toMatchObject({ state: 'authorised', isAlerted: true });
   });
 
   it.each(['created', 'deducting'])('is not taken to the partner where it is %s', async (state) => {
     const genuine = await bench.redeem();
     const wallet = randomBytes(20).toString('hex');
     bench.partner.points.set(`0x${wallet}` as never, POINTS);
-    const id = await copied(genuine, {
-      ...soon(),
+    const id = await forger.copied(genuine, {
+      ...forger.soon(),
       state,
       ...(state === 'deducting' && { pending_at: new Date(bench.clock.nowMs()).toISOString() }),
       wallet: `\\x${wallet}`,
     });
-    expect(await workedAt(id)).toEqual(STOPPED);
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
     expect(bench.partner.points.get(`0x${wallet}` as never)).toBe(POINTS);
     expect((await bench.views.show(id))?.calls).toEqual([]);
   });
@@ -154,61 +108,7 @@ describe('a row that the service did not write', () => {
     const key = { key: id, bodyHash: Buffer.alloc(32) };
     const limits = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 };
     await new RedemptionStore(intruder).create(forged, key, limits);
-    expect(await workedAt(id)).toEqual(STOPPED);
-  });
-});
-
-/** A revert gives back what it names: no row may have the points of another one given back. */
-describe('a row that names a deduction that is not its own', () => {
-  it.each([
-    ['as the partner’s transaction', (id: string) => ({ partner_transaction_id: `${id} ` })],
-    ['as a candidate', (id: string) => ({ candidate_transaction_ids: [id] })],
-  ])('%s is not reverted', async (_, names) => {
-    const genuine = await authorised();
-    const { partnerTransactionId } = await bench.read(genuine);
-    const forged = await copied(genuine, {
-      ...NO_PLAN,
-      ...soon(),
-      state: 'reverting',
-      reason: 'deduction-unknown',
-      revert_reason: 'deduction-unknown',
-      wallet: `\\x${randomBytes(20).toString('hex')}`,
-      partner_transaction_id: null,
-      ...names(partnerTransactionId ?? ''),
-    });
-    expect(await workedAt(forged)).toEqual(STOPPED);
-    expect((await bench.views.show(forged))?.calls).toEqual([]);
-  });
-
-  it('is not reverted where an operator’s credential named it without the key', async () => {
-    const genuine = await authorised();
-    await bench.until(genuine, 'authorised');
-    const id = await bench.redeem();
-    const before = await storedOf(id);
-    const intruder = new RedemptionStore(await bench.test.open({ url: bench.test.urlAs('cli') }));
-    const nowMs = bench.clock.nowMs();
-    const context = { nowMs, jitter: 0, policy: { capabilities: [], confirms: true } };
-    const decision = transition(before.redemption, { type: 'cancel', by: 'operator' }, context);
-    expect(decision.kind).toBe('moved');
-    if (decision.kind === 'refused') return;
-    const next = {
-      ...decision.next,
-      state: 'reverting' as const,
-      reason: 'deduction-unknown' as const,
-      revertReason: 'deduction-unknown' as const,
-      pendingAtMs: nowMs,
-      failedAtMs: null,
-      nextActionAtMs: nowMs - 1000,
-      candidateTransactionIds: [(await bench.read(genuine)).partnerTransactionId ?? ''],
-    };
-    await intruder.apply({
-      before: before.redemption,
-      decision: { ...decision, next, effects: [] },
-      event: 'cancel',
-      actor: 'operator:thief',
-    });
-    expect(await workedAt(id)).toEqual(STOPPED);
-    expect((await bench.views.show(id))?.calls).toEqual([]);
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
   });
 });
 
@@ -227,18 +127,18 @@ describe('a row that was altered', () => {
   ])('in %s is not signed', async (_, change) => {
     const id = await authorised();
     expect((await shown(id)).voucher).not.toBeNull();
-    await forge(`UPDATE redemption.redemption SET ${change} WHERE id = $1`, [id]);
+    await forger.forge(`UPDATE redemption.redemption SET ${change} WHERE id = $1`, [id]);
     expect(await shown(id)).toEqual({ voucher: null, alerts: 1 });
   });
 
   it('before the points were taken is not taken to the partner', async () => {
     const id = await bench.redeem();
     const { wallet } = await bench.read(id);
-    await forge(
+    await forger.forge(
       'UPDATE redemption.redemption SET token_amount = token_amount * 1000 WHERE id = $1',
       [id],
     );
-    expect(await workedAt(id)).toEqual(STOPPED);
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
     expect(bench.partner.points.get(wallet)).toBe(POINTS);
   });
 
@@ -251,14 +151,14 @@ describe('a row that was altered', () => {
     await bench.until(id, 'authorised');
     await bench.until(id, 'reverted');
     const { wallet } = await bench.read(id);
-    await forge(
+    await forger.forge(
       `UPDATE redemption.redemption SET state = 'created', version = version + 1, evidence_mac = $2,
         next_action_at = $3, reverted_at = NULL, partner_revert_id = NULL, partner_transaction_id = NULL, dead_evidence = NULL, plan_recipient = NULL, plan_amount = NULL,
         plan_deadline_seconds = NULL, plan_vault = NULL, plan_chain_id = NULL, plan_from_block = NULL, authorised_at = NULL
         WHERE id = $1`,
-      [id, first?.mac, soon().next_action_at],
+      [id, first?.mac, forger.soon().next_action_at],
     );
-    expect(await workedAt(id)).toEqual(STOPPED);
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
     expect(bench.partner.points.get(wallet)).toBe(POINTS);
   });
 });
@@ -266,7 +166,7 @@ describe('a row that was altered', () => {
 describe('a row that cannot be read', () => {
   it('is told, set aside, and holds up no other', async () => {
     const id = await authorised();
-    await forge(
+    await forger.forge(
       `UPDATE redemption.redemption SET state = 'reverting', version = version + 1,
         dead_evidence = '{"outcome":"dead"}', next_action_at = '1970-01-01' WHERE id = $1`,
       [id],
@@ -295,10 +195,10 @@ describe('a cancellation that a row asks for', () => {
     const sink = aWallet(0x515c);
     // It takes any call.
     await bench.chain.chain.rpc.call('anvil_setCode', sink, '0x00');
-    await forge(
+    await forger.forge(
       `UPDATE redemption.redemption SET plan_vault = $2, revert_reason = 'user-cancelled', next_action_at = $3
         WHERE id = $1`,
-      [id, Buffer.from(sink.slice(2), 'hex'), soon().next_action_at],
+      [id, Buffer.from(sink.slice(2), 'hex'), forger.soon().next_action_at],
     );
     const before = await sent();
     await bench.engine.sweep();

@@ -41,7 +41,7 @@ describe('redemption adopt', () => {
     const { code, err } = await bench.runWith({ settings }, 'redemption', 'adopt', '--yes');
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('EVIDENCE_KEY is one') });
     expect(err).not.toContain(EVIDENCE_KEY);
-    expect(await sealed()).toEqual([false, false, false, false]);
+    expect(await sealed()).not.toContainEqual(true);
   });
 
   it('shows what it would vouch for, and changes nothing without a yes', async () => {

@@ -34,7 +34,10 @@ export function redemptionAdoptCommand({ source, terminal }: CommandContext): Co
         }
         terminal.out(foreignText(foreign, await partnerNames(database)));
         if (options.yes !== true) {
-          await confirmed(terminal, 'All of these can be paid once they are adopted.');
+          await confirmed(
+            terminal,
+            'Each of these can be paid, or its deduction reverted as it is named, once it is adopted.',
+          );
         }
         let adopted = 0;
         for (const one of foreign) {

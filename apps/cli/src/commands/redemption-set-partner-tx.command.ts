@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { readSettings } from '#libs/config';
+import { readSettings, refuseSharedEvidenceKey } from '#libs/config';
 import { type UuidV7 } from '#libs/domain';
 import { EvidenceKeys } from '#libs/signing';
 import { AdoptSettings } from '../cli.env.js';
@@ -18,7 +18,8 @@ export function redemptionSetPartnerTxCommand(context: CommandContext): Command 
     .addOption(actorOption());
   return command.action(
     async (id: UuidV7, transaction: string, { as }: { readonly as?: string }) => {
-      const { evidenceKey } = readSettings(AdoptSettings, context.source());
+      const { evidenceKey, secretsKey } = readSettings(AdoptSettings, context.source());
+      if (secretsKey !== undefined) refuseSharedEvidenceKey(evidenceKey, secretsKey);
       await runOperation(
         context,
         { command, id, as },

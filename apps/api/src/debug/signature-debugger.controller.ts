@@ -7,7 +7,7 @@ import { type AskedSignature, SignatureQuestionPipe } from './signature-question
 
 /**
  * `POST /api/debug/signature`: what would be signed under the caller's shared secret, the signature, and which mistake made another
- * one. Whoever has the key gets signatures without having the secret, so it is there only where SIGNATURE_DEBUGGER says so.
+ * one. The key alone gets signatures here, without the secret, so it is there only where SIGNATURE_DEBUGGER says so.
  */
 @Controller('api/debug/signature')
 @UseGuards(ApiKeyGuard)

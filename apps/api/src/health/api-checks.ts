@@ -28,7 +28,7 @@ export class ApiChecks {
     health: HealthRegistry,
     private readonly options: ApiChecksOptions,
   ) {
-    // Nobody needs a key to ask.
+    // Requests for the health need no key: all within a second share one reading.
     this.readIndex = sharedReading(() => options.index.state(), options.clock);
     health.register(PROCESS_CHECK, () => (this.stopped ? { reason: 'is shutting down' } : {}));
     health.register('index', () => this.checkIndex());

@@ -9,7 +9,7 @@ interface Batch {
 }
 
 /**
- * The state of the index as of now: read after whoever asks has asked, so that nothing that was committed before is missed.
+ * The state of the index as of now. Its read begins after the request for it, so that nothing that was committed before is missed.
  * All who ask while a read is under way share the next one, so that reads are few however many ask.
  */
 export class IndexNow {

@@ -14,5 +14,5 @@ export interface Check {
   /** It is made only where an endpoint of the right chain answers. */
   readonly needsChain?: true;
   /** What was found so far counts also where the check then fails or takes too long. */
-  look(subject: Subject): AsyncIterable<Finding>;
+  look(subject: Subject): AsyncIterable<Finding> | Iterable<Finding>;
 }

@@ -230,7 +230,7 @@ export class IndexWriter {
           throw error;
         },
       );
-    // Whoever waits next hears of the failure; until somebody does, it is not an unhandled one.
+    // The next caller to wait gets the failure. Until then it must not count as unhandled.
     writing.catch(() => undefined);
     this.writing = writing;
     this.current = next;

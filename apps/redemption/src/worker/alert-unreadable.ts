@@ -1,7 +1,7 @@
 import { type UnreadableRedemptionError } from '#libs/db';
 import { type Alerts } from '../observe/alerts.js';
 
-/** For a lease: a row that cannot be read is a person's business. */
+/** What a lease does with a row that cannot be read: a person has to look at it. */
 export function alertUnreadable(alerts: Alerts): (error: UnreadableRedemptionError) => void {
   return ({ redemptionId, fault }) => {
     alerts.raise({

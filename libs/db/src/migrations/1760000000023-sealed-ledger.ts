@@ -46,7 +46,7 @@ CREATE TRIGGER guard BEFORE UPDATE ON redemption.coin_spent
 CREATE TABLE redemption.task (task text PRIMARY KEY);
 COMMENT ON TABLE redemption.task IS 'work of one process at a time: who does it has its row locked';
 INSERT INTO redemption.task VALUES ('claim-watch'), ('reconciliation');
--- Whoever may lock a row may change it.
+-- The right to lock a row is the right to change it.
 CREATE TRIGGER never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.task
   FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
 

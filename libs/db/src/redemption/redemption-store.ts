@@ -130,7 +130,7 @@ export class RedemptionStore {
   }
 
   /**
-   * Up to `count` due redemptions that nobody has, the longest due first; nobody else gets them until the lease ends. Those that cannot
+   * Up to `count` due redemptions that no worker has leased, the longest due first; no other worker gets them until the lease ends. Those that cannot
    * be read are set aside for ten minutes, and others are leased in their place.
    */
   async lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {

@@ -47,7 +47,7 @@ export async function signReply(
   reply: FastifyReply,
   { admissions, payload }: { admissions: Admissions; payload: unknown },
 ): Promise<void> {
-  // Where the framework answered by itself, before the first hook, nobody has asked yet who calls.
+  // An answer of the framework itself, before the first hook, comes before the caller is known.
   request.admission ??= await admissions.admit(request);
   const { method = '', url = '' } = request.raw;
   const answered = { method, url, requestId: request.id };
@@ -61,8 +61,8 @@ function bytesOf(payload: unknown): string | Buffer {
 }
 
 /**
- * Checks that Node would make before any hook, with answers of its own that nobody signs: the server is set up to leave them
- * to us (see `httpOptions`).
+ * Checks that Node would make before any hook, and answer without a signature. The server is set up to leave them to us (see
+ * `httpOptions`).
  */
 function requireSoundHead({ raw }: FastifyRequest): void {
   const headBytes = raw.rawHeaders.reduce((sum, text) => sum + text.length, raw.url?.length ?? 0);

@@ -18,8 +18,7 @@ const NAME = 'production';
 export const productionCheck: Check = {
   name: NAME,
   needs: [],
-  // eslint-disable-next-line @typescript-eslint/require-await -- a check like the others, without anything to wait for
-  async *look({ settings }) {
+  *look({ settings }) {
     const shared = sharedKey(settings);
     if (shared !== undefined) yield fault(`${NAME}: keys`, shared, 'Correct EVIDENCE_KEY.');
     if (settings.nodeEnv !== 'production') {

@@ -8,8 +8,7 @@ const NAME = 'rpc providers';
 export const providersCheck: Check = {
   name: NAME,
   needs: ['RPC_URLS', 'VAULT_CONTRACT'],
-  // eslint-disable-next-line @typescript-eslint/require-await -- a check like the others, without anything to wait for
-  async *look({ pool }) {
+  *look({ pool }) {
     const providers = [...new Set(pool.endpoints.map(providerOf))];
     const list = providers.join(', ');
     yield providers.length > 1

@@ -9,8 +9,7 @@ export function settingsCheck({ faults, given }: ReadDoctorSettings): Check {
   return {
     name: NAME,
     needs: [],
-    // eslint-disable-next-line @typescript-eslint/require-await -- a check like the others, without anything to wait for
-    async *look() {
+    *look() {
       for (const [variable, expected] of faults) {
         yield fault(NAME, `${variable} ${expected}`, `Correct ${variable}.`);
       }

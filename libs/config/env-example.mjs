@@ -1,5 +1,6 @@
 /** Writes .env.example and docs/operating/settings.md from the settings classes of the built applications. */
 import { glob, writeFile } from 'node:fs/promises';
+import { format, resolveConfig } from 'prettier';
 import { appSettings, renderEnvExample, renderSettingsPage } from '#libs/config';
 
 const root = new URL('../../', import.meta.url);
@@ -11,4 +12,6 @@ for await (const path of glob('dist/apps/*/src/*.env.js', { cwd: root })) {
   applications.push(appSettings(app, await import(new URL(path, root))));
 }
 await writeFile(new URL('.env.example', root), renderEnvExample(applications));
-await writeFile(new URL('docs/operating/settings.md', root), renderSettingsPage(applications));
+const page = new URL('docs/operating/settings.md', root);
+const style = { ...(await resolveConfig(page)), parser: 'markdown' };
+await writeFile(page, await format(renderSettingsPage(applications), style));

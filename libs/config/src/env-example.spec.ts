@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { format, resolveConfig } from 'prettier';
 import {
   appSettings,
   type AppSettings,
@@ -40,7 +41,8 @@ describe('.env.example', () => {
     const found = await applications();
     expect(readFileSync(new URL('.env.example', root), 'utf8')).toBe(renderEnvExample(found));
     const page = readFileSync(new URL('docs/operating/settings.md', root), 'utf8');
-    expect(page).toBe(renderSettingsPage(found));
+    const style = { ...(await resolveConfig('docs/operating/settings.md')), parser: 'markdown' };
+    expect(page).toBe(await format(renderSettingsPage(found), style));
   });
 
   it('shows each variable once, the shared ones first, and only required ones without a #', () => {

@@ -18,6 +18,7 @@ export { ManagementModule } from './management/management.module.js';
 export { ManagementServer } from './management/management-server.js';
 export { MetricsModule } from './metrics/metrics.module.js';
 export { type ConnectionUse, measureConnections } from './metrics/connection-metrics.js';
+export { provide } from './provide.js';
 export { oneReading } from './metrics/one-reading.js';
 export { measureRequests } from './metrics/request-metrics.js';
 export { observeRpc, type RpcEvents } from './metrics/rpc-metrics.js';

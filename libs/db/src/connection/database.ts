@@ -18,7 +18,7 @@ export class Database {
   ) {}
 
   /** @throws DatabaseUnavailableError, DatabaseRefusedError */
-  async query<R extends QueryResultRow>(statement: Statement, values: Values = []): Promise<R[]> {
+  async query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
     try {
       return await run<R>(this.pool, statement, values);
     } catch (error) {

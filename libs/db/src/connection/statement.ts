@@ -4,6 +4,8 @@ export interface Statement {
   /** The server parses and plans a named statement once per connection; without a name, each time. */
   readonly name?: string;
   readonly text: string;
+  /** What `named` has bound to it. */
+  readonly values?: unknown[];
 }
 
 export type Values = readonly unknown[];
@@ -12,7 +14,7 @@ export type Values = readonly unknown[];
 export async function run<R extends object>(
   on: Pool | PoolClient,
   statement: Statement,
-  values: Values = [],
+  values: Values = statement.values ?? [],
 ): Promise<R[]> {
   const { rows } = await on.query<R>({ ...statement, values: [...values] });
   return rows;

@@ -1,5 +1,6 @@
 import { PermanentError } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { insertCredential, type NewCredential } from './new-credential.js';
 import { auditPartner, type PartnerAudit } from './partner-audit.js';
 import { lockPartner, type PartnerIdentity } from './partner-identity.js';
@@ -37,16 +38,16 @@ export interface Revocation {
   readonly force: boolean;
 }
 
-const ACTIVE: Statement = {
-  name: 'credential_active',
-  text: `SELECT id, key_prefix AS "keyPrefix" FROM partners.credential
-    WHERE partner_id = $1 AND revoked_at IS NULL ORDER BY created_at, id`,
-};
+const ACTIVE = named<{ partnerId: string }>(
+  'credential_active',
+  `SELECT id, key_prefix AS "keyPrefix" FROM partners.credential
+    WHERE partner_id = :partnerId AND revoked_at IS NULL ORDER BY created_at, id`,
+);
 
-const REVOKE: Statement = {
-  name: 'credential_revoke',
-  text: 'UPDATE partners.credential SET revoked_at = now() WHERE id = $1',
-};
+const REVOKE = named<{ id: string }>(
+  'credential_revoke',
+  'UPDATE partners.credential SET revoked_at = now() WHERE id = :id',
+);
 
 /** A partner's credentials after the first: keys are replaced without a halt, because several are good at once. */
 export class CredentialStore {
@@ -72,15 +73,14 @@ export class CredentialStore {
   ): Promise<PartnerIdentity & { readonly keyPrefix: string; readonly left: number }> {
     return this.database.transaction(async (client) => {
       const identity = await lockPartner(client, partner);
-      const { rows: active } = await client.query<{ id: string; keyPrefix: string }>({
-        ...ACTIVE,
-        values: [identity.partnerId],
-      });
+      const { rows: active } = await client.query<{ id: string; keyPrefix: string }>(
+        ACTIVE(identity),
+      );
       const [found, another] = active.filter((one) => one.keyPrefix.startsWith(keyPrefix));
       if (found === undefined) throw new CredentialMissingError();
       if (another !== undefined) throw new CredentialAmbiguousError();
       if (active.length === 1 && !force) throw new LastCredentialError();
-      await client.query({ ...REVOKE, values: [found.id] });
+      await client.query(REVOKE(found));
       await auditPartner(client, identity.partnerId, audit);
       return { ...identity, keyPrefix: found.keyPrefix, left: active.length - 1 };
     });

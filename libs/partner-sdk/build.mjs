@@ -40,7 +40,7 @@ function bringCanonicalize() {
   const note =
     '// canonicalize, converted from an ES module to CommonJS; see canonicalize.LICENSE.\n';
   writeFileSync(join(vendor, 'canonicalize.js'), note + outputText);
-  const user = join(cjs, 'signing/canonical-json.js');
+  const user = join(cjs, 'signing/signing.js');
   const text = readFileSync(user, 'utf8');
   const required = 'require("canonicalize")';
   if (text.split(required).length !== 2) throw new Error(`${user} does not require canonicalize`);

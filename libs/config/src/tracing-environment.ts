@@ -51,7 +51,7 @@ const FILLED_IN = {
   // There is /metrics, and the log goes to standard output: the SDK would send both to the collector by itself.
   OTEL_METRICS_EXPORTER: 'none',
   OTEL_LOGS_EXPORTER: 'none',
-  // Not the process, whose command line and owner are nobody's business.
+  // Not the process, whose command line and owner must not be published.
   OTEL_NODE_RESOURCE_DETECTORS: 'env,host,serviceinstance',
   // Milliseconds. The end of the process waits for a request under way: no longer than it waits for the last spans.
   OTEL_EXPORTER_OTLP_TIMEOUT: '2000',

@@ -1,4 +1,4 @@
-export { expressCallbacks, type Middleware } from './adapters/express.js';
+export { expressCallbacks, type Middleware, type NodeRequest } from './adapters/node.js';
 export { fastifyCallbacks, type FastifyCallbacksPlugin } from './adapters/fastify.js';
 export { fetchCallbacks } from './adapters/fetch.js';
 export {
@@ -7,13 +7,21 @@ export {
   PartnerCallbacksModule,
   type PartnerCallbacksSetup,
 } from './adapters/nest.js';
-export { type NodeRequest } from './adapters/node.js';
-export { type FailedCall, type RefusedCall } from './callbacks/call-report.js';
-export { type CallbackAnswer, type CallbackCall } from './callbacks/call.js';
-export { type Callbacks, createCallbacks } from './callbacks/create-callbacks.js';
-export { type CallbackHandlers, type CallContext } from './callbacks/handlers.js';
-export { type CallbackOptions } from './callbacks/options.js';
 export {
+  type CallbackAnswer,
+  type CallbackCall,
+  ERROR_CODES,
+  type ErrorCode,
+  type ExtraFields,
+  type FailedCall,
+  Refusal,
+  type RefusedCall,
+} from './callbacks/call.js';
+export { type Callbacks, createCallbacks } from './callbacks/create-callbacks.js';
+export {
+  type CallbackHandlers,
+  type CallbackOptions,
+  type CallContext,
   type Confirmation,
   type Deduction,
   type DeductionDone,
@@ -21,16 +29,21 @@ export {
   type PointsQuery,
   type Revert,
   type RevertDone,
-} from './callbacks/payloads.js';
-export { ERROR_CODES, type ErrorCode, type ExtraFields, Refusal } from './callbacks/refusal.js';
-export { MemoryReplayStore, type ReplayStore } from './callbacks/replay-store.js';
-export { InvalidResultError } from './callbacks/results.js';
+} from './callbacks/handlers.js';
+export { MemoryReplayStore, type ReplayStore } from './callbacks/authenticate.js';
+export { InvalidResultError } from './callbacks/endpoints.js';
 export { type Clock } from './clock.js';
 export { type Credential } from './credential.js';
 export { newRequestId, parseRequestId, requestIdMs } from './request-id.js';
-export { canonicalJson } from './signing/canonical-json.js';
-export { sign, verify, verifyJson } from './signing/signature.js';
-export { pathOf, signedContent, type SignedMessage } from './signing/signed-message.js';
+export {
+  canonicalJson,
+  pathOf,
+  sign,
+  signedContent,
+  type SignedMessage,
+  verify,
+  verifyJson,
+} from './signing/signing.js';
 export {
   ConnectionError,
   LowmarkApiError,

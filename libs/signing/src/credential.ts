@@ -28,7 +28,7 @@ export function hashApiKey(apiKey: string): Buffer {
 
 const API_KEY = /^svck_[A-Za-z0-9_-]{43}$/;
 
-/** Whether the text has the form of an API key; what has not is nobody's key and needs no look-up. */
+/** Whether the text has the form of an API key; what has not is no key and needs no look-up. */
 export function isApiKey(text: string): boolean {
   return API_KEY.test(text);
 }

@@ -15,7 +15,7 @@ export interface SignatureQuestion {
   readonly requestId?: string | undefined;
   /** As sent, byte for byte. */
   readonly body: string;
-  /** The signature that somebody else made. */
+  /** The signature that the other side made. */
   readonly given?: string | undefined;
 }
 

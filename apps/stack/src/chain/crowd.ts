@@ -37,14 +37,14 @@ export class Crowd {
     const members = new Set<Member>();
     const wanted = this.random.between(1, most);
     for (let tries = 0; members.size < wanted && tries < 20; tries++) {
-      const member = this.#somebody(elapsed);
+      const member = this.#anyMember(elapsed);
       if (member !== undefined) members.add(member);
     }
     return [...members].map((member) => this.#act(member, elapsed));
   }
 
   /** @param elapsed how much of the history is over, 0 to 1 */
-  #somebody(elapsed: number): Member | undefined {
+  #anyMember(elapsed: number): Member | undefined {
     const last = this.#members.length;
     const present = this.#members.filter((member, index) => {
       const late = index >= last - 3 && elapsed < 0.8;

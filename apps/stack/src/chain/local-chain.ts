@@ -171,7 +171,7 @@ export class LocalChain {
   }
 
   /**
-   * Makes all that is in the chain final, without the two minutes that it takes otherwise. Saves before, as nobody can go
+   * Makes all that is in the chain final, without the two minutes that it takes otherwise. Saves before, as one cannot go
    * back behind a final block where the machine dies: what becomes final is on disk.
    */
   async finalise(): Promise<void> {

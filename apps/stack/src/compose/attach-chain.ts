@@ -7,7 +7,7 @@ const PAUSE_MS = 1_000;
 const LOOK_EVERY_MS = 2_000;
 
 /**
- * A chain that somebody else runs, as one to be played on. Its chain id is its own; whether it is the one that was saved is for
+ * A chain that another process runs, used as the demonstration's chain. Its chain id is its own; whether it is the one that was saved is for
  * `options.stateFile` to say: without one it has to be new.
  * @throws StackError where it does not answer within a minute, or does not hold what it should
  */

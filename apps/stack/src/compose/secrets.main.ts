@@ -1,5 +1,5 @@
 /**
- * `docker compose`: makes the secrets that nobody brought, as files under the given folder.
+ * `docker compose`: makes the secrets that were not provided, as files under the given folder.
  *
  *   node secrets.main.js base|local FOLDER
  */

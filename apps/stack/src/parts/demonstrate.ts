@@ -8,7 +8,7 @@ import { Demonstration } from '../redemption/demonstration.js';
 export interface DemonstrateParts {
   readonly partner: StackPartner;
   readonly local: LocalChain;
-  /** Wallets with points; the last one is left to whoever tries it by hand. */
+  /** Wallets with points; the last one is left for trying it by hand. */
   readonly redeemers: readonly Address[];
   readonly operatorSettings: OperatorSettings;
 }

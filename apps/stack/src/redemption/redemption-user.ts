@@ -36,7 +36,7 @@ export class RefusedError extends StackError {
 const LIMIT_MS = 20_000;
 const CLAIM_GAS = '0x7a120';
 
-/** Somebody with points, who knows the service by its HTTP interface and the chain by their wallet. */
+/** A player with points, who knows the service by its HTTP interface and the chain by their wallet. */
 export class RedemptionUser {
   #token: string | undefined;
 

@@ -23,7 +23,7 @@ export function childEnvironment(
   return environment;
 }
 
-/** Whether npm runs us: it then sits, with a shell, between us and whoever started it. */
+/** Whether npm runs us: it then sits, with a shell, between us and the process that started it. */
 export function startedByNpm(): boolean {
   // eslint-disable-next-line no-restricted-syntax -- npm's own variable, in lower case: not a setting
   return process.env['npm_lifecycle_event'] !== undefined;

@@ -9,7 +9,7 @@ const SHORTEST_SECRET = 6;
 const PLAIN_NAME = /^[a-z][a-z_-]{0,19}$/i;
 
 /**
- * Makes somebody else's text fit for a message: without URLs, without anything secret of ours, one line, bounded.
+ * Makes a foreign text fit for a message: without URLs, without anything secret of ours, one line, bounded.
  * @param secrets parts of the endpoint's URL that may be credentials
  */
 export function redact(text: string, secrets: readonly string[]): string {

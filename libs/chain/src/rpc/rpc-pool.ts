@@ -193,7 +193,7 @@ export class RpcPool {
     }
   }
 
-  /** Says something about an endpoint to whoever observes the pool. */
+  /** Reports an event of an endpoint to the pool's observer. */
   warn(endpoint: string, code: string, message: string): void {
     this.observer.warning({ endpoint, code, message });
   }

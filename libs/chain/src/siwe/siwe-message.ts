@@ -19,7 +19,7 @@ const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\
 
 /**
  * The whole of EIP-4361, version 1, line by line. viem's parser finds its fields wherever they are and skips what it does not know:
- * a wallet would show its user text that nobody here has read.
+ * a wallet would show its user text that was not checked here.
  */
 const FORM = new RegExp(
   String.raw`^(?:[A-Za-z][A-Za-z0-9+.-]*://)?[A-Za-z0-9.-]+(?::\d{1,5})? wants you to sign in with your Ethereum account:\n` +

@@ -3,7 +3,7 @@ import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
 import { type VaultId } from './vault-id.js';
 import { type Voucher } from './voucher.js';
 
-/** The data of a transaction to the vault that claims the voucher; anybody may send it, the recipient is paid. */
+/** The data of a transaction to the vault that claims the voucher; any account may send it, the recipient is paid. */
 export function claimCalldata(voucher: Voucher, signature: `0x${string}`): `0x${string}` {
   const { vaultId, recipient, amount, deadlineSeconds } = voucher;
   return encodeFunctionData({

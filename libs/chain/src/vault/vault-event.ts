@@ -1,4 +1,4 @@
-/** The vault's events out of logs that nobody vouches for yet. */
+/** The vault's events from logs that are not verified yet. */
 import { toEventSelector } from 'viem/utils';
 import { type Address, type BlockHash, type BlockRef } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';

@@ -36,7 +36,7 @@ export interface VaultQuestion {
   /** TOKEN_CONTRACT: whose balance is read. */
   readonly token: Address;
   readonly signer: Address;
-  /** Whoever is to cancel; by default the signer. */
+  /** The account that cancels; by default the signer. */
   readonly canceller?: Address;
   /** The account that may pause; by default the signer, which does not hold that role. */
   readonly pauser?: Address;

@@ -27,7 +27,7 @@ export function voucherDomain({ chainId, vault }: VaultPlace) {
 
 /**
  * A voucher as EIP-712 typed data.
- * @throws PermanentError for a voucher that no vault would pay: nothing, to nobody, to the vault itself, without a time
+ * @throws PermanentError for a voucher that no vault would pay: nothing, to the zero address, to the vault itself, without a time
  */
 export function voucherTypedData(place: VaultPlace, voucher: Voucher) {
   const { vaultId, recipient, amount, deadlineSeconds } = voucher;

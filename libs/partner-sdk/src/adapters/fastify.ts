@@ -1,8 +1,7 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { createCallbacks } from '../callbacks/create-callbacks.js';
 import { ENDPOINT_NAMES } from '../callbacks/endpoints.js';
-import { type CallbackHandlers } from '../callbacks/handlers.js';
-import { type CallbackOptions } from '../callbacks/options.js';
+import { type CallbackHandlers, type CallbackOptions } from '../callbacks/handlers.js';
 import { serveCall } from './node.js';
 
 /** What the plugin uses of Fastify, 4 and 5. */

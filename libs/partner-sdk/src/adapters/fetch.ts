@@ -1,8 +1,6 @@
-import { type CallbackAnswer } from '../callbacks/call.js';
+import { type CallbackAnswer, Refusal } from '../callbacks/call.js';
 import { bodyTooLarge, createCallbacks } from '../callbacks/create-callbacks.js';
-import { type CallbackHandlers } from '../callbacks/handlers.js';
-import { type CallbackOptions } from '../callbacks/options.js';
-import { Refusal } from '../callbacks/refusal.js';
+import { type CallbackHandlers, type CallbackOptions } from '../callbacks/handlers.js';
 
 /**
  * A handler in the form of the Fetch API: Next.js routes, Hono, Bun, Deno, workers with `node:crypto`. It answers whatever it

@@ -1,7 +1,6 @@
 import { ENDPOINT_NAMES } from '../callbacks/endpoints.js';
-import { type CallbackHandlers } from '../callbacks/handlers.js';
-import { type CallbackOptions } from '../callbacks/options.js';
-import { expressCallbacks, type Middleware } from './express.js';
+import { type CallbackHandlers, type CallbackOptions } from '../callbacks/handlers.js';
+import { expressCallbacks, type Middleware } from './node.js';
 
 export interface PartnerCallbacksSetup extends CallbackOptions {
   /** The path in front of the four endpoints, below the application's global prefix where there is one. */

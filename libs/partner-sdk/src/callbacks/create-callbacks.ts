@@ -1,16 +1,17 @@
+import { authenticate, credentialOf, type Gate, MemoryReplayStore } from './authenticate.js';
+import {
+  type CallbackAnswer,
+  type CallbackCall,
+  type FailedCall,
+  headerOf,
+  Refusal,
+} from './call.js';
+import { type Endpoint, ENDPOINTS } from './endpoints.js';
+import { type CallbackHandlers, type CallbackOptions, requireBasePath } from './handlers.js';
 import { systemClock } from '../clock.js';
 import { type Credential, requireCredential } from '../credential.js';
 import { parseRequestId } from '../request-id.js';
-import { pathOf } from '../signing/signed-message.js';
-import { envelopeOf, FAILED, NOT_AN_ENDPOINT, signedAnswer } from './answers.js';
-import { authenticate, type Gate } from './authenticate.js';
-import { type FailedCall } from './call-report.js';
-import { type CallbackAnswer, type CallbackCall, headerOf } from './call.js';
-import { type Endpoint, ENDPOINTS } from './endpoints.js';
-import { type CallbackHandlers } from './handlers.js';
-import { type CallbackOptions, requireBasePath } from './options.js';
-import { Refusal } from './refusal.js';
-import { MemoryReplayStore } from './replay-store.js';
+import { canonicalJson, pathOf, sign } from '../signing/signing.js';
 
 /** The four endpoints, free of any framework: bytes in, signed bytes out. */
 export interface Callbacks {
@@ -150,4 +151,43 @@ export function bodyTooLarge(): Refusal {
 
 function logError(error: unknown): void {
   console.error(error);
+}
+
+/**
+ * Whatever one of the four endpoints says is a 200, refusals and failures too: the outcome is in the envelope, and any other
+ * status comes from something in between that cannot sign. The interface has no code for a malformed call: it is
+ * ERR-INTERNAL like every failure that says nothing about points, with the fields in the message.
+ */
+function envelopeOf({ errorCode, message, extra }: Refusal): object {
+  return { ...extra, success: false, errorCode, errorMessage: message };
+}
+
+const FAILED = envelope('The call failed here.');
+const NOT_AN_ENDPOINT = envelope('There is no such endpoint.');
+
+function envelope(errorMessage: string): object {
+  return { success: false, errorCode: 'ERR-INTERNAL', errorMessage };
+}
+
+/** Signs with the secret of the caller's key, or with the first where the key is unknown. */
+function signedAnswer(
+  call: CallbackCall,
+  credentials: readonly [Credential, ...Credential[]],
+  { status, body }: { readonly status: number; readonly body: object },
+): CallbackAnswer {
+  const text = call.method === 'HEAD' ? '' : canonicalJson(body);
+  const { sharedSecret } = credentialOf(call, credentials) ?? credentials[0];
+  const { method, url } = call;
+  const requestId = headerOf(call, 'x-api-request');
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(text)),
+      // A body that is compressed or minified on its way is not the one that was signed.
+      'cache-control': 'no-store, no-transform',
+      'x-api-signature': sign(sharedSecret, { method, url, requestId, body: text }),
+    },
+    body: text,
+  };
 }

@@ -1,11 +1,21 @@
 /** The four endpoints: how each is called, what it reads, which handler it is, and what a handler must give. */
-import { parseStrictJson } from '../strict-json.js';
-import { CONFIRMATION, DEDUCTION, POINTS_QUERY, REVERT } from './bodies.js';
-import { type CallbackCall } from './call.js';
-import { type Fields, readFields } from './fields.js';
-import { type CallbackHandlers, type CallContext } from './handlers.js';
-import { Refusal } from './refusal.js';
-import { balanceBody, deductionBody, revertBody } from './results.js';
+import {
+  CONFIRMATION,
+  DEDUCTION,
+  type Fields,
+  POINTS_QUERY,
+  readFields,
+  REVERT,
+} from './bodies.js';
+import { type CallbackCall, Refusal } from './call.js';
+import {
+  type CallbackHandlers,
+  type CallContext,
+  type DeductionDone,
+  type PointsBalance,
+  type RevertDone,
+} from './handlers.js';
+import { canonicalJson, parseStrictJson } from '../signing/signing.js';
 
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
@@ -78,4 +88,79 @@ function queryOf(url: string): Record<string, string | string[]> {
       return [name, values.length === 1 ? (values[0] ?? '') : values];
     }),
   );
+}
+
+/** What the service would refuse is found here, where the message can say which handler gave it. */
+
+/** A handler gave something that the interface does not allow. */
+export class InvalidResultError extends TypeError {
+  override name = 'InvalidResultError';
+}
+
+const MAX_ID_LENGTH = 255;
+const MAX_CHAIN_LENGTH = 64;
+/** Control characters and halves of surrogate pairs: what the service refuses in an id. */
+const UNSPEAKABLE = /[\p{Cc}\p{Cs}]/u;
+
+function balanceBody(address: string, balance: PointsBalance): object {
+  const from = 'getPoints';
+  requireObject(from, balance);
+  requireText({ from, name: 'partnerUserId', value: balance.partnerUserId });
+  requireText({ from, name: 'chain', value: balance.chain, maxLength: MAX_CHAIN_LENGTH });
+  if (!Number.isSafeInteger(balance.points) || balance.points < 0) {
+    const type = typeof balance.points;
+    throw new InvalidResultError(
+      `getPoints must give points as a whole number, 0 or more, not ${type === 'number' ? 'this one' : `a ${type}`}`,
+    );
+  }
+  return sendable(from, { ...balance, success: true, address });
+}
+
+function deductionBody(done: DeductionDone): object {
+  const from = 'deductPoints';
+  requireObject(from, done);
+  requireText({ from, name: 'partnerTransactionId', value: done.partnerTransactionId });
+  return { success: true, partnerTransactionId: done.partnerTransactionId };
+}
+
+function revertBody(done: RevertDone): object {
+  const from = 'revertDeduction';
+  requireObject(from, done);
+  const { partnerTransactionId, partnerRevertId } = done;
+  requireText({ from, name: 'partnerTransactionId', value: partnerTransactionId });
+  requireText({ from, name: 'partnerRevertId', value: partnerRevertId });
+  return { success: true, partnerTransactionId, partnerRevertId };
+}
+
+function requireObject(from: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) {
+    throw new InvalidResultError(
+      `${from} must give an object; a call that is not done throws a Refusal`,
+    );
+  }
+}
+
+interface Text {
+  readonly from: string;
+  readonly name: string;
+  readonly value: unknown;
+  readonly maxLength?: number;
+}
+
+function requireText({ from, name, value, maxLength = MAX_ID_LENGTH }: Text): void {
+  const fits = typeof value === 'string' && value.length > 0 && value.length <= maxLength;
+  if (!fits || UNSPEAKABLE.test(value)) {
+    throw new InvalidResultError(
+      `${from} must give ${name} as a text of 1 to ${maxLength} characters without control characters`,
+    );
+  }
+}
+
+function sendable(from: string, body: object): object {
+  try {
+    canonicalJson(body);
+  } catch (cause) {
+    throw new InvalidResultError(`${from} gave a field that has no JSON form`, { cause });
+  }
+  return body;
 }

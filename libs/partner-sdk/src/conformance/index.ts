@@ -1,7 +1,6 @@
 export { CHECKS, type CheckId } from './checks/all-checks.js';
 export { CAPABILITIES, type Capability, type Check, type Severity } from './checks/check.js';
-export { type Left } from './report/left.js';
-export { type Report, type ReportedCheck } from './report/report.js';
+export { type Left, type Report, type ReportedCheck } from './report/report.js';
 export { type ReportedExchange } from './report/reported-exchange.js';
 export { type ConformanceOptions, OptionsError, type Progress } from './run/options.js';
 export { runConformance } from './run/run-conformance.js';

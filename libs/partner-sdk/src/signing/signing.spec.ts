@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalJson } from './canonical-json.js';
-import { sign, verify, verifyJson } from './signature.js';
-import { pathOf, signedContent } from './signed-message.js';
+import { canonicalJson, pathOf, sign, signedContent, verify, verifyJson } from './signing.js';
 
 interface Vector {
   name: string;

@@ -1,11 +1,9 @@
 import { parseAddress } from '../address.js';
 import { type Clock, systemClock } from '../clock.js';
 import { type Credential, requireCredential } from '../credential.js';
-import { verify } from '../signing/signature.js';
-import { parseStrictJson } from '../strict-json.js';
+import { parseStrictJson, verify } from '../signing/signing.js';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from './errors.js';
 import { exchange, type ExchangeOptions, type RawAnswer, retryAfterSeconds } from './exchange.js';
-import { PlayerCache } from './player-cache.js';
 import { readSnapshots, type StakingSnapshots } from './snapshots.js';
 
 export interface StakingClientOptions extends Credential {
@@ -137,7 +135,7 @@ function refusalOf({ status, headers }: RawAnswer, body: unknown): LowmarkApiErr
   });
 }
 
-/** The path is signed as it is sent, so it is fixed here and not left to whoever normalises URLs. */
+/** The path is signed as it is sent, so it is fixed here: a library may normalise URLs. */
 function endpointOf(baseUrl: string): string {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isWeb = base?.protocol === 'https:' || base?.protocol === 'http:';
@@ -150,5 +148,44 @@ function endpointOf(baseUrl: string): string {
 function requireRange(name: string, value: number, range: { from: number; to: number }): void {
   if (!Number.isInteger(value) || value < range.from || value > range.to) {
     throw new RangeError(`${name} must be a whole number from ${range.from} to ${range.to}`);
+  }
+}
+
+interface Entry<T> {
+  readonly value: Promise<T>;
+  readonly untilMs: number;
+}
+
+const MAX_ENTRIES = 10_000;
+
+/** Keeps what was loaded for a player's session. Those who ask while it is being loaded wait for the same; a failure is not kept. */
+export class PlayerCache<T> {
+  private readonly entries = new Map<string, Entry<T>>();
+
+  constructor(
+    private readonly keepSeconds: number,
+    private readonly clock: Clock,
+  ) {}
+
+  get(key: string, load: () => Promise<T>): Promise<T> {
+    const nowMs = this.clock.nowMs();
+    const found = this.entries.get(key);
+    if (found !== undefined && nowMs < found.untilMs) return found.value;
+    this.entries.delete(key);
+    const entry = { value: load(), untilMs: nowMs + this.keepSeconds * 1000 };
+    this.entries.set(key, entry);
+    this.makeRoom();
+    entry.value.catch(() => {
+      if (this.entries.get(key) === entry) this.entries.delete(key);
+    });
+    return entry.value;
+  }
+
+  /** All are kept equally long, so the first that came is the first to go. */
+  private makeRoom(): void {
+    for (const key of this.entries.keys()) {
+      if (this.entries.size <= MAX_ENTRIES) return;
+      this.entries.delete(key);
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { within } from '#libs/platform';
 
-/** What one check found: a reason where the service cannot serve, and facts for whoever looks. */
+/** What one check found: a reason where the service cannot serve, and facts for the reader. */
 export interface CheckResult {
   /** Why the service is not ready; absent where it is. */
   readonly reason?: string;

@@ -10,7 +10,7 @@ export interface ConnectionUse {
   readonly waiting: number;
 }
 
-/** How the connections to the database are used, looked at when somebody asks. */
+/** How the connections to the database are used, measured at each scrape. */
 export function measureConnections(
   registry: Registry,
   database: { readonly connections: ConnectionUse },

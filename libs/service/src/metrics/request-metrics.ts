@@ -15,7 +15,7 @@ export function measureRequests(fastify: FastifyInstance, registry: Registry, na
   });
   fastify.addHook('onResponse', (request, reply, done) => {
     const labels = {
-      // The route's own pattern: a path that somebody made up must not become a time series.
+      // The route's own pattern: a made-up path must not become a time series.
       route: request.routeOptions.url ?? 'none',
       method: request.method,
       status: reply.statusCode,

@@ -63,7 +63,7 @@ function attributesOf({ method = '', url = '', socket }: IncomingMessage) {
 }
 
 function tell(span: RequestSpan, { id, method, routeOptions }: FastifyRequest): void {
-  // The route's own pattern, never a path that somebody made up.
+  // The route's own pattern, never the path as sent, which a caller may make up.
   const { url: route } = routeOptions;
   span.note({ 'lowmark.request_id': id, 'http.route': route });
   if (route !== undefined) span.rename(`${method} ${route}`);

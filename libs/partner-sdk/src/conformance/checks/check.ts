@@ -1,6 +1,6 @@
 /** What a check is: a rule of the interface, and what to do where it is not kept. */
 
-/** `error`: the interface is violated. `warning`: allowed, but it costs somebody. `info`: good to know. */
+/** `error`: the interface is violated. `warning`: allowed, but at a cost to one side. `info`: good to know. */
 export type Severity = 'error' | 'warning' | 'info';
 
 /** What a partner may be able to do beyond the letter; the service handles its doubtful calls accordingly. */

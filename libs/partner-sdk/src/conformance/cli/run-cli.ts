@@ -1,5 +1,5 @@
 import { textReport } from '../report/text-report.js';
-import { scrubber } from '../report/scrub.js';
+import { scrubber } from '../report/reported-exchange.js';
 import { OptionsError, type Progress } from '../run/options.js';
 import { runConformance } from '../run/run-conformance.js';
 import { type CliArguments, type Environment, readArguments, USAGE } from './arguments.js';

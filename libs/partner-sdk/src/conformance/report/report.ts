@@ -2,13 +2,12 @@
  * What a run found, as `--json` prints it. The shape is kept: fields may be added, and `version` rises where one changes its
  * meaning. Neither the API key nor the shared secret is in it, wherever the partner may have put them.
  */
-import { CHECKS, type CheckId } from '../checks/all-checks.js';
+import { type CheckId, CHECKS } from '../checks/all-checks.js';
 import { CAPABILITIES, type Capability, type Severity } from '../checks/check.js';
+import { type ReportedExchange, reportExchange, scrubber } from './reported-exchange.js';
 import { type ConformanceOptions } from '../run/options.js';
-import { type Verdict } from '../run/verdicts.js';
-import { isShort, type Left } from './left.js';
-import { type ReportedExchange, reportExchange } from './reported-exchange.js';
-import { scrubber } from './scrub.js';
+import { type Unresolved } from '../run/undo.js';
+import { type Verdict } from '../run/tester.js';
 
 export interface Report {
   readonly version: 1;
@@ -125,4 +124,33 @@ function capabilitiesOf(checks: readonly ReportedCheck[]): Report['capabilities'
     return [capability, isMissing ? false : isKnown ? true : null] as const;
   });
   return Object.fromEntries(entries) as Report['capabilities'];
+}
+
+/** What the run leaves behind at the partner. */
+export interface Left {
+  /** Points of the player; null where they could not be read. */
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly unresolved: readonly Unresolved[];
+}
+
+/** Where the balance is right, what was uncertain took nothing. */
+export function explain(left: Left): Left {
+  const { unresolved } = left;
+  const certain = unresolved.filter(({ state }) => state !== 'uncertain');
+  return isBalanced({ ...left, unresolved: certain }) ? { ...left, unresolved: certain } : left;
+}
+
+/** Points that are gone (or came) beyond what the confirmed claim costs. */
+function isShort(left: Left): boolean {
+  const isStuck = left.unresolved.some(({ state }) => state !== 'claimed');
+  return isStuck || !(isBalanced(left) || left.after === null);
+}
+
+function isBalanced({ before, after, unresolved }: Left): boolean {
+  const gone = unresolved.reduce(
+    (sum, { points, partnerTransactionIds: ids }) => sum + points * Math.max(1, ids.length),
+    0,
+  );
+  return before !== null && after !== null && before - gone === after;
 }

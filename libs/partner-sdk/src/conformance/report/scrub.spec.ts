@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { scrubber } from './scrub.js';
+import { scrubber } from './reported-exchange.js';
 
 const SECRET = 'sv"cs/Zx+81 ü';
 const scrub = scrubber({ apiKey: 'key_of_the_game', sharedSecret: SECRET });

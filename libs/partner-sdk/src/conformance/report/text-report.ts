@@ -1,7 +1,6 @@
 /** The report for a person: the worst first, each with what was sent, what came, the rule and the remedy. */
 import { CAPABILITIES, type Severity } from '../checks/check.js';
-import { type Left } from './left.js';
-import { type Report, type ReportedCheck } from './report.js';
+import { type Left, type Report, type ReportedCheck } from './report.js';
 import { type ReportedExchange } from './reported-exchange.js';
 
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];

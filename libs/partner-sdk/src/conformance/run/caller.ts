@@ -1,15 +1,18 @@
 /** Makes signed calls, a few at a time, and keeps all that was sent and came. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Exchange, type Step } from '../wire/exchange.js';
 import { type Clock } from '../../clock.js';
-import { newRequestId } from '../../request-id.js';
+import {
+  type CallPlan,
+  type Exchange,
+  prepareCall,
+  type Step,
+  type Target,
+} from '../wire/exchange.js';
 import { judgeSignature } from '../wire/judge-signature.js';
-import { type CallPlan, prepareCall, type Target } from '../wire/prepare-call.js';
-import { readAnswer } from '../wire/read-answer.js';
-import { transport } from '../wire/transport.js';
-import { RunStopped } from './stop.js';
+import { readAnswer, transport } from '../wire/transport.js';
+import { newRequestId } from '../../request-id.js';
 
-export interface CallerOptions {
+interface CallerOptions {
   readonly target: Target;
   readonly clock: Clock;
   /** Default: the service's, by step. */
@@ -117,7 +120,7 @@ export class Caller {
       this.underWay++;
       return;
     }
-    // Whoever leaves hands over its place.
+    // A call that ends hands its place over.
     await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
@@ -138,4 +141,16 @@ function pauseMs({ came }: Exchange): number {
   const seconds = Number(text ?? '');
   if (text === undefined || !(seconds >= 0)) return PAUSE_MS;
   return Math.min(seconds * 1000, MAX_PAUSE_MS);
+}
+
+/** Ways in which a story ends before its end. */
+
+/** Something else is wrong, which another check says; what comes after cannot be judged. */
+export class Blocked extends Error {
+  override readonly name = 'Blocked';
+}
+
+/** The run is over: no new call is begun. */
+export class RunStopped extends Error {
+  override readonly name = 'RunStopped';
 }

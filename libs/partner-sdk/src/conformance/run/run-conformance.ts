@@ -1,21 +1,16 @@
 import { systemClock } from '../../clock.js';
 import { audit } from '../audits/audit.js';
 import { CHECK_IDS } from '../checks/all-checks.js';
-import { explain, type Left } from '../report/left.js';
-import { makeReport, type Report } from '../report/report.js';
+import { explain, type Left, makeReport, type Report } from '../report/report.js';
 import { calmStories, type Choice, moneyStories } from '../stories/all-stories.js';
-import { keptConnection } from '../stories/connection.story.js';
-import { firstCall } from '../stories/first-call.story.js';
+import { firstCall, keptConnection } from '../stories/read.stories.js';
 import { confirmOffered } from '../stories/confirm.stories.js';
-import { type Story } from '../stories/story.js';
-import { pathOf } from '../wire/prepare-call.js';
-import { text } from '../wire/read-answer.js';
-import { Caller } from './caller.js';
+import { type Story, Tester, Verdicts } from './tester.js';
+import { pathOf } from '../wire/exchange.js';
+import { text } from '../wire/transport.js';
+import { Blocked, Caller, RunStopped } from './caller.js';
 import { type ConformanceOptions, isThisMachine, requireUsable } from './options.js';
-import { Blocked, RunStopped } from './stop.js';
-import { Tester } from './tester.js';
 import { undo, undoAll } from './undo.js';
-import { Verdicts } from './verdicts.js';
 
 const MAX_RUN_MS = 120_000;
 

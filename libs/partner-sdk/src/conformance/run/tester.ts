@@ -1,18 +1,16 @@
 /** What a story has to work with: the four calls, the books, and the verdicts. */
-import { type CheckId } from '../checks/all-checks.js';
+import { CHECK_IDS, type CheckId } from '../checks/all-checks.js';
 import { type Severity } from '../checks/check.js';
-import { type Exchange } from '../wire/exchange.js';
-import { newRequestId } from '../../request-id.js';
-import { text } from '../wire/read-answer.js';
 import { Books, idText } from './books.js';
-import { type Caller, type Plan } from './caller.js';
-import { Blocked } from './stop.js';
-import { type Verdicts } from './verdicts.js';
+import { Blocked, type Caller, type Plan } from './caller.js';
+import { type Exchange } from '../wire/exchange.js';
+import { text } from '../wire/transport.js';
+import { newRequestId } from '../../request-id.js';
 
 /** What may be changed in a call of a story. */
 export type Twist = Omit<Plan, 'step' | 'query' | 'body'>;
 
-export interface DeductCall {
+interface DeductCall {
   readonly purpose: string;
   readonly points: number;
   readonly id: string;
@@ -21,7 +19,7 @@ export interface DeductCall {
   readonly twist?: Twist;
 }
 
-export interface RevertCall extends DeductCall {
+interface RevertCall extends DeductCall {
   /** Left out: the revert names the redemption id only. */
   readonly transactionId?: string | undefined;
   readonly extra?: Readonly<Record<string, unknown>>;
@@ -166,4 +164,70 @@ export function transactionOf({ reading }: Exchange): string | undefined {
 export function notBalance(expected: number, found: number, after: string): string | undefined {
   if (expected === found) return undefined;
   return `After ${after} the balance should be ${expected}, and it is ${found}.`;
+}
+
+interface Failure {
+  /** What was seen, in a sentence or two. */
+  readonly observed: string;
+  /** The calls that show it, the most telling last. */
+  readonly exchanges: readonly Exchange[];
+  /** Where it is not as bad as the check in general. */
+  readonly severity?: Severity;
+}
+
+export type Verdict =
+  | { readonly status: 'passed' }
+  | { readonly status: 'failed'; readonly failure: Failure }
+  /** `isWished`: an option left it out, so the run is complete without it. */
+  | { readonly status: 'skipped'; readonly why: string; readonly isWished: boolean };
+
+/** One verdict for each check. A failure stays, whatever comes after. */
+export class Verdicts {
+  private readonly verdicts = new Map<CheckId, Verdict>();
+
+  get judged(): number {
+    return this.verdicts.size;
+  }
+
+  pass(id: CheckId): void {
+    if (!this.verdicts.has(id)) this.verdicts.set(id, { status: 'passed' });
+  }
+
+  fail(id: CheckId, failure: Failure): void {
+    if (this.verdicts.get(id)?.status !== 'failed') {
+      this.verdicts.set(id, { status: 'failed', failure });
+    }
+  }
+
+  /** For those that have no verdict yet. */
+  skip(ids: readonly CheckId[], why: string, isWished = false): void {
+    for (const id of ids) {
+      if (!this.verdicts.has(id)) this.verdicts.set(id, { status: 'skipped', why, isWished });
+    }
+  }
+
+  isPassed(id: CheckId): boolean {
+    return this.verdicts.get(id)?.status === 'passed';
+  }
+
+  isFailed(id: CheckId): boolean {
+    return this.verdicts.get(id)?.status === 'failed';
+  }
+
+  /** In the order of the report. */
+  all(): [CheckId, Verdict][] {
+    this.skip(CHECK_IDS, 'It was not reached.');
+    return CHECK_IDS.flatMap((id) => {
+      const verdict = this.verdicts.get(id);
+      return verdict === undefined ? [] : [[id, verdict] as [CheckId, Verdict]];
+    });
+  }
+}
+
+/** A few calls in a row, and the checks that they decide. */
+export interface Story {
+  readonly title: string;
+  readonly checks: readonly CheckId[];
+  /** Rejects with Blocked where it cannot go on. */
+  readonly run: (tester: Tester) => Promise<void>;
 }

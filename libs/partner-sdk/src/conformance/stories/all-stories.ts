@@ -1,13 +1,17 @@
-import { refusals, reused } from './access.stories.js';
-import { overdraft, tenAtOnce } from './at-once.stories.js';
+import { otherJson, refusals, reused, unknownFields } from './access.stories.js';
+import {
+  badPoints,
+  capitals,
+  duplicates,
+  overdraft,
+  shortage,
+  tenAtOnce,
+} from './deduct.stories.js';
 import { confirmClaimed, confirmContradiction, confirmReverted } from './confirm.stories.js';
-import { duplicates } from './duplicate.stories.js';
 import { deductionLife } from './deduction-life.story.js';
 import { anyCase, unknownUser, unknownUserDeduction, zeroPoints } from './read.stories.js';
 import { byRedemptionId, mismatchedPair, overtaking, tombstone } from './revert.stories.js';
-import { badPoints, capitals, shortage } from './shortage.stories.js';
-import { type Story } from './story.js';
-import { otherJson, unknownFields } from './tolerance.stories.js';
+import { type Story } from '../run/tester.js';
 
 /** What the options leave in. */
 export interface Choice {

@@ -3,12 +3,11 @@ import {
   notRefused,
   notSucceeded,
   readable,
+  type Story,
   type Tester,
   transactionOf,
 } from '../run/tester.js';
 import { type Exchange } from '../wire/exchange.js';
-import { claimedPayload, revertedPayload } from './confirmation.js';
-import { type Story } from './story.js';
 
 /** Statuses by which a server says that it has no such endpoint. */
 const ABSENT = [404, 405, 501];
@@ -120,4 +119,57 @@ async function confirmTwice(
   // The service takes a duplicate for delivered.
   const isDuplicate = reading.kind === 'refusal' && reading.code === 'ERR-DUPLICATE-REQUEST';
   tester.judge('confirm-repeat', isDuplicate ? undefined : notSucceeded(again), [first, again]);
+}
+
+/** The two payloads of POST /confirm-redemption, as the service sends them. */
+
+interface Outcome {
+  readonly id: string;
+  readonly address: string;
+  readonly points: number;
+}
+
+type Payload = Readonly<Record<string, unknown>>;
+
+const PRICE = 0.15;
+const USD_PER_POINT = 0.01;
+
+const INITIAL_AT = '2026-01-15T10:00:00.000Z';
+const PENDING_AT = '2026-01-15T10:00:01.000Z';
+const FINAL_AT = '2026-01-15T10:08:00.000Z';
+
+export function claimedPayload(outcome: Outcome): Payload {
+  return {
+    ...common(outcome),
+    status: 'claimed',
+    txnConfirmed: true,
+    txnHash: `0x${'c0'.repeat(32)}`,
+    claimedAt: FINAL_AT,
+    revertedAt: null,
+  };
+}
+
+/** Nothing is confirmed on chain, so there is no hash. */
+function revertedPayload(outcome: Outcome): Payload {
+  return {
+    ...common(outcome),
+    status: 'reverted',
+    txnConfirmed: false,
+    claimedAt: null,
+    revertedAt: FINAL_AT,
+  };
+}
+
+function common({ id, address, points }: Outcome): Payload {
+  const usdAmount = points * USD_PER_POINT;
+  return {
+    address,
+    deductPoints: points,
+    usdAmount,
+    svcAmount: usdAmount / PRICE,
+    priceSvcUsd: PRICE,
+    svcRedemptionId: id,
+    initialAt: INITIAL_AT,
+    pendingAt: PENDING_AT,
+  };
 }

@@ -1,8 +1,14 @@
-import { notBalance, notSucceeded, notRefused, type Tester, transactionOf } from '../run/tester.js';
-import { Blocked } from '../run/stop.js';
+import {
+  notBalance,
+  notRefused,
+  notSucceeded,
+  type Story,
+  type Tester,
+  transactionOf,
+} from '../run/tester.js';
+import { Blocked } from '../run/caller.js';
 import { idText } from '../run/books.js';
 import { type Exchange } from '../wire/exchange.js';
-import { type Story } from './story.js';
 
 interface Life {
   readonly id: string;

@@ -1,8 +1,110 @@
-import { Blocked } from '../run/stop.js';
-import { notRefused, notSucceeded, readable } from '../run/tester.js';
-import { randomAddress } from '../wire/random-address.js';
-import { text } from '../wire/read-answer.js';
-import { type Story } from './story.js';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { Blocked } from '../run/caller.js';
+import {
+  notRefused,
+  notSucceeded,
+  readable,
+  type Story,
+  type Tester,
+  type Twist,
+} from '../run/tester.js';
+import { type Exchange, randomAddress } from '../wire/exchange.js';
+import { text } from '../wire/transport.js';
+
+/** Too far apart for a call to count as fresh. */
+const FRESH_MS = 300_000;
+
+/** A plain read, as the service makes it. Where that fails, everything would. */
+export const firstCall: Story = {
+  title: 'a first balance read',
+  checks: ['call-accepted', 'balance-read'],
+  async run(tester) {
+    const exchange = await tester.read('read the balance', tester.address);
+    const reading = readable(exchange.reading);
+    const isRefused = reading.kind === 'refusal' && reading.code === 'ERR-AUTH-FAILED';
+    tester.judge('call-accepted', isRefused ? whyRefused(tester, exchange) : undefined, [exchange]);
+    if (reading.kind === 'success') tester.verdicts.pass('balance-read');
+  },
+};
+
+function whyRefused(tester: Tester, { sent, came }: Exchange): string {
+  const path = sent.target.split('?', 1)[0] ?? '';
+  const content = `${sent.method}${path}${sent.headers['x-api-request'] ?? ''}`;
+  return [
+    'A call with the given key and secret was refused with ERR-AUTH-FAILED, so nothing else could be tried.',
+    `The signed content was "${content}" (a GET has no body).`,
+    clockDifference(tester, came),
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+function clockDifference(tester: Tester, came: Exchange['came']): string {
+  const date = came.kind === 'answer' ? Date.parse(came.headers['date'] ?? '') : Number.NaN;
+  if (Number.isNaN(date)) return '';
+  const differenceMs = date - tester.caller.nowMs();
+  if (Math.abs(differenceMs) < FRESH_MS) return '';
+  return `By its Date header the partner's clock is ${Math.round(differenceMs / 1000)} s from the one here: more than the 300 s allowed.`;
+}
+
+/** The service keeps connections; the other stories have one for each call. */
+
+const KEPT = { keepAlive: true, maxSockets: 1 };
+
+/** Told before the calls that come at once: none of its calls has to wait, so no connection is left idle. */
+export const keptConnection: Story = {
+  title: 'calls on one connection',
+  checks: ['http-connection-kept'],
+  async run(tester) {
+    const isSecure = tester.caller.target.baseUrl.protocol === 'https:';
+    const agent = isSecure ? new HttpsAgent(KEPT) : new HttpAgent(KEPT);
+    try {
+      await callOn(tester, agent);
+    } finally {
+      agent.destroy();
+    }
+  },
+};
+
+async function callOn(tester: Tester, agent: HttpAgent): Promise<void> {
+  const first = await callsFor(tester, { agent }).read('the first call of a connection');
+  // An answer that cannot be had on any connection has checks of its own.
+  if (first.came.kind === 'none') return;
+  for (const { purpose, by } of NEXT) {
+    const kept = await callsFor(tester, { agent })[by](purpose);
+    if (kept.reading.kind !== 'unreadable' || kept.reading.fault === 'http-in-time') continue;
+    const alone = await callsFor(tester, {})[by]('the same on a connection of its own');
+    if (alone.reading.kind === 'unreadable') continue;
+    const observed = `The first call of a connection was answered. ${purpose} got no usable answer: ${kept.reading.why}. It got one on a connection of its own.`;
+    tester.judge('http-connection-kept', observed, [first, kept]);
+    // Said once.
+    tester.caller.forget(kept);
+    return;
+  }
+  tester.verdicts.pass('http-connection-kept');
+}
+
+const NEXT = [
+  { purpose: 'The second call', by: 'read' },
+  // Refused perhaps before its body is read.
+  { purpose: 'An unsigned revert on it', by: 'refused' },
+  { purpose: 'The call after a refused one', by: 'read' },
+] as const;
+
+function callsFor(
+  tester: Tester,
+  twist: Twist,
+): Readonly<Record<'read' | 'refused', (purpose: string) => Promise<Exchange>>> {
+  const headers = { 'x-api-signature': undefined };
+  return {
+    read: (purpose) => tester.read(purpose, tester.address, twist),
+    refused: (purpose) => {
+      const id = tester.newId();
+      return tester.revert({ purpose, points: 1, id, twist: { ...twist, headers } });
+    },
+  };
+}
 
 const upper = (address: string): string => `0x${address.slice(2).toUpperCase()}`;
 

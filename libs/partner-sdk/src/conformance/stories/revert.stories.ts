@@ -1,6 +1,12 @@
-import { Blocked } from '../run/stop.js';
-import { notBalance, notRefused, notSucceeded, readable, transactionOf } from '../run/tester.js';
-import { type Story } from './story.js';
+import { Blocked } from '../run/caller.js';
+import {
+  notBalance,
+  notRefused,
+  notSucceeded,
+  readable,
+  type Story,
+  transactionOf,
+} from '../run/tester.js';
 
 export const byRedemptionId: Story = {
   title: 'a revert by the redemption id alone',

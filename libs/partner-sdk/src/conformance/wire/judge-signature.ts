@@ -1,9 +1,13 @@
 /** Whether an answer is signed for its call, and, where it is not, what was signed instead. */
-import { canonicalJson } from '../../signing/canonical-json.js';
-import { sign, verify, verifyJson } from '../../signing/signature.js';
-import { type SignedMessage } from '../../signing/signed-message.js';
+import {
+  canonicalJson,
+  sign,
+  type SignedMessage,
+  verify,
+  verifyJson,
+} from '../../signing/signing.js';
 import { type Answer, type Came, type Exchange, type Sent } from './exchange.js';
-import { jsonOf } from './read-answer.js';
+import { jsonOf } from './transport.js';
 
 export function judgeSignature(secret: string, sent: Sent, came: Came): Exchange['signature'] {
   if (came.kind === 'none') return 'none';

@@ -1,0 +1,213 @@
+/** A redemption id that comes again while a newer deduction of the player stands, and with other terms. */
+import { idText } from '../run/books.js';
+import { Blocked } from '../run/caller.js';
+import {
+  notBalance,
+  notRefused,
+  notSucceeded,
+  readable,
+  type Story,
+  type Tester,
+  transactionOf,
+} from '../run/tester.js';
+import { type Exchange, randomAddress } from '../wire/exchange.js';
+
+/** @param emptyAddress another player, if there is one: a partner may look for the player first */
+export function duplicates(emptyAddress: string | undefined): Story {
+  return {
+    title: 'an older redemption id again, and with other terms',
+    checks: ['deduct-repeat-other-terms'],
+    async run(tester) {
+      const { verdicts } = tester;
+      for (const check of ['deduct-repeat-once', 'deduct-repeat-refused'] as const) {
+        if (verdicts.isFailed(check)) throw new Blocked(`No repetition is recognised (${check}).`);
+      }
+      const before = await tester.points('before', 2);
+      const [id, newer] = [tester.newId(), tester.newId()];
+      transactionOf(await tester.deduct({ purpose: 'an older deduction', points: 1, id }));
+      transactionOf(await tester.deduct({ purpose: 'a newer one', points: 1, id: newer }));
+      // The ids that duplicates name are compared over the whole run.
+      await tester.deduct({ purpose: 'the older redemption id again', points: 1, id });
+      const again = [
+        await tester.deduct({ purpose: 'the same id with other points', points: 2, id }),
+        await tester.deduct({
+          purpose: 'the same id with another wallet',
+          points: 1,
+          id,
+          address: emptyAddress ?? randomAddress(),
+        }),
+      ];
+      const after = await tester.points('after the repetitions');
+      const problem =
+        again.map(notPlain).find((line) => line !== undefined) ??
+        notBalance(before - 2, after, 'the same ids with other terms');
+      tester.judge('deduct-repeat-other-terms', problem, again);
+      await takeBack(tester, id, again[0]);
+    },
+  };
+}
+
+/** Undefined where nothing was taken and nothing named. @throws Blocked */
+function notPlain({ purpose, reading }: Exchange): string | undefined {
+  const { kind, fields } = readable(reading);
+  if (kind === 'success') return `The call (${purpose}) succeeded. Expected: a refusal.`;
+  const named = idText(fields['partnerTransactionId']);
+  return named === '' ? undefined : `The answer (${purpose}) names the deduction ${named}.`;
+}
+
+/** The books know one amount of a redemption: what was taken with another goes back here. */
+async function takeBack(tester: Tester, id: string, taken: Exchange | undefined): Promise<void> {
+  if (taken?.reading.kind !== 'success') return;
+  const transactionId = transactionOf(taken);
+  await tester.revert({ purpose: 'give the other points back', points: 2, id, transactionId });
+}
+
+/**
+ * More than there is. A tester cannot add points, so it takes one away first: what is left is too little for the whole balance,
+ * until that one is given back.
+ */
+export const shortage: Story = {
+  title: 'too few points, then enough',
+  checks: ['deduct-insufficient', 'deduct-again-after-refusal', 'deduct-repeat-before-balance'],
+  async run(tester) {
+    const before = await tester.points('before', 1);
+    const all = Math.floor(before);
+    const [part, whole] = [tester.newId(), tester.newId()];
+    const first = await tester.deduct({ purpose: 'deduct one point', points: 1, id: part });
+    const transactionId = transactionOf(first);
+    const purpose = 'deduct more than is left';
+    const refused = await tester.deduct({ purpose, points: all, id: whole });
+    const left = await tester.points('after the refusal');
+    const problem =
+      notBalance(before - 1, left, 'a deduction of more than there was') ??
+      notRefused(refused, ['ERR-INSUFFICIENT-POINTS']);
+    tester.judge('deduct-insufficient', problem, [refused]);
+    if (refused.reading.kind === 'success') return;
+    const back = { purpose: 'give the one point back', points: 1, id: part, transactionId };
+    transactionOf(await tester.revert(back));
+    const again = 'the refused redemption id again, now that there are enough points';
+    const taken = await tester.deduct({ purpose: again, points: all, id: whole });
+    tester.judge('deduct-again-after-refusal', notSucceeded(taken), [refused, taken]);
+    if (taken.reading.kind !== 'success') return;
+    const repeat = 'the same id once more, when nothing is left';
+    const repeated = await tester.deduct({ purpose: repeat, points: all, id: whole });
+    const wrong = notRefused(repeated, ['ERR-DUPLICATE-REQUEST']);
+    if (tester.verdicts.isFailed('deduct-repeat-refused')) return;
+    tester.judge('deduct-repeat-before-balance', wrong, [repeated]);
+  },
+};
+
+export const badPoints: Story = {
+  title: 'points that are none',
+  checks: ['deduct-bad-points'],
+  async run(tester) {
+    const before = await tester.points('before', 1);
+    const deducted = await Promise.all(
+      [0, -1, 0.5].map((points) =>
+        tester.deduct({ purpose: `deduct ${points} points`, points, id: tester.newId() }),
+      ),
+    );
+    const after = await tester.points('after');
+    const accepted = deducted.filter(({ reading }) => reading.kind === 'success');
+    const problem =
+      accepted.length > 0
+        ? `It succeeded to ${accepted.map(({ purpose }) => purpose).join(' and to ')}.`
+        : notBalance(before, after, 'deductions of 0, -1 and 0.5 points');
+    tester.judge('deduct-bad-points', problem, accepted.length > 0 ? accepted : deducted);
+    for (const exchange of deducted) notRefused(exchange, []);
+  },
+};
+
+export const capitals: Story = {
+  title: 'a deduction with the address in capitals',
+  checks: ['deduct-any-case'],
+  async run(tester) {
+    const before = await tester.points('before', 1);
+    const address = `0x${tester.address.slice(2).toUpperCase()}`;
+    const purpose = 'deduct, the address in capitals';
+    const deducted = await tester.deduct({ purpose, points: 1, id: tester.newId(), address });
+    const after = await tester.points('after');
+    const refused = notSucceeded(deducted);
+    const problem = refused ?? notBalance(before - 1, after, 'a deduction of 1');
+    tester.judge('deduct-any-case', problem, [deducted]);
+  },
+};
+
+/** The same call several times at once: what a look before the write gets wrong. */
+
+const TIMES = 10;
+const OVERDRAFTS = 5;
+
+const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, make));
+
+export const tenAtOnce: Story = {
+  title: 'ten deductions at once, and ten reverts',
+  checks: ['deduct-at-once', 'revert-at-once'],
+  async run(tester) {
+    const before = await tester.points('before', 1);
+    const id = tester.newId();
+    const purpose = `one of ${TIMES} at once with one redemption id`;
+    const deducted = await times(TIMES, () => tester.deduct({ purpose, points: 1, id }));
+    const left = await tester.points('after ten at once');
+    const answers = notOnce(deducted, ['ERR-DUPLICATE-REQUEST']);
+    const moved = notBalance(before - 1, left, `${TIMES} deductions of 1 with one redemption id`);
+    // Where every repetition is answered so, that has a check of its own.
+    const isTold = tester.verdicts.isFailed('deduct-repeat-refused');
+    const problem = moved ?? (isTold ? undefined : answers);
+    tester.judge('deduct-at-once', problem, telling(deducted));
+    const winner = deducted.find(({ reading }) => reading.kind === 'success');
+    if (winner === undefined || left !== before - 1) {
+      throw new Blocked('The deduction before it went wrong (deduct-at-once).');
+    }
+    const transactionId = transactionOf(winner);
+    const again = 'one of ten reverts at once';
+    const reverted = await times(TIMES, () =>
+      tester.revert({ purpose: again, points: 1, id, transactionId }),
+    );
+    const after = await tester.points('after ten reverts at once');
+    const restored = notBalance(before, after, `${TIMES} reverts of one deduction`);
+    const told = notOnce(reverted, ['ERR-ALREADY-REVERTED']);
+    const isSaid = tester.verdicts.isFailed('revert-twice-refused');
+    tester.judge('revert-at-once', restored ?? (isSaid ? undefined : told), telling(reverted));
+  },
+};
+
+export const overdraft: Story = {
+  title: 'several deductions of everything at once',
+  checks: ['deduct-overdraft-at-once'],
+  async run(tester) {
+    const before = await tester.points('before', 1);
+    const all = Math.floor(before);
+    const purpose = `one of ${OVERDRAFTS} at once, each for the whole balance`;
+    const deducted = await times(OVERDRAFTS, () =>
+      tester.deduct({ purpose, points: all, id: tester.newId() }),
+    );
+    const left = await tester.points('after several at once');
+    const successes = deducted.filter(({ reading }) => reading.kind === 'success').length;
+    const problem =
+      successes > 1 ? `${successes} of ${OVERDRAFTS} succeeded. Expected: one.` : undefined;
+    const moved = notBalance(before - successes * all, left, `${successes} that succeeded`);
+    tester.judge('deduct-overdraft-at-once', problem ?? moved, telling(deducted));
+  },
+};
+
+/** One succeeds, the others are refused so; ERR-INTERNAL is a permission to try again. */
+function notOnce(exchanges: readonly Exchange[], codes: readonly string[]): string | undefined {
+  const successes = exchanges.filter(({ reading }) => reading.kind === 'success').length;
+  const others = exchanges.flatMap(({ reading }) =>
+    reading.kind === 'refusal' && ![...codes, 'ERR-INTERNAL'].includes(reading.code)
+      ? [reading.code]
+      : [],
+  );
+  if (successes > 1) return `${successes} of ${exchanges.length} succeeded. Expected: one.`;
+  if (others.length === 0) return undefined;
+  return `Some were refused with ${[...new Set(others)].join(', ')}. Expected: ${codes.join(', ')}.`;
+}
+
+/** Two of them say it all. */
+function telling(exchanges: readonly Exchange[]): Exchange[] {
+  const successes = exchanges.filter(({ reading }) => reading.kind === 'success');
+  const others = exchanges.filter(({ reading }) => reading.kind !== 'success');
+  return [...successes.slice(0, 2), ...others].slice(0, 2);
+}

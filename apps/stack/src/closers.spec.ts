@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Closers } from './closers.js';
+import { Closers } from './context.js';
 
 describe('Closers', () => {
   it('closes in reverse order, and goes on after a fault', async () => {

@@ -1,7 +1,5 @@
 import { type Clock } from '#libs/platform';
-import { type Closers } from './closers.js';
 import { type StackFileStore } from './data/stack-file.js';
-import { type Screen } from './screen/screen.js';
 import { type StackSettings } from './stack.env.js';
 
 /** What every step of the start needs. */
@@ -17,4 +15,87 @@ export interface StackContext {
   readonly signal: AbortSignal;
   /** Reports that a part died; the first report ends the stack. */
   readonly died: (report: string) => void;
+}
+
+interface Closer {
+  readonly name: string;
+  readonly close: () => Promise<void>;
+}
+
+/** What has to be undone at the end, in the reverse order of its beginning. */
+export class Closers {
+  readonly #open: Closer[] = [];
+  readonly #late: Promise<void>[] = [];
+  #closing = false;
+
+  constructor(private readonly onFault: (name: string, error: unknown) => void) {}
+
+  /** What is added after the end has begun is closed at once. */
+  add(name: string, close: () => Promise<void>): void {
+    if (this.#closing) this.#late.push(this.#close({ name, close }));
+    else this.#open.push({ name, close });
+  }
+
+  /** Closes everything, one after the other; what fails is reported and does not keep the rest from being closed. */
+  async closeAll(): Promise<void> {
+    this.#closing = true;
+    for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
+      await this.#close(next);
+    }
+    await this.late();
+  }
+
+  /** Waits for what was added since. */
+  async late(): Promise<void> {
+    await Promise.all(this.#late);
+  }
+
+  async #close({ name, close }: Closer): Promise<void> {
+    try {
+      await close();
+    } catch (error) {
+      this.onFault(name, error);
+    }
+  }
+}
+
+const PROGRESS_EVERY_MS = 2_000;
+
+/** What the person at the keyboard sees: plain lines, each with the seconds since the start and the part it is about. */
+export class Screen {
+  readonly #startedMs: number;
+  readonly #shownMs = new Map<string, number>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly write: (line: string) => void,
+  ) {
+    this.#startedMs = clock.nowMs();
+  }
+
+  /** A step that is done, or begins and takes time. */
+  step(part: string, text: string): void {
+    const nowMs = this.clock.nowMs();
+    this.#shownMs.set(part, nowMs);
+    const seconds = ((nowMs - this.#startedMs) / 1000).toFixed(1).padStart(6);
+    this.write(`${seconds} s  ${part.padEnd(12)}${text}`);
+  }
+
+  /** How far a step is; shown at most every two seconds. */
+  progress(part: string, text: () => string): void {
+    const nowMs = this.clock.nowMs();
+    const shownMs = this.#shownMs.get(part);
+    if (shownMs === undefined) this.#shownMs.set(part, nowMs);
+    else if (nowMs - shownMs >= PROGRESS_EVERY_MS) this.step(part, text());
+  }
+
+  /** Text as it is. */
+  lines(...lines: readonly string[]): void {
+    for (const line of lines) this.write(line);
+  }
+}
+
+/** 12345 as `12,345`. */
+export function grouped(value: number | bigint): string {
+  return value.toLocaleString('en-US');
 }

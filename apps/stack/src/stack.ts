@@ -4,15 +4,12 @@ import { mintSecretsKey } from '#libs/signing';
 import { liveActivity } from './chain/live-activity.js';
 import { type StackContext } from './context.js';
 import { type PartnerCallbackKeys, type StackPartner } from './data/stack-file.js';
-import { demonstrate } from './parts/demonstrate.js';
-import { servicePlans } from './parts/service-plans.js';
+import { demonstrate } from './redemption/demonstration.js';
+import { servicePlans, startServices } from './parts/start-services.js';
 import { showStack } from './parts/show-stack.js';
 import { startChain, type StackChain } from './parts/start-chain.js';
 import { type StackDatabase, startDatabase } from './parts/start-database.js';
-import { startServices } from './parts/start-services.js';
-import { createPartner } from './partner/create-partner.js';
-import { type OperatorSettings } from './partner/operator.js';
-import { setCallback } from './partner/set-callback.js';
+import { createPartner, type OperatorSettings, setCallback } from './partner/operator.js';
 
 /** Points each player of the demonstration has at first. */
 const POINTS = 1_000_000;

@@ -1,10 +1,20 @@
 export {
   CHAIN_ID_SETTING,
+  DatabaseSettings,
+  EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
+  MANAGEMENT_PORT_SETTING,
   PAYOUT_EXPIRY_MARGIN_SETTING,
+  REDIS_URL_SETTING,
+  refuseSharedEvidenceKey,
   RPC_URLS_SETTING,
+  SECRETS_KEY_SETTING,
+  SecretsSettings,
+  ServiceSettings,
+  SHUTDOWN_DELAY_SETTING,
   TOKEN_CONTRACT_SETTING,
-} from './chain.settings.js';
+  trustedProxies,
+} from './service.settings.js';
 export {
   type AppSettings,
   appSettings,
@@ -18,30 +28,17 @@ export {
   finality,
   naturalBigInt,
   oneOf,
-  url,
-  urlList,
-} from './parsers.js';
-export { readSettings, type SettingsSource } from './read-settings.js';
-export {
-  DatabaseSettings,
-  EVIDENCE_KEY_SETTING,
-  MANAGEMENT_PORT_SETTING,
-  SECRETS_KEY_SETTING,
-  SecretsSettings,
-  ServiceSettings,
-  REDIS_URL_SETTING,
-  SHUTDOWN_DELAY_SETTING,
-} from './service.settings.js';
-export {
   Setting,
   type SettingMetadata,
   type SettingOptions,
   type SettingsClass,
+  SettingsError,
   settingsOf,
+  url,
+  urlList,
 } from './setting.js';
-export { SettingsError } from './settings.error.js';
+export { readSettings, type SettingsSource } from './read-settings.js';
 export { prepareTracing, tracesExportersAreKnown, tracingIsWanted } from './tracing-environment.js';
-export { trustedProxies } from './trusted-proxies.js';
 export { environmentOrStack, STACK_FILE } from './stack-file.js';
 export {
   developmentChain,
@@ -52,4 +49,3 @@ export {
   localPages,
   privatePartners,
 } from './production.js';
-export { refuseSharedEvidenceKey } from './evidence-key.js';

@@ -1,6 +1,5 @@
 import { PermanentError } from '#libs/domain';
-import { oneOf } from './parsers.js';
-import { type SettingOptions } from './setting.js';
+import { oneOf, type SettingOptions } from './setting.js';
 
 const ENVIRONMENTS = ['production', 'staging', 'development', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];

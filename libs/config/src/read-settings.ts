@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { validateSync } from 'class-validator';
-import { type SettingMetadata, settingsOf, type SettingsClass } from './setting.js';
-import { SettingsError } from './settings.error.js';
+import { type SettingMetadata, type SettingsClass, SettingsError, settingsOf } from './setting.js';
 
 /** Where settings come from: `process.env`, or a plain object. */
 export type SettingsSource = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,50 @@
+/** Settings of the chain that several programs read, each in a class of its own. */
+import { BlockList, isIP } from 'node:net';
+import { PermanentError } from '#libs/domain';
 import { LOG_LEVELS, type LogLevel } from '#libs/platform';
-import { base64Key, commaList, oneOf, url } from './parsers.js';
-import { Setting, type SettingOptions } from './setting.js';
+import {
+  address,
+  base64Key,
+  commaList,
+  finality,
+  oneOf,
+  Setting,
+  type SettingOptions,
+  url,
+  urlList,
+} from './setting.js';
+
+export const CHAIN_ID_SETTING: SettingOptions = {
+  description: 'The chain’s id; every endpoint must agree.',
+  example: '2741',
+};
+
+export const RPC_URLS_SETTING: SettingOptions = {
+  description:
+    'JSON-RPC endpoints separated by commas, the preferred one first. Each may end with a budget that is kept: #rps=25 (calls a second) or #cups=500 (compute units a second); in a file that Node reads then in double quotes.',
+  secret: true,
+  example: 'http://127.0.0.1:8545',
+  parse: urlList('http', 'https'),
+};
+
+export const FINALITY_SETTING: SettingOptions = {
+  description: 'Which blocks count as final: finalized, safe or depth:<blocks>.',
+  default: 'finalized',
+  parse: finality,
+};
+
+export const TOKEN_CONTRACT_SETTING: SettingOptions = {
+  description: 'The staked token.',
+  example: '0x1111111111111111111111111111111111111111',
+  parse: address,
+};
+
+/** Of all that judge what became of a voucher, which have to come to the same. */
+export const PAYOUT_EXPIRY_MARGIN_SETTING: SettingOptions = {
+  description:
+    'With a single RPC endpoint: how long a voucher must be past its deadline by this machine’s clock before its points go back, whatever time the endpoint says that blocks are of.',
+  default: '300',
+};
 
 /** What every program that talks to the database reads. */
 export class DatabaseSettings {
@@ -73,4 +117,48 @@ export const EVIDENCE_KEY_SETTING: SettingOptions = {
 export class SecretsSettings extends ServiceSettings {
   @Setting(SECRETS_KEY_SETTING)
   readonly secretsKey!: string;
+}
+
+/**
+ * The api has SECRETS_KEY as well, and must not be able to make a MAC of the redemption service.
+ * @throws PermanentError EVIDENCE_KEY_SHARED; the message repeats no key
+ */
+export function refuseSharedEvidenceKey(evidenceKey: string, secretsKey: string): void {
+  const secrets = keysOf(secretsKey);
+  if (!keysOf(evidenceKey).some((key) => secrets.includes(key))) return;
+  throw new PermanentError(
+    'EVIDENCE_KEY_SHARED',
+    'EVIDENCE_KEY is one of SECRETS_KEY, which the api has as well: make one of its own, openssl rand -base64 32.',
+  );
+}
+
+function keysOf(text: string): string[] {
+  return text.split(',').map((key) => key.trim());
+}
+
+const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** TRUSTED_PROXIES: whose word is taken for a client's address. */
+export function trustedProxies(text: string): string[] {
+  const parts = commaList(text);
+  if (!parts.every((part) => NAMED_RANGES.includes(part) || isRange(part))) {
+    throw new Error(
+      `must be a list of addresses, of ranges such as 10.0.0.0/8, or of ${NAMED_RANGES.join(', ')}`,
+    );
+  }
+  return parts;
+}
+
+function isRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^\d{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), version === 6 ? 'ipv6' : 'ipv4');
+    return true;
+  } catch {
+    return false;
+  }
 }

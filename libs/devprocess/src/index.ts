@@ -1,3 +1,2 @@
-export { freePort } from './free-port.js';
-export { ManagedProcess, type ProcessOptions } from './managed-process.js';
+export { freePort, ManagedProcess, type ProcessOptions } from './managed-process.js';
 export { Watchdog, watchdog } from './watchdog.js';

@@ -1,5 +1,9 @@
-export { DocsModule } from './docs/docs.module.js';
-export { type OpenApi, type OpenApiOperation, type OpenApiParameter } from './docs/open-api.js';
+export {
+  DocsModule,
+  type OpenApi,
+  type OpenApiOperation,
+  type OpenApiParameter,
+} from './docs/docs.module.js';
 export { type CheckResult, type HealthCheck, type HealthReport } from './health/health.registry.js';
 export { HealthModule } from './health/health.module.js';
 export { HealthRegistry, PROCESS_CHECK } from './health/health.registry.js';
@@ -13,13 +17,20 @@ export { HttpShutdown, type HttpShutdownParts } from './http/http-shutdown.js';
 export { listenOn } from './http/named-ports.js';
 export { createLogger, type LoggerOptions } from './logger/logger.js';
 export { NestLogger } from './logger/nest-logger.js';
-export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics/metrics.js';
+export {
+  type ConnectionUse,
+  Counter,
+  createMetrics,
+  Gauge,
+  Histogram,
+  measureConnections,
+  MetricsModule,
+  oneReading,
+  Registry,
+} from './metrics/metrics.js';
 export { ManagementModule } from './management/management.module.js';
 export { ManagementServer } from './management/management-server.js';
-export { MetricsModule } from './metrics/metrics.module.js';
-export { type ConnectionUse, measureConnections } from './metrics/connection-metrics.js';
 export { provide } from './provide.js';
-export { oneReading } from './metrics/one-reading.js';
 export { measureRequests } from './metrics/request-metrics.js';
 export { observeRpc, type RpcEvents } from './metrics/rpc-metrics.js';
 export { answerWithId, nameRequests } from './request-id/name-requests.js';

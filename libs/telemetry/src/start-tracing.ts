@@ -44,7 +44,7 @@ export async function startTracing(options: TracingOptions): Promise<Tracing> {
   }
   const notes = new SdkNotes(logger, clock);
   try {
-    const { startSdk } = await import('./otel/start-sdk.js');
+    const { startSdk } = await import('./tracer.js');
     const { tracer, shutdown } = startSdk(notes);
     installTracer(tracer);
     addLogFields(() => tracer.logFields());

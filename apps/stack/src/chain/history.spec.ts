@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type StakeBlock, type StakeMove } from '#libs/devchain';
 import { type Address, parseAddress, SECONDS_PER_DAY } from '#libs/domain';
-import { Crowd } from './crowd.js';
-import { countEvents, makeHistory } from './history.js';
-import { Random } from './random.js';
+import { countEvents, Crowd, makeHistory, Random } from './history.js';
 
 const TO = 1_760_000_000;
 const FROM = TO - 42 * SECONDS_PER_DAY;

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock } from '#libs/platform';
-import { Crowd } from './crowd.js';
+import { Crowd, Random } from './history.js';
 import { type LocalChain } from './local-chain.js';
-import { Random } from './random.js';
 
 const BLOCK_EVERY_MS = 2_000;
 const SAVE_EVERY_BLOCKS = 30n;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addressOfKey, type DevChain, mintPrivateKey } from '#libs/devchain';
 import { systemClock } from '#libs/platform';
-import { Screen } from '../screen/screen.js';
+import { Screen } from '../context.js';
 import { LocalChain } from './local-chain.js';
 
 const signer = addressOfKey(mintPrivateKey());

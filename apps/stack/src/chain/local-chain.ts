@@ -16,11 +16,9 @@ import {
 } from '#libs/devchain';
 import { type Address, parseAddress, SECONDS_PER_DAY } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { readJson, writePrivateJson } from '../data/private-file.js';
-import { grouped, type Screen } from '../screen/screen.js';
-import { BUDGET, Crowd } from './crowd.js';
-import { countEvents, makeHistory } from './history.js';
-import { Random } from './random.js';
+import { readJson, writePrivateJson } from '../data/stack-file.js';
+import { grouped, type Screen } from '../context.js';
+import { BUDGET, countEvents, Crowd, makeHistory, Random } from './history.js';
 
 const SEED = 20_240_229;
 const HISTORY_SECONDS = 42 * SECONDS_PER_DAY;

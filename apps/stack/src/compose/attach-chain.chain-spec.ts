@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { addressOfKey, type DevChain, launchDevChain, mintPrivateKey } from '#libs/devchain';
 import { systemClock } from '#libs/platform';
 import { LocalChain } from '../chain/local-chain.js';
-import { Screen } from '../screen/screen.js';
+import { Screen } from '../context.js';
 import { attachChain } from './attach-chain.js';
 
 const SIX_WEEKS_AND_AN_HOUR = 42 * 86_400 + 3_600;

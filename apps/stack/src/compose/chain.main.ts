@@ -11,11 +11,10 @@ import { type Address, LowmarkError } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { liveActivity } from '../chain/live-activity.js';
 import { LocalChain } from '../chain/local-chain.js';
-import { Screen } from '../screen/screen.js';
+import { Screen } from '../context.js';
 import { attachChain } from './attach-chain.js';
 import { ChainSettings } from './compose.settings.js';
-import { localEnvironment } from './local-environment.js';
-import { REFERENCE_PARTNER } from './reference-partner.js';
+import { localEnvironment, REFERENCE_PARTNER } from './local-environment.js';
 
 const ending = new AbortController();
 let isPlaying = false;

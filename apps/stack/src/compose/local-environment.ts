@@ -2,7 +2,7 @@ import { type LocalVault, type StakingDeployment } from '#libs/devchain';
 import { type Address } from '#libs/domain';
 
 /** What is to be known of a local chain. */
-export interface LocalFacts {
+interface LocalFacts {
   /** As the services reach it. */
   readonly rpcUrl: string;
   readonly chainId: number;
@@ -46,3 +46,6 @@ export function localEnvironment(facts: LocalFacts): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${String(value)}\n`);
   return lines.join('');
 }
+
+/** The name under which the reference partner is known to the service of `docker compose --profile local`. */
+export const REFERENCE_PARTNER = 'reference';

@@ -4,10 +4,9 @@
  */
 import { readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
-import { operator } from '../partner/operator.js';
-import { setCallback } from '../partner/set-callback.js';
+import { operator, setCallback } from '../partner/operator.js';
 import { RegisterSettings } from './compose.settings.js';
-import { REFERENCE_PARTNER } from './reference-partner.js';
+import { REFERENCE_PARTNER } from './local-environment.js';
 
 try {
   const settings = readSettings(RegisterSettings);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { StackError } from '../stack.error.js';
-import { readJson } from './private-file.js';
+import { readJson } from './stack-file.js';
 
 interface Holder {
   readonly pid: number;

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { childEnvironment } from '../services/environment.js';
-import { mainOf } from '../services/service.js';
+import { type PartnerCallbackKeys, type StackPartner } from '../data/stack-file.js';
+import { childEnvironment, mainOf } from '../services/service.js';
 import { StackError } from '../stack.error.js';
 
 /** What the operator's commands need of the stack. */
@@ -33,4 +34,46 @@ export async function operator(
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0) return out;
   throw new StackError(`"${args.slice(0, 2).join(' ')}" failed: ${err.trim() || String(code)}`);
+}
+
+/** Makes a partner with a credential, with the operator's own command. */
+export async function createPartner(
+  database: string,
+  settings: OperatorSettings,
+): Promise<StackPartner> {
+  const name = `local-${randomBytes(3).toString('hex')}`;
+  const out = await operator(['partner', 'create', '--name', name, '--json'], settings);
+  const { apiKey, sharedSecret } = JSON.parse(out) as StackPartner;
+  return { name, apiKey, sharedSecret, database };
+}
+
+/** What the reference partner can do; see its README. */
+const CAPABILITIES = [
+  'revert-by-redemption-id',
+  'tombstones',
+  'enforces-freshness',
+  'signs-all-responses',
+  'refuses-mismatched-pair',
+];
+const TERMS = [
+  ...['--usd-per-point', '0.01', '--bonus-from', '5000', '--bonus-rate', '0.02'],
+  ...['--daily-token-budget', '1000000'],
+];
+
+/** Tells the service how to call the reference partner and what its points are worth, with the operator's own command. */
+export async function setCallback(
+  { name, url }: { readonly name: string; readonly url: string },
+  { key, secret }: PartnerCallbackKeys,
+  settings: OperatorSettings,
+): Promise<void> {
+  await operator(
+    [
+      ...['partner', 'set', name, '--callback-url', url, '--allow-private'],
+      ...['--callback-key', key, '--callback-secret', '-'],
+      ...TERMS,
+      ...CAPABILITIES.flatMap((capability) => ['--capability', capability]),
+    ],
+    settings,
+    secret,
+  );
 }

@@ -1,8 +1,9 @@
+import { pathOf, signedContent } from '#libs/domain';
+import { verifySignature } from '#libs/signing';
 import { type StackContext } from '../context.js';
 import { type StackFile, type StackPartner } from '../data/stack-file.js';
-import { curlCommand, request, snapshotsUrl } from '../partner/signed-request.js';
-import { StackError } from '../stack.error.js';
 import { type StackChain } from './start-chain.js';
+import { StackError } from '../stack.error.js';
 
 /** A wallet that stakes nowhere: where the chain is not ours we know none that stakes. */
 const NO_STAKER = '0x000000000000000000000000000000000000dead';
@@ -71,4 +72,36 @@ function byHand({ redemptionUrl, rpcUrl, chainId, partner, player }: StackFile):
     '',
     `    url=${redemptionUrl ?? ''} rpc=${rpcUrl ?? ''} chain=${chainId ?? ''} partner=${partner?.name ?? ''} wallet=${player ?? ''}`,
   ];
+}
+
+interface RequestOutcome {
+  readonly status: number;
+  readonly verified: boolean;
+  readonly body: string;
+}
+
+/** The address of a wallet's snapshots. */
+function snapshotsUrl(apiUrl: string, wallet: string): string {
+  return `${apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
+}
+
+/** The request that a partner would type; `-i` shows the signature. */
+function curlCommand(url: string, partner: StackPartner): string {
+  return `curl -i -H 'X-API-KEY: ${partner.apiKey}' '${url}'`;
+}
+
+/** Sends that request and verifies the answer's signature over the bytes received, as a partner does. */
+async function request(url: string, partner: StackPartner): Promise<RequestOutcome> {
+  const answer = await fetch(url, {
+    headers: { 'X-API-KEY': partner.apiKey },
+    signal: AbortSignal.timeout(10_000),
+  });
+  const body = await answer.text();
+  const content = signedContent({ method: 'GET', path: pathOf(url), body });
+  const signature = answer.headers.get('X-API-SIGNATURE') ?? undefined;
+  return {
+    status: answer.status,
+    verified: verifySignature(partner.sharedSecret, content, signature),
+    body,
+  };
 }

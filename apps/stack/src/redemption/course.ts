@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock } from '#libs/platform';
-import { grouped } from '../screen/screen.js';
+import { grouped, type Screen } from '../context.js';
+import {
+  isFinal,
+  type RedemptionAnswer,
+  type RedemptionUser,
+  RefusedError,
+} from './redemption-user.js';
 import { StackError } from '../stack.error.js';
-import { isFinal, type RedemptionAnswer } from './redemption-answers.js';
-import { RefusedError, type RedemptionUser } from './redemption-user.js';
-import { type Timeline, timeOf } from './timeline.js';
 
 /** A wallet may ask five times a second. */
 const POLL_MS = 250;
@@ -12,7 +15,7 @@ const LIMIT_MS = 60_000;
 /** What passes by itself: a price that is not there yet after a start, a part that is busy. */
 const PASSING = /^(?:PRICE_|PAYOUTS_UNAVAILABLE$|PARTNER_UNAVAILABLE$|DATABASE_)/;
 
-export interface CourseParts {
+interface CourseParts {
   readonly user: RedemptionUser;
   readonly timeline: Timeline;
   readonly clock: Clock;
@@ -91,4 +94,49 @@ export class Course {
     };
     this.parts.timeline.event(stage, text[stage] ?? '');
   }
+}
+
+const FIRST_PROGRESS_MS = 2_000;
+const NEXT_PROGRESS_MS = 8_000;
+
+/** What happened when, a line each, as it happens. */
+export class Timeline {
+  #shownMs: number;
+  #progressMs = FIRST_PROGRESS_MS;
+
+  constructor(
+    private readonly screen: Screen,
+    private readonly clock: Clock,
+    title: string,
+  ) {
+    this.#shownMs = clock.nowMs();
+    screen.lines(`  ${title}`, '');
+  }
+
+  event(stage: string, text: string): void {
+    this.#progressMs = FIRST_PROGRESS_MS;
+    this.#line(stage, text);
+  }
+
+  /** What is being waited for; shown where nothing else was for two seconds, then more and more rarely. */
+  waiting(text: () => string): void {
+    if (this.clock.nowMs() - this.#shownMs < this.#progressMs) return;
+    this.#progressMs =
+      this.#progressMs === FIRST_PROGRESS_MS ? NEXT_PROGRESS_MS : this.#progressMs * 2;
+    this.#line('…', text());
+  }
+
+  end(): void {
+    this.screen.lines('');
+  }
+
+  #line(stage: string, text: string): void {
+    this.#shownMs = this.clock.nowMs();
+    this.screen.lines(`    ${timeOf(this.#shownMs)}  ${stage.padEnd(12)}${text}`);
+  }
+}
+
+/** `08:15:00`, UTC. */
+export function timeOf(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 19);
 }

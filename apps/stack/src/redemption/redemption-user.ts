@@ -2,17 +2,8 @@ import { checksummed, type DevRpc } from '#libs/devchain';
 import { type Address } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { StackError } from '../stack.error.js';
-import {
-  type PartnersAnswer,
-  type PointsAnswer,
-  type RedemptionAnswer,
-  type RedemptionsAnswer,
-  type SignedInAnswer,
-  type VoucherAnswer,
-} from './redemption-answers.js';
-import { signInMessage } from './sign-in-message.js';
 
-export interface UserOptions {
+interface UserOptions {
   /** Of the redemption service. */
   readonly url: string;
   /** An unlocked account of the chain: the chain is its wallet. */
@@ -139,4 +130,74 @@ function refusalIn(text: string): string {
   } catch {
     return '';
   }
+}
+
+/** What the redemption service answers, as far as the demonstration looks at it. */
+
+export interface RedemptionAnswer {
+  readonly id: string;
+  readonly points: number;
+  readonly tokens: number;
+  readonly priceUsd: number;
+  readonly usdAmount: number;
+  readonly status: 'initial' | 'pending' | 'claimed' | 'reverted' | 'failed';
+  readonly stage: string;
+  readonly reason: string | null;
+  readonly txnHash: string | null;
+  readonly voucher: VoucherAnswer | null;
+}
+
+/** What claims the tokens: a transaction with this data to the vault. */
+interface VoucherAnswer {
+  readonly vault: string;
+  /** Unix seconds; a block of exactly this time still pays. */
+  readonly deadline: number;
+  readonly calldata: string;
+}
+
+interface SignedInAnswer {
+  readonly token: string;
+}
+
+interface PartnersAnswer {
+  readonly partners: readonly { readonly name: string }[];
+}
+
+interface PointsAnswer {
+  readonly points: number;
+}
+
+interface RedemptionsAnswer {
+  readonly redemptions: readonly RedemptionAnswer[];
+}
+
+/** Whether nothing changes any more. */
+export function isFinal({ status }: RedemptionAnswer): boolean {
+  return status !== 'initial' && status !== 'pending';
+}
+
+interface SignIn {
+  /** Of the service, with its port. */
+  readonly host: string;
+  /** With its checksum. */
+  readonly wallet: string;
+  readonly chainId: number;
+  readonly nonce: string;
+  readonly issuedAtMs: number;
+}
+
+/** The text that a wallet signs: https://eips.ethereum.org/EIPS/eip-4361 */
+export function signInMessage({ host, wallet, chainId, nonce, issuedAtMs }: SignIn): string {
+  return [
+    `${host} wants you to sign in with your Ethereum account:`,
+    wallet,
+    '',
+    'Redeem points.',
+    '',
+    `URI: http://${host}`,
+    'Version: 1',
+    `Chain ID: ${chainId}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${new Date(issuedAtMs).toISOString()}`,
+  ].join('\n');
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
-import { signInMessage } from './sign-in-message.js';
+import { signInMessage } from './redemption-user.js';
 
 const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { childEnvironment } from './environment.js';
+import { childEnvironment } from './service.js';
 
 describe('childEnvironment', () => {
   const { PATH: path = '' } = childEnvironment({});

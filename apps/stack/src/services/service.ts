@@ -1,10 +1,11 @@
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { StackError } from '../stack.error.js';
 import { ManagedProcess } from '#libs/devprocess';
+import { StackError } from '../stack.error.js';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** The folder under apps. */
   readonly name: string;
   readonly port: number;
@@ -84,4 +85,84 @@ function reasonIn(text: string): string {
 /** The built main file of an app. */
 export function mainOf(app: string): string {
   return fileURLToPath(new URL(`../../../${app}/src/main.js`, import.meta.url));
+}
+
+/**
+ * Makes sure that all ports can be listened on.
+ * @param ports by the variable that sets each
+ * @param waitMs how long their users may take to go away
+ * @throws StackError that names every port that is taken, and the command with others
+ */
+export async function demandPorts(
+  ports: Readonly<Record<string, number>>,
+  waitMs: number,
+): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += 200) {
+    const faults: { variable: string; port: number; fault: string }[] = [];
+    for (const [variable, port] of Object.entries(ports)) {
+      const fault = await listenFault(port);
+      if (fault !== undefined) faults.push({ variable, port, fault });
+    }
+    if (faults.length === 0) return;
+    if (faults.some(({ fault }) => fault !== 'EADDRINUSE') || waitedMs >= waitMs) {
+      const what = faults.map(({ port, fault }) =>
+        fault === 'EADDRINUSE'
+          ? `Port ${port} is taken by another program.`
+          : `Port ${port} gives ${fault}.`,
+      );
+      const others = faults.map(({ variable, port }) => `${variable}=${port + 10}`);
+      throw new StackError(`${what.join(' ')} Choose another one: ${others.join(' ')} npm start`);
+    }
+    await sleep(200);
+  }
+}
+
+/** Tries every address the services may listen on: a program on 0.0.0.0 does not keep 127.0.0.1 from being bound everywhere. */
+async function listenFault(port: number): Promise<string | undefined> {
+  for (const host of ['127.0.0.1', '0.0.0.0']) {
+    const fault = await new Promise<string | undefined>((resolve) => {
+      const probe = createServer();
+      probe.on('error', (error: NodeJS.ErrnoException) => {
+        resolve(error.code ?? error.message);
+      });
+      probe.listen(port, host, () =>
+        probe.close(() => {
+          resolve(undefined);
+        }),
+      );
+    });
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/**
+ * The environment of the services: that of the stack itself, so that every setting of theirs can be made when it starts,
+ * and what the stack adds. A variable the stack adds replaces both its forms (`NAME` and `NAME_FILE`); a default gives way to
+ * one that is not empty; a list, its entries separated by commas, is followed by what is set already.
+ */
+export function childEnvironment(
+  added: Readonly<Record<string, string>>,
+  defaults: Readonly<Record<string, string>> = {},
+  lists: Readonly<Record<string, string>> = {},
+): NodeJS.ProcessEnv {
+  // eslint-disable-next-line no-restricted-syntax -- handed on as it is; what the stack itself needs is in stack.env.ts
+  const environment: NodeJS.ProcessEnv = { ...process.env };
+  for (const [name, value] of Object.entries(defaults)) {
+    if (!environment[name]) environment[name] = value;
+  }
+  for (const [name, value] of Object.entries(lists)) {
+    environment[name] = environment[name] ? `${value},${environment[name]}` : value;
+  }
+  for (const [name, value] of Object.entries(added)) {
+    environment[name] = value;
+    environment[`${name}_FILE`] = undefined;
+  }
+  return environment;
+}
+
+/** Whether npm runs us: it then sits, with a shell, between us and the process that started it. */
+export function startedByNpm(): boolean {
+  // eslint-disable-next-line no-restricted-syntax -- npm's own variable, in lower case: not a setting
+  return process.env['npm_lifecycle_event'] !== undefined;
 }

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { HealthModule } from '../health/health.module.js';
 import { HealthRegistry } from '../health/health.registry.js';
-import { MetricsModule } from '../metrics/metrics.module.js';
+import { MetricsModule } from '../metrics/metrics.js';
 import { type ManagementAddress, ManagementServer } from './management-server.js';
 
 export interface ManagementOptions {

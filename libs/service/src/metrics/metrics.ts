@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { Controller, type DynamicModule, Get, Header, Module } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { version } from '#libs/platform';
+import { SingleFlight, version } from '#libs/platform';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -18,4 +20,77 @@ export function createMetrics(app: string): Registry {
     registers: [registry],
   }).set({ version: version() }, 1);
   return registry;
+}
+
+/** `GET /metrics` in Prometheus' text format. */
+@Controller('metrics')
+class MetricsController {
+  constructor(private readonly registry: Registry) {}
+
+  @Get()
+  @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
+  metrics(): Promise<string> {
+    return this.registry.metrics();
+  }
+}
+
+/** Serves `/metrics`, unless it is served elsewhere, and provides the service's Registry everywhere: the given one, or one that it makes. */
+@Module({})
+export class MetricsModule {
+  static register(app: string, registry?: Registry, isServed = true): DynamicModule {
+    return {
+      module: MetricsModule,
+      global: true,
+      controllers: isServed ? [MetricsController] : [],
+      providers: [{ provide: Registry, useFactory: () => registry ?? createMetrics(app) }],
+      exports: [Registry],
+    };
+  }
+}
+
+/** How the connections of a pool are used at one moment. */
+export interface ConnectionUse {
+  readonly idle: number;
+  /** Working, or being opened. */
+  readonly busy: number;
+  /** Requests for a connection that found none free. */
+  readonly waiting: number;
+}
+
+/** How the connections to the database are used, measured at each scrape. */
+export function measureConnections(
+  registry: Registry,
+  database: { readonly connections: ConnectionUse },
+): void {
+  new Gauge({
+    name: 'lowmark_database_connections',
+    help: 'Connections of the pool by state, and how many requests wait for one',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      // A pool hands out its idle connections a moment later: what asked just now (for other figures, too) does not wait.
+      await turn();
+      const { idle, busy, waiting } = database.connections;
+      this.set({ state: 'idle' }, idle);
+      this.set({ state: 'busy' }, busy);
+      this.set({ state: 'waiting' }, waiting);
+    },
+  });
+}
+
+/**
+ * One reading serves all who ask while it is under way, as the gauges of a scrape do.
+ * @param onError is told why there was none; then it is undefined
+ */
+export function oneReading<T>(
+  read: () => Promise<T>,
+  onError: (error: unknown) => void,
+): () => Promise<T | undefined> {
+  const readings = new SingleFlight<T | undefined>();
+  const readOrTell = (): Promise<T | undefined> =>
+    read().catch((error: unknown) => {
+      onError(error);
+      return undefined;
+    });
+  return () => readings.run(readOrTell);
 }

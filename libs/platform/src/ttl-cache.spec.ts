@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { TtlCache } from './ttl-cache.js';
+import { TtlCache } from './sharing.js';
 
 function setUp(max = 10) {
   const clock = new FakeClock(1_000_000);

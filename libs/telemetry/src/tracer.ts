@@ -2,6 +2,8 @@ import { type IncomingHttpHeaders } from 'node:http';
 import {
   type Attributes,
   context,
+  diag,
+  DiagLogLevel,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -10,6 +12,7 @@ import {
   trace,
   type Tracer as OtelApiTracer,
 } from '@opentelemetry/api';
+import { NodeSDK } from '@opentelemetry/sdk-node';
 import {
   type OpenSpan,
   type RequestSpan,
@@ -17,6 +20,7 @@ import {
   type SpanStart,
   type Tracer,
 } from '#libs/platform';
+import { type SdkNotes } from './sdk-notes.js';
 
 /** Spans of OpenTelemetry, by the global provider that the SDK has registered. */
 export class OtelTracer implements Tracer {
@@ -98,4 +102,19 @@ function isWord(value: unknown): value is string {
 function defined(attributes: SpanAttributes): Attributes {
   const given = Object.entries(attributes).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given);
+}
+
+export interface StartedSdk {
+  readonly tracer: Tracer;
+  /** Sends what is left. */
+  readonly shutdown: () => Promise<void>;
+}
+
+/** Loaded only where traces are wanted: it brings the whole SDK along. The SDK reads the standard variables itself. */
+export function startSdk(notes: SdkNotes): StartedSdk {
+  const sdk = new NodeSDK();
+  // After its constructor, which may have set one that writes lines of its own.
+  diag.setLogger(notes, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  sdk.start();
+  return { tracer: new OtelTracer(), shutdown: () => sdk.shutdown() };
 }

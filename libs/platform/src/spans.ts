@@ -1,9 +1,34 @@
+import { type IncomingHttpHeaders } from 'node:http';
+
+/** What a span may say. Never a secret, a statement's parameter, a URL's query, or what others wrote. */
+export type SpanAttributes = Readonly<
+  Record<string, string | number | boolean | readonly string[] | undefined>
+>;
+
+export interface SpanStart {
+  readonly name: string;
+  /** `client`: we ask another program and wait. Default `internal`. */
+  readonly kind?: 'client' | 'internal';
+  readonly attributes?: SpanAttributes;
+}
+
+/** A span that is open. */
+export interface OpenSpan {
+  note(attributes: SpanAttributes): void;
+  /** It failed, with a code of ours or a word; never with a message, which may quote what was asked. */
+  fail(code: string): void;
+}
+
+/** Where traces are off. */
+const NO_SPAN: OpenSpan = {
+  note: () => undefined,
+  fail: () => undefined,
+};
+
 /**
  * Spans, or nothing. Off until `startTracing` of #libs/telemetry has installed a tracer, which makes them with OpenTelemetry, and then for
  * the life of the process. What is called often asks `tracingIsOn` once, when it is put together, and changes nothing where it is off.
  */
-import { type IncomingHttpHeaders } from 'node:http';
-import { NO_SPAN, type OpenSpan, type SpanAttributes, type SpanStart } from './span.js';
 
 /** The span of a request that is served. */
 export interface RequestSpan extends OpenSpan {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { deadlineIn, sleep, within } from '../index.js';
+import { deadlineIn, sleep, within } from './index.js';
 
 const never = new Promise<never>(() => undefined);
 const late = (): Error => new Error('late');

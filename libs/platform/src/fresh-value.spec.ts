@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { FreshValue } from './fresh-value.js';
+import { FreshValue } from './sharing.js';
 
 function setUp() {
   const clock = new FakeClock(1_000_000);

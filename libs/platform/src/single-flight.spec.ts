@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SingleFlight } from './single-flight.js';
+import { SingleFlight } from './sharing.js';
 
 describe('SingleFlight', () => {
   it('runs once for all who ask while it is under way, and anew afterwards', async () => {

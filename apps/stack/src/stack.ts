@@ -114,7 +114,7 @@ async function places({ settings }: StackContext, chain: StackChain) {
   };
 }
 
-interface PartnerParts {
+interface PartnerSetup {
   readonly database: StackDatabase;
   readonly chain: StackChain;
   readonly callback: PartnerCallbackKeys;
@@ -124,7 +124,7 @@ interface PartnerParts {
 /** The credential of an earlier start in the same database, else a new one; with the callback of this start. */
 async function partnerOf(
   { file, screen, settings }: StackContext,
-  { database, chain, callback, operatorSettings }: PartnerParts,
+  { database, chain, callback, operatorSettings }: PartnerSetup,
 ): Promise<StackPartner> {
   const known = file.content.partner;
   let partner = known;

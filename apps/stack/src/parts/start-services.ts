@@ -40,7 +40,7 @@ async function startService(
   screen.step(name, `ready on 127.0.0.1:${port}`);
 }
 
-interface PlanParts {
+interface StackFacts {
   readonly settings: StackSettings;
   readonly chain: StackChain;
   readonly urls: UserUrls;
@@ -55,12 +55,12 @@ interface PlanParts {
 const LOOPBACK = '127.0.0.1';
 
 /** The services and what each is told; a secret that the stack makes is told only to those that use it. */
-export function servicePlans(parts: PlanParts): ServicePlan[] {
-  const plans = [indexer(parts), api(parts)];
-  return parts.chain.vault === undefined ? plans : [...plans, redemption(parts), partner(parts)];
+export function servicePlans(facts: StackFacts): ServicePlan[] {
+  const plans = [indexer(facts), api(facts)];
+  return facts.chain.vault === undefined ? plans : [...plans, redemption(facts), partner(facts)];
 }
 
-function indexer({ settings, chain, urls }: PlanParts): ServicePlan {
+function indexer({ settings, chain, urls }: StackFacts): ServicePlan {
   const port = settings.indexerPort;
   const added = {
     ...chain.environment,
@@ -71,7 +71,7 @@ function indexer({ settings, chain, urls }: PlanParts): ServicePlan {
   return { name: 'indexer', port, environment: childEnvironment(added, defaults) };
 }
 
-function api({ settings, chain, urls, secretsKey, anonSecret }: PlanParts): ServicePlan {
+function api({ settings, chain, urls, secretsKey, anonSecret }: StackFacts): ServicePlan {
   const port = settings.apiPort;
   const added = {
     ...chain.environment,
@@ -84,7 +84,7 @@ function api({ settings, chain, urls, secretsKey, anonSecret }: PlanParts): Serv
   return { name: 'api', port, environment: childEnvironment(added, defaults) };
 }
 
-function redemption({ settings, chain, urls, secretsKey, evidenceKey }: PlanParts): ServicePlan {
+function redemption({ settings, chain, urls, secretsKey, evidenceKey }: StackFacts): ServicePlan {
   const port = settings.redemptionPort;
   const added = {
     ...chain.environment,
@@ -109,7 +109,7 @@ function redemption({ settings, chain, urls, secretsKey, evidenceKey }: PlanPart
   return { name: 'redemption', port, environment: childEnvironment(added, defaults) };
 }
 
-function partner({ settings, chain, urls, callback, players }: PlanParts): ServicePlan {
+function partner({ settings, chain, urls, callback, players }: StackFacts): ServicePlan {
   const port = settings.partnerPort;
   const added = {
     DATABASE_URL: urls.game,

@@ -15,32 +15,29 @@ const LIMIT_MS = 60_000;
 /** What passes by itself: a price that is not there yet after a start, a part that is busy. */
 const PASSING = /^(?:PRICE_|PAYOUTS_UNAVAILABLE$|PARTNER_UNAVAILABLE$|DATABASE_)/;
 
-interface CourseParts {
-  readonly user: RedemptionUser;
-  readonly timeline: Timeline;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
 /** One redemption as its user follows it: asks again until something holds, and shows each new stage. */
 export class Course {
   #stage = '';
 
-  constructor(private readonly parts: CourseParts) {}
+  constructor(
+    private readonly user: RedemptionUser,
+    private readonly timeline: Timeline,
+    private readonly clock: Clock,
+    private readonly signal: AbortSignal,
+  ) {}
 
   /**
    * @param what is waited for, after "waits until"
    * @throws StackError where it does not hold in time
    */
   async until(what: string, holds: () => Promise<boolean>, limitMs = LIMIT_MS): Promise<void> {
-    const { timeline, clock, signal } = this.parts;
-    const startedMs = clock.nowMs();
+    const startedMs = this.clock.nowMs();
     while (!(await holds())) {
-      if (clock.nowMs() - startedMs > limitMs) {
+      if (this.clock.nowMs() - startedMs > limitMs) {
         throw new StackError(`Waited ${Math.round(limitMs / 1000)} s in vain until ${what}.`);
       }
-      timeline.waiting(() => `waits until ${what}`);
-      await sleep(POLL_MS, undefined, { signal });
+      this.timeline.waiting(() => `waits until ${what}`);
+      await sleep(POLL_MS, undefined, { signal: this.signal });
     }
   }
 
@@ -50,7 +47,7 @@ export class Course {
     let refusal = '';
     await this.until('the service can quote and pay', async () => {
       try {
-        begun = await this.parts.user.redeem(partner, points, key);
+        begun = await this.user.redeem(partner, points, key);
       } catch (error) {
         if (!(error instanceof RefusedError) || !PASSING.test(error.refusal)) throw error;
         refusal = error.message;
@@ -60,16 +57,16 @@ export class Course {
     if (begun === undefined) throw new StackError(refusal);
     const { id, tokens, priceUsd } = begun;
     const worth = `${grouped(points)} points for ${grouped(tokens)} tokens at ${priceUsd} USD`;
-    this.parts.timeline.event('created', `${worth}, redemption ${id}`);
+    this.timeline.event('created', `${worth}, redemption ${id}`);
     this.#stage = 'created';
     return this.reach(id, 'authorised');
   }
 
   /** Follows it to this stage. @throws StackError where it ends in another one */
   async reach(id: string, stage: string): Promise<RedemptionAnswer> {
-    let redemption = await this.parts.user.redemption(id);
+    let redemption = await this.user.redemption(id);
     const arrived = async (): Promise<boolean> => {
-      redemption = await this.parts.user.redemption(id);
+      redemption = await this.user.redemption(id);
       this.#show(redemption);
       if (redemption.stage === stage) return true;
       if (!isFinal(redemption) && redemption.stage !== 'attention') return false;
@@ -92,7 +89,7 @@ export class Course {
       claimed: `the claim is final: ${txnHash ?? 'no transaction'}`,
       reverted: 'the partner has given the points back',
     };
-    this.parts.timeline.event(stage, text[stage] ?? '');
+    this.timeline.event(stage, text[stage] ?? '');
   }
 }
 

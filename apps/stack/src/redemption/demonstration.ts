@@ -84,7 +84,7 @@ class Demonstration {
     const { url, local, partner } = this.options;
     const timeline = new Timeline(screen, clock, title);
     const user = new RedemptionUser({ url, wallet, chain: local.chain, clock, signal });
-    const course = new Course({ user, timeline, clock, signal });
+    const course = new Course(user, timeline, clock, signal);
     await user.signIn();
     timeline.event('signed in', `${user.wallet}, with Sign-In with Ethereum`);
     await course.until('the service knows the partner', async () =>
@@ -141,7 +141,7 @@ class Demonstration {
   }
 }
 
-interface DemonstrateParts {
+interface Participants {
   readonly partner: StackPartner;
   readonly local: LocalChain;
   /** Wallets with points; the last one is left for trying it by hand. */
@@ -149,10 +149,10 @@ interface DemonstrateParts {
   readonly operatorSettings: OperatorSettings;
 }
 
-/** Shows two redemptions. That they fail is told and ends nothing: the services are there to be looked at. */
+/** Shows two redemptions. Where they fail the screen says why, and the services go on. */
 export async function demonstrate(
   context: StackContext,
-  { partner, local, redeemers, operatorSettings }: DemonstrateParts,
+  { partner, local, redeemers, operatorSettings }: Participants,
 ): Promise<void> {
   const { screen, signal, settings, paths } = context;
   const [first, second] = redeemers;
@@ -168,7 +168,7 @@ export async function demonstrate(
     await demonstration.timedOut(second);
     screen.lines('  Both are done. The README shows how to do the same by hand.', '');
   } catch (error) {
-    // What is interrupted fails as well, and that is no news.
+    // An interrupted demonstration fails as well.
     if (signal.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
     screen.lines(

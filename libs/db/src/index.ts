@@ -1,20 +1,11 @@
-export { type DatabaseOptions, READER_ROLE } from './connection/connection-options.js';
+export { type DatabaseOptions } from './connection/connection-options.js';
 export { createDatabase, Database, type Statement } from './connection/database.js';
 export { DatabaseRefusedError, DatabaseUnavailableError } from './connection/database.error.js';
-export { letOlderStart, OlderRefusedError } from './connection/let-older-start.js';
-export { migrate, OLDEST_VERSION } from './connection/migrate.js';
-export { SchemaBusyError } from './connection/schema-busy.error.js';
-export {
-  readSchema,
-  SchemaNewerError,
-  SchemaOlderError,
-  type SchemaState,
-} from './connection/schema-check.js';
-export { UnsupportedDatabaseError } from './connection/unsupported-database.error.js';
+export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
+export { readSchema } from './connection/schema-check.js';
 export {
   type AuditComparison,
   type AuditDifference,
-  type AuditFindings,
   type AuditRun,
 } from './index-store/audit-run.js';
 export { AuditRunStore } from './index-store/audit-run-store.js';
@@ -55,50 +46,28 @@ export {
 } from './roles/rights.js';
 export { scramVerifier } from './roles/scram-verifier.js';
 export { LeaderLock } from './index-store/leader-lock.js';
+export { CredentialStore, type NewCredential } from './partners/credential-store.js';
 export {
-  CredentialAmbiguousError,
-  CredentialMissingError,
-  CredentialStore,
-  LastCredentialError,
-  type Revocation,
-} from './partners/credential-store.js';
-export { type NewCredential } from './partners/new-credential.js';
-export { type PartnerAudit } from './partners/partner-audit.js';
+  type PartnerAudit,
+  type PartnerIdentity,
+  PartnerUnknownError,
+  type RateLimits,
+} from './partners/partner-changes.js';
 export {
   SealedSecretStore,
   type SealCount,
   type SealedSecret,
   SECRET_PLACES,
-  type SecretPlace,
 } from './partners/sealed-secret-store.js';
-export { type PartnerIdentity, PartnerUnknownError } from './partners/partner-identity.js';
-export { type RateLimits } from './partners/rate-limits.js';
-export {
-  type FoundCredential,
-  type ListedCredential,
-  type ListedPartner,
-  type NewPartner,
-  PartnerExistsError,
-  PartnerStore,
-} from './partners/partner-store.js';
-export {
-  type Price,
-  type PriceHold,
-  type QuotedPrices,
-  type StandingPrice,
-} from './prices/price.js';
-export {
-  type PriceAcceptance,
-  PriceAcceptanceStore,
-  PriceMovedError,
-  PriceNotHeldError,
-} from './prices/price-acceptance-store.js';
-export { type HeldReading, PriceStore } from './prices/price-store.js';
+export { type ListedPartner, PartnerStore } from './partners/partner-store.js';
+export { type Price, type PriceHold, type StandingPrice } from './prices/price.js';
+export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-acceptance-store.js';
+export { PriceStore } from './prices/price-store.js';
 export { type SnapshotState } from './snapshots/snapshot-state.js';
 export { type SnapshotRead, SnapshotStore } from './snapshots/snapshot-store.js';
 export { isDaysText, type WalletDay, walletDaysFrom } from './snapshots/wallet-days.js';
-export { type CallbackSettings } from './partners/callback-settings.js';
 export {
+  type CallbackSettings,
   CallbackStore,
   type PartnerCallback,
   PartnerMissingError,
@@ -170,4 +139,4 @@ export {
 } from './redemption/redemption-views.js';
 export { SessionStore } from './redemption/session-store.js';
 export { type ReservationLimits } from './redemption/reservation-limits.js';
-export { type AuditNote, type TransitionWrite } from './redemption/transition-write.js';
+export { type TransitionWrite } from './redemption/transition-write.js';

@@ -1,3 +1,4 @@
+import { QueryFailedError } from 'typeorm';
 import { type LowmarkError, PermanentError, RetryableError } from '#libs/domain';
 
 /** The database does not answer, is starting, overloaded, or gave up a statement. */
@@ -20,12 +21,33 @@ export class DatabaseRefusedError extends PermanentError {
   }
 }
 
+/** An older server than the SQL is written for. */
+export class UnsupportedDatabaseError extends PermanentError {
+  constructor() {
+    super('DATABASE_TOO_OLD', 'The database is older than PostgreSQL 15: upgrade it');
+  }
+}
+
+/** A table that has to be changed was in use all the time. Nothing was changed. */
+export class SchemaBusyError extends RetryableError {
+  constructor(cause: unknown) {
+    super(
+      'SCHEMA_BUSY',
+      'A table that has to be changed is in use by a long transaction, however long one waited. Find it (pg_stat_activity, xact_start), ' +
+        'let it end, and run `migrate` again. Nothing was changed.',
+      { cause },
+    );
+  }
+}
+
 // Connection lost, out of resources, operator intervention and cancelled statements, deadlock and serialisation failures.
 const PASSING = /^(08|53|57|40)/;
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
 /** The error of the driver as one of ours; what is no error of the driver stays as it is. */
 export function databaseError(error: unknown): LowmarkError | Error {
+  // TypeORM wraps what the driver throws.
+  if (error instanceof QueryFailedError) return databaseError(error.driverError);
   // Errors of the network are made outside of the realm that a test runs in, so `instanceof` would not know them.
   if (!isError(error) || 'retryable' in error) return error as Error;
   const code = codeOf(error);

@@ -1,12 +1,14 @@
 import { type Pool, type PoolClient, type QueryResultRow } from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager, type Logger } from 'typeorm';
+import { inChildSpan, tracingIsOn } from '#libs/platform';
+import { entities } from '../entities.js';
 import { migrations } from '../migrations/index.js';
+import { SnakeCaseColumns } from './columns.js';
 import { connectionOptions, type DatabaseOptions } from './connection-options.js';
 import { databaseError } from './database.error.js';
 import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
-import { SILENT_LOGGER } from './silent-logger.js';
 import { run, type Statement, type Values } from './statement.js';
-import { traceStatements } from './trace-statements.js';
+import { spanOf, tracedClient } from './trace-statements.js';
 
 export { type Statement, type Values } from './statement.js';
 
@@ -27,36 +29,25 @@ export class Database {
   }
 
   /**
-   * Runs the work in one transaction on one connection.
+   * Entities on one connection, each statement by itself.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws
+   */
+  entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.onConnection((client) => work(this.managerOn(this.observed(client), 0)));
+  }
+
+  /**
+   * Runs the work in one transaction on one connection: statements by the client, entities by the manager.
    * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws; nothing is written then
    */
-  async transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    let client: PoolClient;
-    try {
-      client = await this.pool.connect();
-    } catch (error) {
-      throw databaseError(error);
-    }
-    let broken = false;
-    // Between two statements nobody else listens to the connection, and an unheard error would end the process.
-    const lose = (): void => {
-      broken = true;
-    };
-    client.on('error', lose);
-    try {
+  transaction<T>(work: (client: PoolClient, manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.onConnection(async (client) => {
       await client.query('BEGIN');
-      const result = await work(client);
+      const seen = this.observed(client);
+      const result = await work(seen, this.managerOn(seen, 1));
       await client.query('COMMIT');
       return result;
-    } catch (error) {
-      await client.query('ROLLBACK').catch(() => {
-        broken = true;
-      });
-      throw databaseError(error);
-    } finally {
-      client.off('error', lose);
-      client.release(broken);
-    }
+    });
   }
 
   /** How the pool's connections are used now; see `measureConnections` of #libs/service. */
@@ -68,7 +59,75 @@ export class Database {
   async close(): Promise<void> {
     await this.dataSource.destroy();
   }
+
+  /** A connection as its statements are sent. */
+  protected observed(client: PoolClient): PoolClient {
+    return client;
+  }
+
+  private async onConnection<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient;
+    try {
+      client = await this.pool.connect();
+    } catch (error) {
+      throw databaseError(error);
+    }
+    let broken = false;
+    // Between two statements nothing else listens to the connection, and an unheard error would end the process.
+    const lose = (): void => {
+      broken = true;
+    };
+    client.on('error', lose);
+    try {
+      return await work(client);
+    } catch (error) {
+      // Where even this fails the connection is of no more use.
+      await client.query('ROLLBACK').catch(lose);
+      throw databaseError(error);
+    } finally {
+      client.off('error', lose);
+      client.release(broken);
+    }
+  }
+
+  /**
+   * TypeORM takes connections from the pool itself and gives them back as good whatever happened to them. Here it is handed one, so that
+   * `onConnection` decides that.
+   */
+  private managerOn(client: PoolClient, transactionDepth: 0 | 1): EntityManager {
+    const runner = this.dataSource.createQueryRunner();
+    const isTransactionActive = transactionDepth === 1;
+    Object.assign(runner, { databaseConnection: client, isTransactionActive, transactionDepth });
+    return runner.manager;
+  }
 }
+
+/** With a span for each statement and each transaction that belongs to an open span. */
+class TracedDatabase extends Database {
+  override query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
+    return inChildSpan(spanOf(statement), () => super.query<R>(statement, values));
+  }
+
+  override transaction<T>(
+    work: (client: PoolClient, manager: EntityManager) => Promise<T>,
+  ): Promise<T> {
+    return inChildSpan(spanOf({ text: 'TRANSACTION' }), () => super.transaction(work));
+  }
+
+  protected override observed(client: PoolClient): PoolClient {
+    return tracedClient(client);
+  }
+}
+
+/** TypeORM prints failed statements and migrations to the console even where logging is off; they are thrown as well, which is enough. */
+const SILENT: Logger = {
+  logQuery: () => undefined,
+  logQueryError: () => undefined,
+  logQuerySlow: () => undefined,
+  logSchemaBuild: () => undefined,
+  logMigration: () => undefined,
+  log: () => undefined,
+};
 
 /**
  * Opens a pool of connections and proves that the first one works, and that its schema is as demanded.
@@ -78,13 +137,14 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   const dataSource = new DataSource({
     type: 'postgres',
     extra: connectionOptions(options),
-    entities: [],
+    entities,
+    namingStrategy: new SnakeCaseColumns(),
     migrations,
     migrationsTableName: 'migration',
     schema: MIGRATION_SCHEMA,
     migrationsTransactionMode: 'all',
     installExtensions: false,
-    logger: SILENT_LOGGER,
+    logger: SILENT,
     poolErrorHandler: (error: unknown) => {
       // Without a listener the pool just replaces the connection at its next use.
       options.onError?.(error as Error);
@@ -97,7 +157,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   }
   // TypeORM types the driver's pool as any.
   const { master } = dataSource.driver as unknown as { master: Pool };
-  const database = traceStatements(new Database(dataSource, master));
+  const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master);
   try {
     await requireSchema(database, options.schema);
     return database;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { createDatabase, migrate, readSchema } from '../index.js';
-import { letOlderStart } from './let-older-start.js';
+import { letOlderStart } from './migrate.js';
 import { type SchemaMigration } from './schema-migration.js';
 
 const HARMLESS = 'Tomorrow9000000000000';

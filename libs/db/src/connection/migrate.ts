@@ -1,24 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QueryFailedError } from 'typeorm';
+import { PermanentError } from '#libs/domain';
+import { migrations } from '../migrations/index.js';
 import { grantRights } from '../roles/grant-rights.js';
 import { createDatabase, type Database } from './database.js';
-import { databaseError } from './database.error.js';
+import { databaseError, SchemaBusyError, UnsupportedDatabaseError } from './database.error.js';
+import { named } from './named.js';
 import { MIGRATION_SCHEMA, readSchema, requireSchema } from './schema-check.js';
-import { SchemaBusyError } from './schema-busy.error.js';
-import { UnsupportedDatabaseError } from './unsupported-database.error.js';
+import { type SchemaMigration } from './schema-migration.js';
 
 /** Any two numbers: the one lock of this program's schema, in the database it is taken in. */
 const MIGRATION_LOCK = [0x10_77, 1] as const;
 export const OLDEST_VERSION = 150_000;
 /**
- * Whoever comes after a statement that waits for a table waits behind it: for this long at most, which a reader outlasts (its own
+ * A statement that comes after one that waits for a table waits behind it: for this long at most, which a reader outlasts (its own
  * statements may take five seconds).
  */
 const LOCK_TIMEOUT_MS = 2000;
 const PAUSE_MS = 1000;
-/** The table was in use for too long; or whoever uses it waits for what this holds, and one of the two had to give way. */
+/** The table was in use for too long; or its user waits for what this holds, and one of the two had to give way. */
 const [LOCK_NOT_AVAILABLE, DEADLOCK] = ['55P03', '40P01'];
 const REVOKE = `UPDATE ${MIGRATION_SCHEMA}.migration SET older_may_start = false WHERE older_may_start`;
+
+/** All of them or none: a name that is not there leaves the others as they were. */
+const ACCEPT = named<{ names: readonly string[] }>(
+  'older_may_start',
+  `UPDATE ${MIGRATION_SCHEMA}.migration SET older_may_start = true
+    WHERE name = ANY (:names) AND (SELECT count(*) FROM ${MIGRATION_SCHEMA}.migration WHERE name = ANY (:names)) = cardinality(:names::text[])
+    RETURNING name`,
+);
+
+/** Migrations that an older program must not run on, or that there are not. */
+export class OlderRefusedError extends PermanentError {
+  constructor(reason: string) {
+    super('OLDER_REFUSED', `${reason} Nothing was changed. See docs/operating/upgrade.md.`);
+  }
+}
 
 export interface MigrateOptions {
   /** How often it waits for tables in use, about three seconds each. Default 20. */
@@ -47,6 +64,39 @@ export async function migrate(url: string, { tries = 20 }: MigrateOptions = {}):
   });
 }
 
+/**
+ * Lets programs start that do not know these migrations, each of which must allow it; until `migrate` is run again. Done by the newest
+ * program, the only one that knows what its migrations allow.
+ *
+ * @param names as SCHEMA_NEWER of the older program names them
+ * @throws OlderRefusedError, and what `migrate` throws
+ */
+export async function letOlderStart(
+  url: string,
+  names: readonly string[],
+  known: readonly SchemaMigration[] = migrations.map((Migration) => new Migration()),
+): Promise<void> {
+  for (const name of names) {
+    const migration = known.find((one) => one.name === name);
+    if (migration === undefined)
+      throw new OlderRefusedError(
+        `${name} is no migration of this program: the newest one knows it, give the command to that.`,
+      );
+    if (migration.olderMayStart !== true) {
+      throw new OlderRefusedError(
+        `An older program would be wrong on the schema after ${name}: to go back behind it, restore the backup that was taken before it.`,
+      );
+    }
+  }
+  await onSchema(url, async (database) => {
+    const changed = await database.query<{ name: string }>(ACCEPT({ names }));
+    const absent = names.filter((name) => !changed.some((row) => row.name === name));
+    if (absent.length > 0) {
+      throw new OlderRefusedError(`${absent.join(', ')} is not applied to this database.`);
+    }
+  });
+}
+
 /** Does work on a schema that no newer program has migrated, alone in its database. @throws as migrate */
 export async function onSchema<T>(
   url: string,
@@ -64,7 +114,7 @@ export async function onSchema<T>(
   try {
     await requireSupported(database);
     const lock = await database.pool.connect();
-    // The statements report a lost connection; between them nobody listens, and an unheard error would end the process.
+    // The statements report a lost connection; between them nothing listens, and an unheard error would end the process.
     lock.on('error', () => undefined);
     try {
       await lock.query('SET lock_timeout = 0');

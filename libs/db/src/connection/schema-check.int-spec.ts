@@ -1,12 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import {
-  createDatabase,
-  migrate,
-  readSchema,
-  SchemaNewerError,
-  SchemaOlderError,
-} from '../index.js';
+import { createDatabase, migrate, readSchema } from '../index.js';
+import { SchemaNewerError, SchemaOlderError } from './schema-check.js';
 
 const NEWER = 'Tomorrow9000000000000';
 

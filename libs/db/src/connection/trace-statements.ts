@@ -1,39 +1,14 @@
 import { finished, type Writable } from 'node:stream';
-import { type PoolClient, type QueryResultRow } from 'pg';
-import { inChildSpan, type SpanStart, tracingIsOn } from '#libs/platform';
+import { type PoolClient } from 'pg';
+import { inChildSpan, type SpanStart } from '#libs/platform';
 
 interface Statement {
   readonly name?: string;
   readonly text: string;
 }
 
-type Work<T> = (client: PoolClient) => Promise<T>;
-
-interface Statements {
-  query<R extends QueryResultRow>(statement: Statement, values?: readonly unknown[]): Promise<R[]>;
-  transaction<T>(work: Work<T>): Promise<T>;
-}
-
-/**
- * The database itself, with a span for each statement and each transaction that belongs to an open span. Only the name and the first
- * word of a statement are told, never its parameters. Where traces are off nothing is changed.
- */
-export function traceStatements<D extends Statements>(database: D): D {
-  if (!tracingIsOn()) return database;
-  const query = database.query.bind(database);
-  const transaction = database.transaction.bind(database);
-  const traced: Statements = {
-    query: (statement, values) => inChildSpan(spanOf(statement), () => query(statement, values)),
-    transaction: (work) =>
-      inChildSpan(spanOf({ text: 'TRANSACTION' }), () =>
-        transaction((client) => work(tracedClient(client))),
-      ),
-  };
-  return Object.assign(database, traced);
-}
-
-/** The same connection, seen through its statements. */
-function tracedClient(client: PoolClient): PoolClient {
+/** A connection with a span for each of its statements; only their names and first words are told, never their parameters. */
+export function tracedClient(client: PoolClient): PoolClient {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const traced = (...args: unknown[]): unknown => {
     const [first] = args;
@@ -68,15 +43,18 @@ function isStream(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'submit' in value;
 }
 
-function spanOf({ name, text }: Statement): SpanStart {
+export function spanOf({ name, text }: Statement): SpanStart {
   const operation = /^\s*([A-Za-z]{1,20})/.exec(text)?.[1]?.toUpperCase() ?? 'STATEMENT';
+  // As TypeORM writes it.
+  const table = /(?:FROM|INTO|UPDATE) "(\w+)"\."(\w+)"/.exec(text);
+  const summary = name ?? (table ? `${operation} ${table[1]}.${table[2]}` : undefined);
   return {
-    name: name ?? operation,
+    name: summary ?? operation,
     kind: 'client',
     attributes: {
       'db.system.name': 'postgresql',
       'db.operation.name': operation,
-      'db.query.summary': name,
+      'db.query.summary': summary,
     },
   };
 }

@@ -1,10 +1,37 @@
-import { type PoolClient } from 'pg';
-import { parseDecimal, type PartnerCapability, PermanentError } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
-import { type CallbackSettings, callbackValues, SET_CALLBACK } from './callback-settings.js';
-import { auditPartner, type PartnerAudit } from './partner-audit.js';
-import { lockPartner, type PartnerIdentity } from './partner-identity.js';
-import { type RateLimits, setRateLimits } from './rate-limits.js';
+import { type EntityManager, type SelectQueryBuilder } from 'typeorm';
+import {
+  type Decimal,
+  type PartnerCapability,
+  PermanentError,
+  type RedemptionRate,
+} from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { DatabaseRefusedError } from '../connection/database.error.js';
+import { CallbackEntity } from './callback.entity.js';
+import {
+  auditPartner,
+  lockPartner,
+  type PartnerAudit,
+  type PartnerIdentity,
+  type RateLimits,
+  setRateLimits,
+} from './partner-changes.js';
+
+/** How a partner is called and what may be redeemed with it. */
+export interface CallbackSettings extends RedemptionRate {
+  readonly url: string;
+  /** `X-API-KEY` of our calls. */
+  readonly key: string;
+  /** Sealed. */
+  readonly secretCiphertext: Buffer;
+  readonly minPoints?: bigint | undefined;
+  readonly maxPoints?: bigint | undefined;
+  /** Whole tokens per UTC day; absent: not limited. */
+  readonly dailyTokenBudget?: Decimal | undefined;
+  /** Whether it has the confirmation endpoint. */
+  readonly confirms: boolean;
+  readonly capabilities: readonly PartnerCapability[];
+}
 
 export interface PartnerCallback extends CallbackSettings, PartnerIdentity {
   /** The kill switch: no new redemptions. */
@@ -33,44 +60,22 @@ export class PartnerMissingError extends PermanentError {
   }
 }
 
-const PAUSE: Statement = {
-  name: 'callback_pause',
-  text: 'UPDATE partners.callback SET paused = $2, updated_at = now() WHERE partner_id = $1 RETURNING partner_id',
-};
+const FOREIGN_KEY_VIOLATION = '23503';
 
-const READ = `SELECT p.id, p.name, c.* FROM partners.callback c JOIN partners.partner p ON p.id = c.partner_id`;
-const BY_ID: Statement = { name: 'callback_by_id', text: `${READ} WHERE p.id = $1` };
-const BY_NAME: Statement = {
-  name: 'callback_by_name',
-  text: `${READ} WHERE lower(p.name) = lower($1)`,
-};
-const ALL: Statement = { name: 'callback_all', text: `${READ} ORDER BY lower(p.name)` };
-
-interface CallbackRow {
-  id: string;
-  name: string;
-  url: string;
-  key: string;
-  secret_ciphertext: Buffer;
-  usd_per_point: string;
-  bonus_from_points: string | null;
-  bonus_rate: string | null;
-  min_points: string | null;
-  max_points: string | null;
-  daily_token_budget: string | null;
-  confirms: boolean;
-  capabilities: PartnerCapability[];
-  paused: boolean;
-}
-
-/** Written by the cli only. The role that only reads cannot see it. */
+/** Written by the cli only. */
 export class CallbackStore {
   constructor(private readonly database: Database) {}
 
   /** Sets all of it; whether it is paused stays. @throws PartnerMissingError, DatabaseRefusedError */
   async set(partnerId: string, settings: CallbackSettings): Promise<void> {
-    const rows = await this.database.query(SET_CALLBACK, callbackValues(partnerId, settings));
-    if (rows.length === 0) throw new PartnerMissingError();
+    try {
+      await this.database.entities((manager) => setCallback(manager, partnerId, settings));
+    } catch (error) {
+      if (error instanceof DatabaseRefusedError && error.sqlState === FOREIGN_KEY_VIOLATION) {
+        throw new PartnerMissingError();
+      }
+      throw error;
+    }
   }
 
   /**
@@ -84,14 +89,13 @@ export class CallbackStore {
     merge: (before: PartnerCallback | undefined, who: PartnerIdentity) => CallbackSettings,
     { limits, audit }: WithCallback = {},
   ): Promise<ChangedCallback> {
-    return this.database.transaction(async (client) => {
+    return this.database.transaction(async (client, manager) => {
       const who = await lockPartner(client, partner);
-      const before = await callbackOfPartner(client, who.partnerId);
-      const values = callbackValues(who.partnerId, merge(before, who));
-      await client.query({ ...SET_CALLBACK, values });
+      const before = await findCallback(manager, who.partnerId);
+      await setCallback(manager, who.partnerId, merge(before, who));
       const set = limits && (await setRateLimits(client, who.partnerId, limits));
-      await auditPartner(client, who.partnerId, audit);
-      const callback = await callbackOfPartner(client, who.partnerId);
+      await auditPartner(manager, who.partnerId, audit);
+      const callback = await findCallback(manager, who.partnerId);
       if (callback === undefined) throw new PartnerMissingError();
       return { callback, limits: set };
     });
@@ -99,55 +103,90 @@ export class CallbackStore {
 
   /** @throws PartnerMissingError */
   async pause(partnerId: string, paused: boolean, audit?: PartnerAudit): Promise<void> {
-    await this.database.transaction(async (client) => {
-      const { rows } = await client.query({ ...PAUSE, values: [partnerId, paused] });
-      if (rows.length === 0) throw new PartnerMissingError();
-      await auditPartner(client, partnerId, audit);
+    await this.database.transaction(async (_client, manager) => {
+      const change = { paused, updatedAt: () => 'now()' };
+      const { affected } = await manager.update(CallbackEntity, partnerId, change);
+      if (affected !== 1) throw new PartnerMissingError();
+      await auditPartner(manager, partnerId, audit);
     });
   }
 
   async find(partnerId: string): Promise<PartnerCallback | undefined> {
-    const [row] = await this.database.query<CallbackRow>(BY_ID, [partnerId]);
-    return row && callbackOf(row);
+    return this.database.entities((manager) => findCallback(manager, partnerId));
   }
 
   /** In whatever capitals. */
   async findByName(name: string): Promise<PartnerCallback | undefined> {
-    const [row] = await this.database.query<CallbackRow>(BY_NAME, [name]);
-    return row && callbackOf(row);
+    const found = await this.database.entities((manager) =>
+      callbacks(manager).where('lower(partner.name) = lower(:name)', { name }).getOne(),
+    );
+    return found ? callbackOf(found) : undefined;
   }
 
   /** Partners that can be redeemed with, by name; the paused ones too. */
   async list(): Promise<PartnerCallback[]> {
-    return (await this.database.query<CallbackRow>(ALL)).map(callbackOf);
+    const all = await this.database.entities((manager) =>
+      callbacks(manager).orderBy('lower(partner.name)').getMany(),
+    );
+    return all.map(callbackOf);
   }
 }
 
-async function callbackOfPartner(
-  client: PoolClient,
-  partnerId: string,
-): Promise<PartnerCallback | undefined> {
-  const { rows } = await client.query<CallbackRow>({ ...BY_ID, values: [partnerId] });
-  return rows[0] && callbackOf(rows[0]);
+function callbacks(manager: EntityManager): SelectQueryBuilder<CallbackEntity> {
+  return manager
+    .createQueryBuilder(CallbackEntity, 'callback')
+    .innerJoinAndSelect('callback.partner', 'partner');
 }
 
-function callbackOf(row: CallbackRow): PartnerCallback {
-  const { bonus_from_points: fromPoints, bonus_rate: rate, daily_token_budget: budget } = row;
+async function findCallback(
+  manager: EntityManager,
+  partnerId: string,
+): Promise<PartnerCallback | undefined> {
+  const found = await callbacks(manager).where({ partnerId }).getOne();
+  return found ? callbackOf(found) : undefined;
+}
+
+/** Sets all of it; whether it is paused stays. */
+export async function setCallback(
+  manager: EntityManager,
+  partnerId: string,
+  { bonus, minPoints, maxPoints, dailyTokenBudget, capabilities, ...others }: CallbackSettings,
+): Promise<void> {
+  const { url, key, secretCiphertext, usdPerPoint, confirms } = others;
+  const callback = {
+    partnerId,
+    url,
+    key,
+    secretCiphertext,
+    usdPerPoint,
+    confirms,
+    bonusFromPoints: bonus?.fromPoints ?? null,
+    bonusRate: bonus?.rate ?? null,
+    minPoints: minPoints ?? null,
+    maxPoints: maxPoints ?? null,
+    dailyTokenBudget: dailyTokenBudget ?? null,
+    capabilities: [...capabilities],
+    updatedAt: () => 'now()',
+  };
+  await manager.upsert(CallbackEntity, callback, ['partnerId']);
+}
+
+function callbackOf(entity: CallbackEntity): PartnerCallback {
+  const { partner, bonusFromPoints, bonusRate, ...settings } = entity;
+  const hasBonus = bonusFromPoints !== null && bonusRate !== null;
   return {
-    partnerId: row.id,
-    partnerName: row.name,
-    url: row.url,
-    key: row.key,
-    secretCiphertext: row.secret_ciphertext,
-    usdPerPoint: parseDecimal(row.usd_per_point),
-    ...(fromPoints === null || rate === null
-      ? {}
-      : { bonus: { fromPoints: BigInt(fromPoints), rate: parseDecimal(rate) } }),
-    ...(row.min_points === null ? {} : { minPoints: BigInt(row.min_points) }),
-    ...(row.max_points === null ? {} : { maxPoints: BigInt(row.max_points) }),
-    ...(budget === null ? {} : { dailyTokenBudget: parseDecimal(budget) }),
-    confirms: row.confirms,
-    capabilities: row.capabilities,
-    paused: row.paused,
+    partnerId: settings.partnerId,
+    partnerName: partner.name,
+    url: settings.url,
+    key: settings.key,
+    secretCiphertext: settings.secretCiphertext,
+    usdPerPoint: settings.usdPerPoint,
+    ...(hasBonus && { bonus: { fromPoints: bonusFromPoints, rate: bonusRate } }),
+    ...(settings.minPoints !== null && { minPoints: settings.minPoints }),
+    ...(settings.maxPoints !== null && { maxPoints: settings.maxPoints }),
+    ...(settings.dailyTokenBudget !== null && { dailyTokenBudget: settings.dailyTokenBudget }),
+    confirms: settings.confirms,
+    capabilities: settings.capabilities,
+    paused: settings.paused,
   };
 }

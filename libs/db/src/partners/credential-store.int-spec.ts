@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
-  CredentialAmbiguousError,
-  CredentialMissingError,
   CredentialStore,
-  LastCredentialError,
   type NewCredential,
   PartnerStore,
   PartnerUnknownError,
 } from '../index.js';
+import {
+  CredentialAmbiguousError,
+  CredentialMissingError,
+  LastCredentialError,
+} from './credential-store.js';
 
 let test: TestDatabase;
 let credentials: CredentialStore;

@@ -1,9 +1,18 @@
+import { IsNull } from 'typeorm';
 import { PermanentError } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { named } from '../connection/named.js';
-import { insertCredential, type NewCredential } from './new-credential.js';
-import { auditPartner, type PartnerAudit } from './partner-audit.js';
-import { lockPartner, type PartnerIdentity } from './partner-identity.js';
+import { CredentialEntity } from './credential.entity.js';
+import {
+  auditPartner,
+  lockPartner,
+  type PartnerAudit,
+  type PartnerIdentity,
+} from './partner-changes.js';
+
+/** A credential as it is stored; see CredentialEntity. */
+export type NewCredential = Readonly<
+  Pick<CredentialEntity, 'keyHash' | 'keyPrefix' | 'secretCiphertext'>
+>;
 
 export class CredentialMissingError extends PermanentError {
   constructor() {
@@ -38,27 +47,16 @@ export interface Revocation {
   readonly force: boolean;
 }
 
-const ACTIVE = named<{ partnerId: string }>(
-  'credential_active',
-  `SELECT id, key_prefix AS "keyPrefix" FROM partners.credential
-    WHERE partner_id = :partnerId AND revoked_at IS NULL ORDER BY created_at, id`,
-);
-
-const REVOKE = named<{ id: string }>(
-  'credential_revoke',
-  'UPDATE partners.credential SET revoked_at = now() WHERE id = :id',
-);
-
 /** A partner's credentials after the first: keys are replaced without a halt, because several are good at once. */
 export class CredentialStore {
   constructor(private readonly database: Database) {}
 
   /** One more; the others stay good. @throws PartnerUnknownError */
   add(partner: string, credential: NewCredential, audit?: PartnerAudit): Promise<PartnerIdentity> {
-    return this.database.transaction(async (client) => {
+    return this.database.transaction(async (client, manager) => {
       const identity = await lockPartner(client, partner);
-      await insertCredential(client, identity.partnerId, credential);
-      await auditPartner(client, identity.partnerId, audit);
+      await manager.insert(CredentialEntity, { partnerId: identity.partnerId, ...credential });
+      await auditPartner(manager, identity.partnerId, audit);
       return identity;
     });
   }
@@ -71,17 +69,16 @@ export class CredentialStore {
     { partner, keyPrefix, force }: Revocation,
     audit?: PartnerAudit,
   ): Promise<PartnerIdentity & { readonly keyPrefix: string; readonly left: number }> {
-    return this.database.transaction(async (client) => {
+    return this.database.transaction(async (client, manager) => {
       const identity = await lockPartner(client, partner);
-      const { rows: active } = await client.query<{ id: string; keyPrefix: string }>(
-        ACTIVE(identity),
-      );
+      const { partnerId } = identity;
+      const active = await manager.findBy(CredentialEntity, { partnerId, revokedAt: IsNull() });
       const [found, another] = active.filter((one) => one.keyPrefix.startsWith(keyPrefix));
       if (found === undefined) throw new CredentialMissingError();
       if (another !== undefined) throw new CredentialAmbiguousError();
       if (active.length === 1 && !force) throw new LastCredentialError();
-      await client.query(REVOKE(found));
-      await auditPartner(client, identity.partnerId, audit);
+      await manager.update(CredentialEntity, found.id, { revokedAt: () => 'now()' });
+      await auditPartner(manager, partnerId, audit);
       return { ...identity, keyPrefix: found.keyPrefix, left: active.length - 1 };
     });
   }

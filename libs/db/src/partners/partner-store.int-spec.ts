@@ -6,9 +6,9 @@ import {
   type Database,
   DatabaseRefusedError,
   type NewCredential,
-  PartnerExistsError,
   PartnerStore,
 } from '../index.js';
+import { PartnerExistsError } from './partner-store.js';
 
 let test: TestDatabase;
 let database: Database;

@@ -1,17 +1,22 @@
 import { PermanentError } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
 import { DatabaseRefusedError } from '../connection/database.error.js';
-import { type CallbackSettings, callbackValues, SET_CALLBACK } from './callback-settings.js';
-import { insertCredential, type NewCredential } from './new-credential.js';
-import { auditPartner, type PartnerAudit } from './partner-audit.js';
-import { IDENTIFY, type PartnerIdentity, PartnerUnknownError } from './partner-identity.js';
-import { type RateLimits, setRateLimits } from './rate-limits.js';
+import { named } from '../connection/named.js';
+import { type CallbackSettings, setCallback } from './callback-store.js';
+import { type NewCredential } from './credential-store.js';
+import { CredentialEntity } from './credential.entity.js';
+import {
+  auditPartner,
+  IDENTIFY,
+  type PartnerAudit,
+  type PartnerIdentity,
+  type RateLimits,
+  setRateLimits,
+} from './partner-changes.js';
+import { PartnerEntity } from './partner.entity.js';
 
-export interface NewPartner {
+export interface NewPartner extends RateLimits {
   readonly name: string;
-  /** Requests per second. */
-  readonly rate: number;
-  readonly burst: number;
   readonly credential: NewCredential;
   /** Where points can be redeemed with it. */
   readonly callback?: CallbackSettings;
@@ -25,21 +30,14 @@ export interface ListedCredential {
   readonly lastUsedAt: Date | null;
 }
 
-export interface ListedPartner extends PartnerIdentity {
+export interface ListedPartner extends PartnerIdentity, RateLimits {
   readonly createdAt: Date;
-  /** Requests per second. */
-  readonly rate: number;
-  readonly burst: number;
   /** Oldest first, the revoked ones too. */
   readonly credentials: readonly ListedCredential[];
 }
 
-export interface FoundCredential {
+export interface FoundCredential extends PartnerIdentity, RateLimits {
   readonly credentialId: string;
-  readonly partnerId: string;
-  readonly partnerName: string;
-  readonly rate: number;
-  readonly burst: number;
   readonly secretCiphertext: Buffer;
 }
 
@@ -51,33 +49,19 @@ export class PartnerExistsError extends PermanentError {
 
 const UNIQUE_VIOLATION = '23505';
 
-const CREATE: Statement = {
-  name: 'partner_create',
-  text: 'INSERT INTO partners.partner (name, rate, burst) VALUES ($1, $2, $3) RETURNING id',
-};
-
-const LIST: Statement = {
-  text: `SELECT id AS "partnerId", name AS "partnerName", created_at AS "createdAt", rate, burst
-    FROM partners.partner ORDER BY lower(name)`,
-};
-
-const CREDENTIALS: Statement = {
-  text: `SELECT partner_id AS "partnerId", key_prefix AS "keyPrefix", created_at AS "createdAt", revoked_at AS "revokedAt",
-      last_used_at AS "lastUsedAt"
-    FROM partners.credential ORDER BY created_at, id`,
-};
-
-const FIND: Statement = {
-  name: 'partner_credential',
-  text: `SELECT c.id, c.partner_id, p.name, p.rate, p.burst, c.secret_ciphertext
+/** Asked for requests of keys that are not kept. */
+const FIND = named<{ keyHash: Buffer }>(
+  'partner_credential',
+  `SELECT c.id AS "credentialId", c.partner_id AS "partnerId", p.name AS "partnerName", p.rate, p.burst,
+      c.secret_ciphertext AS "secretCiphertext"
     FROM partners.credential c JOIN partners.partner p ON p.id = c.partner_id
-    WHERE c.key_hash = $1 AND c.revoked_at IS NULL`,
-};
+    WHERE c.key_hash = :keyHash AND c.revoked_at IS NULL`,
+);
 
-const NOTE_USE: Statement = {
-  name: 'credential_note_use',
-  text: 'SELECT partners.note_use($1)',
-};
+const NOTE_USE = named<{ credentialId: string }>(
+  'credential_note_use',
+  'SELECT partners.note_use(:credentialId)',
+);
 
 export class PartnerStore {
   constructor(private readonly database: Database) {}
@@ -86,18 +70,17 @@ export class PartnerStore {
    * A partner with its first credential and its callback, all or none.
    * @throws PartnerExistsError, DatabaseRefusedError
    */
-  async create(partner: NewPartner, audit?: PartnerAudit): Promise<{ partnerId: string }> {
-    const { name, rate, burst, credential, callback } = partner;
+  async create(
+    { credential, callback, ...partner }: NewPartner,
+    audit?: PartnerAudit,
+  ): Promise<{ partnerId: string }> {
     try {
-      return await this.database.transaction(async (client) => {
-        const created = { ...CREATE, values: [name, rate, burst] };
-        const { rows } = await client.query<{ id: string }>(created);
-        const partnerId = String(rows[0]?.id);
-        await insertCredential(client, partnerId, credential);
-        if (callback !== undefined) {
-          await client.query({ ...SET_CALLBACK, values: callbackValues(partnerId, callback) });
-        }
-        await auditPartner(client, partnerId, audit);
+      return await this.database.transaction(async (_client, manager) => {
+        const { identifiers } = await manager.insert(PartnerEntity, partner);
+        const partnerId = String(identifiers[0]?.['id']);
+        await manager.insert(CredentialEntity, { partnerId, ...credential });
+        if (callback !== undefined) await setCallback(manager, partnerId, callback);
+        await auditPartner(manager, partnerId, audit);
         return { partnerId };
       });
     } catch (error) {
@@ -114,36 +97,37 @@ export class PartnerStore {
     limits: Partial<RateLimits>,
     audit?: PartnerAudit,
   ): Promise<RateLimits> {
-    return this.database.transaction(async (client) => {
+    return this.database.transaction(async (client, manager) => {
       const set = await setRateLimits(client, partnerId, limits);
-      if (set === undefined) throw new PartnerUnknownError();
-      await auditPartner(client, partnerId, audit);
+      await auditPartner(manager, partnerId, audit);
       return set;
     });
   }
 
   /** By name in whatever capitals, or by id. */
   async identify(nameOrId: string): Promise<PartnerIdentity | undefined> {
-    return (await this.database.query<PartnerIdentity & object>(IDENTIFY, [nameOrId]))[0];
+    return (await this.database.query<PartnerIdentity & object>(IDENTIFY({ nameOrId })))[0];
   }
 
   /** All, by name. */
-  async list(): Promise<ListedPartner[]> {
-    const partners = await this.database.query<Omit<ListedPartner, 'credentials'> & object>(LIST);
-    const credentials = await this.database.query<ListedCredential & { partnerId: string }>(
-      CREDENTIALS,
-    );
-    return partners.map((partner) => ({
-      ...partner,
-      credentials: credentials
-        .filter(({ partnerId }) => partnerId === partner.partnerId)
-        .map(({ keyPrefix, createdAt, revokedAt, lastUsedAt }) => ({
-          keyPrefix,
-          createdAt,
-          revokedAt,
-          lastUsedAt,
-        })),
-    }));
+  list(): Promise<ListedPartner[]> {
+    return this.database.entities(async (manager) => {
+      const partners = await manager
+        .createQueryBuilder(PartnerEntity, 'partner')
+        .orderBy('lower(partner.name)')
+        .getMany();
+      const credentials = await manager.find(CredentialEntity, {
+        order: { createdAt: 'ASC', id: 'ASC' },
+      });
+      return partners.map(({ id, name, createdAt, rate, burst }) => ({
+        partnerId: id,
+        partnerName: name,
+        createdAt,
+        rate,
+        burst,
+        credentials: credentials.filter((one) => one.partnerId === id).map(listedCredential),
+      }));
+    });
   }
 
   /**
@@ -153,29 +137,17 @@ export class PartnerStore {
   async noteUse(credentialId: string): Promise<void> {
     await this.database.transaction(async (client) => {
       await client.query('SET TRANSACTION READ WRITE');
-      await client.query({ ...NOTE_USE, values: [credentialId] });
+      await client.query(NOTE_USE({ credentialId }));
     });
   }
 
   /** The credential of an API key, by its hash; undefined where there is none or it was revoked. */
   async findCredential(keyHash: Buffer): Promise<FoundCredential | undefined> {
-    const [row] = await this.database.query<{
-      id: string;
-      partner_id: string;
-      name: string;
-      rate: number;
-      burst: number;
-      secret_ciphertext: Buffer;
-    }>(FIND, [keyHash]);
-    return (
-      row && {
-        credentialId: row.id,
-        partnerId: row.partner_id,
-        partnerName: row.name,
-        rate: row.rate,
-        burst: row.burst,
-        secretCiphertext: row.secret_ciphertext,
-      }
-    );
+    return (await this.database.query<FoundCredential & object>(FIND({ keyHash })))[0];
   }
+}
+
+function listedCredential(credential: CredentialEntity): ListedCredential {
+  const { keyPrefix, createdAt, revokedAt, lastUsedAt } = credential;
+  return { keyPrefix, createdAt, revokedAt, lastUsedAt };
 }

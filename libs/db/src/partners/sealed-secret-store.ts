@@ -1,7 +1,10 @@
 import { type PoolClient } from 'pg';
 import { type Database, type Statement } from '../connection/database.js';
-import { AUDIT, auditValues } from '../redemption/redemption-views.js';
-import { type PartnerAudit } from './partner-audit.js';
+import { named } from '../connection/named.js';
+import { noteCommand } from '../redemption/command.entity.js';
+import { CallbackEntity } from './callback.entity.js';
+import { CredentialEntity } from './credential.entity.js';
+import { type PartnerAudit } from './partner-changes.js';
 
 /** Where partner secrets are stored. */
 export const SECRET_PLACES = ['credential', 'callback'] as const;
@@ -49,32 +52,26 @@ const COUNTS: Statement = {
     GROUP BY place, "isRevoked", header ORDER BY place DESC, "isRevoked", count DESC, header`,
 };
 
-const BATCH: Record<SecretPlace, Statement> = {
-  credential: {
-    name: 'sealed_credentials',
-    text: `SELECT c.id, p.name AS "partnerName", c.secret_ciphertext AS sealed, c.key_hash AS "keyHash", NULL AS "callbackKey",
+interface BatchBounds {
+  readonly after: string;
+  readonly limit: number;
+}
+
+const BATCH = {
+  credential: named<BatchBounds>(
+    'sealed_credentials',
+    `SELECT c.id, p.name AS "partnerName", c.secret_ciphertext AS sealed, c.key_hash AS "keyHash", NULL AS "callbackKey",
         c.revoked_at IS NOT NULL AS "isRevoked"
       FROM partners.credential c JOIN partners.partner p ON p.id = c.partner_id
-      WHERE c.id > $1 ORDER BY c.id LIMIT $2 FOR UPDATE OF c`,
-  },
-  callback: {
-    name: 'sealed_callbacks',
-    text: `SELECT c.partner_id AS id, p.name AS "partnerName", c.secret_ciphertext AS sealed, NULL AS "keyHash", c.key AS "callbackKey",
+      WHERE c.id > :after ORDER BY c.id LIMIT :limit FOR UPDATE OF c`,
+  ),
+  callback: named<BatchBounds>(
+    'sealed_callbacks',
+    `SELECT c.partner_id AS id, p.name AS "partnerName", c.secret_ciphertext AS sealed, NULL AS "keyHash", c.key AS "callbackKey",
         false AS "isRevoked"
       FROM partners.callback c JOIN partners.partner p ON p.id = c.partner_id
-      WHERE c.partner_id > $1 ORDER BY c.partner_id LIMIT $2 FOR UPDATE OF c`,
-  },
-};
-
-const STORE: Record<SecretPlace, Statement> = {
-  credential: {
-    name: 'sealed_credential_store',
-    text: 'UPDATE partners.credential SET secret_ciphertext = $2 WHERE id = $1',
-  },
-  callback: {
-    name: 'sealed_callback_store',
-    text: 'UPDATE partners.callback SET secret_ciphertext = $2, updated_at = now() WHERE partner_id = $1',
-  },
+      WHERE c.partner_id > :after ORDER BY c.partner_id LIMIT :limit FOR UPDATE OF c`,
+  ),
 };
 
 /** The stored secrets as a whole, for putting them under another key. It opens and seals none itself. */
@@ -96,18 +93,23 @@ export class SealedSecretStore {
     reseal: (secret: SealedSecret) => Buffer | undefined,
     audit: (changed: number) => PartnerAudit,
   ): Promise<string | undefined> {
-    return this.database.transaction(async (client) => {
-      const secrets = await lockBatch(client, place, [after, limit]);
+    return this.database.transaction(async (client, manager) => {
+      const secrets = await lockBatch(client, place, { after, limit });
       let changed = 0;
       for (const secret of secrets) {
-        const sealed = reseal(secret);
-        if (sealed === undefined) continue;
-        await client.query({ ...STORE[place], values: [secret.id, sealed] });
+        const secretCiphertext = reseal(secret);
+        if (secretCiphertext === undefined) continue;
+        await (place === 'credential'
+          ? manager.update(CredentialEntity, secret.id, { secretCiphertext })
+          : manager.update(CallbackEntity, secret.id, {
+              secretCiphertext,
+              updatedAt: () => 'now()',
+            }));
         changed += 1;
       }
       if (changed > 0) {
         const { actor, note } = audit(changed);
-        await client.query({ ...AUDIT, values: auditValues(actor, note, {}) });
+        await noteCommand(manager, actor, note);
       }
       return secrets.at(-1)?.id;
     });
@@ -122,9 +124,9 @@ type SecretRow = Omit<SealedSecret, 'place' | 'keyHash' | 'callbackKey'> & {
 async function lockBatch(
   client: PoolClient,
   place: SecretPlace,
-  values: unknown[],
+  bounds: BatchBounds,
 ): Promise<SealedSecret[]> {
-  const { rows } = await client.query<SecretRow>({ ...BATCH[place], values });
+  const { rows } = await client.query<SecretRow>(BATCH[place](bounds));
   return rows.map(({ keyHash, callbackKey, ...row }) => ({
     ...row,
     place,

@@ -1,9 +1,9 @@
 import { PermanentError } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
-import { run } from '../connection/statement.js';
-import { AUDIT, auditValues } from '../redemption/redemption-views.js';
-import { type AuditNote } from '../redemption/transition-write.js';
-import { ACCEPTED_SINCE, holdOf, type HoldRow } from './price-hold.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
+import { PriceAcceptanceEntity } from './price-acceptance.entity.js';
+import { ACCEPTED_SINCE, holdOf, type HoldRow } from './price-store.js';
 import { type PriceHold } from './price.js';
 
 export interface PriceAcceptance {
@@ -32,19 +32,12 @@ export class PriceMovedError extends PermanentError {
 }
 
 /** Locks against the indexer, which writes the next reading. */
-const HELD: Statement = {
-  text: `SELECT h.since, h.reason, h.before_usd, h.max_change, h.usd, h.observed_at, h.source, ${ACCEPTED_SINCE} AS is_accepted,
-      abs($1::numeric - h.usd) <= h.max_change * h.usd AS is_near
+const HELD = named<{ usd: string }>(
+  'price_held',
+  `SELECT h.since, h.reason, h.before_usd, h.max_change, h.usd, h.observed_at, h.source, ${ACCEPTED_SINCE} AS is_accepted,
+      abs(:usd::numeric - h.usd) <= h.max_change * h.usd AS is_near
     FROM staking.price_hold h FOR UPDATE`,
-};
-
-const ACCEPT: Statement = {
-  text: `INSERT INTO staking.price_acceptance (usd, held_usd, reason, actor) VALUES ($1, $2, $3, $4)`,
-};
-
-const NEWEST: Statement = {
-  text: `SELECT at, usd, held_usd AS "heldUsd", reason, actor FROM staking.price_acceptance ORDER BY id DESC LIMIT 1`,
-};
+);
 
 /** What operators say of prices that are held. Written by the cli. */
 export class PriceAcceptanceStore {
@@ -57,19 +50,23 @@ export class PriceAcceptanceStore {
    * @throws PriceNotHeldError; PriceMovedError where the price that is held by now is not near it; nothing is written then
    */
   accept(usd: string, { actor, note }: { actor: string; note: AuditNote }): Promise<PriceHold> {
-    return this.database.transaction(async (client) => {
-      const [row] = await run<HoldRow & { is_near: boolean }>(client, HELD, [usd]);
-      if (row === undefined) throw new PriceNotHeldError();
-      if (!row.is_near) throw new PriceMovedError(row.usd);
-      await run(client, ACCEPT, [usd, row.usd, row.reason, actor]);
-      await run(client, AUDIT, auditValues(actor, note, {}));
-      return holdOf(row);
+    return this.database.transaction(async (client, manager) => {
+      const { rows } = await client.query<HoldRow & { is_near: boolean }>(HELD({ usd }));
+      const [held] = rows;
+      if (held === undefined) throw new PriceNotHeldError();
+      if (!held.is_near) throw new PriceMovedError(held.usd);
+      const { usd: heldUsd, reason } = held;
+      await manager.insert(PriceAcceptanceEntity, { usd, heldUsd, reason, actor });
+      await noteCommand(manager, actor, note);
+      return holdOf(held);
     });
   }
 
   /** Undefined where none was ever accepted. */
   async newest(): Promise<PriceAcceptance | undefined> {
-    const [row] = await this.database.query<PriceAcceptance & object>(NEWEST);
-    return row;
+    const [newest] = await this.database.entities((manager) =>
+      manager.find(PriceAcceptanceEntity, { order: { id: 'DESC' }, take: 1 }),
+    );
+    return newest;
   }
 }

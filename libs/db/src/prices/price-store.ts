@@ -1,57 +1,60 @@
 import { type Database, type Statement } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { FencedError } from '../index-store/index-store.error.js';
-import { ACCEPTED_SINCE, holdOf, type HoldRow } from './price-hold.js';
-import {
-  type Price,
-  priceOf,
-  type PriceRow,
-  type QuotedPrices,
-  type StandingPrice,
-} from './price.js';
-
-// A source that repeats its observation (a chain's feed between two rounds) has it confirmed, not added.
-const CONFIRM = `ON CONFLICT (observed_at, source) DO UPDATE SET usd = excluded.usd, read_at = clock_timestamp()`;
+import { PriceEntity } from './price.entity.js';
+import { type Price, type PriceHold, type QuotedPrices, type StandingPrice } from './price.js';
 
 /**
  * What a clock that was wrong has dated far ahead must not hold back every price after it. A source that tells another figure of the same
  * time adds it, a microsecond later: no reading is overwritten, so that a drift shows.
  */
-const RECORD: Statement = {
-  name: 'price_record',
-  text: `WITH leader AS (SELECT FROM staking.index_state WHERE fence = $1),
+const RECORD = named<{ fence: bigint; observedAt: string; source: string; usd: string }>(
+  'price_record',
+  `WITH leader AS (SELECT FROM staking.index_state WHERE fence = :fence),
     same AS (SELECT observed_at, usd FROM staking.price
-      WHERE source = $3 AND observed_at >= $2 AND observed_at < $2::timestamptz + interval '1 millisecond'
+      WHERE source = :source AND observed_at >= :observedAt AND observed_at < :observedAt::timestamptz + interval '1 millisecond'
       ORDER BY observed_at DESC LIMIT 1),
     stored AS (
       INSERT INTO staking.price (observed_at, source, usd)
-      SELECT coalesce((SELECT CASE WHEN usd = $4 THEN observed_at ELSE observed_at + interval '1 microsecond' END FROM same), $2),
-        $3::text, $4::numeric FROM leader
-      WHERE NOT EXISTS (SELECT FROM staking.price newer WHERE newer.source = $3
-        AND newer.observed_at >= $2::timestamptz + interval '1 millisecond'
+      SELECT coalesce((SELECT CASE WHEN usd = :usd THEN observed_at ELSE observed_at + interval '1 microsecond' END FROM same), :observedAt),
+        :source::text, :usd::numeric FROM leader
+      WHERE NOT EXISTS (SELECT FROM staking.price newer WHERE newer.source = :source
+        AND newer.observed_at >= :observedAt::timestamptz + interval '1 millisecond'
         AND newer.observed_at <= clock_timestamp() + interval '5 minutes')
-      ${CONFIRM} RETURNING 1),
+      -- A source that repeats its observation (a chain's feed between two rounds) has it confirmed, not added.
+      ON CONFLICT (observed_at, source) DO UPDATE SET usd = excluded.usd, read_at = clock_timestamp()
+      RETURNING 1),
     released AS (DELETE FROM staking.price_hold WHERE EXISTS (SELECT FROM stored))
     SELECT EXISTS (SELECT FROM leader) AS leads, EXISTS (SELECT FROM stored) AS is_stored`,
-};
+);
 
-const ADD: Statement = {
-  name: 'price_add',
-  text: `INSERT INTO staking.price (observed_at, source, usd) VALUES ($1, $2, $3) ${CONFIRM}`,
-};
+interface HoldValues {
+  readonly fence: bigint;
+  readonly reason: string;
+  readonly beforeUsd: string | null;
+  readonly maxChange: string;
+  readonly usd: string;
+  readonly observedAt: string;
+  readonly source: string;
+  readonly isAnew: boolean;
+}
 
-const HOLD: Statement = {
-  name: 'price_hold',
-  text: `WITH leader AS (SELECT FROM staking.index_state WHERE fence = $1),
+const HOLD = named<HoldValues>(
+  'price_hold',
+  `WITH leader AS (SELECT FROM staking.index_state WHERE fence = :fence),
     held AS (
       INSERT INTO staking.price_hold AS h (reason, before_usd, max_change, usd, observed_at, source)
-      SELECT $2::text, $3::numeric, $4::numeric, $5::numeric, $6::timestamptz, $7::text FROM leader
+      SELECT :reason::text, :beforeUsd::numeric, :maxChange::numeric, :usd::numeric, :observedAt::timestamptz, :source::text FROM leader
       ON CONFLICT (only_row) DO UPDATE SET usd = excluded.usd, observed_at = excluded.observed_at, source = excluded.source,
         max_change = excluded.max_change, read_at = clock_timestamp(),
-        since = CASE WHEN $8 THEN clock_timestamp() ELSE h.since END,
-        reason = CASE WHEN $8 THEN excluded.reason ELSE h.reason END,
-        before_usd = CASE WHEN $8 THEN excluded.before_usd ELSE h.before_usd END)
+        since = CASE WHEN :isAnew THEN clock_timestamp() ELSE h.since END,
+        reason = CASE WHEN :isAnew THEN excluded.reason ELSE h.reason END,
+        before_usd = CASE WHEN :isAnew THEN excluded.before_usd ELSE h.before_usd END)
     SELECT EXISTS (SELECT FROM leader) AS leads`,
-};
+);
+
+/** Whether an operator has accepted a figure since the hold `h` began. */
+export const ACCEPTED_SINCE = `EXISTS (SELECT FROM staking.price_acceptance a WHERE a.at >= h.since)`;
 
 // What was in use before an acceptance says nothing of what comes after it.
 const STANDING: Statement = {
@@ -77,10 +80,16 @@ const QUOTED: Statement = {
       (SELECT usd, observed_at, source FROM staking.price ORDER BY read_at DESC LIMIT 1) AS p ON true`,
 };
 
-const NEWEST: Statement = {
-  name: 'price_newest',
-  text: 'SELECT usd, observed_at, source FROM staking.price ORDER BY read_at DESC LIMIT 1',
-};
+export interface HoldRow {
+  since: Date;
+  reason: string;
+  before_usd: string | null;
+  max_change: string;
+  usd: string;
+  observed_at: Date;
+  source: string;
+  is_accepted: boolean;
+}
 
 /** Those of the hold are null where there is none. */
 interface StandingRow extends Omit<HoldRow, 'since'> {
@@ -133,9 +142,11 @@ export class PriceStore {
    */
   async hold(fence: bigint, { price, isAnew, ...held }: HeldReading): Promise<void> {
     const { usd, observedAt, source } = price;
-    const about = [fence, held.reason, held.beforeUsd ?? null, held.maxChange];
-    const values = [...about, usd, observedAt.toISOString(), source, isAnew];
-    const [row] = await this.database.query<{ leads: boolean }>(HOLD, values);
+    const { reason, beforeUsd = null, maxChange } = held;
+    const about = { fence, reason, beforeUsd, maxChange, isAnew };
+    const [row] = await this.database.query<{ leads: boolean }>(
+      HOLD({ ...about, usd, source, observedAt: observedAt.toISOString() }),
+    );
     if (row?.leads !== true) throw new FencedError();
   }
 
@@ -144,7 +155,8 @@ export class PriceStore {
     const [row] = await this.database.query<QuotedRow>(QUOTED);
     const { usd = null, accepted_usd: accepted = null } = row ?? {};
     return {
-      price: row && usd !== null ? priceOf({ ...row, usd }) : undefined,
+      price:
+        row && usd !== null ? { usd, observedAt: row.observed_at, source: row.source } : undefined,
       isHeld: row?.is_held ?? false,
       acceptedUsd: accepted ?? undefined,
     };
@@ -157,8 +169,9 @@ export class PriceStore {
    * @throws FencedError where another leads by now; DatabaseRefusedError where the price is not above 0
    */
   async record(fence: bigint, { observedAt, source, usd }: Price): Promise<boolean> {
-    const values = [fence, observedAt.toISOString(), source, usd];
-    const [row] = await this.database.query<{ leads: boolean; is_stored: boolean }>(RECORD, values);
+    const [row] = await this.database.query<{ leads: boolean; is_stored: boolean }>(
+      RECORD({ fence, observedAt: observedAt.toISOString(), source, usd }),
+    );
     if (row?.leads !== true) throw new FencedError();
     return row.is_stored;
   }
@@ -168,12 +181,33 @@ export class PriceStore {
    * @throws DatabaseRefusedError where the price is not above 0
    */
   async add({ observedAt, source, usd }: Price): Promise<void> {
-    await this.database.query(ADD, [observedAt.toISOString(), source, usd]);
+    const price = { observedAt, source, usd, readAt: () => 'clock_timestamp()' };
+    await this.database.entities((manager) =>
+      manager.upsert(PriceEntity, price, ['observedAt', 'source']),
+    );
   }
 
   /** The price that was read last. */
   async newest(): Promise<Price | undefined> {
-    const [row] = await this.database.query<PriceRow>(NEWEST);
-    return row && priceOf(row);
+    const [newest] = await this.database.entities((manager) =>
+      manager.find(PriceEntity, { order: { readAt: 'DESC' }, take: 1 }),
+    );
+    return newest && priceOf(newest);
   }
+}
+
+function priceOf({ usd, observedAt, source }: Price): Price {
+  return { usd, observedAt, source };
+}
+
+export function holdOf(row: HoldRow): PriceHold {
+  const { usd, observed_at: observedAt, source } = row;
+  return {
+    since: row.since,
+    reason: row.reason,
+    beforeUsd: row.before_usd ?? undefined,
+    price: { usd, observedAt, source },
+    maxChange: row.max_change,
+    isAccepted: row.is_accepted,
+  };
 }

@@ -42,13 +42,3 @@ export interface QuotedPrices {
   readonly isHeld: boolean;
   readonly acceptedUsd: string | undefined;
 }
-
-export interface PriceRow {
-  usd: string;
-  observed_at: string | Date;
-  source: string;
-}
-
-export function priceOf(row: PriceRow): Price {
-  return { usd: row.usd, observedAt: new Date(row.observed_at), source: row.source };
-}

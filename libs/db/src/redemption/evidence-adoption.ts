@@ -1,8 +1,8 @@
 import { evidenceContent, namesContent, needsEvidence } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { run } from '../connection/statement.js';
+import { noteCommand } from './command.entity.js';
 import { type EvidenceSeal } from './evidence-seal.js';
-import { AUDIT, auditValues } from './redemption-views.js';
 import { readRows } from './read-rows.js';
 import { READ_COLUMNS, type RedemptionRow } from './redemption-columns.js';
 import { type StoredRedemption } from './redemption-row.js';
@@ -45,14 +45,11 @@ export class EvidenceAdoption {
       content === undefined ? null : this.seal.mac(content),
     );
     const { id, version, partner } = redemption;
-    return this.database.transaction(async (client) => {
+    return this.database.transaction(async (client, manager) => {
       const rows = await run(client, ADOPT, [id, version, ...macs]);
       if (rows.length === 0) return false;
       const note = { command: 'redemption adopt', outcome: 'adopted' };
-      await client.query({
-        ...AUDIT,
-        values: auditValues(actor, note, { redemptionId: id, partner }),
-      });
+      await noteCommand(manager, actor, note, { redemptionId: id, partner });
       return true;
     });
   }

@@ -2,11 +2,11 @@
 import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { type LoggedCall } from './call-log-entry.js';
+import { type AuditNote, noteCommand } from './command.entity.js';
 import { readRows, type ReadRows, storedOf } from './read-rows.js';
 import { READ_COLUMNS, type RedemptionRow } from './redemption-columns.js';
 import { addressBytes, type StoredRedemption } from './redemption-row.js';
 import { BY_ID } from './redemption.statements.js';
-import { type AuditNote } from './transition-write.js';
 
 export interface LoggedTransition {
   readonly version: number;
@@ -114,12 +114,6 @@ const QUEUES: Statement = {
       WHERE next_action_at <= now() AND (leased_until IS NULL OR leased_until <= now())) AS d`,
 };
 
-export const AUDIT: Statement = {
-  name: 'redemption_audit',
-  text: `INSERT INTO redemption.audit (actor, command, redemption_id, partner, arguments, outcome)
-    VALUES ($1, $2, $3, $4, $5, $6)`,
-};
-
 interface HistoryRow extends RedemptionRow {
   lease_owner: string | null;
   leased_until: Date | null;
@@ -188,24 +182,8 @@ export class RedemptionViews {
     note: AuditNote,
     of: { readonly redemptionId?: UuidV7; readonly partner?: string } = {},
   ): Promise<void> {
-    await this.database.query(AUDIT, auditValues(actor, note, of));
+    await this.database.entities((manager) => noteCommand(manager, actor, note, of));
   }
-}
-
-/** The parameters of AUDIT. */
-export function auditValues(
-  actor: string,
-  note: AuditNote,
-  of: { readonly redemptionId?: UuidV7; readonly partner?: string },
-): unknown[] {
-  return [
-    actor,
-    note.command,
-    of.redemptionId ?? null,
-    of.partner ?? null,
-    JSON.stringify(note.arguments ?? {}),
-    note.outcome,
-  ];
 }
 
 function callOf(row: CallRow): LoggedCall {

@@ -10,6 +10,7 @@ import {
 } from '#libs/domain';
 import { type ReservationLimits, reservationValues } from './reservation-limits.js';
 import { type CallEnd } from './call-log-entry.js';
+import { type AuditNote } from './command.entity.js';
 import { type EvidenceSeal } from './evidence-seal.js';
 import {
   addressBytes,
@@ -17,13 +18,6 @@ import {
   stateValues,
   type StoredRedemption,
 } from './redemption-row.js';
-
-/** An operator's command, as the audit keeps it. */
-export interface AuditNote {
-  readonly command: string;
-  readonly arguments?: object;
-  readonly outcome: string;
-}
 
 export interface TransitionWrite {
   /** As it was read: the write is refused where the row has moved on. */

@@ -1,0 +1,37 @@
+/** How entities are written: properties in camel case for columns in snake case, and column values as values of the domain. */
+import { DefaultNamingStrategy, type ValueTransformer } from 'typeorm';
+import { type Decimal, parseDecimal } from '#libs/domain';
+import { decimalText } from '../redemption/decimal-text.js';
+
+export class SnakeCaseColumns extends DefaultNamingStrategy {
+  override columnName(property: string, custom?: string): string {
+    return custom ?? snakeCase(property);
+  }
+
+  override joinColumnName(relation: string, column: string): string {
+    return snakeCase(`${relation}_${column}`);
+  }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Of bigint and numeric, which the driver gives as text. */
+export const BIGINT = transformer<bigint>(BigInt, String);
+export const COUNT = transformer<number>(Number, String);
+export const DECIMAL = transformer<Decimal>(parseDecimal, decimalText);
+
+/** Of bytea: an address or a hash as `0x` and hex digits. */
+export const HEX: ValueTransformer = {
+  from: (bytes: Buffer | null) => bytes && `0x${bytes.toString('hex')}`,
+  to: (hex: string | null | undefined) => (hex ? Buffer.from(hex.slice(2), 'hex') : hex),
+};
+
+/** NULL stays null, and what is absent stays absent. */
+function transformer<T>(from: (text: string) => T, to: (value: T) => string): ValueTransformer {
+  return {
+    from: (text: string | null) => (text === null ? null : from(text)),
+    to: (value: T | null | undefined) => (value == null ? value : to(value)),
+  };
+}

@@ -1,0 +1,22 @@
+import { AuditRunEntity } from './index-store/audit-run.entity.js';
+import { CallbackEntity } from './partners/callback.entity.js';
+import { CredentialEntity } from './partners/credential.entity.js';
+import { PartnerEntity } from './partners/partner.entity.js';
+import { PriceAcceptanceEntity } from './prices/price-acceptance.entity.js';
+import { PriceEntity } from './prices/price.entity.js';
+import { CommandEntity } from './redemption/command.entity.js';
+import { NonceEntity } from './redemption/nonce.entity.js';
+import { SessionEntity } from './redemption/session.entity.js';
+
+/** The tables that are written and read by entities. All others have their SQL in the file that uses it; schema.int-spec.ts lists them. */
+export const entities = [
+  AuditRunEntity,
+  CallbackEntity,
+  CommandEntity,
+  CredentialEntity,
+  NonceEntity,
+  PartnerEntity,
+  PriceAcceptanceEntity,
+  PriceEntity,
+  SessionEntity,
+];

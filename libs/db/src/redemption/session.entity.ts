@@ -1,0 +1,28 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { type Address } from '#libs/domain';
+import { HEX } from '../connection/columns.js';
+
+/** A wallet that is signed in. */
+@Entity({ schema: 'redemption', name: 'session' })
+export class SessionEntity {
+  /** SHA-256 of the bearer token, which is kept nowhere. */
+  @PrimaryColumn('bytea')
+  tokenHash!: Buffer;
+
+  @Column('bytea', { transformer: HEX })
+  wallet!: Address;
+
+  @Column('timestamptz')
+  expiresAt!: Date;
+
+  @Column('timestamptz', { default: () => 'clock_timestamp()' })
+  createdAt!: Date;
+
+  /** The page on which the wallet signed in, one of SIWE_DOMAINS then; null in rows of before. */
+  @Column('text', { nullable: true })
+  domain!: string | null;
+
+  /** Under EVIDENCE_KEY, over the token hash, wallet, domain and expiry. */
+  @Column('bytea', { nullable: true })
+  mac!: Buffer | null;
+}

@@ -1,0 +1,189 @@
+/** Holds entities, migrations and the database against each other. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource, type EntityMetadata } from 'typeorm';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type Database } from './connection/database.js';
+import { entities } from './entities.js';
+import { migrations } from './migrations/index.js';
+import { SCHEMAS } from './roles/rights.js';
+
+/** The tables that no entity stands for, each with the reason. */
+const BY_HAND: Record<string, string> = {
+  'lowmark.migration': 'TypeORM’s own record of the migrations',
+  'staking.index_state': 'each write is one statement, guarded by fence and head',
+  'staking.block': 'written with the head',
+  'staking.balance_change': 'written by COPY, removed from the newest end',
+  'staking.balance_day': 'written by COPY, and the read of a snapshot is one statement',
+  'staking.price_hold': 'begins, lasts and ends within one statement under the leader’s fence',
+  'redemption.redemption': 'leases and transitions are one statement each',
+  'redemption.transition': 'written in the statement of the transition',
+  'redemption.partner_call': 'written in the statement of the transition',
+  'redemption.confirmation': 'leases and deliveries are one statement each',
+  'redemption.idempotency_key': 'written in the statement that creates the redemption',
+  'redemption.reserved': 'kept by triggers; no program may touch it',
+  'redemption.released': 'kept by triggers; no program may touch it',
+  'redemption.task': 'a row is only locked',
+  'redemption.vain_attempt': 'counted and forgotten by INSERT … ON CONFLICT and DELETE … USING',
+  'redemption.coin_spent': 'counted by INSERT … ON CONFLICT within a limit',
+  'redemption.vault_claim': 'written in batches, read as sums beside the redemptions',
+  'redemption.reconciliation_checkpoint': 'moves on from where it was seen, with its sums',
+  'redemption.reconciliation_run': 'read with what was acknowledged since',
+  'redemption.claim_watch': 'moves on from where it was seen',
+  'redemption.claim_alarm': 'judged beside the redemptions in the statement that writes it',
+  'redemption.claim_acknowledgement': 'written for what the claim is found to be in that statement',
+  'redemption.ledger_restore': 'read beside each redemption',
+};
+
+/** $1 a table. Constraints: p primary key, u unique, f foreign key. */
+const COLUMNS = {
+  text: `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, NOT a.attnotnull AS "isNullable",
+      pg_get_expr(d.adbin, d.adrelid) AS default, a.attidentity = 'a' AS "isIdentity"
+    FROM pg_attribute a LEFT JOIN pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum)
+    WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1`,
+};
+const CONSTRAINTS = {
+  text: `SELECT contype AS kind, confrelid::regclass::text AS "refersTo",
+      ARRAY(SELECT a.attname::text FROM unnest(conkey) WITH ORDINALITY AS k(number, place)
+        JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.number ORDER BY k.place) AS columns
+    FROM pg_constraint WHERE conrelid = $1::regclass AND contype IN ('p', 'u', 'f') ORDER BY 1, 3`,
+};
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly isNullable: boolean;
+  readonly default: string | null;
+  readonly isIdentity: boolean;
+}
+
+interface Constraint {
+  readonly kind: string;
+  readonly refersTo: string;
+  readonly columns: readonly string[];
+}
+
+/** `'{}'::jsonb` is the text that `'{}'` is. */
+function plainDefault(expression: string | undefined | null): string | null {
+  return expression?.replace(/^'(.*)'(::[\w\s[\]]+)?$/, '$1') ?? null;
+}
+
+async function tableOf(database: Database, table: string) {
+  const columns = await database.query<Column & object>(COLUMNS, [table]);
+  const constraints = await database.query<Constraint & object>(CONSTRAINTS, [table]);
+  return {
+    columns: columns.map((column) => ({ ...column, default: plainDefault(column.default) })),
+    constraints,
+  };
+}
+
+function expectedTable({ driver }: DataSource, entity: EntityMetadata) {
+  const columns = entity.columns.map((column): Column => {
+    const { precision, scale, isArray, isGenerated, generationStrategy } = column;
+    const digits = precision == null ? '' : `(${precision},${scale ?? 0})`;
+    const isUuid = isGenerated && generationStrategy === 'uuid';
+    return {
+      name: column.databaseName,
+      type: `${driver.normalizeType(column)}${digits}${isArray ? '[]' : ''}`,
+      isNullable: column.isNullable,
+      default: isUuid ? 'gen_random_uuid()' : plainDefault(driver.normalizeDefault(column)),
+      isIdentity: column.generatedIdentity === 'ALWAYS',
+    };
+  });
+  const names = (of: readonly { databaseName: string }[]) =>
+    of.map(({ databaseName }) => databaseName);
+  const primary = names(entity.primaryColumns);
+  const uniques = entity.uniques.map((unique) => names(unique.columns));
+  const constraints: Constraint[] = [
+    ...entity.foreignKeys.map((key) => ({
+      kind: 'f',
+      refersTo: key.referencedEntityMetadata.tablePath,
+      columns: names(key.columns),
+    })),
+    { kind: 'p', refersTo: '-', columns: primary },
+    ...uniques
+      // What a one-to-one relation asks for is so by the key.
+      .filter((unique) => unique.join() !== primary.join())
+      .map((unique) => ({ kind: 'u', refersTo: '-', columns: unique })),
+  ];
+  return { columns: columns.sort((a, b) => (a.name < b.name ? -1 : 1)), constraints };
+}
+
+/** All that migrations make; not who may use it, which roles/rights.ts says. */
+const CATALOGUE = {
+  text: `WITH ours AS (SELECT oid, nspname FROM pg_namespace WHERE nspname = ANY ($1)),
+    tables AS (SELECT c.oid, c.oid::regclass::text AS name, c.relkind, c.reloptions FROM pg_class c JOIN ours ON ours.oid = c.relnamespace)
+    SELECT 'relation' AS what, name, concat_ws(' ', relkind, reloptions) AS definition FROM tables
+    UNION ALL SELECT 'column', format('%s.%s', t.name, a.attname), concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attnotnull,
+        pg_get_expr(d.adbin, d.adrelid), a.attidentity)
+      FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+        LEFT JOIN pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum)
+    UNION ALL SELECT 'constraint', format('%s %s', t.name, c.conname), pg_get_constraintdef(c.oid)
+      FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid
+    UNION ALL SELECT 'index', t.name, pg_get_indexdef(t.oid) FROM tables t WHERE relkind = 'i'
+    UNION ALL SELECT 'view', t.name, pg_get_viewdef(t.oid) FROM tables t WHERE relkind = 'v'
+    UNION ALL SELECT 'trigger', format('%s %s', t.name, g.tgname), pg_get_triggerdef(g.oid)
+      FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal
+    UNION ALL SELECT 'function', p.oid::regprocedure::text, pg_get_functiondef(p.oid)
+      FROM pg_proc p JOIN ours ON ours.oid = p.pronamespace
+    UNION ALL SELECT 'comment', format('%s %s', t.name, d.objsubid), d.description
+      FROM tables t JOIN pg_description d ON d.objoid = t.oid AND d.classoid = 'pg_class'::regclass
+    ORDER BY 1, 2, 3`,
+};
+
+function catalogue(database: Database): Promise<object[]> {
+  return database.query(CATALOGUE, [SCHEMAS]);
+}
+
+let test: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open();
+});
+afterAll(() => test.drop());
+
+describe('the schema', () => {
+  it.each(entities.map((entity) => [entity.name, entity] as const))(
+    'has the table of %s as the entity says',
+    async (_name, entity) => {
+      const metadata = database.dataSource.getMetadata(entity);
+      expect(await tableOf(database, metadata.tablePath)).toEqual(
+        expectedTable(database.dataSource, metadata),
+      );
+    },
+  );
+
+  it('has no table that is neither an entity nor written by hand for a reason', async () => {
+    const tables = await database.query<{ name: string }>(
+      {
+        text: `SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname = ANY ($1)`,
+      },
+      [SCHEMAS],
+    );
+    const ofEntities = database.dataSource.entityMetadatas.map(({ tablePath }) => tablePath);
+    expect(tables.map(({ name }) => name).sort()).toEqual(
+      [...ofEntities, ...Object.keys(BY_HAND)].sort(),
+    );
+  });
+
+  it('is the same where the migrations came one after the other', async () => {
+    const stepwise = await createTestDatabase('empty');
+    try {
+      const opened = await stepwise.open({ schema: 'any' });
+      await opened.query({ text: 'CREATE SCHEMA lowmark' });
+      for (const [index, migration] of migrations.entries()) {
+        const source = new DataSource({
+          ...opened.dataSource.options,
+          migrations: migrations.slice(0, index + 1),
+        });
+        await source.initialize();
+        const applied = await source.runMigrations();
+        await source.destroy();
+        expect(applied.map(({ name }) => name)).toEqual([migration.name]);
+      }
+      expect(await catalogue(opened)).toEqual(await catalogue(database));
+    } finally {
+      await stepwise.drop();
+    }
+  });
+});

@@ -99,12 +99,9 @@ export {
 } from './redemption/claim-watch-store.js';
 export { type CoinRequest, CoinStore } from './redemption/coin-store.js';
 export { type KnownVault, KnownVaults } from './redemption/known-vaults.js';
-export { type Checkpoint, type VaultClaim } from './redemption/reconciliation-rows.js';
-export {
-  type Books,
-  type LastRun,
-  ReconciliationStore,
-} from './redemption/reconciliation-store.js';
+export { type Books, type LastRun } from './redemption/reconciliation-books.js';
+export { ReconciliationStore } from './redemption/reconciliation-store.js';
+export { type Checkpoint, type VaultClaim } from './redemption/vault-claims.js';
 export { AttemptStore } from './redemption/attempt-store.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export {

@@ -7,7 +7,7 @@ import {
 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { addressOf } from '../rows.js';
-import { unsettledClaims } from './reconciliation.statements.js';
+import { unsettledClaims } from './vault-claims.js';
 
 export interface Acknowledgement {
   readonly at: Date;

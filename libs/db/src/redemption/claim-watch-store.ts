@@ -4,8 +4,7 @@ import { type Database, type Statement } from '../connection/database.js';
 import { run } from '../connection/statement.js';
 import { addressOf, hexOf } from '../rows.js';
 import { exclusively } from './exclusively.js';
-import { columnsOf, type VaultClaim } from './reconciliation-rows.js';
-import { BEGIN_VAULT, CLAIM_FAULTS } from './reconciliation.statements.js';
+import { beginVault, CLAIM_FAULTS, columnsOf, type VaultClaim } from './vault-claims.js';
 
 export interface WatchedVault {
   readonly vault: Address;
@@ -133,7 +132,7 @@ export class ClaimWatchStore {
     { chainId, vault }: { readonly chainId: number; readonly vault: Address },
     startBlock: bigint,
   ): Promise<WatchedVault[]> {
-    await this.database.query(BEGIN_VAULT, [chainId, hexOf(vault), startBlock.toString()]);
+    await beginVault(this.database, { chainId, vault }, startBlock);
     const rows = await this.database.query<{ vault: string; next_block: string | null }>(VAULTS, [
       chainId,
     ]);
@@ -150,7 +149,7 @@ export class ClaimWatchStore {
   record({ chainId, vault, claims, nextBlock, nowMs }: WatchedClaims): Promise<ClaimAlarm[]> {
     return this.database.transaction(async (client) => {
       const place = [chainId, hexOf(vault)] as const;
-      const values = [...place, new Date(nowMs), ...columnsOf(claims)];
+      const values = [...place, new Date(nowMs), ...Object.values(columnsOf(claims))];
       const rows = claims.length === 0 ? [] : await run<AlarmRow>(client, ALARM, values);
       if (nextBlock !== undefined) {
         await run(client, ADVANCE, [...place, nextBlock.toString(), new Date(nowMs)]);

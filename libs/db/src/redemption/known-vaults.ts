@@ -1,7 +1,7 @@
 import { type Address } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
-import { addressOf, hexOf } from '../rows.js';
-import { BEGIN_VAULT } from './reconciliation.statements.js';
+import { addressOf } from '../rows.js';
+import { beginVault } from './vault-claims.js';
 
 /** A vault that redemptions of this ledger may have been paid by. */
 export interface KnownVault {
@@ -26,7 +26,7 @@ export class KnownVaults {
 
   /** Before anything is planned on it, so that a backup of any later moment names it. One that is known stays as it is. */
   async add(chainId: number, { vault, startBlock }: KnownVault): Promise<void> {
-    await this.database.query(BEGIN_VAULT, [chainId, hexOf(vault), startBlock.toString()]);
+    await beginVault(this.database, { chainId, vault }, startBlock);
   }
 
   /** Reads every redemption: not for each of them. @throws DatabaseUnavailableError, DatabaseRefusedError */

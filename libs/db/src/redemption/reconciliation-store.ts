@@ -1,64 +1,104 @@
 import {
-  type Address,
   type BlockRef,
   type Difference,
-  type LedgerFigures,
   type ReconciliationFigures,
   RetryableError,
-  type Tokens,
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { run } from '../connection/statement.js';
-import { addressOf, hexOf } from '../rows.js';
+import { named } from '../connection/named.js';
+import { hexOf } from '../rows.js';
 import { exclusively } from './exclusively.js';
-import { type FiguresJson, figuresJson, ledgersOf, sumOf } from './reconciliation-json.js';
 import {
+  type Books,
+  type LastRun,
+  readBooks,
+  readLastRun,
+  recordRun,
+  sumOf,
+  type TokensJson,
+} from './reconciliation-books.js';
+import {
+  beginVault,
   type Checkpoint,
+  CHECKPOINT_COLUMNS,
   checkpointOf,
   type CheckpointRow,
+  CLAIM_ROWS,
   columnsOf,
-  ledgerOf,
-  type LedgerRow,
-  plus,
-  tokensOf,
-  type TokensRow,
-  type UnsettledRow,
+  FITS,
   type VaultClaim,
-  vaultOf,
-  type VaultRow,
-} from './reconciliation-rows.js';
-import * as sql from './reconciliation.statements.js';
+  type VaultPlace,
+} from './vault-claims.js';
 
-export interface Books {
-  readonly figures: ReconciliationFigures;
-  /** By vault: the oldest claim block that a claimed row names and of which no claim was read. */
-  readonly missingFrom: ReadonlyMap<Address, bigint>;
+interface Key {
+  readonly chainId: number;
+  readonly vault: string;
 }
-
-export interface LastRun {
-  readonly at: Date;
-  readonly ledgers: readonly LedgerFigures[];
-  /** Of all vaults together. */
-  readonly chain: Tokens;
-  readonly ledger: Tokens;
-  readonly differences: readonly Pick<Difference, 'kind' | 'severity' | 'text'>[];
-  /** Claims were acknowledged since. */
-  readonly isOutdated: boolean;
-}
-
-interface LastRunRow {
-  at: Date;
-  figures: FiguresJson;
-  differences: LastRun['differences'];
-  isOutdated: boolean;
-}
-
-type Place = Pick<Checkpoint, 'chainId' | 'vault'>;
 
 const BATCH = 5_000;
-const EXAMPLES = 20;
-/** All redemptions are added up, once a day. */
-const BOOKS = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL statement_timeout = '15min'`;
+const OF_VAULT = `chain_id = :chainId AND vault = decode(:vault, 'hex')`;
+/** The checkpoint is where it was seen. */
+const UNMOVED = `block_number IS NOT DISTINCT FROM :before`;
+
+const CHECKPOINTS = named<{ chainId: number }>(
+  'reconciliation_checkpoints',
+  `SELECT ${CHECKPOINT_COLUMNS} FROM redemption.reconciliation_checkpoint WHERE chain_id = :chainId ORDER BY vault`,
+);
+
+/** A vault pays an id once: what is there already was read before. */
+const ADD_CLAIMS = named<Key & ReturnType<typeof columnsOf> & { seenAt: Date }>(
+  'reconciliation_add_claims',
+  `WITH added AS (
+      INSERT INTO redemption.vault_claim (chain_id, vault, vault_id, redemption_id, transaction_hash, block_number, block_at,
+        recipient, amount, seen_at)
+      SELECT :chainId, decode(:vault, 'hex'), c.*, :seenAt FROM ${CLAIM_ROWS} AS c
+      ON CONFLICT DO NOTHING RETURNING amount)
+    SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS tokens FROM added`,
+);
+
+interface Advance extends Key {
+  readonly before: bigint | null;
+  readonly number: bigint;
+  readonly hash: string;
+  readonly seconds: number;
+  readonly claims: number;
+  readonly tokens: bigint;
+}
+
+const ADVANCE = named<Advance>(
+  'reconciliation_advance',
+  `UPDATE redemption.reconciliation_checkpoint
+    SET block_number = :number, block_hash = decode(:hash, 'hex'), block_at = to_timestamp(:seconds),
+      claims = claims + :claims, tokens = tokens + :tokens
+    WHERE ${OF_VAULT} AND ${UNMOVED} RETURNING ${CHECKPOINT_COLUMNS}`,
+);
+
+const FORGET = named<Key & { before: bigint | null }>(
+  'reconciliation_forget',
+  `UPDATE redemption.reconciliation_checkpoint
+    SET block_number = NULL, block_hash = NULL, block_at = NULL, claims = 0, tokens = 0
+    WHERE ${OF_VAULT} AND ${UNMOVED} RETURNING ${CHECKPOINT_COLUMNS}`,
+);
+
+const FORGET_CLAIMS = named<Key>(
+  'reconciliation_forget_claims',
+  `DELETE FROM redemption.vault_claim WHERE ${OF_VAULT}`,
+);
+
+/** A batch of claims in the order of their ids. */
+const SETTLE = named<Key & { after: string; limit: number }>(
+  'reconciliation_settle',
+  `WITH batch AS (
+      SELECT chain_id, vault, vault_id FROM redemption.vault_claim
+      WHERE ${OF_VAULT} AND NOT settled AND vault_id > decode(:after, 'hex')
+      ORDER BY vault_id LIMIT :limit),
+    done AS (
+      UPDATE redemption.vault_claim c SET settled = true
+      FROM batch b, redemption.redemption r
+      WHERE (c.chain_id, c.vault, c.vault_id) = (b.chain_id, b.vault, b.vault_id)
+        AND r.id = c.redemption_id AND r.state = 'claimed' AND ${FITS})
+    SELECT encode(vault_id, 'hex') AS last FROM batch ORDER BY vault_id DESC LIMIT 1`,
+);
 
 /** The claims of the vaults as the chain has them, how far they were read, and what came of the comparison with the redemptions. */
 export class ReconciliationStore {
@@ -73,13 +113,13 @@ export class ReconciliationStore {
   }
 
   /** Once is enough; the start block stays as it was first told. */
-  async begin({ chainId, vault }: Place, startBlock: bigint): Promise<void> {
-    await this.database.query(sql.BEGIN_VAULT, [chainId, hexOf(vault), startBlock.toString()]);
+  begin(place: VaultPlace, startBlock: bigint): Promise<void> {
+    return beginVault(this.database, place, startBlock);
   }
 
   /** Of the vaults of this chain: those that were replaced may still be paid by. */
   async checkpoints(chainId: number): Promise<Checkpoint[]> {
-    const rows = await this.database.query<CheckpointRow>(sql.CHECKPOINTS, [chainId]);
+    const rows = await this.database.query<CheckpointRow & object>(CHECKPOINTS({ chainId }));
     return rows.map(checkpointOf);
   }
 
@@ -95,47 +135,48 @@ export class ReconciliationStore {
     seenAtMs: number,
   ): Promise<Checkpoint> {
     return this.database.transaction(async (client) => {
-      let added = { count: 0, tokens: 0n };
+      const key = keyOf(before);
+      const added: TokensJson[] = [];
       for (let at = 0; at < claims.length; at += BATCH) {
-        const part = claims.slice(at, at + BATCH);
-        const [row] = await run<TokensRow>(client, sql.ADD_CLAIMS, [
-          ...keyOf(before),
-          new Date(seenAtMs),
-          ...columnsOf(part),
-        ]);
-        added = plus(added, tokensOf(row));
+        const columns = columnsOf(claims.slice(at, at + BATCH));
+        const values = { ...key, ...columns, seenAt: new Date(seenAtMs) };
+        added.push(...(await client.query<TokensJson>(ADD_CLAIMS(values))).rows);
       }
-      const rows = await run<CheckpointRow>(client, sql.ADVANCE, [
-        ...keyOf(before),
-        before.block?.number.toString() ?? null,
-        block.number.toString(),
-        hexOf(block.hash),
-        block.timestampSeconds,
-        added.count,
-        added.tokens.toString(),
-      ]);
+      const { count, tokens } = sumOf(added);
+      const { rows } = await client.query<CheckpointRow>(
+        ADVANCE({
+          ...key,
+          before: before.block?.number ?? null,
+          number: block.number,
+          hash: hexOf(block.hash),
+          seconds: block.timestampSeconds,
+          claims: count,
+          tokens,
+        }),
+      );
       return moved(rows);
     });
   }
 
   /** For a chain that took final blocks back: all is read again from the start. @throws RetryableError RECONCILIATION_MOVED */
-  forget(before: Checkpoint): Promise<Checkpoint> {
+  forget(checkpoint: Checkpoint): Promise<Checkpoint> {
     return this.database.transaction(async (client) => {
-      const expected = before.block?.number.toString() ?? null;
-      const rows = await run<CheckpointRow>(client, sql.FORGET, [...keyOf(before), expected]);
-      await run(client, sql.FORGET_CLAIMS, keyOf(before));
+      const key = keyOf(checkpoint);
+      const before = checkpoint.block?.number ?? null;
+      const { rows } = await client.query<CheckpointRow>(FORGET({ ...key, before }));
+      await client.query(FORGET_CLAIMS(key));
       return moved(rows);
     });
   }
 
   /** Marks the claims whose row is claimed as planned, for good: both are final. */
-  async settle(place: Place): Promise<void> {
-    let last = '';
+  async settle(place: VaultPlace): Promise<void> {
+    let after = '';
     for (;;) {
-      const values = [...keyOf(place), last, BATCH];
-      const [row] = await this.database.query<{ last: string }>(sql.SETTLE, values);
+      const batch = { ...keyOf(place), after, limit: BATCH };
+      const [row] = await this.database.query<{ last: string }>(SETTLE(batch));
       if (!row) return;
-      last = row.last;
+      after = row.last;
     }
   }
 
@@ -144,50 +185,26 @@ export class ReconciliationStore {
    * @param overdueBeforeMs claims seen before then should have been recorded
    */
   books(chainId: number, overdueBeforeMs: number): Promise<Books> {
-    return this.database.transaction(async (client) => {
-      await client.query(BOOKS);
-      const ledgers = await run<LedgerRow>(client, sql.LEDGERS, []);
-      const vaults = await run<VaultRow>(client, sql.VAULT_LEDGERS, [chainId, EXAMPLES]);
-      const unsettled = await run<UnsettledRow>(client, sql.UNSETTLED, [
-        chainId,
-        EXAMPLES,
-        new Date(overdueBeforeMs),
-      ]);
-      const [elsewhere] = await run<TokensRow>(client, sql.ELSEWHERE, [chainId]);
-      const missingFrom = vaults.flatMap(({ vault, missing_from: from }) =>
-        from === null ? [] : [[addressOf(vault), BigInt(from)] as const],
-      );
-      return {
-        figures: {
-          ledgers: ledgers.map(ledgerOf),
-          vaults: vaults.map((row) => vaultOf(row, unsettled)),
-          elsewhere: tokensOf(elsewhere),
-        },
-        missingFrom: new Map(missingFrom),
-      };
-    });
+    return this.database.transaction((client) =>
+      readBooks(client, chainId, new Date(overdueBeforeMs)),
+    );
   }
 
-  async record(
+  record(
     atMs: number,
     figures: ReconciliationFigures,
     differences: readonly Difference[],
   ): Promise<void> {
-    const values = [new Date(atMs), figuresJson(figures), figuresJson(differences)];
-    await this.database.query(sql.RECORD, values);
+    return recordRun(this.database, new Date(atMs), figures, differences);
   }
 
-  async lastRun(): Promise<LastRun | undefined> {
-    const [row] = await this.database.query<LastRunRow>(sql.LAST_RUN);
-    if (!row) return undefined;
-    const { at, figures, differences, isOutdated } = row;
-    const sums = { chain: sumOf(figures, 'chain'), ledger: sumOf(figures, 'ledger') };
-    return { at, ledgers: ledgersOf(figures), ...sums, differences, isOutdated };
+  lastRun(): Promise<LastRun | undefined> {
+    return readLastRun(this.database);
   }
 }
 
-function keyOf({ chainId, vault }: Place): [number, string] {
-  return [chainId, hexOf(vault)];
+function keyOf({ chainId, vault }: VaultPlace): Key {
+  return { chainId, vault: hexOf(vault) };
 }
 
 function moved([row]: readonly CheckpointRow[]): Checkpoint {

@@ -1,0 +1,127 @@
+/** Claims of a vault as the chain has them, how far they were read, and what is wrong with one beside its redemption. */
+import { type Address, type BlockRef, type Tokens, type UuidV7 } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { addressOf, blockOf, hexOf } from '../rows.js';
+
+export interface VaultPlace {
+  readonly chainId: number;
+  readonly vault: Address;
+}
+
+/** How far the claims of one vault were read. */
+export interface Checkpoint extends VaultPlace {
+  /** Nothing of the vault is older. */
+  readonly startBlock: bigint;
+  /** The last block read; undefined where none was. */
+  readonly block: BlockRef | undefined;
+  /** Up to there. */
+  readonly claims: Tokens;
+}
+
+/** A final claim, as the chain has it. */
+export interface VaultClaim {
+  /** `0x` and 64 hex digits. */
+  readonly vaultId: string;
+  /** Undefined where the id was not made of one of ours. */
+  readonly redemptionId: UuidV7 | undefined;
+  readonly transactionHash: string;
+  readonly block: BlockRef;
+  readonly recipient: Address;
+  readonly amount: bigint;
+}
+
+const BEGIN = named<{ chainId: number; vault: string; startBlock: bigint }>(
+  'reconciliation_begin',
+  `INSERT INTO redemption.reconciliation_checkpoint (chain_id, vault, start_block)
+    VALUES (:chainId, decode(:vault, 'hex'), :startBlock) ON CONFLICT DO NOTHING`,
+);
+
+/** Once is enough; the start block stays as it was first told. */
+export async function beginVault(
+  database: Database,
+  { chainId, vault }: VaultPlace,
+  startBlock: bigint,
+): Promise<void> {
+  await database.query(BEGIN({ chainId, vault: hexOf(vault), startBlock }));
+}
+
+export const CHECKPOINT_COLUMNS = `chain_id, encode(vault, 'hex') AS vault, start_block, block_number,
+  encode(block_hash, 'hex') AS block_hash, extract(epoch FROM block_at)::bigint AS block_seconds, claims, tokens`;
+
+export interface CheckpointRow {
+  chain_id: string;
+  vault: string;
+  start_block: string;
+  block_number: string | null;
+  block_hash: string | null;
+  block_seconds: string | null;
+  claims: string;
+  tokens: string;
+}
+
+export function checkpointOf(row: CheckpointRow): Checkpoint {
+  return {
+    chainId: Number(row.chain_id),
+    vault: addressOf(row.vault),
+    startBlock: BigInt(row.start_block),
+    block: blockOf(row.block_number, row.block_hash, row.block_seconds),
+    claims: { count: Number(row.claims), tokens: BigInt(row.tokens) },
+  };
+}
+
+/** One array for each column of CLAIM_ROWS. */
+export function columnsOf(claims: readonly VaultClaim[]) {
+  return {
+    vaultIds: claims.map(({ vaultId }) => vaultId.slice(2)),
+    redemptionIds: claims.map(({ redemptionId }) => redemptionId ?? null),
+    transactionHashes: claims.map(({ transactionHash }) => transactionHash.slice(2)),
+    blockNumbers: claims.map(({ block }) => block.number.toString()),
+    blockSeconds: claims.map(({ block }) => block.timestampSeconds),
+    recipients: claims.map(({ recipient }) => hexOf(recipient)),
+    amounts: claims.map(({ amount }) => amount.toString()),
+  };
+}
+
+/** The claims of `columnsOf`, in a FROM. */
+export const CLAIM_ROWS = `(SELECT decode(vault_id, 'hex') AS vault_id, redemption_id, decode(transaction_hash, 'hex') AS transaction_hash,
+      block_number, to_timestamp(block_seconds) AS block_at, decode(recipient, 'hex') AS recipient, amount
+    FROM unnest(:vaultIds::text[], :redemptionIds::uuid[], :transactionHashes::text[], :blockNumbers::bigint[],
+        :blockSeconds::bigint[], :recipients::text[], :amounts::numeric[])
+      AS given (vault_id, redemption_id, transaction_hash, block_number, block_seconds, recipient, amount))`;
+
+/** The claim is what was planned: by the row's frozen plan, on this vault. */
+export const FITS = `(r.plan_vault = c.vault AND r.plan_chain_id = c.chain_id AND r.plan_recipient = c.recipient AND r.plan_amount = c.amount)`;
+
+export const CLAIM_BLOCK = `(r.paid_evidence -> 'block' ->> 'number')::numeric`;
+export const IN_LEDGER = `r.state = 'claimed' AND r.plan_chain_id = p.chain_id AND r.plan_vault = p.vault
+  AND ${CLAIM_BLOCK} <= p.block_number`;
+
+/** What is wrong with a claim `c` beside its row `r`, as the branches of a CASE; none of them where it is as it was planned. */
+export const CLAIM_FAULTS = `WHEN r.id IS NULL THEN 'without-row'
+          WHEN r.plan_amount IS NULL
+            OR NOT (r.state IN ('authorised', 'claimed') OR r.state = 'attention' AND r.resume = 'authorised') THEN 'unpayable'
+          WHEN NOT ${FITS} THEN 'different'`;
+
+/** The claims that are not settled, each with its kind; what was first seen before `overdue` should have been recorded since. */
+export const unsettledClaims = (overdue: string): string => `
+    SELECT k.*, a.at AS acknowledged_at, a.actor AS acknowledged_by, a.note
+    FROM (
+      SELECT c.chain_id, c.vault, c.vault_id, c.amount, c.recipient, c.block_number, c.block_at, c.transaction_hash,
+        coalesce(c.redemption_id::text, '0x' || encode(c.vault_id, 'hex')) AS id,
+        r.state, r.token_amount, coalesce(${IN_LEDGER}, false) AS in_ledger,
+        CASE ${CLAIM_FAULTS}
+          WHEN r.state = 'claimed' THEN 'settled'
+          WHEN c.seen_at < ${overdue} THEN 'overdue'
+          ELSE 'open' END AS kind
+      FROM redemption.vault_claim c
+        JOIN redemption.reconciliation_checkpoint p USING (chain_id, vault)
+        LEFT JOIN redemption.redemption r ON r.id = c.redemption_id
+      WHERE NOT c.settled) AS k
+      LEFT JOIN LATERAL (
+        SELECT at, actor, note FROM redemption.claim_acknowledgement a
+        WHERE (a.chain_id, a.vault, a.vault_id, a.transaction_hash, a.kind)
+            = (k.chain_id, k.vault, k.vault_id, k.transaction_hash, k.kind)
+          AND a.state IS NOT DISTINCT FROM k.state
+        ORDER BY a.id DESC LIMIT 1) AS a ON true
+    WHERE k.kind <> 'settled'`;

@@ -23,27 +23,9 @@ export {
 export { countPrograms, REDEMPTION_PROGRAM } from './inspection/count-programs.js';
 export { readServerFacts, type ServerFacts } from './inspection/server-facts.js';
 export { FencedError, HeadMovedError, IndexMissingError } from './index-store/index-store.error.js';
-export {
-  excessRights,
-  excessText,
-  ExcessRightsError,
-  requireOwnRights,
-} from './roles/excess-rights.js';
-export { missingRights } from './roles/missing-rights.js';
-export {
-  type LoginUrls,
-  prepareLogins,
-  requireLoginUrls,
-  RolesRefusedError,
-} from './roles/login-roles.js';
-export {
-  type Program,
-  PROGRAM_ROLES,
-  PROGRAMS,
-  rightsOf,
-  SCHEMAS,
-  TABLES,
-} from './roles/rights.js';
+export { excessRights, missingRights, requireOwnRights } from './roles/held-rights.js';
+export { type LoginUrls, prepareLogins, requireLoginUrls } from './roles/login-roles.js';
+export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';
 export { scramVerifier } from './roles/scram-verifier.js';
 export { LeaderLock } from './index-store/leader-lock.js';
 export { CredentialStore, type NewCredential } from './partners/credential-store.js';

@@ -4,7 +4,6 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   createDatabase,
   type Database,
-  ExcessRightsError,
   excessRights,
   migrate,
   prepareLogins,
@@ -13,6 +12,7 @@ import {
   requireOwnRights,
   type Program,
 } from '../index.js';
+import { ExcessRightsError } from './held-rights.js';
 
 let test: TestDatabase;
 let owner: Database;

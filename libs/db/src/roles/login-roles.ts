@@ -1,11 +1,11 @@
 /** The users that the programs log in as: made, and their passwords set, from the URLs that the programs will be given. */
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
-import { createDatabase, type Database, type Statement } from '../connection/database.js';
+import { createDatabase, type Database } from '../connection/database.js';
 import { databaseError, DatabaseRefusedError } from '../connection/database.error.js';
-import { run } from '../connection/statement.js';
 import { onSchema } from '../connection/migrate.js';
-import { ExcessRightsError, excessRights, excessRightsOf } from './excess-rights.js';
+import { named } from '../connection/named.js';
+import { ExcessRightsError, excessRights, excessRightsOf } from './held-rights.js';
 import { grantRights } from './grant-rights.js';
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
 import { scramVerifier } from './scram-verifier.js';
@@ -29,13 +29,13 @@ export class RolesRefusedError extends PermanentError {
 const NOT_LET_IN = ['28P01', '28000'];
 const NO_RIGHT = '42501';
 
-const USER: Statement = {
-  name: 'login_role',
-  text: `SELECT r.rolsuper AS superuser, pg_has_role(r.oid, $2, 'USAGE') AS member, r.rolname = session_user AS mine,
+const USER = named<{ user: string; role: string; roles: readonly string[] }>(
+  'login_role',
+  `SELECT r.rolsuper AS superuser, pg_has_role(r.oid, :role, 'USAGE') AS member, r.rolname = session_user AS mine,
       ARRAY(SELECT json_build_object('role', g.rolname, 'grantor', pg_get_userbyid(m.grantor)) FROM pg_auth_members m
-        JOIN pg_roles g ON g.oid = m.roleid WHERE m.member = r.oid AND g.rolname = ANY ($3) AND g.rolname <> $2) AS besides
-    FROM pg_roles r WHERE r.rolname = $1`,
-};
+        JOIN pg_roles g ON g.oid = m.roleid WHERE m.member = r.oid AND g.rolname = ANY (:roles) AND g.rolname <> :role) AS besides
+    FROM pg_roles r WHERE r.rolname = :user`,
+);
 
 interface LoginRole {
   readonly superuser: boolean;
@@ -106,28 +106,23 @@ export function manualStatements(logins: readonly Pick<Login, 'program' | 'user'
 async function prepareLogin(client: PoolClient, login: Login, isLetIn: boolean): Promise<void> {
   const { program, user, password } = login;
   const role = PROGRAM_ROLES[program];
-  const [known] = await run<LoginRole & object>(client, USER, [
-    user,
-    role,
-    Object.values(PROGRAM_ROLES),
-  ]);
+  const roles = Object.values(PROGRAM_ROLES);
+  const [known] = (await client.query<LoginRole>(USER({ user, role, roles }))).rows;
   if (known?.superuser === true || known?.mine === true) {
     const what = known.superuser ? 'is a superuser' : 'is the user that migrates';
     throw new ExcessRightsError(program, [`${user} ${what}`]);
   }
+  const isMember = known?.member === true;
   // One of before that was given to another program as well keeps its own. One that has another program's only is that program's.
-  const besides = known?.member === true ? known.besides : [];
-  const revokes = besides.map((one) => {
+  const revokes = (isMember ? known.besides : []).map((one) => {
     return `REVOKE ${one.role} FROM ${quoted(user)} GRANTED BY ${quoted(one.grantor)}`;
   });
+  const verb = known === undefined ? 'CREATE' : 'ALTER';
   const statements = [
-    ...(known === undefined
-      ? [`CREATE ROLE ${quoted(user)} LOGIN PASSWORD '${scramVerifier(password)}'`]
-      : []),
-    ...(known !== undefined && !isLetIn
-      ? [`ALTER ROLE ${quoted(user)} LOGIN PASSWORD '${scramVerifier(password)}'`]
-      : []),
-    ...(known?.member === true ? [] : [`GRANT ${role} TO ${quoted(user)}`]),
+    ...(isLetIn && known !== undefined
+      ? []
+      : [`${verb} ROLE ${quoted(user)} LOGIN PASSWORD '${scramVerifier(password)}'`]),
+    ...(isMember ? [] : [`GRANT ${role} TO ${quoted(user)}`]),
     ...revokes,
   ];
   for (const text of statements) {

@@ -7,10 +7,8 @@ import {
   type Program,
   PROGRAM_ROLES,
   PROGRAMS,
-  rightsOf,
-  SCHEMAS,
-  TABLES,
 } from '../index.js';
+import { rightsOf, SCHEMAS, TABLES } from './rights.js';
 
 let test: TestDatabase;
 let owner: Database;

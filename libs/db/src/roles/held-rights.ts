@@ -1,9 +1,18 @@
+/** What a credential may do beyond what rights.ts gives its program, and what it may not do of that. */
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { run } from '../connection/statement.js';
 import { privilegesOf } from './grant-rights.js';
-import { PRIVILEGES, type Program, PROGRAM_ROLES, REFUSED_PRIVILEGES, SCHEMAS } from './rights.js';
+import {
+  PRIVILEGES,
+  type Program,
+  PROGRAM_ROLES,
+  REFUSED_PRIVILEGES,
+  SCHEMAS,
+  TABLES,
+} from './rights.js';
 
 /** The credential may do more than its program needs. */
 export class ExcessRightsError extends PermanentError {
@@ -21,14 +30,14 @@ export function excessText(program: Program, excess: readonly string[]): string 
 }
 
 // Of the user who logged in: what SET ROLE, RESET ROLE or a role of the session's options can come to.
-const ATTRIBUTES: Statement = {
-  name: 'rights_attributes',
-  text: `SELECT u.rolname AS name, u.rolsuper AS superuser, u.rolcreaterole AS createrole, u.rolreplication AS replication,
+const ATTRIBUTES = named<{ schemas: readonly string[]; name: string | null }>(
+  'rights_attributes',
+  `SELECT u.rolname AS name, u.rolsuper AS superuser, u.rolcreaterole AS createrole, u.rolreplication AS replication,
       u.rolcreatedb AS createdb, u.rolbypassrls AS bypassrls,
       ARRAY(SELECT DISTINCT pg_get_userbyid(o.owner)::text FROM (
-          SELECT nspowner AS owner FROM pg_namespace WHERE nspname = ANY ($1)
-          UNION SELECT c.relowner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ANY ($1)
-          UNION SELECT p.proowner FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = ANY ($1)
+          SELECT nspowner AS owner FROM pg_namespace WHERE nspname = ANY (:schemas)
+          UNION SELECT c.relowner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ANY (:schemas)
+          UNION SELECT p.proowner FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = ANY (:schemas)
           UNION SELECT datdba FROM pg_database WHERE datname = current_database()) o
         WHERE pg_has_role(u.oid, o.owner, 'MEMBER') ORDER BY 1) AS owners,
       ARRAY(SELECT r.rolname::text FROM pg_roles r WHERE r.oid <> u.oid AND pg_has_role(u.oid, r.oid, 'MEMBER') ORDER BY 1) AS roles,
@@ -36,19 +45,38 @@ const ATTRIBUTES: Statement = {
         WHERE nspname !~ '^pg_(toast|temp)' AND has_schema_privilege(u.oid, oid, 'CREATE') ORDER BY 1) AS "createsIn",
       has_database_privilege(u.oid, current_database(), 'CREATE') AS "createsSchemas",
       has_parameter_privilege(u.oid, 'session_replication_role', 'SET') AS "disablesTriggers"
-    FROM pg_roles u WHERE u.rolname = coalesce($2::name, session_user)`,
-};
+    FROM pg_roles u WHERE u.rolname = coalesce(:name::name, session_user)`,
+);
 
 const PRIVILEGE_LIST = [...Object.values(PRIVILEGES), ...REFUSED_PRIVILEGES];
 
-const TABLES_USED: Statement = {
-  name: 'rights_tables',
-  text: `SELECT format('%I.%I', n.nspname, c.relname) AS "table",
-      ARRAY(SELECT p FROM unnest($2::text[]) AS p WHERE has_table_privilege(coalesce($3::name, session_user), c.oid, p)
-        OR (p IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') AND has_any_column_privilege(coalesce($3::name, session_user), c.oid, p))) AS privileges
+interface TablesOf {
+  readonly schemas: readonly string[];
+  readonly privileges: readonly string[];
+  readonly name: string | null;
+}
+
+const TABLES_USED = named<TablesOf>(
+  'rights_tables',
+  `SELECT format('%I.%I', n.nspname, c.relname) AS "table",
+      ARRAY(SELECT p FROM unnest(:privileges::text[]) AS p WHERE has_table_privilege(coalesce(:name::name, session_user), c.oid, p)
+        OR (p IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') AND has_any_column_privilege(coalesce(:name::name, session_user), c.oid, p))) AS privileges
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm') ORDER BY 1`,
-};
+    WHERE n.nspname = ANY (:schemas) AND c.relkind IN ('r', 'p', 'v', 'm') ORDER BY 1`,
+);
+
+const MISSING = named<{ tables: readonly string[]; privileges: readonly string[] }>(
+  'rights_missing',
+  `SELECT w."table", array_agg(w.privilege ORDER BY 1) AS privileges
+    FROM unnest(:tables::text[], :privileges::text[]) AS w("table", privilege)
+    WHERE to_regclass(w."table") IS NOT NULL AND NOT has_table_privilege(session_user, to_regclass(w."table"), w.privilege)
+    GROUP BY 1 ORDER BY 1`,
+);
+
+interface TableRights {
+  readonly table: string;
+  readonly privileges: string[];
+}
 
 interface Attributes {
   readonly name: string;
@@ -69,7 +97,7 @@ interface Attributes {
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export function excessRights(database: Database, program: Program): Promise<string[]> {
-  return excessOf((statement, values) => database.query(statement, values), program);
+  return excessOf((statement) => database.query(statement), program);
 }
 
 /** The same of a user by its name, as one transaction sees it. */
@@ -78,21 +106,23 @@ export function excessRightsOf(
   program: Program,
   user: string,
 ): Promise<string[]> {
-  return excessOf((statement, values) => run(client, statement, values), program, user);
+  return excessOf((statement) => run(client, statement), program, user);
 }
 
-type Query = <R extends object>(statement: Statement, values: unknown[]) => Promise<R[]>;
+type Query = <R extends object>(statement: Statement) => Promise<R[]>;
 
-async function excessOf(query: Query, program: Program, name?: string): Promise<string[]> {
-  const [user] = await query<Attributes & object>(ATTRIBUTES, [[...SCHEMAS], name ?? null]);
+async function excessOf(
+  query: Query,
+  program: Program,
+  name: string | null = null,
+): Promise<string[]> {
+  const [user] = await query<Attributes>(ATTRIBUTES({ schemas: SCHEMAS, name }));
   if (user === undefined) throw new TypeError('the user of a session is a role');
   // Of a superuser all the rest is true as well.
   if (user.superuser) return [`${user.name} is a superuser`];
-  const tables = await query<{ table: string; privileges: string[] }>(TABLES_USED, [
-    [...SCHEMAS],
-    PRIVILEGE_LIST,
-    name ?? null,
-  ]);
+  const tables = await query<TableRights>(
+    TABLES_USED({ schemas: SCHEMAS, privileges: PRIVILEGE_LIST, name }),
+  );
   return [
     ...ofAttributes(user, program),
     ...tables.flatMap(({ table, privileges }) => {
@@ -139,4 +169,22 @@ export async function requireOwnRights(
   if (excess.length === 0) return;
   if (isProduction) throw new ExcessRightsError(program, excess);
   onExcess(excessText(program, excess));
+}
+
+/**
+ * What the user who logged in cannot do of that which rights.ts gives its program; empty where nothing. A table that is not there is
+ * said by the check of the schema.
+ * @throws DatabaseUnavailableError, DatabaseRefusedError
+ */
+export async function missingRights(database: Database, program: Program): Promise<string[]> {
+  const wanted = TABLES.flatMap((table) =>
+    privilegesOf(program, table).map((privilege) => ({ table, privilege })),
+  );
+  const rows = await database.query<TableRights & object>(
+    MISSING({
+      tables: wanted.map(({ table }) => table),
+      privileges: wanted.map(({ privilege }) => privilege),
+    }),
+  );
+  return rows.map(({ table, privileges }) => `${privileges.join(', ')} on ${table}`);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseDecimal } from '#libs/domain';
+import { isWithinShare } from './plain-price.js';
 import { holdReason, type PriceLimits } from './price-limits.js';
-import { isWithinShare } from './share.js';
 
 const d = parseDecimal;
 const LIMITS: PriceLimits = {

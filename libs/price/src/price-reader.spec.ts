@@ -2,8 +2,12 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parseDecimal } from '#libs/domain';
-import { type PriceReading } from './combine-prices.js';
-import { type PriceReaderParts, priceReader, type SourceReading } from './price-reader.js';
+import {
+  type PriceReaderOptions,
+  type PriceReading,
+  priceReader,
+  type SourceReading,
+} from './price-reader.js';
 import { parsePriceSources } from './price-source.js';
 
 const NOW_MS = 1_700_000_000_000;
@@ -29,7 +33,7 @@ const ROUND = { roundId: 9n, answeredInRound: 9n, answer: 0n, decimals: 8, updat
 function read(
   source: string,
   round: Partial<typeof ROUND> = {},
-  onSource: PriceReaderParts['onSource'] = () => undefined,
+  onSource: PriceReaderOptions['onSource'] = () => undefined,
 ): Promise<PriceReading> {
   const chain = { latestRound: () => Promise.resolve({ ...ROUND, ...round }) };
   const limits = { spread: parseDecimal('0.05'), maxAgeSeconds: 7200 };

@@ -1,21 +1,32 @@
-import { type ChainReader } from '#libs/chain';
-import { type Decimal, LowmarkError } from '#libs/domain';
+/** Reads PRICE_SOURCE: one source as it is; of several the median, where two sources agree on it. */
+import { type PriceRound } from '#libs/chain';
+import { type Address, type Decimal, LowmarkError, parseDecimal } from '#libs/domain';
 import { type Clock } from '#libs/platform';
+import { readHttpSource } from './http-source.js';
 import {
-  agreesWith,
-  combinePrices,
-  type NamedReading,
-  type PriceReading,
-} from './combine-prices.js';
-import { getDocument } from './http-source.js';
-import { decimalText, valueAt } from './json-number.js';
-import { type PlainPrice, plainPrice, scaledPrice } from './plain-price.js';
-import { nameOfSource, type PriceSource } from './price-source.js';
-import { PriceRefusedError, PriceUnavailableError } from './price.errors.js';
-import { sourceTimeMs } from './source-time.js';
+  comparePrices,
+  isWithinShare,
+  meanPrice,
+  type PlainPrice,
+  scaledPrice,
+} from './plain-price.js';
+import {
+  nameOfSource,
+  PriceRefusedError,
+  type PriceSource,
+  PriceUnavailableError,
+} from './price-source.js';
 
 /** Clocks of source and machine may differ by this much. */
 const MAX_AHEAD_MS = 300_000;
+
+/** One reading of one source, or of all of them. */
+export interface PriceReading {
+  /** A plain decimal above 0. */
+  readonly usd: string;
+  /** When the source found it: its own time where it tells one, else the time of the reading. */
+  readonly observedAt: Date;
+}
 
 export type PriceReader = () => Promise<PriceReading>;
 
@@ -28,8 +39,9 @@ export interface SourceReading {
   readonly error?: LowmarkError;
 }
 
-export interface PriceReaderParts {
-  readonly chain: Pick<ChainReader, 'latestRound'>;
+export interface PriceReaderOptions {
+  /** Where price feeds are read: a ChainReader. */
+  readonly chain: { latestRound(feed: Address): Promise<PriceRound> };
   readonly clock: Clock;
   /** How far sources may differ: 0.05 is a twentieth. */
   readonly spread: Decimal;
@@ -42,14 +54,14 @@ export interface PriceReaderParts {
 /** How to read PRICE_SOURCE; undefined for `none`. The reader throws PriceRefusedError, PriceUnavailableError or what the chain throws. */
 export function priceReader(
   sources: readonly PriceSource[],
-  parts: PriceReaderParts,
+  options: PriceReaderOptions,
 ): PriceReader | undefined {
   const [only, ...others] = sources;
   if (only === undefined) return undefined;
-  if (others.length === 0) return () => readSource(only, parts);
+  if (others.length === 0) return () => readSource(only, options);
   return async () => {
-    const looks = await Promise.all(sources.map((source) => lookAt(source, parts)));
-    const usable = looks.flatMap((look) => ('reading' in look ? look.reading : []));
+    const tried = await Promise.all(sources.map((source) => trySource(source, options)));
+    const usable = tried.flatMap((one) => ('reading' in one ? one.reading : []));
     let combined: PriceReading | undefined;
     try {
       if (usable.length < 2) {
@@ -57,45 +69,45 @@ export function priceReader(
           `is not enough: ${usable.length} of ${sources.length} tell a price that counts, and two have to`,
         );
       }
-      combined = combinePrices(usable, parts.spread);
+      combined = combinePrices(usable, options.spread);
       return combined;
     } finally {
-      for (const look of looks) parts.onSource?.(judged(look, combined, parts.spread));
+      for (const one of tried) options.onSource?.(judged(one, combined, options.spread));
     }
   };
 }
 
-/** A reading, or why it does not count. */
-type Look = { readonly reading: NamedReading } | { readonly found: SourceReading };
+interface NamedReading extends PriceReading {
+  readonly name: string;
+}
 
-async function lookAt(source: PriceSource, parts: PriceReaderParts): Promise<Look> {
+/** A reading, or why it does not count. */
+type Tried = { readonly reading: NamedReading } | { readonly left: SourceReading };
+
+async function trySource(source: PriceSource, options: PriceReaderOptions): Promise<Tried> {
   const name = nameOfSource(source);
   try {
-    const reading = { ...(await readSource(source, parts)), name };
-    const { usd } = reading;
-    const ageMs = parts.clock.nowMs() - reading.observedAt.getTime();
-    if (ageMs > parts.maxAgeSeconds * 1000) {
-      return { found: { name, usd, result: 'stale' } };
-    }
-    return { reading };
+    const reading = { ...(await readSource(source, options)), name };
+    const ageMs = options.clock.nowMs() - reading.observedAt.getTime();
+    const isStale = ageMs > options.maxAgeSeconds * 1000;
+    return isStale ? { left: { name, usd: reading.usd, result: 'stale' } } : { reading };
   } catch (error) {
     if (!(error instanceof LowmarkError)) throw error;
-    return { found: { name, error, result: error.retryable ? 'failed' : 'refused' } };
+    return { left: { name, error, result: error.retryable ? 'failed' : 'refused' } };
   }
 }
 
 /** @param combined absent where no two sources agree */
-function judged(look: Look, combined: PriceReading | undefined, spread: Decimal): SourceReading {
-  if ('found' in look) return look.found;
-  const { name, usd } = look.reading;
-  const isUsed = combined !== undefined && agreesWith(usd, combined.usd, spread);
-  return { name, usd, result: isUsed ? 'used' : 'apart' };
+function judged(tried: Tried, combined: PriceReading | undefined, spread: Decimal): SourceReading {
+  if ('left' in tried) return tried.left;
+  const { name, usd } = tried.reading;
+  const isUsed = combined && isNear(parseDecimal(usd), parseDecimal(combined.usd), spread);
+  return { name, usd, result: isUsed === true ? 'used' : 'apart' };
 }
 
-/** One look at one source. @throws PriceRefusedError, PriceUnavailableError, what the chain throws */
 async function readSource(
   source: PriceSource,
-  { chain, clock }: Pick<PriceReaderParts, 'chain' | 'clock'>,
+  { chain, clock }: PriceReaderOptions,
 ): Promise<PriceReading> {
   switch (source.kind) {
     case 'fixed':
@@ -107,22 +119,12 @@ async function readSource(
       if (round.answeredInRound < round.roundId) {
         throw new PriceRefusedError('was carried over from an earlier round');
       }
-      return {
-        usd: accepted(scaledPrice(answer, decimals)),
-        observedAt: notAhead(observedAtMs, clock),
-      };
+      const usd = accepted(scaledPrice(answer, decimals));
+      return { usd, observedAt: notAhead(observedAtMs, clock) };
     }
     case 'http': {
-      const document = await getDocument(source.url);
-      const text = decimalText(valueOf(document, source.pointer));
-      if (text === undefined) throw new PriceRefusedError('is not a number at that JSON pointer');
-      const usd = accepted(plainPrice(text));
-      if (source.timePointer === undefined) return { usd, observedAt: new Date(clock.nowMs()) };
-      const observedAtMs = sourceTimeMs(valueOf(document, source.timePointer));
-      if (observedAtMs === undefined) {
-        throw new PriceRefusedError('has no time at the second JSON pointer');
-      }
-      return { usd, observedAt: notAhead(observedAtMs, clock) };
+      const { usd, observedAtMs } = await readHttpSource(source);
+      return { usd, observedAt: notAhead(observedAtMs ?? clock.nowMs(), clock) };
     }
   }
 }
@@ -139,10 +141,43 @@ function accepted(price: PlainPrice): string {
   return price.price;
 }
 
-function valueOf(document: string, pointer: string): unknown {
-  try {
-    return valueAt(document, pointer);
-  } catch (cause) {
-    throw new PriceUnavailableError('did not send JSON', cause);
+/**
+ * The median of two or more readings, of an even number the middle of the two in the middle. It counts where two readings stand for
+ * it: the two in the middle, or the one in the middle and one beside it, differ by no more than `spread`. So one wrong source of
+ * three changes nothing, and two have to agree. Its time is the newest of those that agree with it.
+ *
+ * @param spread 0.05: a twentieth of the lower one
+ * @throws PriceRefusedError that names all figures, where no two of them agree in the middle
+ */
+function combinePrices(readings: readonly NamedReading[], spread: Decimal): PriceReading {
+  const sorted = readings
+    .map((reading) => ({ ...reading, price: parseDecimal(reading.usd) }))
+    .sort((a, b) => comparePrices(a.price, b.price));
+  const agree = (a: number, b: number): boolean => {
+    const [low, high] = [sorted[a]?.price, sorted[b]?.price];
+    return low !== undefined && high !== undefined && isWithinShare(high, low, spread);
+  };
+  const upper = Math.floor(sorted.length / 2);
+  const isOdd = sorted.length % 2 === 1;
+  const isBacked = agree(upper - 1, upper) || (isOdd && agree(upper, upper + 1));
+  const [below, middle] = [sorted[upper - 1], sorted[upper]];
+  if (!isBacked || below === undefined || middle === undefined) {
+    const figures = sorted.map(({ usd, name }) => `${usd} by ${name}`).join(', ');
+    throw new PriceRefusedError(`is not the same by its sources: ${figures}`);
   }
+  const price = isOdd ? middle.price : meanPrice(below.price, middle.price);
+  const agreeing = sorted.filter((one) => isNear(one.price, price, spread));
+  const newestMs = Math.max(...agreeing.map(({ observedAt }) => observedAt.getTime()));
+  return { usd: textOf(price), observedAt: new Date(newestMs) };
+}
+
+function isNear(a: Decimal, b: Decimal, spread: Decimal): boolean {
+  const [low, high] = comparePrices(a, b) <= 0 ? [a, b] : [b, a];
+  return isWithinShare(high, low, spread);
+}
+
+function textOf({ digits, scale }: Decimal): string {
+  const exact = scaledPrice(digits, scale);
+  // The middle of two may have one digit more than a price may have.
+  return exact.refused === undefined ? exact.price : accepted(scaledPrice(digits / 10n, scale - 1));
 }

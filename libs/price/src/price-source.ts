@@ -1,19 +1,21 @@
 import { createHash } from 'node:crypto';
-import { type Address, parseAddress } from '#libs/domain';
+import { type Address, parseAddress, PermanentError, RetryableError } from '#libs/domain';
 import { plainPrice } from './plain-price.js';
 
 /** One source of PRICE_SOURCE, understood. */
 export type PriceSource =
   | { readonly kind: 'fixed'; readonly usd: string }
   | { readonly kind: 'chainlink'; readonly feed: Address }
-  | {
-      readonly kind: 'http';
-      readonly url: string;
-      /** RFC 6901, for example `/ethereum/usd`; empty for the whole document. */
-      readonly pointer: string;
-      /** Where the document says when the price was found; absent: the time of the reading counts. */
-      readonly timePointer?: string;
-    };
+  | HttpSource;
+
+export interface HttpSource {
+  readonly kind: 'http';
+  readonly url: string;
+  /** RFC 6901, for example `/ethereum/usd`; empty for the whole document. */
+  readonly pointer: string;
+  /** Where the document says when the price was found; absent: the time of the reading counts. */
+  readonly timePointer?: string;
+}
 
 const EXPECTED =
   'must be none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>, or several separated by commas';
@@ -106,4 +108,18 @@ export function nameOfSource(source: PriceSource): string {
 /** All of PRICE_SOURCE in one text. */
 export function nameOfSources(sources: readonly PriceSource[]): string {
   return sources.map(nameOfSource).join(', ') || 'none';
+}
+
+/** The source answered with something that is no price; it is not stored. */
+export class PriceRefusedError extends PermanentError {
+  constructor(reason: string) {
+    super('PRICE_REFUSED', `The price ${reason}`);
+  }
+}
+
+/** The source did not answer as it should; it may do so the next time. */
+export class PriceUnavailableError extends RetryableError {
+  constructor(reason: string, cause?: unknown) {
+    super('PRICE_UNAVAILABLE', `The source of the price ${reason}`, { cause });
+  }
 }

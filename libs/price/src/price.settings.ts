@@ -1,9 +1,9 @@
 /** Settings of the price that several programs share. */
-import { type SettingOptions } from '#libs/config';
+import { ValidateBy, type ValidationArguments } from 'class-validator';
+import { type DevelopmentSetting, type SettingOptions } from '#libs/config';
 import { type Decimal, parseDecimal } from '#libs/domain';
-import { plainPrice } from './plain-price.js';
-import { parsePriceSources } from './price-source.js';
-import { parseShare } from './share.js';
+import { comparePrices, parseShare, plainPrice } from './plain-price.js';
+import { parsePriceSources, type PriceSource } from './price-source.js';
 
 export const PRICE_SOURCE_SETTING: SettingOptions = {
   description:
@@ -61,4 +61,49 @@ function parseBound(text: string): Decimal {
     throw new Error(`must be a decimal above 0; the one that is set ${bound.refused}`);
   }
   return parseDecimal(bound.price);
+}
+
+/** Of PRICE_MAX_USD: a range without a price in it holds each. */
+export function NotBelowMinimum(): PropertyDecorator {
+  return ValidateBy({
+    name: 'notBelowMinimum',
+    validator: {
+      validate: (max: Decimal | undefined, args?: ValidationArguments) => {
+        const { priceMinUsd: min } = (args?.object ?? {}) as { readonly priceMinUsd?: Decimal };
+        return min === undefined || max === undefined || comparePrices(max, min) >= 0;
+      },
+      defaultMessage: () => 'must not be below PRICE_MIN_USD',
+    },
+  });
+}
+
+export interface LimitingSettings {
+  readonly priceSource?: readonly PriceSource[] | undefined;
+  readonly priceMaxChange?: Decimal | undefined;
+  readonly priceMaxChangePerHour?: Decimal | undefined;
+  readonly priceMaxSpread?: Decimal | undefined;
+}
+
+const ALL = parseDecimal('1');
+
+/** @returns what of the price's settings follows no market, or limits nothing: a price that falls by all of itself is still above 0 */
+export function looseLimits(settings: LimitingSettings): DevelopmentSetting[] {
+  const { priceSource = [], priceMaxChange, priceMaxChangePerHour, priceMaxSpread } = settings;
+  const shares = [
+    ['PRICE_MAX_CHANGE', priceMaxChange, 'lets a price fall by any share'],
+    ['PRICE_MAX_CHANGE_PER_HOUR', priceMaxChangePerHour, 'lets a price fall by any share'],
+    ['PRICE_MAX_SPREAD', priceMaxSpread, 'lets sources agree of which one says the double'],
+  ] as const;
+  return [
+    {
+      variable: 'PRICE_SOURCE',
+      isGiven: priceSource.some(({ kind }) => kind === 'fixed'),
+      why: 'a fixed price follows no market',
+    },
+    ...shares.map(([variable, share, what]) => ({
+      variable,
+      isGiven: share !== undefined && comparePrices(share, ALL) >= 0,
+      why: `1 or more ${what}. Set it below 1`,
+    })),
+  ];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseShare } from './share.js';
-import { looseLimits } from './loose-limits.js';
+import { parseShare } from './plain-price.js';
+import { looseLimits } from './price.settings.js';
 import { parsePriceSources } from './price-source.js';
 
 const given = (settings: Parameters<typeof looseLimits>[0]): string[] =>

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
-import { type PingReport } from './ping/ping-report.js';
+import { type PingReport } from './partner/ping-report.js';
 import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
 import { type Behaviour, PingedPartner } from './testing/pinged-partner.support-spec.js';
 

@@ -1,19 +1,21 @@
 import { Max, Min } from 'class-validator';
 import {
-  address,
   CHAIN_ID_SETTING,
-  commaList,
   FINALITY_SETTING,
-  naturalBigInt,
+  MAX_RANGE_BLOCKS_SETTING,
   NODE_ENV_SETTING,
   RPC_URLS_SETTING,
   ServiceSettings,
   Setting,
+  STAKE_CONTRACT_SETTING,
+  STAKE_EVENTS_SETTING,
+  STAKE_START_BLOCK_SETTING,
   TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
 import {
-  parseStakeViews,
-  parseVerification,
+  STAKE_BALANCE_VIEW_SETTING,
+  STAKE_TOTAL_VIEW_SETTING,
+  STAKE_VERIFICATION_SETTING,
   type StakeView,
   type VerificationSetting,
 } from '#libs/chain';
@@ -29,12 +31,6 @@ import {
   PRICE_SOURCE_SETTING,
   type PriceSource,
 } from '#libs/price';
-
-function addresses(text: string): [Address, ...Address[]] {
-  const [first, ...rest] = [...new Set(commaList(text).map(address))];
-  if (!first) throw new Error('must name at least one contract');
-  return [first, ...rest];
-}
 
 function auditHour(text: string): number | 'off' {
   if (text === 'off') return text;
@@ -61,50 +57,22 @@ export class IndexerSettings extends ServiceSettings {
   @Setting(FINALITY_SETTING)
   readonly finality!: string;
 
-  @Setting({
-    description:
-      'The staking contract, or several separated by commas whose balances add up; the first is the one reported.',
-    example: '0x2222222222222222222222222222222222222222',
-    parse: addresses,
-  })
+  @Setting(STAKE_CONTRACT_SETTING)
   readonly stakeContract!: [Address, ...Address[]];
 
-  @Setting({
-    description: 'The block in which the (oldest) staking contract was deployed.',
-    example: '1',
-    parse: naturalBigInt,
-  })
+  @Setting(STAKE_START_BLOCK_SETTING)
   readonly stakeStartBlock!: bigint;
 
-  @Setting({
-    description:
-      'How the contract tells of stakes: the path of a JSON file, or staked-withdrawn, stake-unstake, deposit-withdraw, transfer, synthetix-staking-rewards, masterchef-v1:<pid>, masterchef-v2:<pid>, erc4626, erc20-receipt, erc721-staking, erc721-receipt; see docs/operating/contracts.md.',
-    default: 'staked-withdrawn',
-  })
+  @Setting({ ...STAKE_EVENTS_SETTING, default: 'staked-withdrawn' })
   readonly stakeEvents!: string;
 
-  @Setting({
-    description:
-      'The contract’s own total, held against the events: functions whose results add up, as docs/operating/contracts.md has it, or none. Default: what STAKE_EVENTS says, else what the contract has of totalStaked() and totalSupply().',
-    optional: true,
-    parse: (text) => parseStakeViews(text, 'cannot be used', 'total'),
-  })
+  @Setting(STAKE_TOTAL_VIEW_SETTING)
   readonly stakeTotalView?: readonly StakeView[];
 
-  @Setting({
-    description:
-      'The contract’s own balance of a wallet, held against the events: functions whose results add up, as docs/operating/contracts.md has it, or none. Default: what STAKE_EVENTS says, else balanceOf(address) where the contract has it.',
-    optional: true,
-    parse: (text) => parseStakeViews(text, 'cannot be used', 'balance'),
-  })
+  @Setting(STAKE_BALANCE_VIEW_SETTING)
   readonly stakeBalanceView?: readonly StakeView[];
 
-  @Setting({
-    description:
-      'By what events are vouched for before they count: total (the contract’s total at the end of each range), two (two providers tell the same), wallets (each wallet’s balance by the contract), headers (every header of the history, which costs most), or auto: the first of these that can be had.',
-    default: 'auto',
-    parse: parseVerification,
-  })
+  @Setting(STAKE_VERIFICATION_SETTING)
   readonly stakeVerification!: VerificationSetting;
 
   @Setting(TOKEN_CONTRACT_SETTING)
@@ -123,11 +91,7 @@ export class IndexerSettings extends ServiceSettings {
   @Max(60_000)
   readonly pollIntervalMs!: number;
 
-  @Setting({
-    description:
-      'Blocks asked for at once, at most; the indexer finds the best number below it, and what the provider allows.',
-    default: '10000',
-  })
+  @Setting(MAX_RANGE_BLOCKS_SETTING)
   @Min(1)
   @Max(100_000)
   readonly maxRangeBlocks!: number;

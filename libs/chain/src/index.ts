@@ -55,6 +55,11 @@ export { type Finality, parseFinality } from './reader/finality.js';
 export { multicallOf } from './reader/multicall.js';
 export { parseStakeViews, type StakeView } from './reader/stake-view.js';
 export {
+  STAKE_BALANCE_VIEW_SETTING,
+  STAKE_TOTAL_VIEW_SETTING,
+  STAKE_VERIFICATION_SETTING,
+} from './stake.settings.js';
+export {
   type FigureOptions,
   type StakeViewSettings,
   WALLETS_AT_ONCE,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import {
   agrees,
   AuditImpossibleError,
@@ -8,64 +8,59 @@ import {
   indexedContracts,
   requireComparison,
 } from '#libs/audit';
-import { DatabaseSettings, readSettings } from '#libs/config';
 import { RpcPool } from '#libs/chain';
-import { AuditRunStore, type Database, IndexStore, type IndexState } from '#libs/db';
-import { AuditSettings } from '../audit/audit.settings.js';
-import { auditText, lastRunText } from '../audit/audit-text.js';
-import { type CommandContext } from '../command-context.js';
-import { CommandFailed } from '../command-failed.js';
-import { jsonLine } from '../output/json-line.js';
+import { DatabaseSettings, readSettings } from '#libs/config';
+import { AuditRunStore, type Database, type IndexState, IndexStore } from '#libs/db';
+import { CommandFailed } from '../cli.errors.js';
+
+import { type Call, command, withDatabase } from '../command.js';
+import { JSON_LINE, option } from '../options.js';
 import { progressOf } from '../output/progress.js';
-import { stakeReader } from '../staking/stake-reader.js';
-import { withDatabase } from '../with-database.js';
+import { stakeReader } from '../staking.js';
+import { AuditSettings } from '../staking.settings.js';
+import { auditText, lastRunText } from './audit-text.js';
 
 const MOST = 100_000;
 const TIMEOUT_MS = 15_000;
-/** Somebody waits. */
+/** A person waits. */
 const PACE = { batchesAtOnce: 4, pauseMs: 0 };
 
-interface Options {
+interface Given {
   readonly wallets: number | 'all';
   readonly block: bigint | 'finalised';
   readonly last?: true;
-  readonly json?: true;
 }
 
-/** `audit`: holds the index against the contract's own figures; fails where they differ. */
-export function auditCommand(context: CommandContext): Command {
-  const { source, terminal } = context;
-  return new Command('audit')
-    .description('compare the indexed balances and their sum with the contract’s own, at one block')
-    .option('--wallets <number>', `how many, drawn at random, or all`, walletCount, 200)
-    .option('--block <block>', 'a final block, or finalised: the newest one', block, 'finalised')
-    .addOption(
-      new Option('--last', 'show the last nightly audit instead').conflicts(['wallets', 'block']),
-    )
-    .option('--json', 'print one line of JSON')
-    .addHelpText(
-      'after',
-      '\nThe sum is that of all wallets in any case. Old blocks need an endpoint with their state.',
-    )
-    .action(async (options: Options) => {
-      if (options.last === true) return showLast(context, options);
-      const settings = readSettings(AuditSettings, source());
-      const { result, state } = await withDatabase(settings.databaseUrl, (database) =>
-        audit(database, settings, options, context),
-      );
-      const { tokenDecimals, tokenSymbol } = state;
-      terminal.out(
-        options.json === true
-          ? jsonLine({ ...result, agrees: agrees(result), tokenDecimals, tokenSymbol })
-          : auditText(result, state),
-      );
-      if (!agrees(result)) throw new CommandFailed();
-    });
+/** Holds the index against the contract's own figures; fails where they differ. */
+export const auditCommand = command({
+  name: 'audit',
+  description: 'compare the indexed balances and their sum with the contract’s own, at one block',
+  options: [
+    option('--wallets <number>', `how many, drawn at random, or all`, walletCount, 200),
+    option('--block <block>', 'a final block, or finalised: the newest one', block, 'finalised'),
+    new Option('--last', 'show the last nightly audit instead').conflicts(['wallets', 'block']),
+    JSON_LINE,
+  ],
+  note: '\nThe sum is that of all wallets in any case. Old blocks need an endpoint with their state.',
+  action: (call, given: Given) => (given.last === true ? showLast(call) : compare(call, given)),
+});
+
+async function compare(call: Call, given: Given): Promise<void> {
+  const settings = readSettings(AuditSettings, call.source);
+  const { result, state } = await withDatabase(settings.databaseUrl, (database) =>
+    audit(database, settings, given, call),
+  );
+  const { tokenDecimals, tokenSymbol } = state;
+  call.print(
+    { ...result, agrees: agrees(result), tokenDecimals, tokenSymbol },
+    auditText(result, state),
+  );
+  if (!agrees(result)) throw new CommandFailed();
 }
 
 /** What the indexer found by itself; fails like the comparison where it found a difference. */
-async function showLast({ source, terminal }: CommandContext, { json }: Options): Promise<void> {
-  const { databaseUrl } = readSettings(DatabaseSettings, source());
+async function showLast(call: Call): Promise<void> {
+  const { databaseUrl } = readSettings(DatabaseSettings, call.source);
   const { state, last, compared } = await withDatabase(databaseUrl, async (database) => {
     const runs = new AuditRunStore(database);
     return {
@@ -81,10 +76,9 @@ async function showLast({ source, terminal }: CommandContext, { json }: Options)
     );
   }
   const { tokenDecimals, tokenSymbol } = state;
-  terminal.out(
-    json === true
-      ? jsonLine({ last, compared: compared ?? null, tokenDecimals, tokenSymbol })
-      : lastRunText(last, compared, state),
+  call.print(
+    { last, compared: compared ?? null, tokenDecimals, tokenSymbol },
+    lastRunText(last, compared, state),
   );
   if (compared?.result === 'different') throw new CommandFailed();
 }
@@ -92,8 +86,8 @@ async function showLast({ source, terminal }: CommandContext, { json }: Options)
 async function audit(
   database: Database,
   settings: AuditSettings,
-  options: Options,
-  { terminal, clock }: CommandContext,
+  given: Given,
+  { terminal, clock }: Call,
 ): Promise<{ result: AuditResult; state: IndexState }> {
   const state = await new IndexStore(database).state();
   if (state === undefined) throw new AuditImpossibleError('There is no index yet.');
@@ -105,8 +99,8 @@ async function audit(
   const result = await auditIndex({
     database,
     reader,
-    block: options.block,
-    sample: options.wallets,
+    block: given.block,
+    sample: given.wallets,
     pace: PACE,
     sleep,
     onProgress: progressOf(terminal, clock),

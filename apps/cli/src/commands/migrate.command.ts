@@ -1,45 +1,46 @@
-import { Command } from 'commander';
-import { readSettings } from '#libs/config';
 import { letOlderStart, type LoginUrls, migrate, prepareLogins, requireLoginUrls } from '#libs/db';
 import { MigrateSettings } from '../cli.env.js';
-import { type CommandContext } from '../command-context.js';
+import { command } from '../command.js';
+import { option } from '../options.js';
 
-interface Options {
+interface Given {
   readonly letOlderStart?: readonly string[];
 }
 
-/** `migrate`: brings the schema up to date and makes the programs' users; with `--let-older-start`, lets an older program start on the schema as it is. */
-export function migrateCommand({ source, terminal }: CommandContext): Command {
-  return new Command('migrate')
-    .description('bring the database schema up to date; safe to run twice and from two places')
-    .option(
+/** Brings the schema up to date and makes the programs' users; or lets an older program start on the schema as it is. */
+export const migrateCommand = command({
+  name: 'migrate',
+  description: 'bring the database schema up to date; safe to run twice and from two places',
+  options: [
+    option(
       '--let-older-start <migration...>',
       'migrate nothing: let programs start that do not know these migrations, as SCHEMA_NEWER names them',
-    )
-    .action(async ({ letOlderStart: named }: Options) => {
-      const settings = readSettings(MigrateSettings, source());
-      const { databaseUrl } = settings;
-      if (named !== undefined) {
-        const names = [...new Set(named.flatMap((text) => text.split(',')))].filter(Boolean);
-        await letOlderStart(databaseUrl, names);
-        terminal.out(
-          `Programs that do not know ${names.join(', ')} may start, until \`migrate\` is run again.\n`,
-        );
-        return;
-      }
-      const urls = loginUrls(settings);
-      requireLoginUrls(databaseUrl, urls);
-      const applied = await migrate(databaseUrl);
+    ),
+  ],
+  settings: MigrateSettings,
+  async action({ settings, terminal }, { letOlderStart: named }: Given) {
+    const { databaseUrl } = settings;
+    if (named !== undefined) {
+      const names = [...new Set(named.flatMap((text) => text.split(',')))].filter(Boolean);
+      await letOlderStart(databaseUrl, names);
       terminal.out(
-        applied.length === 0
-          ? 'The schema is up to date.\n'
-          : `Applied ${applied.length}: ${applied.join(', ')}\n`,
+        `Programs that do not know ${names.join(', ')} may start, until \`migrate\` is run again.\n`,
       );
-      if (Object.keys(urls).length === 0) return;
-      const users = await prepareLogins(databaseUrl, urls);
-      terminal.out(`Users with the rights of their programs: ${users.join(', ')}\n`);
-    });
-}
+      return;
+    }
+    const urls = loginUrls(settings);
+    requireLoginUrls(databaseUrl, urls);
+    const applied = await migrate(databaseUrl);
+    terminal.out(
+      applied.length === 0
+        ? 'The schema is up to date.\n'
+        : `Applied ${applied.length}: ${applied.join(', ')}\n`,
+    );
+    if (Object.keys(urls).length === 0) return;
+    const users = await prepareLogins(databaseUrl, urls);
+    terminal.out(`Users with the rights of their programs: ${users.join(', ')}\n`);
+  },
+});
 
 function loginUrls(settings: MigrateSettings): LoginUrls {
   const { apiDatabaseUrl, indexerDatabaseUrl, redemptionDatabaseUrl, cliDatabaseUrl } = settings;

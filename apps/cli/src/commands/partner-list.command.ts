@@ -1,49 +1,50 @@
-import { Command } from 'commander';
-import { readSettings } from '#libs/config';
-import { CallbackStore, type ListedPartner, type PartnerCallback, PartnerStore } from '#libs/db';
-import { callbackFields, callbackJson } from '../callback/callback-text.js';
+import {
+  CallbackStore,
+  type ListedPartner,
+  type PartnerCallback,
+  PartnerStore,
+  type RateLimits,
+} from '#libs/db';
 import { OperatorSettings } from '../cli.env.js';
-import { rateField } from '../callback/rate-options.js';
-import { type CommandContext } from '../command-context.js';
-import { type Field, fieldLines } from '../output/fields.js';
-import { jsonLine } from '../output/json-line.js';
-import { moment } from '../output/moments.js';
-import { printable } from '../output/printable.js';
-import { withDatabase } from '../with-database.js';
+import { command } from '../command.js';
+import { JSON_LINE } from '../options.js';
+import { type Field, fieldLines, moment, printable } from '../output/text.js';
+import { callbackFields, callbackJson } from '../partner/callback-text.js';
 
-/** `partner list`: everything about the partners but their secrets. */
-export function partnerListCommand({ source, terminal }: CommandContext): Command {
-  return new Command('list')
-    .description('list the partners with their credentials and callbacks; never a secret')
-    .option('--json', 'print one line of JSON')
-    .action(async ({ json }: { readonly json?: true }) => {
-      const settings = readSettings(OperatorSettings, source());
-      const { partners, callbacks } = await withDatabase(
-        settings.databaseUrl,
-        async (database) => ({
-          partners: await new PartnerStore(database).list(),
-          callbacks: await new CallbackStore(database).list(),
-        }),
-      );
-      const callbackOf = ({ partnerId }: ListedPartner): PartnerCallback | undefined =>
-        callbacks.find((one) => one.partnerId === partnerId);
-      terminal.out(
-        json === true
-          ? jsonLine(partners.map((partner) => partnerJson(partner, callbackOf(partner))))
-          : partners.map((partner) => partnerText(partner, callbackOf(partner))).join('\n') ||
-              'There are no partners: `partner create` makes one.\n',
-      );
-    });
+/** All about the partners but their secrets. */
+export const list = command({
+  name: 'list',
+  description: 'list the partners with their credentials and callbacks; never a secret',
+  options: [JSON_LINE],
+  settings: OperatorSettings,
+  async action(call) {
+    const { partners, callbacks } = await call.withDatabase(async (database) => ({
+      partners: await new PartnerStore(database).list(),
+      callbacks: await new CallbackStore(database).list(),
+    }));
+    const found = partners.map((partner) => ({
+      partner,
+      callback: callbacks.find(({ partnerId }) => partnerId === partner.partnerId),
+    }));
+    call.print(
+      found.map(partnerJson),
+      found.map(partnerText).join('\n') || 'There are no partners: `partner create` makes one.\n',
+    );
+  },
+});
+
+interface Found {
+  readonly partner: ListedPartner;
+  readonly callback: PartnerCallback | undefined;
 }
 
-function partnerText(partner: ListedPartner, callback: PartnerCallback | undefined): string {
+function partnerText({ partner, callback }: Found): string {
   const credentials = partner.credentials.map((credential): Field => {
     const { keyPrefix, createdAt, revokedAt, lastUsedAt } = credential;
     const revoked = revokedAt === null ? '' : `, revoked ${moment(revokedAt) ?? ''}`;
     const used = `last used ${moment(lastUsedAt) ?? 'never'}`;
     return ['credential', `${keyPrefix}…  created ${moment(createdAt) ?? ''}, ${used}${revoked}`];
   });
-  const paused: Field = ['redemptions', callback && standingOf(callback)];
   const fields: Field[] = [
     ['id', partner.partnerId],
     ['created', moment(partner.createdAt)],
@@ -51,9 +52,13 @@ function partnerText(partner: ListedPartner, callback: PartnerCallback | undefin
     ...credentials,
     ...(callback === undefined
       ? [['callback', 'none: nothing can be redeemed with it'] as const]
-      : [...callbackFields(callback), paused]),
+      : [...callbackFields(callback), ['redemptions', standingOf(callback)] as const]),
   ];
   return `${printable(partner.partnerName)}\n${fieldLines(fields, '  ')}`;
+}
+
+export function rateField({ rate, burst }: RateLimits): Field {
+  return ['requests', `${rate} a second, ${burst} at once`];
 }
 
 function standingOf({ paused, dailyTokenBudget }: PartnerCallback): string {
@@ -61,15 +66,8 @@ function standingOf({ paused, dailyTokenBudget }: PartnerCallback): string {
   return dailyTokenBudget === undefined ? 'REFUSED: no daily token budget' : 'open';
 }
 
-function partnerJson(partner: ListedPartner, callback: PartnerCallback | undefined): object {
+function partnerJson({ partner, callback }: Found): object {
   const { partnerId: id, partnerName: name, createdAt, rate, burst, credentials } = partner;
-  return {
-    id,
-    name,
-    createdAt,
-    rate,
-    burst,
-    credentials,
-    callback: callback === undefined ? null : callbackJson(callback),
-  };
+  const json = callback === undefined ? null : callbackJson(callback);
+  return { id, name, createdAt, rate, burst, credentials, callback: json };
 }

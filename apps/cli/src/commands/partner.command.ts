@@ -1,22 +1,241 @@
-import { Command } from 'commander';
-import { type CommandContext } from '../command-context.js';
-import { partnerCreateCommand } from './partner-create.command.js';
-import { partnerListCommand } from './partner-list.command.js';
-import { partnerPauseCommand } from './partner-pause.command.js';
-import { partnerPingCommand } from './partner-ping.command.js';
-import { partnerRevokeCommand } from './partner-revoke.command.js';
-import { partnerRotateCommand } from './partner-rotate.command.js';
-import { partnerSetCommand } from './partner-set.command.js';
+import { InvalidArgumentError } from 'commander';
+import { CallbackStore, CredentialStore, PartnerStore, type RateLimits } from '#libs/db';
+import { KeyRing } from '#libs/signing';
+import { audited, onPartner } from '../audited.js';
+import { OptionError } from '../cli.errors.js';
+import { OperatorSettings, PartnerSettings } from '../cli.env.js';
+import { type Call, command, type CommandGroup, type CommandSpec } from '../command.js';
+import { AS, JSON_LINE, option, positiveInteger, required } from '../options.js';
+import { type Field, fieldLines, printable } from '../output/text.js';
+import {
+  CALLBACK_OPTIONS,
+  type CallbackOptions,
+  hasCallbackOptions,
+  readCallbackCredential,
+  SECRET_NOTE,
+} from '../partner/callback-options.js';
+import {
+  auditedOptions,
+  callbackFields,
+  notLiveNote,
+  privateNote,
+} from '../partner/callback-text.js';
+import { issueCredential, issuedText } from '../partner/issued-credential.js';
+import { list, rateField } from './partner-list.command.js';
+import { mergeCallback } from '../partner/merge-callback.js';
+import { PARTNER, ping } from './partner-ping.command.js';
 
-export function partnerCommand(context: CommandContext): Command {
-  return new Command('partner')
-    .description('partners, their credentials and their callbacks')
-    .addCommand(partnerCreateCommand(context))
-    .addCommand(partnerSetCommand(context))
-    .addCommand(partnerListCommand(context))
-    .addCommand(partnerRotateCommand(context))
-    .addCommand(partnerRevokeCommand(context))
-    .addCommand(partnerPauseCommand(context, 'pause'))
-    .addCommand(partnerPauseCommand(context, 'resume'))
-    .addCommand(partnerPingCommand(context));
+const MAX_NAME_LENGTH = 100;
+
+/** How much a partner may ask of the api. */
+function rateOptions(defaults: Partial<RateLimits> = {}) {
+  return [
+    option('--rate <requests>', 'requests per second', positiveInteger, defaults.rate),
+    option('--burst <requests>', 'requests at once', positiveInteger, defaults.burst),
+  ];
+}
+
+type CreateGiven = CallbackOptions & RateLimits & { readonly name: string };
+
+/** With its first credential and, where it is given, its callback; all or nothing. Key and secret are stored nowhere in the clear. */
+const create = command({
+  name: 'create',
+  description: 'create a partner and print its API key and shared secret, once',
+  options: [
+    required('--name <name>', 'the name of the partner, unique', newName),
+    ...rateOptions({ rate: 20, burst: 100 }),
+    JSON_LINE,
+    AS,
+    ...CALLBACK_OPTIONS,
+  ],
+  note: SECRET_NOTE,
+  settings: PartnerSettings,
+  async action(call, given: CreateGiven) {
+    const { name, rate, burst } = given;
+    const keyRing = KeyRing.parse(call.settings.secretsKey);
+    const credential = await readCallbackCredential(given, call.terminal);
+    const change = { options: given, credential, keyRing, partnerName: name };
+    const callback = hasCallbackOptions(given) ? mergeCallback(undefined, change) : undefined;
+    const { minted, stored } = issueCredential(keyRing);
+    const done = call.audited({ name, rate, burst, ...auditedOptions(given, credential) });
+    const { partnerId } = await call.withDatabase((database) =>
+      audited(database, done, {}, () =>
+        new PartnerStore(database).create(
+          { name, rate, burst, credential: stored, ...(callback && { callback }) },
+          { actor: done.actor, note: { ...done, outcome: 'done' } },
+        ),
+      ),
+    );
+    if (callback) call.terminal.err(privateNote(callback) + notLiveNote(callback));
+    const issued = { partnerId, ...minted };
+    call.print(issued, issuedText(issued));
+  },
+});
+
+type SetGiven = CallbackOptions & Partial<RateLimits> & { readonly name: string };
+
+/** A partner's limits, how it is called and what may be redeemed with it; what is not given stays as it is. */
+const set = command({
+  name: 'set',
+  description: 'set how much a partner may ask, how it is called and what may be redeemed with it',
+  arguments: [PARTNER],
+  options: [AS, ...rateOptions(), ...CALLBACK_OPTIONS],
+  note: SECRET_NOTE,
+  check(given: SetGiven) {
+    if (limitsOf(given) === undefined && !hasCallbackOptions(given)) {
+      throw new OptionError('Nothing to set: `partner set --help` lists what can be.');
+    }
+  },
+  settings: PartnerSettings,
+  async action(call, given: SetGiven) {
+    call.terminal.out(fieldLines(await setPartner(call, given)));
+  },
+});
+
+function limitsOf({ rate, burst }: Partial<RateLimits>): Partial<RateLimits> | undefined {
+  const limits = { ...(rate && { rate }), ...(burst && { burst }) };
+  return Object.keys(limits).length > 0 ? limits : undefined;
+}
+
+/** All that was given or, where it is refused, nothing. */
+async function setPartner(call: Call<PartnerSettings>, given: SetGiven): Promise<Field[]> {
+  const { rate, burst } = given;
+  const limits = limitsOf(given);
+  const keyRing = KeyRing.parse(call.settings.secretsKey);
+  const credential = await readCallbackCredential(given, call.terminal);
+  const done = call.audited({ rate, burst, ...auditedOptions(given, credential) });
+  return call.withDatabase((database) =>
+    onPartner(database, given.name, done, async ({ partnerId, partnerName }, audit) => {
+      const name: Field = ['partner', partnerName];
+      if (limits !== undefined && !hasCallbackOptions(given)) {
+        const store = new PartnerStore(database);
+        return [name, rateField(await store.setRateLimits(partnerId, limits, audit))];
+      }
+      const change = { options: given, credential, keyRing, partnerName };
+      const { callback, limits: stored } = await new CallbackStore(database).change(
+        partnerId,
+        (before) => mergeCallback(before, change),
+        { limits, audit },
+      );
+      call.terminal.err(privateNote(callback) + notLiveNote(callback));
+      return [name, ...callbackFields(callback), ...(stored ? [rateField(stored)] : [])];
+    }),
+  );
+}
+
+interface Named {
+  /** Name or id of the partner. */
+  readonly name: string;
+}
+
+/** One more credential, shown this once; the old ones stay good until they are revoked. */
+const rotate = command({
+  name: 'rotate',
+  description: 'issue one more credential, printed once; the old ones work until revoked',
+  arguments: [PARTNER],
+  options: [JSON_LINE, AS],
+  settings: PartnerSettings,
+  async action(call, { name, json }: Named & { readonly json?: true }) {
+    const { minted, stored } = issueCredential(KeyRing.parse(call.settings.secretsKey));
+    const done = call.audited({ keyPrefix: stored.keyPrefix });
+    const { partnerId } = await call.withDatabase((database) =>
+      onPartner(database, name, done, (who, audit) =>
+        new CredentialStore(database).add(who.partnerId, stored, audit),
+      ),
+    );
+    const issued = { partnerId, ...minted };
+    call.print(issued, issuedText(issued));
+    if (json !== true) call.terminal.out('The old key works until `partner revoke` ends it.\n');
+  },
+});
+
+/** No more of a key is stored in the clear; more of it, perhaps all, would end up in the audit. */
+const PREFIX = /^svck_[A-Za-z0-9_-]{1,7}$/;
+
+/** Ends one credential. */
+const revoke = command({
+  name: 'revoke',
+  description: 'end a credential; refuses the last active one',
+  arguments: [PARTNER],
+  options: [
+    required(
+      '--key-prefix <svck_…>',
+      'the first characters of the key, 12 at most, as `partner list` shows them',
+      keyPrefixText,
+    ),
+    option('--force', 'also the last active one: every call of the partner is refused then'),
+    AS,
+  ],
+  settings: OperatorSettings,
+  async action(
+    call,
+    { name, keyPrefix, force = false }: Named & { keyPrefix: string; force?: boolean },
+  ) {
+    const revoked = await call.withDatabase((database) =>
+      onPartner(database, name, call.audited({ keyPrefix, force }), (who, audit) =>
+        new CredentialStore(database).revoke({ partner: who.partnerId, keyPrefix, force }, audit),
+      ),
+    );
+    call.terminal.out(
+      `${revoked.keyPrefix}… is revoked; ${revoked.left} active left. The api may know the key for some seconds more.\n`,
+    );
+  },
+});
+
+/** The kill switch. */
+function pauseCommand(
+  spec: { readonly name: string; readonly description: string },
+  paused: boolean,
+  done: string,
+): CommandSpec {
+  return command({
+    ...spec,
+    arguments: [PARTNER],
+    options: [AS],
+    settings: OperatorSettings,
+    async action(call, { name }: Named) {
+      const { partnerName } = await call.withDatabase((database) =>
+        onPartner(database, name, call.audited(), async (who, audit) => {
+          await new CallbackStore(database).pause(who.partnerId, paused, audit);
+          return who;
+        }),
+      );
+      call.terminal.out(`${printable(partnerName)} ${done}\n`);
+    },
+  });
+}
+
+const pause = pauseCommand(
+  {
+    name: 'pause',
+    description: 'take no new redemptions with a partner; those under way go on',
+  },
+  true,
+  'takes no new redemptions; those under way go on.',
+);
+const resume = pauseCommand(
+  { name: 'resume', description: 'take redemptions with a partner again' },
+  false,
+  'takes redemptions again.',
+);
+
+export const partnerCommands: CommandGroup = {
+  name: 'partner',
+  description: 'partners, their credentials and their callbacks',
+  commands: [create, set, list, rotate, revoke, pause, resume, ping],
+};
+
+function newName(text: string): string {
+  const name = text.trim();
+  if (name === '' || name.length > MAX_NAME_LENGTH || /\p{C}/u.test(name)) {
+    throw new InvalidArgumentError(`Expected 1 to ${MAX_NAME_LENGTH} characters.`);
+  }
+  return name;
+}
+
+function keyPrefixText(text: string): string {
+  if (!PREFIX.test(text)) {
+    throw new InvalidArgumentError('Expected svck_ and 1 to 7 characters more, not the whole key.');
+  }
+  return text;
 }

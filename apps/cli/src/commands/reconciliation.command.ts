@@ -1,11 +1,108 @@
-import { Command } from 'commander';
-import { type CommandContext } from '../command-context.js';
-import { reconciliationAcknowledgeCommand } from './reconciliation-acknowledge.command.js';
-import { reconciliationListCommand } from './reconciliation-list.command.js';
+import { InvalidArgumentError } from 'commander';
+import { ClaimStore, type UnexplainedClaim } from '#libs/db';
+import { audited, auditedText } from '../audited.js';
+import { OperatorSettings } from '../cli.env.js';
+import { command, type CommandGroup } from '../command.js';
+import { argument, AS, JSON_LINE, LIMIT, LIST_MOST, option, required } from '../options.js';
+import { moment, printable, table } from '../output/text.js';
 
-export function reconciliationCommand(context: CommandContext): Command {
-  return new Command('reconciliation')
-    .description('claims on chain that the ledger does not explain')
-    .addCommand(reconciliationListCommand(context))
-    .addCommand(reconciliationAcknowledgeCommand(context));
+const ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/i;
+const LONGEST_NOTE = 255;
+/** As long as the service gives its workers to record a claim. */
+export const CLAIM_OVERDUE_MS = 3_600_000;
+const HEAD = [
+  'ID',
+  'KIND',
+  'STATE',
+  'CLAIMED AT',
+  'AMOUNT',
+  'RECIPIENT',
+  'TRANSACTION',
+  'ACKNOWLEDGED',
+];
+
+interface ListGiven {
+  readonly all?: true;
+  readonly limit: number;
+  readonly json?: true;
+}
+
+/** The claims that no row explains, the oldest first. */
+const list = command({
+  name: 'list',
+  description: 'list claims that the ledger does not explain, as far as the chain was read',
+  options: [option('--all', 'also those that were acknowledged'), LIMIT, JSON_LINE],
+  settings: OperatorSettings,
+  async action(call, given: ListGiven) {
+    const limit = Math.min(given.limit, LIST_MOST);
+    const claims = await call.withDatabase((database) =>
+      new ClaimStore(database).list(call.clock.nowMs() - CLAIM_OVERDUE_MS, {
+        all: given.all === true,
+        limit,
+      }),
+    );
+    call.print(claims, listText(claims));
+    if (given.json !== true && claims.length >= limit) {
+      call.terminal.err('There may be more: --limit shows them.\n');
+    }
+  },
+});
+
+/** A person has looked into a claim, and it is no alert any more. */
+const acknowledge = command({
+  name: 'acknowledge',
+  description: 'take a claim that you have explained out of the alerts; it stays in the list',
+  arguments: [argument('<id>', 'as `reconciliation list` has it', claimId)],
+  options: [required('--note <text>', 'what it was, for whoever comes after you', noteText), AS],
+  settings: OperatorSettings,
+  async action(call, { id, note }: { readonly id: string; readonly note: string }) {
+    const { actor, command } = call;
+    const claim = { id, note, actor, command, atMs: call.clock.nowMs() };
+    await call.withDatabase((database) =>
+      audited(database, call.audited({ id, note }), {}, () =>
+        new ClaimStore(database).acknowledge(claim),
+      ),
+    );
+    call.terminal.out(
+      `Acknowledged. The alert ends with the next reconciliation, which the service makes within the hour.\n`,
+    );
+  },
+});
+
+export const reconciliationCommands: CommandGroup = {
+  name: 'reconciliation',
+  description: 'claims on chain that the ledger does not explain',
+  commands: [list, acknowledge],
+};
+
+function listText(claims: readonly UnexplainedClaim[]): string {
+  if (claims.length === 0) return 'There are none.\n';
+  const rows = claims.map((claim) => [
+    claim.id,
+    claim.kind,
+    claim.state ?? '',
+    moment(claim.blockAt) ?? '',
+    claim.amount.toString(),
+    claim.recipient,
+    claim.transactionHash,
+    claim.acknowledged === null
+      ? ''
+      : `${moment(claim.acknowledged.at) ?? ''} by ${claim.acknowledged.actor}: ${printable(claim.acknowledged.note)}`,
+  ]);
+  return table(HEAD, rows);
+}
+
+function claimId(text: string): string {
+  if (!ID.test(text)) {
+    throw new InvalidArgumentError('Expected the id of a redemption, or 0x and 64 hex digits.');
+  }
+  return text.toLowerCase();
+}
+
+function noteText(text: string): string {
+  const note = auditedText(text.trim());
+  if (note === '' || Array.from(text.trim()).length > LONGEST_NOTE) {
+    throw new InvalidArgumentError(`Expected 1 to ${LONGEST_NOTE} characters.`);
+  }
+  return note;
 }

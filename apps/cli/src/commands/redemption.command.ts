@@ -1,23 +1,150 @@
-import { Command } from 'commander';
-import { type CommandContext } from '../command-context.js';
-import { redemptionAdoptCommand } from './redemption-adopt.command.js';
-import { redemptionCancelCommand } from './redemption-cancel.command.js';
-import { redemptionListCommand } from './redemption-list.command.js';
-import { redemptionReplayConfirmCommand } from './redemption-replay-confirm.command.js';
-import { redemptionResolveCommand } from './redemption-resolve.command.js';
-import { redemptionRetryCommand } from './redemption-retry.command.js';
-import { redemptionSetPartnerTxCommand } from './redemption-set-partner-tx.command.js';
-import { redemptionShowCommand } from './redemption-show.command.js';
+import { Option } from 'commander';
+import {
+  type Database,
+  PartnerStore,
+  PartnerUnknownError,
+  type ReadRows,
+  RedemptionMissingError,
+  RedemptionViews,
+} from '#libs/db';
+import {
+  type Address,
+  type Redemption,
+  REDEMPTION_STATES,
+  type RedemptionState,
+  type UuidV7,
+} from '#libs/domain';
+import { OptionError } from '../cli.errors.js';
+import { OperatorSettings } from '../cli.env.js';
+import { command, type CommandGroup } from '../command.js';
+import { JSON_LINE, LIMIT, LIST_MOST, option, wallet } from '../options.js';
+import { duration, table, tokensText } from '../output/text.js';
+import { chainEvidence } from '../redemption/chain-evidence.js';
+import { showText } from '../redemption/show-text.js';
+import { waitsFor } from '../redemption/waits-for.js';
+import { adopt } from './redemption-adopt.command.js';
+import {
+  cancel,
+  REDEMPTION,
+  replayConfirm,
+  resolve,
+  retry,
+  setPartnerTx,
+} from './redemption-operations.command.js';
 
-export function redemptionCommand(context: CommandContext): Command {
-  return new Command('redemption')
-    .description('redemptions, and what only a person can settle')
-    .addCommand(redemptionListCommand(context))
-    .addCommand(redemptionShowCommand(context))
-    .addCommand(redemptionRetryCommand(context))
-    .addCommand(redemptionSetPartnerTxCommand(context))
-    .addCommand(redemptionResolveCommand(context))
-    .addCommand(redemptionCancelCommand(context))
-    .addCommand(redemptionReplayConfirmCommand(context))
-    .addCommand(redemptionAdoptCommand(context));
+const HEAD = ['ID', 'STATE', 'FOR', 'PARTNER', 'WALLET', 'POINTS', 'TOKENS', 'REASON'];
+
+interface ListGiven {
+  readonly attention?: true;
+  readonly state?: RedemptionState;
+  readonly partner?: string;
+  readonly wallet?: Address;
+  readonly limit: number;
+  readonly json?: true;
 }
+
+interface Listed {
+  readonly redemption: Redemption;
+  readonly partnerName: string;
+}
+
+/** The newest first; those in attention by how long they have waited. */
+const list = command({
+  name: 'list',
+  description: 'list redemptions, the newest first',
+  options: [
+    option('--attention', 'those that wait for a person, the longest first'),
+    new Option('--state <state>', 'those in one state').choices([...REDEMPTION_STATES]),
+    option('--partner <name>', 'name or id of a partner'),
+    option('--wallet <0x…>', 'the wallet of a user', wallet),
+    LIMIT,
+    JSON_LINE,
+  ],
+  check({ attention, state }: ListGiven) {
+    if (attention === true && state !== undefined) {
+      throw new OptionError('Give either --attention or --state.');
+    }
+  },
+  settings: OperatorSettings,
+  async action(call, given: ListGiven) {
+    const limit = Math.min(given.limit, LIST_MOST);
+    const { listed, unreadable } = await call.withDatabase((database) =>
+      search(database, { ...given, limit }),
+    );
+    for (const { message } of unreadable) call.terminal.err(`${message}\n`);
+    const json = listed.map(({ redemption, partnerName }) => ({ ...redemption, partnerName }));
+    call.print(json, listText(listed, call.clock.nowMs()));
+    if (given.json !== true && listed.length + unreadable.length >= limit) {
+      call.terminal.err('There may be more: --limit shows them.\n');
+    }
+  },
+});
+
+async function search(
+  database: Database,
+  { attention, state, partner, wallet: user, limit }: ListGiven,
+): Promise<{ listed: Listed[]; unreadable: ReadRows['unreadable'] }> {
+  const partners = new PartnerStore(database);
+  const only = partner === undefined ? undefined : await partners.identify(partner);
+  if (partner !== undefined && only === undefined) throw new PartnerUnknownError();
+  const { found, unreadable } = await new RedemptionViews(database).search({
+    state: attention === true ? 'attention' : state,
+    partner: only?.partnerId,
+    wallet: user,
+    limit,
+    first: attention === true ? 'longest' : 'newest',
+  });
+  const names = new Map(
+    (await partners.list()).map(({ partnerId, partnerName }) => [partnerId, partnerName]),
+  );
+  const listed = found.map(({ redemption }) => ({
+    redemption,
+    partnerName: names.get(redemption.partner) ?? redemption.partner,
+  }));
+  return { listed, unreadable };
+}
+
+function listText(listed: readonly Listed[], nowMs: number): string {
+  if (listed.length === 0) return 'There are none.\n';
+  const rows = listed.map(({ redemption, partnerName }) => [
+    redemption.id,
+    redemption.state,
+    duration(nowMs - redemption.stateSinceMs),
+    partnerName,
+    redemption.wallet,
+    redemption.points.toString(),
+    tokensText(redemption),
+    redemption.reason ?? '',
+  ]);
+  return table(HEAD, rows);
+}
+
+/** All that is known of one redemption, and what the chain says of it now. */
+const show = command({
+  name: 'show',
+  description: 'show one redemption: timeline, calls, payout, confirmation, what it waits for',
+  arguments: [REDEMPTION],
+  options: [JSON_LINE],
+  note: '\nThe chain is asked too where CHAIN_ID, RPC_URLS, FINALITY and TOKEN_CONTRACT are set.',
+  settings: OperatorSettings,
+  async action(call, { id }: { readonly id: UuidV7 }) {
+    const { history, partnerName } = await call.withDatabase(async (database) => {
+      const found = await new RedemptionViews(database).show(id);
+      if (found === undefined) throw new RedemptionMissingError(id);
+      const partner = await new PartnerStore(database).identify(found.redemption.partner);
+      return { history: found, partnerName: partner?.partnerName ?? 'unknown' };
+    });
+    const live = await chainEvidence(history, call.source, call.clock);
+    const nowMs = call.clock.nowMs();
+    call.print(
+      { ...history, partnerName, waitsFor: waitsFor(history, nowMs), chain: live },
+      showText({ history, partnerName, live }, nowMs),
+    );
+  },
+});
+
+export const redemptionCommands: CommandGroup = {
+  name: 'redemption',
+  description: 'redemptions, and what only a person can settle',
+  commands: [list, show, retry, setPartnerTx, resolve, cancel, replayConfirm, adopt],
+};

@@ -5,7 +5,7 @@ import {
   commaList,
   EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
-  naturalBigInt,
+  MAX_RANGE_BLOCKS_SETTING,
   NODE_ENV_SETTING,
   readSettings,
   RPC_URLS_SETTING,
@@ -13,14 +13,18 @@ import {
   Setting,
   SettingsError,
   settingsOf,
+  STAKE_CONTRACT_SETTING,
+  STAKE_EVENTS_SETTING,
+  STAKE_START_BLOCK_SETTING,
   type SettingsSource,
   TOKEN_CONTRACT_SETTING,
   url,
 } from '#libs/config';
 import { type Address, type Decimal } from '#libs/domain';
 import {
-  parseStakeViews,
-  parseVerification,
+  STAKE_BALANCE_VIEW_SETTING,
+  STAKE_TOTAL_VIEW_SETTING,
+  STAKE_VERIFICATION_SETTING,
   type StakeView,
   type VerificationSetting,
 } from '#libs/chain';
@@ -35,7 +39,6 @@ import {
   PRICE_MIN_SETTING,
   type PriceSource,
 } from '#libs/price';
-import { addresses } from '../plan/plan.settings.js';
 
 /** The variables that a check may need. */
 export type Variable =
@@ -94,37 +97,25 @@ export class DoctorSettings {
   @Setting(FINALITY_SETTING)
   readonly finality!: string;
 
-  @Setting({ description: 'The staking contracts.', optional: true, parse: addresses })
+  @Setting({ ...STAKE_CONTRACT_SETTING, optional: true })
   readonly stakeContract?: Address[];
 
-  @Setting({ description: 'Their first block.', optional: true, parse: naturalBigInt })
+  @Setting({ ...STAKE_START_BLOCK_SETTING, optional: true })
   readonly stakeStartBlock?: bigint;
 
-  @Setting({ description: 'How they tell of stakes.', optional: true })
+  @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
   readonly stakeEvents?: string;
 
-  @Setting({
-    description: 'Their own total, or none.',
-    optional: true,
-    parse: (text) => parseStakeViews(text, 'cannot be used', 'total'),
-  })
+  @Setting(STAKE_TOTAL_VIEW_SETTING)
   readonly stakeTotalView?: readonly StakeView[];
 
-  @Setting({
-    description: 'Their own balance of a wallet, or none.',
-    optional: true,
-    parse: (text) => parseStakeViews(text, 'cannot be used', 'balance'),
-  })
+  @Setting(STAKE_BALANCE_VIEW_SETTING)
   readonly stakeBalanceView?: readonly StakeView[];
 
-  @Setting({
-    description: 'By what events are vouched for.',
-    default: 'auto',
-    parse: parseVerification,
-  })
+  @Setting(STAKE_VERIFICATION_SETTING)
   readonly stakeVerification!: VerificationSetting;
 
-  @Setting({ description: 'Blocks asked for at once.', default: '10000' })
+  @Setting(MAX_RANGE_BLOCKS_SETTING)
   @Min(1)
   @Max(100_000)
   readonly maxRangeBlocks!: number;

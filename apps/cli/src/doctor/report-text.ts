@@ -1,4 +1,4 @@
-import { printable } from '../output/printable.js';
+import { printable } from '../output/text.js';
 import { type Finding, type FindingState } from './finding.js';
 
 const WORDS: Record<FindingState, string> = {

@@ -3,7 +3,7 @@ import { redact, within } from '#libs/platform';
 import { type Check } from './check.js';
 import { fault, type Finding, notChecked } from './finding.js';
 import { type Variable } from './doctor.settings.js';
-import { isNotMigrated, isWithoutRight } from '../not-migrated.js';
+import { isNotMigrated, isWithoutRight } from '../cli.errors.js';
 import { BusyError, throwIfBusy } from './rpc-question.js';
 import { type Subject } from './subject.js';
 

@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { tokensText } from './amounts.js';
-import { fieldLines } from './fields.js';
 import { jsonLine } from './json-line.js';
-import { duration, fromNow } from './moments.js';
-import { printable } from './printable.js';
-import { table } from './table.js';
+import { duration, fieldLines, fromNow, printable, table, tokensText } from './text.js';
 
 const HOSTILE = 'a\u001b[2J\nb\u202ec\u0085\ud800' + String.fromCodePoint(0xe0001);
 

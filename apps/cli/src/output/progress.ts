@@ -1,5 +1,5 @@
 import { type Clock } from '#libs/platform';
-import { type Terminal } from '../commands/terminal.js';
+import { type Terminal } from '../command.js';
 
 const EVERY_MS = 2000;
 /** With the time that the program takes to start, the first line comes within two seconds. */

@@ -3,11 +3,11 @@ import { indexedContracts } from '#libs/audit';
 import { loadStakeEvents, type RpcPool } from '#libs/chain';
 import { type IndexState, IndexStore, settingDifferences } from '#libs/db';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
-import { isNotMigrated } from '../not-migrated.js';
-import { DEFAULT_EVENTS, differenceText, givenSettings } from '../staking/given-settings.js';
-import { withDatabase } from '../with-database.js';
-import { type WalletSlots } from './wallets-in-logs.js';
-import { type PlanSettings } from './plan.settings.js';
+import { isNotMigrated } from '../cli.errors.js';
+import { type PlanSettings } from '../staking.settings.js';
+import { withDatabase } from '../command.js';
+import { DEFAULT_EVENTS, differenceText, givenSettings } from '../staking.js';
+import { type WalletSlots } from './survey-logs.js';
 
 export interface MissingPart {
   readonly chainId: number;

@@ -15,9 +15,9 @@ import {
   type Verification,
 } from '#libs/chain';
 import { type BlockRef, PermanentError } from '#libs/domain';
-import { stakeReader } from '../staking/stake-reader.js';
+import { type PlanSettings } from '../staking.settings.js';
+import { stakeReader } from '../staking.js';
 import { type MissingPart, readMissingPart } from './missing-part.js';
-import { type PlanSettings } from './plan.settings.js';
 import { HEADERS_AT_ONCE, type LogSurvey, surveyLogs } from './survey-logs.js';
 
 /** What keeps ranges from being larger: MAX_RANGE_BLOCKS, the provider, or that answers are kept below some megabytes. */

@@ -1,7 +1,5 @@
 import { callsInAll, COMPUTE_UNITS, PRICE_LISTS, SYNC_METHODS, unitsFor } from '#libs/chain';
-import { fieldLines } from '../output/fields.js';
-import { duration } from '../output/moments.js';
-import { table } from '../output/table.js';
+import { duration, fieldLines, table } from '../output/text.js';
 import { type SyncPlan } from './plan-sync.js';
 import { ENOUGH, type LogSurvey } from './survey-logs.js';
 

@@ -4,15 +4,22 @@
  */
 import {
   AllEndpointsFailedError,
+  isCounted,
   MalformedAnswerError,
   NodeBehindError,
   RangeTooLargeError,
   type RpcCall,
   type RpcPool,
+  type StakeEventSpec,
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
 import { quantityOf, toHex, toldBy } from '../doctor/rpc-question.js';
-import { addWalletsOf, type WalletSlots } from './wallets-in-logs.js';
+
+/** Where events name wallets. */
+export type WalletSlots = Pick<
+  StakeEventSpec,
+  'topic0' | 'topics' | 'where' | 'account' | 'receiver'
+>;
 
 export interface SurveyQuestion {
   readonly contracts: readonly Address[];
@@ -201,6 +208,30 @@ async function sample(
     },
     only === undefined ? {} : { only },
   );
+}
+
+/**
+ * Adds the wallets that a log names: its last 20 bytes of each field. What is malformed names none.
+ * @returns whether one of the events counts the log
+ */
+function addWalletsOf(
+  log: unknown,
+  events: readonly WalletSlots[],
+  wallets: Set<string>,
+): boolean {
+  const { topics, data } = (log ?? {}) as { readonly topics?: unknown; readonly data?: unknown };
+  if (!Array.isArray(topics) || typeof data !== 'string') return false;
+  const counting = events.filter((event) => isCounted([event], { topics, data }));
+  for (const { account, receiver } of counting) {
+    for (const slot of receiver ? [account, receiver] : [account]) {
+      const word: unknown =
+        slot.in === 'topic'
+          ? topics[slot.index]
+          : data.slice(2 + slot.word * 64, 2 + (slot.word + 1) * 64);
+      if (typeof word === 'string') wallets.add(word.slice(-40));
+    }
+  }
+  return counting.length > 0;
 }
 
 /** -1 where the log does not say. */

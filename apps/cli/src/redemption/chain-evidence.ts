@@ -1,8 +1,11 @@
+/** Vaults, as the chain has them now. */
+import { InvalidArgumentError } from 'commander';
 import { readSettings, SettingsError, type SettingsSource } from '#libs/config';
-import { RpcPool, VaultReader } from '#libs/chain';
-import { type StoredRedemption } from '#libs/db';
-import { LowmarkError, payableUntilSeconds, type PayoutEvidence } from '#libs/domain';
+import { readVaultFacts, RpcPool, VaultReader } from '#libs/chain';
+import { type KnownVault, type StoredRedemption } from '#libs/db';
+import { LowmarkError, parseAddress, payableUntilSeconds, type PayoutEvidence } from '#libs/domain';
 import { type Clock } from '#libs/platform';
+import { OptionError } from '../cli.errors.js';
 import { EvidenceSettings } from '../cli.env.js';
 
 /** What the chain says now, or why it was not asked or did not say. */
@@ -61,4 +64,44 @@ function settingsOrFaults(source: SettingsSource): EvidenceSettings | string {
     if (!(error instanceof SettingsError)) throw error;
     return [...error.faults].map(([variable, fault]) => `${variable} ${fault}`).join('; ');
   }
+}
+
+/** Vaults of which a restored ledger knows nothing: named by the operator, and believed only where a vault answers. */
+export interface ForgottenVaults {
+  readonly chainId: number;
+  readonly vaults: readonly KnownVault[];
+}
+
+const VAULT_OPTION = /^(0x[0-9a-f]{40})(?::(\d{1,15}))?$/i;
+
+/** `ADDRESS` or `ADDRESS:START_BLOCK`, as one more of a list. */
+export function vaultOption(text: string, before: readonly KnownVault[] = []): KnownVault[] {
+  const [, address = '', startBlock = '0'] = VAULT_OPTION.exec(text) ?? [];
+  const vault = parseAddress(address);
+  if (vault === undefined) {
+    throw new InvalidArgumentError('Expected ADDRESS or ADDRESS:START_BLOCK.');
+  }
+  return [...before, { vault, startBlock: BigInt(startBlock) }];
+}
+
+/**
+ * The chain must know all of them: points would wait for ever for a vault that is none.
+ * @throws SettingsError, OptionError; ChainMismatchError, AllEndpointsFailedError
+ */
+export async function forgottenVaults(
+  vaults: readonly KnownVault[],
+  source: SettingsSource,
+  clock: Clock,
+): Promise<ForgottenVaults | undefined> {
+  if (vaults.length === 0) return undefined;
+  const { rpcUrls, chainId, tokenContract: token } = readSettings(EvidenceSettings, source);
+  const pool = new RpcPool({ urls: rpcUrls, clock, timeoutMs: TIMEOUT_MS });
+  await pool.verifyChainId(chainId);
+  for (const { vault } of vaults) {
+    const facts = await readVaultFacts(pool, { place: { chainId, vault }, token, signer: vault });
+    if (!facts.takesOurVouchers || facts.token === undefined) {
+      throw new OptionError(`--vault: ${vault} is not a redemption vault of chain ${chainId}.`);
+    }
+  }
+  return { chainId, vaults };
 }

@@ -5,10 +5,7 @@ import {
   type RedemptionHistory,
 } from '#libs/db';
 import { type PayoutEvidence, publicStatus, type Redemption } from '#libs/domain';
-import { tokensText } from '../output/amounts.js';
-import { type Field, fieldLines } from '../output/fields.js';
-import { duration, moment } from '../output/moments.js';
-import { table } from '../output/table.js';
+import { duration, type Field, fieldLines, moment, table, tokensText } from '../output/text.js';
 import { type LiveEvidence } from './chain-evidence.js';
 import { waitsFor } from './waits-for.js';
 

@@ -1,6 +1,6 @@
 import { isProvenDead, payableUntilSeconds, type Redemption } from '#libs/domain';
 import { type RedemptionHistory } from '#libs/db';
-import { fromNow, moment } from '../output/moments.js';
+import { fromNow, moment } from '../output/text.js';
 import { attentionAdvice } from './attention.js';
 
 type Waiting = Pick<RedemptionHistory, 'redemption'> &

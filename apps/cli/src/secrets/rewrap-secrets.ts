@@ -1,9 +1,9 @@
 import { type Database, SECRET_PLACES, type SealedSecret, SealedSecretStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { hashApiKey, type KeyRing, sealingKeyId } from '#libs/signing';
+import { type AuditedCommand } from '../audited.js';
 
 const BATCH = 100;
-const COMMAND = 'secrets rewrap';
 
 /** A secret that could not be put under the first key. */
 export interface LeftSecret {
@@ -20,22 +20,18 @@ export interface Rewrapped {
   readonly left: readonly LeftSecret[];
 }
 
-export interface RewrapParts {
-  readonly database: Database;
-  readonly keyRing: KeyRing;
-  /** `operator:NAME`. */
-  readonly actor: string;
-  /** Told after each batch. */
-  readonly onProgress: (seen: number) => void;
-}
-
 /**
  * Puts every stored secret under the first key of the ring, batch by batch. Every one is opened, also those that are under it already:
  * what cannot be opened stays as it is and is told. A second run finds nothing left to do.
+ * @param onProgress told after each batch how many were looked at
  * @throws DatabaseUnavailableError, DatabaseRefusedError; the batches before stay done
  */
-export async function rewrapSecrets(parts: RewrapParts): Promise<Rewrapped> {
-  const { database, keyRing, actor, onProgress } = parts;
+export async function rewrapSecrets(
+  database: Database,
+  keyRing: KeyRing,
+  { actor, command }: AuditedCommand,
+  onProgress: (seen: number) => void,
+): Promise<Rewrapped> {
   const store = new SealedSecretStore(database);
   const [to] = keyRing.keyIds;
   const left: LeftSecret[] = [];
@@ -59,7 +55,7 @@ export async function rewrapSecrets(parts: RewrapParts): Promise<Rewrapped> {
       };
       after = await store.rewrap({ place, after, limit: BATCH }, reseal, (count) => {
         seen.changed = count;
-        const note = { command: COMMAND, arguments: { place, secrets: count, underKey: to } };
+        const note = { command, arguments: { place, secrets: count, underKey: to } };
         return { actor, note: { ...note, outcome: 'done' } };
       });
       changed += seen.changed;

@@ -1,5 +1,6 @@
 import { type Database, type SealCount, SealedSecretStore } from '#libs/db';
 import { type KeyRing, sealingKeyId } from '#libs/signing';
+import { table } from '../output/text.js';
 
 /** How a key stands to SECRETS_KEY: it seals, it only opens, or it is not there. */
 export type KeyStanding = 'first' | 'older' | 'missing';
@@ -34,7 +35,7 @@ export async function secretsStatus(database: Database, keyRing: KeyRing): Promi
   });
 }
 
-/** The secrets that somebody still needs opened. */
+/** The secrets that are still opened. */
 export function neededOf({ credentials, callbacks }: KeyUse): number {
   return credentials + callbacks;
 }
@@ -42,4 +43,37 @@ export function neededOf({ credentials, callbacks }: KeyUse): number {
 function standingOf(keyId: string, { keyIds }: KeyRing): KeyStanding {
   if (keyId === keyIds[0]) return 'first';
   return keyIds.includes(keyId) ? 'older' : 'missing';
+}
+
+const HEAD = ['KEY', 'IN SECRETS_KEY', 'CREDENTIALS', 'CALLBACKS', 'REVOKED'];
+const STANDING: Record<KeyStanding, string> = {
+  first: 'first: seals',
+  older: 'behind: opens',
+  missing: 'NOT THERE',
+};
+
+export function statusText(uses: readonly KeyUse[]): string {
+  const rows = uses.map(({ keyId, standing, credentials, callbacks, revoked }) => [
+    keyId,
+    STANDING[standing],
+    ...[credentials, callbacks, revoked].map(String),
+  ]);
+  return `${table(HEAD, rows)}\n${uses.map(adviceOn).join('')}`;
+}
+
+function adviceOn(use: KeyUse): string {
+  const { keyId, standing, revoked } = use;
+  const needed = neededOf(use);
+  switch (standing) {
+    case 'first':
+      return '';
+    case 'older':
+      return needed + revoked === 0
+        ? `Key ${keyId} is not used any more: it can be taken out of SECRETS_KEY. Keep it as long as the backups that need it.\n`
+        : `Key ${keyId} is still used: \`secrets rewrap\` puts its secrets under the first one.\n`;
+    case 'missing':
+      return needed === 0
+        ? `Key ${keyId} is named by revoked credentials only, which nothing opens any more.\n`
+        : `Key ${keyId} is needed and not in SECRETS_KEY: add it behind the first one, separated by a comma; where it is lost, issue new credentials (\`partner rotate\`) and set the callback secrets again.\n`;
+  }
 }

@@ -3,7 +3,7 @@ import { mintSecretsKey } from '#libs/signing';
 import { type Database, PartnerStore } from '#libs/db';
 import { EVIDENCE_KEY, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { runCli } from '../cli.js';
-import { type Terminal } from '../commands/terminal.js';
+import { type Terminal } from '../command.js';
 
 export const CALLBACK_KEY = 'pk-live-7Qm2-callback-key';
 export const CALLBACK_SECRET = 'whsec/Zx+81"no-body-may-see-this';

@@ -3,7 +3,7 @@ import { fault, type Finding, ok, warning } from '../finding.js';
 import { type Patient } from '../patient.js';
 import { askEndpoint, reasonOf, toHex, toldBy } from '../rpc-question.js';
 import { type SeenBlock, seenBlock } from '../seen-block.js';
-import { duration } from '../../output/moments.js';
+import { duration } from '../../output/text.js';
 
 /** Clocks differ a little, and some chains date their blocks ahead. */
 const AHEAD_SECONDS = 30;

@@ -8,8 +8,8 @@ import {
 import { type Check } from '../check.js';
 import { type DoctorSettings } from '../doctor.settings.js';
 import { fault, type Finding, notChecked, ok, warning } from '../finding.js';
-import { duration } from '../../output/moments.js';
-import { differenceText, givenSettings } from '../../staking/given-settings.js';
+import { duration } from '../../output/text.js';
+import { differenceText, givenSettings } from '../../staking.js';
 
 const NAME = 'index';
 const SETTINGS_OF_AN_INDEX = 5;

@@ -1,5 +1,5 @@
 import { CallbackStore } from '#libs/db';
-import { printable } from '../../output/printable.js';
+import { printable } from '../../output/text.js';
 import { type Check } from '../check.js';
 import { ok, warning } from '../finding.js';
 

@@ -1,5 +1,5 @@
 import { PriceStore } from '#libs/db';
-import { HELD_BECAUSE } from '../../price/hold-reasons.js';
+import { HELD_BECAUSE } from '../../commands/price.command.js';
 import { type Check } from '../check.js';
 import { fault, ok, warning } from '../finding.js';
 

@@ -5,7 +5,7 @@ import {
   type PriceSource,
   type SourceReading,
 } from '#libs/price';
-import { duration } from '../../output/moments.js';
+import { duration } from '../../output/text.js';
 import { type Check } from '../check.js';
 import { type Finding, notChecked, ok, warning } from '../finding.js';
 import { reachFailure } from '../reach-failure.js';

@@ -4,7 +4,7 @@ import { type Check } from '../check.js';
 import { type Finding, notChecked, ok, warning } from '../finding.js';
 import { type SeenPrice } from '../seen-price.js';
 import { type Subject } from '../subject.js';
-import { duration } from '../../output/moments.js';
+import { duration } from '../../output/text.js';
 
 const NAME = 'price';
 /** The indexer reads every minute: the stored price may be this much behind what the source says. */

@@ -14,7 +14,7 @@ import { type DoctorSettings } from '../doctor.settings.js';
 import { fault, type Finding, notChecked, ok, warning } from '../finding.js';
 import { quantityOf } from '../rpc-question.js';
 import { type Subject } from '../subject.js';
-import { tokensText } from '../../output/amounts.js';
+import { tokensText } from '../../output/text.js';
 
 const NAME = 'vault';
 /** Holds no role of any vault: roles are given to keys. */

@@ -7,7 +7,7 @@ import {
   type VerificationOffer,
 } from '#libs/chain';
 import { type BlockRef, PermanentError } from '#libs/domain';
-import { stakeReader } from '../../staking/stake-reader.js';
+import { stakeReader } from '../../staking.js';
 import { type Check } from '../check.js';
 import { fault, type Finding, notChecked, ok, warning } from '../finding.js';
 import { type Subject } from '../subject.js';

@@ -1,0 +1,81 @@
+/** The audit's rows of commands that change something. */
+import {
+  type Database,
+  DatabaseUnavailableError,
+  type PartnerAudit,
+  type PartnerIdentity,
+  PartnerStore,
+  PartnerUnknownError,
+  RedemptionViews,
+} from '#libs/db';
+import { LowmarkError, type UuidV7 } from '#libs/domain';
+import { redact } from '#libs/platform';
+
+const LONGEST = 255;
+
+/** A command as the audit knows it. */
+export interface AuditedCommand {
+  readonly actor: string;
+  /** `redemption retry` */
+  readonly command: string;
+  /** Without secrets. */
+  readonly arguments?: object;
+}
+
+interface Concerned {
+  readonly redemptionId?: UuidV7;
+  /** The partner's id. */
+  readonly partner?: string;
+}
+
+/**
+ * Does what leaves its own audit row when it is done, and leaves one where it is refused.
+ * @throws what the work throws, also where the refusal cannot be written down
+ */
+export async function audited<T>(
+  database: Database,
+  { actor, command, arguments: given = {} }: AuditedCommand,
+  concerned: Concerned,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof LowmarkError && !(error instanceof DatabaseUnavailableError)) {
+      const note = { command, arguments: given, outcome: `refused: ${error.code}` };
+      // Nothing was changed, and why is what the operator has to know: another error must not take its place.
+      await new RedemptionViews(database).audit(actor, note, concerned).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+/**
+ * A command on one partner. The work writes `audit` together with its change; a refusal is audited here.
+ * @param nameOrId of the partner
+ * @throws PartnerUnknownError, and what the work throws
+ */
+export async function onPartner<T>(
+  database: Database,
+  nameOrId: string,
+  command: AuditedCommand,
+  work: (who: PartnerIdentity, audit: PartnerAudit) => Promise<T>,
+): Promise<T> {
+  const who = await new PartnerStore(database).identify(nameOrId);
+  const given = { partner: auditedText(nameOrId), ...command.arguments };
+  const known = { ...command, arguments: given };
+  const audit = {
+    actor: command.actor,
+    note: { command: command.command, arguments: given, outcome: 'done' },
+  };
+  return audited(database, known, who === undefined ? {} : { partner: who.partnerId }, () => {
+    if (who === undefined) throw new PartnerUnknownError();
+    return work(who, audit);
+  });
+}
+
+/** An argument as the audit keeps it, whatever was typed: bounded, without a credential of ours, and what jsonb can hold. */
+export function auditedText(text: string): string {
+  // By characters: half of a pair is nothing that jsonb takes.
+  return Array.from(redact(text).replaceAll('\0', '')).slice(0, LONGEST).join('');
+}

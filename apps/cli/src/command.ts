@@ -1,0 +1,180 @@
+/** Commands as values: what each is called, takes and reads, and what it does. */
+import { userInfo } from 'node:os';
+import { type Argument, Command, type Option } from 'commander';
+import { readSettings, type SettingsClass, type SettingsSource } from '#libs/config';
+import { createDatabase, type Database } from '#libs/db';
+import { type Clock, redact } from '#libs/platform';
+import { type AuditedCommand } from './audited.js';
+import { NotConfirmedError } from './cli.errors.js';
+import { ACTOR_NAME } from './options.js';
+import { jsonLine } from './output/json-line.js';
+
+/** Where a command reads and writes; the standard streams in the program, memory in a test. */
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Puts a question to the person at the keyboard; absent where there is none. */
+  readonly ask?: (question: string) => Promise<string>;
+  /** All of the standard input. */
+  readonly input?: () => Promise<string>;
+}
+
+/** What every command works with. */
+export interface CommandContext {
+  readonly source: () => SettingsSource;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
+
+/** One command. `Given` has its options, and its arguments by their names. */
+export interface CommandSpec<Settings extends object = object, Given extends object = object> {
+  readonly name: string;
+  readonly description: string;
+  readonly arguments?: readonly Argument[];
+  readonly options?: readonly Option[];
+  /** Printed below the help. */
+  readonly note?: string;
+  /** Refuses options that do not fit together, before anything is read. */
+  check?(given: Given): void;
+  /** Read and validated before the action. */
+  readonly settings?: SettingsClass<Settings>;
+  action(call: Call<Settings>, given: Given): Promise<void>;
+}
+
+export interface CommandGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly commands: readonly (CommandSpec | CommandGroup)[];
+}
+
+/** For the types of a command's settings and options; the value itself is `spec`. */
+export function command<Settings extends object, Given extends object>(
+  spec: CommandSpec<Settings, Given>,
+): CommandSpec {
+  return spec;
+}
+
+/** The options that mean the same wherever they are. */
+interface CommonOptions {
+  readonly as?: string;
+  readonly json?: true;
+  readonly yes?: true;
+}
+
+/** One call of a command. */
+export class Call<Settings extends object = object> {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+
+  constructor(
+    private readonly context: CommandContext,
+    /** `partner set` */
+    readonly command: string,
+    readonly settings: Settings,
+    private readonly given: CommonOptions,
+  ) {
+    this.terminal = context.terminal;
+    this.clock = context.clock;
+  }
+
+  /** For settings that are read only where they are needed. */
+  get source(): SettingsSource {
+    return this.context.source();
+  }
+
+  /** `operator:NAME`, as the audit and the timeline keep it. */
+  get actor(): string {
+    return `operator:${this.given.as ?? systemUser()}`;
+  }
+
+  /** This command for the audit. @param given its arguments, without secrets */
+  audited(given?: object): AuditedCommand {
+    const { actor, command } = this;
+    return { actor, command, ...(given && { arguments: given }) };
+  }
+
+  /** Opens the database for the length of the work. */
+  withDatabase<T>(
+    this: { readonly settings: { readonly databaseUrl: string } },
+    work: (database: Database) => Promise<T>,
+  ): Promise<T> {
+    return withDatabase(this.settings.databaseUrl, work);
+  }
+
+  /** Lets a person say yes to what cannot be taken back, unless --yes has. @throws NotConfirmedError */
+  async confirm(consequence: string): Promise<void> {
+    const { ask } = this.terminal;
+    if (this.given.yes === true) return;
+    if (ask === undefined) {
+      throw new NotConfirmedError(`${consequence} Nobody is there to confirm it: add --yes.`);
+    }
+    const answer = await ask(`${consequence}\nType yes to go on: `);
+    if (answer.trim().toLowerCase() !== 'yes') {
+      throw new NotConfirmedError('Not confirmed: nothing was changed.');
+    }
+  }
+
+  /** The value as one line of JSON with --json, else the text. */
+  print(value: unknown, text: string): void {
+    this.terminal.out(this.given.json === true ? jsonLine(value) : text);
+  }
+}
+
+/** Opens a database for the length of the work. */
+export async function withDatabase<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await createDatabase({ url, applicationName: 'lowmark cli', poolSize: 1 });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** For commander. Errors come back to the caller, and texts go to the terminal. */
+export function commanderOf(
+  spec: CommandSpec | CommandGroup,
+  context: CommandContext,
+  parents?: readonly string[],
+): Command {
+  const { out, err } = context.terminal;
+  const command = new Command(spec.name)
+    .description(spec.description)
+    .exitOverride()
+    // Commander repeats the values that it refuses.
+    .configureOutput({ writeOut: out, writeErr: (text) => void err(redact(text)) });
+  if ('commands' in spec) {
+    // The program itself is not in the name of a command.
+    const path = parents === undefined ? [] : [...parents, spec.name];
+    for (const child of spec.commands) command.addCommand(commanderOf(child, context, path));
+    return command;
+  }
+  for (const argument of spec.arguments ?? []) command.addArgument(argument);
+  for (const option of spec.options ?? []) command.addOption(option);
+  if (spec.note !== undefined) command.addHelpText('after', spec.note);
+  return command.action(async () => {
+    const named = command.registeredArguments.map((argument, index): [string, unknown] => [
+      argument.name(),
+      command.processedArgs[index],
+    ]);
+    const given = { ...command.opts(), ...Object.fromEntries(named) };
+    spec.check?.(given);
+    const settings = spec.settings ? readSettings(spec.settings, context.source()) : {};
+    const name = [...(parents ?? []), spec.name].join(' ');
+    await spec.action(new Call(context, name, settings, given), given);
+  });
+}
+
+function systemUser(): string {
+  const { uid } = process.getuid === undefined ? { uid: 0 } : { uid: process.getuid() };
+  try {
+    const { username } = userInfo();
+    return ACTOR_NAME.test(username) ? username : `uid-${uid}`;
+  } catch (error) {
+    // A container may run under a number that no user has.
+    if (!(error instanceof Error)) throw error;
+    return `uid-${uid}`;
+  }
+}

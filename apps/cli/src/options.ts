@@ -1,0 +1,88 @@
+/** Options that several commands have, and parsers of their values. None is lenient: what is written is what is meant, exactly. */
+import { Argument, InvalidArgumentError, Option } from 'commander';
+import { type Address, type Decimal, parseAddress, parseDecimal } from '#libs/domain';
+
+type Parse = (text: string, before: never) => unknown;
+
+export function option(flags: string, description: string, parse?: Parse, value?: unknown): Option {
+  const made = new Option(flags, description).default(value);
+  // Commander hands over what was given before, or the default.
+  return parse === undefined ? made : made.argParser(parse as (text: string) => unknown);
+}
+
+export function required(flags: string, description: string, parse?: Parse): Option {
+  return option(flags, description, parse).makeOptionMandatory();
+}
+
+export function argument(name: string, description: string, parse?: Parse): Argument {
+  const made = new Argument(name, description);
+  return parse === undefined ? made : made.argParser(parse as (text: string) => unknown);
+}
+
+export const ACTOR_NAME = /^[A-Za-z0-9._@+-]{1,64}$/;
+
+/** The name that the audit and the timeline keep. */
+export const AS = option(
+  '--as <name>',
+  'your name for the audit (default: the user of the operating system)',
+  (text) => {
+    if (!ACTOR_NAME.test(text)) {
+      throw new InvalidArgumentError('Expected 1 to 64 letters, digits and . _ @ + -');
+    }
+    return text;
+  },
+);
+export const JSON_LINE = option('--json', 'print one line of JSON');
+export const YES = option('--yes', 'do not ask');
+
+/** The most that a list shows. */
+export const LIST_MOST = 10_000;
+export const LIMIT = option('--limit <number>', `how many, ${LIST_MOST} at most`, positiveInteger, 50);
+
+const MAX_INT = 2_147_483_647;
+const DECIMAL = /^\d{1,30}(?:\.\d{1,30})?$/;
+const POINTS = /^[1-9]\d{0,15}$/;
+
+/** `none` takes a limit away. */
+export const NONE = 'none';
+export type OrNone<T> = T | typeof NONE;
+
+export function positiveInteger(text: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > MAX_INT) {
+    throw new InvalidArgumentError('Expected a whole number of at least 1.');
+  }
+  return value;
+}
+
+/** Zero or more. */
+export function decimal(text: string): Decimal {
+  if (!DECIMAL.test(text)) throw new InvalidArgumentError('Expected a decimal such as 0.01.');
+  return parseDecimal(text);
+}
+
+export function positiveDecimal(text: string): Decimal {
+  const value = decimal(text);
+  if (value.digits === 0n) throw new InvalidArgumentError('Expected a decimal above 0.');
+  return value;
+}
+
+/** Above 0; points go out as a JSON number. */
+export function points(text: string): bigint {
+  const value = POINTS.test(text) ? BigInt(text) : 0n;
+  if (value === 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new InvalidArgumentError('Expected a whole number of points, at least 1.');
+  }
+  return value;
+}
+
+export function wallet(text: string): Address {
+  const address = parseAddress(text);
+  if (address === undefined) throw new InvalidArgumentError('Expected 0x and 40 hex digits.');
+  return address;
+}
+
+/** The value, or `none`. */
+export function orNone<T>(parse: (text: string) => T): (text: string) => OrNone<T> {
+  return (text) => (text === NONE ? NONE : parse(text));
+}

@@ -1,0 +1,157 @@
+import { type CallOutcome, parsePartnerAnswer } from '#libs/domain';
+import { type PartnerIdentity } from '#libs/db';
+import { type CallResult } from '#libs/partner-client';
+import { type Field, fieldLines } from '../output/text.js';
+import { type ObservedEndpoint, type SignedText } from './observed-endpoint.js';
+import { adviceFor, isGood } from './ping-advice.js';
+
+/** Beyond this, something is wrong with one of the clocks; at 300 s calls are refused for age. */
+const TOLERABLE_SECONDS = 30;
+const LONGEST_CONTENT = 2048;
+
+export interface PingReport {
+  readonly partner: PartnerIdentity;
+  readonly url: string;
+  readonly good: boolean;
+  readonly mend: string;
+  readonly requestId: string;
+  /** Ours; null where nothing was signed. */
+  readonly request: SignedText | null;
+  readonly answer: {
+    readonly status: number;
+    readonly verdict: string;
+    /** What of the body the signature is over; null where it fits neither, or there is none. */
+    readonly signatureFits: 'bytes' | 'canonical form' | null;
+    /** As received; null where there was none. */
+    readonly signature: string | null;
+    /** Over the answer's own bytes, or their canonical form; null where it is neither text nor JSON. */
+    readonly expected: SignedText | null;
+    readonly body: string;
+  } | null;
+  readonly outcome: string;
+  readonly phase: string;
+  readonly cause: string | null;
+  readonly error: string | null;
+  readonly remoteAddress: string | null;
+  readonly timings: object;
+  /** Theirs minus ours. */
+  readonly clockDifferenceSeconds: number | null;
+}
+
+export interface Pinged {
+  readonly partner: PartnerIdentity;
+  readonly endpoint: ObservedEndpoint;
+  readonly requestId: string;
+  readonly result: CallResult;
+  readonly outcome: CallOutcome<'balance'>;
+  /** The wallet that was asked for. */
+  readonly address: string;
+}
+
+export function pingReport(pinged: Pinged): PingReport {
+  const { partner, endpoint, requestId, result, outcome, address } = pinged;
+  const { record } = result;
+  return {
+    partner,
+    url: endpoint.baseUrl,
+    good: isGood(outcome),
+    mend:
+      adviceFor(result, outcome, {
+        mistakes: endpoint.mistakes(`?address=${address}`),
+        signatureFits: endpoint.signatureFits,
+      }) + wrongField(result),
+    requestId,
+    request: endpoint.sent ?? null,
+    answer: result.kind === 'answer' ? answerOf(result, endpoint) : null,
+    outcome: outcomeText(outcome),
+    phase: result.phase,
+    cause: record.cause ?? null,
+    error: record.error ?? null,
+    remoteAddress: record.remoteAddress ?? null,
+    timings: record.timings,
+    clockDifferenceSeconds: record.clockDifferenceSeconds ?? null,
+  };
+}
+
+/** The first field that is not as it should be, where the answer is one to be read at all. */
+function wrongField(result: CallResult): string {
+  if (result.kind !== 'answer' || result.verdict !== 'verified') return '';
+  const parsed = parsePartnerAnswer('balance', result.json);
+  return parsed.kind === 'invalid' ? ` Wrong or missing: ${parsed.field}.` : '';
+}
+
+function answerOf(
+  result: Extract<CallResult, { kind: 'answer' }>,
+  endpoint: ObservedEndpoint,
+): PingReport['answer'] {
+  const { status, verdict, record } = result;
+  const expected = endpoint.expected(result.verdict === 'verified' ? result : result.unverified);
+  return {
+    status,
+    verdict,
+    signatureFits: endpoint.signatureFits ?? null,
+    signature: record.answerHeaders['x-api-signature'] ?? null,
+    // What the partner sends is shown, so it may repeat what it should not.
+    expected: expected
+      ? { ...expected, content: endpoint.redact(expected.content).slice(0, LONGEST_CONTENT) }
+      : null,
+    body: record.excerpt,
+  };
+}
+
+function outcomeText(outcome: CallOutcome<'balance'>): string {
+  switch (outcome.kind) {
+    case 'succeeded':
+      return `${outcome.answer.points.toString()} points, player ${outcome.answer.partnerUserId}, chain ${outcome.answer.chain}`;
+    case 'refused':
+      return `refused: ${outcome.code}${outcome.signed ? '' : ' (unsigned)'}`;
+    case 'unknown':
+    case 'nothing-sent':
+      return `${outcome.kind}: ${outcome.reason}`;
+  }
+}
+
+export function pingText(report: PingReport): string {
+  const { partner, answer, request } = report;
+  const timings = Object.entries(report.timings as Readonly<Record<string, number>>);
+  const fields: Field[] = [
+    ['partner', `${partner.partnerName} (${partner.partnerId})`],
+    ['called', `${report.url}${report.remoteAddress ? ` at ${report.remoteAddress}` : ''}`],
+    ['request id', report.requestId],
+    ['we signed', request?.content ?? 'nothing: no request was made'],
+    ['our signature', request?.signature],
+    ['came to', `${report.phase}${report.cause ? `: ${report.cause}` : ''}`],
+    ['error', report.error ?? undefined],
+    ...(answer === null ? [] : answerFields(answer)),
+    ['times', timings.map(([name, ms]) => `${name} ${ms} ms`).join(', ')],
+    ['clocks', clockText(report.clockDifferenceSeconds)],
+    ['result', report.outcome],
+    ['to mend', report.mend],
+  ];
+  return `${fieldLines(fields)}\n${report.good ? 'GOOD' : 'NOT GOOD'}\n`;
+}
+
+function answerFields(answer: NonNullable<PingReport['answer']>): Field[] {
+  return [
+    ['status', String(answer.status)],
+    ['body', answer.body],
+    ['to be signed', answer.expected?.content ?? 'unknown: neither text nor JSON, or unsigned'],
+    ['expected', answer.expected?.signature],
+    ['their signature', answer.signature ?? 'none'],
+    [
+      'verdict',
+      answer.signatureFits === 'canonical form'
+        ? `${answer.verdict}, over the canonical form of the body`
+        : answer.verdict,
+    ],
+  ];
+}
+
+function clockText(seconds: number | null): string {
+  if (seconds === null) return 'unknown: the answer has no Date';
+  if (seconds === 0) return 'theirs and ours agree to the second';
+  const text = `theirs is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
+  return Math.abs(seconds) > TOLERABLE_SECONDS
+    ? `${text}: mend one of them, calls are refused from 300 s on`
+    : text;
+}

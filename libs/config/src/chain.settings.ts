@@ -1,0 +1,72 @@
+/** Settings of the chain that several programs read, each in a class of its own. */
+import { type Address } from '#libs/domain';
+import {
+  address,
+  commaList,
+  finality,
+  naturalBigInt,
+  type SettingOptions,
+  urlList,
+} from './setting.js';
+
+export const CHAIN_ID_SETTING: SettingOptions = {
+  description: 'The chain’s id; every endpoint must agree.',
+  example: '2741',
+};
+
+export const RPC_URLS_SETTING: SettingOptions = {
+  description:
+    'JSON-RPC endpoints separated by commas, the preferred one first. Each may end with a budget that is kept: #rps=25 (calls a second) or #cups=500 (compute units a second); in a file that Node reads then in double quotes.',
+  secret: true,
+  example: 'http://127.0.0.1:8545',
+  parse: urlList('http', 'https'),
+};
+
+export const FINALITY_SETTING: SettingOptions = {
+  description: 'Which blocks count as final: finalized, safe or depth:<blocks>.',
+  default: 'finalized',
+  parse: finality,
+};
+
+export const TOKEN_CONTRACT_SETTING: SettingOptions = {
+  description: 'The staked token.',
+  example: '0x1111111111111111111111111111111111111111',
+  parse: address,
+};
+
+/** Of all that judge what became of a voucher, which have to come to the same. */
+export const PAYOUT_EXPIRY_MARGIN_SETTING: SettingOptions = {
+  description:
+    'With a single RPC endpoint: how long a voucher must be past its deadline by this machine’s clock before its points go back, whatever time the endpoint says that blocks are of.',
+  default: '300',
+};
+
+export const STAKE_CONTRACT_SETTING: SettingOptions = {
+  description:
+    'The staking contract, or several separated by commas whose balances add up; the first is the one reported.',
+  example: '0x2222222222222222222222222222222222222222',
+  parse: addresses,
+};
+
+export const STAKE_START_BLOCK_SETTING: SettingOptions = {
+  description: 'The block in which the (oldest) staking contract was deployed.',
+  example: '1',
+  parse: naturalBigInt,
+};
+
+export const STAKE_EVENTS_SETTING: SettingOptions = {
+  description:
+    'How the contract tells of stakes: the path of a JSON file, or staked-withdrawn, stake-unstake, deposit-withdraw, transfer, synthetix-staking-rewards, masterchef-v1:<pid>, masterchef-v2:<pid>, erc4626, erc20-receipt, erc721-staking, erc721-receipt; see docs/operating/contracts.md.',
+};
+
+export const MAX_RANGE_BLOCKS_SETTING: SettingOptions = {
+  description:
+    'Blocks asked for at once, at most; the indexer finds the best number below it, and what the provider allows.',
+  default: '10000',
+};
+
+function addresses(text: string): [Address, ...Address[]] {
+  const [first, ...rest] = [...new Set(commaList(text).map(address))];
+  if (!first) throw new Error('must name at least one contract');
+  return [first, ...rest];
+}

@@ -144,7 +144,12 @@ export function commanderOf(
     .description(spec.description)
     .exitOverride()
     // Commander repeats the values that it refuses.
-    .configureOutput({ writeOut: out, writeErr: (text) => void err(redact(text)) });
+    .configureOutput({
+      writeOut: out,
+      writeErr: (text) => {
+        err(redact(text));
+      },
+    });
   if ('commands' in spec) {
     // The program itself is not in the name of a command.
     const path = parents === undefined ? [] : [...parents, spec.name];

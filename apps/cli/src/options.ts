@@ -37,7 +37,12 @@ export const YES = option('--yes', 'do not ask');
 
 /** The most that a list shows. */
 export const LIST_MOST = 10_000;
-export const LIMIT = option('--limit <number>', `how many, ${LIST_MOST} at most`, positiveInteger, 50);
+export const LIMIT = option(
+  '--limit <number>',
+  `how many, ${LIST_MOST} at most`,
+  positiveInteger,
+  50,
+);
 
 const MAX_INT = 2_147_483_647;
 const DECIMAL = /^\d{1,30}(?:\.\d{1,30})?$/;

@@ -2,7 +2,8 @@
 import { type Decimal, parseDecimal } from '#libs/domain';
 
 export type PlainPrice =
-  { readonly price: string; readonly refused?: undefined } | { readonly price?: undefined; readonly refused: string };
+  | { readonly price: string; readonly refused?: undefined }
+  | { readonly price?: undefined; readonly refused: string };
 
 const NUMBER = /^\+?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
 const MAX_DECIMALS = 36;

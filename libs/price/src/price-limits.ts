@@ -76,7 +76,6 @@ export function holdReason(
   return drifts ? 'drift' : undefined;
 }
 
-
 export type JudgedPrice =
   /** `isStored` is false where its source has told a newer price before. */
   | { readonly kind: 'kept'; readonly isStored: boolean }

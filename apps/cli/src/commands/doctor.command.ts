@@ -1,11 +1,19 @@
-import { command } from '../command.js';
 import { CommandFailed } from '../cli.errors.js';
-import { JSON_LINE } from '../options.js';
-import { readDoctorSettings } from '../doctor/doctor.settings.js';
-import { checksFor } from '../doctor/checks/all.js';
-import { countOf, reportText } from '../doctor/report-text.js';
-import { runChecks } from '../doctor/run-checks.js';
+import { command } from '../command.js';
+import { type Check, makeChecks } from '../doctor/checks.js';
+import { databaseChecks } from '../doctor/database.checks.js';
+import { type ReadDoctorSettings, readDoctorSettings } from '../doctor/doctor.settings.js';
+import { endpointChecks } from '../doctor/endpoint.checks.js';
+import { indexCheck } from '../doctor/index.check.js';
+import { partnerChecks, secretsCheck } from '../doctor/partner.checks.js';
+import { priceChecks } from '../doctor/price.checks.js';
+import { redisCheck } from '../doctor/redis.check.js';
+import { countOf, reportText } from '../doctor/report.js';
+import { settingsChecks } from '../doctor/settings.checks.js';
+import { stakingChecks } from '../doctor/staking.checks.js';
 import { Subject } from '../doctor/subject.js';
+import { vaultCheck } from '../doctor/vault.check.js';
+import { JSON_LINE } from '../options.js';
 
 /** Every question to a node or a database has a shorter one of its own. */
 const TIMEOUT_MS = 45_000;
@@ -20,11 +28,11 @@ export const doctorCommand = command({
     const read = readDoctorSettings(call.source);
     const subject = new Subject(read.settings, call.clock);
     try {
-      const findings = await runChecks(checksFor(read), subject, {
+      const findings = await makeChecks(checksFor(read), subject, {
         faulty: read.faults,
         timeoutMs: TIMEOUT_MS,
-        onWaiting: (names) => {
-          call.terminal.err(`Still looking at: ${names.join(', ')}…\n`);
+        onWaiting: (titles) => {
+          call.terminal.err(`Still looking at: ${titles.join(', ')}…\n`);
         },
       });
       call.print({ findings }, reportText(findings));
@@ -34,3 +42,19 @@ export const doctorCommand = command({
     }
   },
 });
+
+/** All checks, in the order of the report. */
+function checksFor(read: ReadDoctorSettings): readonly Check[] {
+  return [
+    ...settingsChecks(read),
+    ...databaseChecks,
+    secretsCheck,
+    indexCheck,
+    ...priceChecks,
+    ...partnerChecks,
+    redisCheck,
+    ...endpointChecks(read.settings),
+    ...stakingChecks,
+    vaultCheck,
+  ];
+}

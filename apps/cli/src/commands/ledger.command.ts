@@ -33,11 +33,7 @@ const restored = command({
   name: 'restored',
   description: 'note that the ledger was restored from a backup, before the service runs again',
   options: [
-    required(
-      '--lost-since <time>',
-      'the moment of the backup, such as 2026-03-01T02:00:00Z',
-      utc,
-    ),
+    required('--lost-since <time>', 'the moment of the backup, such as 2026-03-01T02:00:00Z', utc),
     required(
       '--voucher-ttl <seconds>',
       'the largest VOUCHER_TTL_SECONDS that the service has had since then',

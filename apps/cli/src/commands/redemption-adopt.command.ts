@@ -24,7 +24,9 @@ export const adopt = command({
       }
       // Read where the redemption service may read them too.
       const callbacks = await new CallbackStore(database).list();
-      const names = callbacks.map(({ partnerId, partnerName }) => [partnerId, partnerName] as const);
+      const names = callbacks.map(
+        ({ partnerId, partnerName }) => [partnerId, partnerName] as const,
+      );
       call.terminal.out(foreignText(foreign, new Map(names)));
       await call.confirm(
         'Each of these can be paid, or its deduction reverted as it is named, once it is adopted.',

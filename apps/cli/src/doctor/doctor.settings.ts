@@ -12,6 +12,7 @@ import {
   SECRETS_KEY_SETTING,
   Setting,
   SettingsError,
+  type SettingOptions,
   settingsOf,
   STAKE_CONTRACT_SETTING,
   STAKE_EVENTS_SETTING,
@@ -59,18 +60,12 @@ function privateKey(text: string): string {
   return text;
 }
 
-const DATABASE_URL = {
-  description: 'PostgreSQL.',
+const secretUrl = (description: string, ...schemes: string[]): SettingOptions => ({
+  description,
   secret: true,
   optional: true,
-  parse: url('postgresql', 'postgres'),
-};
-const REDIS_URL = {
-  description: 'Redis.',
-  secret: true,
-  optional: true,
-  parse: url('redis', 'rediss'),
-};
+  parse: url(...schemes),
+});
 const KEY = { description: 'A key of the vault.', secret: true, optional: true, parse: privateKey };
 
 /**
@@ -78,13 +73,13 @@ const KEY = { description: 'A key of the vault.', secret: true, optional: true, 
  * used. Those of one service only are its own to check.
  */
 export class DoctorSettings {
-  @Setting(DATABASE_URL)
+  @Setting(secretUrl('PostgreSQL.', 'postgresql', 'postgres'))
   readonly databaseUrl?: string;
 
   @Setting({ ...SECRETS_KEY_SETTING, optional: true })
   readonly secretsKey?: string;
 
-  @Setting(REDIS_URL)
+  @Setting(secretUrl('Redis.', 'redis', 'rediss'))
   readonly redisUrl?: string;
 
   @Setting({ ...CHAIN_ID_SETTING, optional: true })

@@ -1,3 +1,4 @@
+/** Questions to one endpoint or to all of them. What is shown of an answer never has an endpoint's URL. */
 import {
   AllEndpointsFailedError,
   ExecutionRevertedError,
@@ -8,27 +9,51 @@ import {
   type RpcPool,
   type RpcResult,
 } from '#libs/chain';
+import { LowmarkError } from '#libs/domain';
 
-/** The answers of one endpoint, in health or not. @throws RpcError where it did not answer at all, BusyError */
-export async function askEndpoint(
-  pool: RpcPool,
-  only: string,
-  ...calls: readonly RpcCall[]
-): Promise<readonly RpcResult[]> {
+/** The value of an answer, or why there is none. */
+export interface Told {
+  readonly value?: unknown;
+  readonly error?: Error;
+}
+
+export function toldBy(result: RpcResult | undefined): Told {
+  if (result === undefined) return {};
+  return result.ok ? { value: result.value } : { error: result.error };
+}
+
+/** What one endpoint answers, in health or not. @throws BusyError */
+export async function askEndpoint(pool: RpcPool, only: string, call: RpcCall): Promise<Told> {
   try {
-    const { results } = await pool.run((session) => session.batch(calls), { only });
-    return results;
+    const { results } = await pool.run((session) => session.batch([call]), { only });
+    return toldBy(results[0]);
   } catch (error) {
     throwIfBusy(error);
     const cause = error instanceof AllEndpointsFailedError ? error.failures.at(-1) : undefined;
-    throw cause ?? error;
+    const failure = cause ?? error;
+    if (failure instanceof RpcError) return { error: failure };
+    throw failure;
   }
 }
 
-/** The value of an answer, or why there is none; never with the endpoint's URL. */
-export function toldBy(result: RpcResult | undefined): { value?: unknown; error?: Error } {
-  if (result === undefined) return {};
-  return result.ok ? { value: result.value } : { error: result.error };
+/** What some endpoint answers; undefined where they refuse. @throws AllEndpointsFailedError where none answers at all, BusyError */
+export async function askAny(pool: RpcPool, call: RpcCall): Promise<unknown> {
+  try {
+    return await pool.run(async (session) => {
+      const { results } = await session.batch([call]);
+      const { value, error } = toldBy(results[0]);
+      if (error !== undefined) throw error;
+      return value;
+    });
+  } catch (error) {
+    throwIfBusy(error);
+    const isRefused =
+      error instanceof AllEndpointsFailedError
+        ? error.failures.length > 0
+        : error instanceof LowmarkError;
+    if (isRefused) return undefined;
+    throw error;
+  }
 }
 
 /** A non-negative integer as nodes write it. */

@@ -1,10 +1,11 @@
 import { indexedContracts } from '#libs/audit';
-import { loadStakeEvents, RpcPool, type StakeEventSpec } from '#libs/chain';
+import { ChainReader, loadStakeEvents, RpcPool, type StakeEventSpec } from '#libs/chain';
 import { createDatabase, type Database, IndexStore, type IndexState } from '#libs/db';
 import { type Address, LowmarkError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
+import { type PriceReading, priceReader, type SourceReading } from '#libs/price';
+import { DEFAULT_EVENTS } from '../staking.js';
 import { type DoctorSettings } from './doctor.settings.js';
-import { readPrice, type SeenPrice } from './seen-price.js';
 
 const RPC_TIMEOUT_MS = 6000;
 /** An endpoint that asks to wait is waited for, so long. */
@@ -22,6 +23,24 @@ export interface Staking {
   readonly startBlock: bigint | undefined;
   readonly events: readonly Pick<StakeEventSpec, 'topic0' | 'topics' | 'where'>[];
 }
+
+/** What the source of the price said when it was asked once, as the indexer asks it. */
+export type SeenPrice =
+  | {
+      readonly kind: 'read';
+      readonly reading: PriceReading;
+      /** Each of several. */
+      readonly sources: readonly SourceReading[];
+    }
+  | {
+      readonly kind: 'failed';
+      readonly error: LowmarkError;
+      readonly sources: readonly SourceReading[];
+    }
+  /** PRICE_SOURCE is none or not set. */
+  | { readonly kind: 'off' }
+  /** A source is a contract, and no endpoint of its chain answers. */
+  | { readonly kind: 'no-chain' };
 
 /** What the checks look at; everything is opened at its first use, and once. */
 export class Subject {
@@ -63,6 +82,11 @@ export class Subject {
     return this.indexing;
   }
 
+  /** Of the settings, else of the index. */
+  async chainId(): Promise<number | undefined> {
+    return this.settings.chainId ?? (await this.index())?.chainId;
+  }
+
   /** All endpoints of RPC_URLS; ask one of them by its name. */
   get pool(): RpcPool {
     this.endpoints ??= this.newPool();
@@ -84,7 +108,7 @@ export class Subject {
       stakeEvents === undefined && state !== undefined
         ? // As the indexer wrote them, from the same type.
           (state.settings['events'] as readonly StakeEventSpec[])
-        : await loadStakeEvents(stakeEvents ?? 'staked-withdrawn');
+        : await loadStakeEvents(stakeEvents ?? DEFAULT_EVENTS);
     return {
       contracts: stakeContract ?? stored?.contracts ?? [],
       startBlock: stakeStartBlock ?? stored?.startBlock,
@@ -94,7 +118,7 @@ export class Subject {
 
   /** What PRICE_SOURCE says now. */
   price(): Promise<SeenPrice> {
-    this.pricing ??= readPrice(this);
+    this.pricing ??= this.readPrice();
     return this.pricing;
   }
 
@@ -104,19 +128,15 @@ export class Subject {
   }
 
   private newPool(): RpcPool {
-    const urls = this.settings.rpcUrls ?? [];
-    return new RpcPool({
-      urls,
-      clock: this.clock,
-      timeoutMs: RPC_TIMEOUT_MS,
-      patienceMs: PATIENCE_MS,
-    });
+    const { clock, settings } = this;
+    const limits = { timeoutMs: RPC_TIMEOUT_MS, patienceMs: PATIENCE_MS };
+    return new RpcPool({ urls: settings.rpcUrls ?? [], clock, ...limits });
   }
 
   private async verified(): Promise<RpcPool | undefined> {
     const pool = this.newPool();
     try {
-      const chainId = this.settings.chainId ?? (await this.index())?.chainId;
+      const chainId = await this.chainId();
       // One endpoint of another chain is refused here; asked again, the pool leaves it out and goes on with the others.
       if (chainId !== undefined) await pool.verifyChainId(chainId).catch(ignoreKnown);
       await pool.run((session) => session.batch([{ method: 'eth_chainId', params: [] }]));
@@ -134,6 +154,28 @@ export class Subject {
     } catch {
       // Said by the checks of the database itself.
       return undefined;
+    }
+  }
+
+  private async readPrice(): Promise<SeenPrice> {
+    const { priceSource = [], priceMaxSpread: spread, priceMaxAgeSeconds } = this.settings;
+    const isOnChain = priceSource.some(({ kind }) => kind === 'chainlink');
+    const pool = isOnChain ? await this.chain() : undefined;
+    if (isOnChain && pool === undefined) return { kind: 'no-chain' };
+    const sources: SourceReading[] = [];
+    const read = priceReader(priceSource, {
+      chain: { latestRound: (feed) => new ChainReader(pool ?? this.pool).latestRound(feed) },
+      clock: this.clock,
+      spread,
+      maxAgeSeconds: priceMaxAgeSeconds,
+      onSource: (reading) => void sources.push(reading),
+    });
+    if (read === undefined) return { kind: 'off' };
+    try {
+      return { kind: 'read', reading: await read(), sources };
+    } catch (error) {
+      if (error instanceof LowmarkError) return { kind: 'failed', error, sources };
+      throw error;
     }
   }
 }

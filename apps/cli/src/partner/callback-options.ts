@@ -4,15 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { type Decimal, PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
 import { OptionError } from '../cli.errors.js';
 import { type Terminal } from '../command.js';
-import {
-  decimal,
-  NONE,
-  option,
-  orNone,
-  type OrNone,
-  points,
-  positiveDecimal,
-} from '../options.js';
+import { decimal, NONE, option, orNone, type OrNone, points, positiveDecimal } from '../options.js';
 import { readSecret, type SecretSource } from './secret-source.js';
 
 /** As commander hands them over; what was not given is absent. */
@@ -105,7 +97,12 @@ export async function readCallbackCredential(
 ): Promise<CallbackCredential> {
   const { callbackKey, callbackKeyFile, callbackSecret, callbackSecretFile } = options;
   const name = '--callback-key';
-  const key: SecretSource = { value: callbackKey, file: callbackKeyFile, option: name, isName: true };
+  const key: SecretSource = {
+    value: callbackKey,
+    file: callbackKeyFile,
+    option: name,
+    isName: true,
+  };
   const secret = { value: callbackSecret, file: callbackSecretFile, option: '--callback-secret' };
   return { key: await readSecret(key, terminal), secret: await readSecret(secret, terminal) };
 }

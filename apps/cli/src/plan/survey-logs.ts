@@ -214,11 +214,7 @@ async function sample(
  * Adds the wallets that a log names: its last 20 bytes of each field. What is malformed names none.
  * @returns whether one of the events counts the log
  */
-function addWalletsOf(
-  log: unknown,
-  events: readonly WalletSlots[],
-  wallets: Set<string>,
-): boolean {
+function addWalletsOf(log: unknown, events: readonly WalletSlots[], wallets: Set<string>): boolean {
   const { topics, data } = (log ?? {}) as { readonly topics?: unknown; readonly data?: unknown };
   if (!Array.isArray(topics) || typeof data !== 'string') return false;
   const counting = events.filter((event) => isCounted([event], { topics, data }));

@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { systemClock } from '#libs/platform';
-import { readDoctorSettings } from '../doctor.settings.js';
-import { runChecks } from '../run-checks.js';
-import { Subject } from '../subject.js';
-import { providersCheck } from './providers.check.js';
+import { makeChecks } from './checks.js';
+import { readDoctorSettings } from './doctor.settings.js';
+import { providersCheck } from './endpoint.checks.js';
+import { Subject } from './subject.js';
 
 const VAULT = { VAULT_CONTRACT: `0x${'1'.repeat(40)}` };
 const [ONE, SAME, OTHER] = [
@@ -15,7 +15,7 @@ const [ONE, SAME, OTHER] = [
 async function found(source: Readonly<Record<string, string>>) {
   const { settings } = readDoctorSettings(source);
   const options = { faulty: new Map(), timeoutMs: 2500, onWaiting: () => undefined };
-  const [finding] = await runChecks([providersCheck], new Subject(settings, systemClock), options);
+  const [finding] = await makeChecks([providersCheck], new Subject(settings, systemClock), options);
   return finding;
 }
 

@@ -1,24 +1,26 @@
 import { expect, it } from '@jest/globals';
 import { PermanentError, RetryableError } from '#libs/domain';
 import { systemClock } from '#libs/platform';
-import { type Check } from './check.js';
+import { type Check, type Finding, makeChecks } from './checks.js';
 import { readDoctorSettings } from './doctor.settings.js';
-import { type Finding, ok } from './finding.js';
-import { runChecks } from './run-checks.js';
 import { Subject } from './subject.js';
 
 const { settings } = readDoctorSettings({});
 
 function run(
   checks: readonly Check[],
-  onWaiting: (names: readonly string[]) => void = () => undefined,
+  onWaiting: (titles: readonly string[]) => void = () => undefined,
 ) {
   const subject = new Subject(settings, systemClock);
-  return runChecks(checks, subject, { faulty: new Map(), timeoutMs: 2500, onWaiting });
+  return makeChecks(checks, subject, { faulty: new Map(), timeoutMs: 2500, onWaiting });
 }
 
-function check(name: string, look: () => AsyncGenerator<Finding>): Check {
-  return { name, needs: [], look };
+function ok(what: string, found: string): Finding {
+  return { what, state: 'ok', found };
+}
+
+function check(title: string, find: () => AsyncGenerator<Finding>): Check {
+  return { title, needs: [], find };
 }
 
 it('keeps what was found before a check hung, and says which ones are under way', async () => {
@@ -31,7 +33,7 @@ it('keeps what was found before a check hung, and says which ones are under way'
   const quick = check('quick', async function* () {
     yield await Promise.resolve(ok('quick', 'well'));
   });
-  const found = await run([hanging, quick], (names) => waiting.push(names));
+  const found = await run([hanging, quick], (titles) => waiting.push(titles));
   expect(found).toEqual([
     ok('hangs: first', 'well'),
     { what: 'hangs', state: 'fault', found: 'no end within 3 s', mend: expect.any(String) },

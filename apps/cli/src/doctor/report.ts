@@ -1,5 +1,5 @@
 import { printable } from '../output/text.js';
-import { type Finding, type FindingState } from './finding.js';
+import { type Finding, type FindingState } from './checks.js';
 
 const WORDS: Record<FindingState, string> = {
   ok: 'ok',

@@ -1,0 +1,129 @@
+import { REDIS_COMMANDS, RedisLink } from '#libs/cache';
+import { type Answer, check, ok, warning } from './checks.js';
+
+const WAIT_MS = 2500;
+const DEADLINE_MS = 2000;
+/** How long the services wait for one command; see libs/cache. */
+const SERVICES_WAIT_MS = 50;
+const QUESTIONS = 5;
+const OLDEST = [6, 2] as const;
+
+/** Whether Redis does all that the services ask of it, in their time: their link is up once all of it was tried. */
+export const redisCheck = check({
+  title: 'redis',
+  needs: ['REDIS_URL'],
+  ask: async ({ settings }) => {
+    const url = settings.redisUrl ?? '';
+    const where = new URL(url).host;
+    let reason = `no answer within ${WAIT_MS / 1000} s`;
+    const link = new RedisLink({
+      url,
+      deadlineMs: DEADLINE_MS,
+      onChange: (isUp, why) => {
+        if (!isUp) reason = why;
+      },
+    });
+    try {
+      const tookMs = (await link.whenUp(WAIT_MS)) ? await roundTripMs(link) : undefined;
+      if (tookMs === undefined) return warning(`${where}: ${reason}`, remedyFor(reason));
+      // Last, as a user without the right to it may still do everything else.
+      return servingAnswer(where, tookMs, await readFacts(link));
+    } finally {
+      link.close();
+    }
+  },
+});
+
+/** The middle one of some questions; undefined where one was not answered. */
+async function roundTripMs(link: RedisLink): Promise<number | undefined> {
+  const took: number[] = [];
+  for (let question = 0; question < QUESTIONS; question++) {
+    const sentMs = performance.now();
+    try {
+      await link.run((redis) => redis.get('lowmark:doctor'));
+    } catch {
+      // The link has told why.
+      return undefined;
+    }
+    took.push(performance.now() - sentMs);
+  }
+  return took.sort((a, b) => a - b)[Math.floor(QUESTIONS / 2)];
+}
+
+/** What Redis says of itself, as far as it may. */
+interface RedisFacts {
+  readonly version: string | undefined;
+  readonly isCluster: boolean;
+  /** What it does once it is full; undefined where it is not limited, or where that is not known. */
+  readonly policy: string | undefined;
+}
+
+/** Nothing is known where the user may not ask. */
+async function readFacts(link: RedisLink): Promise<RedisFacts> {
+  const text = await link.run((redis) => redis.info()).catch(() => '');
+  const of = (name: string): string | undefined =>
+    new RegExp(`^${name}:([\\w.-]{1,30})\\r?$`, 'm').exec(text)?.[1];
+  const limited = (of('maxmemory') ?? '0') !== '0';
+  return {
+    version: of('redis_version'),
+    isCluster: of('cluster_enabled') === '1',
+    policy: limited ? of('maxmemory_policy') : undefined,
+  };
+}
+
+function servingAnswer(where: string, tookMs: number, facts: RedisFacts): Answer {
+  const { version, isCluster, policy } = facts;
+  const name = version === undefined ? where : `${version} at ${where}`;
+  if (version !== undefined && isOld(version)) {
+    return warning(`${name} is too old`, 'Upgrade it to Redis 6.2 or newer.');
+  }
+  if (isCluster) {
+    return warning(`${name} is a cluster`, 'Use a single primary. See docs/operating/redis.md.');
+  }
+  if (tookMs > SERVICES_WAIT_MS) {
+    return warning(
+      `${name} answers in ${Math.round(tookMs)} ms; services wait ${SERVICES_WAIT_MS} ms for it and then do without`,
+      'Use one that is nearer, or look at its load (SLOWLOG) and at the network.',
+    );
+  }
+  const whenFull = whenFullOf(policy);
+  return whenFull === undefined
+    ? ok(`${name} answers, and can be written`)
+    : warning(
+        `${name} ${whenFull} when its memory is full (maxmemory-policy ${policy})`,
+        'Set maxmemory-policy to allkeys-lru.',
+      );
+}
+
+/** @param version `7.2.4`; what cannot be read is not called old */
+function isOld(version: string): boolean {
+  const [major = NaN, minor = NaN] = version.split('.').map(Number);
+  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
+}
+
+/** What is wrong with it; limits are the keys that expire soonest, and no limit holds that is forgotten. */
+function whenFullOf(policy: string | undefined): string | undefined {
+  if (policy === 'noeviction') return 'refuses writes';
+  if (policy?.endsWith('-ttl')) return 'forgets limits first';
+  return policy?.endsWith('-random') ? 'forgets limits like anything else' : undefined;
+}
+
+const RIGHTS = REDIS_COMMANDS.map((command) => `+${command}`).join(' ');
+const WRONG_USER = 'Correct user and password in REDIS_URL';
+/** By the first word of what Redis answers. */
+const REMEDIES = new Map([
+  ['WRONGPASS', WRONG_USER],
+  ['NOAUTH', WRONG_USER],
+  [
+    'NOPERM',
+    `Let an administrator of Redis run ACL SETUSER for the user of REDIS_URL with ~lowmark:* ${RIGHTS}`,
+  ],
+  ['READONLY', 'It is a replica: let REDIS_URL name the primary'],
+  ['OOM', 'Its memory is full: set maxmemory-policy to allkeys-lru, or give it more'],
+  ['ERR', 'It does not know what the services send: use Redis 6.2 or newer, a single primary'],
+]);
+
+function remedyFor(reason: string): string {
+  const remedy = REMEDIES.get(reason.replace(/ .*/, '')) ?? 'Start Redis, or correct REDIS_URL';
+  return `${remedy}; until then every replica limits and caches by itself.`;
+}

@@ -4,7 +4,6 @@ import {
   agrees,
   AuditImpossibleError,
   auditIndex,
-  type AuditResult,
   indexedContracts,
   requireComparison,
 } from '#libs/audit';
@@ -45,11 +44,22 @@ export const auditCommand = command({
   action: (call, given: Given) => (given.last === true ? showLast(call) : compare(call, given)),
 });
 
-async function compare(call: Call, given: Given): Promise<void> {
+async function compare(call: Call, { block: at, wallets }: Given): Promise<void> {
+  const { terminal, clock } = call;
   const settings = readSettings(AuditSettings, call.source);
-  const { result, state } = await withDatabase(settings.databaseUrl, (database) =>
-    audit(database, settings, given, call),
-  );
+  const { result, state } = await withDatabase(settings.databaseUrl, async (database) => {
+    const stored = await storedIndex(database);
+    const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
+    await pool.verifyChainId(stored.chainId);
+    const { contracts, isPartial } = indexedContracts(stored);
+    const { chainId } = stored;
+    const reader = await stakeReader(pool, { chainId, contracts, isPartial }, settings);
+    const onProgress = progressOf(terminal, clock);
+    const scope = { block: at, sample: wallets, pace: PACE };
+    const compared = await auditIndex({ database, reader, ...scope, sleep, onProgress });
+    requireComparison(compared, reader);
+    return { result: compared, state: stored };
+  });
   const { tokenDecimals, tokenSymbol } = state;
   call.print(
     { ...result, agrees: agrees(result), tokenDecimals, tokenSymbol },
@@ -58,18 +68,23 @@ async function compare(call: Call, given: Given): Promise<void> {
   if (!agrees(result)) throw new CommandFailed();
 }
 
+async function storedIndex(database: Database): Promise<IndexState> {
+  const state = await new IndexStore(database).state();
+  if (state === undefined) throw new AuditImpossibleError('There is no index yet.');
+  return state;
+}
+
 /** What the indexer found by itself; fails like the comparison where it found a difference. */
 async function showLast(call: Call): Promise<void> {
   const { databaseUrl } = readSettings(DatabaseSettings, call.source);
   const { state, last, compared } = await withDatabase(databaseUrl, async (database) => {
     const runs = new AuditRunStore(database);
     return {
-      state: await new IndexStore(database).state(),
+      state: await storedIndex(database),
       last: await runs.last(),
       compared: await runs.lastComparison(),
     };
   });
-  if (state === undefined) throw new AuditImpossibleError('There is no index yet.');
   if (last === undefined) {
     throw new AuditImpossibleError(
       'The indexer has made no audit yet: see AUDIT_HOUR_UTC, or leave out --last.',
@@ -81,32 +96,6 @@ async function showLast(call: Call): Promise<void> {
     lastRunText(last, compared, state),
   );
   if (compared?.result === 'different') throw new CommandFailed();
-}
-
-async function audit(
-  database: Database,
-  settings: AuditSettings,
-  given: Given,
-  { terminal, clock }: Call,
-): Promise<{ result: AuditResult; state: IndexState }> {
-  const state = await new IndexStore(database).state();
-  if (state === undefined) throw new AuditImpossibleError('There is no index yet.');
-  const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
-  await pool.verifyChainId(state.chainId);
-  const { contracts, isPartial } = indexedContracts(state);
-  const { chainId } = state;
-  const reader = await stakeReader(pool, { chainId, contracts, isPartial }, settings);
-  const result = await auditIndex({
-    database,
-    reader,
-    block: given.block,
-    sample: given.wallets,
-    pace: PACE,
-    sleep,
-    onProgress: progressOf(terminal, clock),
-  });
-  requireComparison(result, reader);
-  return { result, state };
 }
 
 function walletCount(text: string): number | 'all' {

@@ -18,7 +18,7 @@ import { JSON_LINE } from '../options.js';
 /** Every question to a node or a database has a shorter one of its own. */
 const TIMEOUT_MS = 45_000;
 
-/** Looks at everything that the services need and says what to mend; fails where there is a fault. */
+/** Looks at all that the services need and says what to mend; fails where there is a fault. */
 export const doctorCommand = command({
   name: 'doctor',
   description: 'check settings, database, Redis, chain, contracts and vault; changes nothing',

@@ -57,6 +57,9 @@ export interface Row<Facts> {
 /** What a check cannot be made without: a setting, or something that can be reached. */
 export type Need = Variable | 'database' | 'schema';
 
+/** Of checks that read the tables of the schema. */
+export const SCHEMA: readonly Need[] = ['DATABASE_URL', 'database', 'schema'];
+
 /** Rows about the same facts: timed, waited for and failing as one check. */
 export interface Table<Facts> {
   readonly title: string;

@@ -10,7 +10,17 @@ import {
   type ServerFacts,
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { type Answer, type Check, check, CheckEnded, fault, ok, table, warning } from './checks.js';
+import {
+  type Answer,
+  type Check,
+  check,
+  CheckEnded,
+  fault,
+  ok,
+  SCHEMA,
+  table,
+  warning,
+} from './checks.js';
 import { type Subject } from './subject.js';
 
 const NOTABLE_SECONDS = 2;
@@ -54,7 +64,7 @@ export const databaseChecks: readonly Check[] = [
   // Whether the user of DATABASE_URL may do what its program needs, and nothing more.
   check({
     title: 'database rights',
-    needs: ['DATABASE_URL', 'database', 'schema'],
+    needs: SCHEMA,
     ask: async (subject) => {
       try {
         return await rightsAnswer(subject);

@@ -203,7 +203,7 @@ export interface ReadDoctorSettings {
   readonly given: number;
 }
 
-/** Whatever settings there are, the wrong ones left out. */
+/** The settings that there are, without the wrong ones. */
 export function readDoctorSettings(source: SettingsSource): ReadDoctorSettings {
   const given = settingsOf(DoctorSettings).filter(({ variable }) =>
     Boolean(source[variable] || source[`${variable}_FILE`]),

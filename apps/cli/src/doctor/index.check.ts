@@ -7,7 +7,16 @@ import {
 } from '#libs/db';
 import { duration } from '../output/text.js';
 import { differenceText, givenSettings } from '../staking.js';
-import { type Answer, CheckEnded, fault, notChecked, ok, table, warning } from './checks.js';
+import {
+  type Answer,
+  CheckEnded,
+  fault,
+  notChecked,
+  ok,
+  SCHEMA,
+  table,
+  warning,
+} from './checks.js';
 import { type DoctorSettings } from './doctor.settings.js';
 import { type Subject } from './subject.js';
 
@@ -23,7 +32,7 @@ interface Index {
 /** Whether there is an index, of these settings, not halted and not behind. */
 export const indexCheck = table({
   title: 'index',
-  needs: ['DATABASE_URL', 'database', 'schema'],
+  needs: SCHEMA,
   read: readIndex,
   rows: [
     { title: 'index: settings', ask: settingsAnswers },

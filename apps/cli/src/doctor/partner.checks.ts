@@ -3,10 +3,9 @@ import { KeyRing } from '#libs/signing';
 import { CLAIM_OVERDUE_MS } from '../commands/reconciliation.command.js';
 import { printable } from '../output/text.js';
 import { neededOf, secretsStatus } from '../secrets/secrets-status.js';
-import { type Answer, check, fault, type Need, ok, warning } from './checks.js';
+import { type Answer, check, fault, ok, SCHEMA, warning } from './checks.js';
 import { type Subject } from './subject.js';
 
-const SCHEMA: readonly Need[] = ['DATABASE_URL', 'database', 'schema'];
 const CLAIMS_SHOWN = 5;
 
 /** Whether SECRETS_KEY has the keys that the stored secrets are sealed under. */

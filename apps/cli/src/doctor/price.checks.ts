@@ -8,10 +8,9 @@ import {
 } from '#libs/price';
 import { HELD_BECAUSE } from '../commands/price.command.js';
 import { duration } from '../output/text.js';
-import { type Answer, check, fault, type Need, notChecked, ok, warning } from './checks.js';
+import { type Answer, check, fault, notChecked, ok, SCHEMA, warning } from './checks.js';
 import { type SeenPrice, type Subject } from './subject.js';
 
-const SCHEMA: readonly Need[] = ['DATABASE_URL', 'database', 'schema'];
 /** The indexer reads every minute: the stored price may be this much behind what the source says. */
 const BEHIND_MS = 300_000;
 

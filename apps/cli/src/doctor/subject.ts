@@ -42,7 +42,7 @@ export type SeenPrice =
   /** A source is a contract, and no endpoint of its chain answers. */
   | { readonly kind: 'no-chain' };
 
-/** What the checks look at; everything is opened at its first use, and once. */
+/** What the checks look at. Each part is opened at its first use, and once. */
 export class Subject {
   private opening: Promise<Database> | undefined;
   private migrated: Promise<boolean> | undefined;
@@ -68,7 +68,7 @@ export class Subject {
     return this.opening;
   }
 
-  /** Whether `migrate` was ever run, whatever the user may read of it. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** Whether `migrate` was ever run; also where the user may not read it. @throws DatabaseUnavailableError, DatabaseRefusedError */
   hasSchema(): Promise<boolean> {
     this.migrated ??= this.database()
       .then((database) => database.query(MIGRATION_TABLE))

@@ -1,42 +1,13 @@
 import { type CallOutcome, parsePartnerAnswer } from '#libs/domain';
 import { type PartnerIdentity } from '#libs/db';
-import { type CallResult } from '#libs/partner-client';
+import { type AnswerResult, type CallResult } from '#libs/partner-client';
 import { type Field, fieldLines } from '../output/text.js';
-import { type ObservedEndpoint, type SignedText } from './observed-endpoint.js';
+import { type ObservedEndpoint } from './observed-endpoint.js';
 import { adviceFor, isGood } from './ping-advice.js';
 
 /** Beyond this, something is wrong with one of the clocks; at 300 s calls are refused for age. */
 const TOLERABLE_SECONDS = 30;
 const LONGEST_CONTENT = 2048;
-
-export interface PingReport {
-  readonly partner: PartnerIdentity;
-  readonly url: string;
-  readonly good: boolean;
-  readonly mend: string;
-  readonly requestId: string;
-  /** Ours; null where nothing was signed. */
-  readonly request: SignedText | null;
-  readonly answer: {
-    readonly status: number;
-    readonly verdict: string;
-    /** What of the body the signature is over; null where it fits neither, or there is none. */
-    readonly signatureFits: 'bytes' | 'canonical form' | null;
-    /** As received; null where there was none. */
-    readonly signature: string | null;
-    /** Over the answer's own bytes, or their canonical form; null where it is neither text nor JSON. */
-    readonly expected: SignedText | null;
-    readonly body: string;
-  } | null;
-  readonly outcome: string;
-  readonly phase: string;
-  readonly cause: string | null;
-  readonly error: string | null;
-  readonly remoteAddress: string | null;
-  readonly timings: object;
-  /** Theirs minus ours. */
-  readonly clockDifferenceSeconds: number | null;
-}
 
 export interface Pinged {
   readonly partner: PartnerIdentity;
@@ -48,7 +19,9 @@ export interface Pinged {
   readonly address: string;
 }
 
-export function pingReport(pinged: Pinged): PingReport {
+export type PingReport = ReturnType<typeof pingReport>;
+
+export function pingReport(pinged: Pinged) {
   const { partner, endpoint, requestId, result, outcome, address } = pinged;
   const { record } = result;
   return {
@@ -61,6 +34,7 @@ export function pingReport(pinged: Pinged): PingReport {
         signatureFits: endpoint.signatureFits,
       }) + wrongField(result),
     requestId,
+    // Ours; null where nothing was signed.
     request: endpoint.sent ?? null,
     answer: result.kind === 'answer' ? answerOf(result, endpoint) : null,
     outcome: outcomeText(outcome),
@@ -69,6 +43,7 @@ export function pingReport(pinged: Pinged): PingReport {
     error: record.error ?? null,
     remoteAddress: record.remoteAddress ?? null,
     timings: record.timings,
+    // Theirs minus ours.
     clockDifferenceSeconds: record.clockDifferenceSeconds ?? null,
   };
 }
@@ -80,18 +55,16 @@ function wrongField(result: CallResult): string {
   return parsed.kind === 'invalid' ? ` Wrong or missing: ${parsed.field}.` : '';
 }
 
-function answerOf(
-  result: Extract<CallResult, { kind: 'answer' }>,
-  endpoint: ObservedEndpoint,
-): PingReport['answer'] {
+function answerOf(result: AnswerResult, endpoint: ObservedEndpoint) {
   const { status, verdict, record } = result;
   const expected = endpoint.expected(result.verdict === 'verified' ? result : result.unverified);
   return {
     status,
     verdict,
+    // What of the body the signature is over; null where it fits neither, or there is none.
     signatureFits: endpoint.signatureFits ?? null,
     signature: record.answerHeaders['x-api-signature'] ?? null,
-    // What the partner sends is shown, so it may repeat what it should not.
+    // Over the answer's own bytes, or their canonical form. The partner may repeat there what it should not.
     expected: expected
       ? { ...expected, content: endpoint.redact(expected.content).slice(0, LONGEST_CONTENT) }
       : null,
@@ -113,7 +86,7 @@ function outcomeText(outcome: CallOutcome<'balance'>): string {
 
 export function pingText(report: PingReport): string {
   const { partner, answer, request } = report;
-  const timings = Object.entries(report.timings as Readonly<Record<string, number>>);
+  const timings = Object.entries(report.timings);
   const fields: Field[] = [
     ['partner', `${partner.partnerName} (${partner.partnerId})`],
     ['called', `${report.url}${report.remoteAddress ? ` at ${report.remoteAddress}` : ''}`],

@@ -193,11 +193,9 @@ function secondsWithin(
 ): number {
   const alone = budgets.map((budget) => {
     if (budget === undefined) return 0;
-    const { calls: all, computeUnits } = {
-      calls: callsInAll(calls),
-      computeUnits: unitsFor(calls, COMPUTE_UNITS.perCall),
-    };
-    return (budget.unit === 'calls' ? all : computeUnits) / budget.perSecond;
+    const isByCalls = budget.unit === 'calls';
+    const needed = isByCalls ? callsInAll(calls) : unitsFor(calls, COMPUTE_UNITS.perCall);
+    return needed / budget.perSecond;
   });
   // Two providers read half each; else each takes what it can.
   if (mode === 'two') return Math.max(...alone) / 2;

@@ -30,8 +30,7 @@ export async function chainEvidence(
   }
   const settings = settingsOrFaults(source);
   if (typeof settings === 'string') return { asked: false, why: settings };
-  const { rpcUrls, chainId, finality, tokenContract: token } = settings;
-  const { payoutExpiryMarginSeconds: marginSeconds } = settings;
+  const { chainId, finality, tokenContract: token, payoutExpiryMarginSeconds } = settings;
   if (chainId !== place.chainId) {
     return {
       asked: false,
@@ -39,14 +38,9 @@ export async function chainEvidence(
     };
   }
   try {
-    const pool = new RpcPool({ urls: rpcUrls, clock, timeoutMs: TIMEOUT_MS });
-    await pool.verifyChainId(chainId);
-    const reader = new VaultReader(pool, {
-      vault: place.vault,
-      token,
-      finality,
-      marginSeconds,
-    });
+    const pool = await verifiedPool(settings, clock);
+    const marginSeconds = payoutExpiryMarginSeconds;
+    const reader = new VaultReader(pool, { vault: place.vault, token, finality, marginSeconds });
     const deadlineSeconds = payableUntilSeconds(redemption);
     const watched = { ...plan, deadlineSeconds, redemptionId: id, fromBlock: place.fromBlock };
     const [evidence = { outcome: 'live' as const }] = await reader.observe([watched]);
@@ -55,6 +49,15 @@ export async function chainEvidence(
     if (!(error instanceof LowmarkError)) throw error;
     return { asked: false, why: `${error.message} [${error.code}]` };
   }
+}
+
+async function verifiedPool(
+  { rpcUrls, chainId }: EvidenceSettings,
+  clock: Clock,
+): Promise<RpcPool> {
+  const pool = new RpcPool({ urls: rpcUrls, clock, timeoutMs: TIMEOUT_MS });
+  await pool.verifyChainId(chainId);
+  return pool;
 }
 
 function settingsOrFaults(source: SettingsSource): EvidenceSettings | string {
@@ -94,9 +97,9 @@ export async function forgottenVaults(
   clock: Clock,
 ): Promise<ForgottenVaults | undefined> {
   if (vaults.length === 0) return undefined;
-  const { rpcUrls, chainId, tokenContract: token } = readSettings(EvidenceSettings, source);
-  const pool = new RpcPool({ urls: rpcUrls, clock, timeoutMs: TIMEOUT_MS });
-  await pool.verifyChainId(chainId);
+  const settings = readSettings(EvidenceSettings, source);
+  const { chainId, tokenContract: token } = settings;
+  const pool = await verifiedPool(settings, clock);
   for (const { vault } of vaults) {
     const facts = await readVaultFacts(pool, { place: { chainId, vault }, token, signer: vault });
     if (!facts.takesOurVouchers || facts.token === undefined) {

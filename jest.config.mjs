@@ -6,14 +6,9 @@ delete swcrc.exclude;
 
 /** The suffix of a test file says what it needs; see CONTRIBUTING.md. */
 export default {
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
+  testEnvironment: '<rootDir>/libs/testing/src/jest/node-environment.mjs',
+  runtime: '<rootDir>/libs/testing/src/jest/node-runtime.mjs',
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }] },
-  moduleNameMapper: {
-    '^#libs/(.*)$': '<rootDir>/libs/$1/src/index.ts',
-    '^fast-check$': '<rootDir>/libs/testing/src/jest/fast-check.mjs',
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-  },
   testMatch: [
     '<rootDir>/{apps,libs,test,contracts}/**/*.spec.ts',
     '<rootDir>/{apps,libs,test,contracts}/**/*.{int,chain,e2e}-spec.ts',
@@ -25,6 +20,5 @@ export default {
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
   testTimeout: 60_000,
   maxWorkers: 2,
-  // Modules of past files stay in a worker's memory; 3 GB of it take longer to free than Jest waits for.
   workerIdleMemoryLimit: '1GB',
 };

@@ -1,0 +1,90 @@
+/**
+ * Runs test files in Node itself, as the programs run, where Jest would load each file's libraries anew into a context of their own.
+ * The test files of a worker share what they import, so a module must keep no state that another test file could see.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire, registerHooks } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const sibling = (name) => new URL(name, import.meta.url).href;
+
+const PACKAGES = new Map([
+  ['@jest/globals', sibling('globals.mjs')],
+  ['fast-check', sibling('fast-check.mjs')],
+]);
+const ROOT = new URL('../../../../', import.meta.url).href;
+
+/** `describe`, `expect` and the like for the test file that runs now. */
+export let globals;
+
+let transformer;
+const sourceMaps = new Map();
+
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    if (!context.parentURL?.endsWith('.ts')) return nextResolve(specifier, context);
+    return nextResolve(PACKAGES.get(specifier) ?? sourceOf(specifier, context.parentURL), context);
+  },
+  load(url, context, nextLoad) {
+    if (!url.endsWith('.ts')) return nextLoad(url, context);
+    return { format: 'module', source: transform(url), shortCircuit: true };
+  },
+});
+
+/** @returns the TypeScript file where there is one; compiled code is for the programs that a test starts */
+function sourceOf(specifier, parentUrl) {
+  if (specifier.startsWith('#libs/')) return `${ROOT}libs/${specifier.slice(6)}/src/index.ts`;
+  if (!/^\.{1,2}\/.*\.js$/.test(specifier)) return specifier;
+  const source = new URL(specifier.replace(/\.js$/, '.ts'), parentUrl);
+  return existsSync(source) ? source.href : specifier;
+}
+
+function transform(url) {
+  const file = fileURLToPath(url);
+  const options = { supportsStaticESM: true, supportsDynamicImport: true };
+  const { code, sourceMapPath } = transformer.transform(file, options, readFileSync(file, 'utf8'));
+  if (sourceMapPath) sourceMaps.set(url, sourceMapPath);
+  return code;
+}
+
+/** What Jest asks of a runtime (`runtime` in jest.config.mjs); mocks of modules and coverage are not used here. */
+export default class NodeRuntime {
+  constructor(_config, _environment, _resolver, jestTransformer) {
+    transformer = jestTransformer;
+  }
+
+  /** The part of Jest that collects tests and runs them; a new copy has no tests yet. */
+  requireInternalModule(file) {
+    delete require.cache[file];
+    return require(file);
+  }
+
+  setGlobalsForRuntime(ofThisFile) {
+    globals = ofThisFile;
+  }
+
+  unstable_shouldLoadAsEsm() {
+    return true;
+  }
+
+  unstable_importModule(file) {
+    return import(pathToFileURL(file).href);
+  }
+
+  requireModule(file) {
+    return require(file);
+  }
+
+  getSourceMaps() {
+    return sourceMaps;
+  }
+
+  getAllCoverageInfoCopy() {
+    return undefined;
+  }
+
+  enterTestCode() {}
+  leaveTestCode() {}
+  teardown() {}
+}

@@ -30,6 +30,7 @@ interface PrometheusFile {
   }[];
 }
 
+const RULE_TESTS = ['rules.test.yml', 'rules.hours.test.yml'];
 const rules = alertRules();
 const alerts = rules.map(({ alert }) => alert);
 const expressions = [
@@ -78,8 +79,8 @@ describe('alert rules', () => {
   });
 
   it('have each a test in which they fire', () => {
-    const { tests } = yamlOf('deploy/prometheus/rules.test.yml') as RuleTests;
-    const firing = tests
+    const firing = RULE_TESTS.map((file) => yamlOf(`deploy/prometheus/${file}`) as RuleTests)
+      .flatMap(({ tests }) => tests)
       .flatMap(({ alert_rule_test }) => alert_rule_test)
       .filter(({ exp_alerts }) => exp_alerts.length > 0)
       .map(({ alertname }) => alertname);
@@ -88,7 +89,7 @@ describe('alert rules', () => {
 
   it('do what their tests say, where promtool is installed', () => {
     const cwd = fileURLToPath(new URL('deploy/prometheus/', ROOT));
-    const promtool = spawnSync('promtool', ['test', 'rules', 'rules.test.yml'], {
+    const promtool = spawnSync('promtool', ['test', 'rules', ...RULE_TESTS], {
       cwd,
       encoding: 'utf8',
     });

@@ -31,12 +31,29 @@ interface Output {
 }
 
 const require = createRequire(import.meta.url);
+/** By file: compiling takes seconds. */
+const outputs = new Map<string, Output>();
 
 /**
  * The contracts of a file in this folder, by name; compiled in the test so that nothing of them gets into the libraries.
  * @throws Error with what the compiler says
  */
 export function compileTestContracts(file: string): (name: string) => CompiledContract {
+  const output = outputs.get(file) ?? compile(file);
+  outputs.set(file, output);
+  return (name) => {
+    const contract = output.contracts[file]?.[name];
+    if (!contract) throw new Error(`${file} holds no ${name}`);
+    const { bytecode, deployedBytecode } = contract.evm;
+    return {
+      abi: contract.abi,
+      bytecode: `0x${bytecode.object}`,
+      runtime: `0x${deployedBytecode.object}`,
+    };
+  };
+}
+
+function compile(file: string): Output {
   const content = readFileSync(new URL(file, import.meta.url), 'utf8');
   const input = {
     language: 'Solidity',
@@ -55,14 +72,5 @@ export function compileTestContracts(file: string): (name: string) => CompiledCo
   const output = JSON.parse(text) as Output;
   const faults = output.errors?.filter(({ severity }) => severity === 'error') ?? [];
   if (faults.length > 0) throw new Error(faults.map((one) => one.formattedMessage).join('\n'));
-  return (name) => {
-    const contract = output.contracts[file]?.[name];
-    if (!contract) throw new Error(`${file} holds no ${name}`);
-    const { bytecode, deployedBytecode } = contract.evm;
-    return {
-      abi: contract.abi,
-      bytecode: `0x${bytecode.object}`,
-      runtime: `0x${deployedBytecode.object}`,
-    };
-  };
+  return output;
 }

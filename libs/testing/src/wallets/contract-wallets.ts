@@ -24,10 +24,12 @@ interface Contract {
 type Kind = 'Wallet' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
 
 const FILE = 'wallets.sol';
+/** Compiling takes a second. */
+let compiledWallets: Readonly<Record<string, Contract>> | undefined;
 
 /** Puts contract wallets on a local chain, each in a block of its own. */
 export class ContractWallets {
-  private readonly contracts = compile();
+  private readonly contracts = (compiledWallets ??= compile());
 
   /** @param seconds the timestamp of the newest block */
   constructor(

@@ -13,7 +13,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { REPLAY_SHAPES, slicedShape } from '#libs/devchain';
+import { REPLAY_SHAPES, slicedShape } from '#libs/testing';
 import { measureFollow } from './providers/follow.js';
 import { Oracle, wrongDays, wrongRows } from './providers/oracle.js';
 import { type ChainName, PROFILES, type Profile, profilesNamed } from './providers/profiles.js';

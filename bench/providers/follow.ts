@@ -1,6 +1,6 @@
 /** What it costs to follow the head of a quiet chain: requests for each new block and endpoint. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ProviderStats, REPLAY_SHAPES, slicedShape } from '#libs/devchain';
+import { type ProviderStats, REPLAY_SHAPES, slicedShape } from '#libs/testing';
 import { systemClock } from '#libs/platform';
 import { type BenchServer } from '../support/bench-database.js';
 import { count, fixed, table } from '../support/figures.js';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { FOLLOWED_POOL, ReplayChain, type ReplayShape, replayWallet } from '#libs/devchain';
+import { FOLLOWED_POOL, ReplayChain, type ReplayShape, replayWallet } from '#libs/testing';
 
 const ROWS_OF_PART = 10_000;
 

@@ -1,5 +1,5 @@
 /** The providers of the benchmark: what each does, and how much of a chain is read from it. */
-import { type ProviderBehaviour, type REPLAY_SHAPES } from '#libs/devchain';
+import { type ProviderBehaviour, type REPLAY_SHAPES } from '#libs/testing';
 
 export type ChainName = keyof typeof REPLAY_SHAPES;
 

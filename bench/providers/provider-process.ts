@@ -5,7 +5,7 @@ import {
   type ProviderBehaviour,
   type ProviderStats,
   type ReplayShape,
-} from '#libs/devchain';
+} from '#libs/testing';
 import { portIn } from '../support/api-program.js';
 import { Program } from '../support/program.js';
 

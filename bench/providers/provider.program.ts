@@ -3,7 +3,7 @@
  *
  *   node dist/bench/providers/provider.program.js SHAPE-AS-JSON TRACKS-REPEATS
  */
-import { ReplayChain, type ReplayShape, ReplaySource, startReplayProvider } from '#libs/devchain';
+import { ReplayChain, type ReplayShape, ReplaySource, startReplayProvider } from '#libs/testing';
 
 const [shape = '{}', tracksRepeats] = process.argv.slice(2);
 const source = new ReplaySource(new ReplayChain(JSON.parse(shape) as ReplayShape));

@@ -9,18 +9,6 @@ export { saveChainState } from './chain-state.js';
 export { checksummed } from './checksummed.js';
 export { DevRpc, type JsonRpcCall, JsonRpcFault } from './json-rpc.js';
 export { addressOfKey, mintPrivateKey } from './private-key.js';
-export { priceOf } from './replay/budget-meter.js';
-export { type ProviderBehaviour } from './replay/provider-behaviour.js';
-export { type MethodCount, type ProviderStats } from './replay/provider-stats.js';
-export { ReplayChain } from './replay/replay-chain.js';
-export { FOLLOWED_POOL, type ReplayContracts, replayWallet } from './replay/replay-contracts.js';
-export { ReplaySource } from './replay/replay-methods.js';
-export {
-  ReplayProvider,
-  type ReplayProviderOptions,
-  startReplayProvider,
-} from './replay/replay-provider.js';
-export { REPLAY_SHAPES, type ReplayShape, slicedShape } from './replay/replay-shape.js';
 export { deployStaking, type StakingDeployment } from './staking/deployment.js';
 export {
   stake,

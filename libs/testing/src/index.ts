@@ -21,6 +21,18 @@ export {
   startFaultyNode,
 } from './fake-node/index.js';
 export { startRedis, type TestRedis } from './redis/start-redis.js';
+export { priceOf } from './replay/budget-meter.js';
+export { type ProviderBehaviour } from './replay/provider-behaviour.js';
+export { type MethodCount, type ProviderStats } from './replay/provider-stats.js';
+export { ReplayChain } from './replay/replay-chain.js';
+export { FOLLOWED_POOL, type ReplayContracts, replayWallet } from './replay/replay-contracts.js';
+export { ReplaySource } from './replay/replay-methods.js';
+export {
+  ReplayProvider,
+  type ReplayProviderOptions,
+  startReplayProvider,
+} from './replay/replay-provider.js';
+export { REPLAY_SHAPES, type ReplayShape, slicedShape } from './replay/replay-shape.js';
 export { type TestSeed, testSeeds } from './seeds/test-seeds.js';
 export { type Outcome, VaultBench } from './vault/vault-bench.js';
 export { exchange, type RawAnswer } from './wire/exchange.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeFunctionResult, encodeFunctionData, parseAbi, type Hex } from 'viem';
-import { DevRpc } from '../json-rpc.js';
+import { DevRpc } from '#libs/devchain';
 import { type ProviderBehaviour } from './provider-behaviour.js';
 import { MULTICALL3, MULTICALL_ABI, replayWallet } from './replay-contracts.js';
 import { type ReplayProvider, startReplayProvider } from './replay-provider.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { DevRpc } from '../json-rpc.js';
+import { DevRpc } from '#libs/devchain';
 import { type ProviderBehaviour } from './provider-behaviour.js';
 import { type ReplayProvider, startReplayProvider } from './replay-provider.js';
 import { type ReplayShape } from './replay-shape.js';

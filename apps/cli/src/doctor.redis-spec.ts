@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { REDIS_COMMANDS, RedisLink } from '#libs/cache';
 import { freePort } from '#libs/devprocess';
 import { systemClock } from '#libs/platform';
@@ -58,11 +58,11 @@ async function order(url: string, ...command: [string, ...string[]]): Promise<vo
   link.close();
 }
 
-/** The URL of a user with these rights. */
-async function asUser(...rights: string[]): Promise<string> {
-  const url = new URL(await started());
-  await order(url.href, 'ACL', 'SETUSER', 'game', 'on', `>${SECRET}`, ...rights);
-  [url.username, url.password] = ['game', SECRET];
+/** The URL of a new user with these rights. */
+async function asUser(administrator: string, user: string, rights: string[]): Promise<string> {
+  await order(administrator, 'ACL', 'SETUSER', user, 'on', `>${SECRET}`, ...rights);
+  const url = new URL(administrator);
+  [url.username, url.password] = [user, SECRET];
   return url.href;
 }
 
@@ -120,15 +120,8 @@ describe('doctor on Redis', () => {
   });
 
   it('whose user may do what is used, and nothing else', async () => {
-    const url = await asUser(...ALL_THAT_IS_USED);
+    const url = await asUser(await started(), 'game', ALL_THAT_IS_USED);
     expect(await finding(url)).toMatchObject({ state: 'ok' });
-  });
-
-  it.each(ALL_THAT_IS_USED.map((right) => [right]))('whose user lacks %s', async (lacking) => {
-    const url = await asUser(...ALL_THAT_IS_USED.filter((right) => right !== lacking));
-    const found = await finding(url);
-    expect(found).toMatchObject({ state: 'warning', mend: expect.stringContaining('ACL SETUSER') });
-    expect(found.found).toMatch(new RegExp(`: NOPERM ${lacking.replace(/[+*]/g, '\\$&')}$`));
   });
 
   it('that takes nothing more once it is full', async () => {
@@ -167,5 +160,30 @@ describe('doctor on Redis', () => {
     await order(url, 'REPLICAOF', '127.0.0.1', String(await freePort()));
     const mend = expect.stringContaining('let REDIS_URL name the primary');
     expect(await finding(url)).toMatchObject({ state: 'warning', mend });
+  });
+});
+
+describe('doctor on a Redis whose user', () => {
+  const found = new Map<string, Finding>();
+  let shared: TestRedis;
+
+  // Each waits for a link that does not come up, so all wait at once.
+  beforeAll(async () => {
+    shared = await startRedis();
+    await Promise.all(
+      ALL_THAT_IS_USED.map(async (lacking, user) => {
+        const rights = ALL_THAT_IS_USED.filter((right) => right !== lacking);
+        found.set(lacking, await finding(await asUser(shared.url, `game-${user}`, rights)));
+      }),
+    );
+  });
+  afterAll(() => shared.stop());
+
+  it.each(ALL_THAT_IS_USED.map((right) => [right]))('lacks %s', (lacking) => {
+    expect(found.get(lacking)).toMatchObject({
+      state: 'warning',
+      found: expect.stringMatching(new RegExp(`: NOPERM ${lacking.replace(/[+*]/g, '\\$&')}$`)),
+      mend: expect.stringContaining('ACL SETUSER'),
+    });
   });
 });

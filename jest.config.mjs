@@ -19,6 +19,8 @@ export default {
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
   testTimeout: 60_000,
-  maxWorkers: 2,
+  testSequencer: '<rootDir>/libs/testing/src/jest/slowest-first.mjs',
+  // More than two cores can do at once: half of the slow ones wait most of the time.
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
 };

@@ -16,8 +16,14 @@ import { createSiweMessage } from 'viem/siwe';
 import { VoucherSigner } from '#libs/chain';
 import { PriceStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
-import { aWallet, createTestDatabase, type TestDatabase, VaultBench } from '#libs/testing';
-import { EchoingPartner, type Mode } from './echoing-partner.js';
+import {
+  aWallet,
+  createTestDatabase,
+  FakePartner,
+  type TestDatabase,
+  VaultBench,
+} from '#libs/testing';
+import { Echo, type Mode } from './echo.js';
 
 const SIGNER_KEY = VaultBench.SIGNER_KEY;
 const EVIDENCE_KEY = randomBytes(32).toString('base64');
@@ -33,7 +39,8 @@ const run = promisify(execFile);
 
 let database: TestDatabase;
 let bench: VaultBench;
-let partner: EchoingPartner;
+let partner: FakePartner;
+const echo = new Echo(CALLBACK_SECRET);
 let folder: string;
 let environment: NodeJS.ProcessEnv;
 let service: ChildProcess;
@@ -98,14 +105,14 @@ async function signIn(): Promise<string> {
 
 /** A redemption with a partner in this mode, and one call to it that is settled. */
 async function redeem(mode: Mode): Promise<void> {
-  partner.mode = mode;
+  echo.mode = mode;
   const token = await signIn();
   const before = partner.calls.length;
   await call('GET', '/api/partners/the-game/points', { token });
   const body = { partner: 'the-game', points: 100 };
-  partner.readsHonestly = true;
+  echo.readsHonestly = true;
   const { status, json } = await call('POST', '/api/redemptions', { token, body });
-  partner.readsHonestly = false;
+  echo.readsHonestly = false;
   expect(status).toBe(201);
   await until(async () => {
     const redemption = (await call('GET', `/api/redemptions/${String(json['id'])}`, { token }))
@@ -136,7 +143,8 @@ beforeAll(async () => {
   bench = await VaultBench.start({ canceller });
   await bench.mineAt(Math.floor(Date.now() / 1000) - 60);
   await bench.finalise();
-  partner = await EchoingPartner.start(CALLBACK_SECRET);
+  partner = await FakePartner.start(CALLBACK_SECRET);
+  partner.behave = (call) => echo.answer(call);
   const opened = await database.open();
   await new PriceStore(opened).add({ usd: '0.15', observedAt: new Date(), source: 'fixed' });
   const databaseUrl = new URL(database.url);

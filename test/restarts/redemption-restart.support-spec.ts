@@ -5,11 +5,11 @@ import {
   aWallet,
   createTestDatabase,
   FakeClock,
+  FakePartner,
   type TestDatabase,
   VaultBench,
 } from '#libs/testing';
 import { mintSessionToken } from '../../apps/redemption/src/auth/session-token.js';
-import { GameServer } from '../../apps/redemption/src/testing/game-server.support-spec.js';
 import {
   addPartner,
   addPrice,
@@ -30,7 +30,7 @@ export function describeRedemptionRestart(rounds: number): void {
     let database: TestDatabase;
     let db: Database;
     let bench: VaultBench;
-    let game: GameServer;
+    let game: FakePartner;
     let users: LoadUser[];
     const replicas: RedemptionProgram[] = [];
 
@@ -61,7 +61,7 @@ export function describeRedemptionRestart(rounds: number): void {
       db = await database.open();
       bench = await VaultBench.start();
       await bench.finalise();
-      game = await GameServer.start();
+      game = await FakePartner.start();
       // Calls are under way at any moment.
       game.delayMs = 100;
       const parts = { database, game, clock: new FakeClock(Date.now()) };

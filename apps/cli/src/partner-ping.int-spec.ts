@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
-import { hmacSha256Hex } from '#libs/signing';
+import { hmacSha256Hex, verifySignature } from '#libs/signing';
+import { FakePartner, type PartnerBehaviour, type PartnerCall } from '#libs/testing';
 import { type PingReport } from './partner/ping-report.js';
 import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
-import { type Behaviour, PingedPartner } from './testing/pinged-partner.support-spec.js';
 
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7';
 const PATH = '/game/v1/get-points-by-address';
@@ -21,19 +21,19 @@ function refusal(errorCode: string): string {
 }
 
 let bench: CliBench;
-let partner: PingedPartner;
+let partner: FakePartner;
 let partnerId: string;
 beforeAll(async () => {
   bench = await CliBench.start();
-  partner = await PingedPartner.start(CALLBACK_SECRET);
+  partner = await FakePartner.start(CALLBACK_SECRET, '/game/v1');
   partnerId = await bench.partner('Acme', partner.url, '--allow-private');
 });
 afterAll(async () => {
-  await partner.close();
+  await partner.stop();
   await bench.drop();
 });
 
-async function ping(behave: Behaviour, ...more: string[]) {
+async function ping(behave: PartnerBehaviour, ...more: string[]) {
   partner.behave = behave;
   const argv = ['partner', 'ping', 'Acme', '--address', WALLET.toUpperCase().replace('X', 'x')];
   const ran = await bench.run(...argv, '--allow-private', '--timeout', '1', ...more);
@@ -43,7 +43,15 @@ async function ping(behave: Behaviour, ...more: string[]) {
   return { ...ran, call: rows[0] };
 }
 
-async function report(behave: Behaviour) {
+function newest(): PartnerCall {
+  return partner.calls.at(-1) as PartnerCall;
+}
+
+function requestId(): string {
+  return String(newest().headers['x-api-request']);
+}
+
+async function report(behave: PartnerBehaviour) {
   const { out, code, call, err } = await ping(behave, '--json');
   expect(err).toBe('');
   return { report: JSON.parse(out) as PingReport, code, call };
@@ -53,14 +61,15 @@ describe('partner ping', () => {
   it('shows what both sides signed, and leaves a call and an audit row', async () => {
     const { report: shown, code, call } = await report(() => ({ body: BALANCE }));
     expect(code).toBe(0);
-    expect(partner.wasSigned).toBe(true);
-    const head = `GET${PATH}${partner.requestId}`;
+    const { headers } = newest();
+    const head = `GET${PATH}${requestId()}`;
+    expect(verifySignature(CALLBACK_SECRET, head, String(headers['x-api-signature']))).toBe(true);
     const signature = hmacSha256Hex(CALLBACK_SECRET, head + BALANCE);
     expect(shown).toMatchObject({
       partner: { partnerId, partnerName: 'Acme' },
       url: partner.url,
       good: true,
-      requestId: partner.requestId,
+      requestId: requestId(),
       request: { content: head, signature: hmacSha256Hex(CALLBACK_SECRET, head) },
       answer: {
         status: 200,
@@ -105,7 +114,7 @@ describe('partner ping', () => {
     const answered = { body: BALANCE, signature: wrong };
     const { report: shown, code, call } = await report(() => answered);
     expect(code).toBe(1);
-    const content = `GET${PATH}${partner.requestId}${BALANCE}`;
+    const content = `GET${PATH}${requestId()}${BALANCE}`;
     expect(shown).toMatchObject({ good: false, outcome: 'unknown: signature-wrong' });
     expect(shown.mend).toMatch(/METHOD \+ PATH/);
     expect(shown.answer).toMatchObject({
@@ -118,12 +127,9 @@ describe('partner ping', () => {
 
   it('names the mistake that makes a wrong signature', async () => {
     const printed = BALANCE.replaceAll('":', '": ').replaceAll(',"', ', "');
-    const { report: shown, code } = await report((request, path) => ({
+    const { report: shown, code } = await report(({ signedHead }) => ({
       body: BALANCE,
-      signature: hmacSha256Hex(
-        CALLBACK_SECRET,
-        `GET${path}${String(request.headers['x-api-request'])}${printed}`,
-      ),
+      signature: hmacSha256Hex(CALLBACK_SECRET, signedHead + printed),
     }));
     expect(code).toBe(1);
     expect(shown.mend).toBe(
@@ -132,11 +138,11 @@ describe('partner ping', () => {
   });
 
   it('names a query string that is signed', async () => {
-    const { report: shown } = await report((request) => ({
+    const { report: shown } = await report(({ target, headers }) => ({
       body: BALANCE,
       signature: hmacSha256Hex(
         CALLBACK_SECRET,
-        `GET${request.url ?? ''}${String(request.headers['x-api-request'])}${BALANCE}`,
+        `GET${target}${String(headers['x-api-request'])}${BALANCE}`,
       ),
     }));
     expect(shown.mend).toBe(
@@ -154,12 +160,9 @@ describe('partner ping', () => {
 
   it('says so where the signature fits the canonical form only', async () => {
     const canonical = canonicalJson(JSON.parse(BALANCE));
-    const { report: shown, code } = await report((request, path) => ({
+    const { report: shown, code } = await report(({ signedHead }) => ({
       body: BALANCE,
-      signature: hmacSha256Hex(
-        CALLBACK_SECRET,
-        `GET${path}${String(request.headers['x-api-request'])}${canonical}`,
-      ),
+      signature: hmacSha256Hex(CALLBACK_SECRET, signedHead + canonical),
     }));
     expect(code).toBe(0);
     const { answer } = shown;
@@ -170,7 +173,7 @@ describe('partner ping', () => {
   });
 
   it('shows what an unsigned answer lacks', async () => {
-    const { report: shown, code } = await report(() => ({ body: BALANCE, signature: undefined }));
+    const { report: shown, code } = await report(() => ({ body: BALANCE, signature: null }));
     expect(code).toBe(1);
     expect(shown.answer).toMatchObject({
       verdict: 'unsigned',
@@ -180,7 +183,7 @@ describe('partner ping', () => {
     expect(shown.mend).toMatch(/must sign its answer/);
   });
 
-  it.each<[string, number, Behaviour, RegExp]>([
+  it.each<[string, number, PartnerBehaviour, RegExp]>([
     ['silence', 1, () => undefined, /came to +sending: timeout[\s\S]*request id in its logs/],
     [
       'a redirect',

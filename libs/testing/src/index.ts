@@ -8,6 +8,16 @@ export {
   StakingPlayer,
   withdraw,
 } from '#libs/devchain';
+export {
+  CALLBACK_KEY,
+  CALLBACK_SECRET,
+  FakePartner,
+  type PartnerAnswer,
+  type PartnerBehaviour,
+  type PartnerCall,
+  refusal,
+} from './partner/fake-partner.js';
+export { registerPartner } from './partner/register-partner.js';
 export { EVIDENCE_KEY, testEvidence } from './evidence/test-evidence.js';
 export { FakeClock } from './clock/fake-clock.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';

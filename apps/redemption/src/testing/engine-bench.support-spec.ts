@@ -7,7 +7,6 @@ import {
   CoinStore,
   type Database,
   KnownVaults,
-  PartnerStore,
   RedemptionStore,
   RedemptionViews,
 } from '#libs/db';
@@ -25,8 +24,12 @@ import { createLogger, Registry } from '#libs/service';
 import { hashApiKey, KeyRing, mintSecretsKey } from '#libs/signing';
 import {
   aWallet,
+  CALLBACK_KEY,
+  CALLBACK_SECRET,
   createTestDatabase,
   FakeClock,
+  FakePartner,
+  registerPartner,
   type TestDatabase,
   VaultBench,
   testEvidence,
@@ -39,7 +42,6 @@ import { VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine } from '../worker/create-engine.js';
 import { type Engine } from '../worker/engine.js';
 import { aCancelPolicy } from './cancel-policy.support-spec.js';
-import { CALLBACK_KEY, CALLBACK_SECRET, GameServer } from './game-server.support-spec.js';
 
 const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY).address;
 const TTL_SECONDS = 600;
@@ -58,7 +60,7 @@ export class EngineBench {
   readonly test: TestDatabase;
   readonly database: Database;
   readonly chain: VaultBench;
-  readonly partner: GameServer;
+  readonly partner: FakePartner;
   readonly clock: FakeClock;
   private readonly keyRing: KeyRing;
 
@@ -144,10 +146,16 @@ export class EngineBench {
       rpcUrls: await rpcUrlsOf(signed.chain.url),
       database: await test.open({ poolSize: 4 }),
       served: await test.open({ url: test.urlAs('redemption'), poolSize: 8 }),
-      partner: await GameServer.start(),
+      partner: await FakePartner.start(),
       keyRing: new KeyRing(mintSecretsKey()),
     });
-    await bench.addPartner();
+    bench.partnerId = await registerPartner(bench.database, bench.keyRing, {
+      name: 'The Game',
+      url: bench.partner.url,
+      capabilities: PARTNER_CAPABILITIES,
+    });
+    // The directory looks again.
+    bench.clock.advance(2000);
     return bench;
   }
 
@@ -176,21 +184,6 @@ export class EngineBench {
     await this.partner.stop();
     await this.chain.stop();
     await this.test.drop();
-  }
-
-  private async addPartner(): Promise<void> {
-    const { partnerId } = await new PartnerStore(this.database).create({
-      name: 'The Game',
-      rate: 1,
-      burst: 1,
-      credential: {
-        keyHash: randomBytes(32),
-        keyPrefix: 'svck_0000000',
-        secretCiphertext: Buffer.alloc(40),
-      },
-    });
-    this.partnerId = partnerId;
-    await this.setCallback(PARTNER_CAPABILITIES);
   }
 
   async setCallback(

@@ -6,10 +6,8 @@ import request, { type Response, type Test } from 'supertest';
 import { privateKeyToAccount } from 'viem/accounts';
 import { readSettings } from '#libs/config';
 import {
-  CallbackStore,
   type CallbackSettings,
   type Database,
-  PartnerStore,
   PriceStore,
   RedemptionStore,
   SessionStore,
@@ -17,11 +15,13 @@ import {
 import { type VaultSetup } from '#libs/devchain';
 import { type Address, parseDecimal, type Redemption, type UuidV7 } from '#libs/domain';
 import { createLogger } from '#libs/service';
-import { hashApiKey, KeyRing } from '#libs/signing';
+import { KeyRing } from '#libs/signing';
 import {
   createTestDatabase,
   EVIDENCE_KEY,
   FakeClock,
+  FakePartner,
+  registerPartner,
   type TestDatabase,
   testEvidence,
   VaultBench,
@@ -29,7 +29,6 @@ import {
 import { hashSessionToken, mintSessionToken } from '../auth/session-token.js';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
-import { CALLBACK_KEY, CALLBACK_SECRET, GameServer } from './game-server.support-spec.js';
 
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const SIGNER = privateKeyToAccount(`0x${VaultBench.SIGNER_KEY}`).address.toLowerCase() as Address;
@@ -46,7 +45,7 @@ export interface Service {
   readonly logs: string[];
   readonly database: TestDatabase;
   readonly bench: VaultBench;
-  readonly game: GameServer;
+  readonly game: FakePartner;
   readonly store: RedemptionStore;
   /** One more instance on the same database and chain, with the same settings. */
   replica(): Promise<Replica>;
@@ -61,7 +60,7 @@ export async function startService(
 ): Promise<Service> {
   const database = await createTestDatabase();
   const bench = await VaultBench.start({ canceller: SIGNER, ...vault });
-  const game = await GameServer.start();
+  const game = await FakePartner.start();
   const clock = new FakeClock(bench.seconds * 1000);
   const logs: string[] = [];
   const settings = readSettings(RedemptionSettings, {
@@ -117,27 +116,10 @@ export async function addPartner(
   name: string,
   overrides: Partial<CallbackSettings> = {},
 ): Promise<string> {
-  const keyRing = KeyRing.parse(SECRETS_KEY);
-  const db = await database.open();
-  const credential = {
-    keyHash: randomBytes(32),
-    keyPrefix: 'svck_test',
-    secretCiphertext: randomBytes(64),
-  };
-  const { partnerId } = await new PartnerStore(db).create({
+  const partnerId = await registerPartner(await database.open(), KeyRing.parse(SECRETS_KEY), {
     name,
-    rate: 20,
-    burst: 100,
-    credential,
-  });
-  await new CallbackStore(db).set(partnerId, {
     url: game.url,
-    key: CALLBACK_KEY,
-    secretCiphertext: keyRing.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
-    usdPerPoint: parseDecimal('0.01'),
     dailyTokenBudget: parseDecimal('1000000'),
-    confirms: true,
-    capabilities: [],
     ...overrides,
   });
   // The directory sees it at its next look.

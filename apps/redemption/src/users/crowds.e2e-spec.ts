@@ -154,7 +154,8 @@ describe('a wallet that asks for points it does not have', () => {
       if (!call.path.startsWith('/get-') || ++reads === 1) return playing(call);
       // By then the first request has made its redemption, and taken the points.
       game.delayMs = 2000;
-      return { body: { ...playing(call)?.body, points: 0 } };
+      const answer = playing(call)?.body as object;
+      return { body: { ...answer, points: 0 } };
     };
     try {
       const asked = [1, 2].map(() => user.redeem('Fortress', 100, 'twice'));
@@ -184,7 +185,7 @@ describe('a wallet that asks for points it does not have', () => {
     const playing = service.game.behave;
     service.game.behave = (call) => {
       const answer = playing(call);
-      return answer && { ...answer, signed: false };
+      return answer && { ...answer, signature: null };
     };
     try {
       const answer = await user.redeem('Guild', 100);

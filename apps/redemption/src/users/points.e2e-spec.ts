@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
+import { type PartnerBehaviour, refusal } from '#libs/testing';
 import {
   addPartner,
   aUser,
@@ -7,7 +8,6 @@ import {
   type Service,
   startService,
 } from '../testing/redemption-harness.support-spec.js';
-import { type Behaviour, refusal } from '../testing/game-server.support-spec.js';
 
 let service: Service;
 let partnerId: string;
@@ -56,7 +56,7 @@ describe('points', () => {
     expect(row).toEqual({ step: 'balance', outcome: 'answer', redemption_id: null, status: '200' });
   });
 
-  it.each<[string, Behaviour, object]>([
+  it.each<[string, PartnerBehaviour, object]>([
     [
       'no such player',
       () => ({ body: refusal('ERR-USER-NOT-FOUND') }),
@@ -69,7 +69,7 @@ describe('points', () => {
     ],
     [
       'no signature',
-      ({ body }) => ({ body: { ...aPlayer(body), points: 5 }, signed: false }),
+      ({ body }) => ({ body: { ...aPlayer(body), points: 5 }, signature: null }),
       { status: 502, code: 'PARTNER_ERROR' },
     ],
     [
@@ -84,7 +84,7 @@ describe('points', () => {
     ],
     [
       'a fault of its own',
-      () => ({ status: 500, body: {}, signed: false }),
+      () => ({ status: 500, body: {}, signature: null }),
       { status: 503, code: 'PARTNER_UNAVAILABLE' },
     ],
   ])('of a partner that answers with %s', async (_, behave, expected) => {

@@ -190,7 +190,7 @@ describe('cancelling', () => {
     const user = await aPlayer(service);
     const playing = service.game.behave;
     service.game.behave = (call) =>
-      call.path.startsWith('/get-') ? playing(call) : { status: 500, body: {}, signed: false };
+      call.path.startsWith('/get-') ? playing(call) : { status: 500, body: {}, signature: null };
     try {
       const { id } = (await user.redeem('Arena', 100).expect(201)).body;
       await inState(service, id, 'deducting');

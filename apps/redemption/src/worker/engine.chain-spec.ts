@@ -8,8 +8,8 @@ import {
   transition,
   type UuidV7,
 } from '#libs/domain';
+import { refusal } from '#libs/testing';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
-import { refusal } from '../testing/game-server.support-spec.js';
 
 let bench: EngineBench;
 beforeAll(async () => {

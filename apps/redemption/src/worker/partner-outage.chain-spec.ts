@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DeliveryStore } from '#libs/db';
 import { PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
+import { refusal } from '#libs/testing';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
 import { Gate } from '../testing/gate.support-spec.js';
-import { refusal } from '../testing/game-server.support-spec.js';
 
 let bench: EngineBench;
 let gate: Gate;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseDecimal } from '#libs/domain';
 import { hashApiKey, KeyRing } from '#libs/signing';
+import { CALLBACK_KEY, CALLBACK_SECRET } from '#libs/testing';
 import {
   addPartner,
   addPrice,
@@ -10,7 +11,6 @@ import {
   type Service,
   startService,
 } from '../../src/testing/redemption-harness.support-spec.js';
-import { CALLBACK_KEY, CALLBACK_SECRET } from '../../src/testing/game-server.support-spec.js';
 import { settledAsClaimed, takeAll, tokens } from './bounds.support-spec.js';
 
 const BUDGET = 1000;

@@ -1,9 +1,15 @@
-/** A game with its books in memory, on a real socket: as honest as can be unless it is told to behave otherwise. Counts as a test file without being one. */
+/** A game partner with its books in memory, on a real socket: honest unless a test tells it to behave otherwise. */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canonicalJson, signedContent } from '#libs/domain';
+import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
 
 export const CALLBACK_KEY = 'key-of-the-game-0001';
@@ -11,16 +17,30 @@ export const CALLBACK_SECRET = 'svcs_secret-of-the-game-for-tests';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface Call {
+export interface PartnerCall {
   readonly path: string;
   /** Of a GET: its query. */
   readonly body: Json;
+  readonly headers: IncomingHttpHeaders;
+  /** What an answer's signature is over, before the body. */
+  readonly signedHead: string;
+  /** As it came, with the query. */
+  readonly target: string;
 }
 
-/** What an answer is made of; undefined leaves the call without one. */
-export type Behaviour = (
-  call: Call,
-) => { readonly status?: number; readonly body: object; readonly signed?: boolean } | undefined;
+export interface PartnerAnswer {
+  readonly status?: number;
+  /** A text is sent as it is, an object in its canonical form. */
+  readonly body: object | string;
+  /** What is sent in place of the body that is signed. */
+  readonly bytes?: Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: the right one; null: none. */
+  readonly signature?: string | null;
+}
+
+/** Undefined leaves the call without an answer. */
+export type PartnerBehaviour = (call: PartnerCall) => PartnerAnswer | undefined;
 
 /** What becomes of one call: done, and its answer lost; not even done; or answered with this body. */
 export type Mishap = 'lose-answer' | 'drop' | ((body: Json) => Json);
@@ -31,31 +51,36 @@ interface Deduction {
   reverted: boolean;
 }
 
-export class GameServer {
+export class FakePartner {
   readonly points = new Map<string, number>();
   readonly deductions = new Map<string, Deduction>();
   readonly confirmations: Json[] = [];
   /** In the order they came. */
-  readonly calls: Call[] = [];
+  readonly calls: PartnerCall[] = [];
   /** Before each answer. */
   delayMs = 0;
-  behave: Behaviour = (call) => ({ body: this.play(call) });
+  behave: PartnerBehaviour = (call) => ({ body: this.play(call) });
   private readonly mishaps: { readonly path: string; readonly mishap: Mishap }[] = [];
 
-  private constructor(private readonly server: Server) {
+  private constructor(
+    private readonly server: Server,
+    private readonly secret: string,
+    private readonly basePath: string,
+  ) {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.serve(request, response).catch((error: unknown) => response.destroy(error as Error));
     });
   }
 
-  static async start(): Promise<GameServer> {
+  /** @param basePath of its URL; its own books know the endpoints without one */
+  static async start(secret = CALLBACK_SECRET, basePath = ''): Promise<FakePartner> {
     const server = createServer();
     await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
-    return new GameServer(server);
+    return new FakePartner(server, secret, basePath);
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${this.basePath}`;
   }
 
   async stop(): Promise<void> {
@@ -68,13 +93,15 @@ export class GameServer {
     for (const mishap of mishaps) this.mishaps.push({ path: `/${endpoint}-`, mishap });
   }
 
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { pathname: path, searchParams } = new URL(request.url ?? '/', this.url);
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const { method = 'GET', url: target = '/', headers } = incoming;
+    const { pathname: path, searchParams } = new URL(target, this.url);
     const text = Buffer.concat(chunks).toString();
     const body = (text === '' ? Object.fromEntries(searchParams) : JSON.parse(text)) as Json;
-    const call = { path, body };
+    const signedHead = `${method}${path}${String(headers['x-api-request'])}`;
+    const call = { path, body, headers, signedHead, target };
     this.calls.push(call);
     const mishap = this.mishapOf(path);
     const answer =
@@ -84,8 +111,20 @@ export class GameServer {
           ? { body: mishap(body) }
           : this.behave(call);
     await sleep(this.delayMs);
-    if (mishap === 'drop' || mishap === 'lose-answer') request.socket.destroy();
-    else if (answer !== undefined) reply(request, response, { path, ...answer });
+    if (mishap === 'drop' || mishap === 'lose-answer') incoming.socket.destroy();
+    else if (answer !== undefined) this.reply(response, signedHead, answer);
+  }
+
+  private reply(response: ServerResponse, signedHead: string, answer: PartnerAnswer): void {
+    const { status = 200, body, headers } = answer;
+    const text = typeof body === 'string' ? body : canonicalJson(body);
+    const { bytes = text, signature = hmacSha256Hex(this.secret, signedHead + text) } = answer;
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...(signature !== null && { 'x-api-signature': signature }),
+      ...headers,
+    });
+    response.end(bytes);
   }
 
   private mishapOf(path: string): Mishap | undefined {
@@ -93,7 +132,7 @@ export class GameServer {
     return at < 0 ? undefined : this.mishaps.splice(at, 1)[0]?.mishap;
   }
 
-  private play({ path, body }: Call): Json {
+  private play({ path, body }: PartnerCall): Json {
     const wallet = String(body['address']).toLowerCase();
     switch (path) {
       case '/get-points-by-address': {
@@ -143,22 +182,6 @@ export class GameServer {
     const { transactionId: partnerTransactionId } = deduction;
     return { success: true, partnerTransactionId, partnerRevertId: `prv_${randomUUID()}` };
   }
-}
-
-function reply(
-  { method = 'GET', headers }: IncomingMessage,
-  response: ServerResponse,
-  answer: { readonly path: string } & NonNullable<ReturnType<Behaviour>>,
-): void {
-  const { path, status = 200, body, signed = true } = answer;
-  const text = canonicalJson(body);
-  const requestId = String(headers['x-api-request']);
-  const content = signedContent({ method, path, requestId, body: text });
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    ...(signed && { 'x-api-signature': hmacSha256Hex(CALLBACK_SECRET, content) }),
-  });
-  response.end(text);
 }
 
 export function refusal(errorCode: string): Json {

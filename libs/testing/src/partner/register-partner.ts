@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { type CallbackSettings, CallbackStore, type Database, PartnerStore } from '#libs/db';
+import { parseDecimal } from '#libs/domain';
+import { hashApiKey, type KeyRing } from '#libs/signing';
+import { CALLBACK_KEY, CALLBACK_SECRET } from './fake-partner.js';
+
+/** A partner at 0.01 USD a point, known to the database. @returns its id */
+export async function registerPartner(
+  database: Database,
+  keyRing: KeyRing,
+  {
+    name,
+    secret = CALLBACK_SECRET,
+    key = CALLBACK_KEY,
+    ...callback
+  }: Partial<CallbackSettings> & { url: string; name: string; secret?: string },
+): Promise<string> {
+  const credential = {
+    keyHash: randomBytes(32),
+    keyPrefix: 'svck_test',
+    secretCiphertext: randomBytes(64),
+  };
+  const terms = { name, rate: 20, burst: 100, credential };
+  const { partnerId } = await new PartnerStore(database).create(terms);
+  await new CallbackStore(database).set(partnerId, {
+    key,
+    secretCiphertext: keyRing.seal(secret, hashApiKey(key)),
+    usdPerPoint: parseDecimal('0.01'),
+    confirms: true,
+    capabilities: [],
+    ...callback,
+  });
+  return partnerId;
+}

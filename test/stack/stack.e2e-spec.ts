@@ -7,6 +7,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { eventually } from '#libs/testing';
 import { redemptionsOf, rpc } from './redeemer.js';
 import { RunningStack, type StackFacts } from './running-stack.js';
 import { pointsOf, stagesOf } from './timelines.js';
@@ -80,10 +81,7 @@ describe('npm start', () => {
 
   it('goes on with new blocks', async () => {
     const before = Number(await rpc(first, 'eth_blockNumber'));
-    await expectEventually(
-      async () => Number(await rpc(first, 'eth_blockNumber')) >= before + 2,
-      10_000,
-    );
+    await eventually(async () => Number(await rpc(first, 'eth_blockNumber')) >= before + 2, 10_000);
   });
 
   it('shows how points become tokens, and how they come back', async () => {
@@ -160,10 +158,7 @@ describe('npm start', () => {
   it('leaves nothing behind when it is killed, and recovers', async () => {
     // The chain's newest blocks are not on disk yet: the index is ahead of what the next start finds.
     const head = Number(await rpc(first, 'eth_blockNumber'));
-    await expectEventually(
-      async () => Number(await rpc(first, 'eth_blockNumber')) >= head + 3,
-      15_000,
-    );
+    await eventually(async () => Number(await rpc(first, 'eth_blockNumber')) >= head + 3, 15_000);
     stack?.child.kill('SIGKILL');
     await stack?.ended;
     await expectAllGone(first, 15_000);
@@ -245,17 +240,8 @@ function isListening(url: string): Promise<boolean> {
 async function expectAllGone(facts: StackFacts, withinMs: number): Promise<void> {
   const services = [facts.apiUrl, facts.indexerUrl, facts.redemptionUrl, facts.partnerUrl];
   const urls = [...services, facts.rpcUrl, facts.databaseUrl];
-  await expectEventually(
+  await eventually(
     async () => !(await Promise.all(urls.map(isListening))).includes(true),
     withinMs,
   );
-}
-
-async function expectEventually(holds: () => Promise<boolean>, withinMs: number): Promise<void> {
-  let held = await holds();
-  for (let waitedMs = 0; !held && waitedMs < withinMs; waitedMs += 100) {
-    await new Promise((wake) => setTimeout(wake, 100));
-    held = await holds();
-  }
-  expect(held).toBe(true);
 }

@@ -19,6 +19,7 @@ export {
 } from './partner/fake-partner.js';
 export { registerPartner } from './partner/register-partner.js';
 export { EVIDENCE_KEY, testEvidence } from './evidence/test-evidence.js';
+export { eventually } from './clock/eventually.js';
 export { FakeClock } from './clock/fake-clock.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';
 export { aBlock, anInitialIndex, aWallet } from './database/index-builders.js';

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { requireRedisInCi } from './redis-server.mjs';
 import { chooseSeeds, seedNote } from './seeds.mjs';
 import { startTestServer } from './test-server.mjs';
@@ -7,5 +9,7 @@ export default async function setup() {
   requireRedisInCi();
   process.env.LOWMARK_TEST_SEEDS = chooseSeeds();
   process.stderr.write(seedNote());
+  // The programs that tests start, and the workers, find their modules compiled.
+  process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'lowmark-test-modules');
   process.env.LOWMARK_TEST_POSTGRES = await startTestServer();
 }

@@ -36,6 +36,8 @@ export interface EmbeddedPostgresOptions {
   readonly signal?: AbortSignal;
   /** Further server settings. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Of another PostgreSQL than the one that npm installed. */
+  readonly programs?: PostgresPrograms;
 }
 
 /** A PostgreSQL of our own: loopback, a port given by the system. It ends with this process, whatever ends that. */
@@ -50,7 +52,7 @@ export class EmbeddedPostgres {
   /** @throws PermanentError that says what to do */
   static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
     const { directory } = options;
-    const programs = await postgresPrograms();
+    const programs = options.programs ?? (await postgresPrograms());
     await mkdir(dirname(directory), { recursive: true });
     const user = await PostgresUser.for([programs.postgres, directory]);
     const password = await clusterPassword(options, (unfinished, passwordFile) =>

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '#libs/testing';
+import { typeReadmeCommands } from './readme-commands.js';
 import { redemptionsOf, rpc } from './redeemer.js';
 import { RunningStack, type StackFacts } from './running-stack.js';
 import { pointsOf, stagesOf } from './timelines.js';
@@ -114,6 +115,15 @@ describe('npm start', () => {
     const { txnHash } = claimed?.[0] ?? {};
     const receipt = await rpc(first, 'eth_getTransactionReceipt', txnHash);
     expect(receipt).toMatchObject({ status: '0x1', to: first.vaultContract });
+  });
+
+  it('answers the commands of the README and of the pages for partners as these say', async () => {
+    const { output, status } = await typeReadmeCommands(stack?.output ?? '');
+    expect(status).toBe('claimed');
+    const [, sent] = /x-api-signature: (\w+)/i.exec(output) ?? [];
+    expect(sent).toMatch(/^[0-9a-f]{64}$/);
+    expect(output).toContain(`= ${sent ?? ''}`);
+    expect(output).toContain('"tokens":340');
   });
 
   it('keeps its secrets from the screen and the logs', async () => {

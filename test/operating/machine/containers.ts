@@ -1,0 +1,207 @@
+/** The services of docker-compose.yml without containers: their environments, their words, and the programs that run. */
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { redemptionVaultV2Abi } from '#libs/chain';
+import { freePort, ManagedProcess } from '#libs/devprocess';
+import { type ComposeFile, programOf, yamlOf } from '../../compose/compose-file.js';
+import { type LocalPostgres } from './local-postgres.js';
+
+export type Environment = Readonly<Record<string, string>>;
+
+const VOLUMES = ['secrets', 'signer', 'game', 'chain'];
+const READY_MS = 30_000;
+
+export class Containers {
+  readonly path = process.env['PATH'] ?? '';
+  private readonly file = yamlOf('docker-compose.yml') as ComposeFile;
+  private readonly running = new Map<string, Program>();
+
+  private constructor(
+    readonly postgres: LocalPostgres,
+    /** The volumes of secrets. */
+    readonly root: string,
+    private readonly indexerPort: number,
+    private readonly settings: Environment,
+  ) {}
+
+  /** @param settings what stands in `.env` */
+  static async prepare(
+    postgres: LocalPostgres,
+    settings: Environment,
+    secrets: Environment,
+  ): Promise<Containers> {
+    const root = await mkdtemp(join(tmpdir(), 'lowmark-volumes-'));
+    const containers = new Containers(postgres, root, await freePort(), settings);
+    const shares = Object.keys(containers.file.volumes).filter((name) => name.startsWith('for-'));
+    for (const name of [...VOLUMES, ...shares])
+      mkdirSync(containers.volume(name), { recursive: true });
+    for (const [path, value] of Object.entries({
+      'secrets/database_url': postgres.url,
+      ...secrets,
+    })) {
+      writeFileSync(join(root, path), value);
+    }
+    return containers;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.running.values()].map((program) => program.stop()));
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  requireServices(names: readonly string[]): void {
+    const unknown = names.filter((name) => !(name in this.file.services));
+    if (unknown.length > 0)
+      throw new Error(`docker-compose.yml has no service ${unknown.join(', ')}`);
+  }
+
+  requireProfile(name: string): void {
+    const profiles = Object.values(this.file.services).flatMap(({ profiles = [] }) => profiles);
+    if (!profiles.includes(name)) throw new Error(`docker-compose.yml has no profile ${name}`);
+  }
+
+  requireImage(name: string): void {
+    const images = Object.values(this.file.services).map(({ image = '' }) => image);
+    if (!images.some((image) => image.includes(name)))
+      throw new Error(`docker-compose.yml has no image ${name}`);
+  }
+
+  hasScript(name: string): boolean {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
+    return name in scripts;
+  }
+
+  /** @returns nothing to print */
+  hasVaultFunction(name: string, inputs: readonly string[]): '' {
+    const found = redemptionVaultV2Abi.some(
+      (one) =>
+        one.type === 'function' &&
+        one.name === name &&
+        one.inputs.map(({ type }) => type).join() === inputs.join(),
+    );
+    if (!found) throw new Error(`The vault has no ${name}(${inputs.join()})`);
+    return '';
+  }
+
+  /** As the service gets it: `.env`, then what docker-compose.yml says, with the files where they are here. */
+  environmentOf(service: string): Record<string, string> {
+    const { environment = {}, volumes = [] } = this.file.services[service] ?? {};
+    const mounts = volumes.map((volume) => {
+      const [, given, named, path = ''] =
+        /^(?:\$\{\w+:-([\w-]+)\}|([\w.-]+)):(\/[^:]+)/.exec(volume) ?? [];
+      return { path, folder: this.volume(given ?? named ?? '') };
+    });
+    const told = Object.entries(environment).map(([name, value]): [string, string] => {
+      const mount = mounts.find(({ path }) => String(value).startsWith(`${path}/`));
+      return [
+        name,
+        mount ? join(mount.folder, String(value).slice(mount.path.length)) : String(value),
+      ];
+    });
+    const isOurs = programOf(this.file.services[service] ?? {}) !== undefined;
+    return {
+      ...(service === 'postgres' ? this.postgres.environment : {}),
+      ...(isOurs ? this.settings : {}),
+      ...Object.fromEntries(told.filter(([, value]) => !value.startsWith('${'))),
+      ...(service === 'indexer' && {
+        INDEXER_HOST: '127.0.0.1',
+        INDEXER_PORT: String(this.indexerPort),
+      }),
+    };
+  }
+
+  /** The words that `docker compose run` makes of those behind the service's name. */
+  called(service: string, words: readonly string[], entrypoint?: string): string[] {
+    const { entrypoint: own = [], command = [] } = this.file.services[service] ?? {};
+    if (entrypoint !== undefined) return [entrypoint, ...words];
+    const behind = words.length > 0 ? words : command;
+    // The entry point of our services is a script that ends with `exec node … "$@"`.
+    return own.length > 0 ? ['node', ...own.slice(4), ...behind] : [...behind];
+  }
+
+  /** The same words with paths and ports of this machine. */
+  wordsHere(words: readonly string[]): string[] {
+    const here = words.map((word) =>
+      word
+        .replace('127.0.0.1:3001', `127.0.0.1:${this.indexerPort}`)
+        .replace(/^\/run\/lowmark$/, this.root),
+    );
+    return here[0] === 'node' ? [process.execPath, ...here.slice(1)] : here;
+  }
+
+  async startIndexer(): Promise<void> {
+    if (this.running.has('indexer')) return;
+    const environment = this.environmentOf('indexer');
+    const words = [process.execPath, 'dist/apps/indexer/src/main.js'];
+    const program = await Program.start(words, { ...environment, PATH: this.path }, this.root);
+    this.running.set('indexer', program);
+    await program.health();
+  }
+
+  async stopIndexer(): Promise<void> {
+    await this.running.get('indexer')?.stop();
+    this.running.delete('indexer');
+  }
+
+  /** `docker compose run -d --name NAME`. */
+  async startNamed(name: string, service: string, words: readonly string[]): Promise<void> {
+    const port = String(await freePort());
+    const environment = { ...this.environmentOf(service), INDEXER_PORT: port, PATH: this.path };
+    this.running.set(name, await Program.start(this.wordsHere(words), environment, this.root));
+  }
+
+  named(name: string): Program {
+    const program = this.running.get(name);
+    if (program === undefined) throw new Error(`No such container: ${name}`);
+    return program;
+  }
+
+  remove(name: string): void {
+    this.named(name);
+    this.running.delete(name);
+  }
+
+  private volume(name: string): string {
+    return join(this.root, name.replace(/^for-/, 'for/'));
+  }
+}
+
+/** A program of ours that goes on. */
+class Program {
+  private constructor(
+    private readonly process: ManagedProcess,
+    private readonly port: string,
+  ) {}
+
+  static async start(
+    words: readonly string[],
+    environment: Environment,
+    folder: string,
+  ): Promise<Program> {
+    const [command = '', ...args] = words;
+    const count = globSync(join(folder, 'program-*.log')).length;
+    const logFile = join(folder, `program-${count}.log`);
+    const process = await ManagedProcess.start({ command, args, environment, logFile });
+    return new Program(process, environment['INDEXER_PORT'] ?? '');
+  }
+
+  /** Waits until it is ready. */
+  async health(): Promise<'healthy'> {
+    for (let waitedMs = 0; waitedMs < READY_MS; waitedMs += 50) {
+      const url = `http://127.0.0.1:${this.port}/health/ready`;
+      const answer = await fetch(url).catch(() => undefined);
+      await answer?.arrayBuffer();
+      if (answer?.ok === true) return 'healthy';
+      if (!this.process.isRunning) break;
+      await sleep(50);
+    }
+    throw new Error(`is not ready:\n${(await this.process.tail()).join('\n')}`);
+  }
+
+  async stop(): Promise<void> {
+    await this.process.stop();
+  }
+}

@@ -1,0 +1,77 @@
+/** A PostgreSQL whose server and tools are of one version: `pg_dump` dumps no server that is newer than itself. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { EmbeddedPostgres } from '#libs/devpostgres';
+
+const PROGRAMS = ['initdb', 'postgres', 'psql', 'pg_dump', 'pg_restore', 'createdb', 'vacuumdb'];
+
+const onPath = (process.env['PATH'] ?? '').split(delimiter);
+
+export function hasProgram(name: string): boolean {
+  return onPath.some((folder) => existsSync(join(folder, name)));
+}
+
+/** @returns the folder with the programs of a PostgreSQL that is installed whole */
+export function postgresTools(): string | undefined {
+  const folders = [...onPath, ...globSync('/usr/lib/postgresql/*/bin').sort().reverse()];
+  return folders.find((folder) => PROGRAMS.every((name) => existsSync(join(folder, name))));
+}
+
+/** A database `lowmark` with its owner of the same name, as in docker-compose.yml. */
+export class LocalPostgres {
+  private constructor(
+    readonly tools: string,
+    private readonly folder: string,
+    private readonly server: EmbeddedPostgres,
+  ) {}
+
+  static async start(tools: string): Promise<LocalPostgres> {
+    const folder = await mkdtemp(join(tmpdir(), 'lowmark-pages-postgres-'));
+    const server = await EmbeddedPostgres.start({
+      directory: join(folder, 'data'),
+      logFile: join(folder, 'postgres.log'),
+      initdbFlags: ['--no-sync'],
+      settings: { fsync: 'off', autovacuum: 'off' },
+      programs: { initdb: join(tools, 'initdb'), postgres: join(tools, 'postgres') },
+    });
+    const postgres = new LocalPostgres(tools, folder, server);
+    postgres.say('CREATE DATABASE lowmark');
+    return postgres;
+  }
+
+  /** As with another data folder: no schema, and no users but the owner. */
+  empty(): void {
+    this.say('DROP DATABASE lowmark WITH (FORCE)', 'CREATE DATABASE lowmark');
+    const programs = ['api', 'indexer', 'redemption', 'cli'].map((name) => `lowmark_${name}`);
+    this.say(`DROP ROLE ${programs.join(', ')}`);
+  }
+
+  /** Of the owner. */
+  get url(): string {
+    const url = new URL(this.server.url);
+    url.pathname = '/lowmark';
+    return url.href;
+  }
+
+  /** With it the tools reach the server, as they do inside of its container. */
+  get environment(): Record<string, string> {
+    const { hostname, port, password } = new URL(this.server.url);
+    return { PGHOST: hostname, PGPORT: port, PGPASSWORD: decodeURIComponent(password) };
+  }
+
+  private say(...statements: readonly string[]): void {
+    const env = { ...process.env, ...this.environment };
+    const commands = statements.flatMap((statement) => ['-c', statement]);
+    execFileSync(join(this.tools, 'psql'), ['-q', '-U', 'lowmark', 'postgres', ...commands], {
+      env,
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,186 @@
+/** A system to operate: a chain with a vault, prices, a partner, Redis, PostgreSQL, and what waits for an operator in its ledger. */
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import {
+  AuditRunStore,
+  createDatabase,
+  type Database,
+  PriceStore,
+  ReconciliationStore,
+} from '#libs/db';
+import { type BlockHash, mintUuidV7, type UuidV7 } from '#libs/domain';
+import { aWallet, stake, startRedis, VaultBench } from '#libs/testing';
+import { CALLBACK_SECRET } from '../../../apps/cli/src/testing/cli-bench.support-spec.js';
+import { PingedPartner } from '../../../apps/cli/src/testing/pinged-partner.support-spec.js';
+import { aStored } from '../../../apps/cli/src/testing/redemption-rows.support-spec.js';
+import { Containers } from './containers.js';
+import { LocalPostgres } from './local-postgres.js';
+
+const PRICE = '0.1';
+
+export class OperatedSystem {
+  private waiting: Promise<UuidV7> | undefined;
+
+  private constructor(
+    readonly vault: VaultBench,
+    readonly partner: PingedPartner,
+    readonly containers: Containers,
+    private readonly stopAround: () => Promise<unknown>,
+  ) {}
+
+  get postgres(): LocalPostgres {
+    return this.containers.postgres;
+  }
+
+  static async start(tools: string): Promise<OperatedSystem> {
+    const [vault, redis, postgres, partner] = await Promise.all([
+      VaultBench.start(),
+      startRedis('a-password-of-redis'),
+      LocalPostgres.start(tools),
+      PingedPartner.start(CALLBACK_SECRET),
+    ]);
+    vault.seconds = Math.floor(Date.now() / 1000) - 80;
+    await vault.chain.player.block(vault.seconds, stake(aWallet(0xb0b), 5n));
+    await vault.finalise();
+    partner.behave = ({ url = '' }) => ({
+      body: balanceOf(new URL(url, partner.url).searchParams.get('address') ?? ''),
+    });
+    const prices = createServer((_, response) => response.end(JSON.stringify({ usd: PRICE })));
+    await new Promise<void>((listening) => prices.listen(0, '127.0.0.1', listening));
+    const priceUrl = `http://127.0.0.1:${(prices.address() as AddressInfo).port}/price#/usd`;
+    const { chain } = vault;
+    const settings = {
+      NODE_ENV: 'production',
+      CHAIN_ID: String(chain.chainId),
+      RPC_URLS: chain.url,
+      STAKE_CONTRACT: chain.contracts.staking,
+      STAKE_START_BLOCK: String(chain.contracts.startBlock),
+      TOKEN_CONTRACT: chain.contracts.token,
+      PRICE_SOURCE: `http:${priceUrl}`,
+      PRICE_MIN_USD: '0.05',
+      PRICE_MAX_USD: '0.5',
+      VAULT_CONTRACT: vault.vault,
+      VAULT_START_BLOCK: '0',
+      SIWE_DOMAINS: 'app.example.com',
+      INDEX_MAX_LAG_SECONDS: '600',
+      AUDIT_HOUR_UTC: 'off',
+    };
+    const secrets = {
+      'secrets/redis_url': redis.url,
+      'signer/voucher_signer_key': VaultBench.SIGNER_KEY,
+    };
+    const containers = await Containers.prepare(postgres, settings, secrets);
+    return new OperatedSystem(vault, partner, containers, async () => {
+      prices.closeAllConnections();
+      prices.close();
+      await Promise.all([vault.stop(), redis.stop(), partner.close(), postgres.stop()]);
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.containers.stop();
+    await this.stopAround();
+  }
+
+  /** A redemption that waits for a person, of a partner of its own. */
+  redemption(): Promise<UuidV7> {
+    return (this.waiting ??= this.makeRedemption());
+  }
+
+  private makeRedemption(): Promise<UuidV7> {
+    return this.withDatabase(async (database) => {
+      const rows = await database.query<{ id: string }>({
+        text: "INSERT INTO partners.partner (name) VALUES ('Acme ' || gen_random_uuid()) RETURNING id",
+      });
+      const { id } = await aStored(database, rows[0]?.id ?? '', 'attention: deduction-unresolved');
+      return id;
+    });
+  }
+
+  /** A claim on chain that no redemption explains. @returns the id that it was for */
+  async claim(): Promise<string> {
+    const redemptionId = mintUuidV7(Date.now(), randomBytes(10));
+    await this.withDatabase(async (database) => {
+      const store = new ReconciliationStore(database);
+      await store.begin({ chainId: 1, vault: this.vault.vault }, 0n);
+      const [checkpoint] = await store.checkpoints(1);
+      if (checkpoint === undefined) throw new Error('no checkpoint');
+      const hash = `0x${'b'.repeat(64)}` as BlockHash;
+      const block = { number: 7n, hash, timestampSeconds: 1_772_366_400 };
+      const claim = {
+        vaultId: `0x${redemptionId.replaceAll('-', '').padEnd(64, '0')}`,
+        redemptionId,
+        transactionHash: `0x${'c'.repeat(64)}`,
+        block,
+        recipient: this.vault.vault,
+        amount: 340n,
+      };
+      await store.advance(checkpoint, block, [claim], 0);
+    });
+    return redemptionId;
+  }
+
+  /** An audit of a night in which nothing differed. */
+  audit(): Promise<void> {
+    return this.withDatabase(async (database) => {
+      await new AuditRunStore(database).record(await fenceOf(database), {
+        startedAt: new Date(),
+        finishedAt: new Date(),
+        result: 'ok',
+        blockNumber: 6n,
+        blockHash: `0x${'b'.repeat(64)}` as BlockHash,
+        wallets: 1,
+        compared: 1,
+        differences: 0,
+        different: [],
+        indexedTotal: 5n,
+        contractTotal: 5n,
+      });
+    });
+  }
+
+  /** A price that the indexer did not believe. */
+  hold(usd: string): Promise<void> {
+    return this.withDatabase(async (database) => {
+      const price = { usd, observedAt: new Date(), source: 'http:x' };
+      const about = { reason: 'jump', beforeUsd: PRICE, maxChange: '0.2', isAnew: false };
+      await new PriceStore(database).hold(await fenceOf(database), { price, ...about });
+    });
+  }
+
+  /** The source says what it said before, and the operator has looked at it. */
+  release(): Promise<void> {
+    return this.withDatabase(async (database) => {
+      const text = 'TRUNCATE staking.price_hold, staking.price_acceptance';
+      await database.query({ text });
+    });
+  }
+
+  private async withDatabase<T>(use: (database: Database) => Promise<T>): Promise<T> {
+    const { url } = this.postgres;
+    const database = await createDatabase({ url, applicationName: 'test', poolSize: 1 });
+    try {
+      return await use(database);
+    } finally {
+      await database.close();
+    }
+  }
+}
+
+function balanceOf(address: string): string {
+  return JSON.stringify({
+    success: true,
+    partnerUserId: 'player-1',
+    address,
+    points: 50_000,
+    chain: 'ethereum',
+  });
+}
+
+/** Of the indexer that leads. */
+async function fenceOf(database: Database): Promise<bigint> {
+  const text = 'SELECT fence FROM staking.index_state';
+  const [row] = await database.query<{ fence: string }>({ text });
+  return BigInt(row?.fence ?? 0);
+}

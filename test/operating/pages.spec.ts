@@ -1,0 +1,74 @@
+/** The operators' pages: links that lead somewhere, words that all readers know, and a first day that stays short. */
+import { existsSync, globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { anchors, links, read } from '../partner-docs/markdown.js';
+import { isSettings, shellBlocks } from './machine/shell-blocks.js';
+
+const HANDBOOK = globSync('docs/operating/*.md');
+const PAGES = [
+  ...HANDBOOK,
+  ...globSync(
+    '{docs/*.md,docs/decisions/*.md,docs/wire/*.md,contracts/README.md,deploy/kubernetes/README.md}',
+  ),
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
+];
+const SOURCES = globSync('{apps,libs,contracts,deploy,scripts}/**/*.{ts,mjs,yml,yaml,env}').concat(
+  'docker-compose.yml',
+);
+/** The handbook is at most two printed pages long before it gets to the details. */
+const FIRST_DAY_WORDS = 1000;
+
+function isThere(page: string, link: string): boolean {
+  if (/^[a-z]+:/.test(link)) return true;
+  const [file = '', anchor] = link.split('#');
+  const target = file === '' ? page : join(dirname(page), file);
+  if (!existsSync(target)) return false;
+  return anchor === undefined || anchors(read(target)).includes(anchor);
+}
+
+describe.each(PAGES)('%s', (page) => {
+  it('links to files and headings that exist', () => {
+    expect(links(read(page)).filter((link) => !isThere(page, link))).toEqual([]);
+  });
+});
+
+describe('the handbook', () => {
+  it('has what sources name', () => {
+    const named = SOURCES.filter((path) => !path.includes('node_modules')).flatMap((path) =>
+      [...read(path).matchAll(/docs\/[a-z/-]+\.md(?:#[a-z_-]+)?/g)].map(([link]) => link),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect([...new Set(named)].filter((link) => !isThere('README.md', link))).toEqual([]);
+  });
+
+  it('begins with the first day, which the README names and which is short', () => {
+    expect(links(read('docs/operating/README.md'))[0]).toBe('first-day.md');
+    expect(links(read('README.md'))).toContain('docs/operating/first-day.md');
+    const words = read('docs/operating/first-day.md').split(/\s+/);
+    expect(words.length).toBeLessThan(FIRST_DAY_WORDS);
+  });
+
+  it('names each of its pages on the first one', () => {
+    const named = links(read('docs/operating/README.md')).map((link) => link.split('#')[0]);
+    const missing = HANDBOOK.map((page) => page.slice('docs/operating/'.length)).filter(
+      (name) => name !== 'README.md' && !named.includes(name),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it.each(HANDBOOK)('%s speaks of who does something', (page) => {
+    const riddles = read(page).match(/\b(?:whoever|nobody|somebody|anybody|everybody)\b/gi) ?? [];
+    expect(riddles).toEqual([]);
+  });
+
+  it('sets variables that there are', () => {
+    const known = HANDBOOK.map(read).join('\n');
+    const blocks = HANDBOOK.flatMap(shellBlocks).filter(isSettings);
+    expect(blocks.length).toBeGreaterThan(1);
+    const names = blocks.flatMap(({ code }) => code.match(/^\w+(?==)/gm) ?? []);
+    expect(
+      names.filter((name) => !known.includes(`\`${name}\``) && !name.startsWith('OTEL_')),
+    ).toEqual([]);
+  });
+});

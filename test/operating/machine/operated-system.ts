@@ -10,9 +10,8 @@ import {
   ReconciliationStore,
 } from '#libs/db';
 import { type BlockHash, mintUuidV7, type UuidV7 } from '#libs/domain';
-import { aWallet, stake, startRedis, VaultBench } from '#libs/testing';
+import { aWallet, FakePartner, stake, startRedis, VaultBench } from '#libs/testing';
 import { CALLBACK_SECRET } from '../../../apps/cli/src/testing/cli-bench.support-spec.js';
-import { PingedPartner } from '../../../apps/cli/src/testing/pinged-partner.support-spec.js';
 import { aStored } from '../../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import { Containers } from './containers.js';
 import { LocalPostgres } from './local-postgres.js';
@@ -24,7 +23,7 @@ export class OperatedSystem {
 
   private constructor(
     readonly vault: VaultBench,
-    readonly partner: PingedPartner,
+    readonly partner: FakePartner,
     readonly containers: Containers,
     private readonly stopAround: () => Promise<unknown>,
   ) {}
@@ -38,14 +37,12 @@ export class OperatedSystem {
       VaultBench.start(),
       startRedis('a-password-of-redis'),
       LocalPostgres.start(tools),
-      PingedPartner.start(CALLBACK_SECRET),
+      FakePartner.start(CALLBACK_SECRET, '/game/v1'),
     ]);
     vault.seconds = Math.floor(Date.now() / 1000) - 80;
     await vault.chain.player.block(vault.seconds, stake(aWallet(0xb0b), 5n));
     await vault.finalise();
-    partner.behave = ({ url = '' }) => ({
-      body: balanceOf(new URL(url, partner.url).searchParams.get('address') ?? ''),
-    });
+    partner.behave = ({ body }) => ({ body: balanceOf(String(body['address'])) });
     const prices = createServer((_, response) => response.end(JSON.stringify({ usd: PRICE })));
     await new Promise<void>((listening) => prices.listen(0, '127.0.0.1', listening));
     const priceUrl = `http://127.0.0.1:${(prices.address() as AddressInfo).port}/price#/usd`;
@@ -74,7 +71,7 @@ export class OperatedSystem {
     return new OperatedSystem(vault, partner, containers, async () => {
       prices.closeAllConnections();
       prices.close();
-      await Promise.all([vault.stop(), redis.stop(), partner.close(), postgres.stop()]);
+      await Promise.all([vault.stop(), redis.stop(), partner.stop(), postgres.stop()]);
     });
   }
 

@@ -5,7 +5,7 @@ import { type Registry } from '#libs/service';
 import { IndexWriter } from './apply/index-writer.js';
 import { RangeApplier } from './apply/range-applier.js';
 import { BackfillProgress } from './backfill/backfill-progress.js';
-import { RangeSizer } from './backfill/range-sizer.js';
+import { RangeSizer } from '#libs/chain';
 import { IndexLoop } from './follow/index-loop.js';
 import { IndexStatus } from './follow/index-status.js';
 import { IndexerMetrics } from './health/indexer.metrics.js';

@@ -41,7 +41,9 @@ export {
   type LogSourceOptions,
   type Tip,
 } from './logs/log-source.js';
-export { type RangeAnswer } from './logs/range-answer.js';
+export { type BlockRange, type RangeAnswer } from './logs/range-logs.js';
+export { RangeSizer } from './logs/range-sizer.js';
+export { streamRanges } from './logs/range-stream.js';
 export {
   ChainReader,
   type ChainReaderOptions,

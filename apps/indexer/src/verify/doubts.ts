@@ -1,4 +1,4 @@
-import { type BlockRange } from '../backfill/range-stream.js';
+import { type BlockRange } from '#libs/chain';
 
 /** How a range is to be read again after what it brought was found wrong. */
 export interface Doubt extends BlockRange {

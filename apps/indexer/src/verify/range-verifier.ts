@@ -18,7 +18,7 @@ import {
 } from '#libs/chain';
 import { MAX_AHEAD_SECONDS } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
-import { type BlockRange } from '../backfill/range-stream.js';
+import { type BlockRange } from '#libs/chain';
 import { type ReadRange } from '../backfill/read-range.js';
 import { type Doubt, type Doubts } from './doubts.js';
 import { mendAnswer } from './mend-answer.js';

@@ -1,17 +1,22 @@
 /** The same range by another node: its logs, their times, the block at its end, and what else one request can tell. */
-import { type BlockHeader } from '#libs/domain';
+import { type BlockDeltas, type BlockHeader } from '#libs/domain';
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { type TotalCalls } from '../reader/total-calls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { type FullHeader, parseHeader } from '../shape/header.js';
+import {
+  fetchHeaders,
+  type FullHeader,
+  headerCall,
+  parseHeader,
+  readHeaders,
+  tagCall,
+} from '../shape/header.js';
 import { toQuantity } from '../shape/hex.js';
 import { providerOf } from '../verification/providers.js';
-import { differingBlocks } from './differing-blocks.js';
 import { type LogFilter } from './log-filter.js';
-import { type RangeAnswer } from './range-answer.js';
-import { type BlockLogs } from './range-logs.js';
-import { headerCall, type RangeReader, readHeaders, tagCall } from './range-reader.js';
+import { type BlockLogs, type RangeAnswer } from './range-logs.js';
+import { type RangeReader } from './range-reader.js';
 
 export interface ComparisonQuestion {
   /** Also asked for: the contracts' total at the end of the range. */
@@ -56,7 +61,7 @@ export async function compareRange(
   const [logs, last, final] = results;
   const headers = readHeaders([answer.to], last ? [last] : [], endpoint);
   for (const header of headers) requireSame(header, answer, endpoint);
-  const { blocks } = reader.read(valueOf(logs), { session, span: answer, headers });
+  const { blocks } = reader.read(valueOf(logs), { session, range: answer, headers });
   adoptTimes(session, answer, blocks);
   await readTimes(session, blocks);
   return {
@@ -104,8 +109,7 @@ async function readTimes(session: RpcSession, blocks: readonly BlockLogs[]): Pro
   const untimed = blocks.filter(({ timestampSeconds }) => timestampSeconds === undefined);
   if (untimed.length === 0) return;
   const numbers = untimed.map(({ number }) => BigInt(number));
-  const { results } = await session.batch(numbers.map(headerCall));
-  const headers = readHeaders(numbers, results, session.endpoint);
+  const { headers } = await fetchHeaders(session, numbers);
   for (const [index, block] of untimed.entries()) {
     const header = headers[index];
     if (header?.hash !== block.hash) {
@@ -114,4 +118,33 @@ async function readTimes(session: RpcSession, blocks: readonly BlockLogs[]): Pro
     }
     block.timestampSeconds = header.timestampSeconds;
   }
+}
+
+/**
+ * Blocks whose effects or times are not the same, or not in the same order, in two answers about the same blocks of one chain.
+ * @returns ascending
+ */
+function differingBlocks(answer: readonly BlockDeltas[], other: readonly BlockLogs[]): bigint[] {
+  const effects = new Map<bigint, BlockDeltas>();
+  for (const block of answer) effects.set(block.blockNumber, block);
+  const differing: bigint[] = [];
+  for (const { number, deltas, timestampSeconds } of other) {
+    const mine = effects.get(BigInt(number));
+    effects.delete(BigInt(number));
+    const isOtherTime = mine !== undefined && mine.timestampSeconds !== timestampSeconds;
+    if (isOtherTime || !isSame(mine?.deltas ?? [], deltas)) differing.push(BigInt(number));
+  }
+  // What the other answer lacks altogether.
+  for (const [number, { deltas }] of effects) if (deltas.length > 0) differing.push(number);
+  return differing.sort((a, b) => (a < b ? -1 : 1));
+}
+
+function isSame(one: BlockDeltas['deltas'], other: BlockDeltas['deltas']): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ wallet, amount }, index) => {
+      const delta = other[index];
+      return delta?.wallet === wallet && delta.amount === amount;
+    })
+  );
 }

@@ -1,7 +1,9 @@
+/** Which logs are ours, what the bloom of a block says of them, and what the blooms of a chain are worth. */
+import { keccak256 } from 'viem/utils';
 import { type Address } from '#libs/domain';
 import { type StakeEventSpec } from '../events/stake-event.js';
+import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
 import { toQuantity } from '../shape/hex.js';
-import { bloomBits, type BloomBits, mayContain } from './bloom.js';
 
 /** Which logs are ours: of these contracts, with one of these events. */
 export class LogFilter {
@@ -69,5 +71,121 @@ export class LogFilter {
   private what(): Record<string, unknown> {
     const address = this.addresses.length === 1 ? this.addresses[0] : this.addresses;
     return { address, topics: [this.topics] };
+  }
+}
+
+/**
+ * The three bits that an address or topic sets in a block's 2048-bit bloom (Ethereum Yellow Paper, section 4.3.1), as places in
+ * the bloom's hex text.
+ */
+export interface BloomBits {
+  /** Indexes into the text, `0x` included. */
+  readonly digits: readonly number[];
+  /** One bit of each digit. */
+  readonly masks: readonly number[];
+}
+
+export function bloomBits(item: `0x${string}`): BloomBits {
+  const digest = keccak256(item);
+  const bits = [0, 1, 2].map(
+    (pair) => parseInt(digest.slice(2 + pair * 4, 6 + pair * 4), 16) & 2047,
+  );
+  return {
+    // The bloom is written most significant bit first: bit 0 is in the last digit.
+    digits: bits.map((bit) => 2 + 511 - (bit >> 2)),
+    masks: bits.map((bit) => 1 << (bit & 3)),
+  };
+}
+
+/** @returns false: certainly not in the block; true: probably in it */
+export function mayContain(bloom: string, bits: BloomBits): boolean {
+  for (let at = 0; at < 3; at++) {
+    const digit = hexDigit(bloom.charCodeAt(bits.digits[at] as number));
+    if ((digit & (bits.masks[at] as number)) === 0) return false;
+  }
+  return true;
+}
+
+/** The bloom of a block with exactly these addresses and topics, as hex text. */
+export function bloomOf(items: Iterable<BloomBits>): string {
+  const digits = new Uint8Array(514);
+  for (const bits of items) {
+    for (let at = 0; at < 3; at++) {
+      const place = bits.digits[at] as number;
+      digits[place] = (digits[place] as number) | (bits.masks[at] as number);
+    }
+  }
+  return `0x${Array.from(digits.subarray(2), (digit) => digit.toString(16)).join('')}`;
+}
+
+/** Whether every bit of `part` is in `whole`. */
+export function isWithin(part: string, whole: string): boolean {
+  for (let at = 2; at < part.length; at++) {
+    if (hexDigit(part.charCodeAt(at)) & ~hexDigit(whole.charCodeAt(at))) return false;
+  }
+  return true;
+}
+
+function hexDigit(code: number): number {
+  return code < 58 ? code - 48 : code - 87;
+}
+
+/** Blocks over which hints are counted before the chain's blooms are judged. */
+const JUDGED_AFTER = 64;
+/** A full bloom speaks of any event now and then; of one in every second block only where blooms mean nothing. */
+const WORTHLESS_SHARE = 0.5;
+
+/**
+ * What this chain's blooms are worth. They are hints: one that speaks of events that are not there, or denies some that are, asks for
+ * a second look. A chain that fills its blooms with ones would ask for one in every block.
+ *
+ * States: unknown -> filled (a bloom that is not zero was seen); absent (a log came from a block with a zero bloom); worthless (most
+ * hints were refuted). Absent and worthless stay: an empty answer is then confirmed in another way.
+ */
+export class BloomTrust {
+  private state: 'unknown' | 'filled' | 'absent' | 'worthless' = 'unknown';
+  private looked = 0;
+  private refuted = 0;
+
+  /** Whether blooms are looked at. */
+  get isUseful(): boolean {
+    return this.state === 'unknown' || this.state === 'filled';
+  }
+
+  /** Whether a block that its bloom calls empty is believed to be. */
+  get isFilled(): boolean {
+    return this.state === 'filled';
+  }
+
+  /**
+   * @param events numbers of the blocks with logs
+   * @returns whether the chain turns out not to fill its blooms
+   */
+  learn(headers: readonly FullHeader[], events: ReadonlySet<number>): boolean {
+    if (!this.isUseful) return false;
+    const isEmpty = ({ logsBloom }: FullHeader): boolean => logsBloom === EMPTY_BLOOM;
+    if (headers.some((header) => isEmpty(header) && events.has(Number(header.number)))) {
+      this.state = 'absent';
+      return true;
+    }
+    if (!headers.every(isEmpty)) this.state = 'filled';
+    return false;
+  }
+
+  /**
+   * Blooms of `blocks` blocks were looked at; `refuted` of them hinted at what a second look did not find.
+   * @returns whether blooms are not looked at from now on
+   */
+  judge(blocks: number, refuted: number): boolean {
+    this.looked += blocks;
+    this.refuted += refuted;
+    if (!this.isUseful || this.looked < JUDGED_AFTER) return false;
+    if (this.refuted >= this.looked * WORTHLESS_SHARE) {
+      this.state = 'worthless';
+      return true;
+    }
+    this.looked = 0;
+    this.refuted = 0;
+    return false;
   }
 }

@@ -12,14 +12,18 @@ import {
 import { type StakeEventSpec } from '../events/stake-event.js';
 import { type TotalCalls } from '../reader/total-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { requireNotAhead } from '../shape/header.js';
 import { countProviders } from '../verification/providers.js';
-import { BloomTrust } from './bloom-trust.js';
 import { compareRange, type Comparison, type ComparisonQuestion } from './compare-range.js';
 import { EventDecoder } from './event-decoder.js';
-import { requireNotAhead } from './header-chain.js';
-import { LogFilter } from './log-filter.js';
-import { type RangeAnswer, toRangeAnswer } from './range-answer.js';
-import { type BlockSpan, RangeReader, type RawReading } from './range-reader.js';
+import { BloomTrust, LogFilter } from './log-filter.js';
+import {
+  type BlockRange,
+  type RangeAnswer,
+  type RangeReading,
+  toRangeAnswer,
+} from './range-logs.js';
+import { RangeReader } from './range-reader.js';
 import { type SuspectBlock, SuspectBlocks } from './suspect-blocks.js';
 import { readTip, type TipQuestion, type TipReading } from './tip-reading.js';
 
@@ -91,15 +95,15 @@ export class LogSource {
    * @throws RangeTooLargeError for whatever a smaller range may cure, unless the range is one block
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
-  async fetch({ from, to }: BlockSpan, options: FetchOptions = {}): Promise<RangeAnswer> {
-    const span = { from, to };
+  async fetch({ from, to }: BlockRange, options: FetchOptions = {}): Promise<RangeAnswer> {
+    const range = { from, to };
     const asked: Asked = { ...DEFAULTS, ...options };
     try {
-      return await this.ask(span, asked);
+      return await this.ask(range, asked);
     } catch (error) {
       if (!(error instanceof AllEndpointsFailedError)) throw error;
       const withheld = error.failures.find((failure) => failure instanceof LogsWithheldError);
-      if (withheld && asked.by === 'logs') return this.askAgain(withheld.endpoint, span, asked);
+      if (withheld && asked.by === 'logs') return this.askAgain(withheld.endpoint, range, asked);
       const narrow =
         from < to ? error.failures.find((failure) => failure.sizeMayExplain) : undefined;
       if (!narrow) throw error;
@@ -126,13 +130,13 @@ export class LogSource {
         );
         const { endpoint } = session;
         requireNotAhead(latest, asked.latestSeconds, endpoint);
-        if (headers.length === 0) return { endpoint, latest, finalised, total, answer: undefined };
-        const span = { from: question.head.number + 1n, to: latest.number };
-        const read = this.reader.read(logs, { session, span, headers });
+        const told = { endpoint, latest, finalised, total };
+        if (headers.length === 0) return { ...told, answer: undefined };
+        const range = { from: question.head.number + 1n, to: latest.number };
+        const read = this.reader.read(logs, { session, range, headers });
         const reading = { ...read, headers, total, bytes };
-        await this.verify(session, span, { reading, asked });
-        const answer = toRangeAnswer(span, { endpoint, ...reading });
-        return { endpoint, latest, finalised, total, answer };
+        await this.verify(session, range, { reading, asked });
+        return { ...told, answer: toRangeAnswer(range, endpoint, reading) };
       },
       { avoid: asked.avoid, signal: asked.signal },
     );
@@ -153,10 +157,10 @@ export class LogSource {
   }
 
   /** Every endpoint left out logs: the same question again, which is often answered in full, then the receipts. */
-  private async askAgain(endpoint: string, span: BlockSpan, asked: Asked): Promise<RangeAnswer> {
+  private async askAgain(endpoint: string, range: BlockRange, asked: Asked): Promise<RangeAnswer> {
     for (let tries = 0; tries < ASKED_AGAIN; tries++) {
       try {
-        return await this.ask(span, asked, endpoint);
+        return await this.ask(range, asked, endpoint);
       } catch (error) {
         const again =
           error instanceof AllEndpointsFailedError &&
@@ -164,12 +168,12 @@ export class LogSource {
         if (!again) throw error;
       }
     }
-    return this.ask(span, { ...asked, by: 'receipts' }, endpoint);
+    return this.ask(range, { ...asked, by: 'receipts' }, endpoint);
   }
 
-  private ask(span: BlockSpan, asked: Asked, only?: string): Promise<RangeAnswer> {
+  private ask(range: BlockRange, asked: Asked, only?: string): Promise<RangeAnswer> {
     const { avoid, patienceMs, signal } = asked;
-    return this.pool.run((session) => this.attempt(session, span, asked), {
+    return this.pool.run((session) => this.attempt(session, range, asked), {
       avoid,
       signal,
       ...(only !== undefined && { only }),
@@ -177,25 +181,29 @@ export class LogSource {
     });
   }
 
-  private async attempt(session: RpcSession, span: BlockSpan, asked: Asked): Promise<RangeAnswer> {
+  private async attempt(
+    session: RpcSession,
+    range: BlockRange,
+    asked: Asked,
+  ): Promise<RangeAnswer> {
     try {
       const reading =
         asked.by === 'receipts'
-          ? await this.reader.byReceipts(session, span)
-          : await this.reader.byLogs(session, span, asked);
-      if (asked.by === 'logs') await this.verify(session, span, { reading, asked });
-      const answer = toRangeAnswer(span, { endpoint: session.endpoint, ...reading });
+          ? await this.reader.readByReceipts(session, range)
+          : await this.reader.readByLogs(session, range, asked);
+      if (asked.by === 'logs') await this.verify(session, range, { reading, asked });
+      const answer = toRangeAnswer(range, session.endpoint, reading);
       requireNotAhead(answer.head, asked.latestSeconds, session.endpoint);
       return answer;
     } catch (error) {
-      throw this.sized(error, session, span);
+      throw sized(error, range, session.endpoint);
     }
   }
 
   private async verify(
     session: RpcSession,
-    span: BlockSpan,
-    { reading, asked }: { readonly reading: RawReading; readonly asked: Asked },
+    range: BlockRange,
+    { reading, asked }: { readonly reading: RangeReading; readonly asked: Asked },
   ): Promise<void> {
     const { headers, blocks, events } = reading;
     const busy = new Set(blocks.map(({ number }) => number));
@@ -204,10 +212,8 @@ export class LogSource {
     }
     const looksAtBlooms = asked.headers === 'all' && this.blooms.isUseful;
     const hints = looksAtBlooms ? this.hinted(reading) : [];
-    const recounted = asked.recount ? this.recounted(reading, hints) : [];
-    if (hints.length + recounted.length > 0) {
-      await this.suspects.verify(session, [...hints, ...recounted], asked);
-    }
+    const suspects = asked.recount ? withBusy(reading, hints) : hints;
+    if (suspects.length > 0) await this.suspects.verify(session, suspects, asked);
     if (looksAtBlooms && this.blooms.judge(headers.length, hints.length)) {
       this.pool.warn(session.endpoint, 'BLOOMS_WORTHLESS', BLOOMS_WORTHLESS);
     }
@@ -215,47 +221,42 @@ export class LogSource {
     const hasTransactions = headers.some((header) => header.transactions > 0);
     const unseen = asked.headers === 'all' && events === 0 && hasTransactions;
     if (unseen && head && !this.blooms.isFilled) {
-      await this.suspects.verifyEmpty(session, span, { ...asked, head });
+      await this.suspects.verifyEmpty(session, range, { ...asked, head });
     }
   }
 
   /** Blocks whose bloom speaks of events that the answer lacks, or denies some that it has. */
-  private hinted({ headers, blocks, denied }: RawReading): SuspectBlock[] {
-    const byNumber = new Map(blocks.map((block) => [BigInt(block.number), block]));
-    return headers
-      .map((header) => ({ header, block: byNumber.get(header.number) }))
-      .filter(
-        ({ header, block }) =>
-          denied.has(Number(header.number)) || this.filter.isSuspect(header.logsBloom, block?.seen),
-      )
-      .map(({ header, block }) => ({ header, logs: block?.logs ?? 0 }));
-  }
-
-  /** Blocks with events that no hint is about already. */
-  private recounted(
-    { headers, blocks }: RawReading,
-    hints: readonly SuspectBlock[],
-  ): SuspectBlock[] {
-    const hinted = new Set(hints.map(({ header }) => Number(header.number)));
-    const logs = new Map(blocks.map((block) => [block.number, block.logs]));
+  private hinted({ headers, blocks, denied }: RangeReading): SuspectBlock[] {
+    const byNumber = new Map(blocks.map((block) => [block.number, block]));
     return headers.flatMap((header) => {
-      const count = logs.get(Number(header.number));
-      return count === undefined || hinted.has(Number(header.number))
-        ? []
-        : [{ header, logs: count }];
+      const number = Number(header.number);
+      const block = byNumber.get(number);
+      const isHint = denied.has(number) || this.filter.isSuspect(header.logsBloom, block?.seen);
+      return isHint ? [{ header, logs: block?.logs ?? 0 }] : [];
     });
   }
+}
 
-  /** A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint. */
-  private sized(error: unknown, { endpoint }: RpcSession, { from, to }: BlockSpan): unknown {
-    if (from === to && error instanceof RangeTooLargeError) {
-      return new TransportError(`block ${from.toString()} alone is too large`, {
-        endpoint,
-        cause: error,
-      });
-    }
-    return error;
-  }
+/** A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint. */
+function sized(error: unknown, { from, to }: BlockRange, endpoint: string): unknown {
+  if (from < to || !(error instanceof RangeTooLargeError)) return error;
+  const what = `block ${from.toString()} alone is too large`;
+  return new TransportError(what, { endpoint, cause: error });
+}
+
+/** The hints, and all other blocks with events. */
+function withBusy(
+  { headers, blocks }: RangeReading,
+  hints: readonly SuspectBlock[],
+): readonly SuspectBlock[] {
+  const hinted = new Set(hints.map(({ header }) => Number(header.number)));
+  const logs = new Map(blocks.map((block) => [block.number, block.logs]));
+  const busy = headers.flatMap((header) => {
+    const count = logs.get(Number(header.number));
+    const isNew = count !== undefined && !hinted.has(Number(header.number));
+    return isNew ? [{ header, logs: count }] : [];
+  });
+  return [...hints, ...busy];
 }
 
 const BLOOMS_ABSENT =

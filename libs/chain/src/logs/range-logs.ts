@@ -1,12 +1,22 @@
-/**
- * The logs of one answer, checked against the range and the headers, and turned into effects block by block.
- */
-import { type BlockHash, type StakeDelta } from '#libs/domain';
+/** The logs of one answer, checked against the range and the headers, turned into effects block by block, and made an answer. */
+import {
+  type BlockDeltas,
+  type BlockHash,
+  type BlockHeader,
+  type BlockRef,
+  type StakeDelta,
+} from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { type FullHeader } from '../shape/header.js';
 import { hash, isRecord, quantity, smallQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
 import { type LogFilter } from './log-filter.js';
+
+/** Blocks `from` to `to`, both included. */
+export interface BlockRange {
+  readonly from: bigint;
+  readonly to: bigint;
+}
 
 /** One block with logs of ours. */
 export interface BlockLogs {
@@ -27,6 +37,37 @@ export interface RangeLogs {
   readonly events: number;
   /** Numbers of blocks whose bloom denies logs that were given. */
   readonly denied: ReadonlySet<number>;
+}
+
+/** What one node said of a range. */
+export interface RangeReading extends RangeLogs {
+  /** Ascending; the last is that of `to`. */
+  readonly headers: readonly FullHeader[];
+  /** The contracts' total at the end of the range, where it was asked for and told. */
+  readonly total?: bigint | undefined;
+  readonly bytes: number;
+}
+
+/** The logs of a range of blocks, vouched for by the node that gave them. */
+export interface RangeAnswer extends BlockRange {
+  /** The endpoint that answered. */
+  readonly endpoint: string;
+  /** Of `from`: the hash of the block before the range. Undefined where that header was not read. */
+  readonly parentHash: BlockHash | undefined;
+  /** The header of `to`. */
+  readonly head: BlockHeader;
+  /** Blocks in which something happened, ascending. */
+  readonly blocks: readonly BlockDeltas[];
+  /** Every block of the range; with `headers: 'events'` those with events and the last. Ascending. */
+  readonly headers: readonly BlockRef[];
+  /** Each of the headers hashes to its own hash, so that its time is that of the hash. */
+  readonly isProven: boolean;
+  /** The contracts' total at the end of `to`, where it was asked for with the logs and told. */
+  readonly total?: bigint | undefined;
+  /** Logs read. */
+  readonly events: number;
+  /** Bytes of the bodies, decoded. */
+  readonly bytes: number;
 }
 
 export interface RangeLogsContext {
@@ -174,4 +215,48 @@ function isInBloom(bloom: string, seen: ReadonlySet<string>, filter: LogFilter):
 
 function malformed(what: string, { endpoint }: RangeLogsContext): MalformedAnswerError {
   return new MalformedAnswerError(what, { endpoint });
+}
+
+export function toRangeAnswer(
+  { from, to }: BlockRange,
+  endpoint: string,
+  { headers, blocks, total, events, bytes }: RangeReading,
+): RangeAnswer {
+  return {
+    from,
+    to,
+    endpoint,
+    parentHash: headers.find(({ number }) => number === from)?.parentHash,
+    head: headerOf(headers.at(-1)),
+    blocks: blocks
+      .filter((block) => block.deltas.length > 0)
+      .map((block) => ({
+        blockNumber: BigInt(block.number),
+        timestampSeconds: timeOf(block),
+        deltas: block.deltas,
+      })),
+    headers: headers.map(({ number, hash, timestampSeconds }) => ({
+      number,
+      hash,
+      timestampSeconds,
+    })),
+    isProven: headers.every(({ isProven }) => isProven === true),
+    total,
+    events,
+    bytes,
+  };
+}
+
+/** Without the bloom, which is half a kilobyte for each block. */
+function headerOf(header: FullHeader | undefined): BlockHeader {
+  if (!header) throw new RangeError('an answer without headers');
+  const { number, hash, parentHash, timestampSeconds } = header;
+  return { number, hash, parentHash, timestampSeconds };
+}
+
+function timeOf(block: BlockLogs): number {
+  if (block.timestampSeconds === undefined) {
+    throw new RangeError(`the time of block ${block.number} was never read`);
+  }
+  return block.timestampSeconds;
 }

@@ -1,38 +1,27 @@
 /** Reads the logs of a range and its headers from one endpoint; what they prove together is checked by the log source. */
 import { LRUCache } from 'lru-cache';
 import { type BlockHash } from '#libs/domain';
-import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { type TotalCalls } from '../reader/total-calls.js';
-import { valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
+import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { type FullHeader, parseHeaderOf } from '../shape/header.js';
-import { hashesToItself } from '../shape/header-hash.js';
+import {
+  fetchHeaders,
+  type FullHeader,
+  headerCall,
+  readHeaders,
+  requireChain,
+} from '../shape/header.js';
 import { hash, isRecord, quantity, toQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
-import { requireChain } from './header-chain.js';
 import { type LogFilter } from './log-filter.js';
-import { readRangeLogs, type RangeLogs } from './range-logs.js';
-import { ourLogsOfReceipts } from './receipt-logs.js';
-
-export interface BlockSpan {
-  readonly from: bigint;
-  readonly to: bigint;
-}
-
-/** Which headers are read: of every block, or of the last one and those with events. */
-export type HeadersOf = 'all' | 'events';
-
-export interface RawReading extends RangeLogs {
-  /** Ascending; the last is that of `to`. */
-  readonly headers: readonly FullHeader[];
-  /** The contracts' total at the end of the range, where it was asked for and told. */
-  readonly total: bigint | undefined;
-  readonly bytes: number;
-}
+import { type BlockRange, type RangeLogs, type RangeReading, readRangeLogs } from './range-logs.js';
+import { readReceiptLogs } from './receipt-logs.js';
 
 /** How much is read beside the logs. */
 export interface ReadingOptions {
-  readonly headers: HeadersOf;
+  /** Which headers are read: of every block, or of the last one and those with events. */
+  readonly headers: 'all' | 'events';
   /** Asked for by the number of the last block: for ranges in which nothing can be reorganised. */
   readonly total?: TotalCalls | undefined;
 }
@@ -42,9 +31,6 @@ const KEPT_HEADERS = 20_000;
 /** Where so many of the last range's blocks had events, all headers are asked for at once, and one round trip is saved. */
 const DENSE = 0.95;
 const MOST_AT_ONCE = 500;
-
-/** Receipts of whole blocks are large: no more of them in one answer. */
-const RECEIPTS_AT_ONCE = 25;
 
 export class RangeReader {
   /** By endpoint and number: what one says does not stand for the word of another. */
@@ -63,98 +49,92 @@ export class RangeReader {
    * The logs in one request with the header of the last block, which proves that this node has it. With `events` the headers of
    * the blocks with events follow: a log's time is believed only where its block's header has the same.
    */
-  async byLogs(
+  async readByLogs(
     session: RpcSession,
-    span: BlockSpan,
+    range: BlockRange,
     { headers: headersOf, total }: ReadingOptions,
-  ): Promise<RawReading> {
-    const isAll = headersOf === 'all' || this.isDense(span, session);
-    const numbers = isAll ? lastFirst(span) : [span.to];
+  ): Promise<RangeReading> {
+    const isAll = headersOf === 'all' || this.isDense(range, session);
+    const numbers = isAll ? lastFirst(range) : [range.to];
     const answer = await session.batch([
-      { method: 'eth_getLogs', params: [this.filter.forRange(span.from, span.to)] },
+      { method: 'eth_getLogs', params: [this.filter.forRange(range.from, range.to)] },
       ...numbers.map(headerCall),
-      ...(total?.at(toQuantity(span.to)) ?? []),
+      ...(total?.at(toQuantity(range.to)) ?? []),
     ]);
     const [first, ...others] = answer.results;
     const logs = valueOf(first);
     const { endpoint } = session;
     let headers = readHeaders(numbers, others.slice(0, numbers.length), endpoint, this.proves);
     let { bytes } = answer;
-    if (headersOf === 'events' && !isAll) {
-      const more = await this.headersOfEvents(session, logs, span);
+    if (!isAll) {
+      const more = await this.headersOfEvents(session, logs, range);
       headers = [...more.headers, ...headers];
       requireChain(headers, endpoint);
       bytes += more.bytes;
     }
-    const read = this.read(logs, { session, span, headers });
+    const read = this.read(logs, { session, range, headers });
     if (headersOf === 'events') {
       if (isAll) this.keep(session, headers);
-      this.density = read.blocks.length / (Number(span.to - span.from) + 1);
+      this.density = read.blocks.length / (Number(range.to - range.from) + 1);
     }
     return { ...read, headers, total: total?.sumOf(others.slice(numbers.length)), bytes };
   }
 
   /** The same from the receipts of every block. */
-  async byReceipts(session: RpcSession, span: BlockSpan): Promise<RawReading> {
-    const numbers = lastFirst(span);
-    const answer = await session.batch(numbers.map(headerCall));
-    const headers = readHeaders(numbers, answer.results, session.endpoint);
+  async readByReceipts(session: RpcSession, range: BlockRange): Promise<RangeReading> {
+    const answer = await fetchHeaders(session, lastFirst(range));
+    const { headers } = answer;
     const logs: unknown[] = [];
     let { bytes } = answer;
-    for (let at = 0; at < headers.length; at += RECEIPTS_AT_ONCE) {
-      const part = headers.slice(at, at + RECEIPTS_AT_ONCE);
-      const receipts = await session.batch(part.map(receiptsCall));
-      bytes += receipts.bytes;
-      for (const [index, header] of part.entries()) {
-        const context = { endpoint: session.endpoint, filter: this.filter };
-        logs.push(...ourLogsOfReceipts(valueOf(receipts.results[index]), header, context).ours);
-      }
+    for await (const block of readReceiptLogs(session, headers, this.filter)) {
+      logs.push(...block.ours);
+      bytes += block.bytes;
     }
-    const read = this.read(logs, { session, span, headers });
-    return { ...read, headers, total: undefined, bytes };
+    return { ...this.read(logs, { session, range, headers }), headers, bytes };
   }
 
   /** Logs that are here already. @throws MalformedAnswerError, EventMismatchError */
   read(
     logs: unknown,
-    parts: {
+    at: {
       readonly session: RpcSession;
-      readonly span: BlockSpan;
+      readonly range: BlockRange;
       readonly headers: readonly FullHeader[];
     },
   ): RangeLogs {
     const { filter, decoder } = this;
     return readRangeLogs(logs, {
-      endpoint: parts.session.endpoint,
-      from: Number(parts.span.from),
-      to: Number(parts.span.to),
+      endpoint: at.session.endpoint,
+      from: Number(at.range.from),
+      to: Number(at.range.to),
       filter,
       decoder,
-      headers: new Map(parts.headers.map((header) => [Number(header.number), header])),
+      headers: new Map(at.headers.map((header) => [Number(header.number), header])),
     });
   }
 
+  /** Ascending, without the last block's, which is read with the logs. */
   private async headersOfEvents(
     session: RpcSession,
     logs: unknown,
-    span: BlockSpan,
+    range: BlockRange,
   ): Promise<{ headers: FullHeader[]; bytes: number }> {
     const kept: FullHeader[] = [];
     const missing: bigint[] = [];
-    for (const [number, blockHash] of blocksOf(logs, span, session.endpoint)) {
+    for (const [number, blockHash] of blocksOf(logs, range, session.endpoint)) {
+      if (number === range.to) continue;
       const header = this.kept.get(keyOf(session, number));
       if (header && header.hash === blockHash) kept.push(header);
-      else if (number !== span.to) missing.push(number);
+      else missing.push(number);
     }
-    if (missing.length === 0) return { headers: inOrder(kept, span), bytes: 0 };
-    const { results, bytes } = await session.batch(missing.map(headerCall));
-    const headers = readHeaders(missing, results, session.endpoint, this.proves);
+    const { headers, bytes } = await fetchHeaders(session, missing, this.proves);
     this.keep(session, headers);
-    return { headers: inOrder([...kept, ...headers], span), bytes };
+    const all = [...kept, ...headers].sort((a, b) => (a.number < b.number ? -1 : 1));
+    return { headers: all, bytes };
   }
 
   /** A range that was read before needs only the headers that are not kept. */
-  private isDense({ from, to }: BlockSpan, session: RpcSession): boolean {
+  private isDense({ from, to }: BlockRange, session: RpcSession): boolean {
     const isKept = this.kept.has(keyOf(session, from));
     return this.density >= DENSE && to - from < MOST_AT_ONCE && !isKept;
   }
@@ -168,35 +148,15 @@ function keyOf({ endpoint }: RpcSession, number: bigint): string {
   return `${endpoint} ${number.toString()}`;
 }
 
-/** Without the last block's, which is read with the logs. */
-function inOrder(headers: readonly FullHeader[], { to }: BlockSpan): FullHeader[] {
-  return headers
-    .filter(({ number }) => number !== to)
-    .sort((a, b) => (a.number < b.number ? -1 : 1));
-}
-
-export function headerCall(number: bigint): RpcCall {
-  return { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] };
-}
-
-/** The newest block, or the newest final one, by its tag. */
-export function tagCall(tag: string): RpcCall {
-  return { method: 'eth_getBlockByNumber', params: [tag, false] };
-}
-
-export function receiptsCall(header: FullHeader): RpcCall {
-  return { method: 'eth_getBlockReceipts', params: [toQuantity(header.number)] };
-}
-
 /** The last block first: its header shares a request with the logs. */
-function lastFirst({ from, to }: BlockSpan): bigint[] {
+function lastFirst({ from, to }: BlockRange): bigint[] {
   return [to, ...Array.from({ length: Number(to - from) }, (_, index) => from + BigInt(index))];
 }
 
 /** The numbers and hashes of the blocks that logs say they are from; everything else about the logs is checked later. */
 function blocksOf(
   logs: unknown,
-  { from, to }: BlockSpan,
+  { from, to }: BlockRange,
   endpoint: string,
 ): Map<bigint, BlockHash | undefined> {
   if (!Array.isArray(logs)) throw new MalformedAnswerError('the logs are not a list', { endpoint });
@@ -214,27 +174,4 @@ function blocksOf(
     blocks.set(BigInt(number), hash((log as Record<string, unknown>)['blockHash']));
   }
   return blocks;
-}
-
-/**
- * @param proves whether to hash them
- * @returns ascending
- * @throws NodeBehindError where a block is missing, MalformedAnswerError where they are not one chain
- */
-export function readHeaders(
-  numbers: readonly bigint[],
-  results: readonly RpcResult[],
-  endpoint: string,
-  proves = false,
-): FullHeader[] {
-  const headers = numbers.map((number, index) => {
-    const block = valueOf(results[index]);
-    const header = parseHeaderOf(block, number, endpoint);
-    if (!header)
-      throw new NodeBehindError(`does not have block ${number.toString()}`, { endpoint });
-    return proves ? { ...header, isProven: hashesToItself(block) } : header;
-  });
-  headers.sort((a, b) => (a.number < b.number ? -1 : 1));
-  requireChain(headers, endpoint);
-  return headers;
 }

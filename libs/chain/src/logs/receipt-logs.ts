@@ -1,8 +1,10 @@
+/** Our logs out of eth_getBlockReceipts: a second source on the same node, and of blocks whose logs cannot be asked for. */
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
+import { valueOf } from '../rpc/rpc-call.js';
+import { type RpcSession } from '../rpc/rpc-pool.js';
 import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
-import { bytes, hash, isRecord } from '../shape/hex.js';
-import { bloomBits, bloomOf, type BloomBits, isWithin } from './bloom.js';
-import { type LogFilter } from './log-filter.js';
+import { bytes, hash, isRecord, toQuantity } from '../shape/hex.js';
+import { bloomBits, type BloomBits, bloomOf, isWithin, type LogFilter } from './log-filter.js';
 
 export interface ReceiptLogs {
   /** Those of ours as they came, in order; everything about them is checked later, as with eth_getLogs. */
@@ -12,32 +14,53 @@ export interface ReceiptLogs {
    * what no receipt shows, as those of ZK Stack chains do (matter-labs/zksync-era, pull request 2633).
    */
   readonly explainsBloom: boolean;
+  /** Of the whole request, counted with its first block. */
+  readonly bytes: number;
 }
 
+/** Receipts of whole blocks are large: no more of them in one answer. */
+const RECEIPTS_AT_ONCE = 25;
+
 /**
- * Our logs of one block out of eth_getBlockReceipts.
- * @throws MalformedAnswerError, NodeBehindError
+ * Block by block, in the order of the headers.
+ * @throws MalformedAnswerError, NodeBehindError, and the errors of the calls
  */
-export function ourLogsOfReceipts(
-  receipts: unknown,
-  header: FullHeader,
-  context: { readonly endpoint: string; readonly filter: LogFilter },
-): ReceiptLogs {
-  const { endpoint, filter } = context;
-  const block = `block ${header.number.toString()}`;
-  if (receipts === null) throw new NodeBehindError(`has no receipts of ${block}`, { endpoint });
-  if (!Array.isArray(receipts)) {
-    throw new MalformedAnswerError(`the receipts of ${block} are not a list`, { endpoint });
+export async function* readReceiptLogs(
+  session: RpcSession,
+  headers: readonly FullHeader[],
+  filter: LogFilter,
+): AsyncGenerator<ReceiptLogs, void, undefined> {
+  for (let at = 0; at < headers.length; at += RECEIPTS_AT_ONCE) {
+    const part = headers.slice(at, at + RECEIPTS_AT_ONCE);
+    const answer = await session.batch(
+      part.map(({ number }) => ({
+        method: 'eth_getBlockReceipts',
+        params: [toQuantity(number)],
+      })),
+    );
+    for (const [index, header] of part.entries()) {
+      const logs = logsOf(valueOf(answer.results[index]), header, session.endpoint);
+      const found = oursAmong(logs, header, { endpoint: session.endpoint, filter });
+      yield { ...found, bytes: index === 0 ? answer.bytes : 0 };
+    }
   }
+}
+
+function oursAmong(
+  logs: Iterable<Record<string, unknown>>,
+  header: FullHeader,
+  { endpoint, filter }: { readonly endpoint: string; readonly filter: LogFilter },
+): Pick<ReceiptLogs, 'ours' | 'explainsBloom'> {
   const ours: unknown[] = [];
   const items = new Map<string, BloomBits>();
-  for (const log of logsOf(receipts as unknown[], header, endpoint)) {
+  for (const log of logs) {
     const topics: unknown = log['topics'];
     const parts = [log['address'], ...(Array.isArray(topics) ? (topics as unknown[]) : [null])];
     for (const part of parts) {
       const item = bytes(part)?.toLowerCase();
       if (item === undefined) {
-        throw new MalformedAnswerError(`a log of ${block} lacks address or topics`, { endpoint });
+        const what = `a log of block ${header.number.toString()} lacks address or topics`;
+        throw new MalformedAnswerError(what, { endpoint });
       }
       if (!items.has(item)) items.set(item, bloomBits(item as `0x${string}`));
     }
@@ -50,17 +73,19 @@ export function ourLogsOfReceipts(
 }
 
 function* logsOf(
-  receipts: readonly unknown[],
+  receipts: unknown,
   header: FullHeader,
   endpoint: string,
 ): Generator<Record<string, unknown>> {
-  for (const receipt of receipts) {
+  const block = `block ${header.number.toString()}`;
+  if (receipts === null) throw new NodeBehindError(`has no receipts of ${block}`, { endpoint });
+  if (!Array.isArray(receipts)) {
+    throw new MalformedAnswerError(`the receipts of ${block} are not a list`, { endpoint });
+  }
+  for (const receipt of receipts as unknown[]) {
     const logs: unknown = isRecord(receipt) ? receipt['logs'] : undefined;
     if (!isRecord(receipt) || hash(receipt['blockHash']) !== header.hash || !Array.isArray(logs)) {
-      throw new MalformedAnswerError(
-        `a receipt is not of block ${header.number.toString()} or has no logs`,
-        { endpoint },
-      );
+      throw new MalformedAnswerError(`a receipt is not of ${block} or has no logs`, { endpoint });
     }
     for (const log of logs as unknown[]) {
       if (!isRecord(log)) throw new MalformedAnswerError('a log is not an object', { endpoint });

@@ -12,11 +12,11 @@ import {
 } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { type FullHeader, parseHeaderOf } from '../shape/header.js';
-import { hash, isRecord } from '../shape/hex.js';
+import { type FullHeader, headerCall, parseHeaderOf } from '../shape/header.js';
+import { hash, isRecord, quantity } from '../shape/hex.js';
 import { type LogFilter } from './log-filter.js';
-import { type BlockSpan, headerCall, receiptsCall } from './range-reader.js';
-import { ourLogsOfReceipts } from './receipt-logs.js';
+import { type BlockRange } from './range-logs.js';
+import { readReceiptLogs } from './receipt-logs.js';
 
 export interface SuspectBlock {
   readonly header: FullHeader;
@@ -28,8 +28,6 @@ export interface CheckOptions {
   readonly avoid: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
-
-const RECEIPTS_AT_ONCE = 25;
 
 export class SuspectBlocks {
   private saidUnexplained = false;
@@ -48,11 +46,11 @@ export class SuspectBlocks {
     suspects: readonly SuspectBlock[],
     options: CheckOptions,
   ): Promise<void> {
-    const counts =
-      (await this.fromAnother(session, suspects, options)) ??
-      (await this.fromReceipts(session, suspects)) ??
-      (await this.byHash(session, suspects));
     const { endpoint } = session;
+    const counts =
+      (await this.askAnother(session, options, (other) => this.countByHash(other, suspects))) ??
+      (await this.countByReceipts(session, suspects)) ??
+      (await this.countByHash(session, suspects));
     for (const [index, { header, logs }] of suspects.entries()) {
       const count = counts[index] ?? 0;
       if (count > logs) throw this.withheld(header.number, endpoint);
@@ -68,56 +66,58 @@ export class SuspectBlocks {
    */
   async verifyEmpty(
     session: RpcSession,
-    span: BlockSpan,
+    { from, to }: BlockRange,
     { head, ...options }: CheckOptions & { readonly head: FullHeader },
   ): Promise<void> {
-    const avoid = [...options.avoid, session.endpoint];
-    if (!this.hasOther(avoid)) return;
-    const ask = async (other: RpcSession): Promise<unknown> => {
-      const filter = this.filter.forRange(span.from, span.to);
+    if (!this.hasOther(session, options)) return;
+    const logs = await this.askAnother(session, options, async (other) => {
       const { results } = await other.batch([
-        { method: 'eth_getLogs', params: [filter] },
-        headerCall(span.to),
+        { method: 'eth_getLogs', params: [this.filter.forRange(from, to)] },
+        headerCall(to),
       ]);
-      const logs = valueOf(results[0]);
       const { endpoint } = other;
-      const found = parseHeaderOf(valueOf(results[1]), span.to, endpoint);
+      const value = valueOf(results[0]);
+      const found = parseHeaderOf(valueOf(results[1]), to, endpoint);
       if (found?.hash !== head.hash) {
         throw new NodeBehindError('has another block at the end of the range', { endpoint });
       }
-      return logs;
-    };
-    const logs = await this.unlessAllFail(() =>
-      this.pool.run(ask, { avoid, signal: options.signal, patient: false }),
-    );
+      return value;
+    });
     if (logs === undefined) {
       this.pool.warn(
         session.endpoint,
         'EMPTY_RANGE_UNCONFIRMED',
-        `Blocks ${span.from.toString()} to ${span.to.toString()} are empty by one endpoint only`,
+        `Blocks ${from.toString()} to ${to.toString()} are empty by one endpoint only`,
       );
     } else if (!Array.isArray(logs) || logs.length > 0) {
-      throw this.withheld(blockOf(logs) ?? span.from, session.endpoint);
+      throw this.withheld(blockOf(logs) ?? from, session.endpoint);
     }
   }
 
-  private async fromAnother(
+  /** Undefined where there is no other endpoint, or none answers. */
+  private async askAnother<T>(
     session: RpcSession,
-    suspects: readonly SuspectBlock[],
     options: CheckOptions,
-  ): Promise<number[] | undefined> {
+    ask: (other: RpcSession) => Promise<T>,
+  ): Promise<T | undefined> {
+    if (!this.hasOther(session, options)) return undefined;
     const avoid = [...options.avoid, session.endpoint];
-    if (!this.hasOther(avoid)) return undefined;
-    return this.unlessAllFail(() =>
-      this.pool.run((other) => this.byHash(other, suspects), {
-        avoid,
-        signal: options.signal,
-        patient: false,
-      }),
-    );
+    try {
+      return await this.pool.run(ask, { avoid, signal: options.signal, patient: false });
+    } catch (error) {
+      if (error instanceof AllEndpointsFailedError) return undefined;
+      throw error;
+    }
   }
 
-  private async byHash(session: RpcSession, suspects: readonly SuspectBlock[]): Promise<number[]> {
+  private hasOther({ endpoint }: RpcSession, { avoid }: CheckOptions): boolean {
+    return this.pool.endpoints.some((name) => name !== endpoint && !avoid.includes(name));
+  }
+
+  private async countByHash(
+    session: RpcSession,
+    suspects: readonly SuspectBlock[],
+  ): Promise<number[]> {
     const { results } = await session.batch(
       suspects.map(({ header }) => ({
         method: 'eth_getLogs',
@@ -126,9 +126,7 @@ export class SuspectBlocks {
     );
     return suspects.map(({ header }, index) => {
       const logs = valueOf(results[index]);
-      const { endpoint } = session;
-      if (!Array.isArray(logs))
-        throw new MalformedAnswerError('the logs are not a list', { endpoint });
+      if (!Array.isArray(logs)) throw new MalformedAnswerError('the logs are not a list', session);
       return logs.filter((log) => this.isOurs(log, header)).length;
     });
   }
@@ -137,28 +135,20 @@ export class SuspectBlocks {
    * @returns undefined where the node has no such method, its answer is too large, or the receipts show fewer logs than the bloom
    * speaks of: then they prove nothing
    */
-  private async fromReceipts(
+  private async countByReceipts(
     session: RpcSession,
     suspects: readonly SuspectBlock[],
   ): Promise<number[] | undefined> {
     const counts: number[] = [];
-    const context = { endpoint: session.endpoint, filter: this.filter };
+    const headers = suspects.map(({ header }) => header);
     try {
-      for (let at = 0; at < suspects.length; at += RECEIPTS_AT_ONCE) {
-        const part = suspects.slice(at, at + RECEIPTS_AT_ONCE);
-        const { results } = await session.batch(part.map(({ header }) => receiptsCall(header)));
-        for (const [index, { header, logs }] of part.entries()) {
-          const { ours, explainsBloom } = ourLogsOfReceipts(
-            valueOf(results[index]),
-            header,
-            context,
-          );
-          if (!explainsBloom && ours.length <= logs) {
-            this.sayUnexplained(session, header);
-            return undefined;
-          }
-          counts.push(ours.length);
+      for await (const { ours, explainsBloom } of readReceiptLogs(session, headers, this.filter)) {
+        const suspect = suspects[counts.length];
+        if (suspect && !explainsBloom && ours.length <= suspect.logs) {
+          this.sayUnexplained(session, suspect.header);
+          return undefined;
         }
+        counts.push(ours.length);
       }
       return counts;
     } catch (error) {
@@ -191,25 +181,10 @@ export class SuspectBlocks {
     if (typeof address !== 'string' || typeof topic0 !== 'string') return false;
     return this.filter.isOurs(address.toLowerCase(), topic0);
   }
-
-  private hasOther(avoid: readonly string[]): boolean {
-    return this.pool.endpoints.some((name) => !avoid.includes(name));
-  }
-
-  private async unlessAllFail<T>(ask: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await ask();
-    } catch (error) {
-      if (error instanceof AllEndpointsFailedError) return undefined;
-      throw error;
-    }
-  }
 }
 
 function blockOf(logs: unknown): bigint | undefined {
   const first: unknown = Array.isArray(logs) ? logs[0] : undefined;
-  const number = isRecord(first) ? first['blockNumber'] : undefined;
-  return typeof number === 'string' && /^0x[0-9a-f]{1,16}$/i.test(number)
-    ? BigInt(number)
-    : undefined;
+  const number = isRecord(first) ? quantity(first['blockNumber']) : undefined;
+  return number === undefined ? undefined : BigInt(number);
 }

@@ -7,11 +7,15 @@ import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { type TotalCalls } from '../reader/total-calls.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { type FullHeader, parseHeader } from '../shape/header.js';
+import {
+  fetchHeaders,
+  type FullHeader,
+  parseHeader,
+  requireChain,
+  tagCall,
+} from '../shape/header.js';
 import { isRecord, quantity } from '../shape/hex.js';
-import { requireChain } from './header-chain.js';
 import { type LogFilter } from './log-filter.js';
-import { headerCall, readHeaders, tagCall } from './range-reader.js';
 
 export interface TipQuestion {
   /** The newest block that is known. */
@@ -61,7 +65,11 @@ export async function readTip(
   const missing = latest.number - head.number;
   // A node may refuse logs from a block on that it does not have yet.
   if (missing <= 0n || missing > MOST_BLOCKS) return { ...reading, headers: [], logs: [] };
-  const between = await headersBetween(session, head, latest);
+  const numbers = Array.from(
+    { length: Number(missing) - 1 },
+    (_, index) => head.number + 1n + BigInt(index),
+  );
+  const between = await fetchHeaders(session, numbers);
   const headers = [...between.headers, latest];
   requireChain(headers, endpoint);
   return {
@@ -70,18 +78,6 @@ export async function readTip(
     logs: upTo(valueOf(logs), latest, endpoint),
     bytes: reading.bytes + between.bytes,
   };
-}
-
-async function headersBetween(
-  session: RpcSession,
-  head: BlockRef,
-  latest: FullHeader,
-): Promise<{ headers: FullHeader[]; bytes: number }> {
-  const count = Number(latest.number - head.number) - 1;
-  if (count === 0) return { headers: [], bytes: 0 };
-  const numbers = Array.from({ length: count }, (_, index) => head.number + 1n + BigInt(index));
-  const { results, bytes } = await session.batch(numbers.map(headerCall));
-  return { headers: readHeaders(numbers, results, session.endpoint), bytes };
 }
 
 /** A block may have come in between two calls of one request; its logs are read with it, the next time. */

@@ -1,11 +1,9 @@
 /** What is read from the chain beside the logs. */
 import { type Address, type BlockHeader, type BlockRef, PermanentError } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
-import { headerCall } from '../logs/range-reader.js';
 import { type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { requireNotAhead } from '../logs/header-chain.js';
-import { parseHeaderOf } from '../shape/header.js';
+import { headerCall, parseHeaderOf, requireNotAhead } from '../shape/header.js';
 import { bytes } from '../shape/hex.js';
 import { type Finality, parseFinality } from './finality.js';
 import { readHeads } from './heads.js';

@@ -16,7 +16,7 @@ import {
   FinalBlockRefusedError,
 } from '../errors/rpc.errors.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { hashesToItself } from '../shape/header-hash.js';
+import { hashesToItself } from '../shape/header.js';
 import { type Finality } from './finality.js';
 import { type AnsweredHeader, readHeader, readHeads } from './heads.js';
 

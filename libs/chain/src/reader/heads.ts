@@ -1,9 +1,14 @@
 /** The newest block and the newest final one, as one node answers them. */
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
-import { headerCall, tagCall } from '../logs/range-reader.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { type FullHeader, parseHeader, parseHeaderOf } from '../shape/header.js';
+import {
+  type FullHeader,
+  headerCall,
+  parseHeader,
+  parseHeaderOf,
+  tagCall,
+} from '../shape/header.js';
 import { type Finality } from './finality.js';
 
 export interface AnsweredHeader {

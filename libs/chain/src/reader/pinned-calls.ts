@@ -7,10 +7,9 @@ import {
   RpcRefusedError,
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
-import { headerCall } from '../logs/range-reader.js';
 import { valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { parseHeaderOf } from '../shape/header.js';
+import { headerCall, parseHeaderOf } from '../shape/header.js';
 import { bytes, toQuantity } from '../shape/hex.js';
 
 export interface ContractCall {

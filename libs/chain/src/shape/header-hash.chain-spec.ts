@@ -1,7 +1,7 @@
 /** Headers of a real chain, in each form that its upgrades gave them. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type DevChain, type DevChainOptions, launchDevChain } from '#libs/devchain';
-import { hashesToItself } from './header-hash.js';
+import { hashesToItself } from './header.js';
 
 type Block = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hashesToItself } from './header-hash.js';
+import { hashesToItself } from './header.js';
 
 const ZERO_HASH = `0x${'0'.repeat(64)}`;
 

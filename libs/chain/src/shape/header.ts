@@ -1,6 +1,16 @@
+/**
+ * Headers of blocks: asked for, parsed, proved by their hash, and held to be of one chain.
+ *
+ * The hash is keccak256 of the fields' RLP, in the order of Ethereum's header (Yellow Paper 4.4.3). The fields after the nonce came with
+ * EIP-1559, 4895, 4844, 4788, 7685, 7928 and 7843, each at the end, so that a header has some of the first of them and none of the rest.
+ * OP Stack and Arbitrum headers have this form; those of ZK Stack have not.
+ */
+import { keccak256, toRlp } from 'viem/utils';
 import { type BlockHeader } from '#libs/domain';
-import { MalformedAnswerError } from '../errors/rpc.errors.js';
-import { hash, isRecord, quantity } from './hex.js';
+import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
+import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { type RpcSession } from '../rpc/rpc-pool.js';
+import { bytes, hash, isRecord, quantity, toQuantity } from './hex.js';
 
 /** A block's header with what the checks of the logs need. */
 export interface FullHeader extends BlockHeader {
@@ -71,4 +81,153 @@ export function parseHeaderOf(
     );
   }
   return header;
+}
+
+export function headerCall(number: bigint): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] };
+}
+
+/** The newest block, or the newest final one, by its tag. */
+export function tagCall(tag: string): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [tag, false] };
+}
+
+/** The headers of these blocks by one node, and the bytes of its answer. @throws as `readHeaders` */
+export async function fetchHeaders(
+  session: RpcSession,
+  numbers: readonly bigint[],
+  proves = false,
+): Promise<{ readonly headers: FullHeader[]; readonly bytes: number }> {
+  if (numbers.length === 0) return { headers: [], bytes: 0 };
+  const { results, bytes } = await session.batch(numbers.map(headerCall));
+  return { headers: readHeaders(numbers, results, session.endpoint, proves), bytes };
+}
+
+/**
+ * The headers of these blocks in the answers to `headerCall`, ascending.
+ * @param proves whether to hash them
+ * @throws NodeBehindError where a block is missing, MalformedAnswerError where they are not one chain
+ */
+export function readHeaders(
+  numbers: readonly bigint[],
+  results: readonly RpcResult[],
+  endpoint: string,
+  proves = false,
+): FullHeader[] {
+  const headers = numbers.map((number, index) => {
+    const block = valueOf(results[index]);
+    const header = parseHeaderOf(block, number, endpoint);
+    if (!header)
+      throw new NodeBehindError(`does not have block ${number.toString()}`, { endpoint });
+    return proves ? { ...header, isProven: hashesToItself(block) } : header;
+  });
+  headers.sort((a, b) => (a.number < b.number ? -1 : 1));
+  requireChain(headers, endpoint);
+  return headers;
+}
+
+/**
+ * Checks that headers are of one chain: neighbours are linked by their hashes, and time never runs backwards.
+ * @param headers ascending, gaps allowed
+ * @throws MalformedAnswerError; also after a reorganisation between two requests, when asking again helps
+ */
+export function requireChain(headers: readonly FullHeader[], endpoint: string): void {
+  let previous: FullHeader | undefined;
+  for (const header of headers) {
+    if (previous) {
+      const adjacent = header.number === previous.number + 1n;
+      if (adjacent && header.parentHash !== previous.hash) {
+        throw new MalformedAnswerError(
+          `block ${header.number.toString()} does not follow the block before it`,
+          { endpoint },
+        );
+      }
+      if (header.timestampSeconds < previous.timestampSeconds) {
+        throw new MalformedAnswerError(
+          `block ${header.number.toString()} is older than block ${previous.number.toString()}`,
+          { endpoint },
+        );
+      }
+    }
+    previous = header;
+  }
+}
+
+/**
+ * Refuses a block that is dated later than it can be: nothing else shows that a chain's newest block is not new.
+ * @param latestSeconds Unix seconds; undefined where the caller does not say
+ * @throws MalformedAnswerError
+ */
+export function requireNotAhead(
+  header: BlockHeader,
+  latestSeconds: number | undefined,
+  endpoint: string,
+): void {
+  if (latestSeconds === undefined || header.timestampSeconds <= latestSeconds) return;
+  const ahead = header.timestampSeconds - latestSeconds;
+  throw new MalformedAnswerError(
+    `block ${header.number.toString()} is dated ${header.timestampSeconds} (Unix seconds), ${ahead} seconds later than this machine's clock allows`,
+    { endpoint },
+  );
+}
+
+type Hex = `0x${string}`;
+type Field = readonly [name: string, kind: 'data' | 'quantity'];
+
+const ALWAYS: readonly Field[] = [
+  ['parentHash', 'data'],
+  ['sha3Uncles', 'data'],
+  ['miner', 'data'],
+  ['stateRoot', 'data'],
+  ['transactionsRoot', 'data'],
+  ['receiptsRoot', 'data'],
+  ['logsBloom', 'data'],
+  ['difficulty', 'quantity'],
+  ['number', 'quantity'],
+  ['gasLimit', 'quantity'],
+  ['gasUsed', 'quantity'],
+  ['timestamp', 'quantity'],
+  ['extraData', 'data'],
+  ['mixHash', 'data'],
+  ['nonce', 'data'],
+];
+const LATER: readonly Field[] = [
+  ['baseFeePerGas', 'quantity'],
+  ['withdrawalsRoot', 'data'],
+  ['blobGasUsed', 'quantity'],
+  ['excessBlobGas', 'quantity'],
+  ['parentBeaconBlockRoot', 'data'],
+  ['requestsHash', 'data'],
+  ['blockAccessListHash', 'data'],
+  ['slotNumber', 'quantity'],
+];
+const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
+const EMPTY: Hex = '0x';
+
+/**
+ * Whether the fields of a block, as eth_getBlockByNumber answers it, hash to the block's own `hash`. True proves number and timestamp of
+ * that hash; false says that a field was altered or left out, or that the chain's headers have another form.
+ */
+export function hashesToItself(block: unknown): boolean {
+  if (!isRecord(block)) return false;
+  const own = hash(block['hash']);
+  const count = LATER.findLastIndex(([name]) => isThere(block[name])) + 1;
+  const fields = [...ALWAYS, ...LATER.slice(0, count)].map((field) => encoded(block, field));
+  if (own === undefined || !fields.every((field) => field !== undefined)) return false;
+  return keccak256(toRlp(fields)) === own;
+}
+
+/** @returns undefined where the field is not what it should be */
+function encoded(block: Record<string, unknown>, [name, kind]: Field): Hex | undefined {
+  const value = block[name];
+  // A field that a later one follows is encoded as empty where the chain does without it.
+  if (!isThere(value)) return LATER.some(([later]) => later === name) ? EMPTY : undefined;
+  if (kind === 'data') return bytes(value);
+  if (typeof value !== 'string' || !QUANTITY.test(value)) return undefined;
+  const digits = value.slice(2).replace(/^0+/, '');
+  return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`;
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }

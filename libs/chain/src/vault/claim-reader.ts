@@ -5,11 +5,10 @@ import {
   MalformedAnswerError,
   NodeBehindError,
 } from '../errors/rpc.errors.js';
-import { tagCall } from '../logs/range-reader.js';
 import { type Finality, parseFinality } from '../reader/finality.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { parseHeader } from '../shape/header.js';
+import { parseHeader, tagCall } from '../shape/header.js';
 import { type VaultEvent } from './vault-event.js';
 import { VaultLogReader } from './vault-log-reader.js';
 

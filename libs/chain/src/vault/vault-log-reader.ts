@@ -10,11 +10,14 @@ import {
   RpcError,
   TransportError,
 } from '../errors/rpc.errors.js';
-import { headerCall } from '../logs/range-reader.js';
+import { type BlockRange } from '../logs/range-logs.js';
+import { RangeSizer } from '../logs/range-sizer.js';
+import { blocksIn, streamRanges } from '../logs/range-stream.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { parseHeaderOf } from '../shape/header.js';
+import { headerCall, parseHeaderOf } from '../shape/header.js';
 import { hash, isRecord, toQuantity } from '../shape/hex.js';
+import { ANSWER_BYTES } from '../verification/sync-cost.js';
 import {
   CANCELLED,
   CLAIMED,
@@ -33,16 +36,17 @@ export interface VaultSpan {
   readonly ids?: readonly VaultId[];
 }
 
-interface Part {
-  readonly from: bigint;
-  readonly to: bigint;
-}
-
 /** Filters by address and topic are cheap for a node; where it takes fewer blocks at once, it says so. */
-const MOST_BLOCKS = 100_000n;
+const MOST_BLOCKS = 100_000;
+/** Fetched while the part before is held against its receipts. */
+const MAX_BUFFERED_BYTES = 2 * ANSWER_BYTES;
 
 export class VaultLogReader {
-  private blocksAtOnce = MOST_BLOCKS;
+  private readonly sizer = new RangeSizer({
+    targetBytes: ANSWER_BYTES,
+    maxBlocks: MOST_BLOCKS,
+    initialBlocks: MOST_BLOCKS,
+  });
 
   constructor(private readonly vault: Address) {}
 
@@ -52,40 +56,31 @@ export class VaultLogReader {
    */
   async read(session: RpcSession, span: VaultSpan): Promise<VaultEvent[]> {
     const events: VaultEvent[] = [];
-    let from = span.from;
-    while (from <= span.head.number) {
-      const end = from + this.blocksAtOnce - 1n;
-      const part = { from, to: end < span.head.number ? end : span.head.number };
-      const logs = await this.unlessTooLarge(part, () => this.logsOf(session, part, span));
-      if (!logs) continue;
-      events.push(...(await this.vouchedFor(session, logs)));
-      from = part.to + 1n;
-    }
+    const parts = streamRanges(
+      { from: span.from, to: span.head.number },
+      {
+        fetch: (part) => this.fetchPart(session, part, span),
+        sizer: this.sizer,
+        concurrency: () => 1,
+        maxBufferedBytes: MAX_BUFFERED_BYTES,
+      },
+    );
+    for await (const { logs } of parts) events.push(...(await this.vouchedFor(session, logs)));
     return events;
   }
 
-  /** @returns undefined where fewer blocks are to be asked for, which `blocksAtOnce` then says */
-  private async unlessTooLarge<T>(part: Part, ask: () => Promise<T>): Promise<T | undefined> {
-    const blocks = part.to - part.from + 1n;
+  private async fetchPart(session: RpcSession, part: BlockRange, span: VaultSpan) {
     try {
-      const answer = await ask();
-      // Slowly back to more, should the limit have been that of a bad moment.
-      const more = this.blocksAtOnce + this.blocksAtOnce / 4n + 1n;
-      this.blocksAtOnce = more < MOST_BLOCKS ? more : MOST_BLOCKS;
-      return answer;
+      return await this.logsOf(session, part, span);
     } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      const tooLarge = error instanceof RangeTooLargeError;
-      if (!tooLarge && !error.sizeMayExplain) throw error;
-      if (blocks === 1n) {
+      const isTooLarge = error instanceof RangeTooLargeError;
+      if (isTooLarge && part.from === part.to) {
         const { endpoint } = error;
-        throw tooLarge
-          ? new TransportError('a single block is too large', { endpoint, cause: error })
-          : error;
+        throw new TransportError('a single block is too large', { endpoint, cause: error });
       }
-      const proposed = tooLarge ? error.proposedTo : undefined;
-      this.blocksAtOnce = proposed === undefined ? blocks / 2n : proposed - part.from + 1n;
-      if (tooLarge) return undefined;
+      // Another endpoint is asked now, and each of them for fewer blocks from now on.
+      const mayBeSize = error instanceof RpcError && error.sizeMayExplain;
+      if (mayBeSize && !isTooLarge) this.sizer.refused(blocksIn(part));
       throw error;
     }
   }
@@ -93,9 +88,9 @@ export class VaultLogReader {
   /** One batch: the logs, and the header that proves that the same node has the final block. */
   private async logsOf(
     session: RpcSession,
-    part: Part,
+    part: BlockRange,
     { head, ids }: VaultSpan,
-  ): Promise<VaultLog[]> {
+  ): Promise<{ readonly logs: VaultLog[]; readonly bytes: number }> {
     const { endpoint } = session;
     const filter = {
       address: this.vault,
@@ -103,7 +98,7 @@ export class VaultLogReader {
       toBlock: toQuantity(part.to),
       topics: [[CLAIMED, CANCELLED], ...(ids ? [ids] : [])],
     };
-    const { results } = await session.batch([
+    const { results, bytes } = await session.batch([
       { method: 'eth_getLogs', params: [filter] },
       headerCall(head.number),
     ]);
@@ -117,7 +112,7 @@ export class VaultLogReader {
     }
     const logs = value.map((log) => parseVaultLog(log, this.vault, endpoint));
     requireAsked(logs, part, { ids, endpoint });
-    return logs;
+    return { logs, bytes };
   }
 
   private async vouchedFor(session: RpcSession, logs: readonly VaultLog[]): Promise<VaultEvent[]> {
@@ -156,7 +151,7 @@ export class VaultLogReader {
 
 function requireAsked(
   logs: readonly VaultLog[],
-  { from, to }: Part,
+  { from, to }: BlockRange,
   { ids, endpoint }: { readonly ids: readonly string[] | undefined; readonly endpoint: string },
 ): void {
   const asked = ids && new Set(ids);

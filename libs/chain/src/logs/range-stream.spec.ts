@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RangeTooLargeError } from '#libs/chain';
+import { RangeTooLargeError } from '../errors/rpc.errors.js';
+import { type BlockRange } from './range-logs.js';
 import { RangeSizer } from './range-sizer.js';
-import { type BlockRange, streamRanges } from './range-stream.js';
+import { streamRanges } from './range-stream.js';
 
 interface Answer extends BlockRange {
   readonly bytes: number;

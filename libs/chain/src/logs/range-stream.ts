@@ -5,14 +5,9 @@
  * cut in two in its place. What has been fetched but not yet handed out is bounded in bytes, so memory does not grow with
  * history, however much faster the node is than the database.
  */
-import { RangeTooLargeError } from '#libs/chain';
+import { RangeTooLargeError } from '../errors/rpc.errors.js';
+import { type BlockRange } from './range-logs.js';
 import { type RangeSizer } from './range-sizer.js';
-
-/** Blocks `from` to `to`, both included. */
-export interface BlockRange {
-  readonly from: bigint;
-  readonly to: bigint;
-}
 
 /** Ranges planned at once, for each request in flight: those that wait to be handed out are what is joined. */
 const SLOTS_PER_REQUEST = 4;
@@ -44,7 +39,7 @@ interface Slot<T> {
 export async function* streamRanges<T extends { readonly bytes: number }>(
   range: BlockRange,
   options: RangeStreamOptions<T>,
-  signal: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<T, void, undefined> {
   const stop = new AbortController();
   const fetchSignal = AbortSignal.any([signal, stop.signal]);
@@ -177,6 +172,6 @@ function plan<T>(from: bigint, last: bigint, options: RangeStreamOptions<T>): Bl
   return options.cut?.(range) ?? range;
 }
 
-function blocksIn(range: BlockRange): number {
+export function blocksIn(range: BlockRange): number {
   return Number(range.to - range.from) + 1;
 }

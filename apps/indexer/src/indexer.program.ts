@@ -8,7 +8,7 @@ import { createLogger, listenOn, NestLogger } from '#libs/service';
 import { startTracing } from '#libs/telemetry';
 import { IndexerSettings } from './indexer.env.js';
 import { IndexerModule } from './indexer.module.js';
-import { IndexerService } from './indexer.service.js';
+import { IndexerService } from './follow/indexer.service.js';
 
 const startup = createLogger({ app: 'indexer' });
 

@@ -4,9 +4,10 @@ import { type Address } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
 import { FakeClock, type TestChain } from '#libs/testing';
-import { gaugeAudit } from '../src/audit/audit.metrics.js';
+import { NightlyAudit } from '#libs/verification';
+import { AuditMetrics } from '../src/audit/audit.metrics.js';
 import { AuditService } from '../src/audit/audit.service.js';
-import { NightlyAudit, type NightlyAuditParts } from '../src/audit/nightly-audit.js';
+import { type IndexerSettings } from '../src/indexer.env.js';
 import { type IndexerUnderTest } from './harness.js';
 import { type IndexerSuite } from './suite.js';
 
@@ -45,19 +46,11 @@ export class AuditBench {
       },
     });
     const { clock } = this;
-    this.runs = new AuditRunStore(database);
-    const { runs } = this;
-    const audit = new NightlyAudit(
-      {
-        database,
-        reader: this.reader(suite.chain, options),
-        runs,
-        clock,
-        logger,
-      },
-      sample,
-    );
-    this.service = new AuditService({ audit, runs, status, clock, logger, hourUtc: 3 });
+    const runs = (this.runs = new AuditRunStore(database));
+    const reader = this.reader(suite.chain, options);
+    const audit = new NightlyAudit(database, reader, runs, clock, logger, sample);
+    const settings = { auditHourUtc: 3 } as IndexerSettings;
+    this.service = new AuditService(audit, runs, status, settings, clock, logger);
   }
 
   static async of(
@@ -71,7 +64,7 @@ export class AuditBench {
   private reader(
     { contracts, rpc }: TestChain,
     { urls = [rpc.url], balanceView, hook }: AuditBenchOptions,
-  ): NightlyAuditParts['reader'] {
+  ): ChainReader {
     const pool = new RpcPool({ urls, clock: systemClock });
     const views = balanceView === undefined ? {} : { balanceView };
     const reader = new ChainReader(pool, { contracts: [contracts.staking], ...views });
@@ -109,7 +102,7 @@ export class AuditBench {
   async metrics(): Promise<string[]> {
     const registry = new Registry();
     const logger = createLogger({ app: 'test', level: 'silent' });
-    gaugeAudit(registry, { runs: this.runs, index: new IndexStore(this.database), logger });
+    new AuditMetrics(registry, this.runs, new IndexStore(this.database), logger);
     const text = await registry.metrics();
     return text.split('\n').filter((line) => line.startsWith('lowmark_'));
   }

@@ -1,19 +1,25 @@
 /** A real indexer in this process: real sockets to a node, a real database. */
+import 'reflect-metadata';
+import { Global, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import {
   ChainReader,
   loadStakeEvents,
   LogSource,
   RpcPool,
-  type RpcWaiting,
   type VerificationSetting,
 } from '#libs/chain';
-import { type Database, LeaderLock } from '#libs/db';
+import { Database, LeaderLock } from '#libs/db';
 import { type Address } from '#libs/domain';
-import { type Clock, type Logger, systemClock } from '#libs/platform';
-import { createLogger, createMetrics } from '#libs/service';
+import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
+import { createLogger, createMetrics, HealthModule, Registry } from '#libs/service';
 import { type TestChain, type TestDatabase } from '#libs/testing';
-import { createIndexer, type IndexerOptions } from '../src/create-indexer.js';
-import { type IndexStatus } from '../src/follow/index-status.js';
+import { FollowModule } from '../src/follow/follow.module.js';
+import { IndexerService } from '../src/follow/indexer.service.js';
+import { IndexStatus } from '../src/follow/index-status.js';
+import { INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
+import { IndexerSettings } from '../src/indexer.env.js';
+import { AUDIT_POOL, LOGGER } from '../src/tokens.js';
 
 export interface IndexerUnderTestOptions {
   readonly chain: TestChain;
@@ -26,7 +32,7 @@ export interface IndexerUnderTestOptions {
   readonly verification?: VerificationSetting;
   readonly events?: string;
   readonly contracts?: readonly [Address, ...Address[]];
-  readonly overrides?: Partial<IndexerOptions>;
+  readonly overrides?: Partial<IndexOptions>;
   readonly timeoutMs?: number;
   /** Default: the system's. */
   readonly clock?: Clock;
@@ -58,71 +64,76 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     },
   });
   const contracts = options.contracts ?? ([chain.contracts.staking] as const);
-  let waiting: (event: RpcWaiting) => void = () => undefined;
+  const status = new IndexStatus();
   const pool = new RpcPool({
     urls: options.urls ?? [chain.rpc.url],
     clock,
     timeoutMs: options.timeoutMs ?? 5_000,
     backoff: { firstMs: 10, longestMs: 50 },
-    observer: {
-      request: () => undefined,
-      waiting: (event) => {
-        waiting(event);
+    observer: status.observedBy(
+      {
+        request: () => undefined,
+        warning: ({ endpoint, code, message }) => {
+          logger.warn({ endpoint, code }, message);
+        },
       },
-      warning: ({ endpoint, code, message }) => {
-        logger.warn({ endpoint, code }, message);
-      },
-    },
+      clock,
+    ),
   });
   const { events: stakeEvents = 'staked-withdrawn' } = options;
   const events = await loadStakeEvents(stakeEvents);
   const open =
     options.through ??
     (await database.open({ url: database.urlAs('indexer'), applicationName: 'indexer' }));
-  const underTest = createIndexer(
-    {
-      database: open,
-      lock: new LeaderLock({ url: database.urlAs('indexer'), applicationName: 'indexer' }),
-      reader: new ChainReader(pool, {
-        finality: options.finality ?? 'depth:100',
-        contracts,
-        ...(options.totalView !== undefined && { totalView: options.totalView }),
-        ...(options.balanceView !== undefined && { balanceView: options.balanceView }),
-      }),
-      source: new LogSource(pool, { contracts, events }),
-      concurrency: () => pool.parallelism(),
-      onWaiting: (listener) => {
-        waiting = listener;
-      },
-      stopAsking: () => {
-        pool.stop();
-      },
-      registry: createMetrics('indexer'),
-      clock,
-      logger,
-    },
-    {
-      chainId: chain.chainId,
-      stakeContracts: contracts,
-      tokenContract: chain.contracts.token,
-      tokenSymbol: undefined,
-      tokenDecimals: undefined,
-      firstBlock: chain.contracts.startBlock,
-      events,
-      stakeEvents,
-      verification: options.verification ?? 'auto',
-      maxRangeBlocks: 500,
-      pollIntervalMs: 20,
-      stallAfterMs: 20_000,
-      standbyIntervalMs: 50,
-      maxBackoffMs: 100,
-      haltedRetryMs: 500,
-      ...options.overrides,
-    },
-  );
-  const stopping = new AbortController();
-  const { status } = underTest;
-  const running = underTest.run(stopping.signal);
+  const indexOptions: IndexOptions = {
+    chainId: chain.chainId,
+    stakeContracts: contracts,
+    tokenContract: chain.contracts.token,
+    tokenSymbol: undefined,
+    tokenDecimals: undefined,
+    firstBlock: chain.contracts.startBlock,
+    events,
+    stakeEvents,
+    verification: options.verification ?? 'auto',
+    maxRangeBlocks: 500,
+    pollIntervalMs: 20,
+    stallAfterMs: 20_000,
+    standbyIntervalMs: 50,
+    maxBackoffMs: 100,
+    haltedRetryMs: 500,
+    ...options.overrides,
+  };
+  const lock = new LeaderLock({ url: database.urlAs('indexer'), applicationName: 'indexer' });
+  const reader = new ChainReader(pool, {
+    finality: options.finality ?? 'depth:100',
+    contracts,
+    ...(options.totalView !== undefined && { totalView: options.totalView }),
+    ...(options.balanceView !== undefined && { balanceView: options.balanceView }),
+  });
+  const providers = [
+    { provide: IndexerSettings, useValue: { indexMaxLagSeconds: 120 } },
+    { provide: CLOCK, useValue: clock },
+    { provide: LOGGER, useValue: logger },
+    { provide: IndexStatus, useValue: status },
+    { provide: Database, useValue: open },
+    { provide: LeaderLock, useValue: lock },
+    { provide: RpcPool, useValue: pool },
+    { provide: AUDIT_POOL, useValue: pool },
+    { provide: ChainReader, useValue: reader },
+    { provide: LogSource, useValue: new LogSource(pool, { contracts, events }) },
+    { provide: Registry, useValue: createMetrics('indexer') },
+    { provide: INDEX_OPTIONS, useValue: indexOptions },
+  ];
+  @Global()
+  @Module({ providers, exports: providers })
+  class Surroundings {}
+  @Module({ imports: [Surroundings, HealthModule, FollowModule] })
+  class Root {}
+  const app = await NestFactory.createApplicationContext(Root, {
+    logger: false,
+    abortOnError: false,
+  });
+  const running = app.get(IndexerService).ended;
   let failure: unknown;
   running.catch((error: unknown) => {
     failure = error;
@@ -162,8 +173,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
       );
     },
     async stop() {
-      stopping.abort();
-      await running.catch(() => undefined);
+      await app.close();
     },
   };
 }

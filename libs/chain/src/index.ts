@@ -106,11 +106,14 @@ export { type VaultPlace, type Voucher, voucherTypedData } from './vault/voucher
 export { addressOfKey, VoucherSigner } from './vault/voucher-signer.js';
 export { readVerificationOffer } from './verification/offer.js';
 export {
+  askFigure,
+  askOtherProvider,
   countProviders,
   otherProvidersThan,
   OUTAGE_PATIENCE_MS,
   ownProvider,
   providerOf,
+  type ToldFigure,
 } from './verification/providers.js';
 export { COMPUTE_UNITS, PRICE_LISTS, type PriceList } from './verification/price-lists.js';
 export {

@@ -1,4 +1,4 @@
-import { agrees, type AuditResult } from '#libs/audit';
+import { agrees, type AuditResult } from '#libs/verification';
 import {
   type AuditComparison,
   type AuditDifference,

@@ -6,7 +6,7 @@ import {
   auditIndex,
   indexedContracts,
   requireComparison,
-} from '#libs/audit';
+} from '#libs/verification';
 import { RpcPool } from '#libs/chain';
 import { DatabaseSettings, readSettings } from '#libs/config';
 import { AuditRunStore, type Database, type IndexState, IndexStore } from '#libs/db';

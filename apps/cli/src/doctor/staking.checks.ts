@@ -1,4 +1,4 @@
-import { indexedContracts } from '#libs/audit';
+import { indexedContracts } from '#libs/verification';
 import {
   ChainReader,
   chooseVerification,

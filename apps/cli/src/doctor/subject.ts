@@ -1,4 +1,4 @@
-import { indexedContracts } from '#libs/audit';
+import { indexedContracts } from '#libs/verification';
 import { ChainReader, loadStakeEvents, RpcPool, type StakeEventSpec } from '#libs/chain';
 import { createDatabase, type Database, IndexStore, type IndexState } from '#libs/db';
 import { type Address, LowmarkError } from '#libs/domain';

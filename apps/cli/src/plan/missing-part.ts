@@ -1,5 +1,5 @@
 /** What is to be synced: by the index that there is, else by the settings. */
-import { indexedContracts } from '#libs/audit';
+import { indexedContracts } from '#libs/verification';
 import { loadStakeEvents, type RpcPool } from '#libs/chain';
 import { type IndexState, IndexStore, settingDifferences } from '#libs/db';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';

@@ -6,7 +6,7 @@
  * it is what the next range builds on. After any failed write both are unknown and must be read again with `reload`.
  */
 import { type RangeAnswer } from '#libs/chain';
-import { type IndexBatch, type IndexSettings, type IndexState, type IndexStore } from '#libs/db';
+import { type IndexBatch, type IndexState, type IndexStore } from '#libs/db';
 import {
   type Address,
   type BalanceDay,
@@ -18,6 +18,7 @@ import {
   type WalletState,
 } from '#libs/domain';
 import { type IndexedChain } from '../follow/next-step.js';
+import { type IndexOptions, indexSettingsOf } from '../index-options.js';
 
 /** Wallets whose state is kept at hand between ranges; about 250 bytes each. */
 const CACHED_WALLETS = 100_000;
@@ -49,8 +50,7 @@ export class IndexWriter {
 
   constructor(
     private readonly store: IndexStore,
-    /** What the stored index must have been made with. */
-    private readonly settings: IndexSettings,
+    private readonly options: IndexOptions,
   ) {}
 
   /**
@@ -59,7 +59,7 @@ export class IndexWriter {
    * @throws SettingsChangedError where the index has been made anew, by another process, with other settings
    */
   async open(): Promise<bigint> {
-    this.fence = await this.store.takeLead({ settings: this.settings });
+    this.fence = await this.store.takeLead({ settings: indexSettingsOf(this.options) });
     await this.reload();
     return this.fence;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isAuditDue } from './audit-due.js';
+import { isAuditDue } from './audit.service.js';
 
 const at = (text: string): number => Date.parse(`2026-11-${text}Z`);
 

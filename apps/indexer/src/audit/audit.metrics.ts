@@ -8,106 +8,89 @@ import { tokensToNumber } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { Gauge, oneReading, type Registry } from '#libs/service';
 
-export interface AuditMetricsParts {
-  readonly runs: Pick<AuditRunStore, 'lastComparison'>;
-  readonly index: Pick<IndexStore, 'state'>;
-  readonly logger: Logger;
-}
-
 interface Reading {
   /** The last audit that compared. */
   readonly last: AuditComparison | undefined;
   readonly state: IndexState | undefined;
 }
 
-/** What the last audit found, whichever process made it: read from the database when the metrics are. */
-export function gaugeAudit(registry: Registry, parts: AuditMetricsParts): void {
-  const { runs, index, logger } = parts;
-  const read = oneReading<Reading>(
-    async () => {
-      const [last, state] = await Promise.all([runs.lastComparison(), index.state()]);
-      return { last, state };
-    },
-    (err) => {
-      logger.warn({ err }, 'The last audit could not be read');
-    },
-  );
-  const gauge = (
-    metric: { readonly name: string; readonly help: string; readonly labelNames?: string[] },
-    fill: (one: Gauge, reading: Reading) => void,
-  ): void => {
-    new Gauge({
-      ...metric,
-      registers: [registry],
-      async collect() {
-        const reading = await read();
-        // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
-        this.reset();
-        if (metric.labelNames === undefined) this.remove();
-        if (reading) fill(this, reading);
-      },
-    });
-  };
-  gauge(
-    {
-      name: 'lowmark_audit_last_success_timestamp_seconds',
-      help: 'When the index was last compared with the contract, with whatever result; 0 where never',
-    },
-    (one, { last }) => {
-      one.set((last?.finishedAt.getTime() ?? 0) / 1000);
-    },
-  );
-  gauge(
-    {
-      name: 'lowmark_audit_differences',
-      help: 'Wallets whose balance in the index was not the contract’s at the last audit',
-    },
-    (one, { last }) => {
-      if (last) one.set(last.differences);
-    },
-  );
-  gauge(
-    {
-      name: 'lowmark_audit_wallets_compared',
-      help: 'Wallets that the last audit held against the contract; 0 where it tells no balances',
-    },
-    (one, { last }) => {
-      if (last) one.set(last.compared ?? 0);
-    },
-  );
-  gaugeTotals(gauge);
+interface AuditGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: string[];
+  readonly fill: (gauge: Gauge, reading: Reading) => void;
 }
 
-type AddGauge = (
-  metric: { readonly name: string; readonly help: string; readonly labelNames?: string[] },
-  fill: (one: Gauge, reading: Reading) => void,
-) => void;
+/** What the last audit found, whichever process made it: read from the database when the metrics are. */
+export class AuditMetrics {
+  constructor(registry: Registry, runs: AuditRunStore, index: IndexStore, logger: Logger) {
+    const read = oneReading<Reading>(
+      async () => {
+        const [last, state] = await Promise.all([runs.lastComparison(), index.state()]);
+        return { last, state };
+      },
+      (err) => {
+        logger.warn({ err }, 'The last audit could not be read');
+      },
+    );
+    for (const { fill, ...metric } of GAUGES) {
+      new Gauge({
+        ...metric,
+        registers: [registry],
+        async collect() {
+          const reading = await read();
+          // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
+          this.reset();
+          if (metric.labelNames === undefined) this.remove();
+          if (reading) fill(this, reading);
+        },
+      });
+    }
+  }
+}
 
-function gaugeTotals(gauge: AddGauge): void {
-  gauge(
-    {
-      name: 'lowmark_audit_total_tokens',
-      help: 'The sum of all balances and the contract’s total at the last audit, in tokens, rounded to 15 digits or so',
-      labelNames: ['side'],
+const GAUGES: readonly AuditGauge[] = [
+  {
+    name: 'lowmark_audit_last_success_timestamp_seconds',
+    help: 'When the index was last compared with the contract, with whatever result; 0 where never',
+    fill: (one, { last }) => {
+      one.set((last?.finishedAt.getTime() ?? 0) / 1000);
     },
-    (one, { last, state }) => {
+  },
+  {
+    name: 'lowmark_audit_differences',
+    help: 'Wallets whose balance in the index was not the contract’s at the last audit',
+    fill: (one, { last }) => {
+      if (last) one.set(last.differences);
+    },
+  },
+  {
+    name: 'lowmark_audit_wallets_compared',
+    help: 'Wallets that the last audit held against the contract; 0 where it tells no balances',
+    fill: (one, { last }) => {
+      if (last) one.set(last.compared ?? 0);
+    },
+  },
+  {
+    name: 'lowmark_audit_total_tokens',
+    help: 'The sum of all balances and the contract’s total at the last audit, in tokens, rounded to 15 digits or so',
+    labelNames: ['side'],
+    fill: (one, { last, state }) => {
       if (!last || !state) return;
       const { indexedTotal, contractTotal } = last;
       one.set({ side: 'index' }, tokensToNumber(indexedTotal, state.tokenDecimals));
       if (contractTotal === undefined) return;
       one.set({ side: 'contract' }, tokensToNumber(contractTotal, state.tokenDecimals));
     },
-  );
-  gauge(
-    {
-      name: 'lowmark_audit_total_difference_tokens',
-      help: 'What the index had more than the contract in all at the last audit, in tokens; exactly 0 where they agreed',
-    },
-    (one, { last, state }) => {
+  },
+  {
+    name: 'lowmark_audit_total_difference_tokens',
+    help: 'What the index had more than the contract in all at the last audit, in tokens; exactly 0 where they agreed',
+    fill: (one, { last, state }) => {
       if (last?.contractTotal === undefined || !state) return;
       const more = last.indexedTotal - last.contractTotal;
       const tokens = tokensToNumber(more < 0n ? -more : more, state.tokenDecimals);
       one.set(more < 0n ? -tokens : tokens);
     },
-  );
-}
+  },
+];

@@ -1,13 +1,14 @@
 import { expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
-import { FakeClock } from '#libs/testing';
+import { IndexerModule } from '../indexer.module.js';
+import { type IndexerSettings } from '../indexer.env.js';
 import { AuditModule } from './audit.module.js';
 
-const tools = { clock: new FakeClock(0), logger: createLogger({ app: 'test', level: 'silent' }) };
+const logger = createLogger({ app: 'test', level: 'silent' });
 
 it('has neither a schedule nor metrics where it is switched off', () => {
-  const off = AuditModule.register({ auditHourUtc: 'off', auditSample: 'all' }, tools);
-  expect(off.providers).toBeUndefined();
-  const on = AuditModule.register({ auditHourUtc: 0, auditSample: 'all' }, tools);
-  expect(on.providers).toHaveLength(1);
+  const importsAt = (auditHourUtc: number | 'off') =>
+    IndexerModule.register({ auditHourUtc } as IndexerSettings, logger).imports;
+  expect(importsAt('off')).not.toContain(AuditModule);
+  expect(importsAt(0)).toContain(AuditModule);
 });

@@ -1,49 +1,28 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { AuditRunStore, Database, IndexStore } from '#libs/db';
-import { type Clock, type Logger } from '#libs/platform';
-import { Registry } from '#libs/service';
-import { type ChainParts } from '../chain.factory.js';
-import { type Indexer } from '../create-indexer.js';
-import { CHAIN, INDEXER } from '../indexer.tokens.js';
-import { gaugeAudit } from './audit.metrics.js';
+import { CLOCK } from '#libs/platform';
+import { provide, Registry } from '#libs/service';
+import { NightlyAudit } from '#libs/verification';
+import { IndexerSettings } from '../indexer.env.js';
+import { AUDIT_READER, LOGGER } from '../tokens.js';
+import { AuditMetrics } from './audit.metrics.js';
 import { AuditService } from './audit.service.js';
-import { NightlyAudit } from './nightly-audit.js';
 
-export interface AuditOptions {
-  readonly auditHourUtc: number | 'off';
-  readonly auditSample: number | 'all';
-}
+const SAMPLE = Symbol('AUDIT_SAMPLE');
 
-/**
- * The nightly audit. Needs Database, CHAIN and INDEXER from the module that imports it, and the ScheduleModule that is
- * there once for the whole application.
- */
-@Module({})
-export class AuditModule {
-  static register(
-    { auditHourUtc, auditSample }: AuditOptions,
-    { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
-  ): DynamicModule {
-    if (auditHourUtc === 'off') return { module: AuditModule };
-    return {
-      module: AuditModule,
-      providers: [
-        {
-          provide: AuditService,
-          inject: [Database, CHAIN, INDEXER, Registry],
-          useFactory: (
-            database: Database,
-            { auditReader: reader }: Pick<ChainParts, 'auditReader'>,
-            { status }: Pick<Indexer, 'status'>,
-            registry: Registry,
-          ): AuditService => {
-            const runs = new AuditRunStore(database);
-            gaugeAudit(registry, { runs, index: new IndexStore(database), logger });
-            const audit = new NightlyAudit({ database, reader, runs, clock, logger }, auditSample);
-            return new AuditService({ audit, runs, status, clock, logger, hourUtc: auditHourUtc });
-          },
-        },
-      ],
-    };
-  }
-}
+/** The nightly audit; not imported where it is switched off. */
+@Module({
+  providers: [
+    {
+      provide: SAMPLE,
+      inject: [IndexerSettings],
+      useFactory: ({ auditSample }: IndexerSettings) => auditSample,
+    },
+    provide(AuditRunStore, Database),
+    provide(IndexStore, Database),
+    provide(NightlyAudit, Database, AUDIT_READER, AuditRunStore, CLOCK, LOGGER, SAMPLE),
+    provide(AuditMetrics, Registry, AuditRunStore, IndexStore, LOGGER),
+    AuditService,
+  ],
+})
+export class AuditModule {}

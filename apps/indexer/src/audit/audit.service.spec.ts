@@ -2,10 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { type AuditComparison, type AuditRun } from '#libs/db';
+import { type AuditComparison, type AuditRun, type AuditRunStore } from '#libs/db';
 import { createLogger } from '#libs/service';
 import { aBlock, FakeClock } from '#libs/testing';
+import { type NightlyAudit } from '#libs/verification';
 import { type IndexPhase, IndexStatus } from '../follow/index-status.js';
+import { type IndexerSettings } from '../indexer.env.js';
 import { AuditService } from './audit.service.js';
 
 const HOUR_MS = 3_600_000;
@@ -32,31 +34,27 @@ function aRun(atMs: number, result: 'ok' | 'different' = 'ok'): AuditComparison 
 function aService(work: (signal: AbortSignal) => Promise<AuditRun['result']>) {
   const clock = new FakeClock(NOON_MS);
   const leading = new AbortController();
-  const status = new IndexStatus(NOON_MS);
+  const status = new IndexStatus();
   status.phase = 'following';
   status.leads({ fence: 1n, signal: leading.signal });
   const seen = { runs: 0, last: undefined as AuditComparison | Error | undefined };
-  const service = new AuditService({
-    audit: {
-      run: async ({ signal }) => {
-        seen.runs++;
-        const startedAt = new Date(clock.nowMs());
-        const result = await work(signal);
-        if (result === 'impossible') {
-          return { startedAt, finishedAt: startedAt, result, reason: '' };
-        }
-        return (seen.last = aRun(startedAt.getTime(), result));
-      },
+  const audit = {
+    audit: async ({ signal }: { readonly signal: AbortSignal }): Promise<AuditRun> => {
+      seen.runs++;
+      const startedAt = new Date(clock.nowMs());
+      const result = await work(signal);
+      if (result === 'impossible') {
+        return { startedAt, finishedAt: startedAt, result, reason: '' };
+      }
+      return (seen.last = aRun(startedAt.getTime(), result));
     },
-    runs: {
-      lastComparison: () =>
-        seen.last instanceof Error ? Promise.reject(seen.last) : Promise.resolve(seen.last),
-    },
-    status,
-    clock,
-    logger,
-    hourUtc: 3,
-  });
+  } as unknown as NightlyAudit;
+  const runs = {
+    lastComparison: () =>
+      seen.last instanceof Error ? Promise.reject(seen.last) : Promise.resolve(seen.last),
+  } as Partial<AuditRunStore> as AuditRunStore;
+  const settings = { auditHourUtc: 3 } as IndexerSettings;
+  const service = new AuditService(audit, runs, status, settings, clock, logger);
   return { service, clock, status, leading, seen };
 }
 

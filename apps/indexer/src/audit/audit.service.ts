@@ -1,51 +1,51 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { type AuditRunStore } from '#libs/db';
-import { type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
-import { type IndexStatus } from '../follow/index-status.js';
-import { isAuditDue } from './audit-due.js';
-import { type NightlyAudit } from './nightly-audit.js';
-
-export interface AuditServiceParts {
-  readonly audit: Pick<NightlyAudit, 'run'>;
-  readonly runs: Pick<AuditRunStore, 'lastComparison'>;
-  readonly status: Pick<IndexStatus, 'phase' | 'lead'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** 0 to 23. */
-  readonly hourUtc: number;
-}
+import { AuditRunStore } from '#libs/db';
+import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
+import { NightlyAudit } from '#libs/verification';
+import { IndexStatus } from '../follow/index-status.js';
+import { IndexerSettings } from '../indexer.env.js';
+import { LOGGER } from '../tokens.js';
 
 /** After an audit that failed or could not be made. */
 const RETRY_AFTER_MS = 50 * 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Audits the index once a night, in the process that leads and while it follows the chain. Whether one is due is looked up every ten
- * minutes, so one that was missed or failed is made up for. After a difference the first look of a new process is due at once:
- * somebody may have mended the cause.
+ * minutes, so one that was missed or failed is made up for. After a difference the first look of a new process is due at once: the
+ * cause may have been mended.
  */
 @Injectable()
 export class AuditService implements BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
-  private readonly runs = new SingleFlight<void>();
+  private readonly audits = new SingleFlight<void>();
   private notBeforeMs = 0;
   private hasCompared = false;
 
-  constructor(private readonly parts: AuditServiceParts) {}
+  constructor(
+    @Inject(NightlyAudit) private readonly nightly: NightlyAudit,
+    @Inject(AuditRunStore) private readonly runs: AuditRunStore,
+    @Inject(IndexStatus) private readonly status: IndexStatus,
+    @Inject(IndexerSettings) private readonly settings: IndexerSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    await this.runs.underWay();
+    await this.audits.underWay();
   }
 
   /** Never rejects, and never runs twice at a time: the index goes on without it. */
   @Cron('*/10 * * * *', { name: 'audit', timeZone: 'UTC' })
   tick(): Promise<void> {
-    return this.runs.run(() => this.attempt());
+    return this.audits.run(() => this.attempt());
   }
 
   private async attempt(): Promise<void> {
-    const { audit, status, clock, logger } = this.parts;
+    const { status, clock, logger } = this;
     const { lead, phase } = status;
     if (lead === undefined || phase !== 'following' || clock.nowMs() < this.notBeforeMs) return;
     if (this.stopping.signal.aborted) return;
@@ -53,7 +53,7 @@ export class AuditService implements BeforeApplicationShutdown {
     try {
       if (!(await this.isDue())) return;
       const { result } = await inSpan({ name: 'nightly audit' }, () =>
-        audit.run({ ...lead, signal }),
+        this.nightly.audit({ ...lead, signal }),
       );
       if (result === 'impossible') this.waitLong();
       else this.hasCompared = true;
@@ -68,13 +68,27 @@ export class AuditService implements BeforeApplicationShutdown {
   }
 
   private async isDue(): Promise<boolean> {
-    const { runs, clock, hourUtc } = this.parts;
-    const last = await runs.lastComparison();
+    const last = await this.runs.lastComparison();
     if (last?.result === 'different' && !this.hasCompared) return true;
-    return isAuditDue(hourUtc, last?.startedAt.getTime(), clock.nowMs());
+    const { auditHourUtc } = this.settings;
+    return (
+      auditHourUtc !== 'off' &&
+      isAuditDue(auditHourUtc, last?.startedAt.getTime(), this.clock.nowMs())
+    );
   }
 
   private waitLong(): void {
-    this.notBeforeMs = this.parts.clock.nowMs() + RETRY_AFTER_MS;
+    this.notBeforeMs = this.clock.nowMs() + RETRY_AFTER_MS;
   }
+}
+
+/**
+ * Whether an audit is due: none has begun since the hour was last struck. So one that was missed, or failed, stays due until it is
+ * made up for.
+ * @param hourUtc 0 to 23
+ * @param lastMs when the last audit that came to an end began; Unix time
+ */
+export function isAuditDue(hourUtc: number, lastMs: number | undefined, nowMs: number): boolean {
+  const struckMs = nowMs - ((nowMs - hourUtc * HOUR_MS) % DAY_MS);
+  return lastMs === undefined || lastMs < struckMs;
 }

@@ -5,23 +5,31 @@
 import {
   type ChainReader,
   type Comparison,
-  countProviders,
   type Heads,
-  isOutage,
+  type LogSource,
   otherProvidersThan,
-  OUTAGE_PATIENCE_MS,
   ownProvider,
+  OUTAGE_PATIENCE_MS,
+  isOutage,
   providerOf,
+  type RangeAnswer,
+  type Tip,
 } from '#libs/chain';
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { type RangeVerifier } from '../verify/range-verifier.js';
+import { type IndexWriter } from '../apply/index-writer.js';
+import { type SuspectRanges } from '../verify/suspect-ranges.js';
+import { type VerificationPolicy } from '../verify/verification-policy.js';
 import { type ChainHeads } from './next-step.js';
 
-export interface HeadsReaderParts {
-  readonly reader: Pick<ChainReader, 'heads' | 'headers' | 'endpoints'>;
-  readonly verifier: Pick<RangeVerifier, 'latestSeconds' | 'verification'>;
-  readonly clock: Clock;
+/** One request's answer at the chain's tip. */
+export interface ReadTip extends Tip {
+  readonly heads: ChainHeads;
+}
+
+/** With new blocks in it. */
+export interface TipWithBlocks extends ReadTip {
+  readonly answer: RangeAnswer;
 }
 
 /** While the newest block is so old, another provider is asked so often whether there is a newer one. */
@@ -36,17 +44,59 @@ export class HeadsReader {
   /** Final blocks by provider and number. */
   private readonly told = new Map<string, Map<bigint, BlockRef>>();
 
-  constructor(private readonly parts: HeadsReaderParts) {}
+  constructor(
+    private readonly reader: ChainReader,
+    private readonly source: LogSource,
+    private readonly policy: VerificationPolicy,
+    private readonly suspects: SuspectRanges,
+    private readonly clock: Clock,
+  ) {}
 
-  get hasOther(): boolean {
-    return countProviders(this.parts.reader.endpoints) > 1;
+  /**
+   * What is new after the indexed head, in one request.
+   * @returns undefined where blocks are in doubt, the final block cannot be told, many blocks are missing, or none come for long: then
+   * the chain is asked as at a start
+   */
+  async readTip(writer: IndexWriter, signal: AbortSignal): Promise<ReadTip | undefined> {
+    const { head } = writer;
+    const { finality } = this.reader;
+    const { hasOtherProvider } = this.policy;
+    if (this.suspects.at(head.number + 1n)) return undefined;
+    const tip = await this.source.tip(
+      {
+        head,
+        tag: finality.kind === 'tag' ? finality.tag : undefined,
+        total: hasOtherProvider ? undefined : await this.reader.totalCalls(),
+      },
+      this.policy.fetchOptions(false, signal),
+    );
+    // By depth, the final block is one that is remembered, or not newer than the one before.
+    const told =
+      finality.kind === 'tag'
+        ? this.finalAt(tip, undefined)
+        : writer.blockAt(tip.latest.number - finality.blocks);
+    const finalised = told ?? writer.state.finalised;
+    const hasMore = tip.latest.number > head.number || this.isStale(head);
+    if (!finalised || (!tip.answer && hasOtherProvider && hasMore)) return undefined;
+    return { ...tip, heads: { latest: tip.latest, finalised } };
+  }
+
+  /**
+   * The heads after a tip was vouched for: what the other provider said of the final block came with its second opinion; without one,
+   * one provider's word counts.
+   */
+  afterTip({ heads, ...tip }: TipWithBlocks, other: Comparison | undefined): ChainHeads {
+    this.apart = undefined;
+    if (this.reader.finality.kind !== 'tag') return heads;
+    const finalised = other ? this.finalAt(tip, other) : tip.finalised;
+    return finalised ? { ...heads, finalised } : heads;
   }
 
   /** Nothing new for long, and the other provider was not asked for long. */
-  isDue(head: BlockRef): boolean {
-    const nowMs = this.parts.clock.nowMs();
-    const isStale = nowMs - head.timestampSeconds * 1000 > STALE_MS;
-    return this.hasOther && isStale && nowMs - this.readAtMs >= STALE_MS;
+  private isStale(head: BlockRef): boolean {
+    const nowMs = this.clock.nowMs();
+    const isOld = nowMs - head.timestampSeconds * 1000 > STALE_MS;
+    return isOld && nowMs - this.readAtMs >= STALE_MS;
   }
 
   /**
@@ -54,11 +104,10 @@ export class HeadsReader {
    * @throws AllEndpointsFailedError; RetryableError where the two have another final block at the same height
    */
   async read(): Promise<ChainHeads> {
-    const { reader, verifier, clock } = this.parts;
-    this.readAtMs = clock.nowMs();
+    this.readAtMs = this.clock.nowMs();
     this.apart = undefined;
-    const first = await reader.heads({ latestSeconds: verifier.latestSeconds });
-    const second = this.hasOther ? await this.ofAnother(first) : undefined;
+    const first = await this.reader.heads({ latestSeconds: this.policy.latestSeconds });
+    const second = this.policy.hasOtherProvider ? await this.ofAnother(first) : undefined;
     if (!second) return first;
     const [behind, ahead] = inOrder(first, second, ({ latest }) => latest.number);
     const apartSeconds = ahead.latest.timestampSeconds - behind.latest.timestampSeconds;
@@ -73,11 +122,11 @@ export class HeadsReader {
    * @param told by the node that told what is new
    * @param other by another provider
    */
-  finalAt(
+  private finalAt(
     told: { readonly endpoint: string; readonly finalised: BlockRef | undefined },
     other: Comparison | undefined,
   ): BlockRef | undefined {
-    if (!this.hasOther) return told.finalised;
+    if (!this.policy.hasOtherProvider) return told.finalised;
     this.note(told.endpoint, told.finalised);
     if (other) this.note(other.endpoint, other.finalised);
     const [one, ...rest] = [...this.told.values()];
@@ -92,20 +141,20 @@ export class HeadsReader {
 
   /** Undefined where none answers and the mode does not need one. */
   private async ofAnother({ endpoint }: Heads): Promise<Heads | undefined> {
-    const { reader, verifier } = this.parts;
-    const { latestSeconds, verification } = verifier;
+    const { reader } = this;
+    const { latestSeconds, mode } = this.policy;
     const avoid = ownProvider(endpoint, reader.endpoints);
     try {
       return await reader.heads({ avoid, latestSeconds, patienceMs: OUTAGE_PATIENCE_MS });
     } catch (error) {
-      if (verification.mode !== 'two' && isOutage(error)) return undefined;
+      if (mode !== 'two' && isOutage(error)) return undefined;
       throw error;
     }
   }
 
   /** The lower one, where the provider of the higher one has it too. */
   private async finalOf(first: Heads, second: Heads): Promise<BlockRef> {
-    const { reader } = this.parts;
+    const { reader } = this;
     const [low, high] = inOrder(first, second, ({ finalised }) => finalised.number);
     const { number, hash, timestampSeconds } = low.finalised;
     const [same] =

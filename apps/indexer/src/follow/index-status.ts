@@ -1,6 +1,14 @@
-import { type Verification } from '#libs/chain';
+import { type RpcObserver, type Verification } from '#libs/chain';
 import { type BlockRef, MAX_AHEAD_SECONDS } from '#libs/domain';
-import { type Lead } from '../lead/lead.js';
+import { type Clock } from '#libs/platform';
+
+/** The lead over the index, for what only one process at a time may do. */
+export interface Lead {
+  /** Writes under it are refused once another process leads. */
+  readonly fence: bigint;
+  /** Aborted when the lead ends. */
+  readonly signal: AbortSignal;
+}
 
 export type IndexPhase =
   | 'starting'
@@ -26,13 +34,9 @@ export class IndexStatus {
   /** Why nothing moves, in words for an operator; undefined while all is well. */
   trouble: string | undefined;
   /** When the loop last got anything done. */
-  progressAtMs: number;
+  progressAtMs = 0;
   private taken: Lead | undefined;
   private readonly listeners: (() => void)[] = [];
-
-  constructor(nowMs: number) {
-    this.progressAtMs = nowMs;
-  }
 
   /** While this process leads; for work beside the loop that only one process may do. */
   get lead(): Lead | undefined {
@@ -43,6 +47,23 @@ export class IndexStatus {
   leads(lead: Lead): void {
     this.taken = lead;
     for (const listener of this.listeners) listener();
+  }
+
+  /** An observer of the endpoints that also tells here why a question has to wait. */
+  observedBy(observer: RpcObserver, clock: Clock): RpcObserver {
+    return {
+      request: (event) => {
+        observer.request(event);
+      },
+      warning: (event) => {
+        observer.warning(event);
+      },
+      waiting: (event) => {
+        observer.waiting?.(event);
+        this.trouble = event.message;
+        this.progressAtMs = clock.nowMs();
+      },
+    };
   }
 
   /** Calls the listener whenever this process takes the lead. */

@@ -1,34 +1,22 @@
 import { type RangeAnswer } from '#libs/chain';
+import { type Clock } from '#libs/platform';
 import { Counter, Gauge, type Registry } from '#libs/service';
+import { type BackfillProgress } from '../follow/backfill-progress.js';
 import { type IndexStatus } from '../follow/index-status.js';
 
 const REASONS = ['reorganisation', 'repair'] as const;
 
 /** The indexer's own metrics; all block numbers as plain numbers. */
 export class IndexerMetrics {
-  private readonly head: Gauge;
-  private readonly chainHead: Gauge;
-  private readonly finalised: Gauge;
-  private readonly verified: Gauge;
-  private readonly isHalted: Gauge;
   private readonly events: Counter;
   private readonly changes: Counter;
   private readonly rollbacks: Counter<'why'>;
   private readonly rollbackDepth: Gauge;
   private readonly stalls: Counter;
 
-  constructor(registry: Registry, status: IndexStatus, nowMs: () => number) {
+  constructor(registry: Registry, status: IndexStatus, progress: BackfillProgress, clock: Clock) {
     const registers = [registry];
-    const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
     const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
-    this.head = gauge('lowmark_index_head_block', 'Newest indexed block');
-    this.chainHead = gauge('lowmark_chain_head_block', 'Newest block the chain has');
-    this.finalised = gauge('lowmark_index_finalised_block', 'Newest indexed block that is final');
-    this.verified = gauge(
-      'lowmark_index_verified_block',
-      'Newest block up to which the events are vouched for',
-    );
-    this.isHalted = gauge('lowmark_index_halted', '1 when stopped by an error a person must mend');
     this.events = counter('lowmark_index_events_total', 'Staking events applied');
     this.changes = counter('lowmark_index_balance_changes_total', 'Balance intervals opened');
     this.rollbacks = new Counter({
@@ -39,14 +27,30 @@ export class IndexerMetrics {
     });
     // From 0 on: a series that begins at 1 is no increase to an alert.
     for (const why of REASONS) this.rollbacks.inc({ why }, 0);
-    this.rollbackDepth = gauge('lowmark_index_rollback_depth_blocks', 'Blocks undone last time');
+    this.rollbackDepth = new Gauge({
+      name: 'lowmark_index_rollback_depth_blocks',
+      help: 'Blocks undone last time',
+      registers,
+    });
     this.stalls = counter('lowmark_index_stalls_total', 'Times the watchdog restarted the loop');
+    for (const [name, help, read] of gauges(status, progress, clock)) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    }
     new Gauge({
-      name: 'lowmark_index_lag_seconds',
-      help: 'Age of the newest indexed block; 0 while another indexer leads, and before there is a block',
+      name: 'lowmark_index_verification',
+      help: '1 for the mode of STAKE_VERIFICATION that is in force',
+      labelNames: ['mode'],
       registers,
       collect() {
-        this.set(status.phase === 'standby' ? 0 : (status.lagSeconds(nowMs()) ?? 0));
+        this.reset();
+        if (status.verification) this.set({ mode: status.verification.mode }, 1);
       },
     });
   }
@@ -56,24 +60,73 @@ export class IndexerMetrics {
     this.changes.inc(changes);
   }
 
-  level(status: IndexStatus): void {
-    this.head.set(Number(status.head?.number ?? 0n));
-    this.chainHead.set(Number(status.chainHeadNumber ?? 0n));
-    this.finalised.set(Number(status.finalised?.number ?? 0n));
-    this.verified.set(Number(status.verifiedNumber ?? 0n));
-    this.isHalted.set(status.phase === 'halted' ? 1 : 0);
-  }
-
   rolledBack(why: (typeof REASONS)[number], depth: number): void {
     this.rollbacks.inc({ why });
     this.rollbackDepth.set(depth);
   }
 
-  halted(): void {
-    this.isHalted.set(1);
-  }
-
   stalled(): void {
     this.stalls.inc();
   }
+}
+
+/** What is read when the metrics are. */
+function gauges(
+  status: IndexStatus,
+  progress: BackfillProgress,
+  clock: Clock,
+): [name: string, help: string, read: () => number][] {
+  return [
+    [
+      'lowmark_index_head_block',
+      'Newest indexed block',
+      // What is stored already counts once the chain was asked.
+      () => (status.chainHeadNumber === undefined ? 0 : Number(status.head?.number ?? 0n)),
+    ],
+    [
+      'lowmark_chain_head_block',
+      'Newest block the chain has',
+      () => Number(status.chainHeadNumber ?? 0n),
+    ],
+    [
+      'lowmark_index_finalised_block',
+      'Newest indexed block that is final',
+      () => Number(status.finalised?.number ?? 0n),
+    ],
+    [
+      'lowmark_index_verified_block',
+      'Newest block up to which the events are vouched for',
+      () => Number(status.verifiedNumber ?? 0n),
+    ],
+    [
+      'lowmark_index_halted',
+      '1 when stopped by an error a person must mend',
+      () => (status.phase === 'halted' ? 1 : 0),
+    ],
+    [
+      'lowmark_index_lag_seconds',
+      'Age of the newest indexed block; 0 while another indexer leads, and before there is a block',
+      () => (status.phase === 'standby' ? 0 : (status.lagSeconds(clock.nowMs()) ?? 0)),
+    ],
+    [
+      'lowmark_index_start_block',
+      'First block that is indexed',
+      () => Number(progress.figures().startBlock),
+    ],
+    [
+      'lowmark_index_sync_ratio',
+      'Indexed part of the blocks from the first one to the chain’s newest, 0 to 1; 0 before it is known',
+      () => progress.figures().ratio ?? 0,
+    ],
+    [
+      'lowmark_index_sync_blocks_per_second',
+      'Blocks indexed a second, over the last 30 seconds',
+      () => progress.figures().blocksPerSecond ?? 0,
+    ],
+    [
+      'lowmark_index_sync_seconds_left',
+      'Until the index is level with the chain at the rate of the last 30 seconds: 0 when level, NaN while that is not known',
+      () => progress.figures().secondsLeft ?? NaN,
+    ],
+  ];
 }

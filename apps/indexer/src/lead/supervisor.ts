@@ -13,31 +13,8 @@ import { type IndexWriter } from '../apply/index-writer.js';
 import { type IndexLoop } from '../follow/index-loop.js';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
-import { backoffMs } from './backoff.js';
-import { untilAborted } from './until-aborted.js';
-
-export interface SupervisorOptions {
-  /** Nothing done for so long: the loop is taken for stuck and started afresh. */
-  readonly stallAfterMs: number;
-  /** How often a standby asks for the lead. */
-  readonly standbyIntervalMs: number;
-  /** The longest wait between two tries. */
-  readonly maxBackoffMs: number;
-  /** After a halt over events that do not add up: how long until the chain is asked again, as a provider may have been mended. */
-  readonly haltedRetryMs: number;
-}
-
-export interface SupervisorParts {
-  /** What must hold before the first block is read. */
-  readonly prepare: () => Promise<void>;
-  readonly lock: LeaderLock;
-  readonly loop: IndexLoop;
-  readonly writer: IndexWriter;
-  readonly status: IndexStatus;
-  readonly metrics: IndexerMetrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+import { type IndexOptions } from '../index-options.js';
+import { type IndexPreparation } from '../setup/index-preparation.js';
 
 /** Findings that rest on the word of one node: believed only when they stand after asking again. */
 const TO_CONFIRM = new Set([
@@ -51,19 +28,27 @@ const CONFIRMATIONS = 3;
 
 /** What fails again and again is told once in so long. */
 const SAY_EVERY_MS = 60_000;
+const FIRST_BACKOFF_MS = 250;
 
 export class Supervisor {
   private saidAtMs = 0;
 
   constructor(
-    private readonly parts: SupervisorParts,
-    private readonly options: SupervisorOptions,
+    private readonly preparation: IndexPreparation,
+    private readonly lock: LeaderLock,
+    private readonly loop: IndexLoop,
+    private readonly writer: IndexWriter,
+    private readonly status: IndexStatus,
+    private readonly metrics: IndexerMetrics,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    private readonly options: IndexOptions,
   ) {}
 
-  /** Runs until aborted. @throws PermanentError from `prepare`, and where the stored index cannot be taken over */
-  async run(signal: AbortSignal): Promise<void> {
-    const { lock, status, logger, prepare } = this.parts;
-    await this.retry(prepare, signal);
+  /** Until aborted. @throws PermanentError where a setting is wrong, or the stored index cannot be taken over */
+  async keepIndex(signal: AbortSignal): Promise<void> {
+    const { lock, status, logger } = this;
+    await this.retry(() => this.preparation.prepare(), signal);
     while (!signal.aborted) {
       if (!(await this.retry(() => lock.tryAcquire(), signal))) {
         status.phase = 'standby';
@@ -80,7 +65,7 @@ export class Supervisor {
       try {
         await this.lead(leading);
       } finally {
-        // Whoever works beside the loop ends with it.
+        // What works beside the loop ends with it.
         lost.abort();
         await lock.release();
       }
@@ -104,7 +89,7 @@ export class Supervisor {
 
   /** Leads until the lead is lost, the loop is stuck, or the process is to stop. */
   private async lead(leading: AbortSignal): Promise<void> {
-    const { status, clock, logger, metrics } = this.parts;
+    const { status, clock, logger, metrics } = this;
     const stuck = new AbortController();
     status.progressAtMs = clock.nowMs();
     const watchdog = setInterval(() => {
@@ -125,7 +110,7 @@ export class Supervisor {
   }
 
   private async keepTurning(signal: AbortSignal): Promise<void> {
-    const { loop, writer, status, logger } = this.parts;
+    const { loop, writer, status, logger } = this;
     const stopped = (): boolean => signal.aborted;
     let failures = 0;
     let opened = false;
@@ -143,7 +128,7 @@ export class Supervisor {
           logger.warn('Another indexer took the lead');
           return;
         }
-        // Without the fence there is nothing to halt: whoever can take the index over is to have the lock.
+        // Without the fence there is nothing to halt: another process may be able to take the index over.
         if (error instanceof PermanentError && !opened) throw error;
         if (error instanceof PermanentError && isConfirmed(error, failures)) {
           await this.halt(error);
@@ -162,7 +147,7 @@ export class Supervisor {
 
   /** What halted the index rests on the word of providers: it is looked at again, still halted until the chain is reached. */
   private async askAgain(signal: AbortSignal): Promise<void> {
-    const { writer, clock, status, logger } = this.parts;
+    const { writer, clock, status, logger } = this;
     if (signal.aborted) return;
     status.progressAtMs = clock.nowMs();
     logger.info('Halted: asking the endpoints again');
@@ -170,7 +155,7 @@ export class Supervisor {
   }
 
   private async waitAfter(error: unknown, failures: number, signal: AbortSignal): Promise<void> {
-    const { status, clock, logger } = this.parts;
+    const { status, clock, logger } = this;
     const { maxBackoffMs } = this.options;
     const askedMs = error instanceof AllEndpointsFailedError ? error.retryAfterMs : 0;
     const waitMs = Math.min(maxBackoffMs, Math.max(askedMs, backoffMs(failures, maxBackoffMs)));
@@ -184,10 +169,9 @@ export class Supervisor {
   }
 
   private async halt(error: PermanentError): Promise<void> {
-    const { status, writer, logger, metrics } = this.parts;
+    const { status, writer, logger } = this;
     status.phase = 'halted';
     status.trouble = error.message;
-    metrics.halted();
     logger.fatal({ err: error, code: error.code }, 'The indexer stopped: nothing more is written');
     try {
       await writer.halt(error.message);
@@ -199,4 +183,25 @@ export class Supervisor {
 
 function isConfirmed(error: PermanentError, failures: number): boolean {
   return !TO_CONFIRM.has(error.code) || failures >= CONFIRMATIONS;
+}
+
+/** How long to wait after so many failures in a row: exponential, with jitter over the upper half. */
+function backoffMs(failures: number, maxMs: number): number {
+  const full = Math.min(maxMs, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 30));
+  return full / 2 + (Math.random() * full) / 2;
+}
+
+/** Resolves when the signal is aborted. */
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else
+      signal.addEventListener(
+        'abort',
+        () => {
+          resolve();
+        },
+        { once: true },
+      );
+  });
 }

@@ -1,14 +1,30 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Global, Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
+import { ChainReader } from '#libs/chain';
 import { Database, IndexStore, PriceAcceptanceStore, PriceStore } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
+import { CLOCK } from '#libs/platform';
 import { createLogger, MetricsModule, Registry } from '#libs/service';
 import { parsePriceSources } from '#libs/price';
 import { anInitialIndex, createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
 import { IndexStatus } from '../follow/index-status.js';
-import { CHAIN, INDEXER } from '../indexer.tokens.js';
-import { PriceModule, type PriceSettings } from './price.module.js';
+import { IndexerSettings } from '../indexer.env.js';
+import { LOGGER } from '../tokens.js';
+import { PriceModule } from './price.module.js';
+import { PriceService } from './price.service.js';
+
+type PriceSettings = Pick<
+  IndexerSettings,
+  | 'priceSource'
+  | 'priceMinUsd'
+  | 'priceMaxUsd'
+  | 'priceMaxChange'
+  | 'priceMaxChangePerHour'
+  | 'priceMaxSpread'
+  | 'priceMaxAgeSeconds'
+>;
 
 const NOW_MS = 1_700_000_000_000;
 const FEED = `0x${'11'.repeat(20)}`;
@@ -25,6 +41,7 @@ let test: TestDatabase;
 let database: Database;
 let index: IndexStore;
 let app: TestingModule | undefined;
+let quick: NodeJS.Timeout | undefined;
 let status: IndexStatus;
 /** Comes before the feed's answer. */
 let beforeAnswer: () => unknown;
@@ -36,10 +53,13 @@ beforeAll(async () => {
   await index.create(anInitialIndex());
 });
 beforeEach(() => {
-  status = new IndexStatus(NOW_MS);
+  status = new IndexStatus();
   beforeAnswer = () => undefined;
 });
-afterEach(() => app?.close());
+afterEach(async () => {
+  clearInterval(quick);
+  await app?.close();
+});
 afterAll(() => test.drop());
 
 type Limits = { readonly [K in keyof PriceSettings]?: PriceSettings[K] | undefined } & {
@@ -65,27 +85,29 @@ async function start(
   };
   const providers = [
     { provide: Database, useValue: database },
-    { provide: CHAIN, useValue: { reader: { latestRound } } },
-    { provide: INDEXER, useValue: { status } },
+    { provide: ChainReader, useValue: { latestRound } },
+    { provide: IndexStatus, useValue: status },
+    { provide: CLOCK, useValue: new FakeClock(NOW_MS) },
+    { provide: LOGGER, useValue: createLogger({ app: 'test', level: 'silent' }) },
+    {
+      provide: IndexerSettings,
+      useValue: { ...WIDE, ...limits, priceSource: parsePriceSources(source) },
+    },
   ];
   @Global()
   @Module({ providers, exports: providers.map(({ provide }) => provide) })
   class Surroundings {}
   app = await Test.createTestingModule({
-    imports: [
-      Surroundings,
-      MetricsModule.register('test'),
-      PriceModule.register(
-        { ...WIDE, ...limits, priceSource: parsePriceSources(source) } as PriceSettings,
-        {
-          clock: new FakeClock(NOW_MS),
-          logger: createLogger({ app: 'test', level: 'silent' }),
-          ...(isQuick && { intervalMs: 20 }),
-        },
-      ),
-    ],
+    imports: [Surroundings, MetricsModule.register('test'), ScheduleModule.forRoot(), PriceModule],
   }).compile();
   await app.init();
+  const service = app.get(PriceService);
+  if (isQuick) {
+    clearInterval(quick);
+    quick = setInterval(() => {
+      service.startReading();
+    }, 20);
+  }
   const registry = app.get(Registry);
   return { metrics: () => registry.metrics() };
 }

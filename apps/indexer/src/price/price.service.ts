@@ -10,51 +10,66 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { SchedulerRegistry } from '@nestjs/schedule';
-import { FencedError, type Price, type PriceStore } from '#libs/db';
+import { Interval } from '@nestjs/schedule';
+import { ChainReader } from '#libs/chain';
+import { FencedError, type Price, PriceStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { inSpan, type Logger, SingleFlight } from '#libs/platform';
-import { judgePrice, type PriceLimits, type PriceReader } from '#libs/price';
-import { type IndexStatus } from '../follow/index-status.js';
-import { type Lead } from '../lead/lead.js';
-import { type PriceMetrics } from './price.metrics.js';
-import { PRICE_PARTS } from './price.tokens.js';
+import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
+import {
+  judgePrice,
+  nameOfSources,
+  type PriceLimits,
+  type PriceReader,
+  priceReader,
+  type SourceReading,
+} from '#libs/price';
+import { IndexStatus, type Lead } from '../follow/index-status.js';
+import { IndexerSettings } from '../indexer.env.js';
+import { LOGGER } from '../tokens.js';
+import { PriceMetrics } from './price.metrics.js';
 
-export interface PriceParts {
-  readonly reader: PriceReader | undefined;
-  /** The name under which prices are stored. */
-  readonly source: string;
-  readonly limits: PriceLimits;
-  readonly store: Pick<PriceStore, 'record' | 'standing' | 'hold'>;
-  readonly status: Pick<IndexStatus, 'lead' | 'onLead'>;
-  readonly metrics: PriceMetrics;
-  readonly logger: Logger;
-  readonly intervalMs: number;
-}
-
-const INTERVAL_NAME = 'price';
+const INTERVAL_MS = 60_000;
 
 @Injectable()
 export class PriceService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly readings = new SingleFlight<void>();
+  private readonly reader: PriceReader | undefined;
+  /** The name under which prices are stored. */
+  private readonly source: string;
+  private readonly limits: PriceLimits;
 
   constructor(
-    @Inject(PRICE_PARTS) private readonly parts: PriceParts,
-    private readonly scheduler: SchedulerRegistry,
-  ) {}
+    @Inject(IndexerSettings) settings: IndexerSettings,
+    @Inject(ChainReader) chain: ChainReader,
+    @Inject(PriceStore) private readonly store: PriceStore,
+    @Inject(IndexStatus) private readonly status: IndexStatus,
+    @Inject(PriceMetrics) private readonly metrics: PriceMetrics,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    const { priceSource: sources, priceMaxSpread: spread, priceMaxAgeSeconds } = settings;
+    const onSource = (reading: SourceReading): void => {
+      this.noteSource(reading);
+    };
+    const maxAgeSeconds = priceMaxAgeSeconds;
+    this.source = nameOfSources(sources);
+    this.reader = priceReader(sources, { chain, clock, spread, maxAgeSeconds, onSource });
+    this.limits = {
+      min: settings.priceMinUsd,
+      max: settings.priceMaxUsd,
+      maxChange: settings.priceMaxChange,
+      maxChangePerHour: settings.priceMaxChangePerHour,
+      trustsFirst: sources.every(({ kind }) => kind === 'fixed'),
+    };
+  }
 
   onApplicationBootstrap(): void {
-    const { reader, source, status, logger, intervalMs } = this.parts;
-    if (reader === undefined) return;
-    logger.info({ source }, 'reading prices while leading');
-    status.onLead(() => {
-      this.start(reader);
+    if (this.reader === undefined) return;
+    this.logger.info({ source: this.source }, 'reading prices while leading');
+    this.status.onLead(() => {
+      this.startReading();
     });
-    this.start(reader);
-    const interval = setInterval(() => {
-      this.start(reader);
-    }, intervalMs);
-    this.scheduler.addInterval(INTERVAL_NAME, interval);
+    this.startReading();
   }
 
   /** The scheduler clears the interval; a reading under way is let finish. */
@@ -62,25 +77,27 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
     await this.readings.underWay();
   }
 
-  private start(reader: PriceReader): void {
-    const { status, metrics } = this.parts;
+  @Interval('price', INTERVAL_MS)
+  startReading(): void {
+    const { reader, status } = this;
+    if (reader === undefined) return;
     const { lead } = status;
     if (lead === undefined) {
-      metrics.standsBy();
+      this.metrics.standsBy();
       return;
     }
     if (this.readings.underWay()) return;
     void this.readings
-      .run(() => this.read(reader, lead))
+      .run(() => this.readPrice(reader, lead))
       .then(() => {
         // One that a lead began while this was under way is still to be made.
-        if (status.lead !== lead) this.start(reader);
+        if (status.lead !== lead) this.startReading();
       });
   }
 
   /** Never rejects: a price that cannot be had must not stop the indexer. */
-  private async read(reader: PriceReader, { fence }: Lead): Promise<void> {
-    const { source, metrics, logger } = this.parts;
+  private async readPrice(reader: PriceReader, { fence }: Lead): Promise<void> {
+    const { source, metrics, logger } = this;
     try {
       await inSpan({ name: 'price reading' }, async () => {
         await this.judge(fence, { ...(await reader()), source });
@@ -98,14 +115,14 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private async judge(fence: bigint, price: Price): Promise<void> {
-    const { store, limits } = this.parts;
+    const { store, limits } = this;
     const judged = await judgePrice(store, limits, fence, price);
-    if (judged.kind === 'kept') this.tell(price, judged.isStored);
-    else this.tellHeld(price, judged.reason, judged.beforeUsd);
+    if (judged.kind === 'kept') this.noteKept(price, judged.isStored);
+    else this.noteHeld(price, judged.reason, judged.beforeUsd);
   }
 
-  private tell(price: Price, isStored: boolean): void {
-    const { logger, metrics } = this.parts;
+  private noteKept(price: Price, isStored: boolean): void {
+    const { logger, metrics } = this;
     if (isStored) {
       metrics.stored(price);
       logger.debug(price, 'stored a price');
@@ -115,11 +132,18 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
     logger.warn(price, 'the source has told a newer price before');
   }
 
-  private tellHeld(price: Price, reason: string, beforeUsd: string | undefined): void {
-    this.parts.metrics.count('held');
-    this.parts.logger.error(
+  private noteHeld(price: Price, reason: string, beforeUsd: string | undefined): void {
+    this.metrics.count('held');
+    this.logger.error(
       { ...price, reason, beforeUsd },
       'A price is held: redemptions are paused and snapshots have no price until an operator accepts it (cli price show, price accept)',
     );
+  }
+
+  private noteSource(reading: SourceReading): void {
+    this.metrics.source(reading);
+    if (reading.result === 'used') return;
+    const { name: source, result, usd, error } = reading;
+    this.logger.warn({ source, result, usd, err: error }, 'a price source does not count');
   }
 }

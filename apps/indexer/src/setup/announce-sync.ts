@@ -16,7 +16,7 @@ const WORTH_A_LINE = 1000n;
 export interface MissingBlocks {
   /** The newest indexed block, or the one before the first. */
   readonly head: BlockRef;
-  readonly verification: Pick<Verification, 'mode' | 'comparesPastTotals'>;
+  readonly verification: Verification;
   readonly maxRangeBlocks: number;
   readonly contracts: number;
 }
@@ -26,10 +26,8 @@ export interface MissingBlocks {
  * @throws AllEndpointsFailedError
  */
 export async function announceSync(
-  {
-    reader,
-    logger,
-  }: { reader: Pick<ChainReader, 'heads' | 'hasTotal' | 'endpoints'>; logger: Logger },
+  reader: ChainReader,
+  logger: Logger,
   { head, verification, maxRangeBlocks, contracts }: MissingBlocks,
 ): Promise<void> {
   const { mode, comparesPastTotals } = verification;

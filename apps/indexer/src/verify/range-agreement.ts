@@ -5,7 +5,6 @@
 import {
   type ChainReader,
   type Comparison,
-  countProviders,
   type FetchOptions,
   isOutage,
   type LogSource,
@@ -13,27 +12,15 @@ import {
   ownProvider,
   providerOf,
   type RangeAnswer,
-  type VerificationMode,
 } from '#libs/chain';
 import { type Clock, type Logger } from '#libs/platform';
-import { DisagreementLog } from './disagreement-log.js';
-import { settleBlock } from './settle-block.js';
-
-export interface AgreementParts {
-  readonly reader: Pick<
-    ChainReader,
-    'totalCalls' | 'finality' | 'stakeTotal' | 'headers' | 'hasTotal'
-  >;
-  readonly source: Pick<LogSource, 'fetch' | 'compare' | 'endpoints'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+import { settleBlock } from './block-settlement.js';
+import { type VerificationPolicy } from './verification-policy.js';
 
 export interface AgreementQuestion {
-  readonly mode: VerificationMode;
   /** Every block of the range is final. */
   readonly isFinal: boolean;
-  readonly options: FetchOptions;
+  readonly signal: AbortSignal;
   /** The contract's total is asked for too. */
   readonly wantsTotal: boolean;
   /** The blocks were read from their receipts, because logs left something out: logs are not asked for again and again. */
@@ -55,13 +42,14 @@ export class RangeAgreement {
   private isAlone = false;
   private readonly disagreements: DisagreementLog;
 
-  constructor(private readonly parts: AgreementParts) {
-    this.disagreements = new DisagreementLog(parts);
-  }
-
-  /** Whether the endpoints are of two providers at least. */
-  get hasOther(): boolean {
-    return countProviders(this.parts.source.endpoints) > 1;
+  constructor(
+    private readonly reader: ChainReader,
+    private readonly source: LogSource,
+    private readonly policy: VerificationPolicy,
+    clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    this.disagreements = new DisagreementLog(clock, logger);
   }
 
   /**
@@ -70,57 +58,51 @@ export class RangeAgreement {
    * it otherwise, or does not answer and the mode needs it; RangeTooLargeError
    */
   async reach(first: RangeAnswer, question: AgreementQuestion): Promise<Agreement> {
-    const { mode, isFinal, isByReceipts } = question;
+    const { isFinal, isByReceipts, signal } = question;
+    const { mode, hasOtherProvider } = this.policy;
     const isAskedAgain = mode === 'wallets' && isFinal && !isByReceipts;
-    if (!this.hasOther && !isAskedAgain) return { answer: first, other: undefined };
-    const { source } = this.parts;
+    if (!hasOtherProvider && !isAskedAgain) return { answer: first, other: undefined };
+    const options = this.policy.fetchOptions(isFinal, signal);
     let answer = first;
     let told: Comparison | undefined;
     let agreeing = 0;
     for (let left = isByReceipts ? 1 : ROUNDS; left > 0; left--) {
-      told = await this.compare(answer, question);
+      told = await this.compare(answer, question, options);
       if (!told) return { answer, other: undefined };
       if (told.differing.length === 0) {
         agreeing++;
-        if (this.hasOther || agreeing >= this.confirmations) return this.agreed(answer, told);
+        if (hasOtherProvider || agreeing >= this.confirmations) return agreed(answer, told);
         continue;
       }
-      if (!this.hasOther) this.confirmations = 2;
+      if (!hasOtherProvider) this.confirmations = 2;
       agreeing = 0;
       const differingBlocks = told.differing.length;
       this.disagreements.differ({ answer, other: told.endpoint, differingBlocks });
       // The last one stays: nothing is taken that was not compared.
-      if (left > 1) answer = await source.fetch(answer, question.options);
+      if (left > 1) answer = await this.source.fetch(answer, options);
     }
     for (const block of told?.differing ?? []) {
-      const { options } = question;
-      const isByProvider = this.hasOther;
-      answer = await settleBlock(this.parts, { answer, block, isByProvider, options });
+      const inDoubt = { answer, block, isByProvider: hasOtherProvider, options };
+      answer = await settleBlock(this.reader, this.source, inDoubt);
     }
-    return told ? this.agreed(answer, told) : { answer, other: undefined };
-  }
-
-  private agreed(answer: RangeAnswer, told: Comparison): Agreement {
-    const isOther = providerOf(told.endpoint) !== providerOf(answer.endpoint);
-    return { answer, other: isOther ? told : undefined };
+    return told ? agreed(answer, told) : { answer, other: undefined };
   }
 
   /** Undefined where the other provider is out and the mode goes on without it. */
   private async compare(
     answer: RangeAnswer,
-    { mode, isFinal, options, wantsTotal }: AgreementQuestion,
+    { isFinal, wantsTotal }: AgreementQuestion,
+    options: FetchOptions,
   ): Promise<Comparison | undefined> {
-    const { source, reader, logger } = this.parts;
+    const { source, reader, logger } = this;
+    const { mode, hasOtherProvider } = this.policy;
     const { finality } = reader;
-    const total = wantsTotal && this.hasOther ? await reader.totalCalls() : undefined;
-    const tag = this.hasOther && !isFinal && finality.kind === 'tag' ? finality.tag : undefined;
+    const total = wantsTotal && hasOtherProvider ? await reader.totalCalls() : undefined;
+    const tag = hasOtherProvider && !isFinal && finality.kind === 'tag' ? finality.tag : undefined;
     const { endpoints } = source;
-    const avoid = this.hasOther
-      ? ownProvider(answer.endpoint, endpoints)
-      : endpoints.length > 1
-        ? [answer.endpoint]
-        : [];
-    const mayBeOut = this.hasOther && mode !== 'two';
+    const others = endpoints.length > 1 ? [answer.endpoint] : [];
+    const avoid = hasOtherProvider ? ownProvider(answer.endpoint, endpoints) : others;
+    const mayBeOut = hasOtherProvider && mode !== 'two';
     const patience = mayBeOut ? { patienceMs: OUTAGE_PATIENCE_MS } : {};
     try {
       const told = await source.compare(answer, { ...options, ...patience, avoid, total, tag });
@@ -138,5 +120,46 @@ export class RangeAgreement {
       this.isAlone = true;
       return mode === 'wallets' && isFinal ? source.compare(answer, options) : undefined;
     }
+  }
+}
+
+function agreed(answer: RangeAnswer, told: Comparison): Agreement {
+  const isOther = providerOf(told.endpoint) !== providerOf(answer.endpoint);
+  return { answer, other: isOther ? told : undefined };
+}
+
+const A_LINE_EVERY_MS = 60_000;
+
+interface Disagreement {
+  readonly answer: Pick<RangeAnswer, 'from' | 'to' | 'endpoint'>;
+  /** The endpoint that told something else; the same one where it was asked twice. */
+  readonly other: string;
+  readonly differingBlocks: number;
+}
+
+/** Says that endpoints tell different things, at most once a minute however often they do. */
+export class DisagreementLog {
+  private saidAtMs = -Infinity;
+  private sinceLine = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  differ({ answer, other, differingBlocks }: Disagreement): void {
+    this.sinceLine++;
+    const nowMs = this.clock.nowMs();
+    if (nowMs - this.saidAtMs < A_LINE_EVERY_MS) return;
+    const { from: fromBlock, to: toBlock, endpoint } = answer;
+    const endpoints = [...new Set([endpoint, other])];
+    this.logger.warn(
+      { endpoints, fromBlock, toBlock, differingBlocks, times: this.sinceLine },
+      endpoints.length > 1
+        ? `${endpoint} and ${other} tell different events or times of the same blocks: asking again. Where this goes on, one of them loses logs: compare both with a block explorer, and replace that one in RPC_URLS`
+        : `${endpoint} tells different events or times of the same blocks when it is asked twice: asking again. Where this goes on, it loses logs: add an endpoint of another provider to RPC_URLS, or replace this one`,
+    );
+    this.saidAtMs = nowMs;
+    this.sinceLine = 0;
   }
 }

@@ -6,6 +6,8 @@
  */
 import {
   AllEndpointsFailedError,
+  askFigure,
+  type BlockRange,
   type ChainReader,
   type FetchOptions,
   type FigureOptions,
@@ -14,27 +16,12 @@ import {
   OUTAGE_PATIENCE_MS,
   ownProvider,
   type RangeAnswer,
-  type Verification,
+  type ToldFigure,
 } from '#libs/chain';
-import { MAX_AHEAD_SECONDS } from '#libs/domain';
-import { type Clock, type Logger } from '#libs/platform';
-import { type BlockRange } from '#libs/chain';
-import { type ReadRange } from '../backfill/read-range.js';
-import { type Doubt, type Doubts } from './doubts.js';
-import { mendAnswer } from './mend-answer.js';
-import { type Agreement, RangeAgreement } from './range-agreement.js';
-import { after, deltaOf, together, upTo } from './range-parts.js';
-
-export interface RangeVerifierParts {
-  readonly reader: Pick<
-    ChainReader,
-    'stakeTotal' | 'totalCalls' | 'headers' | 'finality' | 'hasTotal'
-  >;
-  readonly source: Pick<LogSource, 'fetch' | 'compare' | 'endpoints'>;
-  readonly doubts: Doubts;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+import { type Agreement, type RangeAgreement } from './range-agreement.js';
+import { type SuspectRange, type SuspectRanges } from './suspect-ranges.js';
+import { type VerificationPolicy } from './verification-policy.js';
+import { deltaOf, type VerifiedRange } from './verified-range.js';
 
 export interface ReadOptions {
   /** Every block of the range is final: nothing in it can be reorganised. */
@@ -42,15 +29,9 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
 }
 
-export interface MendOptions {
-  /** The newest final block. */
-  readonly final: bigint;
-  readonly signal: AbortSignal;
-}
-
 export interface VouchOptions extends ReadOptions {
   /** Why the range was read in another way than others. */
-  readonly doubt?: Doubt | undefined;
+  readonly suspect?: SuspectRange | undefined;
   /** At the chain's tip. */
   readonly tip?: {
     /** The contract's total by the request that brought the range: at its end, or a little later. */
@@ -60,195 +41,95 @@ export interface VouchOptions extends ReadOptions {
   };
 }
 
-interface ToldTotal {
-  readonly total: bigint;
-  readonly by: string;
-}
-
 export class RangeVerifier {
-  /** Set before the first range is read. */
-  verification: Pick<Verification, 'mode' | 'comparesPastTotals'> = {
-    mode: 'headers',
-    comparesPastTotals: true,
-  };
-  /** Every wallet was compared once. */
-  hasComparedWallets = false;
-  private readonly agreement: RangeAgreement;
-
-  constructor(private readonly parts: RangeVerifierParts) {
-    this.agreement = new RangeAgreement(parts);
-  }
-
-  /** Whether another provider can be asked what one says. */
-  get hasOtherProvider(): boolean {
-    return this.agreement.hasOther;
-  }
+  constructor(
+    private readonly reader: ChainReader,
+    private readonly source: LogSource,
+    private readonly policy: VerificationPolicy,
+    private readonly suspects: SuspectRanges,
+    private readonly agreement: RangeAgreement,
+  ) {}
 
   /** @throws AllEndpointsFailedError, RangeTooLargeError, EventsInDoubtError */
-  async read(range: BlockRange, { isFinal, signal }: ReadOptions): Promise<ReadRange> {
-    const { source, reader, doubts } = this.parts;
+  async read(range: BlockRange, { isFinal, signal }: ReadOptions): Promise<VerifiedRange> {
+    const { source, reader, policy } = this;
     // Where there is another provider, the total is its word, not that of the one that tells the logs.
-    const isTotalWanted = isFinal && this.comparesTotal(true) && !this.hasOtherProvider;
+    const isTotalWanted = isFinal && policy.comparesTotal(true) && !policy.hasOtherProvider;
     const total = isTotalWanted ? await reader.totalCalls() : undefined;
-    const options = { ...this.fetchOptions(isFinal, signal), total };
-    const doubt = doubts.at(range.from);
-    const answer = doubt
-      ? await this.readAgain(range, doubt, options)
+    const options = { ...policy.fetchOptions(isFinal, signal), total };
+    const suspect = this.suspects.at(range.from);
+    const answer = suspect
+      ? await this.readAgain(range, suspect, options)
       : await source.fetch(range, options);
-    return this.vouch(answer, { isFinal, signal, doubt });
+    return this.vouch(answer, { isFinal, signal, suspect });
   }
 
   /**
    * @param answer as it was read
    * @throws as `read` does
    */
-  async vouch(answer: RangeAnswer, options: VouchOptions): Promise<ReadRange> {
-    const { isFinal, signal, doubt, tip } = options;
+  async vouch(answer: RangeAnswer, options: VouchOptions): Promise<VerifiedRange> {
+    const { isFinal, signal, suspect, tip } = options;
+    const comparesTotal = this.policy.comparesTotal(isFinal);
     const agreed = await this.agreement.reach(answer, {
-      mode: this.verification.mode,
       isFinal,
-      options: this.fetchOptions(isFinal, signal),
-      wantsTotal: this.comparesTotal(isFinal) && (isFinal || tip !== undefined),
-      isByReceipts: doubt?.by === 'receipts',
+      signal,
+      wantsTotal: comparesTotal && (isFinal || tip !== undefined),
+      isByReceipts: suspect?.by === 'receipts',
     });
-    const told = this.comparesTotal(isFinal) ? await this.totalOf(agreed, options) : undefined;
+    const delta = deltaOf(agreed.answer);
+    const told = comparesTotal ? await this.totalOf(agreed, delta, options) : undefined;
     const { endpoint, head, bytes } = agreed.answer;
     return {
       answer: agreed.answer,
-      delta: deltaOf(agreed.answer),
-      contractTotal: told?.total,
-      totalBy: told?.by,
+      delta,
+      contractTotal: told?.figure,
+      totalBy: told?.endpoint,
       other: agreed.other,
-      checkpoints: told ? [{ head, endpoint, total: told.total }] : [],
-      isConfirmed: agreed.other !== undefined || this.verification.mode === 'headers',
-      apart: doubt !== undefined,
+      checkpoints: told ? [{ head, endpoint, total: told.figure }] : [],
+      isConfirmed: agreed.other !== undefined || this.policy.mode === 'headers',
+      apart: suspect !== undefined,
       bytes,
-    };
-  }
-
-  /**
-   * A range whose events do not add up to the contract's total, read again in other ways until they do.
-   * @param before the contract's total at the end of the block before the range
-   * @throws TotalMismatchError where every way gave the same
-   */
-  async mend(read: ReadRange, before: bigint, { final, signal }: MendOptions): Promise<ReadRange> {
-    let mended: RangeAnswer | undefined;
-    let rest = read.answer;
-    let total = before;
-    // Only the parts that do not add up are read again.
-    for (const { head, total: end, endpoint } of read.checkpoints) {
-      const part = { ...upTo(rest, head), endpoint };
-      const isWhole = total + deltaOf(part) === end;
-      // A joined range may hold final blocks and newer ones.
-      const options = this.fetchOptions(part.to <= final, signal);
-      const whole = isWhole
-        ? part
-        : await mendAnswer(
-            { ...this.parts, confirm: this.confirm(part.to <= final, signal) },
-            part,
-            {
-              before: total,
-              after: end,
-              options,
-            },
-          );
-      mended = mended ? together(mended, whole) : whole;
-      rest = after(rest, head);
-      total = end;
-    }
-    const answer = mended ?? read.answer;
-    return { ...read, answer, delta: deltaOf(answer) };
-  }
-
-  /**
-   * Whether ranges are held against the contract's total. Where it is known of recent blocks only and wallets are compared, not before
-   * they were: they show where an event is missing, the total only that one is.
-   */
-  comparesTotal(isFinal: boolean): boolean {
-    const { mode, comparesPastTotals } = this.verification;
-    return comparesPastTotals || (!isFinal && (mode !== 'wallets' || this.hasComparedWallets));
-  }
-
-  /** Whether a range that was read is vouched for; in the mode `wallets` that is for their comparison to say. */
-  isVouchedFor({ contractTotal, isConfirmed }: ReadRange): boolean {
-    return this.verification.mode !== 'wallets' && (contractTotal !== undefined || isConfirmed);
-  }
-
-  /** How blocks are asked for in the mode in force. */
-  fetchOptions(isFinal: boolean, signal: AbortSignal): FetchOptions {
-    const { mode } = this.verification;
-    return {
-      headers: isFinal && mode !== 'headers' ? 'events' : 'all',
-      latestSeconds: this.latestSeconds,
-      recount: mode === 'headers' || (mode === 'wallets' && !isFinal),
-      patienceMs: Infinity,
-      signal,
-    };
-  }
-
-  /** What a block may be dated at the most. */
-  get latestSeconds(): number {
-    return Math.floor(this.parts.clock.nowMs() / 1000) + MAX_AHEAD_SECONDS;
-  }
-
-  /** @returns what asks for a second opinion about an answer that was read again */
-  private confirm(isFinal: boolean, signal: AbortSignal) {
-    return async (answer: RangeAnswer, by: 'logs' | 'receipts'): Promise<RangeAnswer> => {
-      const options = this.fetchOptions(isFinal, signal);
-      const { mode } = this.verification;
-      const isByReceipts = by === 'receipts';
-      const question = { mode, isFinal, options, wantsTotal: false, isByReceipts };
-      return (await this.agreement.reach(answer, question)).answer;
     };
   }
 
   /** The contract's total at the end of an answer, by another provider than the one that told the logs, where one answers. */
   private async totalOf(
     { answer, other }: Agreement,
+    delta: bigint,
     { isFinal, signal, tip }: VouchOptions,
-  ): Promise<ToldTotal | undefined> {
+  ): Promise<ToldFigure<bigint> | undefined> {
     const told = other ? other.total : (tip?.newestTotal ?? answer.total);
     // At the tip it may be of a block that came in between: unless it fits, it is asked for by the block's hash.
-    const isOfItsEnd = isFinal || told === (tip?.indexedTotal ?? 0n) + deltaOf(answer);
+    const isOfItsEnd = isFinal || told === (tip?.indexedTotal ?? 0n) + delta;
     if (told !== undefined && isOfItsEnd) {
-      return { total: told, by: other?.endpoint ?? answer.endpoint };
+      return { figure: told, endpoint: other?.endpoint ?? answer.endpoint };
     }
-    const patient = { signal, patienceMs: Infinity };
-    if (!other) return this.askTotal(answer, patient);
-    const avoid = ownProvider(answer.endpoint, this.parts.source.endpoints);
-    if (this.verification.mode === 'two') return this.askTotal(answer, { ...patient, avoid });
+    const ask = (options: FigureOptions) =>
+      askFigure((said) => this.reader.stakeTotal(answer.head, { ...options, ...said, signal }));
+    const patient = { patienceMs: Infinity };
+    if (!other) return ask(patient);
+    const avoid = ownProvider(answer.endpoint, this.source.endpoints);
+    if (this.policy.mode === 'two') return ask({ ...patient, avoid });
     try {
-      return await this.askTotal(answer, { signal, avoid, patienceMs: OUTAGE_PATIENCE_MS });
+      return await ask({ avoid, patienceMs: OUTAGE_PATIENCE_MS });
     } catch (error) {
       if (!isOutage(error)) throw error;
-      return this.askTotal(answer, patient);
+      return ask(patient);
     }
-  }
-
-  private async askTotal(
-    { head }: RangeAnswer,
-    options: FigureOptions,
-  ): Promise<ToldTotal | undefined> {
-    let by = '';
-    const saidBy = (endpoint: string): void => {
-      by = endpoint;
-    };
-    const total = await this.parts.reader.stakeTotal(head, { ...options, saidBy });
-    return total === undefined ? undefined : { total, by };
   }
 
   /** From another endpoint where one answers; else from the same one, in the other way. */
   private async readAgain(
     range: BlockRange,
-    { avoid, by }: Doubt,
+    { avoid, by }: SuspectRange,
     options: FetchOptions,
   ): Promise<RangeAnswer> {
-    const { source } = this.parts;
     try {
-      return await source.fetch(range, { ...options, avoid, by });
+      return await this.source.fetch(range, { ...options, avoid, by });
     } catch (error) {
       if (!(error instanceof AllEndpointsFailedError) || avoid.length === 0) throw error;
-      return source.fetch(range, { ...options, by });
+      return this.source.fetch(range, { ...options, by });
     }
   }
 }

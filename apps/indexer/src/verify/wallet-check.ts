@@ -4,20 +4,22 @@
  * and from then on each one that changed; in every mode a sample now and then.
  */
 import {
+  ANSWER_BYTES,
   type ChainReader,
   type LogSource,
-  type VerificationMode,
+  RangeSizer,
+  streamRanges,
   WALLETS_AT_ONCE,
 } from '#libs/chain';
 import { type IndexStore } from '#libs/db';
 import { type Address, type BlockRef, PermanentError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
+import { type BalanceComparison, type Difference } from '#libs/verification';
 import { type IndexWriter } from '../apply/index-writer.js';
-import { BalanceComparison, type Difference } from './balance-comparison.js';
-import { type Doubt, type Doubts } from './doubts.js';
-import { type RangeVerifier } from './range-verifier.js';
-import { firstDisagreement } from './total-mismatch.js';
-import { walletsNamedAgain } from './wallets-named-again.js';
+import { type IndexStatus } from '../follow/index-status.js';
+import { type IndexOptions } from '../index-options.js';
+import { type SuspectRange, type SuspectRanges } from './suspect-ranges.js';
+import { type VerificationPolicy } from './verification-policy.js';
 
 /** Half of them changed lately, half are drawn from all. */
 const SAMPLE = 32;
@@ -28,6 +30,8 @@ const SWEEP_EVERY_MS = 60_000;
 /** Differences that are traced to their blocks at once. */
 const MOST_TRACED = 100;
 const PROGRESS_EVERY_MS = 2_000;
+/** Blocks that became final since the last sweep are few. */
+const BLOCKS_AT_ONCE = 1_000;
 
 /** A wallet's indexed balance is not what the contract says. */
 export class WalletMismatchError extends PermanentError {
@@ -41,20 +45,6 @@ export class WalletMismatchError extends PermanentError {
   }
 }
 
-export interface WalletCheckParts {
-  readonly reader: Pick<ChainReader, 'stakeBalances' | 'headers' | 'endpoints'>;
-  readonly store: Pick<IndexStore, 'sampleWallets' | 'balancesAt' | 'changedWallets'>;
-  readonly verifier: Pick<RangeVerifier, 'hasOtherProvider' | 'fetchOptions'>;
-  readonly source: Pick<LogSource, 'fetch'>;
-  readonly doubts: Doubts;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The first block that is indexed. */
-  readonly firstBlock: bigint;
-  /** Told while a long comparison goes on. */
-  readonly onProgress: () => void;
-}
-
 /** What a check came to. */
 export type CheckResult =
   | { readonly kind: 'agreed'; readonly verifiedNumber: bigint | undefined }
@@ -62,8 +52,6 @@ export type CheckResult =
   | { readonly kind: 'roll-back'; readonly to: BlockRef };
 
 export class WalletCheck {
-  /** Set before the first check. */
-  mode: VerificationMode = 'headers';
   private lastGood: bigint | undefined;
   private checkedAtMs = 0;
   /** In the mode `wallets` a sample is taken as well, of those that did not change. */
@@ -73,18 +61,25 @@ export class WalletCheck {
   /** Wallets that differed since the last check that held: a sample that misses them does not pass for a cure. */
   private readonly differed = new Set<Address>();
 
-  private readonly balances: BalanceComparison;
-
-  constructor(private readonly parts: WalletCheckParts) {
-    this.balances = new BalanceComparison(parts);
-  }
+  constructor(
+    private readonly reader: ChainReader,
+    private readonly source: LogSource,
+    private readonly store: IndexStore,
+    private readonly policy: VerificationPolicy,
+    private readonly balances: BalanceComparison,
+    private readonly suspects: SuspectRanges,
+    private readonly status: IndexStatus,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    private readonly options: IndexOptions,
+  ) {}
 
   /** Whether no check held yet, or blocks became final since one did that is some minutes old. */
-  due({ state, synced }: Pick<IndexWriter, 'state' | 'synced'>): boolean {
+  isDue({ state, synced }: IndexWriter): boolean {
     const { finalised, verifiedNumber } = state;
     if (finalised === undefined) return false;
-    const sinceMs = this.parts.clock.nowMs() - this.checkedAtMs;
-    if (this.mode === 'wallets') {
+    const sinceMs = this.clock.nowMs() - this.checkedAtMs;
+    if (this.policy.mode === 'wallets') {
       const isBehind = verifiedNumber === undefined || verifiedNumber < finalised.number;
       return isBehind && (!synced || sinceMs >= SWEEP_EVERY_MS);
     }
@@ -96,24 +91,24 @@ export class WalletCheck {
    * @throws WalletMismatchError where a wallet differs and its block could not be found, or reading it again gave the same;
    * RetryableError where the mode is `wallets` and no endpoint has the state of the finalised block or of the head
    */
-  async run(writer: IndexWriter, signal: AbortSignal): Promise<CheckResult> {
+  async check(writer: IndexWriter, signal: AbortSignal): Promise<CheckResult> {
     const differences =
-      this.mode === 'wallets'
+      this.policy.mode === 'wallets'
         ? await this.sweepAndSample(writer, signal)
         : await this.sample(writer);
     for (const { wallet } of differences) this.differed.add(wallet);
     if (differences.length > 0) return { kind: 'roll-back', to: await this.trace(differences) };
     this.lastGood = writer.state.finalised?.number;
-    this.checkedAtMs = this.parts.clock.nowMs();
+    this.checkedAtMs = this.clock.nowMs();
     this.readAgain.clear();
     this.differed.clear();
-    const verifiedNumber = this.mode === 'wallets' ? this.lastGood : undefined;
+    const verifiedNumber = this.policy.mode === 'wallets' ? this.lastGood : undefined;
     return { kind: 'agreed', verifiedNumber };
   }
 
   private async sweepAndSample(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
     const found = await this.sweep(writer, signal);
-    const nowMs = this.parts.clock.nowMs();
+    const nowMs = this.clock.nowMs();
     // The first sweep compares every wallet.
     this.sampledAtMs ??= nowMs;
     if (found.length > 0 || nowMs - this.sampledAtMs < SAMPLE_EVERY_MS) return found;
@@ -124,7 +119,7 @@ export class WalletCheck {
   /** At the finalised block, as far as a node still has its state, and at the head. */
   private async sample(writer: IndexWriter): Promise<Difference[]> {
     const recent = writer.recentWallets(SAMPLE / 2);
-    const sampled = await this.parts.store.sampleWallets(SAMPLE - recent.length);
+    const sampled = await this.store.sampleWallets(SAMPLE - recent.length);
     const wallets = [...new Set([...recent, ...sampled, ...this.differed])];
     for (const block of [writer.state.finalised, writer.head]) {
       const found = block && (await this.balances.compare(wallets, block));
@@ -135,10 +130,10 @@ export class WalletCheck {
 
   /** Every wallet that changed since the block at which all were last compared. */
   private async sweep(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
-    const { store, clock, logger, onProgress, firstBlock } = this.parts;
+    const { store, clock, logger, status } = this;
     const { finalised, verifiedNumber } = writer.state;
     if (finalised === undefined) return [];
-    const above = verifiedNumber ?? firstBlock - 1n;
+    const above = verifiedNumber ?? this.options.firstBlock - 1n;
     const found: Difference[] = [];
     let compared = 0;
     let saidAtMs = clock.nowMs();
@@ -149,13 +144,13 @@ export class WalletCheck {
       found.push(...(await this.compareFinal(wallets, writer)));
       compared += wallets.length;
       after = wallets.length === WALLETS_AT_ONCE ? wallets.at(-1) : undefined;
-      onProgress();
+      status.progressAtMs = clock.nowMs();
       if (clock.nowMs() - saidAtMs >= PROGRESS_EVERY_MS) {
         saidAtMs = clock.nowMs();
         logger.info({ compared }, 'Comparing wallets with the contract');
       }
     } while (after !== undefined && found.length < MOST_TRACED);
-    const named = await walletsNamedAgain(this.parts, writer.state, signal);
+    const named = await this.walletsNamedAgain(writer, signal);
     found.push(...(await this.compareFinal(named, writer)));
     compared += named.length;
     const { number: block } = finalised;
@@ -180,22 +175,22 @@ export class WalletCheck {
 
   /** Finds the block of each difference. @returns the block before the first of them, to roll back to */
   private async trace(differences: readonly Difference[]): Promise<BlockRef> {
-    const { reader, doubts, logger, onProgress } = this.parts;
-    const found = new Map<bigint, Doubt>();
+    const { reader, suspects, logger, status, clock } = this;
+    const found = new Map<bigint, SuspectRange>();
     for (const difference of differences) {
-      const doubt = await this.doubtOver(difference);
-      if (this.readAgain.has(doubt.from)) throw new WalletMismatchError(difference);
-      if (found.has(doubt.from)) continue;
-      found.set(doubt.from, doubt);
+      const suspect = await this.rangeOf(difference);
+      if (this.readAgain.has(suspect.from)) throw new WalletMismatchError(difference);
+      if (found.has(suspect.from)) continue;
+      found.set(suspect.from, suspect);
       logger.warn(
-        { ...difference, fromBlock: doubt.from, toBlock: doubt.to },
+        { ...difference, fromBlock: suspect.from, toBlock: suspect.to },
         'A wallet’s balance is not what the contract says: reading these blocks again in another way',
       );
-      onProgress();
+      status.progressAtMs = clock.nowMs();
     }
-    for (const [block, doubt] of found) {
+    for (const [block, suspect] of found) {
       this.readAgain.add(block);
-      doubts.add(doubt);
+      suspects.add(suspect);
     }
     const first = [...found.keys()].reduce((lowest, block) => (block < lowest ? block : lowest));
     const [before] = await reader.headers([first - 1n]);
@@ -204,10 +199,10 @@ export class WalletCheck {
   }
 
   /** The block, by the wallet's view at past ones; all since the last comparison that held, where no endpoint has their state. */
-  private async doubtOver({ wallet, block: bad }: Difference): Promise<Doubt> {
-    const good = this.lastGood ?? this.parts.firstBlock - 1n;
+  private async rangeOf({ wallet, block: bad }: Difference): Promise<SuspectRange> {
+    const good = this.lastGood ?? this.options.firstBlock - 1n;
     const block = await firstDisagreement(good, bad, async (number) => {
-      const [header] = await this.parts.reader.headers([number]);
+      const [header] = await this.reader.headers([number]);
       const found = header && (await this.balances.compare([wallet], header));
       return found && found.length === 0;
     });
@@ -215,4 +210,60 @@ export class WalletCheck {
       ? { from: good + 1n, to: bad, avoid: [], by: 'logs' }
       : { from: block, to: block, avoid: [], by: 'receipts' };
   }
+
+  /**
+   * The wallets of the events in the blocks that became final since wallets were compared, by asking for them once more. Those blocks may
+   * have been read once only, above finality: a wallet that was left out then, and did nothing else, shows in no other comparison.
+   * @returns none where another provider vouches for each block, or every final block was asked for twice
+   * @throws AllEndpointsFailedError
+   */
+  private async walletsNamedAgain({ state }: IndexWriter, signal: AbortSignal): Promise<Address[]> {
+    const { finalised, verifiedNumber } = state;
+    if (this.policy.hasOtherProvider || finalised === undefined || verifiedNumber === undefined) {
+      return [];
+    }
+    const options = this.policy.fetchOptions(true, signal);
+    const answers = streamRanges(
+      { from: verifiedNumber + 1n, to: finalised.number },
+      {
+        fetch: (range) => this.source.fetch(range, options),
+        sizer: new RangeSizer({
+          targetBytes: ANSWER_BYTES,
+          maxBlocks: BLOCKS_AT_ONCE,
+          initialBlocks: BLOCKS_AT_ONCE,
+        }),
+        concurrency: () => 1,
+        maxBufferedBytes: ANSWER_BYTES,
+      },
+      signal,
+    );
+    const wallets = new Set<Address>();
+    for await (const { blocks } of answers) {
+      for (const { deltas } of blocks) for (const { wallet } of deltas) wallets.add(wallet);
+    }
+    return [...wallets];
+  }
+}
+
+/**
+ * The first block in (good, bad] at whose end `agrees` is false, by bisection.
+ *
+ * @param agrees whether both sides agree at a block; undefined where the node has no state for it any more
+ * @returns undefined where the state is not there to decide
+ */
+export async function firstDisagreement(
+  good: bigint,
+  bad: bigint,
+  agrees: (block: bigint) => Promise<boolean | undefined>,
+): Promise<bigint | undefined> {
+  let low = good;
+  let high = bad;
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n;
+    const same = await agrees(middle);
+    if (same === undefined) return undefined;
+    if (same) low = middle;
+    else high = middle;
+  }
+  return high;
 }

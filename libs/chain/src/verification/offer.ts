@@ -3,14 +3,13 @@ import { type ChainReader } from '../reader/chain-reader.js';
 import { type FigureOptions } from '../reader/stake-views.js';
 import {
   AllEndpointsFailedError,
-  isOutage,
   NodeBehindError,
   OverloadedError,
   type RpcError,
   StateUnavailableError,
   TransportError,
 } from '../errors/rpc.errors.js';
-import { countProviders, OUTAGE_PATIENCE_MS, ownProvider } from './providers.js';
+import { askFigure, askOtherProvider, countProviders } from './providers.js';
 import { type VerificationOffer } from './verification.js';
 
 /** Any wallet will do to see whether balances are told; some contracts refuse the zero address. */
@@ -66,25 +65,12 @@ async function isTotalKept(
   reader: Pick<ChainReader, 'stakeTotal' | 'endpoints'>,
   past: BlockRef,
 ): Promise<boolean> {
-  let by = '';
-  const saidBy = (endpoint: string): void => {
-    by = endpoint;
-  };
-  const total = await totalAt(reader, past, { saidBy });
-  const { endpoints } = reader;
-  if (total === undefined || countProviders(endpoints) < 2) return total !== undefined;
-  try {
-    return (
-      (await totalAt(reader, past, {
-        avoid: ownProvider(by, endpoints),
-        patienceMs: OUTAGE_PATIENCE_MS,
-      })) === total
-    );
-  } catch (error) {
-    // A provider that is out does not change the mode.
-    if (isOutage(error)) return true;
-    throw error;
-  }
+  const told = await askFigure((options) => totalAt(reader, past, options));
+  if (told === undefined) return false;
+  const ask = async (options: FigureOptions) => ({ total: await totalAt(reader, past, options) });
+  const other = await askOtherProvider(told.endpoint, reader.endpoints, ask);
+  // A provider that is out does not change the mode.
+  return other === undefined || other.total === told.figure;
 }
 
 async function totalOffered(

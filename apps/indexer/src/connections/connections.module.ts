@@ -1,0 +1,139 @@
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  ChainReader,
+  type ChainReaderOptions,
+  loadStakeDescription,
+  LogSource,
+  multicallOf,
+  resolveStakeViews,
+  type RpcObserver,
+  RpcPool,
+  type StakeDescription,
+} from '#libs/chain';
+import { developmentChain, refuseDevelopment } from '#libs/config';
+import { createDatabase, Database, LeaderLock, requireOwnRights } from '#libs/db';
+import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
+import { looseLimits } from '#libs/price';
+import { measureConnections, observeRpc, provide, Registry } from '#libs/service';
+import { IndexStatus } from '../follow/index-status.js';
+import { INDEX_OPTIONS, indexOptionsOf } from '../index-options.js';
+import { IndexerSettings } from '../indexer.env.js';
+import { AUDIT_POOL, AUDIT_READER, LOGGER, RPC_OBSERVER, STAKES } from '../tokens.js';
+
+const APPLICATION = 'lowmark-indexer';
+
+/** The settings, and what they lead to: the database and the endpoints. */
+@Module({})
+export class ConnectionsModule implements OnApplicationShutdown {
+  constructor(@Inject(Database) private readonly database: Database) {}
+
+  static register(settings: IndexerSettings, logger: Logger): DynamicModule {
+    const { rpcUrls: urls, databaseUrl: url } = settings;
+    const providers = [
+      { provide: IndexerSettings, useValue: settings },
+      { provide: LOGGER, useValue: logger },
+      { provide: CLOCK, useValue: systemClock },
+      provide(IndexStatus),
+      {
+        provide: Database,
+        inject: [Registry],
+        useFactory: (registry: Registry) => openDatabase(settings, logger, registry),
+      },
+      {
+        provide: LeaderLock,
+        useFactory: () => new LeaderLock({ url, applicationName: APPLICATION }),
+      },
+      { provide: STAKES, useFactory: () => loadStakeDescription(settings.stakeEvents) },
+      {
+        provide: INDEX_OPTIONS,
+        inject: [STAKES],
+        useFactory: ({ events }: StakeDescription) => indexOptionsOf(settings, events),
+      },
+      {
+        provide: RPC_OBSERVER,
+        inject: [Registry],
+        useFactory: (registry: Registry): RpcObserver => observeRpc(registry, logger),
+      },
+      {
+        provide: RpcPool,
+        inject: [CLOCK, RPC_OBSERVER, IndexStatus],
+        useFactory: (clock: Clock, observer: RpcObserver, status: IndexStatus) =>
+          new RpcPool({ urls, clock, observer: status.observedBy(observer, clock) }),
+      },
+      {
+        provide: AUDIT_POOL,
+        inject: [CLOCK, RPC_OBSERVER],
+        useFactory: (clock: Clock, observer: RpcObserver) => new RpcPool({ urls, clock, observer }),
+      },
+      { provide: READER_OPTIONS, inject: [STAKES], useFactory: readerOptions(settings, logger) },
+      provide(ChainReader, RpcPool, READER_OPTIONS),
+      { ...provide(ChainReader, AUDIT_POOL, READER_OPTIONS), provide: AUDIT_READER },
+      {
+        provide: LogSource,
+        inject: [RpcPool, STAKES],
+        useFactory: (pool: RpcPool, { events }: StakeDescription) =>
+          new LogSource(pool, { contracts: settings.stakeContract, events }),
+      },
+    ];
+    return { module: ConnectionsModule, global: true, providers, exports: providers };
+  }
+
+  /** After the services have stopped. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
+}
+
+const READER_OPTIONS = Symbol('ChainReaderOptions');
+
+/** Says where nothing is left to compare the index with. @throws PermanentError where STAKE_EVENTS or a view is wrong */
+function readerOptions(settings: IndexerSettings, logger: Logger) {
+  return (description: StakeDescription): ChainReaderOptions => {
+    const { stakeTotalView: totalView, stakeBalanceView: balanceView } = settings;
+    const views = resolveStakeViews(description, { totalView, balanceView });
+    const isUnset = totalView === undefined && balanceView === undefined;
+    if (isUnset && views.totalView === 'none' && views.balanceView === 'none') {
+      logger.warn(
+        'STAKE_EVENTS counts a part of the events: set STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW for checks against the contract (docs/operating/contracts.md)',
+      );
+    }
+    return {
+      finality: settings.finality,
+      contracts: settings.stakeContract,
+      multicall: multicallOf(settings.chainId),
+      ...views,
+    };
+  };
+}
+
+async function openDatabase(
+  settings: IndexerSettings,
+  logger: Logger,
+  registry: Registry,
+): Promise<Database> {
+  refuseDevelopment(settings.nodeEnv, [
+    developmentChain(settings.chainId),
+    ...looseLimits(settings),
+  ]);
+  const database = await createDatabase({
+    url: settings.databaseUrl,
+    applicationName: APPLICATION,
+    schema: 'current',
+    onError: (error) => {
+      logger.warn({ err: error }, 'An idle database connection failed');
+    },
+  });
+  try {
+    await requireOwnRights(database, 'indexer', {
+      isProduction: settings.nodeEnv === 'production',
+      onExcess: (message) => {
+        logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
+      },
+    });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  measureConnections(registry, database);
+  return database;
+}

@@ -1,0 +1,117 @@
+import { Module } from '@nestjs/common';
+import { ChainReader, LogSource, RpcPool } from '#libs/chain';
+import { Database, IndexStore, LeaderLock } from '#libs/db';
+import { CLOCK } from '#libs/platform';
+import { provide, Registry } from '#libs/service';
+import { BalanceComparison } from '#libs/verification';
+import { IndexWriter } from '../apply/index-writer.js';
+import { RangeApplier } from '../apply/range-applier.js';
+import { IndexerMetrics } from '../health/indexer.metrics.js';
+import { INDEX_OPTIONS } from '../index-options.js';
+import { Supervisor } from '../lead/supervisor.js';
+import { IndexPreparation } from '../setup/index-preparation.js';
+import { LOGGER } from '../tokens.js';
+import { RangeAgreement } from '../verify/range-agreement.js';
+import { RangeMender } from '../verify/range-mender.js';
+import { RangeVerifier } from '../verify/range-verifier.js';
+import { SuspectRanges } from '../verify/suspect-ranges.js';
+import { TotalCheck } from '../verify/total-check.js';
+import { VerificationPolicy } from '../verify/verification-policy.js';
+import { WalletCheck } from '../verify/wallet-check.js';
+import { BackfillProgress } from './backfill-progress.js';
+import { HeadsReader } from './heads-reader.js';
+import { IndexLoop } from './index-loop.js';
+import { IndexStatus } from './index-status.js';
+import { IndexerService } from './indexer.service.js';
+import { LevelCheck } from './level-check.js';
+import { RangeSource } from './range-source.js';
+import { Reorganisations } from './reorganisations.js';
+
+const VERIFYING = [
+  provide(SuspectRanges),
+  provide(VerificationPolicy, IndexStatus, ChainReader, CLOCK),
+  provide(RangeAgreement, ChainReader, LogSource, VerificationPolicy, CLOCK, LOGGER),
+  provide(RangeVerifier, ChainReader, LogSource, VerificationPolicy, SuspectRanges, RangeAgreement),
+  provide(RangeMender, ChainReader, LogSource, VerificationPolicy, RangeAgreement, LOGGER),
+  provide(
+    TotalCheck,
+    ChainReader,
+    VerificationPolicy,
+    RangeMender,
+    SuspectRanges,
+    LOGGER,
+    INDEX_OPTIONS,
+  ),
+  provide(BalanceComparison, ChainReader, IndexStore, LOGGER),
+  provide(
+    WalletCheck,
+    ChainReader,
+    LogSource,
+    IndexStore,
+    VerificationPolicy,
+    BalanceComparison,
+    SuspectRanges,
+    IndexStatus,
+    CLOCK,
+    LOGGER,
+    INDEX_OPTIONS,
+  ),
+];
+
+const WRITING = [
+  provide(IndexStore, Database),
+  provide(IndexWriter, IndexStore, INDEX_OPTIONS),
+  provide(BackfillProgress, CLOCK, LOGGER, IndexStatus, INDEX_OPTIONS),
+  provide(IndexerMetrics, Registry, IndexStatus, BackfillProgress, CLOCK),
+  provide(
+    RangeApplier,
+    IndexWriter,
+    TotalCheck,
+    VerificationPolicy,
+    SuspectRanges,
+    BackfillProgress,
+    IndexerMetrics,
+    LOGGER,
+    INDEX_OPTIONS,
+  ),
+];
+
+/** Keeps the index level with the chain. Needs the connections, the metrics and the health of the whole application. */
+@Module({
+  providers: [
+    ...VERIFYING,
+    ...WRITING,
+    provide(HeadsReader, ChainReader, LogSource, VerificationPolicy, SuspectRanges, CLOCK),
+    provide(RangeSource, RpcPool, RangeVerifier, SuspectRanges, INDEX_OPTIONS),
+    provide(LevelCheck, IndexWriter, RangeApplier, WalletCheck, VerificationPolicy),
+    provide(Reorganisations, ChainReader, IndexWriter, RangeApplier),
+    provide(
+      IndexLoop,
+      HeadsReader,
+      RangeSource,
+      IndexWriter,
+      RangeApplier,
+      LevelCheck,
+      Reorganisations,
+      IndexStatus,
+      CLOCK,
+      LOGGER,
+      INDEX_OPTIONS,
+    ),
+    provide(IndexPreparation, ChainReader, IndexStore, IndexStatus, LOGGER, INDEX_OPTIONS),
+    provide(
+      Supervisor,
+      IndexPreparation,
+      LeaderLock,
+      IndexLoop,
+      IndexWriter,
+      IndexStatus,
+      IndexerMetrics,
+      CLOCK,
+      LOGGER,
+      INDEX_OPTIONS,
+    ),
+    IndexerService,
+  ],
+})
+export class FollowModule {}

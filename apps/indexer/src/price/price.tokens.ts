@@ -1,2 +1,0 @@
-/** The Nest token of what PriceService works with. */
-export const PRICE_PARTS = Symbol('PriceParts');

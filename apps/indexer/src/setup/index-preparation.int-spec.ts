@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { fingerprintOf, IndexStore } from '#libs/db';
+import { createLogger } from '#libs/service';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import { type ChainReader } from '#libs/chain';
+import { IndexStatus } from '../follow/index-status.js';
+import { type IndexOptions, indexSettingsOf } from '../index-options.js';
+import { IndexPreparation } from './index-preparation.js';
+
+const logger = createLogger({ app: 'test', level: 'silent' });
+const wanted = {
+  chainId: 31_337,
+  stakeContracts: [aWallet(0xa1)],
+  tokenContract: aWallet(0xa2),
+  tokenSymbol: undefined,
+  tokenDecimals: undefined,
+  firstBlock: 1n,
+  events: [{ event: 'Staked' }],
+  verification: 'auto',
+  maxRangeBlocks: 1_000,
+} as unknown as IndexOptions;
+
+let test: TestDatabase;
+let store: IndexStore;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  store = new IndexStore(await test.open());
+});
+afterAll(() => test.drop());
+
+const BLOCK = { ...aBlock(0), parentHash: aBlock(0).hash };
+
+function prepare(reader: ChainReader, own: IndexStore, status: IndexStatus, options = wanted) {
+  return new IndexPreparation(reader, own, status, logger, options).prepare();
+}
+
+/** A chain on which another process makes the index between this one's look at the database and its own. */
+function readerBehind(other: IndexOptions): ChainReader {
+  const settings = indexSettingsOf(other);
+  const made = anInitialIndex({ fingerprint: fingerprintOf(settings), settings: { ...settings } });
+  return {
+    verifyChainId: () => Promise.resolve(),
+    hasCode: () => Promise.resolve(true),
+    headers: () => Promise.resolve([BLOCK]),
+    token: async () => {
+      await store.create(made);
+      return { symbol: 'LOW', decimals: 18 };
+    },
+    heads: () => Promise.resolve({ endpoint: 'node#1', latest: BLOCK, finalised: BLOCK }),
+    stakeTotal: () => Promise.resolve(0n),
+    stakeBalances: () => Promise.resolve([0n]),
+    endpoints: ['node#1'],
+    hasTotal: true,
+  } as Partial<ChainReader> as ChainReader;
+}
+
+describe('IndexPreparation', () => {
+  it('tells how far the index is, though no endpoint answers', async () => {
+    const settings = indexSettingsOf(wanted);
+    const fresh = await createTestDatabase();
+    const own = new IndexStore(await fresh.open());
+    const { head } = await own.create(
+      anInitialIndex({ fingerprint: fingerprintOf(settings), settings: { ...settings } }),
+    );
+    const status = new IndexStatus();
+    const away = () => Promise.reject(new Error('no endpoint'));
+    const reader = { ...readerBehind(wanted), verifyChainId: away } as unknown as ChainReader;
+    await expect(prepare(reader, own, status)).rejects.toThrow('no endpoint');
+    expect(status.head).toEqual(head);
+    await fresh.drop();
+  });
+
+  it('refuses the index that another process has made meanwhile with other settings', async () => {
+    const other = { ...wanted, events: [{ event: 'Deposited' }] } as unknown as IndexOptions;
+    await expect(prepare(readerBehind(other), store, new IndexStatus())).rejects.toMatchObject({
+      code: 'SETTINGS_CHANGED',
+      message: expect.stringContaining('STAKE_EVENTS was [{"event":"Deposited"}]'),
+    });
+    const status = new IndexStatus();
+    await prepare(readerBehind(other), store, status, other);
+    expect(status.verification).toMatchObject({ mode: 'total' });
+  });
+});

@@ -1,0 +1,140 @@
+/**
+ * Everything that must be true before the first block is read: the endpoints are of the right chain, the contracts are there, and the
+ * database holds either no index or one made with the same settings.
+ */
+import {
+  type ChainReader,
+  chooseVerification,
+  readVerificationOffer,
+  type TokenFacts,
+} from '#libs/chain';
+import { fingerprintOf, type IndexState, type IndexStore, requireSameSettings } from '#libs/db';
+import { type BlockRef, PermanentError } from '#libs/domain';
+import { type Logger } from '#libs/platform';
+import { type IndexStatus } from '../follow/index-status.js';
+import { type IndexOptions, indexSettingsOf } from '../index-options.js';
+import { announceSync } from './announce-sync.js';
+
+interface PreparedState {
+  /** Of the stored index, new or resumed. */
+  readonly head: BlockRef;
+  /** The head, or the newest final block below it: the chain may have left the head itself meanwhile. */
+  readonly past: BlockRef;
+}
+
+export class IndexPreparation {
+  constructor(
+    private readonly reader: ChainReader,
+    private readonly store: IndexStore,
+    private readonly status: IndexStatus,
+    private readonly logger: Logger,
+    private readonly options: IndexOptions,
+  ) {}
+
+  /**
+   * Afterwards the status knows by what events are vouched for, and before the chain is asked how far the index is: while no endpoint
+   * answers, that gets older.
+   * @throws PermanentError where a setting is wrong; RetryableError where the chain or the database does not answer
+   */
+  async prepare(): Promise<void> {
+    const { reader, logger, options } = this;
+    const { head, past } = await this.prepareState();
+    this.say('asking the endpoints what there is to verify events by');
+    const offer = await readVerificationOffer(reader, past);
+    const verification = chooseVerification(options.verification, offer);
+    this.status.verification = verification;
+    const level = verification.mode === 'headers' ? 'warn' : 'info';
+    logger[level](verification, `Events are verified by: ${verification.mode}`);
+    await announceSync(reader, logger, {
+      head,
+      verification,
+      maxRangeBlocks: options.maxRangeBlocks,
+      contracts: options.stakeContracts.length,
+    });
+  }
+
+  /** An endpoint that does not answer may take half a minute of each step. */
+  private say(step: string): void {
+    this.status.step = step;
+    this.logger.info(`Starting: ${step}`);
+  }
+
+  private async prepareState(): Promise<PreparedState> {
+    const { reader, store, options, logger } = this;
+    const settings = indexSettingsOf(options);
+    const stored = await store.state();
+    if (stored) {
+      requireSameSettings(stored, settings);
+      this.status.head = stored.head;
+    }
+    this.say('asking the endpoints which chain they serve');
+    await reader.verifyChainId(options.chainId);
+    this.say('looking for the contracts');
+    await this.requireContracts();
+    const known = { symbol: options.tokenSymbol, decimals: options.tokenDecimals };
+    if (stored) {
+      compareToken(stored, await reader.token(options.tokenContract, known), logger);
+      logger.info({ head: stored.head.number, synced: stored.syncedAt }, 'Resuming the index');
+      return { head: stored.head, past: stored.finalised ?? stored.head };
+    }
+    const [before] = await reader.headers([options.firstBlock - 1n]);
+    if (!before)
+      throw new PermanentError(
+        'START_BLOCK_AHEAD',
+        `STAKE_START_BLOCK: block ${options.firstBlock - 1n} does not exist on chain ${options.chainId} yet.`,
+      );
+    const token = await reader.token(options.tokenContract, known);
+    const made = await store.create({
+      fingerprint: fingerprintOf(settings),
+      settings: { ...settings },
+      chainId: options.chainId,
+      stakeContract: options.stakeContracts[0],
+      tokenContract: options.tokenContract,
+      tokenSymbol: token.symbol,
+      tokenDecimals: token.decimals,
+      head: before,
+    });
+    // Another process may have been first meanwhile.
+    requireSameSettings(made, settings);
+    logger.info({ firstBlock: options.firstBlock, ...token }, 'A new index begins');
+    return { head: made.head, past: made.head };
+  }
+
+  private async requireContracts(): Promise<void> {
+    const { stakeContracts, tokenContract, chainId } = this.options;
+    for (const [name, address] of [
+      ...stakeContracts.map((contract) => ['STAKE_CONTRACT', contract] as const),
+      ['TOKEN_CONTRACT', tokenContract] as const,
+    ]) {
+      if (!(await this.reader.hasCode(address)))
+        throw new PermanentError(
+          'NO_CONTRACT',
+          `${name}: there is no contract at ${address} on chain ${chainId}. Check the address and CHAIN_ID.`,
+        );
+    }
+  }
+}
+
+/**
+ * At the first start one provider may have been out, and the other believed alone. A symbol is a name, and tokens do change theirs.
+ * @throws PermanentError TOKEN_CHANGED
+ */
+function compareToken(
+  { tokenContract, tokenDecimals, tokenSymbol }: IndexState,
+  { symbol, decimals }: TokenFacts,
+  logger: Logger,
+): void {
+  if (decimals !== tokenDecimals) {
+    throw new PermanentError(
+      'TOKEN_CHANGED',
+      `The index was made with ${tokenDecimals} decimals of the token ${tokenContract}, which has ${decimals} by the endpoints or TOKEN_DECIMALS. ` +
+        `Find out which is right: correct RPC_URLS or TOKEN_DECIMALS, or index again (see docs/operating/reindexing.md).`,
+    );
+  }
+  if (symbol !== tokenSymbol) {
+    logger.warn(
+      { stored: tokenSymbol, told: symbol },
+      'The token has another symbol than the index was made with, which is kept',
+    );
+  }
+}

@@ -1,0 +1,62 @@
+/** What the mode in force (docs/decisions/0003) asks of each range. */
+import {
+  type ChainReader,
+  countProviders,
+  type FetchOptions,
+  type VerificationMode,
+} from '#libs/chain';
+import { MAX_AHEAD_SECONDS } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { type IndexStatus } from '../follow/index-status.js';
+import { type VerifiedRange } from './verified-range.js';
+
+export class VerificationPolicy {
+  /** Every wallet was compared once. */
+  hasComparedWallets = false;
+
+  constructor(
+    private readonly status: IndexStatus,
+    private readonly reader: ChainReader,
+    private readonly clock: Clock,
+  ) {}
+
+  get mode(): VerificationMode {
+    return this.status.verification?.mode ?? 'headers';
+  }
+
+  /** Whether the endpoints are of two providers at least: another one can be asked what one says. */
+  get hasOtherProvider(): boolean {
+    return countProviders(this.reader.endpoints) > 1;
+  }
+
+  /** What a block may be dated at the most, Unix seconds. */
+  get latestSeconds(): number {
+    return Math.floor(this.clock.nowMs() / 1000) + MAX_AHEAD_SECONDS;
+  }
+
+  /**
+   * Whether ranges are held against the contract's total. Where it is known of recent blocks only and wallets are compared, not before
+   * they were: they show where an event is missing, the total only that one is.
+   */
+  comparesTotal(isFinal: boolean): boolean {
+    if (this.status.verification?.comparesPastTotals ?? true) return true;
+    return !isFinal && (this.mode !== 'wallets' || this.hasComparedWallets);
+  }
+
+  /** Whether a range that was read is vouched for; in the mode `wallets` that is for their comparison to say. */
+  isVouchedFor({ contractTotal, isConfirmed }: VerifiedRange): boolean {
+    return this.mode !== 'wallets' && (contractTotal !== undefined || isConfirmed);
+  }
+
+  /** How blocks are asked for. */
+  fetchOptions(isFinal: boolean, signal: AbortSignal): FetchOptions {
+    const { mode, latestSeconds } = this;
+    return {
+      headers: isFinal && mode !== 'headers' ? 'events' : 'all',
+      latestSeconds,
+      recount: mode === 'headers' || (mode === 'wallets' && !isFinal),
+      patienceMs: Infinity,
+      signal,
+    };
+  }
+}

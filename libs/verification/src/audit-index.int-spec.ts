@@ -1,0 +1,301 @@
+/** The audit over a real index and a contract that says what the test wants. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { AllEndpointsFailedError, type ChainReader, type FigureOptions } from '#libs/chain';
+import { type Database, IndexStore } from '#libs/db';
+import { type Address } from '#libs/domain';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import {
+  agrees,
+  AuditImpossibleError,
+  auditIndex,
+  type AuditQuestion,
+  type AuditResult,
+  requireComparison,
+} from './index.js';
+
+const WALLETS = 250;
+const WRONG = aWallet(17);
+const BLOCK = aBlock(1);
+
+let test: TestDatabase;
+let database: Database;
+/** What the contract says; each test begins with what the index has. */
+let contract: Map<Address, bigint>;
+interface Node {
+  readonly name: string;
+  readonly says: ReadonlyMap<Address, bigint>;
+}
+/** Who is asked, in order; one that says what the contract says, where a test does not want more. */
+let nodes: readonly Node[];
+const truth: Node = {
+  name: 'true',
+  get says() {
+    return contract;
+  },
+};
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open();
+  const store = new IndexStore(database);
+  const { head } = await store.create(anInitialIndex());
+  const { number, timestampSeconds } = BLOCK;
+  await store.commit({
+    fence: await store.takeLead(),
+    previousHead: head,
+    head: BLOCK,
+    changes: [...balances()].map(([wallet, balance]) => ({
+      wallet,
+      balance,
+      blockNumber: number,
+      timestampSeconds,
+    })),
+    days: [],
+    total: totalOf(balances()),
+    blocks: [BLOCK],
+    finalised: BLOCK,
+  });
+});
+beforeEach(() => {
+  contract = balances();
+  nodes = [truth];
+});
+afterAll(() => test.drop());
+
+function balances(): Map<Address, bigint> {
+  return new Map(
+    Array.from({ length: WALLETS }, (_, index) => [aWallet(index + 1), BigInt(index + 1)]),
+  );
+}
+
+function totalOf(all: ReadonlyMap<Address, bigint>): bigint {
+  return [...all.values()].reduce((sum, balance) => sum + balance, 0n);
+}
+
+/** As the indexer does it where it goes back. */
+async function goBack(): Promise<void> {
+  await database.query({ text: 'UPDATE staking.index_state SET rollbacks = rollbacks + 1' });
+}
+
+interface Asked {
+  readonly wallets: readonly Address[];
+  readonly endpoint: string;
+}
+
+/** As the pool does it: the first that may be asked. */
+function nodeFor({ avoid = [], saidBy }: FigureOptions = {}): Node {
+  const node = nodes.find(({ name }) => !avoid.includes(name));
+  if (node === undefined) throw new AllEndpointsFailedError([], 60_000);
+  saidBy?.(node.name);
+  return node;
+}
+
+/** The result, and what the contract was asked for. */
+async function audit(
+  change: Partial<AuditQuestion> = {},
+  beforeAnswer: (asked: Asked, question: number) => unknown = () => undefined,
+): Promise<{ result: AuditResult; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const result = await auditIndex({
+    database,
+    reader: {
+      endpoints: nodes.map(({ name }) => name),
+      headers: () => Promise.resolve([]),
+      stakeTotal: (_block: unknown, options?: FigureOptions) =>
+        Promise.resolve(totalOf(nodeFor(options).says)),
+      stakeBalances: async (wallets: readonly Address[], _: unknown, options?: FigureOptions) => {
+        const node = nodeFor(options);
+        const question = { wallets, endpoint: node.name };
+        asked.push(question);
+        const gone = await beforeAnswer(question, asked.length);
+        if (gone === 'no state') return undefined;
+        return wallets.map((wallet) => node.says.get(wallet) ?? 0n);
+      },
+    } as Partial<ChainReader> as ChainReader,
+    block: 'finalised',
+    sample: 'all',
+    pace: { batchesAtOnce: 1, pauseMs: 0 },
+    sleep: () => Promise.resolve(),
+    onProgress: () => undefined,
+    ...change,
+  });
+  return { result, asked };
+}
+
+const views = { hasBalances: true, hasTotal: true };
+
+describe('auditIndex', () => {
+  it('compares every wallet once, in batches', async () => {
+    const { result, asked } = await audit();
+    expect(result).toEqual({
+      block: BLOCK,
+      wallets: WALLETS,
+      compared: WALLETS,
+      isWhole: true,
+      differences: [],
+      total: { indexed: totalOf(contract), contract: totalOf(contract) },
+    });
+    expect(asked.map(({ wallets }) => wallets.length)).toEqual([100, 100, 50]);
+    expect(new Set(asked.flatMap(({ wallets }) => wallets)).size).toBe(WALLETS);
+  });
+
+  it('rests between its questions where it is told to', async () => {
+    const rests: number[] = [];
+    await audit({
+      pace: { batchesAtOnce: 2, pauseMs: 70 },
+      sleep: (ms) => Promise.resolve(rests.push(ms)),
+    });
+    expect(rests).toEqual([70, 70]);
+  });
+
+  it('does not believe the difference that one of two endpoints tells', async () => {
+    const wrong = { name: 'wrong', says: balances().set(WRONG, 0n) };
+    nodes = [wrong, truth];
+    const { result, asked } = await audit();
+    expect(agrees(result)).toBe(true);
+    expect(result).toMatchObject({ compared: WALLETS, isWhole: true });
+    expect(asked[1]).toEqual({ wallets: [WRONG], endpoint: 'true' });
+    nodes = [truth, wrong];
+    expect(agrees((await audit()).result)).toBe(true);
+  });
+
+  it('asks the only endpoint twice', async () => {
+    contract.set(WRONG, 0n);
+    const { result } = await audit({}, (_asked, question) => {
+      if (question === 2) contract.set(WRONG, 17n);
+    });
+    expect(agrees(result)).toBe(true);
+  });
+
+  it('takes the second word of the same endpoint where no other can tell', async () => {
+    contract.set(WRONG, 5n);
+    nodes = [truth, { name: 'pruned', says: new Map() }];
+    const pruned = await audit({}, ({ endpoint }) => endpoint === 'pruned' && 'no state');
+    expect(pruned.result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
+    const away = await audit({}, ({ endpoint }) => {
+      if (endpoint === 'pruned') throw new AllEndpointsFailedError([], 0);
+    });
+    expect(away.result.differences).toHaveLength(1);
+  });
+
+  it('does not take a difference that nobody can look at again for a finding', async () => {
+    contract.set(WRONG, 5n);
+    const { result } = await audit({}, (_asked, question) => question === 2 && 'no state');
+    expect(result).toMatchObject({ differences: [], isWhole: false, compared: 99 });
+  });
+
+  it('compares the wallets it is given beside those it draws', async () => {
+    contract.set(WRONG, 5n);
+    for (const sample of [0, 1]) {
+      const { result } = await audit({ sample, always: [WRONG] });
+      expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
+      expect(result.compared).toBeLessThanOrEqual(1 + sample);
+    }
+  });
+
+  it('takes every wallet where there are no more than it was to draw', async () => {
+    const { result } = await audit({ sample: WALLETS });
+    expect(result.compared).toBe(WALLETS);
+    const fewer = await audit({ sample: WALLETS - 1 });
+    expect(fewer.result.compared).toBeLessThan(WALLETS);
+  });
+
+  it('believes a difference in an index that stood still', async () => {
+    contract.set(WRONG, 5n);
+    const { result } = await audit();
+    expect(agrees(result)).toBe(false);
+    expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
+    expect(result.total.indexed - (result.total.contract ?? 0n)).toBe(12n);
+  });
+
+  it('looks again at what differs where the index went back meanwhile', async () => {
+    contract.set(WRONG, 5n);
+    const { result, asked } = await audit({}, async (_asked, question) => {
+      if (question === 1) await goBack();
+      if (question === 5) contract.set(WRONG, 17n);
+    });
+    expect(asked[4]?.wallets).toEqual([WRONG]);
+    expect(result.differences).toEqual([]);
+    expect(result.compared).toBe(WALLETS);
+  });
+
+  it('finds the same difference again once the index stands still', async () => {
+    contract.set(WRONG, 5n);
+    const { result } = await audit({}, (_asked, question) => question === 3 && goBack());
+    expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
+    expect(result).toMatchObject({ compared: WALLETS, wallets: WALLETS, isWhole: true });
+  });
+
+  it('does not take a second look that was cut short for a cure', async () => {
+    for (const wallet of contract.keys()) contract.set(wallet, 1n);
+    const { result } = await audit({}, async (_asked, question) => {
+      if (question === 1) await goBack();
+      if (question === 7) contract = balances();
+      return question === 8 && 'no state';
+    });
+    expect(result).toMatchObject({ differences: [], isWhole: false });
+  });
+
+  it('takes an agreement in an index that goes back above the block', async () => {
+    const { result } = await audit({}, goBack);
+    expect(agrees(result)).toBe(true);
+  });
+
+  it('gives up where the index keeps going back', async () => {
+    contract.set(WRONG, 5n);
+    const error = await audit({}, goBack).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(AuditImpossibleError);
+    expect((error as Error).message).toContain('went back while it was looked at');
+  });
+
+  it('ends between two questions when it is to stop', async () => {
+    const stop = new AbortController();
+    let questions = 0;
+    await expect(
+      audit({ signal: stop.signal }, () => {
+        questions++;
+        stop.abort(new Error('enough'));
+      }),
+    ).rejects.toThrow('enough');
+    expect(questions).toBe(1);
+  });
+});
+
+describe('requireComparison', () => {
+  it('takes what is whole, and what the contract cannot tell', async () => {
+    const { result } = await audit();
+    requireComparison(result, views);
+    const { indexed } = result.total;
+    const blind = { ...result, total: { indexed, contract: undefined } };
+    requireComparison(blind, { hasBalances: true, hasTotal: false });
+    requireComparison({ ...result, compared: undefined }, { hasBalances: false, hasTotal: true });
+  });
+
+  it('does not take silence for agreement', async () => {
+    const { result } = await audit({}, (_asked, question) => question === 3 && 'no state');
+    expect(result).toMatchObject({ compared: 200, isWhole: false, differences: [] });
+    expect(() => {
+      requireComparison(result, views);
+    }).toThrow(/No endpoint has the state of block 1 any more after 200 wallets of 250: /);
+    const none = await audit({}, () => 'no state');
+    expect(none.result).toMatchObject({ compared: undefined, isWhole: true });
+    expect(() => {
+      requireComparison(none.result, views);
+    }).toThrow(/No endpoint has the state of block 1: /);
+    expect(() => {
+      requireComparison(none.result, { hasBalances: false, hasTotal: false });
+    }).toThrow('The contract tells neither balances nor a total');
+  });
+
+  it('takes a difference, however little was looked at', async () => {
+    contract.set(aWallet(1), 0n);
+    const { result } = await audit({}, (_asked, question) => question === 3 && 'no state');
+    expect(result).toMatchObject({ compared: 100, isWhole: false });
+    requireComparison(result, views);
+  });
+});

@@ -1,0 +1,174 @@
+/** One comparison of the index with the contract, at one block. */
+import { askFigure, type ChainReader, type FigureOptions } from '#libs/chain';
+import {
+  type AuditDifference,
+  type Database,
+  IndexStore,
+  readWalletPage,
+  type WalletBalance,
+} from '#libs/db';
+import { type Address, type BlockRef } from '#libs/domain';
+import { askElsewhere, askPatiently, type Patience } from './second-opinion.js';
+
+/** How hard the database and the nodes are worked. */
+export interface AuditPace {
+  /** Of 100 wallets each. */
+  readonly batchesAtOnce: number;
+  /** Between two questions to the nodes or the database. */
+  readonly pauseMs: number;
+}
+
+export interface AuditQuestion extends Patience {
+  readonly database: Database;
+  readonly reader: ChainReader;
+  readonly block: bigint | 'finalised';
+  /** How many wallets are drawn at random. */
+  readonly sample: number | 'all';
+  /** Compared in any case. */
+  readonly always?: readonly Address[];
+  readonly pace: AuditPace;
+  readonly onProgress: (said: string) => void;
+}
+
+export interface AuditResult {
+  readonly block: BlockRef;
+  /** Of the index, also those whose history begins after the block. */
+  readonly wallets: number;
+  /** Held against the contract; undefined where no contract or node tells balances. */
+  readonly compared: number | undefined;
+  /** False where the nodes forgot the block's state before all balances that were wanted had been compared. */
+  readonly isWhole: boolean;
+  readonly differences: readonly AuditDifference[];
+  readonly total: { readonly indexed: bigint; readonly contract: bigint | undefined };
+}
+
+const PAGE = 2000;
+/** Drawn at once: each is two look-ups in the database. */
+const DRAW = 1000;
+/** In one batch; with several contracts as many calls for each. */
+const WALLETS_AT_ONCE = 100;
+
+/** @throws AllEndpointsFailedError, DatabaseUnavailableError, or the reason of the signal */
+export async function compareBalances(
+  question: AuditQuestion,
+  block: BlockRef,
+): Promise<AuditResult> {
+  const { database, reader, sample, pace, sleep, onProgress, signal } = question;
+  const askTotal = (options: FigureOptions) => reader.stakeTotal(block, options);
+  // First: a node that keeps little state has it longest for what is asked first.
+  const total = await askPatiently(question, () => askFigure(askTotal));
+  const comparison = new WalletComparison(question, block);
+  if (sample !== 'all') {
+    for (const wallets of chunks(await drawWallets(question, sample, block), DRAW)) {
+      const balances = await new IndexStore(database).balancesAt(wallets, block.number);
+      await comparison.compare(
+        wallets.map((wallet, index) => ({ wallet, balance: balances[index] ?? 0n })),
+      );
+    }
+  }
+  let [indexed, wallets] = [0n, 0];
+  let after: Address | undefined;
+  do {
+    signal?.throwIfAborted();
+    const page = await readWalletPage(database, { block: block.number, after, limit: PAGE });
+    for (const { balance } of page) indexed += balance;
+    wallets += page.length;
+    if (sample === 'all') await comparison.compare(page);
+    after = page.length < PAGE ? undefined : page.at(-1)?.wallet;
+    onProgress(`${wallets} wallets read, ${comparison.compared ?? 'none'} compared`);
+    if (after !== undefined && pace.pauseMs > 0) await sleep(pace.pauseMs);
+  } while (after !== undefined);
+  const contract =
+    total === undefined || total.figure === indexed
+      ? total?.figure
+      : await askElsewhere(question, total.endpoint, askTotal);
+  const { compared, isWhole, differences } = comparison;
+  return { block, wallets, compared, isWhole, differences, total: { indexed, contract } };
+}
+
+/** Few wallets are taken all; of many, as many as wanted are drawn, and some of them twice. */
+async function drawWallets(
+  { database, always = [], signal }: AuditQuestion,
+  sample: number,
+  block: BlockRef,
+): Promise<Address[]> {
+  const wallets = new Set(always);
+  const few = Math.min(sample, PAGE);
+  const page = await readWalletPage(database, { block: block.number, limit: few + 1 });
+  if (page.length <= few) {
+    for (const { wallet } of page) wallets.add(wallet);
+    return [...wallets];
+  }
+  const store = new IndexStore(database);
+  for (let left = sample; left > 0; left -= DRAW) {
+    signal?.throwIfAborted();
+    for (const wallet of await store.sampleWallets(Math.min(left, DRAW))) wallets.add(wallet);
+  }
+  return [...wallets];
+}
+
+/** Counts the wallets that were compared, and keeps those that differ. */
+class WalletComparison {
+  readonly differences: AuditDifference[] = [];
+  private count = 0;
+  private isTold = true;
+
+  constructor(
+    private readonly question: AuditQuestion,
+    private readonly block: BlockRef,
+  ) {}
+
+  /** Undefined where no endpoint tells balances. */
+  get compared(): number | undefined {
+    return this.isTold || this.count > 0 ? this.count : undefined;
+  }
+
+  /** False where balances were told at first, and then no more: no node had the block's state any longer. */
+  get isWhole(): boolean {
+    return this.isTold || this.count === 0;
+  }
+
+  async compare(balances: readonly WalletBalance[]): Promise<void> {
+    const { pace, sleep, signal } = this.question;
+    for (const together of chunks(chunks(balances, WALLETS_AT_ONCE), pace.batchesAtOnce)) {
+      signal?.throwIfAborted();
+      if (!this.isTold) return;
+      await Promise.all(together.map((batch) => this.compareBatch(batch)));
+      if (pace.pauseMs > 0) await sleep(pace.pauseMs);
+    }
+  }
+
+  private async compareBatch(batch: readonly WalletBalance[]): Promise<void> {
+    const { question } = this;
+    const told = await askPatiently(question, () => askFigure(this.balancesOf(batch)));
+    const doubtful = batch.filter(({ balance }, index) => told?.figure[index] !== balance);
+    const again =
+      told === undefined || doubtful.length === 0
+        ? told?.figure
+        : await askElsewhere(question, told.endpoint, this.balancesOf(doubtful));
+    if (told) this.count += batch.length - doubtful.length;
+    if (again === undefined) {
+      this.isTold = false;
+      return;
+    }
+    this.count += doubtful.length;
+    for (const [index, { wallet, balance }] of doubtful.entries()) {
+      const contract = again[index] ?? 0n;
+      if (contract !== balance) this.differences.push({ wallet, indexed: balance, contract });
+    }
+    question.onProgress(`${this.count} wallets compared`);
+  }
+
+  private balancesOf(batch: readonly WalletBalance[]) {
+    const wallets = batch.map(({ wallet }) => wallet);
+    return (options: FigureOptions) =>
+      this.question.reader.stakeBalances(wallets, this.block, options);
+  }
+}
+
+/** The list in its order, cut into pieces of `size`; the last may be shorter. */
+function chunks<T>(list: readonly T[], size: number): (readonly T[])[] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
+}

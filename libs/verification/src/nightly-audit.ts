@@ -1,0 +1,135 @@
+/**
+ * One audit of the index, kept in the database and told in the log. It takes its time: the index goes on beside it. Wallets that
+ * differed the last time are compared again, so that a sample which misses them does not pass for a cure.
+ */
+import { type ChainReader } from '#libs/chain';
+import {
+  type AuditComparison,
+  type AuditRun,
+  type AuditRunStore,
+  type Database,
+  DatabaseRefusedError,
+  DatabaseUnavailableError,
+  type IndexState,
+} from '#libs/db';
+import { LowmarkError } from '#libs/domain';
+import { type Clock, type Logger, sleep } from '#libs/platform';
+import { auditIndex, requireIndex } from './audit-index.js';
+import { type AuditResult } from './compare-balances.js';
+import { agrees, requireComparedAgain, requireComparison } from './verdict.js';
+
+const PACE = { batchesAtOnce: 1, pauseMs: 100 };
+/** Wallets that differ: kept with both figures, and told in the log. */
+const MOST_KEPT = 100;
+const MOST_TOLD = 20;
+
+export class NightlyAudit {
+  /**
+   * @param reader best with endpoints of its own: what they say to the audit must not hold up the index
+   * @param sample how many wallets are drawn at random; the sum is that of all
+   */
+  constructor(
+    private readonly database: Database,
+    private readonly reader: ChainReader,
+    private readonly runs: AuditRunStore,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    private readonly sample: number | 'all',
+  ) {}
+
+  /**
+   * @param lead that it is made and kept under
+   * @returns the run as it is kept; `impossible` where nothing could be compared
+   * @throws FencedError where this process does not lead any more, DatabaseUnavailableError, DatabaseRefusedError, or the
+   * reason of the signal; nothing is kept then
+   */
+  async audit(lead: { readonly fence: bigint; readonly signal: AbortSignal }): Promise<AuditRun> {
+    const { fence, signal } = lead;
+    const startedAt = new Date(this.clock.nowMs());
+    const state = await requireIndex(this.database);
+    // A question that hangs is left behind: it changes nothing.
+    const found = await Promise.race([this.compare(state, signal), rejectWhenAborted(signal)]);
+    signal.throwIfAborted();
+    const run: AuditRun = { startedAt, finishedAt: new Date(this.clock.nowMs()), ...found };
+    await this.runs.record(fence, run);
+    this.log(run);
+    return run;
+  }
+
+  private async compare(state: IndexState, signal: AbortSignal) {
+    const { database, reader, sample, logger } = this;
+    try {
+      await reader.verifyChainId(state.chainId);
+      const last = await this.runs.lastComparison();
+      const result = await auditIndex({
+        database,
+        reader,
+        block: 'finalised',
+        sample,
+        always: last?.different.map(({ wallet }) => wallet) ?? [],
+        pace: PACE,
+        sleep: (ms) => sleep(ms, signal),
+        onProgress: (said) => {
+          logger.debug({ said }, 'Auditing the index');
+        },
+        signal,
+      });
+      requireComparison(result, reader);
+      requireComparedAgain(result, last, reader);
+      return findingsOf(result);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof LowmarkError) || isOfDatabase(error)) throw error;
+      return { result: 'impossible' as const, reason: error.message };
+    }
+  }
+
+  private log(run: AuditRun): void {
+    const { logger } = this;
+    if (run.result === 'impossible') {
+      logger.warn({ reason: run.reason }, 'The index could not be compared with the contract');
+      return;
+    }
+    const { blockNumber, wallets, compared, differences, indexedTotal, contractTotal } = run;
+    const figures = { blockNumber, wallets, compared, differences, indexedTotal, contractTotal };
+    if (run.result === 'ok') {
+      logger.info(figures, 'The index agrees with the contract');
+      return;
+    }
+    logger.error(figures, 'The index and the contract differ; see docs/operating/alerts.md');
+    for (const { wallet, indexed, contract } of run.different.slice(0, MOST_TOLD)) {
+      logger.error(
+        { wallet, indexed, contract, blockNumber },
+        'A wallet’s balance is not what the contract says',
+      );
+    }
+  }
+}
+
+function findingsOf(result: AuditResult): Omit<AuditComparison, 'startedAt' | 'finishedAt'> {
+  const { block, wallets, compared, differences, total } = result;
+  return {
+    result: agrees(result) ? 'ok' : 'different',
+    blockNumber: block.number,
+    blockHash: block.hash,
+    wallets,
+    compared,
+    differences: differences.length,
+    different: differences.slice(0, MOST_KEPT),
+    indexedTotal: total.indexed,
+    contractTotal: total.contract,
+  };
+}
+
+function isOfDatabase(error: unknown): boolean {
+  return error instanceof DatabaseUnavailableError || error instanceof DatabaseRefusedError;
+}
+
+function rejectWhenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,68 @@
+/** What the result of an audit is worth. */
+import { type ChainReader } from '#libs/chain';
+import { type AuditComparison } from '#libs/db';
+import { PermanentError } from '#libs/domain';
+import { type AuditResult } from './compare-balances.js';
+
+/** The audit could not be made; it says nothing about the balances. */
+export class AuditImpossibleError extends PermanentError {
+  constructor(message: string) {
+    super('AUDIT_IMPOSSIBLE', message);
+  }
+}
+
+/** Whether the index and the contract agree in all that could be compared. */
+export function agrees({
+  differences,
+  total,
+}: Pick<AuditResult, 'differences' | 'total'>): boolean {
+  return (
+    differences.length === 0 && (total.contract === undefined || total.contract === total.indexed)
+  );
+}
+
+/**
+ * That nothing was found is worth something only where all was looked at that the contract tells; a difference counts in any case.
+ * @throws AuditImpossibleError with what to do
+ */
+export function requireComparison(
+  result: AuditResult,
+  { hasBalances, hasTotal }: { readonly hasBalances: boolean; readonly hasTotal: boolean },
+): void {
+  if (!agrees(result)) return;
+  if (!hasBalances && !hasTotal) {
+    throw new AuditImpossibleError(
+      'The contract tells neither balances nor a total: set STAKE_BALANCE_VIEW or STAKE_TOTAL_VIEW to what it has.',
+    );
+  }
+  const { block, compared, wallets, isWhole, total } = result;
+  const lacksBalances = hasBalances && (compared === undefined || !isWhole);
+  const lacksTotal = hasTotal && total.contract === undefined;
+  if (!lacksBalances && !lacksTotal) return;
+  const reached = isWhole ? '' : ` any more after ${compared} wallets of ${wallets}`;
+  throw new AuditImpossibleError(
+    `No endpoint has the state of block ${block.number}${reached}: add an archive endpoint to RPC_URLS, look at fewer wallets, or at a newer block.`,
+  );
+}
+
+/**
+ * That what differed the last time was compared again, so that a view which no node tells any more does not pass for a cure. A view
+ * that the settings no longer ask for is the operator's word that it meant something else.
+ * @throws AuditImpossibleError
+ */
+export function requireComparedAgain(
+  result: AuditResult,
+  last: AuditComparison | undefined,
+  { wantsBalances, wantsTotal }: ChainReader,
+): void {
+  if (last === undefined || !agrees(result)) return;
+  const { contractTotal, indexedTotal, differences } = last;
+  const lacksWallets = differences > 0 && result.compared === undefined && wantsBalances;
+  const hadSum = contractTotal !== undefined && contractTotal !== indexedTotal;
+  const lacksSum = hadSum && result.total.contract === undefined && wantsTotal;
+  if (!lacksWallets && !lacksSum) return;
+  throw new AuditImpossibleError(
+    `What differed the last time could not be looked at again: no endpoint tells ${lacksWallets ? 'balances' : 'the total'} any more. ` +
+      `Check RPC_URLS; where the contract has no such function, set ${lacksWallets ? 'STAKE_BALANCE_VIEW' : 'STAKE_TOTAL_VIEW'} to none.`,
+  );
+}

@@ -52,7 +52,7 @@ export class LeaderLock {
       options: `${connection.options ?? ''} -c idle_session_timeout=${this.timings.silentMs}`,
       query_timeout: HEARTBEAT_TIMEOUT_MS,
     });
-    // Before the lock is held there is nobody to tell; connect and query report their own failures.
+    // Before the lock is held there is no listener to tell; connect and query report their own failures.
     client.on('error', (error) => {
       this.lose(client, error);
     });

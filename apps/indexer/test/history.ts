@@ -15,7 +15,7 @@ export function randomOf(seed: number): (below: number) => number {
 }
 
 /**
- * A made-up history that stays possible: nobody withdraws what is not staked. Some blocks share a timestamp, some fall on
+ * A made-up history that stays possible: no wallet withdraws more than it staked. Some blocks share a timestamp, some fall on
  * 00:00:00 exactly, some hold several events of one wallet, some none; days pass without any.
  */
 export class HistoryMaker {

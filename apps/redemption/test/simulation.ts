@@ -131,7 +131,7 @@ export class Simulation {
     }
   }
 
-  /** Until nothing is due that nobody has, and nothing is being done but waiting for a partner that will not answer. */
+  /** Until nothing is due and without a lease, and nothing is being done but waiting for a partner that will not answer. */
   private async untilIdle(): Promise<QueueState> {
     const { world } = this;
     const since = performance.now();
@@ -252,7 +252,7 @@ export class Simulation {
   private async kill(): Promise<void> {
     const { fleet, database, nowMs } = this.world;
     await fleet.killOne(this.driverDice.between(0, 99));
-    // Whatever the dead one had is nobody's until its leases end.
+    // No worker takes what the dead one had until its leases end.
     for (const lease of (await queueState(database, nowMs, this.intruder.forged)).leases)
       this.orphans.add(lease);
   }

@@ -52,7 +52,7 @@ export class CliBench {
     return this.runWith({}, ...argv);
   }
 
-  /** With somebody at the keyboard, or something on the standard input. */
+  /** At a terminal, or with text on the standard input. */
   async runWith(
     terminal: Pick<Terminal, 'ask' | 'input'> & { readonly settings?: Record<string, string> },
     ...argv: string[]

@@ -1,4 +1,4 @@
-/** An address where nobody answers until it is opened; from then on a node of one's choice does. Counts as a test file. */
+/** An address that refuses connections until it is opened; from then on it leads to a given node. Counts as a test file. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 

@@ -17,7 +17,7 @@ export interface Ledgers {
   readonly left: bigint;
   /** Claims on the vault that belong to no redemption. */
   readonly strayClaims: readonly string[];
-  /** Partners of which somebody else's deduction was reverted, and requests that no partner should see. */
+  /** Partners of which a deduction of no redemption was reverted, and requests that no partner should see. */
   readonly oddities: readonly string[];
 }
 

@@ -46,7 +46,7 @@ export interface Surroundings {
   nowMs(): number;
   later(call: LateCall): void;
   stalled(socket: Socket): void;
-  /** A call has arrived; whoever wants to kill somebody in the middle of it does so now. */
+  /** A call has arrived: the moment to kill a worker in the middle of it. */
   arrived(): void;
 }
 

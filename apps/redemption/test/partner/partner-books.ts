@@ -143,7 +143,7 @@ export class PartnerBooks {
       return refusal('ERR-TRANSACTION-NOT-FOUND');
     }
     if (found.revertId !== undefined) return refusal('ERR-ALREADY-REVERTED');
-    // Whoever takes any row for the right one does not look at its amount either.
+    // A partner that takes any row for the right one does not compare its amount either.
     const isSloppy = found.redemptionId !== svcRedemptionId;
     if (found.points !== deductPoints && !isSloppy) return refusal('ERR-INVALID-AMOUNT');
     const partnerRevertId = this.giveBack(found);

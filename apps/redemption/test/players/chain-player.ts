@@ -35,7 +35,7 @@ export class ChainPlayer {
     this.waiting.push(transaction);
   }
 
-  /** The claim of what was authorised, as anybody who has the voucher can send it. */
+  /** The claim of what was authorised, as any holder of the voucher can send it. */
   async claim({ id, plan }: Redemption, from: Address): Promise<void> {
     if (plan === null) throw new Error(`${id} has no plan that could be claimed`);
     const voucher = { ...plan, vaultId: vaultIdOf(id) };

@@ -18,7 +18,7 @@ import { type Dice } from '../world/dice.js';
 export interface Case {
   readonly id: UuidV7;
   readonly partner: ChaosPartner;
-  /** Copies of deductions that may still arrive: whoever says "not deducted" now may be wrong later. */
+  /** Copies of deductions that may still arrive: a verdict "not deducted" may be wrong later. */
   readonly copiesUnderWay: boolean;
 }
 

@@ -38,13 +38,13 @@ export interface RunPlan {
   readonly recorded: readonly PartnerCapability[];
   readonly confirms: boolean;
   readonly temper: Temper;
-  /** From the start of everything on, nobody listens at the partner's address for so long. */
+  /** From the start of everything on, the partner's address refuses connections for so long. */
   readonly unreachableForMs: number;
   readonly firstFaults: Readonly<Record<BookRequest['step'], FaultName>>;
   readonly redemptions: readonly RedemptionPlan[];
 }
 
-/** Deductions that come late or not at all, that nobody hears of, that somebody else seems to answer. */
+/** Deductions that come late or not at all, whose answers are lost, or that seem to be another redemption's. */
 const BAD_ROADS: readonly (readonly FaultName[])[] = [
   ['late'],
   ['late', 'lost', 'reset-at-once'],

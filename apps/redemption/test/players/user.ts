@@ -87,7 +87,7 @@ export class User {
     return balance === undefined ? undefined : balance + (topUp?.points ?? 0);
   }
 
-  /** The voucher is there: from now on nobody can keep the user from claiming it but the vault. */
+  /** The voucher is there: from now on only the vault can keep the user from claiming it. */
   take({ redemption, isSealed }: StoredRedemption): void {
     const { plan } = redemption;
     if (this.hasVoucher || plan === null || isSealed !== true) return;

@@ -1,11 +1,11 @@
 import { type Database } from '#libs/db';
 
 export interface QueueState {
-  /** Due by the time of the simulation, and nobody has it. */
+  /** Due by the time of the simulation, and without a lease. */
   readonly due: number;
   /** Who has what: one text for each lease that has not ended. */
   readonly leases: readonly string[];
-  /** When the next one of those that nobody has is due; Infinity where none ever is. */
+  /** When the next one of those without a lease is due; Infinity where none ever is. */
   readonly nextMs: number;
   /** Neither final nor waiting for an operator. */
   readonly open: number;

@@ -26,7 +26,7 @@ import { type WorkerSetup } from './worker-orders.js';
 const CANCELLER_KEY = '33'.repeat(32);
 export const VOUCHER_TTL_SECONDS = 600;
 const LEASE_MS = 3000;
-const NOBODY_LISTENS = 'http://127.0.0.1:1';
+const REFUSING_URL = 'http://127.0.0.1:1';
 
 export interface WorldOptions {
   /** Of an empty, migrated database. */
@@ -135,7 +135,7 @@ export class World {
         capabilities: plan.recorded,
       });
     const { unreachableForMs } = plan;
-    await setUrl(unreachableForMs > 0 ? NOBODY_LISTENS : this.server.urlOf(partner));
+    await setUrl(unreachableForMs > 0 ? REFUSING_URL : this.server.urlOf(partner));
     if (unreachableForMs > 0) {
       this.agenda.add(this.startMs + unreachableForMs, () => setUrl(this.server.urlOf(partner)));
     }

@@ -49,7 +49,7 @@ interface Replica {
 export class Deployment {
   readonly clock = new FakeClock(1_800_000_000_000);
   readonly replicas: Replica[] = [];
-  /** What one caller really owes: each request counted once, by nobody else's arithmetic. */
+  /** What one caller really owes: each request counted once, by arithmetic of its own. */
   owedMs = 0;
   /** What starts without Redis and deaths may add to the bound; see `own-share.ts`. */
   allowanceMs = 0;
@@ -77,7 +77,7 @@ export class Deployment {
     const verdicts = await Promise.all(
       Array.from({ length: times }, async () => replica.limiter.take(this.key, this.policy)),
     );
-    // Whoever has found Redis again tells it before the next request.
+    // A replica that has found Redis again tells it before the next request.
     await replica.limiter.beat();
     const admitted = verdicts.filter(({ allowed }) => allowed).length;
     this.owedMs += admitted * this.perRequestMs;

@@ -22,7 +22,7 @@ export interface Subject {
 
 const HOUR_MS = 3_600_000;
 
-/** A certificate authority of its own, trusted by nobody until its certificate is named. */
+/** A certificate authority of its own, not trusted until its certificate is named. */
 export function anAuthority(name = 'Test authority'): Authority {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const validToMs = Date.now() + 24 * HOUR_MS;

@@ -38,7 +38,7 @@ export class TestDatabase {
     await execute(this.url, EMPTY);
   }
 
-  /** Closes what `open` opened and removes the database, whoever is still connected. */
+  /** Closes what `open` opened and removes the database, with all connections to it. */
   async drop(): Promise<void> {
     await Promise.all(this.opened.splice(0).map((database) => database.close()));
     await administer(`DROP DATABASE "${this.name}" WITH (FORCE)`);

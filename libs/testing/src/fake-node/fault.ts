@@ -7,7 +7,7 @@ export interface FaultScope {
   readonly when?: (calls: readonly NodeCall[]) => boolean;
 }
 
-/** What goes wrong on the way, whatever is asked. */
+/** What goes wrong on the way, with any request. */
 export type WireFault =
   | { readonly kind: 'never-answers' }
   | { readonly kind: 'delay'; readonly ms: number }
@@ -82,7 +82,7 @@ export type CallFault =
 
 /** What goes wrong with the blocks and logs. */
 export type ChainFault =
-  /** Whatever the test makes of a call's result; undefined leaves it as it is. */
+  /** What the test makes of a call's result; undefined leaves it as it is. */
   | {
       readonly kind: 'lie';
       readonly change: (call: NodeCall, result: unknown) => unknown;

@@ -111,7 +111,7 @@ class ServerRedis implements TestRedis {
   }
 }
 
-/** Whether whatever listens there answers at all, be it that it wants a password first. */
+/** Whether a server answers at that port, be it only that it wants a password. */
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {

@@ -22,7 +22,6 @@ import {
 const WALLETS = 250;
 const WRONG = aWallet(17);
 const BLOCK = aBlock(1);
-
 let test: TestDatabase;
 let database: Database;
 /** What the contract says; each test begins with what the index has. */

@@ -23,6 +23,8 @@ interface AuditGauge {
 
 /** What the last audit found, whichever process made it: read from the database when the metrics are. */
 export class AuditMetrics {
+  readonly gauges: readonly Gauge[];
+
   constructor(registry: Registry, runs: AuditRunStore, index: IndexStore, logger: Logger) {
     const read = oneReading<Reading>(
       async () => {
@@ -33,19 +35,20 @@ export class AuditMetrics {
         logger.warn({ err }, 'The last audit could not be read');
       },
     );
-    for (const { fill, ...metric } of GAUGES) {
-      new Gauge({
-        ...metric,
-        registers: [registry],
-        async collect() {
-          const reading = await read();
-          // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
-          this.reset();
-          if (metric.labelNames === undefined) this.remove();
-          if (reading) fill(this, reading);
-        },
-      });
-    }
+    this.gauges = GAUGES.map(
+      ({ fill, ...metric }) =>
+        new Gauge({
+          ...metric,
+          registers: [registry],
+          async collect() {
+            const reading = await read();
+            // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
+            this.reset();
+            if (metric.labelNames === undefined) this.remove();
+            if (reading) fill(this, reading);
+          },
+        }),
+    );
   }
 }
 

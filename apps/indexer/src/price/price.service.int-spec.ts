@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Global, Module } from '@nestjs/common';
-import { ScheduleModule } from '@nestjs/schedule';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { ChainReader } from '#libs/chain';
 import { Database, IndexStore, PriceAcceptanceStore, PriceStore } from '#libs/db';
@@ -15,21 +15,9 @@ import { LOGGER } from '../tokens.js';
 import { PriceModule } from './price.module.js';
 import { PriceService } from './price.service.js';
 
-type PriceSettings = Pick<
-  IndexerSettings,
-  | 'priceSource'
-  | 'priceMinUsd'
-  | 'priceMaxUsd'
-  | 'priceMaxChange'
-  | 'priceMaxChangePerHour'
-  | 'priceMaxSpread'
-  | 'priceMaxAgeSeconds'
->;
-
 const NOW_MS = 1_700_000_000_000;
 const FEED = `0x${'11'.repeat(20)}`;
-/** As wide as the tests of the rest need it. */
-const WIDE: Omit<PriceSettings, 'priceSource'> = {
+const WIDE: Partial<IndexerSettings> = {
   priceMinUsd: parseDecimal('1e-9'),
   priceMaxUsd: parseDecimal('1000'),
   priceMaxChange: parseDecimal('1e9'),
@@ -41,9 +29,7 @@ let test: TestDatabase;
 let database: Database;
 let index: IndexStore;
 let app: TestingModule | undefined;
-let quick: NodeJS.Timeout | undefined;
 let status: IndexStatus;
-/** Comes before the feed's answer. */
 let beforeAnswer: () => unknown;
 
 beforeAll(async () => {
@@ -56,13 +42,10 @@ beforeEach(() => {
   status = new IndexStatus();
   beforeAnswer = () => undefined;
 });
-afterEach(async () => {
-  clearInterval(quick);
-  await app?.close();
-});
+afterEach(() => app?.close());
 afterAll(() => test.drop());
 
-type Limits = { readonly [K in keyof PriceSettings]?: PriceSettings[K] | undefined } & {
+type Limits = { readonly [K in keyof IndexerSettings]?: IndexerSettings[K] | undefined } & {
   readonly isQuick?: boolean;
 };
 
@@ -83,16 +66,14 @@ async function start(
     const updatedAtSeconds = NOW_MS / 1000 - secondsAgo;
     return { roundId: 9n, answeredInRound: 9n, answer: price, decimals: 8, updatedAtSeconds };
   };
+  const settings = { ...WIDE, ...limits, priceSource: parsePriceSources(source) };
   const providers = [
     { provide: Database, useValue: database },
     { provide: ChainReader, useValue: { latestRound } },
     { provide: IndexStatus, useValue: status },
     { provide: CLOCK, useValue: new FakeClock(NOW_MS) },
     { provide: LOGGER, useValue: createLogger({ app: 'test', level: 'silent' }) },
-    {
-      provide: IndexerSettings,
-      useValue: { ...WIDE, ...limits, priceSource: parsePriceSources(source) },
-    },
+    { provide: IndexerSettings, useValue: settings },
   ];
   @Global()
   @Module({ providers, exports: providers.map(({ provide }) => provide) })
@@ -102,12 +83,8 @@ async function start(
   }).compile();
   await app.init();
   const service = app.get(PriceService);
-  if (isQuick) {
-    clearInterval(quick);
-    quick = setInterval(() => {
-      service.startReading();
-    }, 20);
-  }
+  const again = isQuick && setInterval(service.startReading.bind(service), 20);
+  if (again) app.get(SchedulerRegistry).addInterval('quick', again);
   const registry = app.get(Registry);
   return { metrics: () => registry.metrics() };
 }

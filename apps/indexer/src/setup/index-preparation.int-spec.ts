@@ -70,7 +70,7 @@ describe('IndexPreparation', () => {
     );
     const status = new IndexStatus();
     const away = () => Promise.reject(new Error('no endpoint'));
-    const reader = { ...readerBehind(wanted), verifyChainId: away } as unknown as ChainReader;
+    const reader = Object.assign(readerBehind(wanted), { verifyChainId: away });
     await expect(prepare(reader, own, status)).rejects.toThrow('no endpoint');
     expect(status.head).toEqual(head);
     await fresh.drop();

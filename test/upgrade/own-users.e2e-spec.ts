@@ -15,6 +15,7 @@ const NEW = [
   'SessionMac1760000000021',
   'NamesMac1760000000022',
   'SealedLedger1760000000023',
+  'RestoreMark1760000000024',
 ];
 
 let test: TestDatabase;

@@ -29,6 +29,7 @@ const ALL = [
   'SessionMac1760000000021',
   'NamesMac1760000000022',
   'SealedLedger1760000000023',
+  'RestoreMark1760000000024',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

@@ -20,6 +20,7 @@ import { BoundedAttempts1760000000020 } from './1760000000020-bounded-attempts.j
 import { SessionMac1760000000021 } from './1760000000021-session-mac.js';
 import { NamesMac1760000000022 } from './1760000000022-names-mac.js';
 import { SealedLedger1760000000023 } from './1760000000023-sealed-ledger.js';
+import { RestoreMark1760000000024 } from './1760000000024-restore-mark.js';
 
 /** All migrations, oldest first. One that was released is never edited. */
 export const migrations = [
@@ -45,4 +46,5 @@ export const migrations = [
   SessionMac1760000000021,
   NamesMac1760000000022,
   SealedLedger1760000000023,
+  RestoreMark1760000000024,
 ];

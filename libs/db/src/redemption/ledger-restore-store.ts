@@ -77,13 +77,6 @@ const LONGEST_VOUCHER: Statement = {
     FROM redemption.redemption WHERE plan_amount IS NOT NULL`,
 };
 
-/**
- * What every row read says of a redemption, of the table alias `r`: the latest end of the vouchers that a restore may have lost. One that
- * was planned before the loss has no other voucher than that of its plan.
- */
-export const LOST_VOUCHER_UNTIL = `(SELECT max(l.vouchers_until_seconds) FROM redemption.ledger_restore l
-  WHERE r.initial_at < l.at AND (r.authorised_at IS NULL OR r.authorised_at >= l.lost_since))`;
-
 interface ScopeRow {
   at: Date;
   isAhead: boolean;
@@ -91,7 +84,7 @@ interface ScopeRow {
   unplanned: Unplanned;
 }
 
-/** The restores of this ledger. From the moment that one is recorded, every redemption that is read knows of it. */
+/** The restores of this ledger. The note of one marks, by a trigger, the redemptions that it concerns. */
 export class LedgerRestoreStore {
   constructor(private readonly database: Database) {}
 

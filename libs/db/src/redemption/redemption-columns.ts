@@ -8,7 +8,6 @@ import {
   type RevertReason,
 } from '#libs/domain';
 import { type DeadJson, type PaidJson } from './evidence-json.js';
-import { LOST_VOUCHER_UNTIL } from './ledger-restore-store.js';
 
 /** Written once, in this order. */
 export const TERM_COLUMNS = [
@@ -66,7 +65,7 @@ const ADDRESSES: readonly string[] = ['wallet', 'plan_recipient', 'plan_vault'];
 /** What `redemptionOf` reads, of the table alias `r`. */
 export const READ_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS, ...PLACE_COLUMNS]
   .map((name) => (ADDRESSES.includes(name) ? `encode(r.${name}, 'hex') AS ${name}` : `r.${name}`))
-  .concat('r.evidence_mac', 'r.names_mac', `${LOST_VOUCHER_UNTIL} AS lost_voucher_until_seconds`)
+  .concat('r.evidence_mac', 'r.names_mac', 'r.lost_voucher_until_seconds')
   .join(', ');
 
 export type Moment = Date | null;

@@ -1,5 +1,4 @@
 import { type Statement } from '../connection/database.js';
-import { LOST_VOUCHER_UNTIL } from './ledger-restore-store.js';
 import { READ_COLUMNS, STATE_COLUMNS, TERM_COLUMNS } from './redemption-columns.js';
 
 export const HINT_CHANNEL = 'lowmark_redemption';
@@ -133,7 +132,7 @@ export const APPLY: Statement = {
         leased_until = CASE WHEN $21 THEN NULL ELSE leased_until END,
         lease_owner = CASE WHEN $21 THEN NULL ELSE lease_owner END
       WHERE id = $1 AND state = $2 AND version = $3 AND ($4::text IS NULL OR lease_owner = $4)
-        AND ${LOST_VOUCHER_UNTIL} IS NOT DISTINCT FROM $22::bigint
+        AND lost_voucher_until_seconds IS NOT DISTINCT FROM $22::bigint
         AND CASE WHEN ${ROOM} IS NULL THEN true
           ELSE redemption.reserve(${TO_RESERVE}, ${ROOM}, ${PARTNER_BUDGET}, ${WALLET_BUDGET}) IS NULL END
       RETURNING id, partner, version, state, reason, state_since_at

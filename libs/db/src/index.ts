@@ -60,8 +60,7 @@ export {
   NoSuchClaimError,
   type UnexplainedClaim,
 } from './redemption/claim-store.js';
-export { type CallEnd, type LoggedCall } from './redemption/call-log-entry.js';
-export { decimalText } from './redemption/decimal-text.js';
+export { decimalText } from './rows.js';
 export {
   DeliveryStore,
   type DeliveryWrite,
@@ -100,15 +99,16 @@ export {
 } from './redemption/redemption.error.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
 export { EvidenceAdoption } from './redemption/evidence-adoption.js';
-export { type EvidenceSeal } from './redemption/evidence-seal.js';
-export { type ReadRows } from './redemption/read-rows.js';
-export { type PayoutPlace, type StoredRedemption } from './redemption/redemption-row.js';
 export {
-  type IdempotencyKey,
-  type LeaseRequest,
-  RedemptionStore,
-} from './redemption/redemption-store.js';
+  type EvidenceSeal,
+  type PayoutPlace,
+  type ReadRows,
+  type StoredRedemption,
+} from './redemption/redemption-row.js';
+export { type IdempotencyKey } from './redemption/redemption-creation.js';
+export { type LeaseRequest, RedemptionStore } from './redemption/redemption-store.js';
 export {
+  type LoggedCall,
   type LoggedTransition,
   type RedemptionCounts,
   type RedemptionHistory,
@@ -117,5 +117,8 @@ export {
   type StateCount,
 } from './redemption/redemption-views.js';
 export { SessionStore } from './redemption/session-store.js';
-export { type ReservationLimits } from './redemption/reservation-limits.js';
-export { type TransitionWrite } from './redemption/transition-write.js';
+export {
+  type CallEnd,
+  type ReservationLimits,
+  type TransitionWrite,
+} from './redemption/transition-write.js';

@@ -1,5 +1,5 @@
 /** Between rows and domain values. Addresses and hashes travel as hex digits without `0x`. */
-import { type Address, type BlockHash, type BlockRef } from '#libs/domain';
+import { type Address, type BlockHash, type BlockRef, type Decimal } from '#libs/domain';
 
 export function addressOf(hex: string): Address {
   return `0x${hex}` as Address;
@@ -21,4 +21,11 @@ export function blockOf(
 ): BlockRef | undefined {
   if (number === null || hash === null || seconds === null) return undefined;
   return { number: BigInt(number), hash: hashOf(hash), timestampSeconds: Number(seconds) };
+}
+
+/** As PostgreSQL's numeric reads and writes it: plain digits that keep their scale. */
+export function decimalText({ digits, scale }: Decimal): string {
+  const sign = digits < 0n ? '-' : '';
+  const text = (digits < 0n ? -digits : digits).toString().padStart(scale + 1, '0');
+  return scale === 0 ? sign + text : `${sign}${text.slice(0, -scale)}.${text.slice(-scale)}`;
 }

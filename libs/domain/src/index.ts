@@ -47,8 +47,8 @@ export {
 export {
   type DeductEvent,
   deductEvent,
-  type KnownIds,
   lostCallEvent,
+  type ReusedId,
   type RevertEvent,
   revertEvent,
 } from './redemption/call-event.js';
@@ -69,7 +69,7 @@ export {
   UNKNOWN_REASONS,
   type UnknownOutcome,
   type UnknownReason,
-} from './redemption/call-outcome.js';
+} from './redemption/partner-call.js';
 export {
   evidenceContent,
   type EvidencePlace,
@@ -77,14 +77,21 @@ export {
   needsEvidence,
   sendsNames,
 } from './redemption/evidence-content.js';
-export { sessionContent, type SessionTerms } from './redemption/session-content.js';
+export { sessionContent, type SessionTerms } from './redemption/evidence-content.js';
 export { type ConfirmationPayload, confirmationPayload } from './redemption/confirmation.js';
-export { type Decision, type Moved, type TransitionContext } from './redemption/decision.js';
+export {
+  type Command,
+  type Decision,
+  type Moved,
+  type Refusal,
+  type RefusalCode,
+  type TransitionContext,
+} from './redemption/decision.js';
 export {
   type Delivery,
   DELIVERY_STATES,
+  type DeliveryAlert,
   type DeliveryDecision,
-  type DeliveryEffect,
   type DeliveryEvent,
   deliveryEvent,
   type DeliveryState,
@@ -101,13 +108,13 @@ export {
   provesNeverPaid,
   revertTarget,
 } from './redemption/guards.js';
-export { type AnsweredCall, judgeReply, type PartnerReply } from './redemption/judge-reply.js';
+export { type AnsweredCall, judgeReply, type PartnerReply } from './redemption/partner-answer.js';
 export {
   COOL_DOWN_MEMORY_DAYS,
   coolDownBreach,
   coolDownSeconds,
   type UnclaimedVouchers,
-} from './redemption/cool-down.js';
+} from './redemption/limits.js';
 export {
   budgetBreach,
   type CoolDown,
@@ -129,10 +136,10 @@ export {
   PARTNER_CAPABILITIES,
   type PartnerCapability,
   type PartnerPolicy,
-} from './redemption/partner-policy.js';
-export { payoutEvent } from './redemption/payout-event.js';
+} from './redemption/partner-call.js';
+export { payoutEvent } from './redemption/redemption-event.js';
 export { mayAwaitPartner } from './redemption/revert-rules.js';
-export { isFinal, type PublicStatus, publicStatus } from './redemption/public-status.js';
+export { isFinal, type PublicStatus, publicStatus } from './redemption/redemption.js';
 export {
   pointsWithin,
   type RedemptionAmounts,
@@ -143,11 +150,9 @@ export {
 export {
   type DeductBody,
   type PartnerRequest,
-  type RedemptionEffect,
-  type Refusal,
-  type RefusalCode,
   type RevertBody,
-} from './redemption/redemption-effect.js';
+} from './redemption/partner-call.js';
+export { alertsOf, type RedemptionAlert } from './redemption/alerts.js';
 export {
   type EventOf,
   REDEMPTION_EVENT_TYPES,

@@ -62,9 +62,9 @@ export abstract class BookingCall<S extends BookingStep> {
 
   private requestIn({ decision }: Applied): Extract<PartnerRequest, { step: S }> | undefined {
     if (decision.kind === 'refused') return undefined;
-    const effect = decision.effects.find(({ kind }) => kind === 'call-partner');
-    return effect?.kind === 'call-partner' && effect.request.step === this.step
-      ? (effect.request as Extract<PartnerRequest, { step: S }>)
+    const { command } = decision;
+    return command?.kind === 'call-partner' && command.request.step === this.step
+      ? (command.request as Extract<PartnerRequest, { step: S }>)
       : undefined;
   }
 

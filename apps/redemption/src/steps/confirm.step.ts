@@ -78,7 +78,7 @@ export class ConfirmStep {
     const nowMs = clock.nowMs();
     const decision = deliveryTransition(before, event, { nowMs, jitter: random() });
     if (decision.kind === 'refused') return undefined;
-    const { next, effects } = decision;
+    const { next, alerts: codes } = decision;
     await store.apply({
       redemptionId,
       before,
@@ -87,10 +87,8 @@ export class ConfirmStep {
       release: next.openRequestId === null,
       ...(callEnd !== undefined && { callEnd }),
     });
-    for (const effect of effects) {
-      if (effect.kind !== 'alert') continue;
-      const { severity, code } = effect;
-      alerts.raise({ severity, code, redemptionId, partner, step: 'confirm' });
+    for (const code of codes) {
+      alerts.raise({ severity: 'warning', code, redemptionId, partner, step: 'confirm' });
     }
     return next;
   }

@@ -45,9 +45,10 @@ export class DeductStep extends BookingCall<'deduct'> {
   }
 
   protected eventsOf(call: OpenCall, outcome: CallOutcome<'deduct'>): OutcomeEvents {
-    const eventIf = (transactionIdIsAnothers: boolean) =>
-      deductEvent(call, outcome, { transactionIdIsAnothers });
-    return { event: eventIf(false), ifReused: () => eventIf(true) };
+    return {
+      event: deductEvent(call, outcome),
+      ifReused: (which) => deductEvent(call, outcome, which),
+    };
   }
 
   private async reservation(

@@ -91,9 +91,9 @@ export class ObserveStep {
       );
       return false;
     }
-    if (isNothingNew(decision)) return false;
+    if (isNothingNew(decision, event)) return false;
     try {
-      await writer.write(work, { decision, event: event.type });
+      await writer.write(work, { decision, event });
     } catch (error) {
       // The user or an operator was faster: this one is read again, and the others are not held up.
       if (!(error instanceof StaleRedemptionError)) throw error;
@@ -120,6 +120,7 @@ export class ObserveStep {
   }
 }
 
-function isNothingNew({ next, effects }: Moved): boolean {
-  return next.state === 'authorised' && effects.length === 0;
+function isNothingNew({ next }: Moved, event: ReturnType<typeof payoutEvent>): boolean {
+  const isDoubtful = event.type === 'payout-live' && event.contradiction !== undefined;
+  return next.state === 'authorised' && !isDoubtful;
 }

@@ -114,12 +114,10 @@ export class RevertStep extends BookingCall<'revert'> {
   }
 
   protected eventsOf(call: OpenCall, outcome: CallOutcome<'revert'>): OutcomeEvents {
-    const eventIf = (which?: 'transaction' | 'revert') =>
-      revertEvent(call, outcome, {
-        transactionIdIsAnothers: which === 'transaction',
-        revertIdIsAnothers: which === 'revert',
-      });
-    return { event: eventIf(), ifReused: eventIf };
+    return {
+      event: revertEvent(call, outcome),
+      ifReused: (which) => revertEvent(call, outcome, which),
+    };
   }
 }
 

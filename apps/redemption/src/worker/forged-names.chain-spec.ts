@@ -65,7 +65,7 @@ describe('a row that names a deduction that is not its own', () => {
     };
     await intruder.apply({
       before: before.redemption,
-      decision: { ...decision, next, effects: [] },
+      decision: { ...decision, next, command: null },
       event: 'cancel',
       actor: 'operator:thief',
     });

@@ -1,7 +1,4 @@
-/**
- * Brings an event to a redemption: the domain decides, the store writes, and what is to be heard of is told after the commit. The calls
- * and payouts among the effects are the steps' own business.
- */
+/** Brings an event to a redemption: the domain decides, the store writes, and alerts are raised after the commit. */
 import {
   type CallEnd,
   PartnerIdReusedError,
@@ -11,6 +8,7 @@ import {
   type StoredRedemption,
 } from '#libs/db';
 import {
+  alertsOf,
   type Decision,
   type Moved,
   type PartnerPolicy,
@@ -74,7 +72,7 @@ export class TransitionWriter {
     const decision = this.decide(work, event);
     if (decision.kind === 'refused') return { decision, work, released: false };
     try {
-      return await this.write(work, { decision, event: event.type }, notes);
+      return await this.write(work, { decision, event }, notes);
     } catch (error) {
       if (!(error instanceof PartnerIdReusedError) || notes.ifReused === undefined) throw error;
       const { ifReused, ...rest } = notes;
@@ -85,17 +83,17 @@ export class TransitionWriter {
   /** Writes what was decided just now. */
   async write(
     work: Work,
-    { decision, event }: { readonly decision: Moved; readonly event: string },
+    { decision, event }: { readonly decision: Moved; readonly event: RedemptionEvent },
     { callEnd, place, reserve }: Omit<EventNotes, 'ifReused'> = {},
   ): Promise<Applied> {
     const { stored, owner } = work;
     const before = stored.redemption;
-    const { next, effects } = decision;
+    const { next } = decision;
     const release = !this.goesOn(before, next);
     await this.parts.store.apply({
       before,
       decision,
-      event,
+      event: event.type,
       actor: ACTOR,
       owner,
       release,
@@ -104,12 +102,10 @@ export class TransitionWriter {
       ...(place !== undefined && { place }),
       stored,
     });
-    this.parts.metrics.moved(event, before.state, next.state);
-    for (const effect of effects) {
-      if (effect.kind !== 'alert') continue;
-      const { severity, code, step } = effect;
-      const { id: redemptionId, partner } = next;
-      this.parts.alerts.raise({ severity, code, redemptionId, partner, ...(step && { step }) });
+    this.parts.metrics.moved(event.type, before.state, next.state);
+    const { id: redemptionId, partner } = next;
+    for (const alert of alertsOf(event, before, next)) {
+      this.parts.alerts.raise({ ...alert, redemptionId, partner });
     }
     const nextPlace = stored.place ?? place ?? null;
     return {

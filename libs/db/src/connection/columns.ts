@@ -1,7 +1,7 @@
 /** How entities are written: properties in camel case for columns in snake case, and column values as values of the domain. */
 import { DefaultNamingStrategy, type ValueTransformer } from 'typeorm';
 import { type Decimal, parseDecimal } from '#libs/domain';
-import { decimalText } from '../redemption/decimal-text.js';
+import { decimalText } from '../rows.js';
 
 export class SnakeCaseColumns extends DefaultNamingStrategy {
   override columnName(property: string, custom?: string): string {

@@ -5,7 +5,8 @@ import {
   type RedemptionState,
   type UnsettledKind,
 } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { addressOf } from '../rows.js';
 import { unsettledClaims } from './vault-claims.js';
 
@@ -86,37 +87,36 @@ const ALARMS = `
       SELECT FROM redemption.vault_claim c
       WHERE (c.chain_id, c.vault, c.vault_id, c.transaction_hash) = (a.chain_id, a.vault, a.vault_id, a.transaction_hash))`;
 
-const unexplained = (overdue: string): string => `
+/** Claims seen before `overdue` should have been recorded. */
+const UNEXPLAINED = `
     SELECT chain_id, vault, vault_id, amount, recipient, block_number, block_at, transaction_hash, id, state, kind,
       acknowledged_at, acknowledged_by, note
-    FROM (${unsettledClaims(overdue)}) AS u
+    FROM (${unsettledClaims(':overdue')}) AS u
     UNION ALL ${ALARMS}`;
 
-/** $1 as `overdue`, $2 also what was acknowledged, $3 how many. */
-const LIST: Statement = {
-  name: 'claim_list',
-  text: `SELECT id, kind, state, chain_id, encode(vault, 'hex') AS vault, encode(recipient, 'hex') AS recipient, amount,
+const LIST = named<{ overdue: Date; all: boolean; limit: number }>(
+  'claim_list',
+  `SELECT id, kind, state, chain_id, encode(vault, 'hex') AS vault, encode(recipient, 'hex') AS recipient, amount,
       block_number, block_at, '0x' || encode(transaction_hash, 'hex') AS transaction_hash,
       acknowledged_at, acknowledged_by, note
-    FROM (${unexplained('$1')}) AS u
-    WHERE kind <> 'open' AND ($2 OR acknowledged_at IS NULL) ORDER BY block_number, id LIMIT $3`,
-};
+    FROM (${UNEXPLAINED}) AS u
+    WHERE kind <> 'open' AND (:all OR acknowledged_at IS NULL) ORDER BY block_number, id LIMIT :limit`,
+);
 
-/** $1 as `overdue`, $2 the id, $3 when, $4 by whom, $5 the note, $6 command, $7 its arguments. */
-const ACKNOWLEDGE: Statement = {
-  name: 'claim_acknowledge',
-  text: `WITH found AS MATERIALIZED (
-      SELECT * FROM (${unexplained('$1')}) AS u WHERE id = $2 AND ${ACKNOWLEDGEABLE}
+const ACKNOWLEDGE = named<Record<string, unknown>>(
+  'claim_acknowledge',
+  `WITH found AS MATERIALIZED (
+      SELECT * FROM (${UNEXPLAINED}) AS u WHERE id = :id AND ${ACKNOWLEDGEABLE}
     ), noted AS (
       INSERT INTO redemption.claim_acknowledgement (at, chain_id, vault, vault_id, transaction_hash, kind, state, actor, note)
-      SELECT $3, chain_id, vault, vault_id, transaction_hash, kind, state, $4, $5 FROM found RETURNING id
+      SELECT :at, chain_id, vault, vault_id, transaction_hash, kind, state, :actor, :note FROM found RETURNING id
     ), audited AS (
       INSERT INTO redemption.audit (actor, command, redemption_id, arguments, outcome)
-      SELECT $4, $6, (SELECT r.id FROM redemption.redemption r WHERE r.id::text = $2), $7, 'acknowledged'
+      SELECT :actor, :command, (SELECT r.id FROM redemption.redemption r WHERE r.id::text = :id), :arguments, 'acknowledged'
       WHERE EXISTS (SELECT FROM found)
     )
     SELECT count(*)::int AS count FROM noted`,
-};
+);
 
 export class ClaimStore {
   constructor(private readonly database: Database) {}
@@ -129,8 +129,8 @@ export class ClaimStore {
     overdueBeforeMs: number,
     { all, limit }: { readonly all: boolean; readonly limit: number },
   ): Promise<UnexplainedClaim[]> {
-    const values = [new Date(overdueBeforeMs), all, limit];
-    return (await this.database.query<ClaimRow>(LIST, values)).map(claimOf);
+    const statement = LIST({ overdue: new Date(overdueBeforeMs), all, limit });
+    return (await this.database.query<ClaimRow>(statement)).map(claimOf);
   }
 
   /**
@@ -140,8 +140,10 @@ export class ClaimStore {
    */
   async acknowledge({ id, atMs, actor, command, note }: AcknowledgeRequest): Promise<number> {
     const at = new Date(atMs);
-    const values = [at, id, at, actor, note, command, JSON.stringify({ id, note })];
-    const [row] = await this.database.query<{ count: number }>(ACKNOWLEDGE, values);
+    const given = { overdue: at, at, id, actor, note, command };
+    const [row] = await this.database.query<{ count: number }>(
+      ACKNOWLEDGE({ ...given, arguments: JSON.stringify({ id, note }) }),
+    );
     const count = row?.count ?? 0;
     if (count === 0) throw new NoSuchClaimError(id);
     return count;

@@ -1,6 +1,7 @@
 /** How far the claims of each vault were watched, and those that nothing had authorised. */
 import { type Address, type RedemptionState, type UnsettledKind, type UuidV7 } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { run } from '../connection/statement.js';
 import { addressOf, hexOf } from '../rows.js';
 import { exclusively } from './exclusively.js';
@@ -49,21 +50,27 @@ interface AlarmRow {
   may_be_lost: boolean;
 }
 
-/** Without a cursor of its own it begins where the reconciliation has got to, which has compared what is older. */
-const VAULTS: Statement = {
-  name: 'claim_watch_vaults',
-  text: `SELECT encode(p.vault, 'hex') AS vault, coalesce(w.next_block, p.block_number + 1)::text AS next_block
-    FROM redemption.reconciliation_checkpoint p LEFT JOIN redemption.claim_watch w USING (chain_id, vault)
-    WHERE p.chain_id = $1 ORDER BY p.vault`,
-};
+interface VaultPlace {
+  readonly chainId: number;
+  /** Hex digits. */
+  readonly vault: string;
+}
 
-const ADVANCE: Statement = {
-  name: 'claim_watch_advance',
-  text: `INSERT INTO redemption.claim_watch AS w (chain_id, vault, next_block, looked_at)
-    VALUES ($1, decode($2, 'hex'), $3, $4)
+/** Without a cursor of its own it begins where the reconciliation has got to, which has compared what is older. */
+const VAULTS = named<{ chainId: number }>(
+  'claim_watch_vaults',
+  `SELECT encode(p.vault, 'hex') AS vault, coalesce(w.next_block, p.block_number + 1)::text AS next_block
+    FROM redemption.reconciliation_checkpoint p LEFT JOIN redemption.claim_watch w USING (chain_id, vault)
+    WHERE p.chain_id = :chainId ORDER BY p.vault`,
+);
+
+const ADVANCE = named<VaultPlace & { nextBlock: bigint; now: Date }>(
+  'claim_watch_advance',
+  `INSERT INTO redemption.claim_watch AS w (chain_id, vault, next_block, looked_at)
+    VALUES (:chainId, decode(:vault, 'hex'), :nextBlock, :now)
     ON CONFLICT (chain_id, vault) DO UPDATE
       SET next_block = greatest(w.next_block, EXCLUDED.next_block), looked_at = EXCLUDED.looked_at`,
-};
+);
 
 const IS_ACKNOWLEDGED = (claim: string): string => `EXISTS (
     SELECT FROM redemption.claim_acknowledgement k
@@ -75,14 +82,14 @@ const IS_OPEN = `NOT ${IS_ACKNOWLEDGED('a')} AND NOT EXISTS (
     SELECT FROM redemption.vault_claim c WHERE c.settled
       AND (c.chain_id, c.vault, c.vault_id, c.transaction_hash) = (a.chain_id, a.vault, a.vault_id, a.transaction_hash))`;
 
-/** Those that are told for the first time; $3 when, then the columns of the claims. */
-const ALARM: Statement = {
-  name: 'claim_watch_alarm',
-  text: `WITH claim AS (
-      SELECT $1::bigint AS chain_id, decode($2, 'hex') AS vault, decode(n.vault_id, 'hex') AS vault_id, n.redemption_id,
+/** Those that are told for the first time. */
+const ALARM = named<Record<string, unknown>>(
+  'claim_watch_alarm',
+  `WITH claim AS (
+      SELECT :chainId::bigint AS chain_id, decode(:vault, 'hex') AS vault, decode(n.vault_id, 'hex') AS vault_id, n.redemption_id,
         decode(n.transaction_hash, 'hex') AS transaction_hash, n.block_number, to_timestamp(n.block_seconds) AS block_at,
         decode(n.recipient, 'hex') AS recipient, n.amount
-      FROM unnest($4::text[], $5::uuid[], $6::text[], $7::bigint[], $8::bigint[], $9::text[], $10::numeric[])
+      FROM unnest(:vaultIds::text[], :redemptionIds::uuid[], :hashes::text[], :blocks::bigint[], :seconds::bigint[], :recipients::text[], :amounts::numeric[])
         AS n (vault_id, redemption_id, transaction_hash, block_number, block_seconds, recipient, amount)),
     judged AS (
       SELECT c.*, r.state, CASE ${CLAIM_FAULTS} END AS kind,
@@ -92,32 +99,32 @@ const ALARM: Statement = {
     INSERT INTO redemption.claim_alarm (chain_id, vault, vault_id, transaction_hash, redemption_id, block_number, block_at,
       recipient, amount, kind, state, may_be_lost, found_at)
     SELECT chain_id, vault, vault_id, transaction_hash, redemption_id, block_number, block_at,
-      recipient, amount, kind, state, may_be_lost, $3
+      recipient, amount, kind, state, may_be_lost, :now
     FROM judged j WHERE kind IS NOT NULL AND NOT ${IS_ACKNOWLEDGED('j')}
     ON CONFLICT DO NOTHING
     RETURNING '0x' || encode(vault_id, 'hex') AS vault_id, '0x' || encode(transaction_hash, 'hex') AS transaction_hash,
       redemption_id, kind, state, may_be_lost`,
-};
+);
 
-const TO_PAUSE: Statement = {
-  name: 'claim_watch_to_pause',
-  text: `SELECT DISTINCT encode(vault, 'hex') AS vault FROM redemption.claim_alarm a
-    WHERE chain_id = $1 AND paused_at IS NULL AND NOT may_be_lost AND ${IS_OPEN}`,
-};
+const TO_PAUSE = named<{ chainId: number }>(
+  'claim_watch_to_pause',
+  `SELECT DISTINCT encode(vault, 'hex') AS vault FROM redemption.claim_alarm a
+    WHERE chain_id = :chainId AND paused_at IS NULL AND NOT may_be_lost AND ${IS_OPEN}`,
+);
 
-const PAUSED: Statement = {
-  name: 'claim_watch_paused',
-  text: `UPDATE redemption.claim_alarm SET paused_at = $3
-    WHERE chain_id = $1 AND vault = decode($2, 'hex') AND paused_at IS NULL`,
-};
+const PAUSED = named<VaultPlace & { now: Date }>(
+  'claim_watch_paused',
+  `UPDATE redemption.claim_alarm SET paused_at = :now
+    WHERE chain_id = :chainId AND vault = decode(:vault, 'hex') AND paused_at IS NULL`,
+);
 
-const STATE: Statement = {
-  name: 'claim_watch_state',
-  text: `SELECT
-      (SELECT count(*)::int FROM redemption.claim_alarm a WHERE chain_id = $1 AND ${IS_OPEN}) AS alarms,
+const STATE = named<{ chainId: number }>(
+  'claim_watch_state',
+  `SELECT
+      (SELECT count(*)::int FROM redemption.claim_alarm a WHERE chain_id = :chainId AND ${IS_OPEN}) AS alarms,
       (SELECT min(coalesce(w.looked_at, to_timestamp(0))) FROM redemption.reconciliation_checkpoint p
-        LEFT JOIN redemption.claim_watch w USING (chain_id, vault) WHERE p.chain_id = $1) AS looked_at`,
-};
+        LEFT JOIN redemption.claim_watch w USING (chain_id, vault) WHERE p.chain_id = :chainId) AS looked_at`,
+);
 
 export class ClaimWatchStore {
   constructor(private readonly database: Database) {}
@@ -133,9 +140,9 @@ export class ClaimWatchStore {
     startBlock: bigint,
   ): Promise<WatchedVault[]> {
     await beginVault(this.database, { chainId, vault }, startBlock);
-    const rows = await this.database.query<{ vault: string; next_block: string | null }>(VAULTS, [
-      chainId,
-    ]);
+    const rows = await this.database.query<{ vault: string; next_block: string | null }>(
+      VAULTS({ chainId }),
+    );
     return rows.map(({ vault: hex, next_block: next }) => ({
       vault: addressOf(hex),
       nextBlock: next === null ? undefined : BigInt(next),
@@ -148,31 +155,31 @@ export class ClaimWatchStore {
    */
   record({ chainId, vault, claims, nextBlock, nowMs }: WatchedClaims): Promise<ClaimAlarm[]> {
     return this.database.transaction(async (client) => {
-      const place = [chainId, hexOf(vault)] as const;
-      const values = [...place, new Date(nowMs), ...Object.values(columnsOf(claims))];
-      const rows = claims.length === 0 ? [] : await run<AlarmRow>(client, ALARM, values);
-      if (nextBlock !== undefined) {
-        await run(client, ADVANCE, [...place, nextBlock.toString(), new Date(nowMs)]);
-      }
+      const place = { chainId, vault: hexOf(vault), now: new Date(nowMs) };
+      const rows =
+        claims.length === 0
+          ? []
+          : await run<AlarmRow>(client, ALARM({ ...place, ...columnsOf(claims) }));
+      if (nextBlock !== undefined) await run(client, ADVANCE({ ...place, nextBlock }));
       return rows.map(alarmOf);
     });
   }
 
   /** The vaults of which a claim was found that asks for a pause, and that were not seen paused since. */
   async toPause(chainId: number): Promise<Address[]> {
-    const rows = await this.database.query<{ vault: string }>(TO_PAUSE, [chainId]);
+    const rows = await this.database.query<{ vault: string }>(TO_PAUSE({ chainId }));
     return rows.map(({ vault }) => addressOf(vault));
   }
 
   /** The vault is paused: who unpauses it later knows of the claims of before. */
   async paused(chainId: number, vault: Address, nowMs: number): Promise<void> {
-    await this.database.query(PAUSED, [chainId, hexOf(vault), new Date(nowMs)]);
+    await this.database.query(PAUSED({ chainId, vault: hexOf(vault), now: new Date(nowMs) }));
   }
 
   async state(chainId: number): Promise<WatchState> {
-    const [row] = await this.database.query<{ alarms: number; looked_at: Date | null }>(STATE, [
-      chainId,
-    ]);
+    const [row] = await this.database.query<{ alarms: number; looked_at: Date | null }>(
+      STATE({ chainId }),
+    );
     return { alarms: row?.alarms ?? 0, lookedAtMs: row?.looked_at?.getTime() ?? 0 };
   }
 }

@@ -1,6 +1,7 @@
 /** What accounts of the service may spend on gas in a day: one sum for all processes, kept over restarts. */
 import { type Address } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { hexOf } from '../rows.js';
 
 export interface CoinRequest {
@@ -13,21 +14,27 @@ export interface CoinRequest {
   readonly nowMs: number;
 }
 
-/** $3 the day, $4 the cost, $5 what a day allows. */
-const RESERVE: Statement = {
-  name: 'coin_reserve',
-  text: `INSERT INTO redemption.coin_spent AS s (chain_id, account, day, wei, transactions)
-    SELECT $1, decode($2, 'hex'), $3, $4::numeric, 1 WHERE $4::numeric <= $5::numeric
+interface AccountDay {
+  readonly chainId: number;
+  /** Hex digits. */
+  readonly account: string;
+  readonly day: string;
+}
+
+const RESERVE = named<AccountDay & { wei: bigint; dailyWei: bigint }>(
+  'coin_reserve',
+  `INSERT INTO redemption.coin_spent AS s (chain_id, account, day, wei, transactions)
+    SELECT :chainId, decode(:account, 'hex'), :day, :wei::numeric, 1 WHERE :wei::numeric <= :dailyWei::numeric
     ON CONFLICT (chain_id, account, day) DO UPDATE
       SET wei = s.wei + EXCLUDED.wei, transactions = s.transactions + 1
-      WHERE s.wei + EXCLUDED.wei <= $5::numeric
+      WHERE s.wei + EXCLUDED.wei <= :dailyWei::numeric
     RETURNING wei`,
-};
+);
 
-const SPENT: Statement = {
-  name: 'coin_spent',
-  text: `SELECT wei FROM redemption.coin_spent WHERE chain_id = $1 AND account = decode($2, 'hex') AND day = $3`,
-};
+const SPENT = named<AccountDay>(
+  'coin_spent',
+  `SELECT wei FROM redemption.coin_spent WHERE chain_id = :chainId AND account = decode(:account, 'hex') AND day = :day`,
+);
 
 export class CoinStore {
   constructor(private readonly database: Database) {}
@@ -37,20 +44,15 @@ export class CoinStore {
    * @returns false where the day does not allow it: nothing is counted then
    */
   async reserve({ chainId, account, wei, dailyWei, nowMs }: CoinRequest): Promise<boolean> {
-    const rows = await this.database.query(RESERVE, [
-      chainId,
-      hexOf(account),
-      dayOf(nowMs),
-      wei.toString(),
-      dailyWei.toString(),
-    ]);
+    const ofDay = { chainId, account: hexOf(account), day: dayOf(nowMs) };
+    const rows = await this.database.query(RESERVE({ ...ofDay, wei, dailyWei }));
     return rows.length > 0;
   }
 
   /** What was counted on this day. */
   async spent(chainId: number, account: Address, nowMs: number): Promise<bigint> {
-    const values = [chainId, hexOf(account), dayOf(nowMs)];
-    const [row] = await this.database.query<{ wei: string }>(SPENT, values);
+    const statement = SPENT({ chainId, account: hexOf(account), day: dayOf(nowMs) });
+    const [row] = await this.database.query<{ wei: string }>(statement);
     return BigInt(row?.wei ?? 0);
   }
 }

@@ -1,15 +1,15 @@
 /** The confirmations on their way to the partners (rule H): a queue of their own, in the same form as the redemptions'. */
 import { type Delivery, type DeliveryState, type UuidV7 } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
-import { type CallEnd } from './call-log-entry.js';
-import { at, msOf } from './redemption-row.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { HINT_CHANNEL } from './redemption-hints.js';
 import { type LeaseRequest } from './redemption-store.js';
 import {
   LeaseLostError,
   RedemptionMissingError,
   StaleRedemptionError,
 } from './redemption.error.js';
-import { HINT_CHANNEL } from './redemption.statements.js';
+import { type CallEnd } from './transition-write.js';
 
 export interface StoredDelivery {
   readonly redemptionId: UuidV7;
@@ -32,6 +32,12 @@ export interface DeliveryWrite {
   readonly audit?: { readonly actor: string; readonly command: string };
 }
 
+const COLUMN_NAMES = [
+  ...['redemption_id', 'partner', 'payload', 'state', 'version', 'attempts', 'first_attempt_at'],
+  ...['open_request_id', 'next_action_at', 'delivered_at', 'lease_owner'],
+];
+const COLUMNS = COLUMN_NAMES.map((name) => `c.${name}`).join(', ');
+
 interface DeliveryRow {
   redemption_id: string;
   partner: string;
@@ -46,116 +52,102 @@ interface DeliveryRow {
   lease_owner: string | null;
 }
 
-const COLUMNS = [
-  'redemption_id',
-  'partner',
-  'payload',
-  'state',
-  'version',
-  'attempts',
-  'first_attempt_at',
-  'open_request_id',
-  'next_action_at',
-  'delivered_at',
-  'lease_owner',
-]
-  .map((name) => `c.${name}`)
-  .join(', ');
-
-const LEASE: Statement = {
-  name: 'confirmation_lease',
-  text: `WITH picked AS MATERIALIZED (
+/** As the lease of redemptions. */
+const LEASE = named<{ count: number; owner: string; leaseMs: number; dueBy: Date | null }>(
+  'confirmation_lease',
+  `WITH picked AS MATERIALIZED (
       SELECT redemption_id FROM redemption.confirmation
-      WHERE next_action_at <= coalesce($4::timestamptz, now()) AND (leased_until IS NULL OR leased_until <= now())
-      ORDER BY next_action_at FOR UPDATE SKIP LOCKED LIMIT $1
+      WHERE next_action_at <= coalesce(:dueBy::timestamptz, now()) AND (leased_until IS NULL OR leased_until <= now())
+      ORDER BY next_action_at FOR UPDATE SKIP LOCKED LIMIT :count
     )
-    UPDATE redemption.confirmation c SET leased_until = now() + $3 * interval '1 millisecond', lease_owner = $2
+    UPDATE redemption.confirmation c SET leased_until = now() + :leaseMs * interval '1 millisecond', lease_owner = :owner
     FROM picked WHERE c.redemption_id = picked.redemption_id RETURNING ${COLUMNS}`,
-};
+);
 
-const RELEASE: Statement = {
-  name: 'confirmation_release',
-  text: `UPDATE redemption.confirmation SET leased_until = NULL, lease_owner = NULL
-    WHERE redemption_id = $1 AND lease_owner = $2 RETURNING redemption_id`,
-};
+const RELEASE = named<{ id: UuidV7; owner: string }>(
+  'confirmation_release',
+  `UPDATE redemption.confirmation SET leased_until = NULL, lease_owner = NULL
+    WHERE redemption_id = :id AND lease_owner = :owner RETURNING redemption_id`,
+);
 
 /** The lease is ours, so nothing else changed the row. */
-const POSTPONE: Statement = {
-  name: 'confirmation_postpone',
-  text: `UPDATE redemption.confirmation SET leased_until = NULL, lease_owner = NULL,
-      version = version + 1, next_action_at = $4
-    WHERE redemption_id = $1 AND version = $2 AND lease_owner = $3`,
-};
+const POSTPONE = named<{ id: UuidV7; version: number; owner: string; until: Date }>(
+  'confirmation_postpone',
+  `UPDATE redemption.confirmation SET leased_until = NULL, lease_owner = NULL,
+      version = version + 1, next_action_at = :until
+    WHERE redemption_id = :id AND version = :version AND lease_owner = :owner`,
+);
 
 /** Only those of which nothing left at the last attempt: others wait for what the partner said. */
-const HASTEN: Statement = {
-  name: 'confirmation_hasten',
-  text: `WITH hastened AS (
-      UPDATE redemption.confirmation c SET version = c.version + 1, next_action_at = $2
-      WHERE c.partner = $1 AND c.next_action_at > $2 AND (c.leased_until IS NULL OR c.leased_until <= now())
+const HASTEN = named<{ partner: string; now: Date }>(
+  'confirmation_hasten',
+  `WITH hastened AS (
+      UPDATE redemption.confirmation c SET version = c.version + 1, next_action_at = :now
+      WHERE c.partner = :partner AND c.next_action_at > :now AND (c.leased_until IS NULL OR c.leased_until <= now())
         AND (SELECT p.outcome FROM redemption.partner_call p
           WHERE p.redemption_id = c.redemption_id AND p.step = 'confirm'
           ORDER BY p.begun_at DESC LIMIT 1) = 'nothing-sent'
       RETURNING c.redemption_id)
     SELECT count(*)::int AS count, CASE WHEN count(*) > 0 THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM hastened`,
-};
+);
 
 /** A call begins where its id is new in the row, in the same statement as rule A has it. */
-const APPLY: Statement = {
-  name: 'confirmation_apply',
-  text: `WITH moved AS (
-      UPDATE redemption.confirmation SET state = $4, version = $5, attempts = $6, first_attempt_at = $7,
-        open_request_id = $8, next_action_at = $9, delivered_at = $10,
-        undelivered_at = CASE WHEN $4 = 'undelivered' THEN coalesce(undelivered_at, clock_timestamp()) END,
-        leased_until = CASE WHEN $11 THEN NULL ELSE leased_until END,
-        lease_owner = CASE WHEN $11 THEN NULL ELSE lease_owner END
-      WHERE redemption_id = $1 AND version = $2 AND ($3::text IS NULL OR lease_owner = $3)
+const APPLY = named<Record<string, unknown>>(
+  'confirmation_apply',
+  `WITH moved AS (
+      UPDATE redemption.confirmation SET state = :state, version = :version, attempts = :attempts,
+        first_attempt_at = :firstAttemptAt, open_request_id = :openRequestId, next_action_at = :nextActionAt,
+        delivered_at = :deliveredAt,
+        undelivered_at = CASE WHEN :state = 'undelivered' THEN coalesce(undelivered_at, clock_timestamp()) END,
+        leased_until = CASE WHEN :release THEN NULL ELSE leased_until END,
+        lease_owner = CASE WHEN :release THEN NULL ELSE lease_owner END
+      WHERE redemption_id = :id AND version = :readVersion AND (:owner::text IS NULL OR lease_owner = :owner)
       RETURNING redemption_id, partner, open_request_id
     ), begun AS (
       INSERT INTO redemption.partner_call (request_id, redemption_id, partner, step)
-      SELECT open_request_id, redemption_id, partner, 'confirm' FROM moved WHERE $12 AND open_request_id IS NOT NULL
+      SELECT open_request_id, redemption_id, partner, 'confirm' FROM moved WHERE :isNewCall AND open_request_id IS NOT NULL
     ), ended AS (
-      UPDATE redemption.partner_call p SET ended_at = clock_timestamp(), outcome = $14, record = $15::jsonb
-      FROM moved WHERE p.request_id = $13::uuid AND p.redemption_id = moved.redemption_id AND p.ended_at IS NULL
+      UPDATE redemption.partner_call p SET ended_at = clock_timestamp(), outcome = :outcome, record = :record::jsonb
+      FROM moved WHERE p.request_id = :ended::uuid AND p.redemption_id = moved.redemption_id AND p.ended_at IS NULL
     ), audited AS (
       INSERT INTO redemption.audit (actor, command, redemption_id, partner, outcome)
-      SELECT $16, $17, redemption_id, partner, 'done' FROM moved WHERE $17::text IS NOT NULL
+      SELECT :actor, :command, redemption_id, partner, 'done' FROM moved WHERE :command::text IS NOT NULL
     )
-    SELECT redemption_id, CASE WHEN $17::text IS NOT NULL THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM moved`,
-};
+    SELECT redemption_id, CASE WHEN :command::text IS NOT NULL THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM moved`,
+);
 
-const BY_ID: Statement = {
-  name: 'confirmation_by_id',
-  text: `SELECT ${COLUMNS} FROM redemption.confirmation c WHERE c.redemption_id = $1`,
-};
+const BY_ID = named<{ id: UuidV7 }>(
+  'confirmation_by_id',
+  `SELECT ${COLUMNS} FROM redemption.confirmation c WHERE c.redemption_id = :id`,
+);
 
-const UNDELIVERED: Statement = {
-  name: 'confirmation_undelivered',
-  text: `SELECT ${COLUMNS} FROM redemption.confirmation c
-    WHERE c.undelivered_at IS NOT NULL ORDER BY c.undelivered_at LIMIT $1`,
-};
+const UNDELIVERED = named<{ limit: number }>(
+  'confirmation_undelivered',
+  `SELECT ${COLUMNS} FROM redemption.confirmation c
+    WHERE c.undelivered_at IS NOT NULL ORDER BY c.undelivered_at LIMIT :limit`,
+);
 
 export class DeliveryStore {
   constructor(private readonly database: Database) {}
 
   /** As RedemptionStore's. */
   async lease({ count, owner, leaseMs, dueByMs }: LeaseRequest): Promise<StoredDelivery[]> {
-    const values = [count, owner, leaseMs, at(dueByMs ?? null)];
-    return (await this.database.query<DeliveryRow>(LEASE, values)).map(deliveryOf);
+    const statement = LEASE({ count, owner, leaseMs, dueBy: momentOf(dueByMs ?? null) });
+    return (await this.database.query<DeliveryRow>(statement)).map(deliveryOf);
   }
 
-  async release(redemptionId: UuidV7, owner: string): Promise<boolean> {
-    return (await this.database.query(RELEASE, [redemptionId, owner])).length > 0;
+  async release(id: UuidV7, owner: string): Promise<boolean> {
+    return (await this.database.query(RELEASE({ id, owner }))).length > 0;
   }
 
   /** Nothing was learnt: gives the lease back and writes when to look again. */
   async postpone(
-    { redemptionId, delivery }: Pick<StoredDelivery, 'redemptionId' | 'delivery'>,
+    { redemptionId: id, delivery }: Pick<StoredDelivery, 'redemptionId' | 'delivery'>,
     owner: string,
     untilMs: number,
   ): Promise<void> {
-    const values = [redemptionId, delivery.version, owner, at(untilMs)];
-    await this.database.query(POSTPONE, values);
+    const { version } = delivery;
+    await this.database.query(POSTPONE({ id, version, owner, until: new Date(untilMs) }));
   }
 
   /**
@@ -163,7 +155,8 @@ export class DeliveryStore {
    * @returns how many
    */
   async hasten(partner: string, nowMs: number): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(HASTEN, [partner, at(nowMs)]);
+    const statement = HASTEN({ partner, now: new Date(nowMs) });
+    const [row] = await this.database.query<{ count: number }>(statement);
     return row?.count ?? 0;
   }
 
@@ -172,42 +165,44 @@ export class DeliveryStore {
    * @throws StaleRedemptionError, LeaseLostError, RedemptionMissingError (no confirmation is owed), DatabaseUnavailableError
    */
   async apply(write: DeliveryWrite): Promise<void> {
-    const { redemptionId, before, next, owner, callEnd, audit } = write;
-    const rows = await this.database.query(APPLY, [
-      redemptionId,
-      before.version,
-      owner ?? null,
-      next.state,
-      next.version,
-      next.attempts,
-      at(next.firstAttemptAtMs),
-      next.openRequestId,
-      at(next.nextActionAtMs),
-      at(next.deliveredAtMs),
-      write.release === true || next.nextActionAtMs === null,
-      next.openRequestId !== before.openRequestId,
-      callEnd?.requestId ?? null,
-      callEnd?.outcome ?? null,
-      callEnd === undefined ? null : JSON.stringify(callEnd.record),
-      audit?.actor ?? null,
-      audit?.command ?? null,
-    ]);
+    const { redemptionId: id, before, next, owner, callEnd, audit } = write;
+    const rows = await this.database.query(
+      APPLY({
+        id,
+        readVersion: before.version,
+        owner: owner ?? null,
+        state: next.state,
+        version: next.version,
+        attempts: next.attempts,
+        firstAttemptAt: momentOf(next.firstAttemptAtMs),
+        openRequestId: next.openRequestId,
+        nextActionAt: momentOf(next.nextActionAtMs),
+        deliveredAt: momentOf(next.deliveredAtMs),
+        release: write.release === true || next.nextActionAtMs === null,
+        isNewCall: next.openRequestId !== before.openRequestId,
+        ended: callEnd?.requestId ?? null,
+        outcome: callEnd?.outcome ?? null,
+        record: callEnd === undefined ? null : JSON.stringify(callEnd.record),
+        actor: audit?.actor ?? null,
+        command: audit?.command ?? null,
+      }),
+    );
     if (rows.length > 0) return;
-    const [row] = await this.database.query<DeliveryRow>(BY_ID, [redemptionId]);
-    if (row === undefined) throw new RedemptionMissingError(redemptionId);
+    const [row] = await this.database.query<DeliveryRow>(BY_ID({ id }));
+    if (row === undefined) throw new RedemptionMissingError(id);
     throw owner !== undefined && row.lease_owner !== owner
-      ? new LeaseLostError(redemptionId)
-      : new StaleRedemptionError(redemptionId);
+      ? new LeaseLostError(id)
+      : new StaleRedemptionError(id);
   }
 
-  async get(redemptionId: UuidV7): Promise<StoredDelivery | undefined> {
-    const [row] = await this.database.query<DeliveryRow>(BY_ID, [redemptionId]);
+  async get(id: UuidV7): Promise<StoredDelivery | undefined> {
+    const [row] = await this.database.query<DeliveryRow>(BY_ID({ id }));
     return row && deliveryOf(row);
   }
 
   /** The longest undelivered first. */
   async listUndelivered(limit: number): Promise<StoredDelivery[]> {
-    return (await this.database.query<DeliveryRow>(UNDELIVERED, [limit])).map(deliveryOf);
+    return (await this.database.query<DeliveryRow>(UNDELIVERED({ limit }))).map(deliveryOf);
   }
 }
 
@@ -226,4 +221,12 @@ function deliveryOf(row: DeliveryRow): StoredDelivery {
       deliveredAtMs: msOf(row.delivered_at),
     },
   };
+}
+
+function momentOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}
+
+function msOf(moment: Date | null): number | null {
+  return moment === null ? null : moment.getTime();
 }

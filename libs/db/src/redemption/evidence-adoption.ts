@@ -1,11 +1,15 @@
 import { evidenceContent, namesContent, needsEvidence } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { run } from '../connection/statement.js';
 import { noteCommand } from './command.entity.js';
-import { type EvidenceSeal } from './evidence-seal.js';
-import { readRows } from './read-rows.js';
-import { READ_COLUMNS, type RedemptionRow } from './redemption-columns.js';
-import { type StoredRedemption } from './redemption-row.js';
+import {
+  type EvidenceSeal,
+  READ_COLUMNS,
+  readRows,
+  type RedemptionRow,
+  type StoredRedemption,
+} from './redemption-row.js';
 
 const OPEN: Statement = {
   name: 'evidence_open',
@@ -13,11 +17,16 @@ const OPEN: Statement = {
     WHERE r.state NOT IN ('claimed', 'reverted', 'failed') ORDER BY r.id`,
 };
 
-const ADOPT: Statement = {
-  name: 'evidence_adopt',
-  text: `UPDATE redemption.redemption SET evidence_mac = coalesce($3, evidence_mac), names_mac = coalesce($4, names_mac)
-    WHERE id = $1 AND version = $2 RETURNING id`,
-};
+const ADOPT = named<{
+  id: string;
+  version: number;
+  evidenceMac: Buffer | null;
+  namesMac: Buffer | null;
+}>(
+  'evidence_adopt',
+  `UPDATE redemption.redemption SET evidence_mac = coalesce(:evidenceMac, evidence_mac), names_mac = coalesce(:namesMac, names_mac)
+    WHERE id = :id AND version = :version RETURNING id`,
+);
 
 /** Open redemptions that a program without EVIDENCE_KEY wrote: a person says that they are ours. */
 export class EvidenceAdoption {
@@ -41,12 +50,13 @@ export class EvidenceAdoption {
    * @returns false where it has moved on since
    */
   async adopt({ redemption, place }: StoredRedemption, actor: string): Promise<boolean> {
-    const macs = [evidenceContent(redemption, place), namesContent(redemption)].map((content) =>
-      content === undefined ? null : this.seal.mac(content),
-    );
+    const macOf = (content: string | undefined) =>
+      content === undefined ? null : this.seal.mac(content);
+    const evidenceMac = macOf(evidenceContent(redemption, place));
+    const namesMac = macOf(namesContent(redemption));
     const { id, version, partner } = redemption;
     return this.database.transaction(async (client, manager) => {
-      const rows = await run(client, ADOPT, [id, version, ...macs]);
+      const rows = await run(client, ADOPT({ id, version, evidenceMac, namesMac }));
       if (rows.length === 0) return false;
       const note = { command: 'redemption adopt', outcome: 'adopted' };
       await noteCommand(manager, actor, note, { redemptionId: id, partner });

@@ -19,29 +19,28 @@ interface EventJson {
   block: BlockJson;
 }
 
-export type DeadJson = { outcome: 'dead'; finalised: BlockJson } & (
+type DeadJson = { outcome: 'dead'; finalised: BlockJson } & (
   { reason: 'expired' } | ({ reason: 'cancelled' } & EventJson)
 );
 
-export type PaidJson = {
+type PaidJson = {
   outcome: 'paid';
   finalised: BlockJson;
   recipient: string;
   amount: string;
 } & EventJson;
 
-export function deadJson(evidence: DeadEvidence): DeadJson {
-  const { outcome, reason } = evidence;
-  const finalised = blockJson(evidence.finalised);
-  return reason === 'expired'
-    ? { outcome, reason, finalised }
-    : {
-        outcome,
-        reason,
-        finalised,
-        transactionHash: evidence.transactionHash,
-        block: blockJson(evidence.block),
-      };
+/** Only what evidence is made of, whatever else the object carries. */
+const EVIDENCE_KEYS = [
+  ...['outcome', 'reason', 'finalised', 'transactionHash', 'recipient', 'amount'],
+  ...['block', 'number', 'hash', 'timestampSeconds'],
+];
+
+export function evidenceJson(evidence: DeadEvidence | PaidEvidence): string {
+  return JSON.stringify(evidence, (key, value: unknown) => {
+    if (key !== '' && !EVIDENCE_KEYS.includes(key)) return undefined;
+    return typeof value === 'bigint' ? value.toString() : value;
+  });
 }
 
 export function deadOf(json: DeadJson): DeadEvidence {
@@ -58,12 +57,6 @@ export function deadOf(json: DeadJson): DeadEvidence {
       };
 }
 
-export function paidJson(evidence: PaidEvidence): PaidJson {
-  const { outcome, transactionHash, recipient, amount } = evidence;
-  const [finalised, block] = [blockJson(evidence.finalised), blockJson(evidence.block)];
-  return { outcome, finalised, transactionHash, block, recipient, amount: amount.toString() };
-}
-
 export function paidOf(json: PaidJson): PaidEvidence {
   const { outcome, transactionHash } = json;
   return {
@@ -77,12 +70,8 @@ export function paidOf(json: PaidJson): PaidEvidence {
 }
 
 /** Only what an open call is made of, whatever else the object carries. */
-export function openCallJson({ step, requestId, startedAtMs, target }: OpenCall): OpenCall {
-  return { step, requestId, startedAtMs, ...(target === undefined ? {} : { target }) };
-}
-
-function blockJson({ number, hash, timestampSeconds }: BlockRef): BlockJson {
-  return { number: number.toString(), hash, timestampSeconds };
+export function openCallJson({ step, requestId, startedAtMs, target }: OpenCall): string {
+  return JSON.stringify({ step, requestId, startedAtMs, target });
 }
 
 function blockOf({ number, hash, timestampSeconds }: BlockJson): BlockRef {

@@ -1,14 +1,15 @@
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { run } from '../connection/statement.js';
 
 /** A row of redemption.task each. */
 export type Task = 'claim-watch' | 'reconciliation';
 
-/** No credential but the redemption service's may lock these rows; any user of the database could hold an advisory lock. */
-const HOLD: Statement = {
-  name: 'task_hold',
-  text: 'SELECT task FROM redemption.task WHERE task = $1 FOR UPDATE SKIP LOCKED',
-};
+/** Only the redemption service's credential may lock these rows; any user of the database could hold an advisory lock. */
+const HOLD = named<{ task: Task }>(
+  'task_hold',
+  'SELECT task FROM redemption.task WHERE task = :task FOR UPDATE SKIP LOCKED',
+);
 
 /**
  * Does the work where no other process does it now; a transaction of its own is held open as long. Should its connection break, two may
@@ -26,7 +27,7 @@ export async function exclusively<T>(
     await database.transaction(async (client) => {
       // The work goes on over other connections, and this one waits for it.
       await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-      const held = await run(client, HOLD, [task]);
+      const held = await run(client, HOLD({ task }));
       if (held.length > 0) done = { result: await work() };
     });
   } catch (error) {

@@ -1,5 +1,6 @@
 import { type Address } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { addressOf } from '../rows.js';
 import { beginVault } from './vault-claims.js';
 
@@ -11,14 +12,14 @@ export interface KnownVault {
 }
 
 /** Those that claims were read of, and those that plans name. */
-const KNOWN: Statement = {
-  name: 'vaults_known',
-  text: `SELECT encode(vault, 'hex') AS vault, min(start_block)::text AS start_block FROM (
-      SELECT vault, start_block FROM redemption.reconciliation_checkpoint WHERE chain_id = $1
+const KNOWN = named<{ chainId: number }>(
+  'vaults_known',
+  `SELECT encode(vault, 'hex') AS vault, min(start_block)::text AS start_block FROM (
+      SELECT vault, start_block FROM redemption.reconciliation_checkpoint WHERE chain_id = :chainId
       UNION ALL
-      SELECT plan_vault, min(plan_from_block) FROM redemption.redemption WHERE plan_chain_id = $1 GROUP BY plan_vault) AS v
+      SELECT plan_vault, min(plan_from_block) FROM redemption.redemption WHERE plan_chain_id = :chainId GROUP BY plan_vault) AS v
     GROUP BY vault ORDER BY vault`,
-};
+);
 
 /** Today's vault and those that it replaced, as far as the ledger names them. */
 export class KnownVaults {
@@ -31,9 +32,9 @@ export class KnownVaults {
 
   /** Reads every redemption: not for each of them. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async of(chainId: number): Promise<KnownVault[]> {
-    const rows = await this.database.query<{ vault: string; start_block: string }>(KNOWN, [
-      chainId,
-    ]);
+    const rows = await this.database.query<{ vault: string; start_block: string }>(
+      KNOWN({ chainId }),
+    );
     return rows.map(({ vault, start_block: start }) => ({
       vault: addressOf(vault),
       startBlock: BigInt(start),

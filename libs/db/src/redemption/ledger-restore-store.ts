@@ -1,6 +1,7 @@
 import { type RedemptionState } from '#libs/domain';
 import { DatabaseRefusedError } from '../connection/database.error.js';
 import { type Database, type Statement } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { run } from '../connection/statement.js';
 import { LedgerBusyError, RestoreAheadError } from './redemption.error.js';
 
@@ -33,11 +34,10 @@ export interface RestoreScope extends Pick<LedgerRestore, 'atMs' | 'vouchersUnti
 }
 
 /** Later than whatever the services wrote by clocks of their own. */
-const AT = `greatest($1::timestamptz, now(), (SELECT max(initial_at) + interval '1 millisecond' FROM redemption.redemption))`;
+const AT = `greatest(:now::timestamptz, now(), (SELECT max(initial_at) + interval '1 millisecond' FROM redemption.redemption))`;
 /** What the table refuses, see its trigger. */
 const IS_AHEAD = `n.at > now() + interval '10 minutes'`;
-/** $2 seconds. */
-const UNTIL = `(ceil(extract(epoch FROM n.at)) + $2)::bigint`;
+const UNTIL = `(ceil(extract(epoch FROM n.at)) + :voucherSeconds)::bigint`;
 const UNPLANNED = `coalesce((SELECT jsonb_object_agg(state, count) FROM (
     SELECT state, count(*) FROM redemption.redemption
     WHERE state IN ('created', 'deducting', 'deducted', 'reverting', 'attention') AND plan_amount IS NULL AND initial_at < n.at
@@ -50,21 +50,28 @@ const UNPLANNED = `coalesce((SELECT jsonb_object_agg(state, count) FROM (
 const LOCK = `SET LOCAL lock_timeout = '10s'; LOCK TABLE redemption.redemption IN EXCLUSIVE MODE`;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-const SCOPE: Statement = {
-  name: 'ledger_restore_scope',
-  text: `SELECT n.at, ${IS_AHEAD} AS "isAhead", ${UNTIL} AS until, ${UNPLANNED} AS unplanned FROM (SELECT ${AT} AS at) AS n`,
-};
+interface ScopeValues {
+  readonly now: Date;
+  readonly voucherSeconds: number;
+}
 
-const RECORD: Statement = {
-  name: 'ledger_restore_record',
-  text: `WITH n AS MATERIALIZED (SELECT ${AT} AS at), noted AS (
+const SCOPE = named<ScopeValues>(
+  'ledger_restore_scope',
+  `SELECT n.at, ${IS_AHEAD} AS "isAhead", ${UNTIL} AS until, ${UNPLANNED} AS unplanned FROM (SELECT ${AT} AS at) AS n`,
+);
+
+const RECORD = named<
+  ScopeValues & { lostSince: Date; actor: string; command: string; arguments: string }
+>(
+  'ledger_restore_record',
+  `WITH n AS MATERIALIZED (SELECT ${AT} AS at), noted AS (
       INSERT INTO redemption.ledger_restore (at, lost_since, vouchers_until_seconds, actor)
-      SELECT n.at, $3, ${UNTIL}, $4 FROM n RETURNING actor
+      SELECT n.at, :lostSince, ${UNTIL}, :actor FROM n RETURNING actor
     ), audited AS (
-      INSERT INTO redemption.audit (actor, command, arguments, outcome) SELECT actor, $5, $6, 'noted' FROM noted
+      INSERT INTO redemption.audit (actor, command, arguments, outcome) SELECT actor, :command, :arguments, 'noted' FROM noted
     )
     SELECT n.at, ${IS_AHEAD} AS "isAhead", ${UNTIL} AS until, ${UNPLANNED} AS unplanned FROM n`,
-};
+);
 
 const LIST: Statement = {
   name: 'ledger_restore_list',
@@ -93,18 +100,17 @@ export class LedgerRestoreStore {
    * @throws LedgerBusyError where others write to the ledger all the time; RestoreAheadError; DatabaseUnavailableError, DatabaseRefusedError
    */
   async record(note: RestoreNote): Promise<RestoreScope> {
-    const { lostSinceMs, actor, command } = note;
-    const values = [
+    const { actor, command } = note;
+    const record = RECORD({
       ...scopeValues(note),
-      new Date(lostSinceMs),
-      actor,
-      command,
-      JSON.stringify(note.arguments),
-    ];
+      ...{ actor, command },
+      lostSince: new Date(note.lostSinceMs),
+      arguments: JSON.stringify(note.arguments),
+    });
     const recorded = this.database.transaction(async (client) => {
       await client.query(LOCK);
-      scopeOf(await run<ScopeRow>(client, SCOPE, scopeValues(note)));
-      return scopeOf(await run<ScopeRow>(client, RECORD, values));
+      scopeOf(await run<ScopeRow>(client, SCOPE(scopeValues(note))));
+      return scopeOf(await run<ScopeRow>(client, record));
     });
     return recorded.catch((error: unknown) => {
       const isBusy = error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE;
@@ -114,7 +120,7 @@ export class LedgerRestoreStore {
 
   /** What `record` would say now. @throws RestoreAheadError, DatabaseUnavailableError, DatabaseRefusedError */
   async scope(note: Pick<RestoreNote, 'nowMs' | 'voucherSeconds'>): Promise<RestoreScope> {
-    return scopeOf(await this.database.query<ScopeRow>(SCOPE, scopeValues(note)));
+    return scopeOf(await this.database.query<ScopeRow>(SCOPE(scopeValues(note))));
   }
 
   /** The newest first. */
@@ -138,8 +144,11 @@ export class LedgerRestoreStore {
   }
 }
 
-function scopeValues({ nowMs, voucherSeconds }: Pick<RestoreNote, 'nowMs' | 'voucherSeconds'>) {
-  return [new Date(nowMs), voucherSeconds];
+function scopeValues({
+  nowMs,
+  voucherSeconds,
+}: Pick<RestoreNote, 'nowMs' | 'voucherSeconds'>): ScopeValues {
+  return { now: new Date(nowMs), voucherSeconds };
 }
 
 function scopeOf([row]: readonly ScopeRow[]): RestoreScope {

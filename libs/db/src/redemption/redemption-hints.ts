@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
 import { databaseError } from '../connection/database.error.js';
-import { HINT_CHANNEL } from './redemption.statements.js';
+
+export const HINT_CHANNEL = 'lowmark_redemption';
 
 /**
  * Hears that there may be something to do now. Only a hint: one may be missed, and a worker that polls misses nothing.

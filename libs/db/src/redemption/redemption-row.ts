@@ -1,15 +1,21 @@
-/** A redemption as a row of redemption.redemption, and back. */
+/** A redemption as a row of redemption.redemption, and back: what each field is in SQL, and what the row's MACs say. */
 import {
   type Address,
+  evidenceContent,
+  namesContent,
+  type OpenCall,
   parseDecimal,
-  type PayoutTerms,
   type Redemption,
-  type UuidV7,
 } from '#libs/domain';
-import { addressOf } from '../rows.js';
-import { decimalText } from './decimal-text.js';
-import { deadJson, deadOf, openCallJson, paidJson, paidOf } from './evidence-json.js';
-import { type Moment, type RedemptionRow } from './redemption-columns.js';
+import { addressOf, decimalText } from '../rows.js';
+import { deadOf, evidenceJson, openCallJson, paidOf } from './evidence-json.js';
+import { UnreadableRedemptionError } from './redemption.error.js';
+
+/** EVIDENCE_KEY, as far as rows are concerned. */
+export interface EvidenceSeal {
+  mac(content: string): Buffer;
+  verify(content: string, mac: Uint8Array | null): boolean;
+}
 
 /** Where a payout plan is good, beside its terms; frozen with them. */
 export interface PayoutPlace {
@@ -29,138 +35,222 @@ export interface StoredRedemption {
   readonly namesAreOurs?: true;
 }
 
-export function termValues(redemption: Redemption): unknown[] {
-  return [
-    redemption.id,
-    redemption.partner,
-    addressBytes(redemption.wallet),
-    redemption.points,
-    decimalText(redemption.usdAmount),
-    redemption.tokenAmount,
-    redemption.tokenDecimals,
-    decimalText(redemption.priceUsd),
-    at(redemption.quoteExpiresAtMs),
-    at(redemption.initialAtMs),
-  ];
+/** How a field is written and read where it is not null. */
+interface Codec {
+  readonly write: (value: unknown) => unknown;
+  readonly read: (value: unknown) => unknown;
 }
 
-export function stateValues(redemption: Redemption): unknown[] {
-  const { plan, openCall, deadEvidence, paidEvidence, attempts } = redemption;
-  return [
-    redemption.state,
-    redemption.version,
-    redemption.reason,
-    redemption.revertReason,
-    redemption.resume,
-    redemption.exposure,
-    redemption.unprovenAttempts,
-    openCall && JSON.stringify(openCallJson(openCall)),
-    redemption.partnerTransactionId,
-    redemption.partnerRevertId,
-    redemption.candidateTransactionIds,
-    redemption.redemptionIdRefuted,
-    plan && addressBytes(plan.recipient),
-    plan && plan.amount,
-    plan && plan.deadlineSeconds,
-    deadEvidence && JSON.stringify(deadJson(deadEvidence)),
-    paidEvidence && JSON.stringify(paidJson(paidEvidence)),
-    attempts.deduct,
-    attempts.payout,
-    attempts.revert,
-    at(redemption.firstDeductAtMs),
-    at(redemption.lastDeductAtMs),
-    at(redemption.firstRevertAtMs),
-    at(redemption.firstNotFoundAtMs),
-    at(redemption.nextActionAtMs),
-    at(redemption.stateSinceMs),
-    at(redemption.pendingAtMs),
-    at(redemption.deductedAtMs),
-    at(redemption.authorisedAtMs),
-    at(redemption.claimedAtMs),
-    at(redemption.revertedAtMs),
-    at(redemption.failedAtMs),
-  ];
+function codec<T>(write: (value: T) => unknown, read: (value: never) => T): Codec {
+  return { write: write as Codec['write'], read: read as Codec['read'] };
 }
 
-export function redemptionOf(row: RedemptionRow): Redemption {
+const PLAIN = codec<unknown>(
+  (value) => value,
+  (value) => value,
+);
+const MOMENT = codec<number>(
+  (ms) => new Date(ms),
+  (moment: Date) => moment.getTime(),
+);
+const INTEGER = codec<bigint>((value) => value, BigInt);
+const DECIMAL = codec(decimalText, parseDecimal);
+const ADDRESS = codec(addressBytes, addressOf);
+
+/** Written once. A field's column has its name in SQL's spelling. */
+const TERMS = {
+  id: PLAIN,
+  partner: PLAIN,
+  wallet: ADDRESS,
+  points: INTEGER,
+  usdAmount: DECIMAL,
+  tokenAmount: INTEGER,
+  tokenDecimals: PLAIN,
+  priceUsd: DECIMAL,
+  quoteExpiresAtMs: MOMENT,
+  initialAtMs: MOMENT,
+} satisfies Partial<Record<keyof Redemption, Codec>>;
+
+/** Written with each transition; plan and attempts are columns of their own, the mark of a restore is the database's to write. */
+const STATE: Record<
+  Exclude<keyof Redemption, keyof typeof TERMS | 'plan' | 'attempts' | 'lostVoucherUntilSeconds'>,
+  Codec
+> = {
+  state: PLAIN,
+  version: PLAIN,
+  reason: PLAIN,
+  revertReason: PLAIN,
+  resume: PLAIN,
+  exposure: PLAIN,
+  unprovenAttempts: PLAIN,
+  openCall: codec<OpenCall>(openCallJson, (call: OpenCall) => call),
+  partnerTransactionId: PLAIN,
+  partnerRevertId: PLAIN,
+  candidateTransactionIds: PLAIN,
+  redemptionIdRefuted: PLAIN,
+  deadEvidence: codec(evidenceJson, deadOf),
+  paidEvidence: codec(evidenceJson, paidOf),
+  firstDeductAtMs: MOMENT,
+  lastDeductAtMs: MOMENT,
+  firstRevertAtMs: MOMENT,
+  firstNotFoundAtMs: MOMENT,
+  nextActionAtMs: MOMENT,
+  stateSinceMs: MOMENT,
+  pendingAtMs: MOMENT,
+  deductedAtMs: MOMENT,
+  authorisedAtMs: MOMENT,
+  claimedAtMs: MOMENT,
+  revertedAtMs: MOMENT,
+  failedAtMs: MOMENT,
+};
+
+/** `stateSinceMs` is `state_since_at`. */
+function columnOf(field: string): string {
+  const name = field.replace(/(At)?Ms$/, '_at');
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+const PLAN_COLUMNS = ['plan_recipient', 'plan_amount', 'plan_deadline_seconds'];
+const ATTEMPT_COLUMNS = ['deduct_attempts', 'payout_attempts', 'revert_attempts'];
+const READ_ONLY = [
+  ...['plan_vault', 'plan_chain_id', 'plan_from_block'],
+  ...['evidence_mac', 'names_mac', 'lost_voucher_until_seconds'],
+];
+const ADDRESSES = ['wallet', 'plan_recipient', 'plan_vault'];
+
+export const TERM_COLUMNS: readonly string[] = Object.keys(TERMS).map(columnOf);
+export const STATE_COLUMNS: readonly string[] = [
+  ...Object.keys(STATE).map(columnOf),
+  ...PLAN_COLUMNS,
+  ...ATTEMPT_COLUMNS,
+];
+
+/** What `storedOf` reads, of the table alias `r`. */
+export const READ_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS, ...READ_ONLY]
+  .map((name) => (ADDRESSES.includes(name) ? `encode(r.${name}, 'hex') AS ${name}` : `r.${name}`))
+  .join(', ');
+
+export interface RedemptionRow extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly version: number;
+  readonly deduct_attempts: number;
+  readonly payout_attempts: number;
+  readonly revert_attempts: number;
+  readonly plan_recipient: string | null;
+  readonly plan_amount: string | null;
+  readonly plan_deadline_seconds: string | null;
+  readonly plan_vault: string | null;
+  readonly plan_chain_id: string | null;
+  readonly plan_from_block: string | null;
+  readonly lost_voucher_until_seconds: string | null;
+  readonly evidence_mac: Buffer | null;
+  readonly names_mac: Buffer | null;
+}
+
+type Values = Record<string, unknown>;
+
+function written(fields: Readonly<Record<string, Codec>>, redemption: Redemption): Values {
+  const of = redemption as unknown as Values;
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, { write }]) => {
+      const value = of[field];
+      return [columnOf(field), value === null ? null : write(value)];
+    }),
+  );
+}
+
+/** By the names of TERM_COLUMNS. */
+export function termValues(redemption: Redemption): Values {
+  return written(TERMS, redemption);
+}
+
+/** By the names of STATE_COLUMNS. */
+export function stateValues(redemption: Redemption): Values {
+  const { plan, attempts } = redemption;
   return {
-    id: row.id as UuidV7,
-    partner: row.partner,
-    wallet: addressOf(row.wallet),
-    points: BigInt(row.points),
-    usdAmount: parseDecimal(row.usd_amount),
-    tokenAmount: BigInt(row.token_amount),
-    tokenDecimals: row.token_decimals,
-    priceUsd: parseDecimal(row.price_usd),
-    quoteExpiresAtMs: row.quote_expires_at.getTime(),
-    state: row.state,
-    version: row.version,
-    reason: row.reason,
-    revertReason: row.revert_reason,
-    resume: row.resume,
-    exposure: row.exposure,
-    unprovenAttempts: row.unproven_attempts,
-    openCall: row.open_call,
-    partnerTransactionId: row.partner_transaction_id,
-    partnerRevertId: row.partner_revert_id,
-    candidateTransactionIds: row.candidate_transaction_ids,
-    redemptionIdRefuted: row.redemption_id_refuted,
-    plan: planOf(row),
-    deadEvidence: row.dead_evidence && deadOf(row.dead_evidence),
-    paidEvidence: row.paid_evidence && paidOf(row.paid_evidence),
-    lostVoucherUntilSeconds:
-      row.lost_voucher_until_seconds === null ? null : Number(row.lost_voucher_until_seconds),
+    ...written(STATE, redemption),
+    plan_recipient: plan && addressBytes(plan.recipient),
+    plan_amount: plan && plan.amount,
+    plan_deadline_seconds: plan && plan.deadlineSeconds,
+    deduct_attempts: attempts.deduct,
+    payout_attempts: attempts.payout,
+    revert_attempts: attempts.revert,
+  };
+}
+
+function redemptionOf(row: RedemptionRow): Redemption {
+  const fields = Object.entries({ ...TERMS, ...STATE }).map(([field, { read }]) => {
+    const value = row[columnOf(field)];
+    return [field, value === null ? null : read(value)];
+  });
+  const { lost_voucher_until_seconds: lostUntil } = row;
+  const { plan_recipient: recipient, plan_amount: amount, plan_deadline_seconds: seconds } = row;
+  const hasPlan = recipient !== null && amount !== null && seconds !== null;
+  return {
+    // TERMS and STATE have all the fields of a redemption but these.
+    ...(Object.fromEntries(fields) as Redemption),
+    plan: hasPlan
+      ? {
+          recipient: addressOf(recipient),
+          amount: BigInt(amount),
+          deadlineSeconds: Number(seconds),
+        }
+      : null,
     attempts: {
       deduct: row.deduct_attempts,
       payout: row.payout_attempts,
       revert: row.revert_attempts,
     },
-    firstDeductAtMs: msOf(row.first_deduct_at),
-    lastDeductAtMs: msOf(row.last_deduct_at),
-    firstRevertAtMs: msOf(row.first_revert_at),
-    firstNotFoundAtMs: msOf(row.first_not_found_at),
-    nextActionAtMs: msOf(row.next_action_at),
-    stateSinceMs: row.state_since_at.getTime(),
-    initialAtMs: row.initial_at.getTime(),
-    pendingAtMs: msOf(row.pending_at),
-    deductedAtMs: msOf(row.deducted_at),
-    authorisedAtMs: msOf(row.authorised_at),
-    claimedAtMs: msOf(row.claimed_at),
-    revertedAtMs: msOf(row.reverted_at),
-    failedAtMs: msOf(row.failed_at),
+    lostVoucherUntilSeconds: lostUntil === null ? null : Number(lostUntil),
   };
 }
 
-function planOf(row: RedemptionRow): PayoutTerms | null {
-  const { plan_recipient, plan_amount, plan_deadline_seconds } = row;
-  if (plan_recipient === null || plan_amount === null || plan_deadline_seconds === null) {
-    return null;
+function placeOf(row: RedemptionRow): PayoutPlace | null {
+  const { plan_vault: vault, plan_chain_id: chainId, plan_from_block: fromBlock } = row;
+  if (vault === null || chainId === null || fromBlock === null) return null;
+  return { vault: addressOf(vault), chainId: Number(chainId), fromBlock: BigInt(fromBlock) };
+}
+
+/** @throws UnreadableRedemptionError */
+export function storedOf(row: RedemptionRow, seal?: EvidenceSeal): StoredRedemption {
+  try {
+    const redemption = redemptionOf(row);
+    const place = placeOf(row);
+    if (seal === undefined) return { redemption, place };
+    const content = evidenceContent(redemption, place);
+    const isSealed = content !== undefined && seal.verify(content, row.evidence_mac);
+    const names = namesContent(redemption);
+    const namesAreOurs = names === undefined || seal.verify(names, row.names_mac);
+    return {
+      redemption,
+      place,
+      ...(isSealed && { isSealed }),
+      ...(namesAreOurs && { namesAreOurs }),
+    };
+  } catch (error) {
+    throw new UnreadableRedemptionError(row.id, error);
   }
-  return {
-    recipient: addressOf(plan_recipient),
-    amount: BigInt(plan_amount),
-    deadlineSeconds: Number(plan_deadline_seconds),
-  };
 }
 
-export function placeOf({ plan_vault, plan_chain_id, plan_from_block }: RedemptionRow) {
-  if (plan_vault === null || plan_chain_id === null || plan_from_block === null) return null;
-  return {
-    vault: addressOf(plan_vault),
-    chainId: Number(plan_chain_id),
-    fromBlock: BigInt(plan_from_block),
-  };
+export interface ReadRows {
+  readonly found: StoredRedemption[];
+  readonly unreadable: UnreadableRedemptionError[];
+}
+
+/** Each row by itself: one that cannot be read holds up no other. */
+export function readRows(rows: readonly RedemptionRow[], seal?: EvidenceSeal): ReadRows {
+  const read: ReadRows = { found: [], unreadable: [] };
+  for (const row of rows) {
+    try {
+      read.found.push(storedOf(row, seal));
+    } catch (error) {
+      if (!(error instanceof UnreadableRedemptionError)) throw error;
+      read.unreadable.push(error);
+    }
+  }
+  return read;
 }
 
 export function addressBytes(address: Address): Buffer {
   return Buffer.from(address.slice(2), 'hex');
-}
-
-/** Unix milliseconds as a timestamptz. */
-export function at(ms: number | null): Moment {
-  return ms === null ? null : new Date(ms);
-}
-
-export function msOf(moment: Moment): number | null {
-  return moment === null ? null : moment.getTime();
 }

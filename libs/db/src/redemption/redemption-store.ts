@@ -1,47 +1,23 @@
-import {
-  type Address,
-  evidenceContent,
-  type Redemption,
-  type RedemptionLimits,
-  type ReservationRefusal,
-  type UuidV7,
-} from '#libs/domain';
-import { DatabaseRefusedError } from '../connection/database.error.js';
+import { type Address, type Redemption, type RedemptionLimits, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { run } from '../connection/statement.js';
-import { type CallEnd } from './call-log-entry.js';
+import { named } from '../connection/named.js';
 import {
-  IdempotencyConflictError,
-  LeaseLostError,
-  RedemptionBusyError,
-  RedemptionMissingError,
-  ReservationRefusedError,
-  StaleRedemptionError,
-  type UnreadableRedemptionError,
-} from './redemption.error.js';
-import { type EvidenceSeal } from './evidence-seal.js';
-import { refuseOverBudget } from './refuse-over-budget.js';
-import { reusedId } from './reused-id.js';
-import { type RedemptionRow } from './redemption-columns.js';
+  createRedemption,
+  type IdempotencyKey,
+  replayedRedemption,
+} from './redemption-creation.js';
+import { HINT_CHANNEL } from './redemption-hints.js';
 import {
   addressBytes,
-  at,
-  stateValues,
+  type EvidenceSeal,
+  READ_COLUMNS,
+  readRows,
+  type RedemptionRow,
   type StoredRedemption,
-  termValues,
+  storedOf,
 } from './redemption-row.js';
-import { readRows, storedOf } from './read-rows.js';
-import { reservationValues } from './reservation-limits.js';
-import * as sql from './redemption.statements.js';
-import { applyValues, type TransitionWrite } from './transition-write.js';
-import { refuseCoolingDown, unclaimedVouchers } from './unclaimed-vouchers.js';
-
-export interface IdempotencyKey {
-  /** The wallet's own; 1 to 255 characters. */
-  readonly key: string;
-  /** SHA-256 of the request's body. */
-  readonly bodyHash: Buffer;
-}
+import { LeaseLostError, type UnreadableRedemptionError } from './redemption.error.js';
+import { applyTransition, BY_ID, type CallEnd, type TransitionWrite } from './transition-write.js';
 
 export interface LeaseRequest {
   readonly count: number;
@@ -61,14 +37,103 @@ export interface RedemptionLeaseRequest extends LeaseRequest {
 
 /** How long a row that cannot be read is left alone. */
 const SET_ASIDE_MS = 600_000;
-const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Leases run by the database's clock, which all workers share; `dueBy` is null for now, `authorised` for either. */
+const LEASE = named<{
+  count: number;
+  owner: string;
+  leaseMs: number;
+  dueBy: Date | null;
+  authorised: boolean | null;
+}>(
+  'redemption_lease',
+  `WITH picked AS MATERIALIZED (
+      SELECT id FROM redemption.redemption
+      WHERE next_action_at <= coalesce(:dueBy::timestamptz, now()) AND (leased_until IS NULL OR leased_until <= now())
+        AND (:authorised::boolean IS NULL OR (state = 'authorised') = :authorised)
+      ORDER BY next_action_at FOR UPDATE SKIP LOCKED LIMIT :count
+    )
+    UPDATE redemption.redemption r SET leased_until = now() + :leaseMs * interval '1 millisecond', lease_owner = :owner
+    FROM picked WHERE r.id = picked.id RETURNING ${READ_COLUMNS}`,
+);
+
+const RENEW = named<{ id: UuidV7; owner: string; leaseMs: number }>(
+  'redemption_renew',
+  `UPDATE redemption.redemption SET leased_until = now() + :leaseMs * interval '1 millisecond'
+    WHERE id = :id AND lease_owner = :owner RETURNING id`,
+);
+
+const RELEASE = named<{ id: UuidV7; owner: string }>(
+  'redemption_release',
+  `UPDATE redemption.redemption SET leased_until = NULL, lease_owner = NULL
+    WHERE id = :id AND lease_owner = :owner RETURNING id`,
+);
+
+/** One that has moved on keeps its own time. */
+const POSTPONE = named<{ ids: UuidV7[]; versions: number[]; owner: string; until: Date }>(
+  'redemption_postpone',
+  `UPDATE redemption.redemption r SET leased_until = NULL, lease_owner = NULL,
+      next_action_at = CASE WHEN r.version = seen.version THEN :until ELSE r.next_action_at END
+    FROM unnest(:ids::uuid[], :versions::int[]) AS seen (id, version)
+    WHERE r.id = seen.id AND r.lease_owner = :owner AND r.next_action_at IS NOT NULL`,
+);
+
+/** Those that cannot be read, so that they hold up no others. */
+const SET_ASIDE = named<{ ids: string[]; owner: string; forMs: number; dueBy: Date | null }>(
+  'redemption_set_aside',
+  `UPDATE redemption.redemption SET leased_until = NULL, lease_owner = NULL,
+      next_action_at = coalesce(:dueBy::timestamptz, now()) + :forMs * interval '1 millisecond'
+    WHERE id = ANY (:ids::uuid[]) AND lease_owner = :owner`,
+);
+
+/** Only those whose newest transition is a revert that never left: others wait for what the partner said. */
+const HASTEN = named<{ partner: string; now: Date }>(
+  'redemption_hasten',
+  `WITH hastened AS (
+      UPDATE redemption.redemption r SET next_action_at = :now
+      WHERE r.partner = :partner AND r.state = 'reverting' AND r.next_action_at > :now
+        AND (r.leased_until IS NULL OR r.leased_until <= now())
+        AND EXISTS (SELECT FROM redemption.transition t
+          WHERE t.redemption_id = r.id AND t.version = r.version AND t.event = 'revert-not-sent')
+      RETURNING r.id)
+    SELECT count(*)::int AS count, CASE WHEN count(*) > 0 THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM hastened`,
+);
+
+/** What is open and may still be paid: the points are being taken, or a voucher is out. */
+const PROMISED = named<object>(
+  'redemption_promised',
+  `SELECT redemption.reserved_tokens('payouts')::text AS tokens`,
+);
+
+const OF_WALLET = named<{ id: UuidV7; wallet: Buffer }>(
+  'redemption_of_wallet',
+  `SELECT ${READ_COLUMNS} FROM redemption.redemption r WHERE r.id = :id AND r.wallet = :wallet`,
+);
+
+/** Newest first: ids of version 7 sort by time. */
+const LIST = named<{ wallet: Buffer; after: string | null; limit: number }>(
+  'redemption_list',
+  `SELECT ${READ_COLUMNS} FROM redemption.redemption r
+    WHERE r.wallet = :wallet AND (:after::uuid IS NULL OR r.id < :after) ORDER BY r.id DESC LIMIT :limit`,
+);
+
+const BEGIN_CALL = named<{ requestId: UuidV7; partner: string }>(
+  'call_begin',
+  `INSERT INTO redemption.partner_call (request_id, partner, step) VALUES (:requestId, :partner, 'balance')`,
+);
+
+const END_CALL = named<{ requestId: UuidV7; outcome: string; record: string }>(
+  'call_end',
+  `UPDATE redemption.partner_call SET ended_at = clock_timestamp(), outcome = :outcome, record = :record
+    WHERE request_id = :requestId AND ended_at IS NULL RETURNING request_id`,
+);
 
 /**
  * The redemptions, each row of which is also its own queue entry. No transaction stays open between two calls of this class;
  * what a worker read is written under the version it read, and under its lease.
  */
 export class RedemptionStore {
-  /** @param seal who has no keys writes no MAC and finds none */
+  /** @param seal absent where there are no keys: no MAC is written or found then */
   constructor(
     private readonly database: Database,
     private readonly seal?: EvidenceSeal,
@@ -82,50 +147,26 @@ export class RedemptionStore {
    * @throws IdempotencyConflictError, LimitBreachedError, DatabaseRefusedError; RedemptionBusyError and DatabaseUnavailableError
    * (try again with the same key)
    */
-  async create(
+  create(
     redemption: Redemption,
     idempotency: IdempotencyKey,
     limits: RedemptionLimits,
   ): Promise<{ readonly redemption: Redemption; readonly isNew: boolean }> {
-    const { wallet } = redemption;
-    const created = this.database.transaction(async (client) => {
-      await run(client, sql.LOCK_WALLET, [wallet]);
-      const rows = await run<ReplayRow>(client, sql.REPLAYED, [
-        addressBytes(wallet),
-        idempotency.key,
-      ]);
-      const before = replayOf(rows, idempotency);
-      if (before !== undefined) return { redemption: before, isNew: false };
-      const unclaimed = await unclaimedVouchers(client, redemption);
-      refuseCoolingDown(unclaimed, redemption, limits);
-      await refuseOverBudget(client, redemption, limits, unclaimed);
-      await run(client, sql.CREATE, [
-        idempotency.key,
-        idempotency.bodyHash,
-        'user',
-        this.macOfNew(redemption),
-        ...termValues(redemption),
-        ...stateValues(redemption),
-      ]);
-      return { redemption, isNew: true };
-    });
-    return created.catch((error: unknown) => {
-      throw isLockTimeout(error) ? new RedemptionBusyError() : error;
-    });
+    const { database, seal } = this;
+    return createRedemption(database, redemption, idempotency, { limits, seal });
   }
 
   /**
    * What this key made before, to be asked before a quote is made: a repeated request does not depend on today's price.
    * @throws IdempotencyConflictError
    */
-  async replayed(wallet: Address, idempotency: IdempotencyKey): Promise<Redemption | undefined> {
-    const values = [addressBytes(wallet), idempotency.key];
-    return replayOf(await this.database.query<ReplayRow>(sql.REPLAYED, values), idempotency);
+  replayed(wallet: Address, idempotency: IdempotencyKey): Promise<Redemption | undefined> {
+    return replayedRedemption(this.database, wallet, idempotency);
   }
 
   /** Tokens that open redemptions may still be paid, in the smallest unit. */
   async promisedTokens(): Promise<bigint> {
-    const [row] = await this.database.query<{ tokens: string }>(sql.PROMISED);
+    const [row] = await this.database.query<{ tokens: string }>(PROMISED({}));
     return BigInt(row?.tokens ?? 0);
   }
 
@@ -134,17 +175,18 @@ export class RedemptionStore {
    * be read are set aside for ten minutes, and others are leased in their place.
    */
   async lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {
-    const { owner, leaseMs, authorised, onUnreadable } = request;
-    const dueBy = at(request.dueByMs ?? null);
+    const { owner, leaseMs, authorised = null, onUnreadable } = request;
+    const dueBy = request.dueByMs === undefined ? null : new Date(request.dueByMs);
     const leased: StoredRedemption[] = [];
     for (let count = request.count; count > 0;) {
-      const values = [count, owner, leaseMs, dueBy, authorised ?? null];
-      const rows = await this.database.query<RedemptionRow>(sql.LEASE, values);
+      const rows = await this.database.query<RedemptionRow>(
+        LEASE({ count, owner, leaseMs, dueBy, authorised }),
+      );
       const { found, unreadable } = readRows(rows, this.seal);
       leased.push(...found);
       if (unreadable.length > 0) {
         const ids = unreadable.map(({ redemptionId }) => redemptionId);
-        await this.database.query(sql.SET_ASIDE, [ids, owner, SET_ASIDE_MS, dueBy]);
+        await this.database.query(SET_ASIDE({ ids, owner, forMs: SET_ASIDE_MS, dueBy }));
         for (const error of unreadable) onUnreadable?.(error);
       }
       count = unreadable.length;
@@ -156,13 +198,13 @@ export class RedemptionStore {
 
   /** @throws LeaseLostError */
   async renew(id: UuidV7, owner: string, leaseMs: number): Promise<void> {
-    const rows = await this.database.query(sql.RENEW, [id, owner, leaseMs]);
+    const rows = await this.database.query(RENEW({ id, owner, leaseMs }));
     if (rows.length === 0) throw new LeaseLostError(id);
   }
 
   /** @returns false where it was not this owner's any more, which is no fault */
   async release(id: UuidV7, owner: string): Promise<boolean> {
-    return (await this.database.query(sql.RELEASE, [id, owner])).length > 0;
+    return (await this.database.query(RELEASE({ id, owner }))).length > 0;
   }
 
   /** Gives back the leases of redemptions of which there was nothing to learn; they are due again at that moment. */
@@ -174,7 +216,7 @@ export class RedemptionStore {
     if (seen.length === 0) return;
     const ids = seen.map(({ id }) => id);
     const versions = seen.map(({ version }) => version);
-    await this.database.query(sql.POSTPONE, [ids, versions, owner, at(untilMs)]);
+    await this.database.query(POSTPONE({ ids, versions, owner, until: new Date(untilMs) }));
   }
 
   /**
@@ -182,7 +224,8 @@ export class RedemptionStore {
    * @returns how many
    */
   async hasten(partner: string, nowMs: number): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(sql.HASTEN, [partner, at(nowMs)]);
+    const statement = HASTEN({ partner, now: new Date(nowMs) });
+    const [row] = await this.database.query<{ count: number }>(statement);
     return row?.count ?? 0;
   }
 
@@ -195,45 +238,19 @@ export class RedemptionStore {
    * DatabaseUnavailableError, DatabaseRefusedError
    */
   async apply(write: TransitionWrite): Promise<void> {
-    const { before, owner } = write;
-    const rows = await this.database
-      .query(sql.APPLY, applyValues(write, this.seal))
-      .catch((error: unknown) => {
-        throw reusedId(error, before.id) ?? error;
-      });
-    if (rows.length > 0) return;
-    const [row] = await this.database.query<LeasedRow>(sql.BY_ID, [before.id]);
-    if (row === undefined) throw new RedemptionMissingError(before.id);
-    if (owner !== undefined && row.lease_owner !== owner) throw new LeaseLostError(before.id);
-    await this.refuseUnreserved(write, row);
-    throw new StaleRedemptionError(before.id);
-  }
-
-  /** Where meanwhile it could be reserved, the redemption is only to be read again. */
-  private async refuseUnreserved(
-    { before: { id, version }, reserve }: TransitionWrite,
-    row: LeasedRow,
-  ): Promise<void> {
-    if (reserve === undefined || row.version !== version) return;
-    const values = [id, ...reservationValues(reserve)];
-    const [refused] = await this.database.query<{ reason: ReservationRefusal | null }>(
-      sql.REFUSED_RESERVATION,
-      values,
-    );
-    const reason = refused?.reason ?? null;
-    if (reason !== null) throw new ReservationRefusedError(id, reason);
+    await applyTransition(this.database, write, this.seal);
   }
 
   /** For workers and operators. @throws UnreadableRedemptionError */
   async get(id: UuidV7): Promise<StoredRedemption | undefined> {
-    const [row] = await this.database.query<RedemptionRow>(sql.BY_ID, [id]);
+    const [row] = await this.database.query<RedemptionRow>(BY_ID({ id }));
     return row && storedOf(row, this.seal);
   }
 
   /** For users: of another wallet, it is not there. @throws UnreadableRedemptionError */
   async find(wallet: Address, id: UuidV7): Promise<StoredRedemption | undefined> {
-    const values = [id, addressBytes(wallet)];
-    const [row] = await this.database.query<RedemptionRow>(sql.OF_WALLET, values);
+    const statement = OF_WALLET({ id, wallet: addressBytes(wallet) });
+    const [row] = await this.database.query<RedemptionRow>(statement);
     return row && storedOf(row, this.seal);
   }
 
@@ -242,8 +259,8 @@ export class RedemptionStore {
     const listed: StoredRedemption[] = [];
     for (let after: string | null = before ?? null; ;) {
       const wanted: number = limit - listed.length;
-      const values = [addressBytes(wallet), after, wanted];
-      const rows: RedemptionRow[] = await this.database.query(sql.LIST, values);
+      const statement = LIST({ wallet: addressBytes(wallet), after, limit: wanted });
+      const rows: RedemptionRow[] = await this.database.query(statement);
       listed.push(...readRows(rows, this.seal).found);
       const last = rows.at(-1);
       if (last === undefined || rows.length < wanted || listed.length === limit) return listed;
@@ -251,14 +268,9 @@ export class RedemptionStore {
     }
   }
 
-  private macOfNew(redemption: Redemption): Buffer | null {
-    const content = evidenceContent(redemption, null);
-    return this.seal === undefined || content === undefined ? null : this.seal.mac(content);
-  }
-
   /** The log of a call that belongs to no redemption: a balance. */
   async beginBalanceCall(partner: string, requestId: UuidV7): Promise<void> {
-    await this.database.query(sql.BEGIN_CALL, [requestId, partner]);
+    await this.database.query(BEGIN_CALL({ requestId, partner }));
   }
 
   /**
@@ -266,26 +278,7 @@ export class RedemptionStore {
    * @returns false where its end is known already
    */
   async endCall({ requestId, outcome, record }: CallEnd): Promise<boolean> {
-    const values = [requestId, outcome, JSON.stringify(record)];
-    return (await this.database.query(sql.END_CALL, values)).length > 0;
+    const statement = END_CALL({ requestId, outcome, record: JSON.stringify(record) });
+    return (await this.database.query(statement)).length > 0;
   }
-}
-
-interface ReplayRow extends RedemptionRow {
-  body_hash: Buffer;
-}
-
-interface LeasedRow extends RedemptionRow {
-  lease_owner: string | null;
-}
-
-function replayOf(rows: readonly ReplayRow[], { bodyHash }: IdempotencyKey) {
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  if (!row.body_hash.equals(bodyHash)) throw new IdempotencyConflictError();
-  return storedOf(row).redemption;
-}
-
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE;
 }

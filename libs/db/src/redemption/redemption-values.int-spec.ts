@@ -152,16 +152,12 @@ describe('the stored redemption', () => {
         expect(await store.get(first.id)).toEqual({ redemption: first, place: null });
 
         const next = dressed(first, { ...all, requestId: aUuid() });
-        const call = next.openCall;
         await store.apply({
           before: first,
           decision: {
             kind: 'moved',
             next,
-            effects:
-              call === null
-                ? []
-                : [{ kind: 'record-call', step: call.step, requestId: call.requestId }],
+            command: null,
           },
           event: 'any',
           actor: 'worker',

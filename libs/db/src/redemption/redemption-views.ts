@@ -1,12 +1,27 @@
 /** What operators and metrics see of the redemptions. Reads only, but for the audit. */
 import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
-import { type LoggedCall } from './call-log-entry.js';
+import { named } from '../connection/named.js';
+import {
+  addressBytes,
+  READ_COLUMNS,
+  readRows,
+  type ReadRows,
+  type RedemptionRow,
+  type StoredRedemption,
+  storedOf,
+} from './redemption-row.js';
 import { type AuditNote, noteCommand } from './command.entity.js';
-import { readRows, type ReadRows, storedOf } from './read-rows.js';
-import { READ_COLUMNS, type RedemptionRow } from './redemption-columns.js';
-import { addressBytes, type StoredRedemption } from './redemption-row.js';
-import { BY_ID } from './redemption.statements.js';
+import { BY_ID, type LeasedRow } from './transition-write.js';
+
+/** One call in the log. */
+export interface LoggedCall {
+  readonly requestId: UuidV7;
+  readonly step: string;
+  readonly begunAt: Date;
+  /** Null while it is under way, and for ever where its end was never learnt. */
+  readonly end: { readonly at: Date; readonly outcome: string; readonly record: object } | null;
+}
 
 export interface LoggedTransition {
   readonly version: number;
@@ -61,39 +76,46 @@ export interface RedemptionCounts {
   readonly confirmationsUndelivered: number;
 }
 
-const TRANSITIONS: Statement = {
-  name: 'redemption_transitions',
-  text: `SELECT version, event, from_state AS "from", to_state AS "to", reason, actor, request_id AS "requestId", at
-    FROM redemption.transition WHERE redemption_id = $1 ORDER BY version`,
-};
+const TRANSITIONS = named<{ id: UuidV7 }>(
+  'redemption_transitions',
+  `SELECT version, event, from_state AS "from", to_state AS "to", reason, actor, request_id AS "requestId", at
+    FROM redemption.transition WHERE redemption_id = :id ORDER BY version`,
+);
 
-const CALLS: Statement = {
-  name: 'redemption_calls',
-  text: `SELECT request_id, step, begun_at, ended_at, outcome, record
-    FROM redemption.partner_call WHERE redemption_id = $1 ORDER BY begun_at, request_id`,
-};
+const CALLS = named<{ id: UuidV7 }>(
+  'redemption_calls',
+  `SELECT request_id, step, begun_at, ended_at, outcome, record
+    FROM redemption.partner_call WHERE redemption_id = :id ORDER BY begun_at, request_id`,
+);
 
-const CONFIRMATION: Statement = {
-  name: 'redemption_confirmation',
-  text: `SELECT state, attempts, payload, delivered_at AS "deliveredAt", undelivered_at AS "undeliveredAt",
+const CONFIRMATION = named<{ id: UuidV7 }>(
+  'redemption_confirmation',
+  `SELECT state, attempts, payload, delivered_at AS "deliveredAt", undelivered_at AS "undeliveredAt",
       next_action_at AS "nextActionAt"
-    FROM redemption.confirmation WHERE redemption_id = $1`,
-};
+    FROM redemption.confirmation WHERE redemption_id = :id`,
+);
 
-const ATTENTION: Statement = {
-  name: 'redemption_attention',
-  text: `SELECT ${READ_COLUMNS} FROM redemption.redemption r WHERE r.state = 'attention'
-      AND ($1::uuid IS NULL OR (r.state_since_at, r.id) >
-        (SELECT a.state_since_at, a.id FROM redemption.redemption a WHERE a.id = $1))
-    ORDER BY r.state_since_at, r.id LIMIT $2`,
-};
+const ATTENTION = named<{ after: UuidV7 | null; limit: number }>(
+  'redemption_attention',
+  `SELECT ${READ_COLUMNS} FROM redemption.redemption r WHERE r.state = 'attention'
+      AND (:after::uuid IS NULL OR (r.state_since_at, r.id) >
+        (SELECT a.state_since_at, a.id FROM redemption.redemption a WHERE a.id = :after))
+    ORDER BY r.state_since_at, r.id LIMIT :limit`,
+);
 
-/** Planned for its values: which index serves depends on what is asked for. */
+interface Search {
+  readonly state: RedemptionState | null;
+  readonly partner: string | null;
+  readonly wallet: Buffer | null;
+  readonly limit: number;
+}
 const SEARCH = `SELECT ${READ_COLUMNS} FROM redemption.redemption r
-    WHERE ($1::text IS NULL OR r.state = $1) AND ($2::uuid IS NULL OR r.partner = $2)
-      AND ($3::bytea IS NULL OR r.wallet = $3)`;
-const NEWEST: Statement = { text: `${SEARCH} ORDER BY r.id DESC LIMIT $4` };
-const LONGEST: Statement = { text: `${SEARCH} ORDER BY r.state_since_at, r.id LIMIT $4` };
+    WHERE (:state::text IS NULL OR r.state = :state) AND (:partner::uuid IS NULL OR r.partner = :partner)
+      AND (:wallet::bytea IS NULL OR r.wallet = :wallet)`;
+const ORDERED = {
+  newest: named<Search>('', `${SEARCH} ORDER BY r.id DESC LIMIT :limit`),
+  longest: named<Search>('', `${SEARCH} ORDER BY r.state_since_at, r.id LIMIT :limit`),
+};
 
 const STATES: Statement = {
   name: 'redemption_states',
@@ -114,11 +136,6 @@ const QUEUES: Statement = {
       WHERE next_action_at <= now() AND (leased_until IS NULL OR leased_until <= now())) AS d`,
 };
 
-interface HistoryRow extends RedemptionRow {
-  lease_owner: string | null;
-  leased_until: Date | null;
-}
-
 interface CallRow {
   request_id: string;
   step: string;
@@ -133,14 +150,14 @@ export class RedemptionViews {
 
   /** All that is known of one redemption. @throws UnreadableRedemptionError */
   async show(id: UuidV7): Promise<RedemptionHistory | undefined> {
-    const [row] = await this.database.query<HistoryRow>(BY_ID, [id]);
+    const [row] = await this.database.query<LeasedRow>(BY_ID({ id }));
     if (row === undefined) return undefined;
     const { lease_owner: owner, leased_until: until } = row;
-    const transitions = await this.database.query<LoggedTransition>(TRANSITIONS, [id]);
-    const calls = await this.database.query<CallRow>(CALLS, [id]);
+    const transitions = await this.database.query<LoggedTransition>(TRANSITIONS({ id }));
+    const calls = await this.database.query<CallRow>(CALLS({ id }));
     const [confirmation] = await this.database.query<
       NonNullable<RedemptionHistory['confirmation']>
-    >(CONFIRMATION, [id]);
+    >(CONFIRMATION({ id }));
     return {
       ...storedOf(row),
       lease: owner === null || until === null ? null : { owner, until },
@@ -152,14 +169,21 @@ export class RedemptionViews {
 
   /** Those that wait for a person and can be read, the longest first. @param after the id that the page before ended with */
   async listAttention(limit: number, after?: UuidV7): Promise<StoredRedemption[]> {
-    const rows = await this.database.query<RedemptionRow>(ATTENTION, [after ?? null, limit]);
+    const statement = ATTENTION({ after: after ?? null, limit });
+    const rows = await this.database.query<RedemptionRow>(statement);
     return readRows(rows).found;
   }
 
   async search({ state, partner, wallet, limit, first }: RedemptionSearch): Promise<ReadRows> {
-    const values = [state ?? null, partner ?? null, wallet ? addressBytes(wallet) : null, limit];
-    const statement = first === 'newest' ? NEWEST : LONGEST;
-    return readRows(await this.database.query<RedemptionRow>(statement, values));
+    const statement = ORDERED[first]({
+      state: state ?? null,
+      partner: partner ?? null,
+      wallet: wallet ? addressBytes(wallet) : null,
+      limit,
+    });
+    // Without a name it is planned for its values: which index serves depends on what is asked for.
+    const { text, values } = statement;
+    return readRows(await this.database.query<RedemptionRow>({ text, values }));
   }
 
   async counts(): Promise<RedemptionCounts> {

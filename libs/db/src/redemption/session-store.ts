@@ -1,7 +1,7 @@
 import { In, LessThanOrEqual, MoreThan } from 'typeorm';
 import { type Address, sessionContent, type SessionTerms } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { type EvidenceSeal } from './evidence-seal.js';
+import { type EvidenceSeal } from './redemption-row.js';
 import { SessionEntity } from './session.entity.js';
 
 /** `tokenHash`: 32 bytes, here and below. */

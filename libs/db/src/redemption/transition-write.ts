@@ -1,4 +1,4 @@
-/** What one transition writes, as the parameters of its statement. */
+/** One transition with all that belongs to it, in one statement. */
 import {
   canonicalJson,
   evidenceContent,
@@ -6,23 +6,58 @@ import {
   type Moved,
   PermanentError,
   type Redemption,
+  type ReservationRefusal,
   type UuidV7,
 } from '#libs/domain';
-import { type ReservationLimits, reservationValues } from './reservation-limits.js';
-import { type CallEnd } from './call-log-entry.js';
+import { DatabaseRefusedError } from '../connection/database.error.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { type AuditNote } from './command.entity.js';
-import { type EvidenceSeal } from './evidence-seal.js';
+import { HINT_CHANNEL } from './redemption-hints.js';
 import {
   addressBytes,
+  type EvidenceSeal,
   type PayoutPlace,
+  READ_COLUMNS,
+  type RedemptionRow,
+  STATE_COLUMNS,
   stateValues,
   type StoredRedemption,
 } from './redemption-row.js';
+import {
+  LeaseLostError,
+  PartnerIdReusedError,
+  RedemptionMissingError,
+  ReservationRefusedError,
+  StaleRedemptionError,
+} from './redemption.error.js';
+
+/** SQLSTATE unique_violation. */
+const UNIQUE_VIOLATION = '23505';
+
+/** How a call ended. */
+export interface CallEnd {
+  readonly requestId: UuidV7;
+  /** In one word: `answer`, `no-answer`, `nothing-sent`. */
+  readonly outcome: string;
+  /** Plain JSON, bounded (32 KiB) and redacted by the caller of the partner. */
+  readonly record: object;
+}
+
+/** What the redemption's tokens must fit into, in the smallest unit, before its points are taken. */
+export interface ReservationLimits {
+  /** What the vault can pay in all, the open payouts included. */
+  readonly room: bigint;
+  /** Of the partner and the UTC day on which the redemption was made; absent: not limited. */
+  readonly partnerDailyTokens?: bigint | undefined;
+  /** Of the wallet and the same day; absent: not limited. */
+  readonly walletDailyTokens?: bigint | undefined;
+}
 
 export interface TransitionWrite {
   /** As it was read: the write is refused where the row has moved on. */
   readonly before: Redemption;
-  /** The domain's decision on it. Its records (calls, the confirmation) are written, its other effects are the caller's. */
+  /** The domain's decision on it. What its command leaves in the database is written; a call is the caller's to make. */
   readonly decision: Moved;
   /** The type of the event that was decided on. */
   readonly event: string;
@@ -47,51 +82,157 @@ export interface TransitionWrite {
   readonly reserve?: ReservationLimits;
 }
 
+/** Null where nothing is to be reserved. */
+const RESERVE = `redemption.reserve(partner, wallet, token_amount, initial_at,
+    :room::numeric, :partnerBudget::numeric, :walletBudget::numeric)`;
+
 /**
- * @param seal absent for who has no keys, an operator say: the row keeps the MAC that it has
+ * Nothing of it is written where the row is not the one that was read, by its version or by a restore of the ledger that was noted since,
+ * nor where its tokens are to be reserved and cannot be. It gives a hint where another worker can go on at once.
+ */
+const APPLY = named<Record<string, unknown>>(
+  'redemption_apply',
+  `WITH moved AS (
+      UPDATE redemption.redemption r SET ${STATE_COLUMNS.map((name) => `${name} = :${name}`).join(', ')},
+        plan_vault = coalesce(plan_vault, :vault), plan_chain_id = coalesce(plan_chain_id, :chainId),
+        plan_from_block = coalesce(plan_from_block, :fromBlock),
+        evidence_mac = CASE WHEN :hasKeys THEN :evidenceMac::bytea ELSE evidence_mac END,
+        names_mac = CASE WHEN :hasKeys THEN :namesMac::bytea ELSE names_mac END,
+        leased_until = CASE WHEN :release THEN NULL ELSE leased_until END,
+        lease_owner = CASE WHEN :release THEN NULL ELSE lease_owner END
+      WHERE id = :id AND state = :before AND version = :readVersion
+        AND (:owner::text IS NULL OR lease_owner = :owner)
+        AND lost_voucher_until_seconds IS NOT DISTINCT FROM :lostVoucherUntil::bigint
+        AND CASE WHEN :room::numeric IS NULL THEN true ELSE ${RESERVE} IS NULL END
+      RETURNING id, partner, version, state, reason, state_since_at,
+        next_action_at <= now() + interval '1 second' AND (leased_until IS NULL OR leased_until <= now()) AS is_due
+    ), noted AS (
+      INSERT INTO redemption.transition (redemption_id, version, event, from_state, to_state, reason, actor, request_id)
+      SELECT id, version, :event, :before, state, reason, :actor, :requestId::uuid FROM moved
+    ), begun AS (
+      INSERT INTO redemption.partner_call (request_id, redemption_id, partner, step)
+      SELECT :begun::uuid, id, partner, :step FROM moved WHERE :begun::uuid IS NOT NULL
+    ), ended AS (
+      UPDATE redemption.partner_call c SET ended_at = clock_timestamp(), outcome = :outcome, record = :record::jsonb
+      FROM moved WHERE c.request_id = :ended::uuid AND c.redemption_id = moved.id AND c.ended_at IS NULL
+    ), delivery AS (
+      INSERT INTO redemption.confirmation (redemption_id, partner, payload, state, version, attempts, next_action_at)
+      SELECT id, partner, :payload, 'pending', 1, 0, state_since_at FROM moved WHERE :payload::text IS NOT NULL
+    ), audited AS (
+      INSERT INTO redemption.audit (actor, command, redemption_id, partner, arguments, outcome)
+      SELECT :actor, :command, id, partner, coalesce(:arguments::jsonb, '{}'), :auditOutcome FROM moved
+      WHERE :command::text IS NOT NULL
+    )
+    SELECT version, CASE WHEN is_due OR :payload::text IS NOT NULL THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM moved`,
+);
+
+/** Why it could not be reserved. */
+const REFUSED_RESERVATION = named<{ id: UuidV7 } & Reserved>(
+  'redemption_refused_reservation',
+  `SELECT ${RESERVE} AS reason FROM redemption.redemption WHERE id = :id`,
+);
+
+export const BY_ID = named<{ id: UuidV7 }>(
+  'redemption_by_id',
+  `SELECT ${READ_COLUMNS}, r.lease_owner, r.leased_until FROM redemption.redemption r WHERE r.id = :id`,
+);
+
+export interface LeasedRow extends RedemptionRow {
+  readonly lease_owner: string | null;
+  readonly leased_until: Date | null;
+}
+
+type Reserved = Readonly<Record<'room' | 'partnerBudget' | 'walletBudget', bigint | null>>;
+
+function reservationValues(limits: ReservationLimits | undefined): Reserved {
+  return {
+    room: limits?.room ?? null,
+    partnerBudget: limits?.partnerDailyTokens ?? null,
+    walletBudget: limits?.walletDailyTokens ?? null,
+  };
+}
+
+/** @see RedemptionStore.apply */
+export async function applyTransition(
+  database: Database,
+  write: TransitionWrite,
+  seal?: EvidenceSeal,
+): Promise<void> {
+  const { owner, before, reserve } = write;
+  const { id, version } = before;
+  const rows = await database.query(transitionStatement(write, seal)).catch((error: unknown) => {
+    throw reusedId(error, id) ?? error;
+  });
+  if (rows.length > 0) return;
+  const [row] = await database.query<LeasedRow>(BY_ID({ id }));
+  if (row === undefined) throw new RedemptionMissingError(id);
+  if (owner !== undefined && row.lease_owner !== owner) throw new LeaseLostError(id);
+  if (reserve !== undefined && row.version === version) {
+    const [refused] = await database.query<{ reason: ReservationRefusal | null }>(
+      REFUSED_RESERVATION({ id, ...reservationValues(reserve) }),
+    );
+    // Where meanwhile it could be reserved, the redemption is only to be read again.
+    const reason = refused?.reason ?? null;
+    if (reason !== null) throw new ReservationRefusedError(id, reason);
+  }
+  throw new StaleRedemptionError(id);
+}
+
+/** Undefined where the database refused something else than a partner's id that another redemption has. */
+function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined {
+  if (!(error instanceof DatabaseRefusedError) || error.sqlState !== UNIQUE_VIOLATION)
+    return undefined;
+  const { constraint } = error.cause as { constraint?: string };
+  if (constraint === 'redemption_transaction_id')
+    return new PartnerIdReusedError(id, 'transaction');
+  return constraint === 'redemption_revert_id' ? new PartnerIdReusedError(id, 'revert') : undefined;
+}
+
+/**
+ * @param seal absent where there are no keys, for an operator say: the row keeps the MAC that it has
  * @throws PermanentError PLAN_WITHOUT_PLACE
  */
-export function applyValues(write: TransitionWrite, seal?: EvidenceSeal): unknown[] {
+function transitionStatement(write: TransitionWrite, seal?: EvidenceSeal) {
   const { before, decision, callEnd, audit } = write;
-  const { next, effects } = decision;
-  if (next.plan !== null && before.plan === null && write.place === undefined) {
+  const { next, command } = decision;
+  const isPlanned = before.plan === null && next.plan !== null;
+  if (isPlanned && write.place === undefined) {
     throw new PermanentError(
       'PLAN_WITHOUT_PLACE',
       'A payout plan is stored with its vault, chain and first block.',
     );
   }
-  const place = before.plan === null && next.plan !== null ? write.place : undefined;
-  const call = effects.find((effect) => effect.kind === 'record-call');
-  const delivery = effects.find((effect) => effect.kind === 'record-delivery');
-  return [
-    before.id,
-    before.state,
-    before.version,
-    write.owner ?? null,
-    write.event,
-    write.actor,
-    callEnd?.requestId ?? call?.requestId ?? write.requestId ?? null,
-    call?.requestId ?? null,
-    call?.step ?? null,
-    callEnd?.requestId ?? null,
-    callEnd?.outcome ?? null,
-    callEnd === undefined ? null : JSON.stringify(callEnd.record),
-    delivery === undefined ? null : canonicalJson(delivery.payload),
-    audit?.command ?? null,
-    audit?.arguments === undefined ? null : JSON.stringify(audit.arguments),
-    audit?.outcome ?? null,
-    effects.some(({ kind }) => kind === 'notify'),
-    place === undefined ? null : addressBytes(place.vault),
-    place?.chainId ?? null,
-    place?.fromBlock ?? null,
-    write.release === true || next.nextActionAtMs === null,
-    before.lostVoucherUntilSeconds,
-    seal !== undefined,
-    seal === undefined ? null : macOf(write, seal),
-    seal === undefined ? null : namesMacOf(write, seal),
+  const place = isPlanned ? write.place : undefined;
+  const isBegun = next.openCall?.requestId !== before.openCall?.requestId;
+  const begun = isBegun ? next.openCall : null;
+  return APPLY({
     ...stateValues(next),
     ...reservationValues(write.reserve),
-  ];
+    id: before.id,
+    before: before.state,
+    readVersion: before.version,
+    lostVoucherUntil: before.lostVoucherUntilSeconds,
+    owner: write.owner ?? null,
+    release: write.release === true || next.nextActionAtMs === null,
+    event: write.event,
+    actor: write.actor,
+    requestId: callEnd?.requestId ?? begun?.requestId ?? write.requestId ?? null,
+    begun: begun?.requestId ?? null,
+    step: begun?.step ?? null,
+    ended: callEnd?.requestId ?? null,
+    outcome: callEnd?.outcome ?? null,
+    record: callEnd === undefined ? null : JSON.stringify(callEnd.record),
+    payload: command?.kind === 'confirm' ? canonicalJson(command.payload) : null,
+    command: audit?.command ?? null,
+    arguments: audit?.arguments === undefined ? null : JSON.stringify(audit.arguments),
+    auditOutcome: audit?.outcome ?? null,
+    vault: place === undefined ? null : addressBytes(place.vault),
+    chainId: place?.chainId ?? null,
+    fromBlock: place?.fromBlock ?? null,
+    hasKeys: seal !== undefined,
+    evidenceMac: seal === undefined ? null : macOf(write, seal),
+    namesMac: seal === undefined ? null : namesMacOf(write, seal),
+  });
 }
 
 /** Only of what follows from a row that bore one: a MAC must not make ours what others wrote. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { deductEvent, lostCallEvent } from './call-event.js';
-import { type CallOutcome } from './call-outcome.js';
+import { type CallOutcome } from './partner-call.js';
 import { type OpenCall } from './redemption.js';
 import { aCall, aContext, aRedemption, CALL_ID } from './testing/builders.js';
 import {
@@ -8,7 +8,6 @@ import {
   ended,
   error,
   type FaultOutcome,
-  FOUND,
   reply,
   success,
   unknown,
@@ -47,23 +46,21 @@ describe('the last deduct attempt', () => {
 });
 
 describe('ids that our books know', () => {
-  const taken = { ...FOUND, transactionIdIsAnothers: true };
-
   it("another redemption's transaction id is never paid on, and never a candidate", () => {
     for (const fault of [
       success(),
       error('ERR-DUPLICATE-REQUEST', {}, { partnerTransactionId: 'tx-1' }),
     ]) {
-      expect(ended('deduct', fault('deduct'), {}, taken)).toBe('attention +alert');
+      expect(ended('deduct', fault('deduct'), {}, 'transaction')).toBe('attention +alert');
     }
   });
 
   it.each([
-    ["another redemption's transaction id", taken],
-    ["another revert's id", { ...FOUND, revertIdIsAnothers: true }],
-  ])('%s does not confirm a revert', (_name, known) => {
+    ["another redemption's transaction id", 'transaction'],
+    ["another revert's id", 'revert'],
+  ] as const)('%s does not confirm a revert', (_name, reused) => {
     const change = { partnerTransactionId: null, openCall: BY_REDEMPTION };
-    expect(ended('revert', success()('revert'), change, known)).toBe('retry');
+    expect(ended('revert', success()('revert'), change, reused)).toBe('retry');
     expect(ended('revert', success()('revert'), change)).toBe('reverted');
   });
 
@@ -83,7 +80,7 @@ describe('ids that our books know', () => {
     for (const id of ['a', 'a', 'b', 'c', 'd', 'e', 'f']) {
       const forged = success({ signature: 'wrong' }, { partnerTransactionId: id })('deduct');
       const call = aCall('deduct');
-      const event = deductEvent(call, forged as CallOutcome<'deduct'>, FOUND);
+      const event = deductEvent(call, forged as CallOutcome<'deduct'>);
       const decision = transition({ ...redemption, openCall: call }, event, aContext());
       if (decision.kind === 'moved') redemption = decision.next;
     }

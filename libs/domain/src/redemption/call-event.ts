@@ -1,20 +1,11 @@
-/** The fault table (redemption, rules B to E and I): what the outcome of a call means, step by step. */
-import {
-  type CallOutcome,
-  type PartnerErrorCode,
-  type RefusedOutcome,
-  type UnknownReason,
-} from './call-outcome.js';
+/** The fault table (redemption, rules B to E and I): what the outcome of a call means to the redemption, step by step. */
+import { reasonOf } from './partner-answer.js';
+import { type CallOutcome } from './partner-call.js';
 import { type EventOf } from './redemption-event.js';
 import { type OpenCall } from './redemption.js';
 
-/** What our own books know about the ids in an answer. */
-export interface KnownIds {
-  /** The answer's transaction id belongs to another redemption of this partner. */
-  readonly transactionIdIsAnothers: boolean;
-  /** The answer's revert id belongs to another revert of this partner. */
-  readonly revertIdIsAnothers: boolean;
-}
+/** An id in the answer that our books have for another redemption of this partner. */
+export type ReusedId = 'transaction' | 'revert';
 
 export type DeductEvent = EventOf<
   | 'deduct-confirmed'
@@ -33,38 +24,37 @@ export type RevertEvent = EventOf<
   | 'revert-unknown'
 >;
 
-type Wait = { readonly retryAfterSeconds?: number };
-
 export function deductEvent(
   { requestId }: Pick<OpenCall, 'requestId'>,
   outcome: CallOutcome<'deduct'>,
-  known: Pick<KnownIds, 'transactionIdIsAnothers'>,
+  reused?: ReusedId,
 ): DeductEvent {
   const confirmed = (partnerTransactionId: string): DeductEvent =>
-    known.transactionIdIsAnothers
+    reused === 'transaction'
       ? { type: 'deduct-id-reused', requestId }
       : { type: 'deduct-confirmed', requestId, partnerTransactionId };
+  if (outcome.kind === 'succeeded') return confirmed(outcome.answer.partnerTransactionId);
+  const { retryAfterSeconds } = outcome;
   switch (outcome.kind) {
     case 'nothing-sent':
-      return { type: 'deduct-not-sent', requestId, reason: outcome.reason, ...waitOf(outcome) };
+      return { type: 'deduct-not-sent', requestId, reason: outcome.reason, retryAfterSeconds };
     case 'unknown': {
-      const { reason, candidateTransactionId: id } = outcome;
-      const candidate = id === undefined ? {} : { candidateTransactionId: id };
-      return { type: 'deduct-unknown', requestId, reason, ...waitOf(outcome), ...candidate };
+      const { reason, candidateTransactionId } = outcome;
+      return {
+        ...{ type: 'deduct-unknown', requestId, reason },
+        ...{ retryAfterSeconds, candidateTransactionId },
+      };
     }
-    case 'succeeded':
-      return confirmed(outcome.answer.partnerTransactionId);
     case 'refused': {
       const { code, signed, partnerTransactionId: id } = outcome;
       switch (code) {
         case 'ERR-INSUFFICIENT-POINTS':
         case 'ERR-USER-NOT-FOUND':
-          return { type: 'deduct-refused', requestId, code, ...waitOf(outcome) };
+          return { type: 'deduct-refused', requestId, code, retryAfterSeconds };
         case 'ERR-DUPLICATE-REQUEST':
           // Our additive extension names the deduction; unsigned, the name is a candidate at most.
-          if (id !== undefined && signed) return confirmed(id);
-          return id === undefined
-            ? { type: 'deduct-duplicate', requestId }
+          return id !== undefined && signed
+            ? confirmed(id)
             : { type: 'deduct-duplicate', requestId, candidateTransactionId: id };
         // A second copy of a call that deducted is refused just so.
         case 'ERR-AUTH-FAILED':
@@ -73,7 +63,7 @@ export function deductEvent(
         case 'ERR-ALREADY-REVERTED':
         case 'ERR-INVALID-AMOUNT':
         case 'ERR-REDEMPTION-NOT-FOUND':
-          return { type: 'deduct-unknown', requestId, reason: reasonOf(code), ...waitOf(outcome) };
+          return { type: 'deduct-unknown', requestId, reason: reasonOf(code), retryAfterSeconds };
       }
     }
   }
@@ -82,51 +72,42 @@ export function deductEvent(
 export function revertEvent(
   { requestId, target }: Pick<OpenCall, 'requestId' | 'target'>,
   outcome: CallOutcome<'revert'>,
-  known: KnownIds,
+  reused?: ReusedId,
 ): RevertEvent {
-  const unknown = (reason: EventOf<'revert-unknown'>['reason'], wait: Wait = {}): RevertEvent => ({
-    type: 'revert-unknown',
-    requestId,
-    reason,
-    ...wait,
-  });
+  if (outcome.kind === 'succeeded') {
+    const { partnerTransactionId, partnerRevertId } = outcome.answer;
+    const isOurs =
+      target === undefined || target.by === 'redemption'
+        ? reused !== 'transaction'
+        : partnerTransactionId === target.transactionId;
+    return isOurs && partnerRevertId !== partnerTransactionId && reused !== 'revert'
+      ? { type: 'revert-confirmed', requestId, partnerTransactionId, partnerRevertId }
+      : { type: 'revert-unknown', requestId, reason: 'invalid-transaction-id' };
+  }
+  const { retryAfterSeconds } = outcome;
   switch (outcome.kind) {
     case 'nothing-sent':
-      return { type: 'revert-not-sent', requestId, reason: outcome.reason, ...waitOf(outcome) };
+      return { type: 'revert-not-sent', requestId, reason: outcome.reason, retryAfterSeconds };
     case 'unknown':
-      return unknown(outcome.reason, waitOf(outcome));
-    case 'succeeded': {
-      const { partnerTransactionId, partnerRevertId } = outcome.answer;
-      const isOurs =
-        target === undefined || target.by === 'redemption'
-          ? !known.transactionIdIsAnothers
-          : partnerTransactionId === target.transactionId;
-      const isNew = partnerRevertId !== partnerTransactionId && !known.revertIdIsAnothers;
-      return isOurs && isNew
-        ? { type: 'revert-confirmed', requestId, partnerTransactionId, partnerRevertId }
-        : unknown('invalid-transaction-id');
+      return { type: 'revert-unknown', requestId, reason: outcome.reason, retryAfterSeconds };
+    case 'refused': {
+      const { code, signed } = outcome;
+      switch (code) {
+        case 'ERR-TRANSACTION-NOT-FOUND':
+          return { type: 'revert-not-found', requestId, signed, retryAfterSeconds };
+        case 'ERR-ALREADY-REVERTED':
+          return { type: 'revert-already', requestId };
+        case 'ERR-INVALID-AMOUNT':
+          return { type: 'revert-amount-disputed', requestId };
+        case 'ERR-AUTH-FAILED':
+        case 'ERR-INTERNAL':
+        case 'ERR-USER-NOT-FOUND':
+        case 'ERR-DUPLICATE-REQUEST':
+        case 'ERR-INSUFFICIENT-POINTS':
+        case 'ERR-REDEMPTION-NOT-FOUND':
+          return { type: 'revert-unknown', requestId, reason: reasonOf(code), retryAfterSeconds };
+      }
     }
-    case 'refused':
-      return revertRefused(requestId, outcome);
-  }
-}
-
-function revertRefused(requestId: OpenCall['requestId'], outcome: RefusedOutcome): RevertEvent {
-  const { code, signed } = outcome;
-  switch (code) {
-    case 'ERR-TRANSACTION-NOT-FOUND':
-      return { type: 'revert-not-found', requestId, signed, ...waitOf(outcome) };
-    case 'ERR-ALREADY-REVERTED':
-      return { type: 'revert-already', requestId };
-    case 'ERR-INVALID-AMOUNT':
-      return { type: 'revert-amount-disputed', requestId };
-    case 'ERR-AUTH-FAILED':
-    case 'ERR-INTERNAL':
-    case 'ERR-USER-NOT-FOUND':
-    case 'ERR-DUPLICATE-REQUEST':
-    case 'ERR-INSUFFICIENT-POINTS':
-    case 'ERR-REDEMPTION-NOT-FOUND':
-      return { type: 'revert-unknown', requestId, reason: reasonOf(code), ...waitOf(outcome) };
   }
 }
 
@@ -135,14 +116,4 @@ export function lostCallEvent({ step, requestId }: OpenCall): DeductEvent | Reve
   return step === 'deduct'
     ? { type: 'deduct-unknown', requestId, reason: 'crash' }
     : { type: 'revert-unknown', requestId, reason: 'crash' };
-}
-
-/** A code that says nothing at this step is as good as an unknown one. */
-export function reasonOf(code: PartnerErrorCode): UnknownReason {
-  if (code === 'ERR-AUTH-FAILED') return 'auth-failed';
-  return code === 'ERR-INTERNAL' ? 'error-internal' : 'unknown-code';
-}
-
-function waitOf({ retryAfterSeconds }: Wait): Wait {
-  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { coolDownBreach, coolDownSeconds } from './cool-down.js';
+import { coolDownBreach, coolDownSeconds } from './limits.js';
 
 const NOW = 1_772_366_400_000;
 const COOL_DOWN = { firstSeconds: 300, longestSeconds: 86_400 };

@@ -1,8 +1,7 @@
 /** What a rule of the transition table is, and the moves that several rules share. */
-import { confirmationPayload } from './confirmation.js';
+import { type ConfirmationPayload, confirmationPayload } from './confirmation.js';
 import { mayRestore } from './guards.js';
-import { type PartnerPolicy } from './partner-policy.js';
-import { type Refusal, type RefusalCode, type RedemptionEffect } from './redemption-effect.js';
+import { type PartnerPolicy, type PartnerRequest } from './partner-call.js';
 import { type EventOf, type RedemptionEventType } from './redemption-event.js';
 import {
   type OpenCall,
@@ -11,6 +10,7 @@ import {
   type ResumableState,
   type RevertReason,
 } from './redemption.js';
+import { type UuidV7 } from './uuid-v7.js';
 
 export interface TransitionContext {
   readonly nowMs: number;
@@ -20,13 +20,18 @@ export interface TransitionContext {
   readonly policy: PartnerPolicy;
 }
 
+/** What is to be done with a transition, besides writing it. What else is due follows from the next state. */
+export type Command =
+  /** Its row is written with the transition (rule A); the call is made after the commit, at most once. */
+  | { readonly kind: 'call-partner'; readonly requestId: UuidV7; readonly request: PartnerRequest }
+  /** Written with the transition: the delivery of rule H, one in the redemption's life. */
+  | { readonly kind: 'confirm'; readonly payload: ConfirmationPayload };
+
 export interface Moved {
   readonly kind: 'moved';
   readonly next: Redemption;
-  readonly effects: readonly RedemptionEffect[];
+  readonly command: Command | null;
 }
-
-export type Decision = Moved | Refusal;
 
 export type Rule<T extends RedemptionEventType> = (
   redemption: Redemption,
@@ -34,7 +39,7 @@ export type Rule<T extends RedemptionEventType> = (
   context: TransitionContext,
 ) => Decision;
 
-const MESSAGES: Readonly<Record<RefusalCode, string>> = {
+const REFUSALS = {
   final: 'This redemption is finished.',
   'needs-operator': 'This redemption waits for a decision of the operator.',
   'not-in-attention': 'This redemption needs no decision: it goes on by itself.',
@@ -56,30 +61,45 @@ const MESSAGES: Readonly<Record<RefusalCode, string>> = {
   'contradictory-evidence':
     'Points and tokens contradict each other here: no command can give or take either.',
   'not-contradictory': 'Points and tokens do not contradict each other here: it can still end.',
-};
+} as const;
+
+/** Why an event changes nothing in this state. */
+export type RefusalCode = keyof typeof REFUSALS;
+
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly code: RefusalCode;
+  /** For a person. */
+  readonly message: string;
+}
+
+export type Decision = Moved | Refusal;
 
 export function refuse(code: RefusalCode): Refusal {
-  return { kind: 'refused', code, message: MESSAGES[code] };
+  return { kind: 'refused', code, message: REFUSALS[code] };
 }
 
 export function move(
   redemption: Redemption,
   { nowMs }: TransitionContext,
   change: Partial<Redemption>,
-  effects: readonly RedemptionEffect[] = [],
+  command: Command | null = null,
 ): Moved {
   const entered = change.state !== undefined && change.state !== redemption.state;
   const next = { ...redemption, ...change, version: redemption.version + 1 };
-  return { kind: 'moved', next: entered ? { ...next, stateSinceMs: nowMs } : next, effects };
+  return { kind: 'moved', next: entered ? { ...next, stateSinceMs: nowMs } : next, command };
 }
 
-/** The open call that a result belongs to, or undefined. */
-export function answeredCall(
-  { openCall }: Redemption,
-  step: OpenCall['step'],
-  requestId: string,
-): OpenCall | undefined {
-  return openCall?.step === step && openCall.requestId === requestId ? openCall : undefined;
+/** The call's row and the call itself: the one is committed before the first byte of the other. */
+export function call(
+  redemption: Redemption,
+  context: TransitionContext,
+  { openCall, request }: { readonly openCall: OpenCall; readonly request: PartnerRequest },
+  change: Partial<Redemption>,
+): Moved {
+  const { requestId } = openCall;
+  const next = { ...change, openCall, nextActionAtMs: context.nowMs };
+  return move(redemption, context, next, { kind: 'call-partner', requestId, request });
 }
 
 export function fail(
@@ -107,19 +127,32 @@ export function restore(
   change: Partial<Redemption> = {},
 ): Decision {
   if (!mayRestore({ ...redemption, ...change })) return refuse('not-restorable');
-  return move(
-    redemption,
-    context,
-    {
-      ...change,
-      state: 'reverting',
-      reason: revertReason,
-      revertReason,
-      openCall: null,
-      nextActionAtMs: context.nowMs,
-    },
-    [{ kind: 'notify' }],
-  );
+  return move(redemption, context, {
+    ...change,
+    state: 'reverting',
+    reason: revertReason,
+    revertReason,
+    openCall: null,
+    nextActionAtMs: context.nowMs,
+  });
+}
+
+/**
+ * Rules D and E in a restored ledger, as for a call of which nothing is known: resolved by reverting, never by paying. Whatever happened
+ * since the backup is forgotten, so nothing is begun again and nothing is planned again (docs/operating/backup.md).
+ */
+export function resolveForgotten(
+  redemption: Redemption,
+  context: TransitionContext,
+  reason: RevertReason,
+): Decision {
+  const { nowMs } = context;
+  return restore(redemption, context, reason, {
+    exposure: 'possible',
+    unprovenAttempts: Math.max(1, redemption.unprovenAttempts),
+    lastDeductAtMs: nowMs,
+    pendingAtMs: redemption.pendingAtMs ?? nowMs,
+  });
 }
 
 /** The end of `reverting`: the points are back. What is noted of the ledger after the call went out does not change that they are. */
@@ -131,38 +164,25 @@ export function restored(
   if (!mayRestore({ ...redemption, ...change, lostVoucherUntilSeconds: null })) {
     return refuse('not-restorable');
   }
-  return confirmed(
-    move(redemption, context, {
-      reason: redemption.revertReason,
-      ...change,
-      state: 'reverted',
-      resume: null,
-      openCall: null,
-      nextActionAtMs: null,
-      revertedAtMs: context.nowMs,
-    }),
-    context,
-  );
+  return confirmed(redemption, context, {
+    reason: redemption.revertReason,
+    ...change,
+    state: 'reverted',
+    resume: null,
+    revertedAtMs: context.nowMs,
+  });
 }
 
-/** Rule H: one confirmation for each end that is confirmed, where the partner has the endpoint. */
-export function confirmed(moved: Moved, { policy }: TransitionContext): Moved {
-  if (!policy.confirms) return moved;
-  const delivery: RedemptionEffect = {
-    kind: 'record-delivery',
-    payload: confirmationPayload(moved.next),
-  };
-  return { ...moved, effects: [...moved.effects, delivery, { kind: 'notify' }] };
+/** Rule H: an end with one confirmation, where the partner has the endpoint. */
+export function confirmed(
+  redemption: Redemption,
+  context: TransitionContext,
+  change: Partial<Redemption>,
+): Moved {
+  const moved = move(redemption, context, { ...change, openCall: null, nextActionAtMs: null });
+  if (!context.policy.confirms) return moved;
+  return { ...moved, command: { kind: 'confirm', payload: confirmationPayload(moved.next) } };
 }
-
-/** Reasons at which two parties' books may disagree. */
-const CRITICAL: readonly RedemptionReason[] = [
-  'paid-after-dead',
-  'claimed-without-plan',
-  'transaction-id-reused',
-  'amount-disputed',
-  'evidence-invalid',
-];
 
 /** Stops the automation: nothing moves until an operator's command. */
 export function holdForAttention(
@@ -171,10 +191,12 @@ export function holdForAttention(
   { reason, resume }: { readonly reason: RedemptionReason; readonly resume: ResumableState },
   change: Partial<Redemption> = {},
 ): Moved {
-  return move(
-    redemption,
-    context,
-    { ...change, state: 'attention', reason, resume, openCall: null, nextActionAtMs: null },
-    [{ kind: 'alert', severity: CRITICAL.includes(reason) ? 'critical' : 'warning', code: reason }],
-  );
+  return move(redemption, context, {
+    ...change,
+    state: 'attention',
+    reason,
+    resume,
+    openCall: null,
+    nextActionAtMs: null,
+  });
 }

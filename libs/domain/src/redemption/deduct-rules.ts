@@ -1,20 +1,18 @@
-/** From `created` to a proven deduction, to none, or to not knowing (rules A to E). */
+/** From `created` to a proven deduction, to none, or to not knowing (rules A to E). The results of calls are those of the open one. */
 import {
-  answeredCall,
+  call,
   type Decision,
   fail,
   holdForAttention,
   move,
   refuse,
+  resolveForgotten,
   restore,
   type Rule,
   type TransitionContext,
 } from './decision.js';
-import { nothingUnproven } from './guards.js';
-import { isAlerted } from './redemption-event.js';
-import { type RedemptionEffect } from './redemption-effect.js';
-import { type Redemption, type RedemptionReason } from './redemption.js';
-import { isForgetful, resolveForgotten } from './restored-ledger.js';
+import { isForgetful, nothingUnproven } from './guards.js';
+import { type Redemption } from './redemption.js';
 import { DEDUCT_SCHEDULE, mayAttempt, nextAttemptAtMs } from './schedule.js';
 import { type UuidV7, uuidV7Ms } from './uuid-v7.js';
 
@@ -31,75 +29,50 @@ export const startOrExpire: Rule<'call-due'> = (redemption, { requestId }, conte
 export const deductAgain: Rule<'call-due'> = (redemption, { requestId }, context) => {
   if (redemption.openCall !== null) return refuse('call-open');
   if (isForgetful(redemption)) return resolveForgotten(redemption, context, 'deduction-unknown');
-  const may = mayAttempt(DEDUCT_SCHEDULE, attemptsOf(redemption, context));
-  return may
+  return mayAttempt(DEDUCT_SCHEDULE, attemptsOf(redemption, context))
     ? beginDeduct(redemption, requestId, context)
-    : attemptsSpent(redemption, context, 'partner-unreachable');
+    : attemptsSpent(redemption, context);
 };
 
 /** Rule A: exposure and the unproven attempt are committed with the call row, before the first byte. */
-function beginDeduct(
-  redemption: Redemption,
-  requestId: UuidV7,
-  context: TransitionContext,
-): Decision {
+function beginDeduct(redemption: Redemption, requestId: UuidV7, context: TransitionContext) {
   const { nowMs } = context;
-  const { wallet, points, id, attempts } = redemption;
-  return move(
+  const { wallet: address, points, id: svcRedemptionId, attempts } = redemption;
+  const openCall = { step: 'deduct', requestId, startedAtMs: nowMs } as const;
+  const body = { address, deductPoints: Number(points), svcRedemptionId };
+  return call(
     redemption,
     context,
+    { openCall, request: { step: 'deduct', body } },
     {
       state: 'deducting',
       exposure: 'possible',
       unprovenAttempts: redemption.unprovenAttempts + 1,
-      openCall: { step: 'deduct', requestId, startedAtMs: nowMs },
       attempts: { ...attempts, deduct: attempts.deduct + 1 },
       firstDeductAtMs: redemption.firstDeductAtMs ?? nowMs,
       lastDeductAtMs: Math.max(nowMs, uuidV7Ms(requestId)),
       pendingAtMs: redemption.pendingAtMs ?? nowMs,
-      nextActionAtMs: nowMs,
     },
-    [
-      { kind: 'record-call', step: 'deduct', requestId },
-      {
-        kind: 'call-partner',
-        requestId,
-        request: {
-          step: 'deduct',
-          body: { address: wallet, deductPoints: Number(points), svcRedemptionId: id },
-        },
-      },
-    ],
   );
 }
 
 /** Rule B: the only door to `deducted`. */
-export const deducted: Rule<'deduct-confirmed'> = (redemption, event, context) => {
-  if (!answeredCall(redemption, 'deduct', event.requestId)) return refuse('stale-call');
-  const { nowMs } = context;
-  return move(
+export const deducted: Rule<'deduct-confirmed'> = (redemption, event, context) =>
+  move(redemption, context, {
+    state: 'deducted',
+    partnerTransactionId: event.partnerTransactionId,
+    openCall: null,
+    deductedAtMs: context.nowMs,
+    nextActionAtMs: context.nowMs,
+  });
+
+export const idReused: Rule<'deduct-id-reused'> = (redemption, _event, context) =>
+  holdForAttention(
     redemption,
     context,
-    {
-      state: 'deducted',
-      partnerTransactionId: event.partnerTransactionId,
-      openCall: null,
-      deductedAtMs: nowMs,
-      nextActionAtMs: nowMs,
-    },
-    [{ kind: 'plan-payout' }, { kind: 'notify' }],
+    { reason: 'transaction-id-reused', resume: 'reverting' },
+    { revertReason: 'deduction-unknown' },
   );
-};
-
-export const idReused: Rule<'deduct-id-reused'> = (redemption, { requestId }, context) =>
-  answeredCall(redemption, 'deduct', requestId)
-    ? holdForAttention(
-        redemption,
-        context,
-        { reason: 'transaction-id-reused', resume: 'reverting' },
-        { revertReason: 'deduction-unknown' },
-      )
-    : refuse('stale-call');
 
 /** What the service has not written is never deducted, planned or paid: a person looks at it. */
 export const rejectEvidence: Rule<'evidence-rejected'> = (redemption, _event, context) =>
@@ -115,76 +88,50 @@ export const rejectEvidence: Rule<'evidence-rejected'> = (redemption, _event, co
 
 /** A definite refusal clears its own attempt; it ends the redemption only where no other may have deducted (rule D). */
 export const deductRefused: Rule<'deduct-refused'> = (redemption, event, context) => {
-  if (!answeredCall(redemption, 'deduct', event.requestId)) return refuse('stale-call');
   const cleared = clearAttempt(redemption);
   const reason = event.code === 'ERR-USER-NOT-FOUND' ? 'user-not-found' : 'insufficient-points';
   return nothingUnproven({ ...redemption, ...cleared })
     ? fail(redemption, context, reason, cleared)
-    : deductLater(redemption, context, { change: cleared, ...waitOf(event) });
+    : deductLater(redemption, context, cleared, event.retryAfterSeconds);
 };
 
 export const deductNotSent: Rule<'deduct-not-sent'> = (redemption, event, context) =>
-  answeredCall(redemption, 'deduct', event.requestId)
-    ? deductLater(redemption, context, {
-        change: clearAttempt(redemption),
-        ...waitOf(event),
-      })
-    : refuse('stale-call');
+  deductLater(redemption, context, clearAttempt(redemption), event.retryAfterSeconds);
 
 export const deductUnknown: Rule<'deduct-unknown'> = (redemption, event, context) => {
-  if (!answeredCall(redemption, 'deduct', event.requestId)) return refuse('stale-call');
-  const effects: RedemptionEffect[] = isAlerted('deduct', event.reason)
-    ? [{ kind: 'alert', severity: 'warning', code: event.reason, step: 'deduct' }]
-    : [];
-  return deductLater(redemption, context, {
-    change: withCandidate(redemption, event.candidateTransactionId),
-    effects,
-    ...waitOf(event),
-  });
+  const { candidateTransactionId, retryAfterSeconds } = event;
+  const change = withCandidate(redemption, candidateTransactionId);
+  return deductLater(redemption, context, change, retryAfterSeconds);
 };
 
 /** A deduction exists, or existed: asking again says the same. On to rule E's next way. */
-export const deductDuplicate: Rule<'deduct-duplicate'> = (redemption, event, context) =>
-  answeredCall(redemption, 'deduct', event.requestId)
-    ? restore(
-        redemption,
-        context,
-        'deduction-unknown',
-        withCandidate(redemption, event.candidateTransactionId),
-      )
-    : refuse('stale-call');
+export const deductDuplicate: Rule<'deduct-duplicate'> = (redemption, event, context) => {
+  const change = withCandidate(redemption, event.candidateTransactionId);
+  return restore(redemption, context, 'deduction-unknown', change);
+};
 
-interface Later {
-  readonly change: Partial<Redemption>;
-  readonly effects?: readonly RedemptionEffect[];
-  readonly retryAfterSeconds?: number;
-}
-
-function deductLater(redemption: Redemption, context: TransitionContext, later: Later): Decision {
-  const { change, effects = [], retryAfterSeconds } = later;
-  const nextActionAtMs = nextAttemptAtMs(DEDUCT_SCHEDULE, {
-    ...attemptsOf(redemption, context),
-    jitter: context.jitter,
-    retryAfterSeconds,
-  });
-  const decision =
-    nextActionAtMs === undefined
-      ? attemptsSpent(redemption, context, 'partner-unreachable', change)
-      : move(redemption, context, { ...change, openCall: null, nextActionAtMs });
-  return decision.kind === 'refused'
-    ? decision
-    : { ...decision, effects: [...effects, ...decision.effects] };
+function deductLater(
+  redemption: Redemption,
+  context: TransitionContext,
+  change: Partial<Redemption>,
+  retryAfterSeconds: number | undefined,
+): Decision {
+  const { jitter } = context;
+  const so = { ...attemptsOf(redemption, context), jitter, retryAfterSeconds };
+  const nextActionAtMs = nextAttemptAtMs(DEDUCT_SCHEDULE, so);
+  return nextActionAtMs === undefined
+    ? attemptsSpent(redemption, context, change)
+    : move(redemption, context, { ...change, openCall: null, nextActionAtMs });
 }
 
 /** Rules D and E: nothing unproven means nothing deducted; otherwise it is resolved by reverting, never by paying. */
 function attemptsSpent(
   redemption: Redemption,
   context: TransitionContext,
-  reason: RedemptionReason,
   change: Partial<Redemption> = {},
 ): Decision {
   return nothingUnproven({ ...redemption, ...change })
-    ? fail(redemption, context, reason, change)
+    ? fail(redemption, context, 'partner-unreachable', change)
     : restore(redemption, context, 'deduction-unknown', change);
 }
 
@@ -204,8 +151,4 @@ function withCandidate(redemption: Redemption, candidate: string | undefined): P
 
 function attemptsOf({ attempts, firstDeductAtMs }: Redemption, { nowMs }: TransitionContext) {
   return { attempts: attempts.deduct, firstAttemptAtMs: firstDeductAtMs ?? nowMs, nowMs };
-}
-
-function waitOf({ retryAfterSeconds }: { readonly retryAfterSeconds?: number }) {
-  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
 }

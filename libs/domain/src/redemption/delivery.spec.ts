@@ -85,7 +85,7 @@ describe('a confirmation on its way', () => {
       if (delivery.state === 'undelivered') expect(Math.floor((nowMs - START_MS) / HOUR)).toBe(75);
     }
     expect(attempts).toBe(10);
-    expect(last).toMatchObject({ effects: [{ kind: 'alert', code: 'undelivered' }] });
+    expect(last).toMatchObject({ alerts: ['undelivered'] });
     expect(delivery.nextActionAtMs).toBeNull();
     const replayed = next(deliveryTransition(delivery, { type: 'replay' }, CONTEXT));
     expect(replayed).toMatchObject({ state: 'pending', attempts: 0, nextActionAtMs: START_MS });
@@ -137,7 +137,7 @@ describe('a confirmation on its way', () => {
     const due = deliveryTransition(aDelivery(), EVENTS['call-due'], CONTEXT);
     expect(due).toMatchObject({
       next: { openRequestId: CALL_ID, attempts: 1 },
-      effects: [{ kind: 'record-call' }, { kind: 'call-partner' }],
+      alerts: [],
     });
     const stray: DeliveryEvent = { type: 'delivered', requestId: aUuid(START_MS, 99) };
     expect(deliveryTransition(next(due), stray, CONTEXT)).toEqual({

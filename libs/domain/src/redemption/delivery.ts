@@ -2,9 +2,9 @@
  * The confirmation of one redemption on its way to the partner (rule H). It is sent until it is taken or the schedule is spent; whatever
  * becomes of it, the redemption does not change.
  */
-import { reasonOf } from './call-event.js';
-import { type CallOutcome, type UnknownReason } from './call-outcome.js';
-import { isAlerted } from './redemption-event.js';
+import { isAlerted } from './alerts.js';
+import { reasonOf } from './partner-answer.js';
+import { type CallOutcome, type UnknownReason } from './partner-call.js';
 import { CONFIRM_SCHEDULE, CONFIRM_WITHIN_MS, nextAttemptAtMs, unsentWaitMs } from './schedule.js';
 import { type UuidV7 } from './uuid-v7.js';
 
@@ -31,29 +31,33 @@ export const DELIVERY_EVENT_TYPES = [
   'replay',
 ] as const;
 export type DeliveryEvent =
+  /** Its call begins with this transition, and may be made once it is written. */
   | { readonly type: 'call-due'; readonly requestId: UuidV7 }
   | { readonly type: 'delivered'; readonly requestId: UuidV7 }
   | {
       readonly type: 'failed';
       readonly requestId: UuidV7;
       readonly reason: UnknownReason;
-      readonly retryAfterSeconds?: number;
+      readonly retryAfterSeconds?: number | undefined;
     }
   /** The call was given up, and no byte of it left. */
-  | { readonly type: 'not-sent'; readonly requestId: UuidV7; readonly retryAfterSeconds?: number }
+  | {
+      readonly type: 'not-sent';
+      readonly requestId: UuidV7;
+      readonly retryAfterSeconds?: number | undefined;
+    }
   /** An operator's command. */
   | { readonly type: 'replay' };
 
-export type DeliveryEffect =
-  | { readonly kind: 'record-call' | 'call-partner'; readonly requestId: UuidV7 }
-  | {
-      readonly kind: 'alert';
-      readonly severity: 'warning';
-      readonly code: 'undelivered' | UnknownReason;
-    };
+/** What an operator is to be warned of. */
+export type DeliveryAlert = 'undelivered' | UnknownReason;
 
 export type DeliveryDecision =
-  | { readonly kind: 'moved'; readonly next: Delivery; readonly effects: readonly DeliveryEffect[] }
+  | {
+      readonly kind: 'moved';
+      readonly next: Delivery;
+      readonly alerts: readonly DeliveryAlert[];
+    }
   | {
       readonly kind: 'refused';
       readonly code: 'delivered' | 'undelivered' | 'call-open' | 'stale-call' | 'still-trying';
@@ -76,16 +80,17 @@ export function deliveryEvent(
   requestId: UuidV7,
   outcome: CallOutcome<'confirm'>,
 ): Extract<DeliveryEvent, { type: 'delivered' | 'failed' | 'not-sent' }> {
+  if (outcome.kind === 'succeeded') return { type: 'delivered', requestId };
+  const { retryAfterSeconds } = outcome;
   switch (outcome.kind) {
-    case 'succeeded':
-      return { type: 'delivered', requestId };
     case 'nothing-sent':
-      return { type: 'not-sent', requestId, ...waitOf(outcome) };
+      return { type: 'not-sent', requestId, retryAfterSeconds };
     case 'refused':
-      if (outcome.code === 'ERR-DUPLICATE-REQUEST') return { type: 'delivered', requestId };
-      return { type: 'failed', requestId, reason: reasonOf(outcome.code), ...waitOf(outcome) };
+      return outcome.code === 'ERR-DUPLICATE-REQUEST'
+        ? { type: 'delivered', requestId }
+        : { type: 'failed', requestId, reason: reasonOf(outcome.code), retryAfterSeconds };
     case 'unknown':
-      return { type: 'failed', requestId, reason: outcome.reason, ...waitOf(outcome) };
+      return { type: 'failed', requestId, reason: outcome.reason, retryAfterSeconds };
   }
 }
 
@@ -103,25 +108,20 @@ export function deliveryTransition(
   }
   if (delivery.state !== 'pending') return { kind: 'refused', code: delivery.state };
   const { requestId } = event;
+  const { attempts, openRequestId, firstAttemptAtMs: firstMs } = delivery;
+  const firstAttemptAtMs = firstMs ?? nowMs;
   if (event.type === 'call-due') {
-    if (delivery.openRequestId !== null) return { kind: 'refused', code: 'call-open' };
-    return moved(
-      delivery,
-      {
-        attempts: delivery.attempts + 1,
-        firstAttemptAtMs: delivery.firstAttemptAtMs ?? nowMs,
-        openRequestId: requestId,
-        nextActionAtMs: nowMs,
-      },
-      [
-        { kind: 'record-call', requestId },
-        { kind: 'call-partner', requestId },
-      ],
-    );
+    return openRequestId !== null
+      ? { kind: 'refused', code: 'call-open' }
+      : moved(delivery, {
+          attempts: attempts + 1,
+          firstAttemptAtMs,
+          openRequestId: requestId,
+          nextActionAtMs: nowMs,
+        });
   }
-  if (delivery.openRequestId !== requestId) return { kind: 'refused', code: 'stale-call' };
-  const { firstAttemptAtMs } = delivery;
-  const so = { ...context, firstAttemptAtMs: firstAttemptAtMs ?? nowMs };
+  if (openRequestId !== requestId) return { kind: 'refused', code: 'stale-call' };
+  const so = { ...context, firstAttemptAtMs };
   switch (event.type) {
     case 'delivered':
       return moved(delivery, {
@@ -131,17 +131,14 @@ export function deliveryTransition(
         deliveredAtMs: nowMs,
       });
     case 'failed': {
-      const { attempts } = delivery;
       const { reason, retryAfterSeconds } = event;
-      const alerts: DeliveryEffect[] = isAlerted('confirm', reason)
-        ? [{ kind: 'alert', severity: 'warning', code: reason }]
-        : [];
+      const alerts = isAlerted('confirm', reason) ? [reason] : [];
       const atMs = nextAttemptAtMs(CONFIRM_SCHEDULE, { ...so, attempts, retryAfterSeconds });
       return tryLater(delivery, { atMs, alerts }, so);
     }
     case 'not-sent': {
       // No attempt of the schedule: the partner was not asked.
-      const unsent = { ...delivery, attempts: delivery.attempts - 1 };
+      const unsent = { ...delivery, attempts: attempts - 1 };
       const atMs = nowMs + unsentWaitMs({ ...so, retryAfterSeconds: event.retryAfterSeconds });
       return tryLater(unsent, { atMs, alerts: [] }, so);
     }
@@ -151,7 +148,7 @@ export function deliveryTransition(
 interface Later {
   /** Undefined where the schedule is spent. */
   readonly atMs: number | undefined;
-  readonly alerts: readonly DeliveryEffect[];
+  readonly alerts: readonly DeliveryAlert[];
 }
 
 /** What would be due after the end of the time is due at its end, for the last time. */
@@ -162,10 +159,8 @@ function tryLater(
 ): DeliveryDecision {
   const untilMs = firstAttemptAtMs + CONFIRM_WITHIN_MS;
   if (atMs === undefined || nowMs >= untilMs) {
-    return moved(delivery, { state: 'undelivered', openRequestId: null, nextActionAtMs: null }, [
-      ...alerts,
-      { kind: 'alert', severity: 'warning', code: 'undelivered' },
-    ]);
+    const change = { state: 'undelivered', openRequestId: null, nextActionAtMs: null } as const;
+    return moved(delivery, change, [...alerts, 'undelivered']);
   }
   const nextActionAtMs = Math.min(atMs, untilMs);
   return moved(delivery, { openRequestId: null, nextActionAtMs }, alerts);
@@ -183,15 +178,7 @@ export function mayAwaitConfirming(
 function moved(
   delivery: Delivery,
   change: Partial<Delivery>,
-  effects: readonly DeliveryEffect[] = [],
+  alerts: readonly DeliveryAlert[] = [],
 ): DeliveryDecision {
-  return {
-    kind: 'moved',
-    next: { ...delivery, ...change, version: delivery.version + 1 },
-    effects,
-  };
-}
-
-function waitOf({ retryAfterSeconds }: { readonly retryAfterSeconds?: number }) {
-  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return { kind: 'moved', next: { ...delivery, ...change, version: delivery.version + 1 }, alerts };
 }

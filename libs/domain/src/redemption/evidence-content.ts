@@ -1,4 +1,4 @@
-/** What a row's MACs are made over: all that a voucher rests on, and what the row calls its deduction. */
+/** What the MACs of rows are made over: all that a voucher rests on, what a row calls its deduction, and who is signed in. */
 import { type Address } from '../chain/address.js';
 import { canonicalJson } from '../signing/canonical-json.js';
 import { type Redemption } from './redemption.js';
@@ -84,4 +84,19 @@ export function namesContent(redemption: Named): string | undefined {
 /** Whether the next call would give back what the row names. */
 export function sendsNames({ state, openCall }: Pick<Redemption, 'state' | 'openCall'>): boolean {
   return state === 'reverting' && openCall === null;
+}
+
+/** Who is signed in, on which page, until when. */
+export interface SessionTerms {
+  /** SHA-256 of the bearer token, hex. */
+  readonly tokenHash: string;
+  readonly wallet: Address;
+  /** One of SIWE_DOMAINS: the page on which the wallet signed. */
+  readonly domain: string;
+  readonly expiresAtMs: number;
+}
+
+/** The text that the MAC of a session's row is made over. */
+export function sessionContent(terms: SessionTerms): string {
+  return canonicalJson({ kind: 'lowmark-session-1', ...terms });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PARTNER_ERROR_CODES, UNKNOWN_REASONS } from './call-outcome.js';
+import { PARTNER_ERROR_CODES, UNKNOWN_REASONS } from './partner-call.js';
 import {
   body,
   ended,

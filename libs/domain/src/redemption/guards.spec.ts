@@ -8,7 +8,7 @@ import {
   provesNeverPaid,
   revertTarget,
 } from './guards.js';
-import { PARTNER_CAPABILITIES, type PartnerCapability } from './partner-policy.js';
+import { PARTNER_CAPABILITIES, type PartnerCapability } from './partner-call.js';
 import { aCall, aClaim, anExpiry, aPlan, aRedemption, START_MS } from './testing/builders.js';
 
 const policyOf = (...capabilities: PartnerCapability[]) => ({ capabilities, confirms: true });

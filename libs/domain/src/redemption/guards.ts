@@ -1,5 +1,5 @@
 /** The guards that keep points and tokens from both going, or both staying (rules D to G). Each is one function, used wherever it applies. */
-import { type PartnerPolicy } from './partner-policy.js';
+import { type PartnerPolicy } from './partner-call.js';
 import { type PayoutTerms } from './payout-evidence.js';
 import {
   type DeadEvidence,
@@ -16,6 +16,13 @@ import {
 export const FRESHNESS_WINDOW_MS = 600_000;
 
 type Payable = Pick<Redemption, 'plan' | 'lostVoucherUntilSeconds'>;
+
+/** The ledger was restored from a backup after it was made: calls, a plan, a voucher and its claim may be forgotten. */
+export function isForgetful({
+  lostVoucherUntilSeconds,
+}: Pick<Redemption, 'lostVoucherUntilSeconds'>): boolean {
+  return lostVoucherUntilSeconds !== null;
+}
 
 /** Unix seconds: the latest block that may still pay it, by its plan or by what a restored ledger has forgotten. 0 where there is neither. */
 export function payableUntilSeconds({ plan, lostVoucherUntilSeconds }: Payable): number {
@@ -106,7 +113,7 @@ export function revertTarget(
   }
   if (mayOmitId) return { by: 'redemption' };
   const [candidate] = candidateTransactionIds;
-  // Elsewhere, a candidate that is somebody else's would give that one's points back.
+  // Elsewhere, a candidate of another redemption would give that one's points back.
   return capabilities.includes('refuses-mismatched-pair') && candidate !== undefined
     ? { by: 'candidate', transactionId: candidate }
     : undefined;

@@ -7,7 +7,7 @@ import {
   REDEMPTION_STATES,
   type RedemptionState,
 } from './redemption.js';
-import { isFinal } from './public-status.js';
+import { isFinal } from './redemption.js';
 import { aClaim, aContext, anExpiry, aPlan, aRedemption, START_MS } from './testing/builders.js';
 import { EVENTS } from './testing/events.js';
 import { transition } from './transition.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { PARTNER_STEPS } from './call-outcome.js';
-import { judgeReply } from './judge-reply.js';
+import { PARTNER_STEPS } from './partner-call.js';
+import { judgeReply } from './partner-answer.js';
 import { parsePartnerAnswer } from './partner-answer.js';
 import { WALLET } from './testing/builders.js';
 

@@ -1,14 +1,18 @@
 /**
- * Reads a partner's answer, whatever it is, against the interface's tables: exact types, lengths and ranges, nothing coerced.
- * Fields beyond the interface are allowed and kept.
+ * Judges what came back over the wire, once: its form against the interface's tables (exact types, lengths and ranges, nothing coerced;
+ * fields beyond the interface are allowed and kept), its signature, its status. What is left unclear is `unknown`, never a guess.
+ * Transport faults without a reply (timeout, reset, …) are outcomes already.
  */
-import { parseAddress } from '../chain/address.js';
+import { type Address, parseAddress } from '../chain/address.js';
 import {
+  type CallOutcome,
   PARTNER_ERROR_CODES,
   type PartnerAnswers,
   type PartnerErrorCode,
+  type PartnerPolicy,
   type PartnerStep,
-} from './call-outcome.js';
+  type UnknownReason,
+} from './partner-call.js';
 
 /** Longest id of a partner: transaction, revert, user. UTF-16 code units. */
 const MAX_ID_LENGTH = 255;
@@ -126,4 +130,106 @@ function isObject(value: unknown): value is Json {
 
 function without(value: Json, names: readonly string[]): ExtraFields {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}
+
+/** A whole reply: status, headers and body arrived in time and within the size limit. */
+export interface PartnerReply {
+  readonly status: number;
+  readonly contentType?: string | undefined;
+  /** Of `X-API-SIGNATURE` over the raw or the canonical body, compared in constant time. */
+  readonly signature: 'valid' | 'missing' | 'wrong';
+  /** The parsed body; absent where it is not JSON. */
+  readonly json?: { readonly value: unknown } | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** The call it answers. */
+export interface AnsweredCall<S extends PartnerStep> {
+  readonly step: S;
+  /** The wallet we asked about. */
+  readonly address: Address;
+}
+
+/** Besides 200, the statuses that may bring the error envelope. 429 and 500 may too, and still say nothing that is final. */
+const ENVELOPE_STATUSES: readonly number[] = [400, 401, 404, 409, 422];
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+
+/** What the reply says of the call; without a signature that is to be believed, only that it is unknown. */
+export function judgeReply<S extends PartnerStep>(
+  { step, address }: AnsweredCall<S>,
+  reply: PartnerReply,
+  { capabilities }: Pick<PartnerPolicy, 'capabilities'>,
+): CallOutcome<S> {
+  const { retryAfterSeconds } = reply;
+  const value = reply.json?.value;
+  const parsed = parsePartnerAnswer(step, value);
+  const unknown = (reason: UnknownReason): CallOutcome<S> => {
+    const candidate = step === 'deduct' && { candidateTransactionId: transactionIdIn(value) };
+    return { kind: 'unknown', reason, retryAfterSeconds, ...candidate };
+  };
+  const doubt = isDelivery(step, reply, parsed) ? undefined : doubtOf(reply, parsed, capabilities);
+  if (doubt !== undefined) return unknown(doubt);
+  switch (parsed.kind) {
+    case 'invalid':
+      return unknown(invalidity(parsed));
+    case 'error': {
+      const { code } = parsed;
+      if (code === undefined || code === 'ERR-INTERNAL') return unknown(reasonOf(code));
+      const signed = reply.signature === 'valid';
+      const partnerTransactionId = transactionIdIn(value);
+      return { kind: 'refused', code, signed, retryAfterSeconds, partnerTransactionId };
+    }
+    case 'success': {
+      const { answer } = parsed;
+      const isOfAnother = 'address' in answer && answer.address !== address;
+      return isOfAnother ? unknown('invalid-answer') : { kind: 'succeeded', answer };
+    }
+  }
+}
+
+/** A code that says nothing at the step is as good as an unknown one. */
+export function reasonOf(code: PartnerErrorCode | undefined): UnknownReason {
+  if (code === 'ERR-AUTH-FAILED') return 'auth-failed';
+  return code === 'ERR-INTERNAL' ? 'error-internal' : 'unknown-code';
+}
+
+/** Why nothing of it can be believed, or undefined. Nothing of a body counts before its signature does. */
+function doubtOf(
+  reply: PartnerReply,
+  parsed: ParsedAnswer<PartnerStep>,
+  capabilities: PartnerPolicy['capabilities'],
+): UnknownReason | undefined {
+  const { status, signature, contentType, json } = reply;
+  if (signature === 'wrong') return 'signature-wrong';
+  if (status !== 200 && !ENVELOPE_STATUSES.includes(status)) return statusDoubt(status);
+  // Every 200 is signed; other statuses need not be, unless the partner is known to sign everything.
+  const mustSign = status === 200 || capabilities.includes('signs-all-responses');
+  if (mustSign && signature === 'missing') return 'signature-missing';
+  const isJson = json !== undefined && JSON_TYPE.test(contentType ?? '');
+  if (status === 200) return isJson ? undefined : 'malformed-json';
+  return isJson && parsed.kind === 'error' ? undefined : 'no-envelope';
+}
+
+function statusDoubt(status: number): UnknownReason {
+  if (status >= 300 && status < 400) return 'redirect';
+  if (status === 429) return 'rate-limited';
+  return status >= 500 ? 'server-error' : 'unexpected-status';
+}
+
+/** A confirmation asks for nothing but `success: true` with 200. */
+function isDelivery(
+  step: PartnerStep,
+  { status }: PartnerReply,
+  parsed: ParsedAnswer<PartnerStep>,
+): boolean {
+  return step === 'confirm' && status === 200 && parsed.kind === 'success';
+}
+
+function invalidity(parsed: {
+  readonly fault: 'success-not-boolean' | 'invalid-field';
+  readonly field: string;
+}): UnknownReason {
+  if (parsed.fault === 'success-not-boolean') return 'success-not-boolean';
+  const isId = parsed.field === 'partnerTransactionId' || parsed.field === 'partnerRevertId';
+  return isId ? 'invalid-transaction-id' : 'invalid-answer';
 }

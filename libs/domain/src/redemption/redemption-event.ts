@@ -1,6 +1,6 @@
 /** What can happen to a redemption. Each event says what was learnt, never what to do about it. */
-import { type NothingSentReason, type PartnerStep, type UnknownReason } from './call-outcome.js';
-import { type PayoutTerms } from './payout-evidence.js';
+import { type NothingSentReason, type UnknownReason } from './partner-call.js';
+import { type PayoutEvidence, type PayoutTerms } from './payout-evidence.js';
 import { type DeadEvidence, type PaidEvidence, type ReservationRefusal } from './redemption.js';
 import { type UuidV7 } from './uuid-v7.js';
 
@@ -26,18 +26,18 @@ interface EventFields {
   'deduct-id-reused': CallResult;
   'deduct-refused': CallResult & {
     readonly code: 'ERR-INSUFFICIENT-POINTS' | 'ERR-USER-NOT-FOUND';
-    readonly retryAfterSeconds?: number;
+    readonly retryAfterSeconds?: number | undefined;
   };
   /** The partner has processed this redemption id before, and does not say under which transaction id. */
-  'deduct-duplicate': CallResult & { readonly candidateTransactionId?: string };
+  'deduct-duplicate': CallResult & { readonly candidateTransactionId?: string | undefined };
   'deduct-unknown': CallResult & {
     readonly reason: UnknownReason;
-    readonly retryAfterSeconds?: number;
-    readonly candidateTransactionId?: string;
+    readonly retryAfterSeconds?: number | undefined;
+    readonly candidateTransactionId?: string | undefined;
   };
   'deduct-not-sent': CallResult & {
     readonly reason: NothingSentReason;
-    readonly retryAfterSeconds?: number;
+    readonly retryAfterSeconds?: number | undefined;
   };
 
   /** Committing a payout plan: frozen before the signer is asked. */
@@ -50,7 +50,7 @@ interface EventFields {
     /** When the chain can be expected to say more. */
     readonly recheckMs: number;
     /** What was read cannot all be true. */
-    readonly contradiction?: string;
+    readonly contradiction?: string | undefined;
   };
   'payout-paid': { readonly redemptionId: UuidV7; readonly evidence: PaidEvidence };
   'payout-dead': { readonly redemptionId: UuidV7; readonly evidence: DeadEvidence };
@@ -62,16 +62,16 @@ interface EventFields {
   'revert-already': CallResult;
   'revert-not-found': CallResult & {
     readonly signed: boolean;
-    readonly retryAfterSeconds?: number;
+    readonly retryAfterSeconds?: number | undefined;
   };
   'revert-amount-disputed': CallResult;
   'revert-not-sent': CallResult & {
     readonly reason: NothingSentReason;
-    readonly retryAfterSeconds?: number;
+    readonly retryAfterSeconds?: number | undefined;
   };
   'revert-unknown': CallResult & {
     readonly reason: UnknownReason;
-    readonly retryAfterSeconds?: number;
+    readonly retryAfterSeconds?: number | undefined;
   };
 
   /** By the user, an operator or a timer of ours; of what has not begun also because its tokens cannot be reserved. */
@@ -125,22 +125,23 @@ export const REDEMPTION_EVENT_TYPES = [
   'operator-settled',
 ] as const satisfies readonly RedemptionEventType[];
 
-/** Faults that somebody should hear of, by step (fault table of rule I). */
-const ALERTED: Readonly<Record<PartnerStep, readonly UnknownReason[]>> = {
-  balance: ['signature-missing', 'signature-wrong', 'auth-failed'],
-  deduct: [
-    'signature-missing',
-    'signature-wrong',
-    'invalid-transaction-id',
-    'auth-failed',
-    'redirect',
-    'too-slow',
-    'too-large',
-  ],
-  revert: ['signature-missing', 'signature-wrong', 'auth-failed'],
-  confirm: ['auth-failed'],
-};
-
-export function isAlerted(step: PartnerStep, reason: UnknownReason | NothingSentReason): boolean {
-  return ALERTED[step].some((alerted) => alerted === reason);
+/**
+ * What the chain's evidence means for the redemption it was gathered for.
+ * @param recheckMs when the chain can be expected to say more
+ */
+export function payoutEvent(
+  redemptionId: UuidV7,
+  evidence: PayoutEvidence,
+  recheckMs: number,
+): EventOf<'payout-live' | 'payout-paid' | 'payout-dead'> {
+  switch (evidence.outcome) {
+    case 'paid':
+      return { type: 'payout-paid', redemptionId, evidence };
+    case 'dead':
+      return { type: 'payout-dead', redemptionId, evidence };
+    case 'live':
+      return evidence.doubt?.kind === 'contradiction'
+        ? { type: 'payout-live', recheckMs, contradiction: evidence.doubt.text }
+        : { type: 'payout-live', recheckMs };
+  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { PARTNER_CAPABILITIES, type PartnerCapability } from './partner-policy.js';
-import { isFinal } from './public-status.js';
+import { PARTNER_CAPABILITIES, type PartnerCapability } from './partner-call.js';
+import { isFinal } from './redemption.js';
 import { REDEMPTION_STATES } from './redemption.js';
 import { EVENTS } from './testing/events.js';
 import { breachesOf } from './testing/invariants.js';

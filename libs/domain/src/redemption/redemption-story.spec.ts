@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TransitionContext } from './decision.js';
-import { PARTNER_CAPABILITIES } from './partner-policy.js';
-import { payoutEvent } from './payout-event.js';
-import { type RedemptionEffect } from './redemption-effect.js';
-import { type RedemptionEvent } from './redemption-event.js';
+import { alertsOf, type RedemptionAlert } from './alerts.js';
+import { type Command, type TransitionContext } from './decision.js';
+import { PARTNER_CAPABILITIES } from './partner-call.js';
+import { payoutEvent, type RedemptionEvent } from './redemption-event.js';
 import { type Redemption } from './redemption.js';
 import {
   aClaim,
@@ -21,20 +20,22 @@ import { transition } from './transition.js';
 const ID = aRedemption('created').id;
 const [FIRST, SECOND] = [aUuid(START_MS, 11), aUuid(START_MS, 12)];
 
-/** Follows the events, one second apart unless the redemption waits longer; gives the last row and every effect. */
+/** Follows the events, one second apart unless the redemption waits longer; gives the last row, every command and every alert. */
 function follow(events: readonly RedemptionEvent[], policy?: TransitionContext['policy']) {
   let row: Redemption = aRedemption('created');
   let nowMs = START_MS;
-  const effects: RedemptionEffect[] = [];
+  const commands: Command[] = [];
+  const alerts: RedemptionAlert[] = [];
   for (const event of events) {
     nowMs = Math.max(nowMs + 1000, row.nextActionAtMs ?? 0);
     const context = aContext({ nowMs, ...(policy && { policy }) });
     const decision = transition(row, event, context);
     if (decision.kind === 'refused') throw new Error(`${event.type}: ${decision.code}`);
+    alerts.push(...alertsOf(event, row, decision.next));
     row = decision.next;
-    effects.push(...decision.effects);
+    if (decision.command !== null) commands.push(decision.command);
   }
-  return { row, effects };
+  return { row, commands, alerts };
 }
 
 const due = (requestId: typeof FIRST): RedemptionEvent => ({
@@ -51,16 +52,15 @@ const DEDUCTED = [due(FIRST), deductedBy(FIRST)];
 const PLANNED: RedemptionEvent = { type: 'plan-committed', plan: aPlan() };
 
 describe('the story of a redemption', () => {
-  it('that is claimed: each effect in its turn', () => {
+  it('that is claimed: each command in its turn', () => {
     const paid = payoutEvent(ID, aClaim(), 1);
-    const { row, effects } = follow([
+    const { row, commands } = follow([
       ...DEDUCTED,
       PLANNED,
       payoutEvent(ID, { outcome: 'live' }, 1),
       paid,
     ]);
-    expect(effects).toEqual([
-      { kind: 'record-call', step: 'deduct', requestId: FIRST },
+    expect(commands).toEqual([
       {
         kind: 'call-partner',
         requestId: FIRST,
@@ -69,13 +69,7 @@ describe('the story of a redemption', () => {
           body: { address: WALLET, deductPoints: 5000, svcRedemptionId: ID },
         },
       },
-      { kind: 'plan-payout' },
-      { kind: 'notify' },
-      { kind: 'authorise-payout', plan: aPlan() },
-      { kind: 'observe-payout' },
-      { kind: 'notify' },
-      { kind: 'record-delivery', payload: expect.objectContaining({ status: 'claimed' }) },
-      { kind: 'notify' },
+      { kind: 'confirm', payload: expect.objectContaining({ status: 'claimed' }) },
     ]);
     expect(row).toMatchObject({
       version: 6,
@@ -91,7 +85,7 @@ describe('the story of a redemption', () => {
 
   it('that is never claimed: the points go back under the id that the partner gave', () => {
     const dead = payoutEvent(ID, anExpiry(), 1);
-    const { row, effects } = follow([
+    const { row, commands } = follow([
       ...DEDUCTED,
       PLANNED,
       dead,
@@ -103,7 +97,7 @@ describe('the story of a redemption', () => {
         partnerRevertId: 'r',
       },
     ]);
-    expect(effects).toContainEqual({
+    expect(commands).toContainEqual({
       kind: 'call-partner',
       requestId: SECOND,
       request: {
@@ -129,7 +123,8 @@ describe('the story of a redemption', () => {
   it('that the user cancels while the voucher is out: nothing moves before the chain says so', () => {
     const asked = follow([...DEDUCTED, PLANNED, { type: 'cancel', by: 'user' }]);
     expect(asked.row).toMatchObject({ state: 'authorised', revertReason: 'user-cancelled' });
-    expect(asked.effects).toContainEqual({ kind: 'cancel-payout' });
+    // The vault is asked as long as the row says why the points should go back.
+    expect(asked.row.nextActionAtMs).toBe((asked.row.authorisedAtMs ?? 0) + 1000);
     const paid = follow([
       ...DEDUCTED,
       PLANNED,
@@ -162,10 +157,10 @@ describe('the story of a redemption', () => {
     const capabilities = PARTNER_CAPABILITIES.filter(
       (one) => one !== 'tombstones' && one !== 'enforces-freshness',
     );
-    const { row, effects } = follow([...unknown, ...notFound], { capabilities, confirms: true });
-    const named = effects.flatMap((effect) =>
-      effect.kind === 'call-partner' && effect.request.step === 'revert'
-        ? [effect.request.body.partnerTransactionId ?? 'by redemption id']
+    const { row, commands } = follow([...unknown, ...notFound], { capabilities, confirms: true });
+    const named = commands.flatMap((command) =>
+      command.kind === 'call-partner' && command.request.step === 'revert'
+        ? [command.request.body.partnerTransactionId ?? 'by redemption id']
         : [],
     );
     // The first is asked again when no deduct call can be under way any more.
@@ -175,7 +170,7 @@ describe('the story of a redemption', () => {
       resume: 'reverting',
       reason: 'deduction-unresolved',
     });
-    expect(effects.filter(({ kind }) => kind === 'record-delivery')).toEqual([]);
+    expect(commands.filter(({ kind }) => kind === 'confirm')).toEqual([]);
     const proof = follow([...unknown, ...notFound.slice(0, 4)]);
     expect(proof.row).toMatchObject({
       state: 'failed',
@@ -190,10 +185,10 @@ describe('the story of a redemption', () => {
       return [due(requestId), { type: 'revert-not-found', requestId, signed: true }];
     });
     const cancelled: RedemptionEvent = { type: 'cancel', by: 'user' };
-    const { row, effects } = follow([...DEDUCTED, cancelled, ...notFound]);
-    const named = effects.flatMap((effect) =>
-      effect.kind === 'call-partner' && effect.request.step === 'revert'
-        ? [effect.request.body.partnerTransactionId ?? 'by redemption id']
+    const { row, commands } = follow([...DEDUCTED, cancelled, ...notFound]);
+    const named = commands.flatMap((command) =>
+      command.kind === 'call-partner' && command.request.step === 'revert'
+        ? [command.request.body.partnerTransactionId ?? 'by redemption id']
         : [],
     );
     expect(named).toEqual(['tx-1', 'by redemption id', 'tx-1', 'by redemption id']);
@@ -242,29 +237,29 @@ describe('the story of a redemption', () => {
   );
 
   it('with a partner that has no confirmation endpoint: none is recorded', () => {
-    const { row, effects } = follow([...DEDUCTED, PLANNED, payoutEvent(ID, aClaim(), 1)], {
+    const { row, commands } = follow([...DEDUCTED, PLANNED, payoutEvent(ID, aClaim(), 1)], {
       capabilities: [],
       confirms: false,
     });
     expect(row.state).toBe('claimed');
-    expect(effects.filter(({ kind }) => kind === 'record-delivery')).toEqual([]);
+    expect(commands.filter(({ kind }) => kind === 'confirm')).toEqual([]);
   });
 
   it('on which the chain contradicts itself: somebody hears of it, nothing moves', () => {
     const doubt = { kind: 'contradiction', text: 'two claims' } as const;
-    const { row, effects } = follow([
+    const { row, alerts } = follow([
       ...DEDUCTED,
       PLANNED,
       payoutEvent(ID, { outcome: 'live', doubt }, 7000),
     ]);
     expect(row).toMatchObject({ state: 'authorised', nextActionAtMs: START_MS + 11_000 });
-    expect(effects.at(-1)).toEqual({ kind: 'alert', severity: 'critical', code: 'contradiction' });
+    expect(alerts).toEqual([{ severity: 'critical', code: 'contradiction' }]);
     const unconfirmed = { kind: 'unconfirmed', text: 'one endpoint' } as const;
     const quiet = follow([
       ...DEDUCTED,
       PLANNED,
       payoutEvent(ID, { outcome: 'live', doubt: unconfirmed }, 1),
     ]);
-    expect(quiet.effects.some(({ kind }) => kind === 'alert')).toBe(false);
+    expect(quiet.alerts).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
-/** Giving the points back, or finding out that none were taken (rules E, F and I). */
+/** Giving the points back, or finding out that none were taken (rules E, F and I). The results of calls are those of the open one. */
 import {
-  answeredCall,
+  call,
   type Decision,
   fail,
   holdForAttention,
@@ -11,10 +11,8 @@ import {
   type TransitionContext,
 } from './decision.js';
 import { freshUntilMs, provesNeverDeducted, provesNeverPaid, revertTarget } from './guards.js';
-import { type RedemptionEffect, type RevertBody } from './redemption-effect.js';
-import { isAlerted } from './redemption-event.js';
+import { type RevertBody } from './partner-call.js';
 import {
-  type OpenCall,
   type Redemption,
   type RedemptionReason,
   type RevertReason,
@@ -51,31 +49,22 @@ export const revertNow: Rule<'call-due'> = (redemption, { requestId, neverPaid }
     return refuse('not-restorable');
   }
   if (!provesNeverPaid(redemption, neverPaid)) return refuse('vault-not-asked');
-  const { firstRevertAtMs } = redemption;
-  if (firstRevertAtMs !== null && !mayAttempt(REVERT_SCHEDULE, so(redemption, context))) {
+  const { firstRevertAtMs, attempts } = redemption;
+  if (firstRevertAtMs !== null && !mayAttempt(REVERT_SCHEDULE, attemptsOf(redemption, context))) {
     return hold(redemption, context, 'revert-exhausted');
   }
   const target = revertTarget(redemption, context.policy);
   if (target === undefined) return hold(redemption, context, 'deduction-unresolved');
-  const { nowMs } = context;
-  const { attempts } = redemption;
-  return move(
+  const openCall = { step: 'revert', requestId, startedAtMs: context.nowMs, target } as const;
+  const request = { step: 'revert', body: bodyOf(redemption, target) } as const;
+  return call(
     redemption,
     context,
+    { openCall, request },
     {
-      openCall: { step: 'revert', requestId, startedAtMs: nowMs, target },
       attempts: { ...attempts, revert: attempts.revert + 1 },
-      firstRevertAtMs: firstRevertAtMs ?? nowMs,
-      nextActionAtMs: nowMs,
+      firstRevertAtMs: firstRevertAtMs ?? context.nowMs,
     },
-    [
-      { kind: 'record-call', step: 'revert', requestId },
-      {
-        kind: 'call-partner',
-        requestId,
-        request: { step: 'revert', body: bodyOf(redemption, target) },
-      },
-    ],
   );
 };
 
@@ -90,29 +79,22 @@ function bodyOf(redemption: Redemption, target: RevertTarget): RevertBody {
 }
 
 export const revertConfirmed: Rule<'revert-confirmed'> = (redemption, event, context) =>
-  answeredCall(redemption, 'revert', event.requestId)
-    ? restored(redemption, context, {
-        partnerTransactionId: redemption.partnerTransactionId ?? event.partnerTransactionId,
-        partnerRevertId: event.partnerRevertId,
-      })
-    : refuse('stale-call');
+  restored(redemption, context, {
+    partnerTransactionId: redemption.partnerTransactionId ?? event.partnerTransactionId,
+    partnerRevertId: event.partnerRevertId,
+  });
 
-export const alreadyReverted: Rule<'revert-already'> = (redemption, { requestId }, context) =>
-  answeredCall(redemption, 'revert', requestId)
-    ? restored(redemption, context)
-    : refuse('stale-call');
+export const alreadyReverted: Rule<'revert-already'> = (redemption, _event, context) =>
+  restored(redemption, context);
 
-export const amountDisputed: Rule<'revert-amount-disputed'> = (redemption, event, context) =>
-  answeredCall(redemption, 'revert', event.requestId)
-    ? hold(redemption, context, 'amount-disputed')
-    : refuse('stale-call');
+export const amountDisputed: Rule<'revert-amount-disputed'> = (redemption, _event, context) =>
+  hold(redemption, context, 'amount-disputed');
 
 /** Its proof is that no byte left, so that it is no attempt of the schedule: asked again soon, for as long as reverts are tried. */
 export const revertNotSent: Rule<'revert-not-sent'> = (redemption, event, context) => {
-  if (!answeredCall(redemption, 'revert', event.requestId)) return refuse('stale-call');
   const { attempts } = redemption;
   const change = { attempts: { ...attempts, revert: attempts.revert - 1 } };
-  const { firstAttemptAtMs } = so(redemption, context);
+  const { firstAttemptAtMs } = attemptsOf(redemption, context);
   const { nowMs, jitter } = context;
   const { retryAfterSeconds } = event;
   const atMs = nowMs + unsentWaitMs({ firstAttemptAtMs, nowMs, jitter, retryAfterSeconds });
@@ -121,66 +103,46 @@ export const revertNotSent: Rule<'revert-not-sent'> = (redemption, event, contex
     : hold(redemption, context, 'revert-exhausted', change);
 };
 
-export const revertUnknown: Rule<'revert-unknown'> = (redemption, event, context) => {
-  if (!answeredCall(redemption, 'revert', event.requestId)) return refuse('stale-call');
-  const effects: RedemptionEffect[] = isAlerted('revert', event.reason)
-    ? [{ kind: 'alert', severity: 'warning', code: event.reason, step: 'revert' }]
-    : [];
-  const decision = revertLater(redemption, context, {
-    retryAfterSeconds: event.retryAfterSeconds,
-  });
-  return decision.kind === 'refused'
-    ? decision
-    : { ...decision, effects: [...effects, ...decision.effects] };
-};
+export const revertUnknown: Rule<'revert-unknown'> = (redemption, event, context) =>
+  revertLater(redemption, context, event);
 
 export const revertNotFound: Rule<'revert-not-found'> = (redemption, event, context) => {
-  const call = answeredCall(redemption, 'revert', event.requestId);
-  if (!call) return refuse('stale-call');
+  const { openCall, partnerTransactionId } = redemption;
+  if (openCall === null) return refuse('stale-call');
+  if (partnerTransactionId !== null) return pairNotFound(redemption, event, context);
   const { nowMs, policy } = context;
-  const { retryAfterSeconds } = event;
-  if (redemption.partnerTransactionId !== null) {
-    return pairNotFound(redemption, context, { call, retryAfterSeconds });
-  }
   const freshMs = freshUntilMs(redemption);
-  if (call.startedAtMs <= freshMs) {
+  if (openCall.startedAtMs <= freshMs) {
     // A deduct call may still arrive: what is not there now may be there later.
+    const { retryAfterSeconds } = event;
     return revertLater(redemption, context, { notBeforeMs: freshMs + 1, retryAfterSeconds });
   }
-  if (provesNeverDeducted(redemption, { call, signed: event.signed }, policy)) {
+  if (provesNeverDeducted(redemption, { call: openCall, signed: event.signed }, policy)) {
     return fail(redemption, context, 'never-deducted', { unprovenAttempts: 0, exposure: 'none' });
   }
   const change: Partial<Redemption> =
-    call.target?.by === 'candidate'
+    openCall.target?.by === 'candidate'
       ? { candidateTransactionIds: redemption.candidateTransactionIds.slice(1) }
       : { redemptionIdRefuted: true };
   return revertTarget({ ...redemption, ...change }, policy) === undefined
     ? hold(redemption, context, 'deduction-unresolved', change)
-    : move(redemption, context, { ...change, openCall: null, nextActionAtMs: nowMs }, [
-        { kind: 'notify' },
-      ]);
+    : move(redemption, context, { ...change, openCall: null, nextActionAtMs: nowMs });
 };
 
 /** A deduction that the partner has confirmed. Its id and the redemption alone are asked for in turn, for a day. */
-function pairNotFound(
-  redemption: Redemption,
-  context: TransitionContext,
-  { call, retryAfterSeconds }: Pick<Later, 'retryAfterSeconds'> & { readonly call: OpenCall },
-): Decision {
+const pairNotFound: Rule<'revert-not-found'> = (redemption, event, context) => {
   const { nowMs, policy } = context;
   const firstNotFoundAtMs = redemption.firstNotFoundAtMs ?? nowMs;
-  const isById = call.target?.by === 'redemption';
-  const change = { firstNotFoundAtMs, redemptionIdRefuted: isById };
+  const redemptionIdRefuted = redemption.openCall?.target?.by === 'redemption';
+  const change = { firstNotFoundAtMs, redemptionIdRefuted };
   if (nowMs - firstNotFoundAtMs >= NOT_FOUND_PATIENCE_MS) {
     return hold(redemption, context, 'transaction-not-found', change);
   }
-  const next = revertTarget({ ...redemption, ...change }, policy);
-  return next?.by === 'redemption'
-    ? move(redemption, context, { ...change, openCall: null, nextActionAtMs: nowMs }, [
-        { kind: 'notify' },
-      ])
+  const { retryAfterSeconds } = event;
+  return revertTarget({ ...redemption, ...change }, policy)?.by === 'redemption'
+    ? move(redemption, context, { ...change, openCall: null, nextActionAtMs: nowMs })
     : revertLater(redemption, context, { change, retryAfterSeconds });
-}
+};
 
 interface Later {
   readonly change?: Partial<Redemption>;
@@ -190,18 +152,12 @@ interface Later {
 
 function revertLater(redemption: Redemption, context: TransitionContext, later: Later): Decision {
   const { change = {}, notBeforeMs = 0, retryAfterSeconds } = later;
-  const atMs = nextAttemptAtMs(REVERT_SCHEDULE, {
-    ...so(redemption, context),
-    jitter: context.jitter,
-    retryAfterSeconds,
-  });
-  return atMs === undefined
-    ? hold(redemption, context, 'revert-exhausted', change)
-    : move(redemption, context, {
-        ...change,
-        openCall: null,
-        nextActionAtMs: Math.max(atMs, notBeforeMs),
-      });
+  const { jitter } = context;
+  const so = { ...attemptsOf(redemption, context), jitter, retryAfterSeconds };
+  const atMs = nextAttemptAtMs(REVERT_SCHEDULE, so);
+  if (atMs === undefined) return hold(redemption, context, 'revert-exhausted', change);
+  const nextActionAtMs = Math.max(atMs, notBeforeMs);
+  return move(redemption, context, { ...change, openCall: null, nextActionAtMs });
 }
 
 function hold(
@@ -213,6 +169,6 @@ function hold(
   return holdForAttention(redemption, context, { reason, resume: 'reverting' }, change);
 }
 
-function so({ attempts, firstRevertAtMs }: Redemption, { nowMs }: TransitionContext) {
+function attemptsOf({ attempts, firstRevertAtMs }: Redemption, { nowMs }: TransitionContext) {
   return { attempts: attempts.revert, firstAttemptAtMs: firstRevertAtMs ?? nowMs, nowMs };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isFinal, publicStatus } from './public-status.js';
+import { isFinal, publicStatus } from './redemption.js';
 import { REDEMPTION_EVENT_TYPES, type RedemptionEventType } from './redemption-event.js';
 import { REDEMPTION_STATES, type RedemptionState } from './redemption.js';
 import { aContext, aRedemption, START_MS } from './testing/builders.js';

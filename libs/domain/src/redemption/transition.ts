@@ -4,12 +4,16 @@
  * resolved before anything follows from it, or left to a person.
  */
 import { PermanentError } from '../errors/errors.js';
-import * as cancelling from './cancel-rules.js';
-import { type Decision, refuse, type Rule, type TransitionContext } from './decision.js';
+import {
+  type Decision,
+  refuse,
+  type RefusalCode,
+  type Rule,
+  type TransitionContext,
+} from './decision.js';
 import * as deduct from './deduct-rules.js';
 import * as operator from './operator-rules.js';
 import * as payout from './payout-rules.js';
-import { type RefusalCode } from './redemption-effect.js';
 import { type EventOf, type RedemptionEventType } from './redemption-event.js';
 import { type Redemption, type RedemptionState } from './redemption.js';
 import * as revert from './revert-rules.js';
@@ -58,7 +62,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'evidence-rejected': { rule: deduct.rejectEvidence, to: ['attention'] },
     'call-due': { rule: deduct.startOrExpire, to: ['deducting', 'failed', 'reverting'] },
     'operator-retry': { rule: operator.dueNow, to: ['created'] },
-    cancel: { rule: cancelling.cancelCreated, to: ['failed', 'reverting'] },
+    cancel: { rule: operator.cancelCreated, to: ['failed', 'reverting'] },
   },
   deducting: {
     ...IDLE,
@@ -72,7 +76,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'deduct-not-sent': { rule: deduct.deductNotSent, to: ['deducting', 'failed', 'reverting'] },
     cancel: 'not-yet-cancellable',
     'operator-retry': { rule: operator.dueNow, to: ['deducting'] },
-    'operator-set-transaction': { rule: operator.transactionOfUnknown, to: ['reverting'] },
+    'operator-set-transaction': { rule: operator.setTransactionUnderWay, to: ['reverting'] },
     'operator-not-deducted': { rule: operator.notDeductedUnderWay, to: ['failed'] },
   },
   deducted: {
@@ -80,7 +84,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'evidence-rejected': { rule: deduct.rejectEvidence, to: ['attention'] },
     'plan-committed': { rule: payout.authorise, to: ['authorised'] },
     'plan-failed': { rule: payout.planLater, to: ['deducted', 'reverting'] },
-    cancel: { rule: cancelling.cancelDeducted, to: ['reverting'] },
+    cancel: { rule: operator.cancelDeducted, to: ['reverting'] },
     'operator-retry': { rule: operator.dueNow, to: ['deducted'] },
   },
   authorised: {
@@ -88,7 +92,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'payout-live': { rule: payout.watchOn, to: ['authorised', 'attention'] },
     'payout-paid': { rule: payout.paid, to: ['claimed'] },
     'payout-dead': { rule: payout.dead, to: ['reverting'] },
-    cancel: { rule: cancelling.requestCancel, to: ['authorised'] },
+    cancel: { rule: operator.requestCancel, to: ['authorised'] },
     'operator-retry': { rule: operator.dueNow, to: ['authorised'] },
   },
   reverting: {
@@ -105,7 +109,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
     'revert-unknown': { rule: revert.revertUnknown, to: ['reverting', 'attention'] },
     cancel: 'too-late-to-cancel',
     'operator-retry': { rule: operator.revertAgain, to: ['reverting'] },
-    'operator-set-transaction': { rule: operator.transactionOfRevert, to: ['reverting'] },
+    'operator-set-transaction': { rule: operator.setTransactionUnderWay, to: ['reverting'] },
     'operator-restored': { rule: operator.restoredUnderWay, to: ['reverted'] },
     'operator-not-deducted': { rule: operator.notDeductedUnderWay, to: ['failed'] },
   },
@@ -139,8 +143,8 @@ export function cellOf(
 }
 
 /**
- * What follows from an event: the next value with what must be done, or a refusal that changes nothing. The caller writes the
- * next value under the version of the one it read, together with the effects that are records, and only then does the others.
+ * What follows from an event: the next value with the one command that belongs to it, or a refusal that changes nothing. The caller
+ * writes the next value under the version of the one it read, and only then makes the call.
  * @throws PermanentError ILLEGAL_TRANSITION where a rule leaves its cell: a fault in this program, nothing may be written
  */
 export function transition<T extends RedemptionEventType>(
@@ -150,6 +154,7 @@ export function transition<T extends RedemptionEventType>(
 ): Decision {
   const cell: Cell<T> = TABLE[redemption.state][event.type];
   if (typeof cell === 'string') return refuse(cell);
+  if (isStale(redemption, event)) return refuse('stale-call');
   const decision = cell.rule(redemption, event, context);
   if (decision.kind === 'moved' && !cell.to.includes(decision.next.state)) {
     throw new PermanentError(
@@ -158,4 +163,11 @@ export function transition<T extends RedemptionEventType>(
     );
   }
   return decision;
+}
+
+/** The result of another call than the one that is open. */
+function isStale({ openCall }: Redemption, event: { readonly type: RedemptionEventType }): boolean {
+  if (event.type === 'call-due' || !('requestId' in event)) return false;
+  const isOfStep = openCall !== null && event.type.startsWith(`${openCall.step}-`);
+  return !isOfStep || openCall.requestId !== event.requestId;
 }

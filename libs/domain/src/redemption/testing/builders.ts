@@ -3,7 +3,7 @@ import { type Address } from '../../chain/address.js';
 import { type BlockHash, type BlockRef } from '../../chain/block.js';
 import { type TransitionContext } from '../decision.js';
 import { type PayoutTerms } from '../payout-evidence.js';
-import { PARTNER_CAPABILITIES } from '../partner-policy.js';
+import { PARTNER_CAPABILITIES } from '../partner-call.js';
 import {
   type DeadEvidence,
   newRedemption,

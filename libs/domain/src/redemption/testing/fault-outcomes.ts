@@ -1,16 +1,16 @@
 /** What a call can come to, built as it would arrive, and where it leads. */
-import { deductEvent, revertEvent } from '../call-event.js';
-import { type CallOutcome, type UNKNOWN_REASONS } from '../call-outcome.js';
-import { type Decision } from '../decision.js';
+import { alertsOf } from '../alerts.js';
+import { deductEvent, type ReusedId, revertEvent } from '../call-event.js';
+import { type TransitionContext } from '../decision.js';
 import { deliveryEvent, deliveryTransition, newDelivery } from '../delivery.js';
-import { judgeReply, type PartnerReply } from '../judge-reply.js';
-import { type PartnerPolicy } from '../partner-policy.js';
+import { judgeReply, type PartnerReply } from '../partner-answer.js';
+import { type CallOutcome, type PartnerPolicy, type UNKNOWN_REASONS } from '../partner-call.js';
+import { type RedemptionEvent } from '../redemption-event.js';
 import { type Redemption } from '../redemption.js';
 import { transition } from '../transition.js';
 import { aCall, aContext, aRedemption, CALL_ID, START_MS, WALLET } from './builders.js';
 
 const POLICY: PartnerPolicy = { capabilities: [], confirms: true };
-export const FOUND = { transactionIdIsAnothers: false, revertIdIsAnothers: false };
 export const BY_REDEMPTION = aCall('revert', {
   startedAtMs: START_MS + 600_001,
   target: { by: 'redemption' },
@@ -45,7 +45,7 @@ export function ended(
   step: FaultStep,
   outcome: CallOutcome<FaultStep>,
   change: Partial<Redemption> = {},
-  known = FOUND,
+  reused?: ReusedId,
 ): string {
   const context = aContext({ nowMs: START_MS + 2000, policy: POLICY });
   if (step === 'confirm') {
@@ -57,7 +57,7 @@ export function ended(
     if (due.kind === 'refused') return due.code;
     const decision = deliveryTransition(due.next, deliveryEvent(CALL_ID, outcome), context);
     if (decision.kind === 'refused') return decision.code;
-    const alerted = decision.effects.some(({ kind }) => kind === 'alert');
+    const alerted = decision.alerts.length > 0;
     const waits = decision.next.state === 'pending' ? 'retry' : decision.next.state;
     return waits + (alerted ? ' +alert' : '');
   }
@@ -65,15 +65,16 @@ export function ended(
   const call = redemption.openCall ?? aCall(step);
   const event =
     step === 'deduct'
-      ? deductEvent(call, outcome as CallOutcome<'deduct'>, known)
-      : revertEvent(call, outcome as CallOutcome<'revert'>, known);
-  return told(redemption, transition(redemption, event, context));
+      ? deductEvent(call, outcome as CallOutcome<'deduct'>, reused)
+      : revertEvent(call, outcome as CallOutcome<'revert'>, reused);
+  return told(redemption, event, context);
 }
 
-function told(redemption: Redemption, decision: Decision): string {
+function told(redemption: Redemption, event: RedemptionEvent, context: TransitionContext): string {
+  const decision = transition(redemption, event, context);
   if (decision.kind === 'refused') return `!${decision.code}`;
-  const { next, effects } = decision;
-  const alerted = effects.some(({ kind }) => kind === 'alert');
+  const { next } = decision;
+  const alerted = alertsOf(event, redemption, next).length > 0;
   const stays = next.state === redemption.state;
   const unproven = next.unprovenAttempts > 0 && stays && next.state === 'deducting';
   return (

@@ -4,14 +4,14 @@ import { type ModelRun } from './model-run.js';
 
 /** Settled first: nothing is under way any more. */
 export function breachesOf(run: ModelRun): string[] {
-  const { row, partner, chain, history, effects } = run;
+  const { row, partner, chain, history, commands } = run;
   const { state } = row;
   const breaches = [...run.breaches];
   const require = (holds: boolean, name: string) => {
     if (!holds) breaches.push(`${name}, in ${state} (${row.reason ?? 'no reason'})`);
   };
   const confirmable = state === 'claimed' || state === 'reverted';
-  const deliveries = effects.filter(({ kind }) => kind === 'record-delivery').length;
+  const deliveries = commands.filter(({ kind }) => kind === 'confirm').length;
   const deadForGood = run.tokensAreSafe();
 
   require(!(partner.revertsMade > 0 && chain.paid), 'I1 points restored and tokens claimed');

@@ -1,9 +1,12 @@
 /** Everything that may happen to a call between us and the partner's books. */
 import { deductEvent, type DeductEvent, revertEvent, type RevertEvent } from '../call-event.js';
-import { type CallOutcome } from '../call-outcome.js';
-import { judgeReply, type PartnerReply } from '../judge-reply.js';
-import { type PartnerPolicy } from '../partner-policy.js';
-import { type DeductBody, type PartnerRequest } from '../redemption-effect.js';
+import { judgeReply, type PartnerReply } from '../partner-answer.js';
+import {
+  type CallOutcome,
+  type DeductBody,
+  type PartnerPolicy,
+  type PartnerRequest,
+} from '../partner-call.js';
 import { type OpenCall } from '../redemption.js';
 import { type UuidV7 } from '../uuid-v7.js';
 import { type ModelPartner, refusal } from './model-partner.js';
@@ -117,12 +120,11 @@ export class ModelNetwork {
     const { policy } = this;
     const { address } = request.body;
     const handle = () => this.partner.handle(request, openCall.requestId, nowMs);
-    const known = { transactionIdIsAnothers: false, revertIdIsAnothers: false };
     if (request.step === 'deduct') {
       const outcome = callThrough(fault, { step: 'deduct', address }, handle, policy);
-      return outcome && deductEvent(openCall, outcome, known);
+      return outcome && deductEvent(openCall, outcome);
     }
     const outcome = callThrough(fault, { step: 'revert', address }, handle, policy);
-    return outcome && revertEvent(openCall, outcome, known);
+    return outcome && revertEvent(openCall, outcome);
   }
 }

@@ -1,7 +1,11 @@
 /** A partner as the interface allows it to be, with its books, so that a run can be held against the truth. */
-import { type PartnerErrorCode } from '../call-outcome.js';
-import { type PartnerCapability } from '../partner-policy.js';
-import { type DeductBody, type PartnerRequest, type RevertBody } from '../redemption-effect.js';
+import {
+  type DeductBody,
+  type PartnerCapability,
+  type PartnerErrorCode,
+  type PartnerRequest,
+  type RevertBody,
+} from '../partner-call.js';
 import { type UuidV7, uuidV7Ms } from '../uuid-v7.js';
 
 /** What the partner really does; what is recorded about it may be less, never more. */

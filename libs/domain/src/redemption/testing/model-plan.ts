@@ -1,6 +1,6 @@
 /** What a run of the model is made of, and the times that its players keep to. */
 import { type BlockHash } from '../../chain/block.js';
-import { type PartnerPolicy } from '../partner-policy.js';
+import { type PartnerPolicy } from '../partner-call.js';
 import { type RedemptionEvent } from '../redemption-event.js';
 import { type BookingStep, type Redemption } from '../redemption.js';
 import { type Fault } from './model-network.js';

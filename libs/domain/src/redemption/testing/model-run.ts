@@ -3,13 +3,10 @@
  * and order; when it is at its end, one kind of fault goes on for ever. The run keeps what the invariants are judged by.
  */
 import { lostCallEvent } from '../call-event.js';
-import { type Decision, type Moved } from '../decision.js';
-import { payoutEvent } from '../payout-event.js';
-import { isFinal } from '../public-status.js';
-import { type RedemptionEffect } from '../redemption-effect.js';
-import { type RedemptionEvent } from '../redemption-event.js';
+import { type Command, type Decision, type Moved } from '../decision.js';
+import { payoutEvent, type RedemptionEvent } from '../redemption-event.js';
 import { type PayoutTerms } from '../payout-evidence.js';
-import { type DeadEvidence, type Redemption } from '../redemption.js';
+import { type DeadEvidence, isFinal, type Redemption } from '../redemption.js';
 import { transition } from '../transition.js';
 import { type UuidV7 } from '../uuid-v7.js';
 import { aRedemption, aUuid, START_MS } from './builders.js';
@@ -32,7 +29,7 @@ export class ModelRun {
   private readonly network: ModelNetwork;
   readonly chain = new ModelChain();
   readonly history: Redemption[] = [];
-  readonly effects: RedemptionEffect[] = [];
+  readonly commands: Command[] = [];
   /** What was broken on the way; empty in a good run. */
   readonly breaches: string[] = [];
   nowMs = START_MS;
@@ -56,7 +53,7 @@ export class ModelRun {
     // A plan that the backup has is the only one there was.
     const untilSeconds = old.plan ? null : this.nowSeconds + TTL_SECONDS + CLOCKS_SECONDS;
     this.history.push({ ...old, lostVoucherUntilSeconds: untilSeconds });
-    this.effects.splice(0);
+    this.commands.splice(0);
   }
 
   /** The voucher that is out, remembered or not. */
@@ -131,25 +128,29 @@ export class ModelRun {
       jitter: this.choose(10) / 10,
       policy: this.plan.policy,
     });
-    if (decision.kind === 'moved') this.commit(row, decision);
+    if (decision.kind === 'moved') this.commit(row, event, decision);
     return decision;
   }
 
-  private commit(row: Redemption, { next, effects }: Moved): void {
+  private commit(row: Redemption, event: RedemptionEvent, { next, command }: Moved): void {
     if (next.version !== row.version + 1) this.breaches.push('a version was left out');
-    const calls = effects.filter(({ kind }) => kind === 'call-partner').length;
-    const records = effects.filter(({ kind }) => kind === 'record-call').length;
-    if (calls !== records) this.breaches.push('a call without its row (rule A)');
-    if (calls > 0 && next.exposure !== 'possible')
+    const isCall = command?.kind === 'call-partner';
+    const begins = next.openCall !== null && next.openCall.requestId !== row.openCall?.requestId;
+    if (isCall !== begins || (isCall && next.openCall?.requestId !== command.requestId)) {
+      this.breaches.push('a call without its row (rule A)');
+    }
+    if (isCall && next.exposure !== 'possible') {
       this.breaches.push('a call without exposure (rule A)');
+    }
     this.history.push(next);
     // In a restored ledger the vault is asked before the first call.
     if (next.state === 'reverting' && this.forgotten === null && !this.tokensAreSafe()) {
       this.breaches.push('points on their way back while tokens can move (rule F)');
     }
-    this.effects.push(...effects);
+    if (command !== null) this.commands.push(command);
     // A voucher is out as soon as the plan is committed; what the service does after the commit may be lost in a crash.
-    if (effects.some(({ kind }) => kind === 'cancel-payout') && this.choose(2) === 1) {
+    const isWish = event.type === 'cancel' && next.state === 'authorised';
+    if (isWish && this.choose(2) === 1) {
       this.chain.cancel(this.nowSeconds);
     }
   }
@@ -256,7 +257,9 @@ export class ModelRun {
   private begin(neverPaid?: DeadEvidence): void {
     const due = { type: 'call-due', requestId: this.newId() } as const;
     const decision = this.apply({ ...due, ...(neverPaid && { neverPaid }) });
-    if (decision.kind === 'moved') this.call(decision.effects);
+    if (decision.kind === 'moved' && decision.command?.kind === 'call-partner') {
+      this.call(decision.command);
+    }
   }
 
   private askTheVault(row: Redemption): void {
@@ -265,30 +268,26 @@ export class ModelRun {
     else this.apply(payoutEvent(row.id, evidence, 300_000));
   }
 
-  private call(effects: readonly RedemptionEffect[]): void {
-    for (const effect of effects) {
-      if (effect.kind !== 'call-partner') continue;
-      const { request, requestId } = effect;
-      const { openCall } = this.row;
-      if (openCall === null) throw new Error('A call was made that is not open.');
-      if (request.step === 'revert' && !this.tokensAreSafe()) {
-        this.breaches.push('a revert while tokens can move (rule F)');
-      }
-      const fault =
-        this.at < this.plan.tape.length
-          ? faultFor(this.plan, request.step, (size) => this.choose(size))
-          : this.plan.lastFault;
-      const delayMs = DELAYS_MS[this.choose(DELAYS_MS.length)] ?? 0;
-      const isLate =
-        fault === 'request-late' || (fault === 'crash-before-call' && this.choose(2) === 1);
-      if (isLate) this.network.delay({ atMs: this.nowMs + delayMs, request, requestId });
-      const event = this.network.call(openCall, { fault, request, nowMs: this.nowMs });
-      this.nowMs += 1000 * this.choose(15);
-      if (event === undefined) return;
-      // The result is lost between the answer and its commit; a stray worker may still come along with it.
-      if (this.choose(8) === 1) this.strayResults.push(event);
-      else this.apply(event);
+  private call({ request, requestId }: Extract<Command, { kind: 'call-partner' }>): void {
+    const { openCall } = this.row;
+    if (openCall === null) throw new Error('A call was made that is not open.');
+    if (request.step === 'revert' && !this.tokensAreSafe()) {
+      this.breaches.push('a revert while tokens can move (rule F)');
     }
+    const fault =
+      this.at < this.plan.tape.length
+        ? faultFor(this.plan, request.step, (size) => this.choose(size))
+        : this.plan.lastFault;
+    const delayMs = DELAYS_MS[this.choose(DELAYS_MS.length)] ?? 0;
+    const isLate =
+      fault === 'request-late' || (fault === 'crash-before-call' && this.choose(2) === 1);
+    if (isLate) this.network.delay({ atMs: this.nowMs + delayMs, request, requestId });
+    const event = this.network.call(openCall, { fault, request, nowMs: this.nowMs });
+    this.nowMs += 1000 * this.choose(15);
+    if (event === undefined) return;
+    // The result is lost between the answer and its commit; a stray worker may still come along with it.
+    if (this.choose(8) === 1) this.strayResults.push(event);
+    else this.apply(event);
   }
 
   private newId(): UuidV7 {

@@ -1,6 +1,5 @@
 /** Ways out of the cells of the transition table, for the specs. */
-import { type TransitionContext } from '../decision.js';
-import { type RefusalCode } from '../redemption-effect.js';
+import { type RefusalCode, type TransitionContext } from '../decision.js';
 import { type RedemptionEventType } from '../redemption-event.js';
 import { type Redemption, type RedemptionState } from '../redemption.js';
 import { aClaim, anExpiry, aPlan, START_MS } from './builders.js';

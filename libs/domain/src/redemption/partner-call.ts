@@ -1,12 +1,58 @@
 /**
- * What is known after a call to a partner. Three outcomes, not two: done, refused, unknown; and, where the transport proves it,
- * not even sent.
+ * The calls to a partner: what is sent, what a partner is known to do, and what is known after a call. Three outcomes, not two: done,
+ * refused, unknown; and, where the transport proves it, not even sent.
  */
 import { type Address } from '../chain/address.js';
+import { type UuidV7 } from './uuid-v7.js';
 
 /** The four calls. */
 export const PARTNER_STEPS = ['balance', 'deduct', 'revert', 'confirm'] as const;
 export type PartnerStep = (typeof PARTNER_STEPS)[number];
+
+/** The body of POST /deduct-points-by-address. */
+export interface DeductBody {
+  readonly address: Address;
+  readonly deductPoints: number;
+  readonly svcRedemptionId: UuidV7;
+}
+
+/** The body of POST /revert-deduct-points. */
+export interface RevertBody extends DeductBody {
+  /** Left out where the deduction is named by the redemption id alone. */
+  readonly partnerTransactionId?: string;
+  readonly revertReason: string;
+}
+
+/** A call that changes the partner's books. */
+export type PartnerRequest =
+  | { readonly step: 'deduct'; readonly body: DeductBody }
+  | { readonly step: 'revert'; readonly body: RevertBody };
+
+/**
+ * What a partner is known to do beyond the interface; recorded per partner, none by default, found by the conformance tester.
+ *
+ * - `revert-by-redemption-id`: a revert without `partnerTransactionId` reverts the deduction of that `svcRedemptionId`
+ * - `tombstones`: a revert that finds nothing makes a later deduct of the same `svcRedemptionId` fail
+ * - `enforces-freshness`: a call is refused when its `X-API-REQUEST` is more than 300 s old, so a late copy does nothing
+ * - `signs-all-responses`: every answer is signed, whatever its status; an unsigned one is then not the partner's
+ * - `refuses-mismatched-pair`: a revert whose transaction id belongs to another `svcRedemptionId` is refused (rule E: a candidate id may
+ *   be tried only there)
+ */
+export const PARTNER_CAPABILITIES = [
+  'revert-by-redemption-id',
+  'tombstones',
+  'enforces-freshness',
+  'signs-all-responses',
+  'refuses-mismatched-pair',
+] as const;
+export type PartnerCapability = (typeof PARTNER_CAPABILITIES)[number];
+
+/** The partner's settings that a transition depends on. */
+export interface PartnerPolicy {
+  readonly capabilities: readonly PartnerCapability[];
+  /** Whether the partner has the optional confirmation endpoint (rule H). */
+  readonly confirms: boolean;
+}
 
 /** The codes of the interface's error envelope. */
 export const PARTNER_ERROR_CODES = [
@@ -89,15 +135,15 @@ export interface NothingSent {
   readonly kind: 'nothing-sent';
   readonly reason: NothingSentReason;
   /** Until calls to this partner are let through again. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 export interface UnknownOutcome {
   readonly kind: 'unknown';
   readonly reason: UnknownReason;
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** A well-formed transaction id in an answer that could not be verified (rule B). */
-  readonly candidateTransactionId?: string;
+  readonly candidateTransactionId?: string | undefined;
 }
 
 /** The partner's error envelope, as far as it is to be believed. */
@@ -106,9 +152,9 @@ export interface RefusedOutcome {
   readonly code: PartnerErrorCode;
   /** Whether the answer carried a valid signature; only statuses other than 200 may come without. */
   readonly signed: boolean;
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** Our additive extension: the id of the deduction that was made before, with ERR-DUPLICATE-REQUEST. */
-  readonly partnerTransactionId?: string;
+  readonly partnerTransactionId?: string | undefined;
 }
 
 export interface SucceededOutcome<S extends PartnerStep> {

@@ -1,0 +1,199 @@
+/** Makes a redemption within the limits of partner and wallet, once for its idempotency key. */
+import { type PoolClient } from 'pg';
+import {
+  type Address,
+  budgetBreach,
+  COOL_DOWN_MEMORY_DAYS,
+  coolDownBreach,
+  evidenceContent,
+  mintUuidV7,
+  type Redemption,
+  type RedemptionLimits,
+  SECONDS_PER_DAY,
+  UUID_V7_RANDOM_BYTES,
+} from '#libs/domain';
+import { DatabaseRefusedError } from '../connection/database.error.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { run } from '../connection/statement.js';
+import { HINT_CHANNEL } from './redemption-hints.js';
+import {
+  addressBytes,
+  type EvidenceSeal,
+  READ_COLUMNS,
+  type RedemptionRow,
+  STATE_COLUMNS,
+  stateValues,
+  storedOf,
+  TERM_COLUMNS,
+  termValues,
+} from './redemption-row.js';
+import {
+  IdempotencyConflictError,
+  LimitBreachedError,
+  RedemptionBusyError,
+} from './redemption.error.js';
+
+export interface IdempotencyKey {
+  /** The wallet's own; 1 to 255 characters. */
+  readonly key: string;
+  /** SHA-256 of the request's body. */
+  readonly bodyHash: Buffer;
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+const DAY_MS = SECONDS_PER_DAY * 1000;
+
+/** Creations of one wallet happen one after the other. No creation waits long: the user waits with it. */
+const LOCK_WALLET = named<{ wallet: Address }>(
+  'redemption_lock_wallet',
+  `SELECT set_config('lock_timeout', '2s', true), pg_advisory_xact_lock(4217, hashtext(:wallet))`,
+);
+
+const REPLAYED = named<{ wallet: Buffer; key: string }>(
+  'redemption_replayed',
+  `SELECT k.body_hash, ${READ_COLUMNS}
+    FROM redemption.idempotency_key k JOIN redemption.redemption r ON r.id = k.redemption_id
+    WHERE k.wallet = :wallet AND k.key = :key`,
+);
+
+interface DayOfWallet {
+  readonly wallet: Buffer;
+  /** The UTC day, half-open. */
+  readonly day: Date;
+  readonly dayEnd: Date;
+}
+
+/** What was only asked for counts as open, and in no budget. */
+const USAGE = named<DayOfWallet & { partner: string }>(
+  'redemption_usage',
+  `SELECT o.open, o.open_id,
+    redemption.reserved_tokens(redemption.budget_subject(:partner, :day)) AS partner_tokens,
+    (SELECT coalesce(sum(token_amount), 0) FROM redemption.redemption
+      WHERE wallet = :wallet AND initial_at >= :day AND initial_at < :dayEnd
+        AND state NOT IN ('created', 'reverted', 'failed')) AS wallet_tokens
+    FROM (SELECT count(*)::int AS open, min(id::text) AS open_id FROM redemption.redemption
+      WHERE wallet = :wallet AND partner = :partner AND state NOT IN ('claimed', 'reverted', 'failed')) AS o`,
+);
+
+/**
+ * Vouchers of the wallet that can never be claimed; in tokens_today those that began on the day and count in no other sum. Ids of version 7
+ * sort by time, so that the index of a wallet's redemptions serves.
+ */
+const UNCLAIMED = named<DayOfWallet & { firstId: string }>(
+  'redemption_unclaimed',
+  `SELECT count(*)::int AS count, max(coalesce(reverted_at, failed_at, state_since_at)) AS last_ended_at,
+      coalesce(sum(token_amount) FILTER (WHERE state IN ('reverted', 'failed')
+        AND initial_at >= :day AND initial_at < :dayEnd), 0)::text AS tokens_today
+    FROM redemption.redemption
+    WHERE wallet = :wallet AND id >= :firstId::uuid AND authorised_at IS NOT NULL
+      AND (state IN ('reverted', 'failed') OR dead_evidence IS NOT NULL)`,
+);
+
+const COLUMNS = ['evidence_mac', ...TERM_COLUMNS, ...STATE_COLUMNS];
+
+const CREATE = named<Record<string, unknown>>(
+  'redemption_create',
+  `WITH created AS (
+      INSERT INTO redemption.redemption (${COLUMNS.join(', ')})
+      VALUES (${COLUMNS.map((name) => `:${name}`).join(', ')}) RETURNING id, wallet, state, version
+    ), keyed AS (
+      INSERT INTO redemption.idempotency_key (wallet, key, body_hash, redemption_id)
+      SELECT wallet, :key, :bodyHash, id FROM created
+    ), noted AS (
+      INSERT INTO redemption.transition (redemption_id, version, event, to_state, actor)
+      SELECT id, version, 'create', state, 'user' FROM created
+    )
+    SELECT pg_notify('${HINT_CHANNEL}', '') FROM created`,
+);
+
+interface ReplayRow extends RedemptionRow {
+  readonly body_hash: Buffer;
+}
+
+interface UsageRow {
+  readonly open: number;
+  readonly open_id: string | null;
+  readonly partner_tokens: string;
+  readonly wallet_tokens: string;
+}
+
+interface UnclaimedRow {
+  readonly count: number;
+  readonly last_ended_at: Date | null;
+  readonly tokens_today: string;
+}
+
+/** Under the wallet's lock. @see RedemptionStore.create */
+export async function createRedemption(
+  database: Database,
+  redemption: Redemption,
+  idempotency: IdempotencyKey,
+  { limits, seal }: { readonly limits: RedemptionLimits; readonly seal: EvidenceSeal | undefined },
+): Promise<{ readonly redemption: Redemption; readonly isNew: boolean }> {
+  const content = evidenceContent(redemption, null);
+  const created = database.transaction(async (client) => {
+    await run(client, LOCK_WALLET({ wallet: redemption.wallet }));
+    const wallet = addressBytes(redemption.wallet);
+    const rows = await run<ReplayRow>(client, REPLAYED({ wallet, key: idempotency.key }));
+    const before = replayOf(rows, idempotency);
+    if (before !== undefined) return { redemption: before, isNew: false };
+    await refuseBreach(client, redemption, limits);
+    const values = {
+      ...termValues(redemption),
+      ...stateValues(redemption),
+      ...idempotency,
+      evidence_mac: content === undefined ? null : (seal?.mac(content) ?? null),
+    };
+    await run(client, CREATE(values));
+    return { redemption, isNew: true };
+  });
+  return created.catch((error: unknown) => {
+    const isBusy = error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE;
+    throw isBusy ? new RedemptionBusyError() : error;
+  });
+}
+
+/** What this key made before. @throws IdempotencyConflictError */
+export async function replayedRedemption(
+  database: Database,
+  wallet: Address,
+  idempotency: IdempotencyKey,
+): Promise<Redemption | undefined> {
+  const ask = { wallet: addressBytes(wallet), key: idempotency.key };
+  return replayOf(await database.query<ReplayRow>(REPLAYED(ask)), idempotency);
+}
+
+function replayOf(rows: readonly ReplayRow[], { bodyHash }: IdempotencyKey) {
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  if (!row.body_hash.equals(bodyHash)) throw new IdempotencyConflictError();
+  return storedOf(row).redemption;
+}
+
+/** @throws LimitBreachedError where the wallet has to wait, or today's redemptions leave no room for this one */
+async function refuseBreach(
+  client: PoolClient,
+  redemption: Redemption,
+  limits: RedemptionLimits,
+): Promise<void> {
+  const { partner, initialAtMs } = redemption;
+  const { coolDown } = limits;
+  const dayMs = Math.floor(initialAtMs / DAY_MS) * DAY_MS;
+  const sinceMs = Math.max(0, initialAtMs - COOL_DOWN_MEMORY_DAYS * DAY_MS);
+  const wallet = addressBytes(redemption.wallet);
+  const ofDay = { wallet, day: new Date(dayMs), dayEnd: new Date(dayMs + DAY_MS) };
+  const firstId = mintUuidV7(sinceMs, new Uint8Array(UUID_V7_RANDOM_BYTES));
+  const [row] = await run<UnclaimedRow>(client, UNCLAIMED({ ...ofDay, firstId }));
+  const unclaimed = { count: row?.count ?? 0, lastEndedAtMs: row?.last_ended_at?.getTime() };
+  const waits = coolDown && coolDownBreach(unclaimed, coolDown, initialAtMs);
+  if (waits !== undefined) throw new LimitBreachedError(waits);
+  const [used] = await run<UsageRow>(client, USAGE({ ...ofDay, partner }));
+  const breach = budgetBreach(redemption, limits, {
+    open: used?.open ?? 0,
+    openId: used?.open_id ?? undefined,
+    partnerTokensToday: BigInt(used?.partner_tokens ?? 0),
+    walletTokensToday: BigInt(used?.wallet_tokens ?? 0) + BigInt(row?.tokens_today ?? 0),
+  });
+  if (breach !== undefined) throw new LimitBreachedError(breach);
+}

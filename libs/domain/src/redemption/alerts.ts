@@ -1,0 +1,63 @@
+/** What a person should hear of, by what happened to a redemption. */
+import { type NothingSentReason, type PartnerStep, type UnknownReason } from './partner-call.js';
+import { type RedemptionEvent } from './redemption-event.js';
+import { type BookingStep, type Redemption, type RedemptionReason } from './redemption.js';
+
+export interface RedemptionAlert {
+  /** `critical`: the books of two parties may disagree. */
+  readonly severity: 'warning' | 'critical';
+  readonly code: RedemptionReason | UnknownReason | NothingSentReason | 'contradiction';
+  readonly step?: BookingStep;
+}
+
+/** Faults of a call that are alerted, by step (fault table of rule I). */
+const ALERTED: Readonly<Record<PartnerStep, readonly UnknownReason[]>> = {
+  balance: ['signature-missing', 'signature-wrong', 'auth-failed'],
+  deduct: [
+    'signature-missing',
+    'signature-wrong',
+    'invalid-transaction-id',
+    'auth-failed',
+    'redirect',
+    'too-slow',
+    'too-large',
+  ],
+  revert: ['signature-missing', 'signature-wrong', 'auth-failed'],
+  confirm: ['auth-failed'],
+};
+
+export function isAlerted(step: PartnerStep, reason: UnknownReason): boolean {
+  return ALERTED[step].includes(reason);
+}
+
+/** Reasons at which two parties' books may disagree. */
+const CRITICAL: readonly (RedemptionReason | null)[] = [
+  'paid-after-dead',
+  'claimed-without-plan',
+  'transaction-id-reused',
+  'amount-disputed',
+  'evidence-invalid',
+];
+
+/** What the transition from `before` to `next` by this event is to be told of; first what was learnt, then that a person is waited for. */
+export function alertsOf(
+  event: RedemptionEvent,
+  before: Redemption,
+  next: Redemption,
+): RedemptionAlert[] {
+  const alerts: RedemptionAlert[] = [];
+  if (event.type === 'payout-live' && event.contradiction !== undefined) {
+    alerts.push({ severity: 'critical', code: 'contradiction' });
+  }
+  if (event.type === 'deduct-unknown' || event.type === 'revert-unknown') {
+    const step = event.type === 'deduct-unknown' ? 'deduct' : 'revert';
+    if (isAlerted(step, event.reason)) {
+      alerts.push({ severity: 'warning', code: event.reason, step });
+    }
+  }
+  const { state, reason } = next;
+  if (state === 'attention' && before.state !== 'attention' && reason !== null) {
+    alerts.push({ severity: CRITICAL.includes(reason) ? 'critical' : 'warning', code: reason });
+  }
+  return alerts;
+}

@@ -93,11 +93,11 @@ export class RedemptionModule {
     const shared = {
       store: new RedemptionStore(database, parts.evidence),
       directory: new PartnerDirectory(new CallbackStore(database), keyRing, clock, logger),
-      caller: new PartnerCaller({
-        client: new PartnerClient({ clock, policy }),
-        alerts: parts.alerts,
-        metrics: new PartnerCallMetrics(parts.registry),
-      }),
+      caller: new PartnerCaller(
+        new PartnerClient({ clock, policy }),
+        parts.alerts,
+        new PartnerCallMetrics(parts.registry),
+      ),
       payouts: parts.payouts ?? createVouchers(parts),
     };
     return {

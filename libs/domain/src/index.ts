@@ -45,6 +45,7 @@ export {
   type VaultStatus,
 } from './redemption/payout-evidence.js';
 export {
+  callEvent,
   type DeductEvent,
   deductEvent,
   lostCallEvent,

@@ -2,25 +2,15 @@
 import { type CallEnd, type DeliveryStore, type StoredDelivery } from '#libs/db';
 import {
   type ConfirmationPayload,
-  type Delivery,
   deliveryEvent,
   type DeliveryEvent,
   deliveryTransition,
   mayAwaitConfirming,
 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
-import { type Clock } from '#libs/platform';
-import { type Alerts } from '../observe/alerts.js';
 import { type PartnerEntry } from '../partner/partner-directory.js';
+import { type EngineContext } from '../worker/engine.js';
 import { type PartnerCaller } from './partner-caller.js';
-
-export interface ConfirmParts {
-  readonly store: Pick<DeliveryStore, 'apply' | 'postpone'>;
-  readonly caller: PartnerCaller;
-  readonly alerts: Alerts;
-  readonly clock: Clock;
-  readonly random: () => number;
-}
 
 interface Leased {
   readonly stored: StoredDelivery;
@@ -28,43 +18,37 @@ interface Leased {
 }
 
 export class ConfirmStep {
-  constructor(private readonly parts: ConfirmParts) {}
+  constructor(
+    private readonly store: DeliveryStore,
+    private readonly caller: PartnerCaller,
+    private readonly context: EngineContext,
+  ) {}
 
-  async run(leased: Leased, partner: PartnerEntry): Promise<void> {
-    const { openRequestId } = leased.stored.delivery;
-    if (openRequestId !== null) {
+  async confirm(leased: Leased, partner: PartnerEntry): Promise<void> {
+    const { stored, owner } = leased;
+    const { redemptionId, payload, delivery } = stored;
+    if (delivery.openRequestId !== null) {
       // Our own end during the call: the partner may have taken it, and takes it once more.
-      await this.apply(leased, { type: 'failed', requestId: openRequestId, reason: 'crash' });
+      const { openRequestId: requestId } = delivery;
+      await this.apply(leased, { type: 'failed', requestId, reason: 'crash' });
       return;
     }
-    if (await this.postponeHeldBack(leased, partner)) return;
-    const requestId = newRequestId(this.parts.clock);
+    const nowMs = this.context.clock.nowMs();
+    // A call that would be held back is not begun: it would leave rows, and say nothing.
+    const heldBackMs = this.caller.heldBackMs(partner);
+    if (heldBackMs !== undefined && mayAwaitConfirming(delivery, nowMs)) {
+      await this.store.postpone(stored, owner, nowMs + Math.ceil(heldBackMs));
+      return;
+    }
+    const requestId = newRequestId(this.context.clock);
     const begun = await this.apply(leased, { type: 'call-due', requestId });
     if (begun === undefined) return;
-    const { redemptionId, payload } = leased.stored;
     const body = JSON.parse(payload) as ConfirmationPayload;
-    const { outcome, end } = await this.parts.caller.call<'confirm'>(partner, {
-      call: { step: 'confirm', body },
-      address: body.address,
-      requestId,
-      redemptionId,
-    });
-    const delivery = { ...leased, stored: { ...leased.stored, delivery: begun } };
-    await this.apply(delivery, deliveryEvent(requestId, outcome), end);
-  }
-
-  /** A call that would be held back is not begun: it would leave rows, and say nothing. */
-  private async postponeHeldBack(
-    { stored, owner }: Leased,
-    partner: PartnerEntry,
-  ): Promise<boolean> {
-    const { store, caller, clock } = this.parts;
-    const nowMs = clock.nowMs();
-    if (!mayAwaitConfirming(stored.delivery, nowMs)) return false;
-    const heldBackMs = caller.heldBackMs(partner);
-    if (heldBackMs === undefined) return false;
-    await store.postpone(stored, owner, nowMs + Math.ceil(heldBackMs));
-    return true;
+    const { address } = body;
+    const call = { step: 'confirm', body } as const;
+    const called = { call, address, requestId, redemptionId };
+    const { outcome, end } = await this.caller.call<'confirm'>(partner, called);
+    await this.apply(begun, deliveryEvent(requestId, outcome), end);
   }
 
   /** @returns the delivery as it stands now; undefined where the event changes nothing */
@@ -72,24 +56,19 @@ export class ConfirmStep {
     { stored, owner }: Leased,
     event: DeliveryEvent,
     callEnd?: CallEnd,
-  ): Promise<Delivery | undefined> {
-    const { clock, random, store, alerts } = this.parts;
+  ): Promise<Leased | undefined> {
+    const { clock, random, alerts } = this.context;
     const { redemptionId, delivery: before, partner } = stored;
-    const nowMs = clock.nowMs();
-    const decision = deliveryTransition(before, event, { nowMs, jitter: random() });
+    const context = { nowMs: clock.nowMs(), jitter: random() };
+    const decision = deliveryTransition(before, event, context);
     if (decision.kind === 'refused') return undefined;
-    const { next, alerts: codes } = decision;
-    await store.apply({
-      redemptionId,
-      before,
-      next,
-      owner,
-      release: next.openRequestId === null,
-      ...(callEnd !== undefined && { callEnd }),
-    });
-    for (const code of codes) {
+    const { next } = decision;
+    const release = next.openRequestId === null;
+    const end = callEnd && { callEnd };
+    await this.store.apply({ redemptionId, before, next, owner, release, ...end });
+    for (const code of decision.alerts) {
       alerts.raise({ severity: 'warning', code, redemptionId, partner, step: 'confirm' });
     }
-    return next;
+    return { stored: { ...stored, delivery: next }, owner };
   }
 }

@@ -114,7 +114,7 @@ export class EngineBench {
       {
         database: served,
         directory,
-        caller: new PartnerCaller({ client, alerts, metrics }),
+        caller: new PartnerCaller(client, alerts, metrics),
         payouts: this.payouts,
         evidence: testEvidence(),
         clock,

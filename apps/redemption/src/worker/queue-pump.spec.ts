@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { QueuePump, type WorkQueue } from './queue-pump.js';
+import { QueuePump, type WorkQueue } from './engine.js';
 
 /** A queue in memory whose pieces end when the test says so. */
 class TestQueue implements WorkQueue<number> {

@@ -2,30 +2,22 @@
  * The redemptions that need a call or a plan. One of them is taken as far as it goes at once, from step to step under one lease; then
  * it waits for its time, or for the queue of payouts.
  */
-import { type RedemptionStore, StaleRedemptionError, type StoredRedemption } from '#libs/db';
-import { needsEvidence, type Redemption, sendsNames } from '#libs/domain';
+import { StaleRedemptionError, type StoredRedemption } from '#libs/db';
+import { needsEvidence, sendsNames } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
-import { type Clock, type Logger } from '#libs/platform';
-import { type Alerts } from '../observe/alerts.js';
-import { type PartnerDirectory } from '../partner/partner-directory.js';
+import { traced } from '../observe/trace-steps.js';
+import { type PartnerEntry } from '../partner/partner-directory.js';
 import { type AuthoriseStep } from '../steps/authorise.step.js';
 import { type DeductStep } from '../steps/deduct.step.js';
 import { type RevertStep } from '../steps/revert.step.js';
-import { alertUnreadable } from './alert-unreadable.js';
-import { type WorkQueue } from './queue-pump.js';
+import { type EngineContext, type WorkQueue } from './engine.js';
+import { type RedemptionLeases } from './redemption-leases.js';
 import { type Applied, type TransitionWriter, type Work } from './transition-writer.js';
-import { UNKNOWN_PARTNER } from './unknown-partner.js';
 
-export interface RedemptionQueueParts {
-  readonly store: Pick<RedemptionStore, 'lease' | 'renew' | 'release' | 'postpone'>;
-  readonly directory: Pick<PartnerDirectory, 'find'>;
-  readonly writer: TransitionWriter;
+export interface RedemptionSteps {
   readonly deduct: DeductStep;
   readonly authorise: AuthoriseStep;
   readonly revert: RevertStep;
-  readonly alerts: Alerts;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** Where nothing can be done for it now, for a reason that is not its own. */
@@ -33,13 +25,17 @@ const LATER_MS = 30_000;
 
 export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   readonly name = 'redemptions';
+  readonly atOnce: number;
   private stopping = false;
 
   constructor(
-    private readonly parts: RedemptionQueueParts,
-    readonly atOnce: number,
-    private readonly leaseMs: number,
-  ) {}
+    private readonly leases: RedemptionLeases,
+    private readonly writer: TransitionWriter,
+    private readonly steps: RedemptionSteps,
+    private readonly context: EngineContext,
+  ) {
+    this.atOnce = context.settings.atOnce;
+  }
 
   /** Each redemption is given back after the step it is in. */
   stop(): void {
@@ -47,65 +43,56 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 
   lease(count: number, owner: string): Promise<readonly StoredRedemption[]> {
-    const { store, clock, alerts } = this.parts;
-    return store.lease({
-      ...{ count, owner, leaseMs: this.leaseMs, dueByMs: clock.nowMs(), authorised: false },
-      onUnreadable: alertUnreadable(alerts),
-    });
+    return this.leases.lease(count, owner, false);
   }
 
-  async work([stored]: readonly StoredRedemption[], owner: string): Promise<void> {
-    if (stored === undefined) return;
-    const { id } = stored.redemption;
+  async work([first]: readonly StoredRedemption[], owner: string): Promise<void> {
+    if (first === undefined) return;
+    let { work, partner } = await this.leases.workOn(first, owner);
     try {
-      await this.goOn(stored, owner);
+      for (let leasedAt = performance.now(); ;) {
+        const applied = await this.takeStep(work, partner);
+        if (applied?.released === true) return;
+        if (applied === undefined || applied.decision.kind === 'refused') {
+          await this.setAside(work, applied);
+          return;
+        }
+        ({ work } = applied);
+        if (this.stopping) {
+          await this.writer.release(work);
+          return;
+        }
+        if (performance.now() - leasedAt > this.context.settings.leaseMs / 3) {
+          await this.leases.renew(work);
+          leasedAt = performance.now();
+        }
+        ({ work, partner } = await this.leases.workOn(work.stored, owner));
+      }
     } catch (error) {
       // The user or an operator was faster: it is due, and read again.
-      if (error instanceof StaleRedemptionError) await this.parts.store.release(id, owner);
+      if (error instanceof StaleRedemptionError) await this.writer.release(work);
       throw error;
     }
   }
 
-  private async goOn(first: StoredRedemption, owner: string): Promise<void> {
-    const { store } = this.parts;
-    let leasedAt = performance.now();
-    for (let stored = first; ;) {
-      const { redemption } = stored;
-      const applied = await this.step(stored, owner);
-      if (applied?.released === true) return;
-      if (applied === undefined || applied.decision.kind === 'refused') {
-        await this.later(redemption, owner, applied);
-        return;
-      }
-      if (this.stopping) {
-        await store.release(redemption.id, owner);
-        return;
-      }
-      stored = applied.work.stored;
-      if (performance.now() - leasedAt > this.leaseMs / 3) {
-        await store.renew(redemption.id, owner, this.leaseMs);
-        leasedAt = performance.now();
-      }
-    }
-  }
-
   /** @returns undefined where its partner is not there to be called */
-  private async step(stored: StoredRedemption, owner: string): Promise<Applied | undefined> {
-    const { deduct, authorise, revert, directory } = this.parts;
-    const { redemption } = stored;
-    const partner = await directory.find(redemption.partner);
-    const work: Work = { stored, owner, policy: partner?.policy ?? UNKNOWN_PARTNER };
-    if (isForeign(stored)) {
-      return this.parts.writer.apply(work, { type: 'evidence-rejected' });
-    }
+  private async takeStep(
+    work: Work,
+    partner: PartnerEntry | undefined,
+  ): Promise<Applied | undefined> {
+    const { deduct, authorise, revert } = this.steps;
+    const { redemption } = work.stored;
+    if (isForeign(work.stored)) return this.writer.apply(work, { type: 'evidence-rejected' });
     switch (redemption.state) {
       case 'created':
       case 'deducting':
-        return partner === undefined ? this.expire(work) : deduct.run(work, partner);
+        return partner === undefined
+          ? this.expire(work)
+          : traced('deduct', work, () => deduct.deduct(work, partner));
       case 'deducted':
-        return authorise.run(work);
+        return traced('authorise', work, () => authorise.authorise(work));
       case 'reverting':
-        return partner && revert.run(work, partner);
+        return partner && traced('revert', work, () => revert.revert(work, partner));
       case 'authorised':
       case 'attention':
       case 'claimed':
@@ -117,25 +104,21 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
 
   /** What was never begun ends with its quote, whether or not its partner is there. */
   private async expire(work: Work): Promise<Applied | undefined> {
-    const { writer, clock } = this.parts;
+    const { clock } = this.context;
     const { state, quoteExpiresAtMs } = work.stored.redemption;
     if (state !== 'created' || clock.nowMs() < quoteExpiresAtMs) return undefined;
-    return writer.apply(work, { type: 'call-due', requestId: newRequestId(clock) });
+    return this.writer.apply(work, { type: 'call-due', requestId: newRequestId(clock) });
   }
 
-  private async later(
-    redemption: Redemption,
-    owner: string,
-    applied: Applied | undefined,
-  ): Promise<void> {
-    const { store, clock, logger, alerts } = this.parts;
-    const { id: redemptionId, partner, state } = redemption;
+  private async setAside(work: Work, applied: Applied | undefined): Promise<void> {
+    const { clock, logger, alerts } = this.context;
+    const { id: redemptionId, partner, state } = work.stored.redemption;
     if (applied === undefined) {
       alerts.raise({ severity: 'warning', code: 'partner-not-callable', redemptionId, partner });
     } else {
       logger.error({ redemptionId, state, decision: applied.decision }, 'A step was refused');
     }
-    await store.postpone([redemption], owner, clock.nowMs() + LATER_MS);
+    await this.writer.postpone(work, clock.nowMs() + LATER_MS);
   }
 }
 

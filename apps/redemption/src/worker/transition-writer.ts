@@ -14,11 +14,11 @@ import {
   type PartnerPolicy,
   type Redemption,
   type RedemptionEvent,
+  type ReusedId,
   transition,
 } from '#libs/domain';
-import { type Clock } from '#libs/platform';
-import { type Alerts } from '../observe/alerts.js';
-import { type EngineMetrics } from '../observe/engine-metrics.js';
+import { type CommittedPayout } from '../payout/payout-port.js';
+import { type EngineContext } from './engine.js';
 
 /** One leased redemption and whose it is. */
 export interface Work {
@@ -33,34 +33,39 @@ export interface EventNotes {
   /** Needed where the event may begin the deduction. */
   readonly reserve?: ReservationLimits;
   /** The event where an id in the partner's answer turns out to be another redemption's. */
-  readonly ifReused?: (which: PartnerIdReusedError['which']) => RedemptionEvent;
+  readonly ifReused?: (which: ReusedId) => RedemptionEvent;
 }
 
 export interface Applied {
-  readonly decision: Decision;
+  readonly decision: Decision | { readonly kind: 'postponed' };
   /** The redemption as it stands now. */
   readonly work: Work;
   /** The lease was given back with it. */
   readonly released: boolean;
 }
 
-export interface TransitionWriterParts {
-  readonly store: Pick<RedemptionStore, 'apply'>;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly alerts: Alerts;
-  readonly metrics: EngineMetrics;
+/** What was authorised for it; undefined where nothing was. */
+export function committedPayout({ stored }: Work): CommittedPayout | undefined {
+  const { redemption, place } = stored;
+  const { plan, id: redemptionId, lostVoucherUntilSeconds } = redemption;
+  return plan !== null && place !== null
+    ? { redemptionId, plan, place, lostVoucherUntilSeconds }
+    : undefined;
 }
 
-const ACTOR = 'worker';
-
 export class TransitionWriter {
-  constructor(private readonly parts: TransitionWriterParts) {}
+  constructor(
+    private readonly store: RedemptionStore,
+    private readonly context: EngineContext,
+  ) {}
 
-  decide({ stored, policy }: Pick<Work, 'stored' | 'policy'>, event: RedemptionEvent): Decision {
-    const { clock, random } = this.parts;
-    const context = { nowMs: clock.nowMs(), jitter: random(), policy };
-    return transition(stored.redemption, event, context);
+  decide({ stored, policy }: Work, event: RedemptionEvent): Decision {
+    const { clock, random } = this.context;
+    return transition(stored.redemption, event, {
+      nowMs: clock.nowMs(),
+      jitter: random(),
+      policy,
+    });
   }
 
   /**
@@ -71,11 +76,11 @@ export class TransitionWriter {
   async apply(work: Work, event: RedemptionEvent, notes: EventNotes = {}): Promise<Applied> {
     const decision = this.decide(work, event);
     if (decision.kind === 'refused') return { decision, work, released: false };
+    const { ifReused, ...rest } = notes;
     try {
-      return await this.write(work, { decision, event }, notes);
+      return await this.write(work, event, decision, rest);
     } catch (error) {
-      if (!(error instanceof PartnerIdReusedError) || notes.ifReused === undefined) throw error;
-      const { ifReused, ...rest } = notes;
+      if (!(error instanceof PartnerIdReusedError) || ifReused === undefined) throw error;
       return this.apply(work, ifReused(error.which), rest);
     }
   }
@@ -83,42 +88,51 @@ export class TransitionWriter {
   /** Writes what was decided just now. */
   async write(
     work: Work,
-    { decision, event }: { readonly decision: Moved; readonly event: RedemptionEvent },
-    { callEnd, place, reserve }: Omit<EventNotes, 'ifReused'> = {},
+    event: RedemptionEvent,
+    decision: Moved,
+    { callEnd, place, reserve }: EventNotes = {},
   ): Promise<Applied> {
     const { stored, owner } = work;
     const before = stored.redemption;
     const { next } = decision;
     const release = !this.goesOn(before, next);
-    await this.parts.store.apply({
-      before,
-      decision,
-      event: event.type,
-      actor: ACTOR,
-      owner,
-      release,
+    await this.store.apply({
+      ...{ before, decision, event: event.type, actor: 'worker', owner, release, stored },
       ...(reserve !== undefined && next.state === 'deducting' && { reserve }),
       ...(callEnd !== undefined && { callEnd }),
       ...(place !== undefined && { place }),
-      stored,
     });
-    this.parts.metrics.moved(event.type, before.state, next.state);
+    this.context.metrics.moved(event.type, before.state, next.state);
     const { id: redemptionId, partner } = next;
     for (const alert of alertsOf(event, before, next)) {
-      this.parts.alerts.raise({ ...alert, redemptionId, partner });
+      this.context.alerts.raise({ ...alert, redemptionId, partner });
     }
-    const nextPlace = stored.place ?? place ?? null;
-    return {
-      decision,
-      work: { ...work, stored: { ...stored, redemption: next, place: nextPlace } },
-      released: release,
-    };
+    const nextStored = { ...stored, redemption: next, place: stored.place ?? place ?? null };
+    return { decision, work: { ...work, stored: nextStored }, released: release };
+  }
+
+  /** Nothing was learnt: it is due again at that moment, and its lease is given back. */
+  async postpone(work: Work, untilMs: number): Promise<Applied> {
+    await this.postponeAll([work], untilMs);
+    return { decision: { kind: 'postponed' }, work, released: true };
+  }
+
+  /** @param works all of one lease */
+  async postponeAll(works: readonly Work[], untilMs: number): Promise<void> {
+    const [first] = works;
+    if (first === undefined) return;
+    const seen = works.map(({ stored }) => stored.redemption);
+    await this.store.postpone(seen, first.owner, untilMs);
+  }
+
+  async release({ stored, owner }: Work): Promise<void> {
+    await this.store.release(stored.redemption.id, owner);
   }
 
   /** Whether the same worker goes on with it under the same lease. */
   private goesOn(before: Redemption, next: Redemption): boolean {
     const { nextActionAtMs, state } = next;
     const isOthers = (state === 'authorised') !== (before.state === 'authorised');
-    return nextActionAtMs !== null && nextActionAtMs <= this.parts.clock.nowMs() && !isOthers;
+    return nextActionAtMs !== null && nextActionAtMs <= this.context.clock.nowMs() && !isOthers;
   }
 }

@@ -80,7 +80,7 @@ async function start(setup: WorkerSetup): Promise<void> {
   });
   const { listens, walletDailyTokens, ...options } = engine;
   const metrics = new PartnerCallMetrics(registry);
-  const caller = new PartnerCaller({ client, alerts, metrics });
+  const caller = new PartnerCaller(client, alerts, metrics);
   createEngine(
     {
       database,

@@ -69,8 +69,8 @@ describe('RedemptionHints', () => {
       onHint: () => (hints += 1),
       onLost: (error: Error) => lost.push(error),
     };
-    const listening = new RedemptionHints({ url: test.url, applicationName: 'hints' }, listener);
-    await listening.start();
+    const listening = new RedemptionHints({ url: test.url, applicationName: 'hints' });
+    await listening.start(listener);
     await store.create(aNewRedemption(), aKey(), someLimits());
     while (hints === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const database = await test.open();
@@ -78,7 +78,7 @@ describe('RedemptionHints', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hints'`,
     );
     while (lost.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    await listening.start();
+    await listening.start(listener);
     await listening.stop();
     expect(lost).toHaveLength(1);
   });

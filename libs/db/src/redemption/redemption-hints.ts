@@ -4,6 +4,11 @@ import { databaseError } from '../connection/database.error.js';
 
 export const HINT_CHANNEL = 'lowmark_redemption';
 
+export interface HintListener {
+  readonly onHint: () => void;
+  readonly onLost: (error: Error) => void;
+}
+
 /**
  * Hears that there may be something to do now. Only a hint: one may be missed, and a worker that polls misses nothing.
  * A connection of its own; where it is lost `onLost` is told, and `start` may be called again.
@@ -11,24 +16,21 @@ export const HINT_CHANNEL = 'lowmark_redemption';
 export class RedemptionHints {
   private client: Client | undefined;
 
-  constructor(
-    private readonly options: Pick<DatabaseOptions, 'url' | 'applicationName'>,
-    private readonly listener: { onHint: () => void; onLost: (error: Error) => void },
-  ) {}
+  constructor(private readonly options: Pick<DatabaseOptions, 'url' | 'applicationName'>) {}
 
   /** Does nothing where it listens already. @throws DatabaseUnavailableError, DatabaseRefusedError */
-  async start(): Promise<void> {
+  async start(listener: HintListener): Promise<void> {
     if (this.client !== undefined) return;
     const client = new Client(connectionOptions(this.options));
     this.client = client;
     client.on('error', (error) => {
-      this.lose(client, error);
+      this.lose(client, listener, error);
     });
     client.on('end', () => {
-      this.lose(client, new Error('the connection ended'));
+      this.lose(client, listener, new Error('the connection ended'));
     });
     client.on('notification', () => {
-      this.listener.onHint();
+      listener.onHint();
     });
     try {
       await client.connect();
@@ -46,10 +48,10 @@ export class RedemptionHints {
     await client?.end().catch(() => undefined);
   }
 
-  private lose(client: Client, error: Error): void {
+  private lose(client: Client, listener: HintListener, error: Error): void {
     if (this.client !== client) return;
     this.client = undefined;
-    this.listener.onLost(error);
+    listener.onLost(error);
     // What cannot be ended is gone already.
     client.end().catch(() => undefined);
   }

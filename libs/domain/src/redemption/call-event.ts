@@ -2,7 +2,7 @@
 import { reasonOf } from './partner-answer.js';
 import { type CallOutcome } from './partner-call.js';
 import { type EventOf } from './redemption-event.js';
-import { type OpenCall } from './redemption.js';
+import { type BookingStep, type OpenCall } from './redemption.js';
 
 /** An id in the answer that our books have for another redemption of this partner. */
 export type ReusedId = 'transaction' | 'revert';
@@ -109,6 +109,17 @@ export function revertEvent(
       }
     }
   }
+}
+
+/** What became of a call that changes the partner's books. */
+export function callEvent(
+  call: OpenCall,
+  outcome: CallOutcome<BookingStep>,
+  reused?: ReusedId,
+): DeductEvent | RevertEvent {
+  return call.step === 'deduct'
+    ? deductEvent(call, outcome, reused)
+    : revertEvent(call, outcome as CallOutcome<'revert'>, reused);
 }
 
 /** A call that was committed and never answered for: our own crash, at any point of it, is an unknown outcome like any other. */

@@ -5,7 +5,7 @@ import { named } from '../connection/named.js';
 import { run } from '../connection/statement.js';
 import { addressOf, hexOf } from '../rows.js';
 import { exclusively } from './exclusively.js';
-import { beginVault, CLAIM_FAULTS, columnsOf, type VaultClaim } from './vault-claims.js';
+import { beginVault, CLAIM_FAULTS, CLAIM_ROWS, columnsOf, type VaultClaim } from './vault-claims.js';
 
 export interface WatchedVault {
   readonly vault: Address;
@@ -86,11 +86,7 @@ const IS_OPEN = `NOT ${IS_ACKNOWLEDGED('a')} AND NOT EXISTS (
 const ALARM = named<Record<string, unknown>>(
   'claim_watch_alarm',
   `WITH claim AS (
-      SELECT :chainId::bigint AS chain_id, decode(:vault, 'hex') AS vault, decode(n.vault_id, 'hex') AS vault_id, n.redemption_id,
-        decode(n.transaction_hash, 'hex') AS transaction_hash, n.block_number, to_timestamp(n.block_seconds) AS block_at,
-        decode(n.recipient, 'hex') AS recipient, n.amount
-      FROM unnest(:vaultIds::text[], :redemptionIds::uuid[], :hashes::text[], :blocks::bigint[], :seconds::bigint[], :recipients::text[], :amounts::numeric[])
-        AS n (vault_id, redemption_id, transaction_hash, block_number, block_seconds, recipient, amount)),
+      SELECT :chainId::bigint AS chain_id, decode(:vault, 'hex') AS vault, n.* FROM ${CLAIM_ROWS} AS n),
     judged AS (
       SELECT c.*, r.state, CASE ${CLAIM_FAULTS} END AS kind,
         EXISTS (SELECT FROM redemption.ledger_restore l

@@ -7,7 +7,7 @@ import {
   type PartnerStep,
   type UnknownReason,
 } from '#libs/domain';
-import { type NoAnswerCause, type NothingSentCause } from './call-end.js';
+import { type NoAnswerCause, type NothingSentCause } from './call-result.js';
 import { type AnswerResult, type CallResult } from './call-result.js';
 
 /** The domain asks for the proof, the record keeps the exact cause. */

@@ -1,18 +1,23 @@
 /** Gathers the facts of one call while it runs, and makes its result of them. */
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
-import { type Clock } from '#libs/platform';
-import { judgeAnswer } from './answer/verify-answer.js';
-import { retryAfterSeconds } from './answer/retry-after.js';
-import { callRecord, type CallFacts, type CallRecord, type CallTimings } from './call-record.js';
-import { type NothingSentCause, type PhaseUnderWay } from './call-end.js';
-import { type AnswerResult, type NoAnswerResult, type NothingSentResult } from './call-result.js';
-import { ROUTES } from './partner-call.js';
-import { type PartnerEndpoint } from './partner-endpoint.js';
-import { type PartnerUrl } from './address/partner-url.js';
+import { type Clock, type SpanAttributes, type SpanStart } from '#libs/platform';
+import { clockDifferenceSeconds, errorText, excerptOf, keptHeaders } from './record-texts.js';
+import {
+  type AnswerResult,
+  type CallRecord,
+  type CallResult,
+  type CallTimings,
+  type NoAnswerResult,
+  type NothingSentCause,
+  type NothingSentResult,
+  type PhaseUnderWay,
+} from './call-result.js';
+import { type PartnerUrl } from './partner-address.js';
+import { type PartnerEndpoint, ROUTES, type SignedRequest } from './partner-endpoint.js';
+import { judgeAnswer, retryAfterSeconds } from './verify-answer.js';
+import { type DialFault, type ExchangeFault } from './wire/call-fault.js';
 import { type DialProgress } from './wire/dial.js';
 import { nothingArrived } from './wire/exchange.js';
-import { type SignedRequest } from './wire/signed-request.js';
-import { type DialFault, type ExchangeFault } from './wire/wire-fault.js';
 
 export class CallTrace {
   readonly dialled: DialProgress = { phase: 'address' };
@@ -90,27 +95,33 @@ export class CallTrace {
   }
 
   private record(
-    end: Pick<CallFacts, 'outcome' | 'phase' | 'alert' | 'cause' | 'verdict' | 'error'>,
+    end: Pick<CallRecord, 'outcome' | 'phase' | 'alert' | 'cause' | 'verdict' | 'error'>,
   ): CallRecord {
-    const { step, url, request, arrived, startedAtMs } = this;
-    const facts: CallFacts = {
+    const { step, endpoint, url, request, arrived, dialled } = this;
+    const { partnerId } = endpoint;
+    const { headers } = arrived;
+    const record = {
       ...end,
+      partnerId,
       step,
       requestId: request?.identity.requestId ?? this.requestId,
+      method: ROUTES[step].method,
       origin: url?.origin,
       path: (url?.basePath ?? '') + ROUTES[step].path,
-      startedAtMs,
+      startedAtMs: this.startedAtMs,
       status: arrived.status,
       timings: this.timings(),
       requestBytes: Buffer.byteLength(request?.body ?? ''),
       answerBytes: arrived.bytes,
-      remoteAddress: this.dialled.remoteAddress,
+      remoteAddress: dialled.remoteAddress,
       kept: this.isKept ? true : undefined,
-      headers: arrived.headers,
-      body: this.body(),
-      receivedAtMs: this.clock.nowMs(),
+      clockDifferenceSeconds: clockDifferenceSeconds(headers['date'], this.clock.nowMs()),
+      answerHeaders: keptHeaders(headers, endpoint),
+      excerpt: excerptOf(this.body(), endpoint),
+      error: end.error === undefined ? undefined : errorText(end.error, endpoint),
     };
-    return callRecord(facts, this.endpoint);
+    const known = Object.entries(record).filter(([, value]) => value !== undefined);
+    return Object.fromEntries(known) as unknown as CallRecord;
   }
 
   private timings(): CallTimings {
@@ -131,3 +142,33 @@ export class CallTrace {
 
 /** The partner's URL is wrong, or its name points where it must not. */
 const ALERTING: readonly NothingSentCause[] = ['invalid-url', 'blocked-address'];
+
+/**
+ * The span of one call to a partner: which of the four, and whose. The partner's own URL may hold a credential, so that the interface's
+ * path stands for it; no header of the call tells of the span, since its headers are those of the interface.
+ */
+export function callSpan({ partnerId }: PartnerEndpoint, step: PartnerStep): SpanStart {
+  const { method, path } = ROUTES[step];
+  return {
+    name: `${method} ${path}`,
+    kind: 'client',
+    attributes: {
+      'http.request.method': method,
+      'url.template': path,
+      'lowmark.partner_id': partnerId,
+      'lowmark.step': step,
+    },
+  };
+}
+
+/** How the call ended. */
+export function endOf(result: CallResult): SpanAttributes {
+  const { kind, phase, record } = result;
+  return {
+    'lowmark.api_request': record.requestId,
+    'lowmark.outcome': kind,
+    'lowmark.phase': phase,
+    'lowmark.verdict': record.verdict,
+    'http.response.status_code': record.status,
+  };
+}

@@ -1,20 +1,31 @@
-export { type AddressPolicy, addressPolicy } from './address/address-policy.js';
-export { parsePartnerUrl, type ParsedPartnerUrl, type PartnerUrl } from './address/partner-url.js';
 export { callOutcome } from './call-outcome.js';
-export { type CallRecord, type CallTimings } from './call-record.js';
 export {
   type AnswerResult,
+  type CallRecord,
   type CallResult,
+  type CallTimings,
   type NoAnswerResult,
   type NothingSentResult,
 } from './call-result.js';
-export { type PartnerCall, ROUTES } from './partner-call.js';
+export {
+  type AddressPolicy,
+  addressPolicy,
+  type ParsedPartnerUrl,
+  parsePartnerUrl,
+  type PartnerUrl,
+} from './partner-address.js';
 export {
   type CallContext,
   PartnerClient,
   type PartnerClientOptions,
   type PartnerTimeouts,
 } from './partner-client.js';
-export { PartnerEndpoint, type PartnerEndpointFields } from './partner-endpoint.js';
-export { newRequestId } from './request-id.js';
-export { type SignedRequest, signedRequest } from './wire/signed-request.js';
+export {
+  newRequestId,
+  type PartnerCall,
+  PartnerEndpoint,
+  type PartnerEndpointFields,
+  ROUTES,
+  type SignedRequest,
+  signedRequest,
+} from './partner-endpoint.js';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseUuidV7, uuidV7Ms } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
-import { type PartnerCall } from './partner-call.js';
+import { type PartnerCall } from './partner-endpoint.js';
 import {
   aClient,
   anId,

@@ -6,25 +6,25 @@
  * while idle or that it died working on our request: unknown, as on any other, and never sent again. Only where no byte of the request was
  * given to it does the call go on, on a new connection: that is its first sending.
  */
-import { type PartnerStep, type UuidV7 } from '#libs/domain';
-import { type Clock, inSpan } from '#libs/platform';
-import { parsePartnerUrl, type PartnerUrl } from './address/partner-url.js';
+import { type UuidV7 } from '#libs/domain';
+import { type Clock, type Deadline, inSpan } from '#libs/platform';
+import { parsePartnerUrl, type PartnerUrl } from './partner-address.js';
 import { type CallResult } from './call-result.js';
 import { CallTrace } from './call-trace.js';
-import { type CallHealth, type CircuitState } from './gate/circuit-breaker.js';
-import { healthOf } from './gate/call-health.js';
-import { type GateOptions, PartnerGate } from './gate/partner-gate.js';
-import { type PartnerCall, ROUTES } from './partner-call.js';
-import { callSpan, endOf } from './call-span.js';
+import { type CallHealth, type CircuitState } from './partner-gate.js';
+import { healthOf } from './partner-gate.js';
+import { type GateOptions, PartnerGate } from './partner-gate.js';
+import { type PartnerCall, ROUTES } from './partner-endpoint.js';
+import { callSpan, endOf } from './call-trace.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';
-import { isStale, newRequestId } from './request-id.js';
-import { callDeadline } from './wire/deadline.js';
-import { Connection, idleMs } from './wire/connection.js';
+import { isStale, newRequestId } from './partner-endpoint.js';
+import { callDeadline } from './wire/call-fault.js';
+import { Connection, idleMs } from './wire/connections.js';
 import { dial, type DialOptions } from './wire/dial.js';
 import { exchange } from './wire/exchange.js';
-import { KeptConnections } from './wire/kept-connections.js';
-import { type SignedRequest, signedRequest } from './wire/signed-request.js';
-import { DialFault, ExchangeFault } from './wire/wire-fault.js';
+import { KeptConnections } from './wire/connections.js';
+import { type SignedRequest, signedRequest } from './partner-endpoint.js';
+import { DialFault, ExchangeFault } from './wire/call-fault.js';
 
 export interface PartnerTimeouts {
   /** Name, TCP and TLS together. */
@@ -52,16 +52,11 @@ export interface CallContext {
 }
 
 interface Sending {
+  readonly trace: CallTrace;
   readonly url: PartnerUrl;
   readonly request: SignedRequest;
-  readonly step: PartnerStep;
-  readonly partnerId: string;
-}
-
-interface Transmission {
-  readonly trace: CallTrace;
-  readonly sending: Sending;
-  readonly signal: AbortSignal;
+  /** Of its connections: what one partner sends is never read as another's answer, wherever both may live. */
+  readonly key: string;
 }
 
 const TIMEOUTS: PartnerTimeouts = { connectMs: 3000, readMs: 10_000, writeMs: 15_000 };
@@ -134,9 +129,10 @@ export class PartnerClient {
       const id = requestId ?? newRequestId(this.options.clock);
       const request = signedRequest(call, id, { endpoint, url: parsed.url });
       trace.request = request;
-      const { partnerId } = endpoint;
-      const sending = { url: parsed.url, request, step: call.step, partnerId };
-      const result = await this.send(trace, sending, signal);
+      const key = `${endpoint.partnerId} ${parsed.url.origin}`;
+      const { readMs, writeMs } = this.timeouts;
+      const whole = callDeadline(ROUTES[call.step].isRead ? readMs : writeMs, signal);
+      const result = await this.send({ trace, url: parsed.url, request, key }, whole);
       health = healthOf(result);
       return result;
     } finally {
@@ -144,22 +140,16 @@ export class PartnerClient {
     }
   }
 
-  private async send(
-    trace: CallTrace,
-    sending: Sending,
-    parent: AbortSignal | undefined,
-  ): Promise<CallResult> {
-    const { readMs, writeMs } = this.timeouts;
-    const whole = callDeadline(ROUTES[sending.step].isRead ? readMs : writeMs, parent);
+  private async send(sending: Sending, whole: Deadline): Promise<CallResult> {
     try {
       for (;;) {
-        const connection = await this.connectionFor(trace, sending, whole.signal);
-        const result = await this.sendOn(connection, { trace, sending, signal: whole.signal });
+        const connection = await this.connectionFor(sending, whole.signal);
+        const result = await this.sendOn(connection, sending, whole.signal);
         if (result !== undefined) return result;
       }
     } catch (error) {
-      if (error instanceof DialFault) return trace.nothingSent(error);
-      if (error instanceof ExchangeFault) return trace.noAnswer(error);
+      if (error instanceof DialFault) return sending.trace.nothingSent(error);
+      if (error instanceof ExchangeFault) return sending.trace.noAnswer(error);
       throw error;
     } finally {
       whole.end();
@@ -169,17 +159,17 @@ export class PartnerClient {
   /** @returns undefined where a kept connection was lost before any byte of the request was given to it: nothing was sent yet */
   private async sendOn(
     connection: Connection,
-    { trace, sending, signal }: Transmission,
+    { trace, request, key }: Sending,
+    signal: AbortSignal,
   ): Promise<CallResult | undefined> {
     const { clock, maxBodyBytes = MAX_BODY_BYTES } = this.options;
-    const { request } = sending;
     try {
       // No request exists on the wire up to here; from the next line on, it may.
       requireFresh(request, clock, trace);
       const status = await exchange(connection, request, { maxBodyBytes, signal }, trace.arrived);
       const result = trace.answer(request, status);
       if (healthOf(result) === 'healthy') {
-        this.kept.keep(keyOf(sending), connection, idleMs(trace.arrived.headers['keep-alive']));
+        this.kept.keep(key, connection, idleMs(trace.arrived.headers['keep-alive']));
       } else connection.destroy();
       return result;
     } catch (error) {
@@ -191,12 +181,10 @@ export class PartnerClient {
   }
 
   private async connectionFor(
-    trace: CallTrace,
-    sending: Sending,
+    { trace, url, key }: Sending,
     signal: AbortSignal,
   ): Promise<Connection> {
-    const { url } = sending;
-    const kept = await this.kept.take(keyOf(sending));
+    const kept = await this.kept.take(key);
     trace.isKept = kept !== undefined;
     if (kept !== undefined) {
       Object.assign(trace.dialled, { phase: 'connect', remoteAddress: kept.remoteAddress });
@@ -207,7 +195,7 @@ export class PartnerClient {
     try {
       const socket = await dial(url, this.options, connecting.signal, trace.dialled);
       const made = new Connection(socket, url.origin, trace.dialled.remoteAddress);
-      return this.kept.opened(keyOf(sending), made);
+      return this.kept.opened(key, made);
     } finally {
       connecting.end();
     }
@@ -222,11 +210,6 @@ export class PartnerClient {
     }
     return gate;
   }
-}
-
-/** What one partner sends is never read as another's answer, wherever both may live. */
-function keyOf({ partnerId, url }: Sending): string {
-  return `${partnerId} ${url.origin}`;
 }
 
 /** @throws DialFault */

@@ -1,6 +1,20 @@
-import { PermanentError, signedContent, type UuidV7 } from '#libs/domain';
-import { redact as redactOwn } from '#libs/platform';
+import { randomBytes } from 'node:crypto';
+import {
+  type Address,
+  canonicalJson,
+  type ConfirmationPayload,
+  mintUuidV7,
+  type PartnerRequest,
+  type PartnerStep,
+  PermanentError,
+  signedContent,
+  UUID_V7_RANDOM_BYTES,
+  type UuidV7,
+  uuidV7Ms,
+} from '#libs/domain';
+import { type Clock, redact as redactOwn } from '#libs/platform';
 import { hmacSha256Hex, verifySignature } from '#libs/signing';
+import { type PartnerUrl } from './partner-address.js';
 
 export interface PartnerEndpointFields {
   /** Ours. */
@@ -89,4 +103,76 @@ function withoutHead(text: string, secret: string): string {
     if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length) + REDACTED;
   }
   return text;
+}
+
+/** One of the four calls, with what it says. */
+export type PartnerCall =
+  | PartnerRequest
+  | { readonly step: 'balance'; readonly address: Address }
+  | { readonly step: 'confirm'; readonly body: ConfirmationPayload };
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Behind the base URL's own path. */
+  readonly path: string;
+  /** Whether it changes nothing at the partner; its deadline is the shorter one. */
+  readonly isRead: boolean;
+}
+
+/** Part B of the partner interface. */
+export const ROUTES: Readonly<Record<PartnerStep, Route>> = {
+  balance: { method: 'GET', path: '/get-points-by-address', isRead: true },
+  deduct: { method: 'POST', path: '/deduct-points-by-address', isRead: false },
+  revert: { method: 'POST', path: '/revert-deduct-points', isRead: false },
+  confirm: { method: 'POST', path: '/confirm-redemption', isRead: false },
+};
+
+/** A request as it goes over the wire: the bytes of path and body are the bytes that are signed. */
+export interface SignedRequest {
+  readonly identity: CallIdentity;
+  /** The request line's target: the path, and the query, which is not signed. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Canonical JSON (RFC 8785); empty where there is no body. */
+  readonly body: string;
+}
+
+/** @throws PermanentError NOT_JSON where the call's body has no JSON form */
+export function signedRequest(
+  call: PartnerCall,
+  requestId: UuidV7,
+  { endpoint, url }: { readonly endpoint: PartnerEndpoint; readonly url: PartnerUrl },
+): SignedRequest {
+  const { method, path: route } = ROUTES[call.step];
+  const path = url.basePath + route;
+  const query =
+    call.step === 'balance' ? `?${new URLSearchParams({ address: call.address }).toString()}` : '';
+  const body = call.step === 'balance' ? '' : canonicalJson(call.body);
+  const identity = { method, path, requestId };
+  const headers = {
+    'X-API-KEY': endpoint.apiKeyHeader(),
+    'X-API-REQUEST': requestId,
+    'X-API-SIGNATURE': endpoint.sign(identity, body),
+    Accept: 'application/json',
+    // The signature is over the bytes as sent; what a proxy compresses cannot be held against it.
+    'Accept-Encoding': 'identity',
+    ...(body !== '' && { 'Content-Type': 'application/json' }),
+  };
+  return { identity, target: path + query, headers, body };
+}
+
+/**
+ * Oldest id that is still sent. A process may be halted between the commit of an id and its use; a partner takes an id for 300 s
+ * from its own clock, and what rests on that (no copy of a call does anything ten minutes later) needs us to send early.
+ */
+const LONGEST_AGE_MS = 60_000;
+
+/** A new `X-API-REQUEST`, one for each attempt: a UUIDv7 of this moment. */
+export function newRequestId(clock: Clock): UuidV7 {
+  return mintUuidV7(clock.nowMs(), randomBytes(UUID_V7_RANDOM_BYTES));
+}
+
+/** Whether the id was minted long ago, or by another clock. */
+export function isStale(id: UuidV7, clock: Clock): boolean {
+  return Math.abs(clock.nowMs() - uuidV7Ms(id)) > LONGEST_AGE_MS;
 }

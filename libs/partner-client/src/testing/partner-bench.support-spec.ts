@@ -2,7 +2,7 @@
 import { type Address, mintUuidV7, type UuidV7 } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type CallResult } from '../call-result.js';
-import { type PartnerCall } from '../partner-call.js';
+import { type PartnerCall } from '../partner-endpoint.js';
 import { PartnerClient, type PartnerClientOptions } from '../partner-client.js';
 import { PartnerEndpoint, type PartnerEndpointFields } from '../partner-endpoint.js';
 import { API_KEY, type RoguePartner, SHARED_SECRET } from './rogue-partner.support-spec.js';

@@ -7,11 +7,11 @@ import { type LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction, Socket, type TcpSocketConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type AddressPolicy, addressRefusal } from '../address/address-policy.js';
-import { type PartnerUrl } from '../address/partner-url.js';
-import { type PhaseBeforeSending } from '../call-end.js';
-import { CallStopped } from './deadline.js';
-import { describeError, DialFault } from './wire-fault.js';
+import { type AddressPolicy, addressRefusal } from '../partner-address.js';
+import { type PartnerUrl } from '../partner-address.js';
+import { type PhaseBeforeSending } from '../call-result.js';
+import { CallStopped } from './call-fault.js';
+import { describeError, DialFault } from './call-fault.js';
 
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;

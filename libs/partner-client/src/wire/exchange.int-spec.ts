@@ -2,14 +2,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { parsePartnerUrl } from '../address/partner-url.js';
+import { parsePartnerUrl } from '../partner-address.js';
 import { anEndpoint, anId, DEDUCT } from '../testing/partner-bench.support-spec.js';
 import { RoguePartner } from '../testing/rogue-partner.support-spec.js';
-import { callDeadline } from './deadline.js';
-import { Connection } from './connection.js';
+import { callDeadline } from './call-fault.js';
+import { Connection } from './connections.js';
 import { exchange, nothingArrived } from './exchange.js';
-import { signedRequest } from './signed-request.js';
-import { ExchangeFault } from './wire-fault.js';
+import { signedRequest } from '../partner-endpoint.js';
+import { ExchangeFault } from './call-fault.js';
 
 describe('an exchange', () => {
   let partner: RoguePartner;

@@ -1,10 +1,10 @@
 /** One request and its answer on one connection. */
 import { type Dispatcher, errors } from 'undici';
-import { type NoAnswerCause, type PhaseUnderWay } from '../call-end.js';
-import { type Connection } from './connection.js';
-import { CallStopped } from './deadline.js';
-import { type SignedRequest } from './signed-request.js';
-import { describeError, ExchangeFault } from './wire-fault.js';
+import { type NoAnswerCause, type PhaseUnderWay } from '../call-result.js';
+import { type Connection } from './connections.js';
+import { CallStopped } from './call-fault.js';
+import { type SignedRequest } from '../partner-endpoint.js';
+import { describeError, ExchangeFault } from './call-fault.js';
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -1,4 +1,9 @@
-import { type NoAnswerCause, type NothingSentCause, type PhaseBeforeSending } from '../call-end.js';
+import { type Deadline, deadlineIn } from '#libs/platform';
+import {
+  type NoAnswerCause,
+  type NothingSentCause,
+  type PhaseBeforeSending,
+} from '../call-result.js';
 
 /** No connection to send on. Ends inside the partner client, whose callers get results. */
 export class DialFault extends Error {
@@ -44,4 +49,20 @@ function isErrorLike(error: unknown): error is ErrorLike {
     'message' in error &&
     typeof error.message === 'string'
   );
+}
+
+/** Why a call was ended from our side: the reason of every signal inside it. */
+export class CallStopped extends Error {
+  constructor(readonly why: 'deadline' | 'aborted') {
+    super(why === 'deadline' ? 'the deadline passed' : 'the caller ended the call');
+  }
+}
+
+/** A deadline whose signal ends with a CallStopped, whichever way. */
+export function callDeadline(ms: number, parent?: AbortSignal): Deadline {
+  return deadlineIn(ms, {
+    parent,
+    late: () => new CallStopped('deadline'),
+    ended: (reason) => (reason instanceof CallStopped ? reason : new CallStopped('aborted')),
+  });
 }

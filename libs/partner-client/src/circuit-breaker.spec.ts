@@ -8,7 +8,7 @@ import {
   CLOSED_CIRCUIT,
   type Permit,
   settle,
-} from './circuit-breaker.js';
+} from './partner-gate.js';
 
 const OPTIONS: BreakerOptions = { threshold: 3, firstOpenMs: 1000, longestOpenMs: 4000 };
 

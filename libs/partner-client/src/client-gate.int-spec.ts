@@ -1,10 +1,10 @@
 /** The circuit and the limit of calls at once, as a client keeps them for each partner, over real sockets. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { type PartnerClient } from '../partner-client.js';
-import { aClient, anEndpoint, DEDUCT } from '../testing/partner-bench.support-spec.js';
-import { answer, type Behaviour, RoguePartner } from '../testing/rogue-partner.support-spec.js';
-import { type PartnerEndpoint } from '../partner-endpoint.js';
+import { type PartnerClient } from './partner-client.js';
+import { aClient, anEndpoint, DEDUCT } from './testing/partner-bench.support-spec.js';
+import { answer, type Behaviour, RoguePartner } from './testing/rogue-partner.support-spec.js';
+import { type PartnerEndpoint } from './partner-endpoint.js';
 
 describe('a client', () => {
   let partner: RoguePartner;

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { canonicalJson, type UuidV7 } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
-import { anEndpoint } from '../testing/partner-bench.support-spec.js';
-import { SHARED_SECRET, SUCCESS } from '../testing/rogue-partner.support-spec.js';
+import { anEndpoint } from './testing/partner-bench.support-spec.js';
+import { SHARED_SECRET, SUCCESS } from './testing/rogue-partner.support-spec.js';
 import { judgeAnswer, type JudgedAnswer, type ReceivedAnswer } from './verify-answer.js';
 
 const CALL = {

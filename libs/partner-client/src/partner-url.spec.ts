@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ParsedPartnerUrl, parsePartnerUrl } from './partner-url.js';
+import { type ParsedPartnerUrl, parsePartnerUrl } from './partner-address.js';
 
 const parse = (text: string, allowPrivate = false): ParsedPartnerUrl =>
   parsePartnerUrl(text, { allowPrivate });

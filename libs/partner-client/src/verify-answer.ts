@@ -1,8 +1,9 @@
 /** What an answer is worth. Decided over the bytes; nothing in them is believed before their signature is. */
 import { isUtf8 } from 'node:buffer';
 import { canonicalJson, LowmarkError } from '#libs/domain';
-import { type CallIdentity, type PartnerEndpoint } from '../partner-endpoint.js';
-import { type Verdict } from '../call-end.js';
+import { retryAfterMs } from '#libs/platform';
+import { type Verdict } from './call-result.js';
+import { type CallIdentity, type PartnerEndpoint } from './partner-endpoint.js';
 
 export interface ReceivedAnswer {
   readonly status: number;
@@ -90,4 +91,16 @@ function jsonOf(body: Uint8Array): { readonly json: unknown } | undefined {
 function depthExceeds(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return limit === 0 || Object.values(value).some((member) => depthExceeds(member, limit - 1));
+}
+
+const LONGEST_MS = 86_400_000;
+
+/** @returns seconds from `nowMs`, 0 to a day; undefined where the header is absent, repeated or neither seconds nor an HTTP date */
+export function retryAfterSeconds(
+  header: string | readonly string[] | undefined,
+  nowMs: number,
+): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  const waitMs = retryAfterMs(header, nowMs, LONGEST_MS);
+  return waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
 }

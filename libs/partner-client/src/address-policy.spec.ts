@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addressPolicy, addressRefusal } from './address-policy.js';
+import { addressPolicy, addressRefusal } from './partner-address.js';
 
 const PRODUCTION = { allowPrivate: false };
 const DEVELOPMENT = { allowPrivate: true };

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { PARTNER_STEPS, type UuidV7 } from '#libs/domain';
-import { type PartnerUrl, parsePartnerUrl } from '../address/partner-url.js';
-import { type PartnerCall, ROUTES } from '../partner-call.js';
-import { anEndpoint, CONFIRM, DEDUCT, WALLET } from '../testing/partner-bench.support-spec.js';
-import { API_KEY } from '../testing/rogue-partner.support-spec.js';
-import { signedRequest } from './signed-request.js';
+import { type PartnerUrl, parsePartnerUrl } from './partner-address.js';
+import { type PartnerCall, ROUTES } from './partner-endpoint.js';
+import { anEndpoint, CONFIRM, DEDUCT, WALLET } from './testing/partner-bench.support-spec.js';
+import { API_KEY } from './testing/rogue-partner.support-spec.js';
+import { signedRequest } from './partner-endpoint.js';
 
 interface Vector {
   name: string;

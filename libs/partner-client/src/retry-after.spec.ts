@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { retryAfterSeconds } from './retry-after.js';
+import { retryAfterSeconds } from './verify-answer.js';
 
 const NOW_MS = Date.UTC(1994, 10, 6, 8, 49, 30);
 

@@ -1,0 +1,66 @@
+/** The texts of a call's record: bounded whatever the partner sends, and without a secret. */
+import { type PartnerEndpoint } from './partner-endpoint.js';
+import { type AnswerHeaders } from './wire/exchange.js';
+
+/** Of the answer's headers those that explain something; the others may be session keys of the partner's. */
+const KEPT_HEADERS = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'date',
+  'location',
+  'retry-after',
+  'server',
+  'via',
+  'www-authenticate',
+  'x-api-signature',
+  'x-request-id',
+] as const;
+const LONGEST_HEADER = 200;
+const LONGEST_EXCERPT = 2048;
+const LONGEST_ERROR = 300;
+
+export function keptHeaders(
+  headers: AnswerHeaders,
+  endpoint: PartnerEndpoint,
+): Record<string, string> {
+  const kept = KEPT_HEADERS.flatMap((name): [string, string][] => {
+    const value = headers[name];
+    if (value === undefined) return [];
+    const text = typeof value === 'string' ? value : value.join(' | ');
+    return [[name, boundedText(text, LONGEST_HEADER, endpoint)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+export function clockDifferenceSeconds(
+  date: AnswerHeaders[string],
+  nowMs: number,
+): number | undefined {
+  const ms = typeof date === 'string' ? Date.parse(date) : NaN;
+  return Number.isNaN(ms) ? undefined : Math.round((ms - nowMs) / 1000);
+}
+
+const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+/gu;
+
+/**
+ * A partner's text, fit to be kept: bounded, in one line, without control characters, without our secrets.
+ * @param longest in UTF-16 code units
+ */
+function boundedText(text: string, longest: number, endpoint: PartnerEndpoint): string {
+  // Redacted before it is cut, so that no cut goes through a secret.
+  const clean = endpoint.redact(text).replace(CONTROL, ' ');
+  if (clean.length <= longest) return clean;
+  // A pair of surrogates is not cut in the middle either: half a pair cannot be stored.
+  return `${clean.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** The body as text, whatever it is; what is no UTF-8 becomes replacement characters. */
+export function excerptOf(body: Uint8Array, endpoint: PartnerEndpoint): string {
+  return boundedText(new TextDecoder().decode(body), LONGEST_EXCERPT, endpoint);
+}
+
+export function errorText(error: string, endpoint: PartnerEndpoint): string {
+  return boundedText(error, LONGEST_ERROR, endpoint);
+}

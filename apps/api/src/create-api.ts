@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createSharing, RedisTexts } from '#libs/cache';
 import {
@@ -13,18 +12,16 @@ import {
 import { openRedis, refuseDevelopment } from '#libs/config';
 import { PermanentError } from '#libs/domain';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
-import { traceRequests } from '#libs/telemetry';
-import { measureConnections, measureRequests, NestLogger, Registry } from '#libs/service';
+import { createHttpApp, measureConnections, measureRequests, Registry } from '#libs/service';
 import { KeyRing } from '#libs/signing';
 import { type ApiSettings } from './api.env.js';
 import { ApiModule } from './api.module.js';
 import { measureSharing } from './health/cache-metrics.js';
-import { ErrorFilter } from './http/errors/error.filter.js';
-import { createAdapter } from './http/http-server.js';
 import { Admissions } from './http/keys/admission.js';
 import { CredentialCache } from './http/keys/credential-cache.js';
 import { LastUse } from './http/keys/last-use.js';
 import { callerLoader } from './http/keys/load-caller.js';
+import { MAX_BODY_BYTES, MAX_PARSED_HEAD_BYTES, SignedWire } from './http/signing/signed-wire.js';
 import { CacheCounts } from './snapshots/cache-counts.js';
 import { IndexNow } from './snapshots/index-now.js';
 import { preparation } from './snapshots/preparation.js';
@@ -102,22 +99,21 @@ export async function createApi({
     clock,
     settings,
   );
-  const adapter = createAdapter({
-    admissions,
-    trustProxy: settings.trustedProxies ?? false,
-    prepare: preparation(redis && snapshots),
+  const app = await createHttpApp(ApiModule.register({ settings, database, clock, redis }), {
+    logger,
+    wire: () => new SignedWire(admissions, preparation(redis && snapshots)),
+    // Nothing is logged of a request but its failure.
+    followsRequests: false,
+    server: {
+      trustProxy: settings.trustedProxies ?? false,
+      bodyLimit: MAX_BODY_BYTES,
+      http: { maxHeaderSize: MAX_PARSED_HEAD_BYTES },
+    },
   });
-  serveSnapshots(adapter.getInstance(), snapshots);
-  const module = ApiModule.register({ settings, database, clock, redis });
-  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
-    logger: new NestLogger(logger),
-    abortOnError: false,
-    bodyParser: false,
-  });
-  app.useGlobalFilters(new ErrorFilter(logger));
-  traceRequests(adapter.getInstance());
+  const fastify = app.getHttpAdapter().getInstance();
+  serveSnapshots(fastify, snapshots);
   const registry = app.get<Registry>(Registry);
-  measureRequests(adapter.getInstance(), registry, 'lowmark_api_request_seconds');
+  measureRequests(fastify, registry, 'lowmark_api_request_seconds');
   measureConnections(registry, database);
   measureSharing(registry, { admissions, redis });
   counts.register(registry);

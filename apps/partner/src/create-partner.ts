@@ -1,11 +1,8 @@
-import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createDatabase } from '#libs/db';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
-import { traceRequests } from '#libs/telemetry';
-import { NestLogger } from '#libs/service';
-import { ErrorFilter } from './http/error.filter.js';
-import { createAdapter } from './http/http-server.js';
+import { createHttpApp } from '#libs/service';
+import { PartnerWire } from './http/partner-wire.js';
 import { type PartnerSettings } from './partner.env.js';
 import { PartnerModule } from './partner.module.js';
 import { migrateGame } from './store/migrate-game.js';
@@ -18,6 +15,7 @@ export interface PartnerOptions {
   readonly clock?: Clock;
 }
 
+const KEEP_ALIVE_MS = 72_000;
 const POOL_SIZE = 8;
 /** Below the 15 s that the service waits: better an answer that says ERR-INTERNAL than none. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -44,13 +42,12 @@ export async function createPartner({
   try {
     await migrateGame(database);
     await seedPlayers(database, settings.partnerPlayers ?? []);
-    const app = await NestFactory.create<NestFastifyApplication>(
-      PartnerModule.register({ settings, database, clock, logger }),
-      createAdapter(settings.partnerSharedSecret),
-      { logger: new NestLogger(logger), abortOnError: false, bodyParser: false },
-    );
-    traceRequests(app.getHttpAdapter().getInstance());
-    app.useGlobalFilters(new ErrorFilter(logger));
+    const app = await createHttpApp(PartnerModule.register({ settings, database, clock, logger }), {
+      logger,
+      wire: () => new PartnerWire(settings.partnerSharedSecret, logger),
+      // The SDK's module may bring middlewares.
+      server: { keepAliveTimeout: KEEP_ALIVE_MS, skipMiddie: false },
+    });
     if (settings.partnerBasePath !== undefined) {
       app.setGlobalPrefix(settings.partnerBasePath, {
         exclude: ['health/live', 'health/ready', 'health/accepting'],

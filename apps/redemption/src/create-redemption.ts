@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createSharing } from '#libs/cache';
 import { countPrograms, createDatabase, REDEMPTION_PROGRAM, requireOwnRights } from '#libs/db';
 import { addressPolicy } from '#libs/partner-client';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
-import { traceRequests } from '#libs/telemetry';
-import { createMetrics, measureConnections, measureRequests, NestLogger } from '#libs/service';
+import { createHttpApp, createMetrics, measureConnections, measureRequests } from '#libs/service';
 import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { connectChain } from './chain.factory.js';
-import { ErrorFilter } from './http/error.filter.js';
 import { refuseUnsafeSettings } from './development-settings.js';
-import { createAdapter } from './http/http-server.js';
+import { MAX_BODY_BYTES, UserWire } from './http/user-wire.js';
 import { Alerts } from './observe/alerts.js';
 import { measureRedis } from './observe/redis-gauge.js';
 import { type PayoutPort } from './payout/payout-port.js';
@@ -79,7 +76,6 @@ export async function createRedemption({
         logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
       },
     });
-    const adapter = createAdapter(settings.trustedProxies ?? false);
     const { limiter, redis } = await createSharing(settings.redisUrl, {
       clock,
       logger,
@@ -88,19 +84,21 @@ export async function createRedemption({
       countReplicas: () => countPrograms(database, REPLICA),
     });
     if (redis !== undefined) opened.unshift(redis);
-    adapter.getInstance().addHook('onClose', () => Promise.resolve(redis?.close()));
     measureRedis(registry, redis);
-    const app = await NestFactory.create<NestFastifyApplication>(
+    const app = await createHttpApp(
       RedemptionModule.register({
         ...{ ...parts, ...chain, database, limiter },
         ...(payouts && { payouts }),
       }),
-      adapter,
-      { logger: new NestLogger(logger), abortOnError: false, bodyParser: false },
+      {
+        logger,
+        wire: () => new UserWire(),
+        server: { trustProxy: settings.trustedProxies ?? false, bodyLimit: MAX_BODY_BYTES },
+      },
     );
-    app.useGlobalFilters(new ErrorFilter(logger));
-    traceRequests(adapter.getInstance());
-    measureRequests(adapter.getInstance(), registry, 'lowmark_redemption_request_seconds');
+    const fastify = app.getHttpAdapter().getInstance();
+    fastify.addHook('onClose', () => Promise.resolve(redis?.close()));
+    measureRequests(fastify, registry, 'lowmark_redemption_request_seconds');
     measureConnections(registry, database);
     app.enableCors({
       origin: originsOf(settings.siweDomains, isProduction),

@@ -13,9 +13,13 @@ export {
   ClientErrors,
   type ParseError,
 } from './http/client-errors.js';
+export { createHttpApp, type HttpAppOptions } from './http/create-http-app.js';
+export { HttpProblem, type HttpProblemOptions, problemFrom } from './http/http-problem.js';
+export { type HttpWire } from './http/http-wire.js';
+export { JSON_TYPE, ProblemFilter } from './http/problem.filter.js';
 export { HttpShutdown, type HttpShutdownParts } from './http/http-shutdown.js';
 export { listenOn } from './http/named-ports.js';
-export { createLogger, type LoggerOptions } from './logger/logger.js';
+export { createLogger, LOGGER, type LoggerOptions } from './logger/logger.js';
 export { NestLogger } from './logger/nest-logger.js';
 export {
   type ConnectionUse,
@@ -33,6 +37,10 @@ export { ManagementServer } from './management/management-server.js';
 export { provide } from './provide.js';
 export { measureRequests } from './metrics/request-metrics.js';
 export { observeRpc, type RpcEvents } from './metrics/rpc-metrics.js';
-export { answerWithId, nameRequests } from './request-id/name-requests.js';
-export { REQUEST_ID_HEADER, requestIdOf } from './request-id/request-id.js';
-export { withRequestId } from './request-id/request-scope.js';
+export {
+  answerWithId,
+  nameRequests,
+  REQUEST_ID_HEADER,
+  requestIdOf,
+  withRequestId,
+} from './request-id/request-id.js';

@@ -1,9 +1,9 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { explainSignature, type SignatureExplanation } from '#libs/signing';
-import { ApiError } from '../http/errors/api.error.js';
-import { ApiKeyGuard } from '../http/keys/api-key.guard.js';
+import { ApiKeyGuard, unauthorized } from '../http/keys/api-key.guard.js';
 import { type AskedSignature, SignatureQuestionPipe } from './signature-question.pipe.js';
+import {} from '#libs/service';
 
 /**
  * `POST /api/debug/signature`: what would be signed under the caller's shared secret, the signature, and which mistake made another
@@ -18,7 +18,7 @@ export class SignatureDebuggerController {
     @Req() { admission }: FastifyRequest,
     @Body(SignatureQuestionPipe) question: AskedSignature,
   ): { readonly success: true } & SignatureExplanation {
-    if (admission?.caller === undefined) throw ApiError.unauthorized();
+    if (admission?.caller === undefined) throw unauthorized();
     return { success: true, ...explainSignature({ ...question, secret: admission.secret }) };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
 import { type SignatureQuestion } from '#libs/signing';
-import { ApiError } from '../http/errors/api.error.js';
+import { HttpProblem } from '#libs/service';
 
 export type AskedSignature = Omit<SignatureQuestion, 'secret'>;
 
@@ -12,16 +12,16 @@ const LONGEST = 2048;
 export class SignatureQuestionPipe implements PipeTransform<unknown, AskedSignature> {
   transform(value: unknown): AskedSignature {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw ApiError.badRequest('Send a JSON object: method, path, requestId, body, signature.');
+      throw new HttpProblem(400, 'Send a JSON object: method, path, requestId, body, signature.');
     }
     const fields = value as Readonly<Record<string, unknown>>;
     const method = text(fields, 'method', LONGEST);
     const path = text(fields, 'path', LONGEST);
     if (method === undefined || !METHOD.test(method)) {
-      throw ApiError.badRequest('method must be given, such as GET.');
+      throw new HttpProblem(400, 'method must be given, such as GET.');
     }
     if (path === undefined || path === '') {
-      throw ApiError.badRequest('path must be given: that of the URL as it was sent.');
+      throw new HttpProblem(400, 'path must be given: that of the URL as it was sent.');
     }
     return {
       method,
@@ -42,7 +42,7 @@ function text(
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string' || value.length > longest) {
     const limit = longest === Infinity ? '' : ` of at most ${longest} characters`;
-    throw ApiError.badRequest(`${name} must be a text${limit}, or left out.`);
+    throw new HttpProblem(400, `${name} must be a text${limit}, or left out.`);
   }
   return value;
 }

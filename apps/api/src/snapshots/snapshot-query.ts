@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from '#libs/domain';
-import { ApiError } from '../http/errors/api.error.js';
+import { HttpProblem } from '#libs/service';
 
 /** What is asked for. */
 export interface SnapshotQuery {
@@ -14,7 +14,7 @@ const DAYS = /^(?:[1-9]|[12]\d|30)$/;
 /**
  * Checks the query string by hand: two fields, on every request. A parameter that comes twice is an array and so refused;
  * those not known are ignored.
- * @throws ApiError 400
+ * @throws HttpProblem 400
  */
 export function snapshotQuery(query: Record<string, unknown>): SnapshotQuery {
   return {
@@ -26,7 +26,7 @@ export function snapshotQuery(query: Record<string, unknown>): SnapshotQuery {
 function walletOf(value: unknown): Address {
   const wallet = typeof value === 'string' ? parseAddress(value) : undefined;
   if (wallet === undefined) {
-    throw ApiError.badRequest('walletAddress must be given once: 0x and 40 hex digits.');
+    throw new HttpProblem(400, 'walletAddress must be given once: 0x and 40 hex digits.');
   }
   return wallet;
 }
@@ -34,7 +34,8 @@ function walletOf(value: unknown): Address {
 function daysOf(value: unknown): number {
   if (value === undefined) return DEFAULT_DAYS;
   if (typeof value !== 'string' || !DAYS.test(value)) {
-    throw ApiError.badRequest(
+    throw new HttpProblem(
+      400,
       'lastDays must be given at most once: a whole number from 1 to 30 in plain digits.',
     );
   }

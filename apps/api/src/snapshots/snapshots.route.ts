@@ -1,9 +1,9 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { ApiError } from '../http/errors/api.error.js';
-import { JSON_TYPE } from '../http/errors/error-body.js';
+import { unauthorized } from '../http/keys/api-key.guard.js';
 import { answerHeaders } from '../http/signing/response-headers.js';
 import { snapshotQuery } from './snapshot-query.js';
 import { type SnapshotsService } from './snapshots.service.js';
+import { JSON_TYPE } from '#libs/service';
 
 const PATH = '/api/staking/snapshots';
 
@@ -16,7 +16,7 @@ export function serveSnapshots(fastify: FastifyInstance, snapshots: SnapshotsSer
   fastify.get(PATH, (request: FastifyRequest, reply: FastifyReply) => {
     // Who calls comes before what is asked.
     const { admission } = request;
-    if (admission?.caller === undefined) throw ApiError.unauthorized();
+    if (admission?.caller === undefined) throw unauthorized();
     const query = snapshotQuery(request.query as Record<string, unknown>);
     return snapshots.read(query, request.prepared).then(({ body, indexBlock, final }) => {
       const { raw } = reply;

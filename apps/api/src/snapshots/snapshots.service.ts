@@ -1,13 +1,13 @@
 import { type Clock } from '#libs/platform';
 import { coverage, type CoverageGap, type DayWindow, windowOf } from '#libs/domain';
 import { type SnapshotState } from '#libs/db';
-import { ApiError } from '../http/errors/api.error.js';
 import { type IndexNow } from './index-now.js';
 import { render } from './rendered-snapshot.js';
 import { bodyAt } from './snapshot-body.js';
 import { type SnapshotQuery } from './snapshot-query.js';
 import { type KeptPart } from './kept-part.js';
 import { type Loaded, type WalletParts } from './wallet-parts.js';
+import { HttpProblem } from '#libs/service';
 
 export interface SnapshotsOptions {
   readonly indexMaxLagSeconds: number;
@@ -63,7 +63,7 @@ export class SnapshotsService {
 
   /**
    * @param prepared from `prepare`, where it was called
-   * @throws ApiError 404 (the wallet never staked), 503 (the index does not cover the window), errors of the database
+   * @throws HttpProblem 404 (the wallet never staked), 503 (the index does not cover the window), errors of the database
    */
   async read(
     { wallet, lastDays }: SnapshotQuery,
@@ -75,7 +75,7 @@ export class SnapshotsService {
     const { state, part } = await this.load(wallet, window, requestedAtMs);
     this.requireCovered(state, window, requestedAtMs);
     if (part.daysText === undefined) {
-      throw new ApiError(404, `No staking data for wallet ${wallet}`);
+      throw new HttpProblem(404, `No staking data for wallet ${wallet}`);
     }
     const usd = this.freshPriceOf(state, requestedAtMs);
     return {
@@ -122,7 +122,7 @@ function notSynced(): never {
   throw unavailable('not-synced');
 }
 
-function unavailable(gap: CoverageGap): ApiError {
+function unavailable(gap: CoverageGap): HttpProblem {
   const { message, retryAfterSeconds } = GAPS[gap];
-  return ApiError.unavailable(message, retryAfterSeconds);
+  return new HttpProblem(503, message, { retryAfterSeconds });
 }

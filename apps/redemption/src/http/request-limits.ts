@@ -1,6 +1,6 @@
 import { addressKey, type RateLimiter, type RatePolicy, siteKey } from '#libs/cache';
 import { type Address } from '#libs/domain';
-import { UserError } from './user.error.js';
+import { HttpProblem } from '#libs/service';
 
 /** Signing in, per client address. */
 const SIGN_IN: RatePolicy = { rate: 1, burst: 10 };
@@ -32,7 +32,7 @@ export type LimitName = (typeof LIMIT_NAMES)[number];
 /** A /48 of IPv6 may be one customer or the users of a whole office: as much as so many addresses. */
 const ADDRESSES_OF_A_SITE = 4;
 
-/** How fast users may go. All of these throw UserError 429. */
+/** How fast users may go. All of these throw HttpProblem 429. */
 export class RequestLimits {
   constructor(
     private readonly limiter: RateLimiter,
@@ -81,7 +81,7 @@ export class RequestLimits {
       const { allowed, retryAfterSeconds } = await this.limiter.take(key, policy);
       if (allowed) continue;
       this.onRefused(name);
-      throw UserError.tooManyRequests(retryAfterSeconds);
+      throw HttpProblem.tooManyRequests(retryAfterSeconds);
     }
   }
 }

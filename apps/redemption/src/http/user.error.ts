@@ -1,28 +1,14 @@
-import { LowmarkError, type LowmarkErrorOptions } from '#libs/domain';
-
-interface UserErrorOptions extends LowmarkErrorOptions {
-  /** Which part of the request is wrong. */
-  readonly field?: string;
-  /** For `Retry-After`. */
-  readonly retryAfterSeconds?: number;
-}
+import { HttpProblem, type HttpProblemOptions } from '#libs/service';
 
 /** An answer that is not a success, as the user will see it. */
-export class UserError extends LowmarkError {
-  override readonly retryable: boolean;
-  readonly field: string | undefined;
-  readonly retryAfterSeconds: number | undefined;
-
+export class UserError extends HttpProblem {
   constructor(
-    readonly status: number,
+    status: number,
     code: string,
     message: string,
-    options: UserErrorOptions = {},
+    options: Omit<HttpProblemOptions, 'code'> = {},
   ) {
-    super(code, message, options);
-    this.field = options.field;
-    this.retryAfterSeconds = options.retryAfterSeconds;
-    this.retryable = options.retryAfterSeconds !== undefined;
+    super(status, message, { ...options, code });
   }
 
   static badRequest(field: string, message: string): UserError {
@@ -41,10 +27,5 @@ export class UserError extends LowmarkError {
 
   static notFound(message: string): UserError {
     return new UserError(404, 'NOT_FOUND', message);
-  }
-
-  static tooManyRequests(retryAfterSeconds: number): UserError {
-    const message = `Too many requests: try again in ${retryAfterSeconds} s.`;
-    return new UserError(429, 'RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
   }
 }

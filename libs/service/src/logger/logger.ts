@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { addedLogFields, type LogLevel, redact } from '#libs/platform';
-import { RequestScope } from '../request-id/request-scope.js';
+import { RequestScope } from '../request-id/request-id.js';
 
 /** Fields of a log record that are never written, whatever they hold. */
 const SECRET_FIELDS = [
@@ -20,6 +20,9 @@ const SECRET_FIELDS = [
   'connectionString',
   'rpcUrls',
 ];
+
+/** What a service's providers know its logger by. */
+export const LOGGER = Symbol('Logger');
 
 export interface LoggerOptions {
   /** Which service speaks: the `app` field of every record. */

@@ -5,10 +5,9 @@
  */
 import { type FastifyRequest } from 'fastify';
 import { isApiKey } from '#libs/signing';
-import { ApiError } from '../errors/api.error.js';
-import { toApiError } from '../errors/to-api-error.js';
 import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
 import { type Caller, type CredentialCache } from './credential-cache.js';
+import { HttpProblem, problemFrom } from '#libs/service';
 
 export interface Admission {
   /** Absent for a caller without a valid key. */
@@ -17,7 +16,7 @@ export interface Admission {
   readonly secret: string;
   readonly verdict: RateVerdict;
   /** The answer, where the request must not go on. */
-  readonly refusal?: ApiError;
+  readonly refusal?: HttpProblem;
 }
 
 /** For callers without a valid key, per client address. */
@@ -77,7 +76,7 @@ export class Admissions {
     try {
       caller = await this.credentials.load(apiKey);
     } catch (error) {
-      return { ...(advance ?? (await this.anonymous(address))), refusal: toApiError(error) };
+      return { ...(advance ?? (await this.anonymous(address))), refusal: problemFrom(error) };
     }
     if (caller === undefined) return advance ?? this.anonymous(address);
     if (advance !== undefined) await this.limiter.giveBack(`address:${address}`, ANONYMOUS_POLICY);
@@ -99,7 +98,10 @@ export class Admissions {
   private refusedOrNot(admission: Admission): Admission {
     if (admission.verdict.allowed) return admission;
     this.refused[admission.caller === undefined ? 'address' : 'partner'] += 1;
-    return { ...admission, refusal: ApiError.tooManyRequests(admission.verdict.retryAfterSeconds) };
+    return {
+      ...admission,
+      refusal: HttpProblem.tooManyRequests(admission.verdict.retryAfterSeconds),
+    };
   }
 }
 

@@ -6,7 +6,7 @@ import { Admissions } from '../keys/admission.js';
 import { CredentialCache } from '../keys/credential-cache.js';
 import { MemoryRateLimiter } from '#libs/cache';
 import { type ParseError } from '#libs/service';
-import { signedClientErrors } from './client-errors.js';
+import { SignedWire } from './signed-wire.js';
 
 const SECRET = 'anonymous';
 let server: Server | undefined;
@@ -19,9 +19,8 @@ afterEach(() => {
 async function failing(...errors: ParseError[]): Promise<number> {
   const clock = new FakeClock(0);
   const cache = new CredentialCache(() => Promise.resolve(undefined), clock);
-  const clientErrors = signedClientErrors(
-    new Admissions(cache, new MemoryRateLimiter(clock), SECRET),
-  );
+  const admissions = new Admissions(cache, new MemoryRateLimiter(clock), SECRET);
+  const { clientErrors } = new SignedWire(admissions, () => undefined);
   server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', () => {
@@ -34,7 +33,7 @@ async function failing(...errors: ParseError[]): Promise<number> {
 
 const failure = (fields: Partial<ParseError>): ParseError => Object.assign(new Error('x'), fields);
 
-describe('signedClientErrors', () => {
+describe('what could not be parsed', () => {
   it.each([
     ['ERR_HTTP_REQUEST_TIMEOUT', 408],
     ['HPE_HEADER_OVERFLOW', 431],

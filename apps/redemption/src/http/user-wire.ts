@@ -1,0 +1,52 @@
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  answerWithId,
+  ClientErrors,
+  type HttpProblem,
+  type HttpWire,
+  JSON_TYPE,
+  REQUEST_ID_HEADER,
+} from '#libs/service';
+import { parseStrictJson } from './strict-json.js';
+import { toUserError } from './to-user-error.js';
+
+/** A signature of a contract wallet that does not exist yet brings its deployment along; the rest is far below 1 KiB. */
+export const MAX_BODY_BYTES = 16 * 1024;
+
+/** Answers are of one wallet. */
+const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/** JSON in, JSON out, and every error in the same envelope. */
+export class UserWire implements HttpWire {
+  readonly problemOf = toUserError;
+
+  readonly clientErrors = new ClientErrors(({ status, requestId }) => ({
+    status,
+    headers: { ...COMMON_HEADERS, [REQUEST_ID_HEADER]: requestId, 'content-type': JSON_TYPE },
+    body: this.bodyOf(toUserError({ statusCode: status })),
+  }));
+
+  configure(fastify: FastifyInstance): void {
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser<Buffer>(
+      'application/json',
+      { parseAs: 'buffer' },
+      (_, body, done) => {
+        try {
+          done(null, parseStrictJson(body));
+        } catch (error) {
+          done(error as Error);
+        }
+      },
+    );
+  }
+
+  complete(request: FastifyRequest, reply: FastifyReply): void {
+    answerWithId(request, reply);
+    void reply.headers(COMMON_HEADERS);
+  }
+
+  bodyOf({ code, message, field }: HttpProblem): string {
+    return JSON.stringify({ success: false, code, message, ...(field !== undefined && { field }) });
+  }
+}

@@ -1,0 +1,84 @@
+import { LowmarkError, type LowmarkErrorOptions, RetryableError } from '#libs/domain';
+
+export interface HttpProblemOptions extends LowmarkErrorOptions {
+  /** Absent: the one of its status. */
+  readonly code?: string;
+  /** Which part of the request is wrong. */
+  readonly field?: string;
+  /** For `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** An answer that is not a success, as the caller will see it. */
+export class HttpProblem extends LowmarkError {
+  override readonly retryable: boolean;
+  readonly field: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    readonly status: number,
+    message: string,
+    { code, field, retryAfterSeconds, ...options }: HttpProblemOptions = {},
+  ) {
+    super(code ?? codeOf(status), message, options);
+    this.field = field;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.retryable = retryAfterSeconds !== undefined;
+  }
+
+  static tooManyRequests(retryAfterSeconds: number): HttpProblem {
+    const message = `Too many requests: try again in ${retryAfterSeconds} s.`;
+    return new HttpProblem(429, message, { retryAfterSeconds });
+  }
+}
+
+const CODES: Readonly<Record<number, string>> = {
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  429: 'RATE_LIMIT_EXCEEDED',
+  503: 'SERVICE_UNAVAILABLE',
+};
+
+/** A client error without a code of its own is a bad request, whatever its status says in detail. */
+function codeOf(status: number): string {
+  return CODES[status] ?? (status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST');
+}
+
+/** What callers are told about errors of the framework, whose own messages may repeat what was sent. */
+const MESSAGES: Readonly<Record<number, string>> = {
+  400: 'The request is malformed.',
+  404: 'There is no such route; /docs lists those there are.',
+  408: 'The request took too long to arrive.',
+  413: 'The body of the request is too large.',
+  414: 'The URL is too long.',
+  415: 'The media type of the request body is not supported.',
+  431: 'The headers of the request are too large.',
+};
+
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Any error as the answer that it becomes: a problem as it is, client errors of the framework by their status, what may pass
+ * as 503, and everything else as a bare 500 that tells the caller nothing.
+ */
+export function problemFrom(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  if (error instanceof RetryableError) {
+    const message = 'The service cannot answer at the moment: try again shortly.';
+    const retryAfterSeconds = RETRY_AFTER_SECONDS;
+    return new HttpProblem(503, message, { retryAfterSeconds, cause: error });
+  }
+  const status = statusOf(error);
+  return status >= 400 && status < 500
+    ? new HttpProblem(status, MESSAGES[status] ?? 'The request cannot be served.', { cause: error })
+    : new HttpProblem(500, 'Internal server error', { cause: error });
+}
+
+/** Fastify puts it into `statusCode`, Nest into `status`. */
+function statusOf(error: unknown): number {
+  if (typeof error !== 'object' || error === null) return 500;
+  const { statusCode, status } = error as { statusCode?: unknown; status?: unknown };
+  const found = statusCode ?? status;
+  return typeof found === 'number' && Number.isInteger(found) ? found : 500;
+}

@@ -16,8 +16,9 @@ const restricted = {
       message: 'Settings are read by #libs/config only.',
     },
     {
+      // What the container calls takes whatever it needs of it.
       selector:
-        ':matches(:function:not(MethodDefinition > FunctionExpression), MethodDefinition[kind!="constructor"] > FunctionExpression)[params.length>4]',
+        ":not(MethodDefinition[kind='constructor'], Property[key.name='useFactory']) > :function[params.length>4]",
       message:
         'More than four parameters become one object; a constructor alone takes all its collaborators.',
     },

@@ -17,7 +17,7 @@ import {
 import {
   hashSessionToken,
   mintSessionToken,
-} from '../../apps/redemption/src/auth/session-token.js';
+} from '../../apps/redemption/src/auth/session.guard.js';
 import { Echo } from '../redemption/echo.js';
 import { OtlpCollector, type SeenSpan } from './otlp-collector.js';
 import { TracedProgram } from './traced-program.js';

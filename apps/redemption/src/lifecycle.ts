@@ -1,21 +1,11 @@
-import { type OnApplicationBootstrap } from '@nestjs/common';
-import { type SchedulerRegistry } from '@nestjs/schedule';
-import { type Database } from '#libs/db';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { Database } from '#libs/db';
 import { within } from '#libs/platform';
-import { type CheckResult, type HealthRegistry, PROCESS_CHECK } from '#libs/service';
-import { type ChainLink } from './chain/chain-link.js';
-import { type PayoutPort } from './payout/payout-port.js';
+import { type CheckResult, HealthRegistry, PROCESS_CHECK } from '#libs/service';
+import { ChainLink } from './chain/chain-link.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
-import { type Engine } from './worker/engine.js';
-
-export interface LifecycleParts {
-  readonly health: HealthRegistry;
-  readonly scheduler: SchedulerRegistry;
-  readonly database: Database;
-  readonly engine: Engine;
-  readonly chain: Pick<ChainLink, 'check'>;
-  readonly payouts: PayoutPort;
-}
+import { Engine } from './worker/engine.js';
 
 /** Far longer than the longest call to a partner, which may keep it from looking. */
 const LONGEST_IDLE_SECONDS = 60;
@@ -23,11 +13,18 @@ const LONGEST_IDLE_SECONDS = 60;
 const VAULT_PATIENCE_MS = 1_000;
 
 /** Starts the engine, and says whether the service can serve. How it stops: `HttpShutdown`. */
+@Injectable()
 export class Lifecycle implements OnApplicationBootstrap {
   private state: 'starting' | 'running' | 'shutting down' = 'starting';
 
-  constructor(private readonly parts: LifecycleParts) {
-    const { health, database, chain, payouts, engine } = parts;
+  constructor(
+    private readonly scheduler: SchedulerRegistry,
+    private readonly engine: Engine,
+    private readonly payouts: VoucherPayout,
+    health: HealthRegistry,
+    database: Database,
+    chain: ChainLink,
+  ) {
     health.register(PROCESS_CHECK, () =>
       this.state === 'running' ? {} : { reason: `is ${this.state}` },
     );
@@ -36,20 +33,12 @@ export class Lifecycle implements OnApplicationBootstrap {
       return {};
     });
     health.register('chain', () => chain.check());
-    health.register('vault', () => checkVault(payouts));
-    health.register('engine', () => {
-      const idleSeconds = Math.round(engine.idleSeconds);
-      return {
-        ...(idleSeconds > LONGEST_IDLE_SECONDS && {
-          reason: `has not looked for work for ${idleSeconds} s`,
-        }),
-        details: { idleSeconds },
-      };
-    });
+    health.register('vault', () => this.checkVault());
+    health.register('engine', () => this.checkEngine());
   }
 
   onApplicationBootstrap(): void {
-    this.parts.scheduler.addInterval('engine', this.parts.engine.start());
+    this.scheduler.addInterval('engine', this.engine.start());
     this.state = 'running';
   }
 
@@ -57,18 +46,26 @@ export class Lifecycle implements OnApplicationBootstrap {
   stopping(): void {
     this.state = 'shutting down';
   }
-}
 
-/** A chain that does not answer is no reason not to serve: users see their redemptions meanwhile. */
-async function checkVault(payouts: PayoutPort): Promise<CheckResult> {
-  // Another way to pay has no vault.
-  if (!(payouts instanceof VoucherPayout)) return {};
-  const { faults, concerns } = await within(VAULT_PATIENCE_MS, payouts.report(), () => ({
-    faults: [],
-    concerns: ['RPC_URLS: no endpoint tells of the vault in time.'],
-  }));
-  return {
-    ...(faults.length > 0 && { reason: faults.join(' ') }),
-    details: { concerns: concerns.length === 0 ? null : concerns.join(' ') },
-  };
+  /** A chain that does not answer is no reason not to serve: users see their redemptions meanwhile. */
+  private async checkVault(): Promise<CheckResult> {
+    const { faults, concerns } = await within(VAULT_PATIENCE_MS, this.payouts.report(), () => ({
+      faults: [],
+      concerns: ['RPC_URLS: no endpoint tells of the vault in time.'],
+    }));
+    return {
+      ...(faults.length > 0 && { reason: faults.join(' ') }),
+      details: { concerns: concerns.length === 0 ? null : concerns.join(' ') },
+    };
+  }
+
+  private checkEngine(): CheckResult {
+    const idleSeconds = Math.round(this.engine.idleSeconds);
+    return {
+      ...(idleSeconds > LONGEST_IDLE_SECONDS && {
+        reason: `has not looked for work for ${idleSeconds} s`,
+      }),
+      details: { idleSeconds },
+    };
+  }
 }

@@ -1,4 +1,5 @@
 import { Max, Min } from 'class-validator';
+import { type VaultPlace } from '#libs/chain';
 import {
   address,
   CHAIN_ID_SETTING,
@@ -52,6 +53,10 @@ function smallestUnits(decimals: number): (text: string) => bigint {
 
 /** The settings of the redemption service. */
 export class RedemptionSettings extends SecretsSettings {
+  get vaultPlace(): VaultPlace {
+    return { chainId: this.chainId, vault: this.vaultContract };
+  }
+
   @Setting(CHAIN_ID_SETTING)
   @Min(1)
   readonly chainId!: number;

@@ -1,9 +1,20 @@
 export {
+  Answers,
+  type ApiDescription,
+  describeApi,
+  ErrorBody,
+  Fails,
+  FailsAnywhere,
+  FailsForNow,
+} from './docs/describe-api.js';
+export {
   DocsModule,
   type OpenApi,
   type OpenApiOperation,
   type OpenApiParameter,
 } from './docs/docs.module.js';
+export { previewApp } from './docs/preview-app.js';
+export { serveDocs } from './docs/serve-docs.js';
 export { type CheckResult, type HealthCheck, type HealthReport } from './health/health.registry.js';
 export { HealthModule } from './health/health.module.js';
 export { HealthRegistry, PROCESS_CHECK } from './health/health.registry.js';
@@ -19,6 +30,7 @@ export { type HttpWire } from './http/http-wire.js';
 export { JSON_TYPE, ProblemFilter } from './http/problem.filter.js';
 export { HttpShutdown, type HttpShutdownParts } from './http/http-shutdown.js';
 export { listenOn } from './http/named-ports.js';
+export { StrictPipe } from './http/strict.pipe.js';
 export { createLogger, LOGGER, type LoggerOptions } from './logger/logger.js';
 export { NestLogger } from './logger/nest-logger.js';
 export {

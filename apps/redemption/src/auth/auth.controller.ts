@@ -1,40 +1,61 @@
-import { Body, Controller, Headers, HttpCode, Post, UseGuards } from '@nestjs/common';
-import { requireFields, textField } from '../http/fields.js';
-import { UserError } from '../http/user.error.js';
-import { AuthService, type NewSession } from './auth.service.js';
-import { bearerHash } from './session-token.js';
-import { SignInLimitGuard } from './sign-in-limit.guard.js';
-
-const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
+import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import { ApiOperation, ApiSecurity } from '@nestjs/swagger';
+import { type FastifyRequest } from 'fastify';
+import { Answers, Fails, FailsAnywhere } from '#libs/service';
+import { SignInLimitGuard } from '../http/request-limits.js';
+import { NonceBody, SessionBody, SignedMessage } from './auth.dto.js';
+import { AuthService } from './auth.service.js';
+import { bearerHash } from './session.guard.js';
 
 /** Signing in and out; see `docs/wire/redemption.md`. */
 @Controller('api/auth')
 @UseGuards(SignInLimitGuard)
+@FailsAnywhere()
 export class AuthController {
   constructor(private readonly auth: AuthService) {}
 
   @Post('nonce')
   @HttpCode(200)
-  nonce(): Promise<{ nonce: string; expiresAt: string }> {
+  @ApiOperation({
+    summary: 'A nonce to sign in with',
+    description: 'Good once and for five minutes, in one EIP-4361 message.',
+    security: [],
+  })
+  @Answers(200, 'The nonce.', NonceBody)
+  nonce(): Promise<NonceBody> {
     return this.auth.issueNonce();
   }
 
   @Post('verify')
   @HttpCode(200)
-  verify(@Body() body: unknown): Promise<NewSession> {
-    const fields = requireFields(body);
-    const message = textField(fields, 'message');
-    const signature = textField(fields, 'signature');
-    if (!SIGNATURE.test(signature)) {
-      throw UserError.badRequest('signature', 'signature must be 0x and hex digits.');
-    }
-    return this.auth.verify({ message, signature });
+  @ApiOperation({
+    summary: 'Sign in with Ethereum',
+    description:
+      'Checks an EIP-4361 message and its signature: by an account, by a contract wallet (EIP-1271), or by one that does not exist yet (EIP-6492).',
+    security: [],
+  })
+  @Answers(200, 'The session. Send its token as Authorization: Bearer.', SessionBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(
+    401,
+    'The message does not sign anybody in; the code says which part of it.',
+    ...['SIWE_DOMAIN', 'SIWE_URI', 'SIWE_CHAIN_ID', 'SIWE_EXPIRED', 'SIWE_NOT_BEFORE'],
+    ...['SIWE_ISSUED_AT', 'SIWE_SIGNATURE', 'SIWE_NONCE'],
+  )
+  verify(@Body() message: SignedMessage): Promise<SessionBody> {
+    return this.auth.verify(message);
   }
 
   @Post('logout')
   @HttpCode(204)
-  async logOut(@Headers('authorization') authorization?: string): Promise<void> {
-    const tokenHash = bearerHash(authorization);
+  @ApiSecurity('session')
+  @ApiOperation({
+    summary: 'Sign out',
+    description: 'Ends the session of the token; done as well where there is none.',
+  })
+  @Answers(204, 'Signed out.')
+  async logOut(@Req() { headers }: FastifyRequest): Promise<void> {
+    const tokenHash = bearerHash(headers.authorization);
     if (tokenHash !== undefined) await this.auth.logOut(tokenHash);
   }
 }

@@ -1,44 +1,34 @@
 import { randomBytes } from 'node:crypto';
-import { parseSiwe, type WalletSignatures } from '#libs/chain';
-import { type NonceStore, type SessionStore } from '#libs/db';
-import { type Address } from '#libs/domain';
-import { type Clock } from '#libs/platform';
+import { Inject, Injectable } from '@nestjs/common';
+import { parseSiwe, type SiweMessage, WalletSignatures } from '#libs/chain';
+import { NonceStore, SessionStore } from '#libs/db';
+import { CLOCK, type Clock } from '#libs/platform';
 import { UserError } from '../http/user.error.js';
-import { hashSessionToken, mintSessionToken } from './session-token.js';
-import { NONCE_TTL_MS, refusal, signInFault, type SignInRules } from './sign-in-fault.js';
+import { RedemptionSettings } from '../redemption.env.js';
+import { type NonceBody, type SessionBody, type SignedMessage } from './auth.dto.js';
+import { hashSessionToken, mintSessionToken } from './session.guard.js';
 
-export interface AuthParts {
-  readonly nonces: NonceStore;
-  readonly sessions: SessionStore;
-  readonly signatures: Pick<WalletSignatures, 'isSignedBy'>;
-  readonly clock: Clock;
-}
-
-export interface SignedMessage {
-  /** EIP-4361. */
-  readonly message: string;
-  readonly signature: string;
-}
-
-export interface NewSession {
-  /** Shown this once. */
-  readonly token: string;
-  readonly wallet: Address;
-  readonly expiresAt: string;
-}
+/** How far a user's clock may be from ours. */
+const CLOCK_MS = 5 * 60_000;
+/** How long a message may have waited for its signature; its nonce is good no longer. */
+const NONCE_TTL_MS = 5 * 60_000;
 
 /** Sign-In with Ethereum (EIP-4361). */
+@Injectable()
 export class AuthService {
   constructor(
-    private readonly parts: AuthParts,
-    private readonly rules: SignInRules & { readonly sessionTtlSeconds: number },
+    private readonly nonces: NonceStore,
+    private readonly sessions: SessionStore,
+    private readonly signatures: WalletSignatures,
+    private readonly settings: RedemptionSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** @throws DatabaseUnavailableError */
-  async issueNonce(): Promise<{ readonly nonce: string; readonly expiresAt: string }> {
+  async issueNonce(): Promise<NonceBody> {
     const nonce = randomBytes(16).toString('hex');
-    const expiresAtMs = this.parts.clock.nowMs() + NONCE_TTL_MS;
-    await this.parts.nonces.issue(nonce, expiresAtMs);
+    const expiresAtMs = this.clock.nowMs() + NONCE_TTL_MS;
+    await this.nonces.issue(nonce, expiresAtMs);
     return { nonce, expiresAt: new Date(expiresAtMs).toISOString() };
   }
 
@@ -46,13 +36,13 @@ export class AuthService {
    * The nonce is taken last: where the chain cannot be asked about a contract wallet, the same message may be sent again.
    * @throws UserError 400, 401; AllEndpointsFailedError; DatabaseUnavailableError
    */
-  async verify({ message: text, signature }: SignedMessage): Promise<NewSession> {
-    const { nonces, sessions, signatures, clock } = this.parts;
+  async verify({ message: text, signature }: SignedMessage): Promise<SessionBody> {
+    const { nonces, sessions, signatures, settings, clock } = this;
     const message = parseSiwe(text);
     if (message === undefined) {
       throw UserError.badRequest('message', 'message must be an EIP-4361 message of version 1.');
     }
-    const fault = signInFault(message, this.rules, clock.nowMs());
+    const fault = signInFault(message, settings, clock.nowMs());
     if (fault !== undefined) throw fault;
     const { wallet, nonce } = message;
     if (!(await signatures.isSignedBy(wallet, text, signature))) {
@@ -62,7 +52,7 @@ export class AuthService {
       throw refusal('NONCE', 'The nonce was used, has expired or is not ours. Ask for a new one.');
     }
     const token = mintSessionToken();
-    const expiresAtMs = clock.nowMs() + this.rules.sessionTtlSeconds * 1000;
+    const expiresAtMs = clock.nowMs() + settings.sessionTtlSeconds * 1000;
     await sessions.open({
       tokenHash: hashSessionToken(token),
       wallet,
@@ -74,6 +64,45 @@ export class AuthService {
 
   /** Ends the session; where there is none, that is done already. */
   async logOut(tokenHash: Buffer): Promise<void> {
-    await this.parts.sessions.close(tokenHash);
+    await this.sessions.close(tokenHash);
   }
+}
+
+/** Why the message does not sign its wallet in here and now, its signature and nonce aside; undefined where it does. */
+function signInFault(
+  message: SiweMessage,
+  { siweDomains: domains, chainId }: RedemptionSettings,
+  nowMs: number,
+): UserError | undefined {
+  const { domain, uri, issuedAtMs, expiresAtMs = Infinity, notBeforeMs = -Infinity } = message;
+  if (!domains.includes(domain.toLowerCase())) {
+    return refusal('DOMAIN', 'The message is for another site: its domain is not one of ours.');
+  }
+  if (!isOurs(uri, domains)) {
+    return refusal('URI', 'The message is for another site: its URI is not on one of ours.');
+  }
+  if (message.chainId !== chainId) {
+    return refusal('CHAIN_ID', `The message is for another chain: Chain ID must be ${chainId}.`);
+  }
+  if (nowMs >= expiresAtMs) return refusal('EXPIRED', 'The message has expired. Sign a new one.');
+  if (nowMs < notBeforeMs) return refusal('NOT_BEFORE', 'The message is not valid yet.');
+  if (issuedAtMs > nowMs + CLOCK_MS || issuedAtMs < nowMs - NONCE_TTL_MS - CLOCK_MS) {
+    return refusal(
+      'ISSUED_AT',
+      'Issued At is not now. Check the clock of this device and sign a new message.',
+    );
+  }
+  return undefined;
+}
+
+/** With a user in front of its host, a wallet would show its user another site first. */
+function isOurs(uri: string, domains: readonly string[]): boolean {
+  if (!URL.canParse(uri)) return false;
+  const { host, username, password } = new URL(uri);
+  return domains.includes(host) && username === '' && password === '';
+}
+
+/** 401 with a code that says which part was wrong. */
+function refusal(part: string, message: string): UserError {
+  return new UserError(401, `SIWE_${part}`, message);
 }

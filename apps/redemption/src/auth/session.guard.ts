@@ -1,3 +1,5 @@
+/** Who is signed in, by the bearer token of a session: opaque, unguessable, and known by its hash only. */
+import { createHash, randomBytes } from 'node:crypto';
 import {
   type CanActivate,
   createParamDecorator,
@@ -11,13 +13,29 @@ import { type Address, PermanentError } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { RequestLimits } from '../http/request-limits.js';
 import { UserError } from '../http/user.error.js';
-import { bearerHash } from './session-token.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whose session it is; set by SessionGuard. */
     wallet?: Address;
   }
+}
+
+const BEARER = /^Bearer (svct_[A-Za-z0-9_-]{43})$/i;
+
+export function mintSessionToken(): string {
+  return `svct_${randomBytes(32).toString('base64url')}`;
+}
+
+/** SHA-256: the token has 256 random bits, so a slow hash would add nothing. */
+export function hashSessionToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** @param header Authorization, whatever was sent; undefined where it does not hold a token of ours */
+export function bearerHash(header: string | undefined): Buffer | undefined {
+  const token = BEARER.exec(header ?? '')?.[1];
+  return token === undefined ? undefined : hashSessionToken(token);
 }
 
 /** Lets users through who are signed in, at the pace of their wallet and of their client address. */

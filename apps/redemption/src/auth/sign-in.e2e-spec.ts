@@ -9,7 +9,7 @@ import {
   type Service,
   startService,
 } from '../testing/redemption-harness.support-spec.js';
-import { ExpirySweep } from './expiry.sweep.js';
+import { ExpirySweep } from '../redemptions/expiry.sweep.js';
 
 const SECOND = 1000;
 const MINUTE = 60_000;

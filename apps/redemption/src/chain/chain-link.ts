@@ -3,38 +3,52 @@
  * endpoint answers. No endpoint is used before it has told its chain id, whenever that is: the pools see to it.
  * States: looking; found for good (a chain lost later is for whoever asks it to say); closed.
  */
-import { type ChainReader, type RpcPool } from '#libs/chain';
-import { type Address, LowmarkError, RetryableError } from '#libs/domain';
-import { type Logger, within } from '#libs/platform';
+import { ChainReader, RpcPool, WalletSignatures } from '#libs/chain';
+import { LowmarkError, RetryableError } from '#libs/domain';
+import { type Clock, type Logger, within } from '#libs/platform';
 import { type CheckResult } from '#libs/service';
-
-export interface ChainLinkParts {
-  /** The first is asked for the token; all are checked. */
-  readonly pools: readonly [RpcPool, ...RpcPool[]];
-  readonly reader: Pick<ChainReader, 'token'>;
-  readonly chainId: number;
-  readonly token: Address;
-  /** What the settings say instead of the chain. */
-  readonly knownDecimals: number | undefined;
-  /** Names of endpoints that turned out to serve another chain. */
-  readonly refused: ReadonlySet<string>;
-  readonly logger: Logger;
-}
+import { type RedemptionSettings } from '../redemption.env.js';
+import { alertingObserver, type ChainTools } from './rpc-alerts.js';
 
 /** A start waits no longer for endpoints that do not answer. */
 const FIRST_LOOK_MS = 15_000;
 /** The pool waits longer between two questions to an endpoint that does not answer. */
 const RETRY_MS = 1_000;
 const CHAIN_ID = { method: 'eth_chainId', params: [] };
+/** A user waits for a sign-in. */
+const SIGN_IN = { timeoutMs: 5_000, patienceMs: 1_000 };
 
 export class ChainLink {
+  /** For payouts. */
+  readonly pool: RpcPool;
+  /** With a pool of their own: a stranger's contract that makes nodes slow must not keep payouts from being observed. */
+  readonly signatures: WalletSignatures;
+  private readonly pools: readonly RpcPool[];
+  private readonly reader: ChainReader;
+  /** Names of endpoints that turned out to serve another chain. */
+  private readonly refused = new Set<string>();
+  private readonly logger: Logger;
   private readonly stopping = new AbortController();
   private decimals: number | undefined;
   private fault: string | undefined;
   private retry: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
 
-  constructor(private readonly parts: ChainLinkParts) {}
+  /** @throws PermanentError where a URL is not usable */
+  constructor(
+    private readonly settings: RedemptionSettings,
+    clock: Clock,
+    tools: ChainTools,
+  ) {
+    const { rpcUrls: urls, chainId } = settings;
+    const observer = alertingObserver(this.refused, tools);
+    this.pool = new RpcPool({ urls, clock, observer });
+    const signInPool = new RpcPool({ urls, clock, observer, ...SIGN_IN });
+    this.pools = [this.pool, signInPool];
+    this.reader = new ChainReader(this.pool);
+    this.signatures = new WalletSignatures(signInPool, chainId);
+    this.logger = tools.logger;
+  }
 
   /** Of the token; undefined until the chain was found. */
   get tokenDecimals(): number | undefined {
@@ -46,10 +60,10 @@ export class ChainLink {
    * @throws ChainMismatchError; PermanentError where the token does not tell its decimals
    */
   async open(): Promise<void> {
-    const { pools, chainId, logger } = this.parts;
+    const { chainId } = this.settings;
     const first = Promise.all(
-      pools.map((pool) => pool.verifyChainId(chainId, this.stopping.signal)),
-    ).then(() => this.look());
+      this.pools.map((pool) => pool.verifyChainId(chainId, this.stopping.signal)),
+    ).then(() => this.readToken());
     try {
       const found = first.then(() => true);
       if (await within(FIRST_LOOK_MS, found, () => false)) return;
@@ -61,14 +75,14 @@ export class ChainLink {
         throw error;
       }
     }
-    logger.warn('RPC_URLS: the chain is not reached yet; starting without it');
+    this.logger.warn('RPC_URLS: the chain is not reached yet; starting without it');
     this.later();
   }
 
   /** An unreachable chain is a concern; endpoints of which none can ever be used are a fault. */
   check(): CheckResult {
-    const { pools, refused } = this.parts;
-    const all = pools[0].endpoints.length;
+    const { refused } = this;
+    const all = this.pool.endpoints.length;
     if (refused.size === all) {
       return { reason: 'RPC_URLS: every endpoint serves another chain than CHAIN_ID.' };
     }
@@ -99,10 +113,9 @@ export class ChainLink {
 
   /** Never rejects. */
   private async lookAgain(): Promise<void> {
-    const { logger } = this.parts;
     try {
-      await this.look();
-      logger.info('The chain answers');
+      await this.readToken();
+      this.logger.info('The chain answers');
     } catch (error) {
       this.note(error);
       this.later();
@@ -114,17 +127,17 @@ export class ChainLink {
     // No message: readiness is public.
     const code = error instanceof LowmarkError ? error.code : 'unknown';
     const fault = `TOKEN_CONTRACT: the token cannot be read (${code}).`;
-    if (fault !== this.fault) this.parts.logger.error({ err: error }, 'The token cannot be read');
+    if (fault !== this.fault) this.logger.error({ err: error }, 'The token cannot be read');
     this.fault = fault;
   }
 
   /** @throws AllEndpointsFailedError; PermanentError where the token does not tell its decimals */
-  private async look(): Promise<void> {
-    const { pools, reader, token, knownDecimals } = this.parts;
+  private async readToken(): Promise<void> {
+    const { tokenContract, tokenDecimals: known } = this.settings;
     const { signal } = this.stopping;
-    await pools[0].run((session) => session.batch([CHAIN_ID]), { patient: false, signal });
+    await this.pool.run((session) => session.batch([CHAIN_ID]), { patient: false, signal });
     // The symbol is nothing to this service.
-    const { decimals } = await reader.token(token, { symbol: '', decimals: knownDecimals });
+    const { decimals } = await this.reader.token(tokenContract, { symbol: '', decimals: known });
     this.fault = undefined;
     this.decimals = decimals;
   }

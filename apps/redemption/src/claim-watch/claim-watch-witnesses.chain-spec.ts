@@ -64,9 +64,9 @@ describe('the watch', () => {
     await kinds();
     await steal();
     const other = await test.open();
-    const held = await new ClaimWatchStore(other).exclusively(() => aWatch().run());
+    const held = await new ClaimWatchStore(other).exclusively(() => aWatch().check());
     expect(held).toEqual({ result: undefined });
-    const both = await Promise.all([aWatch().run(), aWatch().run()]);
+    const both = await Promise.all([aWatch().check(), aWatch().check()]);
     expect(both.flatMap((found) => found ?? [])).toHaveLength(1);
     expect(alerts).toHaveLength(1);
   });

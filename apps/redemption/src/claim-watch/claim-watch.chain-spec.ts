@@ -4,7 +4,7 @@ import { type Voucher, vaultIdOf } from '#libs/chain';
 import { ClaimStore, ClaimWatchStore, LedgerRestoreStore } from '#libs/db';
 import { createLogger, Registry } from '#libs/service';
 import { aWallet, VaultBench } from '#libs/testing';
-import { gaugeClaimWatch } from './create-claim-watch.js';
+import { gaugeClaimWatch } from './claim-watch.service.js';
 import {
   aNode,
   aWatch,
@@ -194,7 +194,7 @@ describe('a claim that nothing authorised', () => {
     const registry = new Registry();
     const store = new ClaimWatchStore(database);
     const logger = createLogger({ app: 'test', level: 'silent' });
-    gaugeClaimWatch(registry, { store, logger, chainId: bench.place.chainId });
+    gaugeClaimWatch(registry, store, bench.place.chainId, logger);
     const figure = async () =>
       (await registry.getSingleMetricAsString('lowmark_claims_unauthorised')).split(' ').at(-1);
     expect(await figure()).toBe('1');

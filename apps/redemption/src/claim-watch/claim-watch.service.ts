@@ -1,52 +1,97 @@
 import {
   type BeforeApplicationShutdown,
+  Inject,
   Injectable,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { ClaimWatchStore, type WatchState } from '#libs/db';
 import { inSpan, type Logger, SingleFlight } from '#libs/platform';
-import { type ClaimWatch } from './claim-watch.js';
-
-export interface ClaimWatchServiceParts {
-  readonly watch: Pick<ClaimWatch, 'run'>;
-  readonly logger: Logger;
-}
+import { Gauge, LOGGER, oneReading, Registry } from '#libs/service';
+import { RedemptionSettings } from '../redemption.env.js';
+import { ClaimWatch } from './claim-watch.js';
 
 const EVERY_MS = 60_000;
 
-/** Looks at the claims every minute. Every process has the schedule, and one of them does it. */
+/** Checks the claims every minute. Every process has the schedule, and one of them does it. */
 @Injectable()
 export class ClaimWatchService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
-  private readonly runs = new SingleFlight<void>();
+  private readonly checks = new SingleFlight<void>();
 
-  constructor(private readonly parts: ClaimWatchServiceParts) {}
+  constructor(
+    private readonly watch: ClaimWatch,
+    @Inject(LOGGER) private readonly logger: Logger,
+    store: ClaimWatchStore,
+    registry: Registry,
+    { chainId }: RedemptionSettings,
+  ) {
+    gaugeClaimWatch(registry, store, chainId, logger);
+  }
 
   onApplicationBootstrap(): void {
-    void this.look();
+    void this.check();
   }
 
   /** What was found is kept. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    await this.runs.underWay();
+    await this.checks.underWay();
   }
 
   /** Never rejects: redemptions go on without it, and an alert says since when. */
   @Interval('claim-watch', EVERY_MS)
-  look(): Promise<void> {
+  check(): Promise<void> {
     if (this.stopping.signal.aborted) return Promise.resolve();
-    return this.runs.run(() => this.attempt());
+    return this.checks.run(() => this.attempt());
   }
 
   private async attempt(): Promise<void> {
-    const { watch, logger } = this.parts;
+    const { watch, logger } = this;
     const { signal } = this.stopping;
     try {
-      await inSpan({ name: 'claim watch' }, () => watch.run(signal));
+      await inSpan({ name: 'claim watch' }, () => watch.check(signal));
     } catch (error) {
       if (signal.aborted) logger.info('Stopped watching claims');
       else logger.warn({ err: error }, 'The claims of the vault could not be watched');
     }
   }
+}
+
+/** What was found and when it was looked for by any process: read from the database when the metrics are. */
+export function gaugeClaimWatch(
+  registry: Registry,
+  store: ClaimWatchStore,
+  chainId: number,
+  logger: Logger,
+): void {
+  const read = oneReading(
+    () => store.state(chainId),
+    (err) => {
+      logger.warn({ err }, 'The state of the watch over claims could not be read');
+    },
+  );
+  const gauge = (name: string, help: string, figure: (state: WatchState) => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        const state = await read();
+        // An old figure is worse than none.
+        this.remove();
+        if (state) this.set(figure(state));
+      },
+    });
+  };
+  gauge(
+    'lowmark_claims_unauthorised',
+    'Claims that nothing had authorised and that no person has acknowledged; an alert belongs on anything above 0',
+    ({ alarms }) => alarms,
+  );
+  gauge(
+    'lowmark_claim_watch_timestamp_seconds',
+    'When the claims of all vaults were last looked at; 0 where one of them never was',
+    ({ lookedAtMs }) => lookedAtMs / 1000,
+  );
 }

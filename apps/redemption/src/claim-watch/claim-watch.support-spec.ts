@@ -16,10 +16,15 @@ import {
   VaultBench,
 } from '#libs/testing';
 import { type Alert } from '../observe/alerts.js';
-import { createVaultAccount } from '../payout/vault-account.factory.js';
-import { VoucherPayout } from '../payout/voucher-payout.js';
+import { VaultAccounts } from '../payout/vault-accounts.js';
+import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { Redemptions } from '../reconciliation/redemptions.support-spec.js';
-import { aCancelPolicy } from '../testing/cancel-policy.support-spec.js';
+import {
+  aCancelPolicy,
+  alertsTo,
+  aVoucherPayout,
+  someSettings,
+} from '../testing/cancel-policy.support-spec.js';
 import { ClaimWatch } from './claim-watch.js';
 
 const { SIGNER_KEY } = VaultBench;
@@ -70,35 +75,38 @@ export function aWatch({
   urls = [bench.chain.url],
   pauserKey = PAUSER_KEY,
 }: Changes = {}): ClaimWatch {
-  const { chainId } = bench.place;
   const pool = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
-  const policy = aCancelPolicy({ coins: new CoinStore(database) });
+  const settings = someSettings({
+    chainId: bench.place.chainId,
+    vaultContract: bench.place.vault,
+    vaultStartBlock: 0n,
+    voucherSignerKey: SIGNER_KEY,
+    ...(pauserKey !== null && { vaultPauserKey: pauserKey }),
+    vaultMaxGasPriceGwei: 500n * 10n ** 9n,
+    vaultMaxGas: 1_000_000,
+    vaultDailyCoin: 10n ** 18n,
+  });
   return new ClaimWatch(
-    {
-      pool,
-      reader: new ClaimReader(pool, 'finalized'),
-      store: new ClaimWatchStore(database),
-      pauser:
-        pauserKey === null
-          ? undefined
-          : createVaultAccount({ pool, chainId, clock }, pauserKey, policy),
-      clock,
-      logger: createLogger({ app: 'test', level: 'silent' }),
-      raise: (alert) => alerts.push(alert),
-    },
-    { place: bench.place, startBlock: 0n },
+    settings,
+    pool,
+    new ClaimReader(pool, 'finalized'),
+    new ClaimWatchStore(database),
+    new VaultAccounts(settings, pool, new CoinStore(database), clock),
+    alertsTo((alert) => alerts.push(alert)),
+    clock,
+    createLogger({ app: 'test', level: 'silent' }),
   );
 }
 
 export async function kinds(watch = aWatch()): Promise<string[]> {
-  const found = await watch.run();
+  const found = await watch.check();
   if (!found) throw new Error('another process is at it');
   return found.map(({ kind }) => kind);
 }
 
 /** What the service signs of itself. */
 export function aPayout(): VoucherPayout {
-  return new VoucherPayout({
+  return aVoucherPayout({
     pool: new RpcPool({ urls: [bench.chain.url], clock }),
     clock,
     place: bench.place,

@@ -3,39 +3,23 @@
  * has the vault paused where nothing authorised one. One process at a time; how far it has got is in the database. What is not final
  * yet is read again at the next look. The daily reconciliation compares the books as a whole, whatever was found here.
  */
+import { Inject, Injectable } from '@nestjs/common';
 import {
-  type ClaimReader,
+  ClaimReader,
   ExecutionRevertedError,
   GasRefusedError,
   isPausedByAll,
   redemptionIdOf,
-  type RpcPool,
+  RpcPool,
   type ShownClaim,
-  type VaultAccount,
-  type VaultPlace,
 } from '#libs/chain';
-import { type ClaimAlarm, type ClaimWatchStore, type WatchedVault } from '#libs/db';
+import { type ClaimAlarm, ClaimWatchStore, type WatchedVault } from '#libs/db';
 import { type Address, LowmarkError, PermanentError } from '#libs/domain';
-import { type Clock, type Logger } from '#libs/platform';
-import { type Alert } from '../observe/alerts.js';
-import { gasAlert } from '../payout/gas-alert.js';
-
-export interface ClaimWatchParts {
-  readonly pool: RpcPool;
-  readonly reader: ClaimReader;
-  readonly store: ClaimWatchStore;
-  /** Holds PAUSER_ROLE; undefined where a person pauses. */
-  readonly pauser: VaultAccount | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly raise: (alert: Alert) => void;
-}
-
-export interface ClaimWatchOptions {
-  readonly place: VaultPlace;
-  /** Of the vault; no claim is older. */
-  readonly startBlock: bigint;
-}
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { Alerts } from '../observe/alerts.js';
+import { gasAlert, VaultAccounts } from '../payout/vault-accounts.js';
+import { RedemptionSettings } from '../redemption.env.js';
 
 const FAULTS: Readonly<Record<ClaimAlarm['kind'], string>> = {
   'without-row': 'no redemption has this id',
@@ -43,29 +27,36 @@ const FAULTS: Readonly<Record<ClaimAlarm['kind'], string>> = {
   different: 'the plan names another amount, recipient or vault',
 };
 
+@Injectable()
 export class ClaimWatch {
   constructor(
-    private readonly parts: ClaimWatchParts,
-    private readonly options: ClaimWatchOptions,
+    private readonly settings: RedemptionSettings,
+    private readonly pool: RpcPool,
+    private readonly reader: ClaimReader,
+    private readonly store: ClaimWatchStore,
+    private readonly accounts: VaultAccounts,
+    private readonly alerts: Alerts,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /**
    * @returns the claims found now that nothing had authorised, which were told; undefined where another process is at it
    * @throws the signal's reason; AllEndpointsFailedError, DatabaseUnavailableError and others, after all else was done
    */
-  async run(signal = new AbortController().signal): Promise<readonly ClaimAlarm[] | undefined> {
-    const held = await this.parts.store.exclusively(() => this.look(signal));
+  async check(signal = new AbortController().signal): Promise<readonly ClaimAlarm[] | undefined> {
+    const held = await this.store.exclusively(() => this.checkAll(signal));
     return held?.result;
   }
 
-  private async look(signal: AbortSignal): Promise<readonly ClaimAlarm[]> {
-    const { store } = this.parts;
-    const { place, startBlock } = this.options;
+  private async checkAll(signal: AbortSignal): Promise<readonly ClaimAlarm[]> {
+    const { store } = this;
+    const { vaultPlace: place, vaultStartBlock: startBlock } = this.settings;
     const found: ClaimAlarm[] = [];
     const failures: LowmarkError[] = [];
     for (const watched of await store.vaults(place, startBlock)) {
       try {
-        found.push(...(await this.lookAt(watched, signal)));
+        found.push(...(await this.checkVault(watched, signal)));
       } catch (error) {
         if (signal.aborted || !(error instanceof LowmarkError)) throw error;
         failures.push(error);
@@ -77,12 +68,12 @@ export class ClaimWatch {
     return found;
   }
 
-  private async lookAt(
+  private async checkVault(
     { vault, nextBlock: from }: WatchedVault,
     signal: AbortSignal,
   ): Promise<ClaimAlarm[]> {
-    const { reader, store, clock } = this.parts;
-    const { chainId } = this.options.place;
+    const { reader, store, clock } = this;
+    const { chainId } = this.settings;
     const { claims, finalised, isComplete } = await reader.read({ vault, from }, signal);
     const alarms = await store.record({
       chainId,
@@ -94,12 +85,12 @@ export class ClaimWatch {
       nextBlock: isComplete ? finalised + 1n : from,
       nowMs: clock.nowMs(),
     });
-    for (const alarm of alarms) this.tell(vault, alarm, claims);
+    for (const alarm of alarms) this.raise(vault, alarm, claims);
     return alarms;
   }
 
   /** The highest alert there is: tokens have left the vault, and none of our users was to have them. */
-  private tell(vault: Address, alarm: ClaimAlarm, claims: readonly ShownClaim[]): void {
+  private raise(vault: Address, alarm: ClaimAlarm, claims: readonly ShownClaim[]): void {
     const { vaultId, transactionHash, redemptionId, kind, state, mayBeLost } = alarm;
     const of = claims.filter(
       ({ event }) => event.vaultId === vaultId && event.transactionHash === transactionHash,
@@ -113,7 +104,7 @@ export class ClaimWatch {
     );
     const missed = [...new Set(of.flatMap(({ missedBy }) => missedBy))];
     const shown = [...new Set(of.flatMap(({ shownBy }) => shownBy))];
-    this.parts.raise({
+    this.alerts.raise({
       severity: 'critical',
       code: 'claim-unauthorised',
       ...(redemptionId !== undefined && { redemptionId }),
@@ -133,8 +124,9 @@ export class ClaimWatch {
    * names: a made-up alarm would have the service pay for whatever that contract does.
    */
   private async pause(vault: Address): Promise<void> {
-    const { pool, store, pauser, clock, logger, raise } = this.parts;
-    const { chainId, vault: own } = this.options.place;
+    const { pool, store, alerts, clock, logger } = this;
+    const { pauser } = this.accounts;
+    const { chainId, vaultContract: own } = this.settings;
     try {
       if (await isPausedByAll(pool, vault)) {
         await store.paused(chainId, vault, clock.nowMs());
@@ -149,14 +141,14 @@ export class ClaimWatch {
       if (!(error instanceof LowmarkError)) throw error;
       const account = pauser?.address ?? vault;
       if (error instanceof GasRefusedError) {
-        raise(gasAlert(error, { what: `the pause of ${vault}`, account }));
+        alerts.raise(gasAlert(error, { what: `the pause of ${vault}`, account }));
       } else {
         const reason =
           error instanceof ExecutionRevertedError
             ? `it refuses ${account}, which lacks PAUSER_ROLE, or an endpoint says so wrongly`
             : error.message;
         const detail = `${vault} could not be paused: ${reason}. Pause it by hand.`;
-        raise({ severity: 'critical', code: 'vault-not-paused', detail });
+        alerts.raise({ severity: 'critical', code: 'vault-not-paused', detail });
       }
     }
   }

@@ -9,6 +9,7 @@ import { type Database, ReconciliationStore } from '#libs/db';
 import { createLogger } from '#libs/service';
 import { aWallet } from '#libs/testing';
 import { Reconciler } from '../reconciliation/reconciler.js';
+import { alertsTo, someSettings } from '../testing/cancel-policy.support-spec.js';
 import {
   alerts,
   bench,
@@ -57,21 +58,20 @@ async function writeAlarm(vaultId: string, transaction: string, isPaused: boolea
 async function reconciled() {
   await bench.finalise();
   const reconciler = new Reconciler(
-    {
-      pool: new RpcPool({ urls: [bench.chain.url], clock }),
-      store: new ReconciliationStore(database),
-      clock,
-      logger: createLogger({ app: 'test', level: 'silent' }),
-      raise: (alert) => alerts.push(alert),
-    },
-    {
-      place: bench.place,
-      token: bench.chain.contracts.token,
+    someSettings({
+      chainId: bench.place.chainId,
+      vaultContract: bench.place.vault,
+      tokenContract: bench.chain.contracts.token,
       finality: 'finalized',
-      startBlock: 0n,
-    },
+      vaultStartBlock: 0n,
+    }),
+    new RpcPool({ urls: [bench.chain.url], clock }),
+    new ReconciliationStore(database),
+    alertsTo((alert) => alerts.push(alert)),
+    clock,
+    createLogger({ app: 'test', level: 'silent' }),
   );
-  const found = (await reconciler.run()) ?? [];
+  const found = (await reconciler.reconcile()) ?? [];
   return found.map(({ kind, tokens }) => ({ kind, tokens }));
 }
 

@@ -5,6 +5,7 @@ import request, { type Response } from 'supertest';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { parseDecimal } from '#libs/domain';
+import { type OpenApi } from '#libs/service';
 import {
   addPartner,
   addPrice,
@@ -14,12 +15,15 @@ import {
   type Service,
   startService,
 } from '../testing/redemption-harness.support-spec.js';
-import { openApi, OPERATIONS } from './openapi.js';
+import { openApiOf } from './openapi.js';
 
 let service: Service;
+let openApi: OpenApi;
 
 beforeAll(async () => {
   service = await startService();
+  openApi = openApiOf(service.app);
+  ajv.addSchema(openApi, 'openapi');
   await addPartner(service, 'Arena', {
     bonus: { fromPoints: 500n, rate: parseDecimal('0.02') },
     minPoints: 10n,
@@ -101,14 +105,13 @@ describe('the contract', () => {
 });
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
-ajv.addSchema(openApi, 'openapi');
 
 /** The answer, after it was held against what the contract says of this path, method and status. */
 async function checked(path: string, asked: request.Test): Promise<Response> {
   const response = await asked;
   const method = asked.method.toLowerCase();
   const status = String(response.status);
-  expect(Object.keys(OPERATIONS[path]?.[method]?.responses ?? {})).toContain(status);
+  expect(Object.keys(openApi.paths[path]?.[method]?.responses ?? {})).toContain(status);
   const pointer = `openapi#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method}/responses/${status}/content/application~1json/schema`;
   const validate = ajv.getSchema(pointer);
   const problem = [path, status, validate?.(response.body), validate?.errors];

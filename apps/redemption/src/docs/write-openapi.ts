@@ -1,5 +1,24 @@
 /** Writes the contract to docs/wire/redemption-openapi.json: `npm run openapi`. */
 import { writeFileSync } from 'node:fs';
-import { openApi } from './openapi.js';
+import { RpcPool, WalletSignatures } from '#libs/chain';
+import { Database } from '#libs/db';
+import { CLOCK } from '#libs/platform';
+import { HealthRegistry, LOGGER, previewApp, Registry } from '#libs/service';
+import { EvidenceKeys, KeyRing } from '#libs/signing';
+import { ChainLink } from '../chain/chain-link.js';
+import { Connections, RATE_LIMITER } from '../connections.module.js';
+import { Alerts } from '../observe/alerts.js';
+import { RedemptionSettings } from '../redemption.env.js';
+import { RedemptionModule } from '../redemption.module.js';
+import { openApiOf } from './openapi.js';
 
-writeFileSync('docs/wire/redemption-openapi.json', `${JSON.stringify(openApi, null, 2)}\n`);
+const app = await previewApp(
+  (given) => RedemptionModule.register(given),
+  [
+    ...[RedemptionSettings, KeyRing, EvidenceKeys, CLOCK, LOGGER, Alerts],
+    ...[Connections, ChainLink, RpcPool, WalletSignatures, Database, RATE_LIMITER],
+    ...[HealthRegistry, Registry],
+  ],
+);
+const text = JSON.stringify(openApiOf(app), null, 2);
+writeFileSync('docs/wire/redemption-openapi.json', `${text}\n`);

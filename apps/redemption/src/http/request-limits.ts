@@ -1,6 +1,10 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type FastifyRequest } from 'fastify';
 import { addressKey, type RateLimiter, type RatePolicy, siteKey } from '#libs/cache';
 import { type Address } from '#libs/domain';
-import { HttpProblem } from '#libs/service';
+import { Counter, HttpProblem, Registry } from '#libs/service';
+import { RATE_LIMITER } from '../connections.module.js';
+import { UserError } from './user.error.js';
 
 /** Signing in, per client address. */
 const SIGN_IN: RatePolicy = { rate: 1, burst: 10 };
@@ -18,27 +22,29 @@ const POINTS: RatePolicy = { rate: 0.5, burst: 5 };
 const REDEEM: RatePolicy = { rate: 0.2, burst: 10 };
 
 /** The values of the label `limit` of lowmark_rate_limited_total. */
-export const LIMIT_NAMES = [
-  'sign-in',
-  'guess',
-  'address',
-  'calls',
-  'wallet',
-  'points',
-  'redeem',
-] as const;
-export type LimitName = (typeof LIMIT_NAMES)[number];
+const LIMITS = ['sign-in', 'guess', 'address', 'calls', 'wallet', 'points', 'redeem'] as const;
+type LimitName = (typeof LIMITS)[number];
 
 /** A /48 of IPv6 may be one customer or the users of a whole office: as much as so many addresses. */
 const ADDRESSES_OF_A_SITE = 4;
 
 /** How fast users may go. All of these throw HttpProblem 429. */
+@Injectable()
 export class RequestLimits {
+  private readonly refused: Counter<'limit'>;
+
   constructor(
-    private readonly limiter: RateLimiter,
-    /** Told of each request that is refused, by the limit that refused it. */
-    private readonly onRefused: (limit: LimitName) => void = () => undefined,
-  ) {}
+    @Inject(RATE_LIMITER) private readonly limiter: RateLimiter,
+    registry: Registry,
+  ) {
+    this.refused = new Counter({
+      name: 'lowmark_rate_limited_total',
+      help: 'Requests refused with 429, by whose limit it was',
+      labelNames: ['limit'],
+      registers: [registry],
+    });
+    for (const limit of LIMITS) this.refused.inc({ limit }, 0);
+  }
 
   signIn(clientAddress: string): Promise<void> {
     return this.takeOf('sign-in', clientAddress, SIGN_IN);
@@ -80,7 +86,7 @@ export class RequestLimits {
     for (const { name, key, policy } of limits) {
       const { allowed, retryAfterSeconds } = await this.limiter.take(key, policy);
       if (allowed) continue;
-      this.onRefused(name);
+      this.refused.inc({ limit: name });
       throw HttpProblem.tooManyRequests(retryAfterSeconds);
     }
   }
@@ -102,4 +108,28 @@ function limitsOf(what: LimitName, clientAddress: string, policy: RatePolicy): L
     burst: policy.burst * ADDRESSES_OF_A_SITE,
   };
   return [own, { name: what, key: `${what}:${site}`, policy: wide }];
+}
+
+/** Before the sign-in the client's address is all that can be limited. */
+@Injectable()
+export class SignInLimitGuard implements CanActivate {
+  constructor(private readonly limits: RequestLimits) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    await this.limits.signIn(context.switchToHttp().getRequest<FastifyRequest>().ip);
+    return true;
+  }
+}
+
+/** How often a wallet, and a client address, may ask for a redemption. Behind SessionGuard. */
+@Injectable()
+export class RedeemLimitGuard implements CanActivate {
+  constructor(private readonly limits: RequestLimits) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const { wallet, ip } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (wallet === undefined) throw UserError.unauthorized();
+    await this.limits.redeem(wallet, ip);
+    return true;
+  }
 }

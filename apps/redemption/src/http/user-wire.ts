@@ -8,7 +8,7 @@ import {
   REQUEST_ID_HEADER,
 } from '#libs/service';
 import { parseStrictJson } from './strict-json.js';
-import { toUserError } from './to-user-error.js';
+import { toUserError } from './user.error.js';
 
 /** A signature of a contract wallet that does not exist yet brings its deployment along; the rest is far below 1 KiB. */
 export const MAX_BODY_BYTES = 16 * 1024;

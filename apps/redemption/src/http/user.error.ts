@@ -1,4 +1,6 @@
-import { HttpProblem, type HttpProblemOptions } from '#libs/service';
+import { IdempotencyConflictError, LimitBreachedError, RedemptionBusyError } from '#libs/db';
+import { type LimitBreach, type LimitCode } from '#libs/domain';
+import { HttpProblem, type HttpProblemOptions, problemFrom } from '#libs/service';
 
 /** An answer that is not a success, as the user will see it. */
 export class UserError extends HttpProblem {
@@ -28,4 +30,32 @@ export class UserError extends HttpProblem {
   static notFound(message: string): UserError {
     return new UserError(404, 'NOT_FOUND', message);
   }
+}
+
+/** What the points themselves are wrong by; the other limits may let the same request through later. */
+const UNPROCESSABLE: readonly LimitCode[] = [
+  'INVALID_POINTS',
+  'TOO_FEW_POINTS',
+  'TOO_MANY_POINTS',
+  'TOO_FEW_TOKENS',
+];
+
+/** Any error as the answer it becomes: ours by their meaning, all others as in every service. */
+export function toUserError(error: unknown): HttpProblem {
+  if (error instanceof LimitBreachedError) return limitError(error.breach);
+  if (error instanceof IdempotencyConflictError) {
+    return new UserError(422, error.code, error.message);
+  }
+  if (error instanceof RedemptionBusyError) {
+    const options = { retryAfterSeconds: 1 };
+    return new UserError(409, 'IDEMPOTENCY_IN_PROGRESS', error.message, options);
+  }
+  const problem = problemFrom(error);
+  return problem.status === 415
+    ? new HttpProblem(415, 'Content-Type must be application/json.', { cause: error })
+    : problem;
+}
+
+export function limitError({ code, message, ...options }: LimitBreach): UserError {
+  return new UserError(UNPROCESSABLE.includes(code) ? 422 : 409, code, message, options);
 }

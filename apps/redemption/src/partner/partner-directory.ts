@@ -1,8 +1,11 @@
-import { type CallbackStore, type PartnerCallback } from '#libs/db';
+import { Inject, Injectable } from '@nestjs/common';
+import { CallbackStore, type PartnerCallback } from '#libs/db';
 import { LowmarkError, type PartnerPolicy } from '#libs/domain';
 import { PartnerEndpoint } from '#libs/partner-client';
-import { type Clock, FreshValue, type Logger } from '#libs/platform';
-import { hashApiKey, type KeyRing } from '#libs/signing';
+import { CLOCK, type Clock, FreshValue, type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { hashApiKey, KeyRing } from '#libs/signing';
+import { UserError } from '../http/user.error.js';
 
 /** A partner that can be redeemed with. */
 export interface PartnerEntry {
@@ -16,16 +19,17 @@ const FRESH_MS = 2_000;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The partners with their callbacks, as the cli has set them, with the secrets opened. */
+@Injectable()
 export class PartnerDirectory {
   private readonly entries: FreshValue<ReadonlyMap<string, PartnerEntry>>;
   /** Ids of partners that the log has said to be without a budget. */
   private unbudgeted: ReadonlySet<string> = new Set();
 
   constructor(
-    private readonly store: Pick<CallbackStore, 'list'>,
+    private readonly store: CallbackStore,
     private readonly keyRing: KeyRing,
-    clock: Clock,
-    private readonly logger: Logger,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.entries = new FreshValue(() => this.load(), { clock, ttlMs: FRESH_MS });
   }
@@ -35,12 +39,15 @@ export class PartnerDirectory {
     return (await this.entries.get()).get(partnerId);
   }
 
-  /** By id, or by name in whatever capitals. */
-  async resolve(idOrName: string): Promise<PartnerEntry | undefined> {
+  /** By id, or by name in whatever capitals. @throws UserError 404; DatabaseUnavailableError */
+  async require(idOrName: string): Promise<PartnerEntry> {
     const entries = await this.entries.get();
-    if (UUID.test(idOrName)) return entries.get(idOrName.toLowerCase());
-    const name = idOrName.toLowerCase();
-    return [...entries.values()].find((one) => one.callback.partnerName.toLowerCase() === name);
+    const wanted = idOrName.toLowerCase();
+    const entry = UUID.test(idOrName)
+      ? entries.get(wanted)
+      : [...entries.values()].find((one) => one.callback.partnerName.toLowerCase() === wanted);
+    if (entry !== undefined) return entry;
+    throw UserError.notFound('There is no such partner; GET /api/partners lists those there are.');
   }
 
   /** By name; the paused ones too. */

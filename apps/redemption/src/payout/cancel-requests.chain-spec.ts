@@ -14,9 +14,15 @@ import {
   VaultBench,
 } from '#libs/testing';
 import { type Alert } from '../observe/alerts.js';
-import { aCancelPolicy, cancelled, FIFTY_USD } from '../testing/cancel-policy.support-spec.js';
+import {
+  aCancelPolicy,
+  aVoucherPayout,
+  cancelled,
+  type CancelPolicy,
+  FIFTY_USD,
+} from '../testing/cancel-policy.support-spec.js';
 import { type CommittedPayout } from './payout-port.js';
-import { type CancelPolicy, VoucherPayout } from './voucher-payout.js';
+import { type VoucherPayout } from './voucher-payout.js';
 
 const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
 const GWEI = 10n ** 9n;
@@ -54,7 +60,7 @@ interface Changes {
 
 function aPayout({ policy, cancellerKey = OTHER_KEY, url = bench.chain.url }: Changes = {}) {
   clock.set(Math.max(clock.nowMs(), bench.seconds * 1000));
-  return new VoucherPayout({
+  return aVoucherPayout({
     pool: new RpcPool({ urls: [url], clock, sleep: () => Promise.resolve() }),
     clock,
     place: bench.place,

@@ -1,9 +1,9 @@
+import { Inject, Injectable } from '@nestjs/common';
 import {
   ExecutionRevertedError,
   GasRefusedError,
   readVaultFacts,
-  type RpcPool,
-  type VaultAccount,
+  RpcPool,
   vaultIdOf,
 } from '#libs/chain';
 import {
@@ -13,21 +13,11 @@ import {
   PermanentError,
   type UuidV7,
 } from '#libs/domain';
-import { type Clock, type Logger, SingleFlight, TtlCache } from '#libs/platform';
-import { type Alert } from '../observe/alerts.js';
-import { gasAlert } from './gas-alert.js';
-
-export interface CancelRequestsOptions {
-  readonly pool: RpcPool;
-  readonly clock: Clock;
-  readonly chainId: number;
-  readonly token: Address;
-  readonly account: VaultAccount;
-  /** What is worth less is not cancelled on chain: its voucher expires. */
-  readonly minUsd: Decimal;
-  readonly logger: Logger;
-  readonly raise: (alert: Alert) => void;
-}
+import { CLOCK, type Clock, type Logger, SingleFlight, TtlCache } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { Alerts } from '../observe/alerts.js';
+import { RedemptionSettings } from '../redemption.env.js';
+import { gasAlert, VaultAccounts } from './vault-accounts.js';
 
 export interface CancelRequest {
   readonly redemptionId: UuidV7;
@@ -45,14 +35,21 @@ const REMEMBERED = 10_000;
  * the one before. Who asks does not wait for a node, so that his lease outlasts any number of them. What is lost with the process is
  * asked for again at the next look at the payout. Another replica's may take the same nonce; the node refuses one of the two.
  */
+@Injectable()
 export class CancelRequests {
   private readonly asked: TtlCache<UuidV7, true>;
   private readonly waiting = new Map<UuidV7, Address>();
   private readonly sending = new SingleFlight<void>();
   private isClosed = false;
 
-  constructor(private readonly options: CancelRequestsOptions) {
-    const { clock } = options;
+  constructor(
+    private readonly settings: RedemptionSettings,
+    private readonly pool: RpcPool,
+    private readonly accounts: VaultAccounts,
+    private readonly alerts: Alerts,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
     this.asked = new TtlCache({ clock, ttlMs: AGAIN_AFTER_MS, max: REMEMBERED });
   }
 
@@ -61,7 +58,7 @@ export class CancelRequests {
    *   `expires` where it is worth too little
    */
   request({ redemptionId, vault, usdAmount }: CancelRequest): 'waiting' | 'recent' | 'expires' {
-    if (isLess(usdAmount, this.options.minUsd)) return 'expires';
+    if (isLess(usdAmount, this.settings.vaultCancelMinUsd)) return 'expires';
     if (this.asked.get(redemptionId)) return 'recent';
     this.waiting.set(redemptionId, vault);
     void this.sending.run(() => this.sendAll());
@@ -89,14 +86,15 @@ export class CancelRequests {
   }
 
   private async send(redemptionId: UuidV7, vault: Address): Promise<void> {
-    const { account, logger, raise } = this.options;
+    const { alerts, logger } = this;
     try {
       await this.sendOrRequireRole(redemptionId, vault);
       this.asked.set(redemptionId, true);
     } catch (error) {
       if (error instanceof GasRefusedError) {
         this.asked.set(redemptionId, true);
-        raise(gasAlert(error, { what: 'a cancellation', redemptionId, account: account.address }));
+        const account = this.accounts.canceller.address;
+        alerts.raise(gasAlert(error, { what: 'a cancellation', redemptionId, account }));
       } else if (error instanceof LowmarkError) {
         logger.warn({ err: error, redemptionId }, 'The vault was not asked to cancel');
       } else {
@@ -107,13 +105,14 @@ export class CancelRequests {
 
   /** A vault refuses what is claimed or cancelled already, which is no error, and who lacks the role, which is one. */
   private async sendOrRequireRole(id: UuidV7, vault: Address): Promise<void> {
-    const { account, pool, chainId, token } = this.options;
+    const { canceller: account } = this.accounts;
+    const { chainId, tokenContract: token } = this.settings;
     try {
       await account.cancel(vault, vaultIdOf(id));
     } catch (error) {
       if (!(error instanceof ExecutionRevertedError)) throw error;
       const question = { place: { chainId, vault }, token, signer: account.address };
-      const { isCanceller } = await readVaultFacts(pool, question);
+      const { isCanceller } = await readVaultFacts(this.pool, question);
       if (isCanceller) return;
       throw new PermanentError(
         'VAULT_CANCELLER_LACKS_ROLE',

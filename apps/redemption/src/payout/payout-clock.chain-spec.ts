@@ -5,8 +5,8 @@ import { RpcPool } from '#libs/chain';
 import { mintUuidV7 } from '#libs/domain';
 import { FakeClock, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
 import { type CommittedPayout } from './payout-port.js';
-import { aCancelPolicy } from '../testing/cancel-policy.support-spec.js';
-import { VoucherPayout } from './voucher-payout.js';
+import { aCancelPolicy, aVoucherPayout } from '../testing/cancel-policy.support-spec.js';
+import { type VoucherPayout } from './voucher-payout.js';
 
 const { SIGNER_KEY, RECIPIENT } = VaultBench;
 const TTL = 600;
@@ -33,7 +33,7 @@ describe('VoucherPayout, by our own clock,', () => {
 
   function aPayout(...through: FaultyNode[]): VoucherPayout {
     const urls = through.map(({ url }) => url);
-    return new VoucherPayout({
+    return aVoucherPayout({
       pool: new RpcPool({ urls, clock, sleep: () => Promise.resolve() }),
       clock,
       place: bench.place,

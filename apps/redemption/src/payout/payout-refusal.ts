@@ -1,14 +1,10 @@
-/** What keeps a payout from being begun; the values of the label `reason` of lowmark_payouts_refused_total. */
-export const REFUSAL_REASONS = [
-  'chain',
-  'paused',
-  'set-up',
-  'balance',
-  'window',
-  'too-much',
-] as const;
+import { Injectable } from '@nestjs/common';
+import { Counter, Registry } from '#libs/service';
 
-export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+/** What keeps a payout from being begun; the values of the label `reason` of lowmark_payouts_refused_total. */
+const REASONS = ['chain', 'paused', 'set-up', 'balance', 'window', 'too-much'] as const;
+
+type RefusalReason = (typeof REASONS)[number];
 
 /** Why no payout can be begun now. */
 export interface PayoutRefusal {
@@ -40,4 +36,25 @@ export function payoutRefusal(reason: RefusalReason): PayoutRefusal {
   // Waiting does not help there.
   if (reason === 'too-much') return { reason, message };
   return { reason, message, retryAfterSeconds: CONDITIONS_KEPT_SECONDS };
+}
+
+/** Counts redemptions that were not begun because they could not be paid. */
+@Injectable()
+export class RefusalCounter {
+  private readonly refused: Counter<'reason'>;
+
+  constructor(registry: Registry) {
+    this.refused = new Counter({
+      name: 'lowmark_payouts_refused_total',
+      help: 'Redemptions that were not begun because their payout was not possible, by reason',
+      labelNames: ['reason'],
+      registers: [registry],
+    });
+    // From 0 on: a series that begins at 1 is no increase to an alert.
+    for (const reason of REASONS) this.refused.inc({ reason }, 0);
+  }
+
+  count(reason: RefusalReason): void {
+    this.refused.inc({ reason });
+  }
 }

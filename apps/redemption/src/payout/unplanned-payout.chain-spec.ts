@@ -5,8 +5,13 @@ import { RpcPool, VoucherSigner } from '#libs/chain';
 import { type Address, mintUuidV7, RetryableError } from '#libs/domain';
 import { aWallet, VaultBench } from '#libs/testing';
 import { type CommittedPayout } from './payout-port.js';
-import { VoucherPayout, type VoucherPayoutOptions } from './voucher-payout.js';
-import { aCancelPolicy, cancelled } from '../testing/cancel-policy.support-spec.js';
+import { type VoucherPayout } from './voucher-payout.js';
+import {
+  aCancelPolicy,
+  aVoucherPayout,
+  cancelled,
+  type VoucherPayoutOptions,
+} from '../testing/cancel-policy.support-spec.js';
 
 const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
 
@@ -25,7 +30,7 @@ describe('evidence of what the ledger has no plan of', () => {
   afterAll(() => bench.stop());
 
   function aPayout(changes: Partial<VoucherPayoutOptions> = {}): VoucherPayout {
-    return new VoucherPayout({
+    return aVoucherPayout({
       pool,
       clock,
       place: bench.place,

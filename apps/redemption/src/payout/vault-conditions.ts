@@ -1,16 +1,19 @@
+import { Inject, Injectable } from '@nestjs/common';
 import {
   AllEndpointsFailedError,
   readVaultFacts,
-  type RpcPool,
+  RpcPool,
   type VaultFacts,
   vaultFaults,
   type VaultQuestion,
 } from '#libs/chain';
 import { type Address, LowmarkError } from '#libs/domain';
-import { type Clock, FreshValue } from '#libs/platform';
+import { CLOCK, type Clock, FreshValue } from '#libs/platform';
+import { RedemptionSettings } from '../redemption.env.js';
 import { CONDITIONS_KEPT_SECONDS, type PayoutRefusal, payoutRefusal } from './payout-refusal.js';
+import { VaultAccounts } from './vault-accounts.js';
 
-/** Between two looks at the vault; a user waits for one only where nobody else has just looked. */
+/** Between two looks at the vault; a user waits for one only where there was none just now. */
 const FRESH_MS = CONDITIONS_KEPT_SECONDS * 1000;
 
 export interface VaultReport {
@@ -21,14 +24,20 @@ export interface VaultReport {
 }
 
 /** Whether the vault could pay now, as its newest block has it. */
+@Injectable()
 export class VaultConditions {
+  private readonly question: VaultQuestion & { readonly canceller: Address };
   private readonly known: FreshValue<VaultFacts>;
 
   constructor(
+    { vaultPlace: place, tokenContract: token, voucherTtlSeconds }: RedemptionSettings,
     pool: RpcPool,
-    private readonly question: VaultQuestion & { readonly canceller: Address },
-    clock: Clock,
+    { signer, canceller }: VaultAccounts,
+    @Inject(CLOCK) clock: Clock,
   ) {
+    const roles = { signer: signer.address, canceller: canceller.address };
+    const question = { place, token, ...roles, voucherTtlSeconds };
+    this.question = question;
     const read = (): Promise<VaultFacts> => readVaultFacts(pool, question);
     this.known = new FreshValue(read, { clock, ttlMs: FRESH_MS });
   }
@@ -70,7 +79,7 @@ export class VaultConditions {
     try {
       return this.refusalBy(await this.facts(), amount, promised);
     } catch (error) {
-      // Nobody should lose points to a chain that cannot be asked whether it pays.
+      // No points may go for a payout of which it is not known whether it can be made.
       if (!(error instanceof AllEndpointsFailedError)) throw error;
       return payoutRefusal('chain');
     }

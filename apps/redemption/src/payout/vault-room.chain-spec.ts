@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RpcPool, VoucherSigner } from '#libs/chain';
 import { FakeClock, VaultBench } from '#libs/testing';
+import { someSettings } from '../testing/cancel-policy.support-spec.js';
+import { type VaultAccounts } from './vault-accounts.js';
 import { VaultConditions } from './vault-conditions.js';
 
 let bench: VaultBench;
@@ -13,8 +15,14 @@ afterAll(() => bench.stop());
 function conditionsOf({ place, chain }: VaultBench, url = chain.url): VaultConditions {
   const clock = new FakeClock(bench.seconds * 1000);
   const signer = new VoucherSigner(place, VaultBench.SIGNER_KEY).address;
-  const question = { place, token: chain.contracts.token, signer, canceller: VaultBench.CANCELLER };
-  return new VaultConditions(new RpcPool({ urls: [url], clock, timeoutMs: 500 }), question, clock);
+  const accounts = { signer: { address: signer }, canceller: { address: VaultBench.CANCELLER } };
+  const settings = someSettings({
+    chainId: place.chainId,
+    vaultContract: place.vault,
+    tokenContract: chain.contracts.token,
+  });
+  const pool = new RpcPool({ urls: [url], clock, timeoutMs: 500 });
+  return new VaultConditions(settings, pool, accounts as VaultAccounts, clock);
 }
 
 describe('the room of the vault', () => {

@@ -110,14 +110,14 @@ describe('a theft', () => {
     const { bench, app, url, clock, logs } = running;
     await bench.chain.rpc.call('anvil_setBalance', pauser, '0xde0b6b3a7640000');
     const watch = app.get(ClaimWatchService);
-    await watch.look();
+    await watch.check();
     const metrics = async () => (await request(url).get('/metrics')).text;
     expect(await metrics()).toMatch(/^lowmark_claims_unauthorised(\{.*\})? 0$/m);
 
     const vaultId = vaultIdOf(mintUuidV7(clock.nowMs(), randomBytes(10)));
     const forged = bench.voucher({ vaultId, recipient: aWallet(0x7e1f) });
     expect(await bench.refusal(bench.claim(forged))).toBeUndefined();
-    await watch.look();
+    await watch.check();
     await bench.mine();
     expect(await bench.view('paused')).toBe(true);
     expect(logs.filter((line) => line.includes('"alert":"claim-unauthorised"'))).toHaveLength(1);

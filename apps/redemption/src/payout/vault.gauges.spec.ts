@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type VaultFacts } from '#libs/chain';
 import { createLogger, Registry } from '#libs/service';
+import { type ChainLink } from '../chain/chain-link.js';
 import { VaultGauges } from './vault.gauges.js';
+import { type VoucherPayout } from './voucher-payout.js';
 
 const FACTS: VaultFacts = {
   hasCode: true,
@@ -21,12 +23,12 @@ const FACTS: VaultFacts = {
 describe('VaultGauges', () => {
   const registry = new Registry();
   let answer: () => Promise<VaultFacts> = () => Promise.resolve(FACTS);
-  const gauges = new VaultGauges({
-    facts: () => answer(),
+  const gauges = new VaultGauges(
+    { facts: () => answer() } as VoucherPayout,
+    { tokenDecimals: 2 } as ChainLink,
     registry,
-    logger: createLogger({ app: 'test', level: 'silent' }),
-    tokenDecimals: () => 2,
-  });
+    createLogger({ app: 'test', level: 'silent' }),
+  );
 
   async function lines(): Promise<string[]> {
     const text = await registry.metrics();

@@ -1,20 +1,14 @@
 import {
   type BeforeApplicationShutdown,
+  Inject,
   Injectable,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { type VaultFacts } from '#libs/chain';
+import { Interval } from '@nestjs/schedule';
 import { type Logger, SingleFlight } from '#libs/platform';
-import { Gauge, type Registry } from '#libs/service';
-
-export interface VaultGaugesParts {
-  /** @see VoucherPayout.facts */
-  readonly facts: () => Promise<VaultFacts>;
-  readonly registry: Registry;
-  readonly logger: Logger;
-  /** The gauges are in whole tokens; undefined where the chain was not reached yet. */
-  readonly tokenDecimals: () => number | undefined;
-}
+import { Gauge, LOGGER, Registry } from '#libs/service';
+import { ChainLink } from '../chain/chain-link.js';
+import { VoucherPayout } from './voucher-payout.js';
 
 const INTERVAL_MS = 30_000;
 
@@ -24,14 +18,18 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly balance: Gauge;
   private readonly remaining: Gauge;
   private readonly paused: Gauge;
-  private interval: NodeJS.Timeout | undefined;
   private readonly readings = new SingleFlight<void>();
   private isSilent = false;
 
-  constructor(private readonly parts: VaultGaugesParts) {
+  constructor(
+    private readonly payouts: VoucherPayout,
+    private readonly chain: ChainLink,
+    registry: Registry,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
     // Without a label a gauge begins as 0, which would look like an empty vault until the first answer.
     const gauge = (name: string, help: string): Gauge => {
-      const one = new Gauge({ name, help, registers: [parts.registry] });
+      const one = new Gauge({ name, help, registers: [registry] });
       one.remove();
       return one;
     };
@@ -44,33 +42,32 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   onApplicationBootstrap(): void {
-    const read = (): void => {
-      void this.readings.run(() => this.refresh());
-    };
-    read();
-    this.interval = setInterval(read, INTERVAL_MS);
+    void this.refresh();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.interval);
     await this.readings.underWay();
   }
 
-  /** Never rejects; where the vault cannot be read, the gauges are empty. */
-  async refresh(): Promise<void> {
-    const { facts, logger, tokenDecimals } = this.parts;
-    const decimals = tokenDecimals();
+  @Interval('vault-gauges', INTERVAL_MS)
+  refresh(): Promise<void> {
+    return this.readings.run(() => this.readVault());
+  }
+
+  /** Never rejects; where the vault cannot be read, the gauges are empty. Figures are in whole tokens. */
+  private async readVault(): Promise<void> {
+    const decimals = this.chain.tokenDecimals;
     if (decimals === undefined) return;
     const whole = 10 ** decimals;
     try {
-      const { balance, remainingInWindow, isPaused } = await facts();
+      const { balance, remainingInWindow, isPaused } = await this.payouts.facts();
       this.balance.set(Number(balance) / whole);
       this.remaining.set(Number(remainingInWindow) / whole);
       this.paused.set(isPaused ? 1 : 0);
       this.isSilent = false;
     } catch (error) {
       for (const one of [this.balance, this.remaining, this.paused]) one.remove();
-      if (!this.isSilent) logger.warn({ err: error }, 'The vault cannot be read');
+      if (!this.isSilent) this.logger.warn({ err: error }, 'The vault cannot be read');
       this.isSilent = true;
     }
   }

@@ -5,8 +5,14 @@ import { RpcPool, VoucherSigner } from '#libs/chain';
 import { type Address, mintUuidV7 } from '#libs/domain';
 import { aWallet, FakeClock, VaultBench } from '#libs/testing';
 import { type CommittedPayout } from './payout-port.js';
-import { VoucherPayout, type VoucherPayoutOptions } from './voucher-payout.js';
-import { aCancelPolicy, cancelled, FIFTY_USD } from '../testing/cancel-policy.support-spec.js';
+import { type VoucherPayout } from './voucher-payout.js';
+import {
+  aCancelPolicy,
+  aVoucherPayout,
+  cancelled,
+  FIFTY_USD,
+  type VoucherPayoutOptions,
+} from '../testing/cancel-policy.support-spec.js';
 
 const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER, PAUSER } = VaultBench;
 const TTL = 600;
@@ -28,7 +34,7 @@ describe('VoucherPayout', () => {
 
   function aPayout(changes: Partial<VoucherPayoutOptions> = {}): VoucherPayout {
     clock.set(bench.seconds * 1000);
-    return new VoucherPayout({
+    return aVoucherPayout({
       pool,
       clock,
       place: bench.place,

@@ -1,16 +1,15 @@
 /** Pays by vouchers: the service signs, whoever likes sends the claim, and the vault pays each redemption once. */
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import {
   claimCalldata,
-  type RpcPool,
+  RpcPool,
   type VaultFacts,
   vaultIdOf,
-  type VaultPlace,
   VaultReader,
   voucherTypedData,
-  VoucherSigner,
 } from '#libs/chain';
-import { type KnownVaults, type PayoutPlace } from '#libs/db';
+import { KnownVaults, type PayoutPlace } from '#libs/db';
 import {
   type Address,
   type Decimal,
@@ -22,8 +21,8 @@ import {
   type Redemption,
   type VaultStatus,
 } from '#libs/domain';
-import { type Clock, type Logger } from '#libs/platform';
-import { type Alert } from '../observe/alerts.js';
+import { CLOCK, type Clock } from '#libs/platform';
+import { RedemptionSettings } from '../redemption.env.js';
 import { CancelRequests } from './cancel-requests.js';
 import { EveryVault } from './every-vault.js';
 import {
@@ -35,63 +34,31 @@ import {
   type Voucher,
 } from './payout-port.js';
 import { type PayoutRefusal } from './payout-refusal.js';
-import { createVaultAccount, type GasPolicy } from './vault-account.factory.js';
+import { VaultAccounts } from './vault-accounts.js';
 import { VaultConditions, type VaultReport } from './vault-conditions.js';
-
-/** When a voucher is cancelled on chain, and what that may cost. */
-export interface CancelPolicy extends GasPolicy {
-  /** What is worth less expires. */
-  readonly minUsd: Decimal;
-  readonly logger: Logger;
-  readonly raise: (alert: Alert) => void;
-}
-
-export interface VoucherPayoutOptions {
-  readonly pool: RpcPool;
-  readonly clock: Clock;
-  readonly place: VaultPlace;
-  readonly token: Address;
-  /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
-  readonly finality: string;
-  readonly voucherTtlSeconds: number;
-  /** With a single endpoint: how long past its deadline by our clock a voucher must be before points go back. Default 0. */
-  readonly expiryMarginSeconds?: number;
-  /** Of the vault; no event of it is older. Default 0. */
-  readonly startBlock?: bigint;
-  /** The ledger's: payouts that it has forgotten may be of any of them. */
-  readonly vaults: Pick<KnownVaults, 'of' | 'add'>;
-  readonly signerKey: string;
-  /** By default the signer's. */
-  readonly cancellerKey?: string | undefined;
-  readonly cancelling: CancelPolicy;
-}
 
 /** Vaults that payouts may still be open on: this one and those it replaced. */
 const VAULTS = 16;
 /** Stands for the redemption's id while a plan is tried. */
 const ANY_ID = vaultIdOf('00000000-0000-7000-8000-000000000000');
 
+@Injectable()
 export class VoucherPayout implements PayoutPort {
-  private readonly signer: VoucherSigner;
-  private readonly conditions: VaultConditions;
-  private readonly cancels: CancelRequests;
   private readonly readers = new LRUCache<Address, VaultReader>({ max: VAULTS });
-  private readonly everyVault: EveryVault;
   private isNamed = false;
 
-  /** @throws PermanentError where a key or FINALITY is wrong; no message repeats a key */
-  constructor(private readonly options: VoucherPayoutOptions) {
-    const { pool, clock, place, token, signerKey, cancellerKey = signerKey } = options;
-    const { cancelling, voucherTtlSeconds } = options;
-    const { chainId } = place;
-    this.signer = new VoucherSigner(place, signerKey);
-    const account = createVaultAccount({ pool, chainId, clock }, cancellerKey, cancelling);
-    const roles = { signer: this.signer.address, canceller: account.address };
-    const question = { place, token, ...roles, voucherTtlSeconds };
-    this.conditions = new VaultConditions(pool, question, clock);
-    this.cancels = new CancelRequests({ pool, clock, chainId, token, account, ...cancelling });
-    this.everyVault = new EveryVault(options);
-    this.readerOf(place.vault);
+  /** @throws PermanentError where FINALITY is wrong */
+  constructor(
+    private readonly settings: RedemptionSettings,
+    private readonly pool: RpcPool,
+    private readonly vaults: KnownVaults,
+    private readonly accounts: VaultAccounts,
+    private readonly conditions: VaultConditions,
+    private readonly cancels: CancelRequests,
+    private readonly everyVault: EveryVault,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.readerOf(settings.vaultContract);
   }
 
   /**
@@ -107,14 +74,14 @@ export class VoucherPayout implements PayoutPort {
     readonly plan: PayoutTerms;
     readonly place: PayoutPlace;
   }> {
-    const { clock, place, voucherTtlSeconds, startBlock = 0n } = this.options;
+    const { vaultPlace: place, voucherTtlSeconds, vaultStartBlock: startBlock } = this.settings;
     const reader = this.readerOf(place.vault);
     const finalised = await reader.finalised();
     // What has come to its end already did so before this plan, which a restored ledger may not know; and a vault may be younger than
     // the final block.
     const [status] = await reader.statuses([vaultIdOf(id)], finalised).catch(noStatus);
     const fromBlock = status === 'none' ? finalised.number : startBlock;
-    const deadlineSeconds = Math.ceil(clock.nowMs() / 1000) + voucherTtlSeconds;
+    const deadlineSeconds = Math.ceil(this.clock.nowMs() / 1000) + voucherTtlSeconds;
     const plan = { recipient: wallet, amount: tokenAmount, deadlineSeconds };
     // What could not be signed must not be committed either.
     voucherTypedData(place, { ...plan, vaultId: ANY_ID });
@@ -130,7 +97,7 @@ export class VoucherPayout implements PayoutPort {
 
   async authorise({ redemptionId, plan, place, isSealed }: SealedPayout): Promise<Voucher> {
     requireSealed(isSealed);
-    const { vault, chainId } = this.options.place;
+    const { vault, chainId } = this.settings.vaultPlace;
     if (place.vault !== vault || place.chainId !== chainId) {
       throw new PermanentError(
         'PAYOUT_PLACE_REPLACED',
@@ -139,7 +106,7 @@ export class VoucherPayout implements PayoutPort {
     }
     const vaultRedemptionId = vaultIdOf(redemptionId);
     const voucher = { ...plan, vaultId: vaultRedemptionId };
-    const signature = await this.signer.sign(voucher);
+    const signature = await this.accounts.signer.sign(voucher);
     const calldata = claimCalldata(voucher, signature);
     const { recipient, amount, deadlineSeconds } = plan;
     return {
@@ -159,7 +126,7 @@ export class VoucherPayout implements PayoutPort {
    * with a doubt, and the others are not held up.
    */
   async observe(payouts: readonly CommittedPayout[]): Promise<PayoutEvidence[]> {
-    const { chainId } = this.options.place;
+    const { chainId } = this.settings;
     const evidence = new Map<CommittedPayout, PayoutEvidence>();
     const byVault = new Map<Address, CommittedPayout[]>();
     for (const payout of payouts) {
@@ -193,7 +160,7 @@ export class VoucherPayout implements PayoutPort {
 
   /** @throws PermanentError where the vault is of another chain */
   requestCancel({ redemptionId, place }: CommittedPayout, usdAmount: Decimal): void {
-    const { chainId } = this.options.place;
+    const { chainId } = this.settings;
     if (place.chainId !== chainId) {
       throw new PermanentError(
         'PAYOUT_OF_ANOTHER_CHAIN',
@@ -233,8 +200,8 @@ export class VoucherPayout implements PayoutPort {
 
   private async nameInLedger(): Promise<void> {
     if (this.isNamed) return;
-    const { vaults, place, startBlock = 0n } = this.options;
-    await vaults.add(place.chainId, { vault: place.vault, startBlock });
+    const { chainId, vaultContract: vault, vaultStartBlock: startBlock } = this.settings;
+    await this.vaults.add(chainId, { vault, startBlock });
     this.isNamed = true;
   }
 
@@ -267,8 +234,10 @@ export class VoucherPayout implements PayoutPort {
   private readerOf(vault: Address): VaultReader {
     const known = this.readers.get(vault);
     if (known) return known;
-    const { pool, token, finality, clock, expiryMarginSeconds: marginSeconds = 0 } = this.options;
-    const reader = new VaultReader(pool, { vault, token, finality, clock, marginSeconds });
+    const { tokenContract: token, finality } = this.settings;
+    const { payoutExpiryMarginSeconds: marginSeconds } = this.settings;
+    const options = { vault, token, finality, clock: this.clock, marginSeconds };
+    const reader = new VaultReader(this.pool, options);
     this.readers.set(vault, reader);
     return reader;
   }

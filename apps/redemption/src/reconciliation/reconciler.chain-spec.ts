@@ -15,10 +15,15 @@ import {
 } from '#libs/testing';
 import { type Alert } from '../observe/alerts.js';
 import { type CommittedPayout } from '../payout/payout-port.js';
-import { VoucherPayout } from '../payout/voucher-payout.js';
-import { Reconciler, type ReconcilerOptions } from './reconciler.js';
+import { type VoucherPayout } from '../payout/voucher-payout.js';
+import { Reconciler } from './reconciler.js';
 import { aUuid, Redemptions } from './redemptions.support-spec.js';
-import { aCancelPolicy } from '../testing/cancel-policy.support-spec.js';
+import {
+  aCancelPolicy,
+  alertsTo,
+  aVoucherPayout,
+  someSettings,
+} from '../testing/cancel-policy.support-spec.js';
 
 const { SIGNER_KEY, STRANGER, RECIPIENT } = VaultBench;
 const HOUR_MS = 3_600_000;
@@ -60,7 +65,7 @@ describe('Reconciler', () => {
   }
 
   function aPayout(on = bench): VoucherPayout {
-    return new VoucherPayout({
+    return aVoucherPayout({
       pool,
       clock,
       place: on.place,
@@ -73,28 +78,29 @@ describe('Reconciler', () => {
     });
   }
 
-  function aReconciler(options: Partial<ReconcilerOptions> = {}, by = pool): Reconciler {
-    return new Reconciler(
-      {
-        pool: by,
-        store,
-        clock,
-        logger: createLogger({ app: 'test', level: 'silent' }),
-        raise: (alert) => alerts.push(alert),
-      },
-      {
-        place: bench.place,
-        token: bench.chain.contracts.token,
-        finality: 'finalized',
-        startBlock: 0n,
-        spanBlocks: 3n,
-        ...options,
-      },
+  function aReconciler(
+    { place = bench.place, finality = 'finalized' } = {},
+    by = pool,
+  ): Reconciler {
+    const reconciler = new Reconciler(
+      someSettings({
+        chainId: place.chainId,
+        vaultContract: place.vault,
+        tokenContract: bench.chain.contracts.token,
+        finality,
+        vaultStartBlock: 0n,
+      }),
+      by,
+      store,
+      alertsTo((alert) => alerts.push(alert)),
+      clock,
+      createLogger({ app: 'test', level: 'silent' }),
     );
+    return Object.assign(reconciler, { spanBlocks: 3n });
   }
 
   async function found(reconciler = aReconciler()): Promise<Partial<Difference>[]> {
-    const differences = await reconciler.run();
+    const differences = await reconciler.reconcile();
     if (!differences) throw new Error('somebody else is at it');
     return differences.map(({ kind, count, tokens }) => ({ kind, count, tokens }));
   }
@@ -186,7 +192,7 @@ describe('Reconciler', () => {
       if (++spans === 2) stop.abort(new Error('stopped'));
       return checkpoint;
     };
-    await expect(aReconciler().run(stop.signal)).rejects.toThrow('stopped');
+    await expect(aReconciler().reconcile(stop.signal)).rejects.toThrow('stopped');
     expect(spans).toBe(2);
     const [checkpoint] = await store.checkpoints(bench.chain.chainId);
     expect(checkpoint?.block?.number).toBe(5n);
@@ -269,14 +275,14 @@ describe('Reconciler', () => {
   it('is done by one process at a time', async () => {
     await settled();
     await store.exclusively(async () => {
-      expect(await aReconciler().run()).toBeUndefined();
+      expect(await aReconciler().reconcile()).toBeUndefined();
     });
     expect(await store.lastRun()).toBeUndefined();
   });
 
   it('records nothing where the chain cannot be asked', async () => {
     const silent = aReconciler({}, aPool('http://127.0.0.1:9/'));
-    await expect(silent.run()).rejects.toMatchObject({ code: 'RPC_ALL_ENDPOINTS_FAILED' });
+    await expect(silent.reconcile()).rejects.toMatchObject({ code: 'RPC_ALL_ENDPOINTS_FAILED' });
     expect(await store.lastRun()).toBeUndefined();
   });
 

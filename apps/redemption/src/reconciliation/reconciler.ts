@@ -2,58 +2,52 @@
  * Compares what the vaults paid with what the redemptions say of it. One process at a time; what was read of the chain is kept, so
  * that a run which was cut off is taken up by the next one.
  */
-import { type RpcPool, type VaultPlace, VaultReader } from '#libs/chain';
-import { type Books, type Checkpoint, type ReconciliationStore } from '#libs/db';
-import { type Address, type BlockRef, type Difference, reconcile } from '#libs/domain';
-import { type Clock, type Logger } from '#libs/platform';
-import { type Alert } from '../observe/alerts.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { RpcPool, VaultReader } from '#libs/chain';
+import { type Books, type Checkpoint, ReconciliationStore } from '#libs/db';
+import { type BlockRef, type Difference, reconcile } from '#libs/domain';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { Alerts } from '../observe/alerts.js';
+import { RedemptionSettings } from '../redemption.env.js';
 import { ClaimScan } from './claim-scan.js';
 
-export interface ReconcilerParts {
-  readonly pool: RpcPool;
-  readonly store: ReconciliationStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly raise: (alert: Alert) => void;
-}
-
-export interface ReconcilerOptions {
-  readonly place: VaultPlace;
-  readonly token: Address;
-  /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
-  readonly finality: string;
-  /** Of the vault; no claim is older. */
-  readonly startBlock: bigint;
-  /** Blocks that are read before that is stored. Default 50,000. */
-  readonly spanBlocks?: bigint;
-}
-
-const SPAN_BLOCKS = 50_000n;
 /** A worker looks at open payouts every few seconds or minutes. */
 const OVERDUE_MS = 3_600_000;
 
+@Injectable()
 export class Reconciler {
+  /** Blocks that are read before that is stored. */
+  spanBlocks = 50_000n;
+
   constructor(
-    private readonly parts: ReconcilerParts,
-    private readonly options: ReconcilerOptions,
+    private readonly settings: RedemptionSettings,
+    private readonly pool: RpcPool,
+    private readonly store: ReconciliationStore,
+    private readonly alerts: Alerts,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /**
    * @returns the differences, which were recorded and told; undefined where another process is at it
    * @throws the signal's reason; AllEndpointsFailedError, DatabaseUnavailableError and others where it cannot be done now
    */
-  async run(signal = new AbortController().signal): Promise<readonly Difference[] | undefined> {
-    const held = await this.parts.store.exclusively(() => this.compare(signal));
+  async reconcile(
+    signal = new AbortController().signal,
+  ): Promise<readonly Difference[] | undefined> {
+    const held = await this.store.exclusively(() => this.compare(signal));
     return held?.result;
   }
 
   private async compare(signal: AbortSignal): Promise<readonly Difference[]> {
-    const { pool, store, clock, logger } = this.parts;
-    const { place, token, finality, startBlock, spanBlocks = SPAN_BLOCKS } = this.options;
+    const { pool, store, clock, logger, spanBlocks } = this;
+    const { vaultPlace: place, tokenContract: token, finality } = this.settings;
     const reader = new VaultReader(pool, { vault: place.vault, token, finality, clock });
     const finalised = await reader.finalised();
-    const scan = new ClaimScan(this.parts, finalised, { token, finality, spanBlocks, signal });
-    await store.begin(place, startBlock);
+    const parts = { pool, store, clock, logger };
+    const scan = new ClaimScan(parts, finalised, { token, finality, spanBlocks, signal });
+    await store.begin(place, this.settings.vaultStartBlock);
     const broken: Difference[] = [];
     for (const checkpoint of await store.checkpoints(place.chainId)) {
       if (await scan.isTakenBack(checkpoint)) broken.push(this.takenBack(checkpoint));
@@ -73,10 +67,10 @@ export class Reconciler {
 
   /** Where rows say claimed and no claim was read, a node may have left it out: the chain is asked for those blocks again. */
   private async books(scan: ClaimScan): Promise<Books> {
-    const { store, logger } = this.parts;
+    const { store, logger } = this;
     const books = await this.settledBooks();
     if (books.missingFrom.size === 0) return books;
-    for (const checkpoint of await store.checkpoints(this.options.place.chainId)) {
+    for (const checkpoint of await store.checkpoints(this.settings.chainId)) {
       const from = books.missingFrom.get(checkpoint.vault);
       if (from === undefined) continue;
       logger.warn(
@@ -89,8 +83,8 @@ export class Reconciler {
   }
 
   private async settledBooks(): Promise<Books> {
-    const { store, clock } = this.parts;
-    const { chainId } = this.options.place;
+    const { store, clock } = this;
+    const { chainId } = this.settings;
     for (const checkpoint of await store.checkpoints(chainId)) await store.settle(checkpoint);
     return store.books(chainId, clock.nowMs() - OVERDUE_MS);
   }
@@ -112,7 +106,7 @@ export class Reconciler {
   private raise({ kind, severity, text, subject, tokens, examples }: Difference): void {
     const more = examples.length > 0 ? `; for example ${examples.join(', ')}` : '';
     const detail = `${subject}: ${text} (${tokens.toString()} of the token's smallest unit)${more}`;
-    this.parts.raise({ severity, code: `reconciliation-${kind}`, detail });
+    this.alerts.raise({ severity, code: `reconciliation-${kind}`, detail });
   }
 }
 

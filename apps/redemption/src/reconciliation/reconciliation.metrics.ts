@@ -1,77 +1,81 @@
-import { type LastRun, type ReconciliationStore } from '#libs/db';
+import { Inject, Injectable } from '@nestjs/common';
+import { type LastRun, ReconciliationStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
-import { Gauge, oneReading, type Registry } from '#libs/service';
+import { Gauge, LOGGER, oneReading, Registry } from '#libs/service';
+import { ChainLink } from '../chain/chain-link.js';
 
-/**
- * How the last comparison ended, whichever process made it: read from the database when the metrics are.
- * @param parts `tokenDecimals`: figures are in whole tokens; undefined until the chain was reached
- */
-export function gaugeReconciliation(
-  registry: Registry,
-  parts: {
-    readonly store: Pick<ReconciliationStore, 'lastRun'>;
-    readonly logger: Logger;
-    readonly tokenDecimals: () => number | undefined;
-  },
-): void {
-  const { store, logger } = parts;
-  const read = oneReading<{ readonly last: LastRun | undefined }>(
-    async () => ({ last: await store.lastRun() }),
-    (err) => {
-      logger.warn({ err }, 'The last reconciliation could not be read');
-    },
-  );
-  const gauge = (
-    name: string,
-    help: string,
-    labelNames: readonly string[],
-    fill: (run: LastRun | undefined, gauge: Gauge) => void,
-  ): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: [...labelNames],
-      registers: [registry],
-      async collect() {
-        const reading = await read();
-        // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
-        this.reset();
-        if (labelNames.length === 0) this.remove();
-        if (reading) fill(reading.last, this);
+/** How the last comparison ended, whichever process made it: read from the database when the metrics are. In whole tokens. */
+@Injectable()
+export class ReconciliationMetrics {
+  constructor(
+    private readonly registry: Registry,
+    private readonly store: ReconciliationStore,
+    private readonly chain: ChainLink,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.register();
+  }
+
+  private register(): void {
+    const { registry, store, logger, chain } = this;
+    const read = oneReading<{ readonly last: LastRun | undefined }>(
+      async () => ({ last: await store.lastRun() }),
+      (err) => {
+        logger.warn({ err }, 'The last reconciliation could not be read');
       },
-    });
-  };
-  gauge(
-    'lowmark_reconciliation_last_success_timestamp_seconds',
-    'When the ledger was last compared with the chain, with whatever result; 0 where never',
-    [],
-    (run, one) => {
-      one.set((run?.at.getTime() ?? 0) / 1000);
-    },
-  );
-  gauge(
-    'lowmark_reconciliation_differences',
-    'What the last comparison found, by kind and severity; an alert belongs on anything above 0',
-    ['kind', 'severity'],
-    (run, one) => {
-      one.set({ kind: 'any', severity: 'critical' }, 0);
-      for (const { kind, severity } of run?.differences ?? []) {
-        one.inc({ kind, severity });
-        one.inc({ kind: 'any', severity });
-      }
-    },
-  );
-  gauge(
-    'lowmark_reconciliation_tokens',
-    'Tokens paid by claims, as the chain has it and as the redemptions say, at the last comparison',
-    ['side'],
-    (run, one) => {
-      const decimals = parts.tokenDecimals();
-      if (!run || decimals === undefined) return;
-      const whole = 10 ** decimals;
-      const { chain, ledger } = run;
-      one.set({ side: 'chain' }, Number(chain.tokens) / whole);
-      one.set({ side: 'ledger' }, Number(ledger.tokens) / whole);
-    },
-  );
+    );
+    const gauge = (
+      name: string,
+      help: string,
+      labelNames: readonly string[],
+      fill: (run: LastRun | undefined, gauge: Gauge) => void,
+    ): void => {
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [registry],
+        async collect() {
+          const reading = await read();
+          // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
+          this.reset();
+          if (labelNames.length === 0) this.remove();
+          if (reading) fill(reading.last, this);
+        },
+      });
+    };
+    gauge(
+      'lowmark_reconciliation_last_success_timestamp_seconds',
+      'When the ledger was last compared with the chain, with whatever result; 0 where never',
+      [],
+      (run, one) => {
+        one.set((run?.at.getTime() ?? 0) / 1000);
+      },
+    );
+    gauge(
+      'lowmark_reconciliation_differences',
+      'What the last comparison found, by kind and severity; an alert belongs on anything above 0',
+      ['kind', 'severity'],
+      (run, one) => {
+        one.set({ kind: 'any', severity: 'critical' }, 0);
+        for (const { kind, severity } of run?.differences ?? []) {
+          one.inc({ kind, severity });
+          one.inc({ kind: 'any', severity });
+        }
+      },
+    );
+    gauge(
+      'lowmark_reconciliation_tokens',
+      'Tokens paid by claims, as the chain has it and as the redemptions say, at the last comparison',
+      ['side'],
+      (run, one) => {
+        const decimals = chain.tokenDecimals;
+        if (!run || decimals === undefined) return;
+        const whole = 10 ** decimals;
+        const { chain: paid, ledger } = run;
+        one.set({ side: 'chain' }, Number(paid.tokens) / whole);
+        one.set({ side: 'ledger' }, Number(ledger.tokens) / whole);
+      },
+    );
+  }
 }

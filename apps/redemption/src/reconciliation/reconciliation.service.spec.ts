@@ -2,10 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { type LastRun } from '#libs/db';
+import { type LastRun, type ReconciliationStore } from '#libs/db';
 import { createLogger, Registry } from '#libs/service';
 import { FakeClock } from '#libs/testing';
-import { gaugeReconciliation } from './reconciliation.metrics.js';
+import { type ChainLink } from '../chain/chain-link.js';
+import { ReconciliationMetrics } from './reconciliation.metrics.js';
+import { type Reconciler } from './reconciler.js';
 import { ReconciliationService } from './reconciliation.service.js';
 
 const NOW_MS = 1_760_000_000_000;
@@ -32,20 +34,22 @@ function aService(
   work: (signal: AbortSignal) => Promise<void> = () => Promise.resolve(),
 ) {
   const count = { runs: 0 };
-  const service = new ReconciliationService({
-    reconciler: {
-      run: async (signal) => {
-        count.runs++;
-        await work(signal ?? new AbortController().signal);
-        return [];
-      },
+  const reconciler = {
+    reconcile: async (signal: AbortSignal) => {
+      count.runs++;
+      await work(signal);
+      return [];
     },
-    store: {
-      lastRun: () => (last instanceof Error ? Promise.reject(last) : Promise.resolve(last)),
-    },
-    clock: new FakeClock(NOW_MS),
+  };
+  const store = {
+    lastRun: () => (last instanceof Error ? Promise.reject(last) : Promise.resolve(last)),
+  };
+  const service = new ReconciliationService(
+    reconciler as unknown as Reconciler,
+    store as ReconciliationStore,
+    new FakeClock(NOW_MS),
     logger,
-  });
+  );
   return { count, service };
 }
 
@@ -120,7 +124,8 @@ describe('ReconciliationService', () => {
 describe('the metrics of the reconciliation', () => {
   async function lines(lastRun: () => Promise<LastRun | undefined>): Promise<string[]> {
     const registry = new Registry();
-    gaugeReconciliation(registry, { store: { lastRun }, logger, tokenDecimals: () => 2 });
+    const store = { lastRun } as ReconciliationStore;
+    new ReconciliationMetrics(registry, store, { tokenDecimals: 2 } as ChainLink, logger);
     // Two at once, which share a reading.
     const [text] = await Promise.all([registry.metrics(), registry.metrics()]);
     return text.split('\n').filter((line) => line.startsWith('lowmark_'));

@@ -1,19 +1,14 @@
 import {
   type BeforeApplicationShutdown,
+  Inject,
   Injectable,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { type ReconciliationStore } from '#libs/db';
-import { type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
-import { type Reconciler } from './reconciler.js';
-
-export interface ReconciliationServiceParts {
-  readonly reconciler: Pick<Reconciler, 'run'>;
-  readonly store: Pick<ReconciliationStore, 'lastRun'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+import { ReconciliationStore } from '#libs/db';
+import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { Reconciler } from './reconciler.js';
 
 /** A day, and some time to be late. */
 const STALE_MS = 25 * 3_600_000;
@@ -27,7 +22,12 @@ export class ReconciliationService implements OnApplicationBootstrap, BeforeAppl
   private readonly stopping = new AbortController();
   private readonly runs = new SingleFlight<void>();
 
-  constructor(private readonly parts: ReconciliationServiceParts) {}
+  constructor(
+    private readonly reconciler: Reconciler,
+    private readonly store: ReconciliationStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
 
   onApplicationBootstrap(): void {
     void this.catchUp();
@@ -50,8 +50,8 @@ export class ReconciliationService implements OnApplicationBootstrap, BeforeAppl
   }
 
   private async isStale(): Promise<boolean> {
-    const last = await this.parts.store.lastRun();
-    return !last || last.isOutdated || this.parts.clock.nowMs() - last.at.getTime() > STALE_MS;
+    const last = await this.store.lastRun();
+    return !last || last.isOutdated || this.clock.nowMs() - last.at.getTime() > STALE_MS;
   }
 
   /** Never rejects: redemptions go on without it. */
@@ -61,10 +61,11 @@ export class ReconciliationService implements OnApplicationBootstrap, BeforeAppl
   }
 
   private async attempt(isDue: () => Promise<boolean>): Promise<void> {
-    const { reconciler, logger } = this.parts;
+    const { reconciler, logger } = this;
     const { signal } = this.stopping;
     try {
-      if (await isDue()) await inSpan({ name: 'reconciliation' }, () => reconciler.run(signal));
+      if (await isDue())
+        await inSpan({ name: 'reconciliation' }, () => reconciler.reconcile(signal));
     } catch (error) {
       if (signal.aborted) logger.info('Stopped reconciling; the next run goes on from there');
       else logger.error({ err: error }, 'The ledger could not be compared with the chain');

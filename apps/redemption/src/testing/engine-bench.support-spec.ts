@@ -38,10 +38,10 @@ import { Alerts } from '../observe/alerts.js';
 import { PartnerCallMetrics } from '../observe/partner-call.metrics.js';
 import { PartnerCaller } from '../steps/partner-caller.js';
 import { PartnerDirectory } from '../partner/partner-directory.js';
-import { VoucherPayout } from '../payout/voucher-payout.js';
+import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine } from '../worker/create-engine.js';
 import { type Engine } from '../worker/engine.js';
-import { aCancelPolicy } from './cancel-policy.support-spec.js';
+import { aCancelPolicy, aVoucherPayout } from './cancel-policy.support-spec.js';
 
 const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY).address;
 const TTL_SECONDS = 600;
@@ -91,7 +91,7 @@ export class EngineBench {
       level: 'debug',
       destination: { write: (line) => this.logs.push(line) },
     });
-    this.payouts = new VoucherPayout({
+    this.payouts = aVoucherPayout({
       pool: new RpcPool({ urls: parts.rpcUrls, clock }),
       clock,
       place,

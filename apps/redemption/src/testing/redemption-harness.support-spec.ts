@@ -26,7 +26,7 @@ import {
   testEvidence,
   VaultBench,
 } from '#libs/testing';
-import { hashSessionToken, mintSessionToken } from '../auth/session-token.js';
+import { hashSessionToken, mintSessionToken } from '../auth/session.guard.js';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
 

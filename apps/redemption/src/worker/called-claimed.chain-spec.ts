@@ -6,6 +6,7 @@ import { createLogger } from '#libs/service';
 import { VaultBench } from '#libs/testing';
 import { type Alert } from '../observe/alerts.js';
 import { Reconciler } from '../reconciliation/reconciler.js';
+import { alertsTo, someSettings } from '../testing/cancel-policy.support-spec.js';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
 import { callClaimed } from '../testing/write-off.support-spec.js';
 
@@ -23,21 +24,20 @@ describe.each(['redemption', 'cli'] as const)('with the credential of %s, a vouc
   async function reconciled(alerts: Alert[] = []) {
     const { chain, clock } = bench;
     const reconciler = new Reconciler(
-      {
-        pool: new RpcPool({ urls: [chain.chain.url], clock }),
-        store: new ReconciliationStore(served),
-        clock,
-        logger: createLogger({ app: 'test', level: 'silent' }),
-        raise: (alert) => alerts.push(alert),
-      },
-      {
-        place: chain.place,
-        token: chain.chain.contracts.token,
+      someSettings({
+        chainId: chain.place.chainId,
+        vaultContract: chain.place.vault,
+        tokenContract: chain.chain.contracts.token,
         finality: 'finalized',
-        startBlock: 0n,
-      },
+        vaultStartBlock: 0n,
+      }),
+      new RpcPool({ urls: [chain.chain.url], clock }),
+      new ReconciliationStore(served),
+      alertsTo((alert) => alerts.push(alert)),
+      clock,
+      createLogger({ app: 'test', level: 'silent' }),
     );
-    const found = (await reconciler.run()) ?? [];
+    const found = (await reconciler.reconcile()) ?? [];
     return found.map(({ kind, count, tokens }) => ({ kind, count, tokens }));
   }
 

@@ -10,7 +10,7 @@ import { aWallet, EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
 import { Alerts } from '../observe/alerts.js';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
 import { alertsIn, Forger, NO_PLAN, STOPPED } from '../testing/forger.support-spec.js';
-import { RedemptionPresenter } from '../users/redemption-presenter.js';
+import { RedemptionPresenter } from '../redemptions/redemption-presenter.js';
 
 let bench: EngineBench;
 let forger: Forger;
@@ -32,13 +32,7 @@ async function shown(id: UuidV7, store = bench.store) {
   const logger = createLogger({ app: 'redemption', level: 'silent' });
   const directory = { find: () => Promise.resolve(undefined) } as never;
   const alerts = new Alerts(registry, logger);
-  const presenter = new RedemptionPresenter({
-    directory,
-    payouts: bench.payouts,
-    logger,
-    clock: bench.clock,
-    alerts,
-  });
+  const presenter = new RedemptionPresenter(directory, bench.payouts, alerts, bench.clock, logger);
   const { voucher } = await presenter.present(await storedOf(id, store));
   return { voucher, alerts: await alertsIn(registry) };
 }

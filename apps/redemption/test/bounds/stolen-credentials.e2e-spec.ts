@@ -5,7 +5,7 @@ import request from 'supertest';
 import { CallbackStore, type Program, SessionStore } from '#libs/db';
 import { type Address, parseDecimal } from '#libs/domain';
 import { EvidenceKeys } from '#libs/signing';
-import { hashSessionToken, mintSessionToken } from '../../src/auth/session-token.js';
+import { hashSessionToken, mintSessionToken } from '../../src/auth/session.guard.js';
 import {
   addPartner,
   addPrice,

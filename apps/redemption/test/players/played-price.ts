@@ -16,7 +16,8 @@ import {
 } from '#libs/price';
 import { anInitialIndex } from '#libs/testing';
 import { Alerts } from '../../src/observe/alerts.js';
-import { type RedeemableQuote, RedeemablePrice } from '../../src/users/redeemable-price.js';
+import { RedemptionSettings } from '../../src/redemption.env.js';
+import { type RedeemableQuote, RedeemablePrice } from '../../src/redemptions/redeemable-price.js';
 import { type Dice } from '../world/dice.js';
 
 export const HONEST_USD = 0.15;
@@ -80,7 +81,9 @@ export class PlayedPrice {
     this.acceptances = new PriceAcceptanceStore(database);
     const logger = createLogger({ app: 'price', level: 'silent' });
     const alerts = new Alerts(new Registry(), logger);
-    this.redeemable = new RedeemablePrice({ prices: this.store, bounds: PRICE_LIMITS, alerts });
+    const { min: priceMinUsd, max: priceMaxUsd } = PRICE_LIMITS;
+    const settings = Object.assign(new RedemptionSettings(), { priceMinUsd, priceMaxUsd });
+    this.redeemable = new RedeemablePrice(this.store, settings, alerts);
   }
 
   /** The first price is the honest one. */

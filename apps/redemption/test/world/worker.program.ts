@@ -13,9 +13,10 @@ import { Alerts } from '../../src/observe/alerts.js';
 import { PartnerCallMetrics } from '../../src/observe/partner-call.metrics.js';
 import { PartnerCaller } from '../../src/steps/partner-caller.js';
 import { PartnerDirectory } from '../../src/partner/partner-directory.js';
-import { VoucherPayout } from '../../src/payout/voucher-payout.js';
+import { RedemptionSettings } from '../../src/redemption.env.js';
 import { createEngine } from '../../src/worker/create-engine.js';
 import { Dice } from './dice.js';
+import { composeVouchers } from './compose-vouchers.js';
 import { type WorkerOrder, type WorkerSetup, type WorkerWord } from './worker-orders.js';
 
 let nowMs: number | undefined;
@@ -57,26 +58,25 @@ async function start(setup: WorkerSetup): Promise<void> {
   const client = new PartnerClient({ clock, policy, random, timeouts, gate });
   const registry = new Registry();
   const alerts = new Alerts(registry, logger);
-  const payouts = new VoucherPayout({
-    pool,
-    clock,
-    place: { chainId, vault },
-    token,
+  const settings = Object.assign(new RedemptionSettings(), {
+    chainId,
+    vaultContract: vault,
+    tokenContract: token,
     finality: 'finalized',
     voucherTtlSeconds: setup.voucherTtlSeconds,
+    payoutExpiryMarginSeconds: 0,
+    vaultStartBlock: 0n,
+    voucherSignerKey: signerKey,
+    vaultCancellerKey: cancellerKey,
+    vaultMaxGasPriceGwei: 500n * 10n ** 9n,
+    vaultMaxGas: 1_000_000,
+    vaultDailyCoin: 10n ** 18n,
+    vaultCancelMinUsd: { digits: 0n, scale: 0 },
+  });
+  const payouts = composeVouchers(settings, {
+    ...{ pool, alerts, clock, logger },
     vaults: new KnownVaults(database),
-    signerKey,
-    cancellerKey,
-    cancelling: {
-      caps: { maxGasPrice: 500n * 10n ** 9n, maxGas: 1_000_000n },
-      dailyWei: 10n ** 18n,
-      coins: new CoinStore(database),
-      minUsd: { digits: 0n, scale: 0 },
-      logger,
-      raise: (alert) => {
-        alerts.raise(alert);
-      },
-    },
+    coins: new CoinStore(database),
   });
   const { listens, walletDailyTokens, ...options } = engine;
   const metrics = new PartnerCallMetrics(registry);

@@ -38,7 +38,7 @@ interface OpenApiSchema {
 type Described = Readonly<Record<string, unknown>>;
 
 /** @param note one more sentence for callers, plain text */
-function docsPage({ info, paths, components }: OpenApi, note: string): string {
+export function docsPage({ info, paths, components }: OpenApi, note: string): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => section(`${method.toUpperCase()} ${path}`, one)),
   );

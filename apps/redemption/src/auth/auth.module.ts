@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { Database, NonceStore, SessionStore } from '#libs/db';
+import { provide } from '#libs/service';
+import { EvidenceKeys } from '#libs/signing';
+import { RequestLimits } from '../http/request-limits.js';
+import { RedemptionSettings } from '../redemption.env.js';
+import { AuthController } from './auth.controller.js';
+import { AuthService } from './auth.service.js';
+
+/** Signing in and out; for others, who is signed in and how fast users may go. */
+@Module({
+  controllers: [AuthController],
+  providers: [
+    AuthService,
+    RequestLimits,
+    provide(NonceStore, Database),
+    {
+      provide: SessionStore,
+      inject: [Database, EvidenceKeys, RedemptionSettings],
+      useFactory: (database: Database, seal: EvidenceKeys, { siweDomains }: RedemptionSettings) =>
+        new SessionStore(database, { seal, domains: siweDomains }),
+    },
+  ],
+  exports: [NonceStore, RequestLimits, SessionStore],
+})
+export class AuthModule {}

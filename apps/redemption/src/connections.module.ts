@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { RpcPool, WalletSignatures } from '#libs/chain';
+import { createSharing, type RateLimiter, type RedisLink } from '#libs/cache';
+import {
+  countPrograms,
+  createDatabase,
+  Database,
+  REDEMPTION_PROGRAM,
+  requireOwnRights,
+} from '#libs/db';
+import { type Clock, type Logger } from '#libs/platform';
+import { Gauge, measureConnections, type Registry } from '#libs/service';
+import { ChainLink } from './chain/chain-link.js';
+import { type ChainTools } from './chain/rpc-alerts.js';
+import { type RedemptionSettings } from './redemption.env.js';
+import { checkVoucherTtl } from './start-checks.js';
+
+export const RATE_LIMITER = Symbol('RateLimiter');
+
+/** Replicas are told apart, and counted, by the name of their connections to the database. */
+const REPLICA = `${REDEMPTION_PROGRAM} replica `;
+
+/** What the service holds open for as long as it lives: the chain, the database, and Redis where there is one. */
+export class Connections {
+  private constructor(
+    readonly chain: ChainLink,
+    readonly database: Database,
+    readonly limiter: RateLimiter,
+    private readonly redis: RedisLink | undefined,
+  ) {}
+
+  /**
+   * It does without the chain where no endpoint answers.
+   * @throws ChainMismatchError; PermanentError where vouchers would live too long, or the token does not tell its decimals;
+   *   DatabaseUnavailableError, DatabaseRefusedError
+   */
+  static async open(
+    settings: RedemptionSettings,
+    clock: Clock,
+    tools: ChainTools,
+  ): Promise<Connections> {
+    const { logger, registry } = tools;
+    const chain = new ChainLink(settings, clock, tools);
+    const opened: { close(): Promise<void> }[] = [chain];
+    try {
+      await chain.open();
+      if (chain.tokenDecimals !== undefined) await checkVoucherTtl(settings, chain.pool);
+      const id = randomUUID().slice(0, 8);
+      const database = await openDatabase(settings, `${REPLICA}${id}`, logger);
+      opened.push(database);
+      const isProduction = settings.nodeEnv === 'production';
+      await requireOwnRights(database, 'redemption', {
+        isProduction,
+        onExcess: (message) => {
+          logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
+        },
+      });
+      measureConnections(registry, database);
+      const { limiter, redis } = await createSharing(settings.redisUrl, {
+        clock,
+        logger,
+        id,
+        family: 'redemption',
+        countReplicas: () => countPrograms(database, REPLICA),
+      });
+      if (redis !== undefined) measureRedis(registry, redis);
+      return new Connections(chain, database, limiter, redis);
+    } catch (error) {
+      for (const one of opened.reverse()) await one.close();
+      throw error;
+    }
+  }
+
+  /** In the order in which they are closed. */
+  get opened(): readonly ({ close(): Promise<void> | void } | undefined)[] {
+    return [this.redis, this.database, this.chain];
+  }
+}
+
+/** The connections for all other modules. */
+@Module({})
+export class ConnectionsModule {
+  static register(connections: Connections): DynamicModule {
+    const { chain, database, limiter } = connections;
+    const providers = [
+      { provide: Connections, useValue: connections },
+      { provide: ChainLink, useValue: chain },
+      { provide: RpcPool, useValue: chain.pool },
+      { provide: WalletSignatures, useValue: chain.signatures },
+      { provide: Database, useValue: database },
+      { provide: RATE_LIMITER, useValue: limiter },
+    ];
+    return { module: ConnectionsModule, global: true, providers, exports: providers };
+  }
+}
+
+function openDatabase(
+  { databaseUrl: url, redemptionPoolSize: poolSize }: RedemptionSettings,
+  applicationName: string,
+  logger: Logger,
+): Promise<Database> {
+  return createDatabase({
+    ...{ url, applicationName, poolSize, schema: 'current' },
+    onError: (error) => {
+      // The driver's error drags its whole connection along.
+      logger.warn({ reason: error.message }, 'A database connection was lost');
+    },
+  });
+}
+
+/** Whether limits are shared now; there is no such gauge without REDIS_URL. */
+function measureRedis(registry: Registry, redis: RedisLink): void {
+  new Gauge({
+    name: 'lowmark_redis_up',
+    help: '1 while limits are shared through Redis, 0 while each replica goes by itself',
+    registers: [registry],
+    collect() {
+      this.set(redis.isUp ? 1 : 0);
+    },
+  });
+}

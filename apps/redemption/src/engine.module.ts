@@ -1,0 +1,57 @@
+import { Module } from '@nestjs/common';
+import { Database } from '#libs/db';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { LOGGER, Registry } from '#libs/service';
+import { EvidenceKeys } from '#libs/signing';
+import { Alerts } from './observe/alerts.js';
+import { PartnerDirectory } from './partner/partner-directory.js';
+import { PartnersModule } from './partner/partners.module.js';
+import { PayoutModule } from './payout/payout.module.js';
+import { VoucherPayout } from './payout/voucher-payout.js';
+import { RedemptionSettings } from './redemption.env.js';
+import { PartnerCaller } from './steps/partner-caller.js';
+import { createEngine } from './worker/create-engine.js';
+import { Engine, type EngineSettings } from './worker/engine.js';
+
+/** Three times the longest call to a partner. */
+const LEASE_MS = 45_000;
+/** Between two sweeps where no hint comes; a voucher is looked at no later than it should be. */
+const POLL_MS = 1_000;
+
+/** The engine, which knows nothing of Nest. */
+@Module({
+  imports: [PartnersModule, PayoutModule],
+  providers: [
+    {
+      provide: Engine,
+      inject: [
+        ...[RedemptionSettings, Database, EvidenceKeys, PartnerDirectory, PartnerCaller],
+        ...[VoucherPayout, CLOCK, LOGGER, Registry, Alerts],
+      ],
+      useFactory: (
+        settings: RedemptionSettings,
+        database: Database,
+        evidence: EvidenceKeys,
+        directory: PartnerDirectory,
+        caller: PartnerCaller,
+        payouts: VoucherPayout,
+        clock: Clock,
+        logger: Logger,
+        registry: Registry,
+        alerts: Alerts,
+      ) =>
+        createEngine(
+          { database, evidence, directory, caller, payouts, clock, logger, registry, alerts },
+          optionsOf(settings),
+        ),
+    },
+  ],
+  exports: [Engine],
+})
+export class EngineModule {}
+
+function optionsOf({ redemptionsAtOnce: atOnce, ...settings }: RedemptionSettings): EngineSettings {
+  const { payoutPollMs, databaseUrl, walletDailyTokenBudget } = settings;
+  const pollMs = Math.min(POLL_MS, payoutPollMs);
+  return { atOnce, leaseMs: LEASE_MS, pollMs, payoutPollMs, databaseUrl, walletDailyTokenBudget };
+}

@@ -1,0 +1,27 @@
+import { Module } from '@nestjs/common';
+import { CoinStore, Database, KnownVaults } from '#libs/db';
+import { provide } from '#libs/service';
+import { CancelRequests } from './cancel-requests.js';
+import { EveryVault } from './every-vault.js';
+import { RefusalCounter } from './payout-refusal.js';
+import { VaultAccounts } from './vault-accounts.js';
+import { VaultConditions } from './vault-conditions.js';
+import { VaultGauges } from './vault.gauges.js';
+import { VoucherPayout } from './voucher-payout.js';
+
+/** Pays by vouchers on the vault; others ask only `VoucherPayout`, or send as one of the accounts. */
+@Module({
+  providers: [
+    CancelRequests,
+    EveryVault,
+    RefusalCounter,
+    VaultAccounts,
+    VaultConditions,
+    VaultGauges,
+    VoucherPayout,
+    provide(CoinStore, Database),
+    provide(KnownVaults, Database),
+  ],
+  exports: [RefusalCounter, VaultAccounts, VoucherPayout],
+})
+export class PayoutModule {}

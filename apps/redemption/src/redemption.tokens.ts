@@ -1,2 +1,0 @@
-export const LOGGER = Symbol('Logger');
-export const ENGINE = Symbol('Engine');

@@ -1,0 +1,56 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type StoredRedemption } from '#libs/db';
+import { LowmarkError } from '#libs/domain';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { Alerts } from '../observe/alerts.js';
+import { PartnerDirectory } from '../partner/partner-directory.js';
+import { type Voucher } from '../payout/payout-port.js';
+import { VoucherPayout } from '../payout/voucher-payout.js';
+import { isCancelRequested, type RedemptionBody, redemptionBody } from './redemption.dto.js';
+
+/** Redemptions as their users see them: with the partner's name and, while it can be claimed, the voucher. */
+@Injectable()
+export class RedemptionPresenter {
+  constructor(
+    private readonly directory: PartnerDirectory,
+    private readonly payouts: VoucherPayout,
+    private readonly alerts: Alerts,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async present(stored: StoredRedemption): Promise<RedemptionBody> {
+    const { redemption } = stored;
+    const entry = await this.directory.find(redemption.partner);
+    const { partner: id } = redemption;
+    // A partner whose callback cannot be used now has no name here.
+    const partner = { id, name: entry?.callback.partnerName ?? id };
+    return redemptionBody(redemption, partner, await this.voucherOf(stored));
+  }
+
+  /**
+   * None after its deadline: a claim would cost gas and pay nothing. Where it cannot be signed (the vault was replaced, say), the rest
+   * is shown: it expires, and the points go back.
+   */
+  private async voucherOf(stored: StoredRedemption): Promise<Voucher | undefined> {
+    const { payouts, clock, alerts, logger } = this;
+    const { redemption, place, isSealed } = stored;
+    const { id: redemptionId, state, plan } = redemption;
+    if (state !== 'authorised' || isCancelRequested(redemption)) return undefined;
+    if (plan === null || place === null) return undefined;
+    if (plan.deadlineSeconds * 1000 < clock.nowMs()) return undefined;
+    if (isSealed !== true) {
+      const { partner } = redemption;
+      alerts.raise({ severity: 'critical', code: 'evidence-invalid', redemptionId, partner });
+      return undefined;
+    }
+    try {
+      return await payouts.authorise({ redemptionId, plan, place, isSealed });
+    } catch (error) {
+      if (!(error instanceof LowmarkError)) throw error;
+      logger.error({ err: error, redemptionId }, 'A voucher could not be signed');
+      return undefined;
+    }
+  }
+}

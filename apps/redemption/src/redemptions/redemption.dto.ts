@@ -1,0 +1,263 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsInt, IsString, Matches, Max, Min, ValidateIf } from 'class-validator';
+import {
+  isFinal,
+  parseUuidV7,
+  payableUntilSeconds,
+  publicStatus,
+  type Redemption,
+  tokensToNumber,
+  type UuidV7,
+} from '#libs/domain';
+import { ADDRESS, COUNT, DIGITS, HEX, NUMBER, PARTNER_NAME, TIME, UUID } from '../http/schema.js';
+import { decimalToNumber, type PartnerName } from '../partner/partner.dto.js';
+import { type Voucher } from '../payout/payout-port.js';
+
+const WHOLE = { message: '$property must be a whole number above 0.' };
+const LIMIT = { message: '$property must be a whole number from 1 to 100, given once.' };
+
+export class NewRedemption {
+  @ApiProperty({
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description: 'Id or name, in any capitals.',
+  })
+  // Control characters and lone surrogates can be neither shown nor hashed.
+  @Matches(/^[^\p{Cc}\p{Cs}]{1,255}$/u, {
+    message: '$property must be a text of 1 to 255 characters.',
+  })
+  readonly partner!: string;
+
+  @ApiProperty({ ...COUNT, minimum: 1 })
+  @Max(Number.MAX_SAFE_INTEGER, WHOLE)
+  @Min(1, WHOLE)
+  @IsInt(WHOLE)
+  readonly points!: number;
+}
+
+/** Which part of a list is asked for. A parameter that comes twice is a list, and so refused. */
+export class PageQuery {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    required: false,
+    description: 'How many at most.',
+  })
+  @Transform(({ value }) =>
+    typeof value === 'string' && /^[1-9]\d{0,2}$/.test(value) ? Number(value) : (value as unknown),
+  )
+  @Max(100, LIMIT)
+  @Min(1, LIMIT)
+  @IsInt(LIMIT)
+  readonly limit: number = 20;
+
+  @ApiProperty({ type: 'string', required: false, description: '`next` of the page before.' })
+  @Transform(({ value }) => (typeof value === 'string' && parseUuidV7(value)) ?? false)
+  @ValidateIf(({ before }: PageQuery) => before !== undefined)
+  @IsString({ message: '$property must be the id of a redemption, given once.' })
+  readonly before?: UuidV7;
+}
+
+@ApiSchema({ name: 'Voucher' })
+export class VoucherBody {
+  @ApiProperty({ type: 'integer', minimum: 1 })
+  readonly chainId!: number;
+
+  @ApiProperty({ ...ADDRESS, description: 'Where the transaction goes.' })
+  readonly vault!: string;
+
+  @ApiProperty({ type: 'string', pattern: '^0x[0-9a-f]{64}$' })
+  readonly redemptionId!: string;
+
+  @ApiProperty({ ...ADDRESS, description: 'Is paid, whoever sends the transaction.' })
+  readonly recipient!: string;
+
+  @ApiProperty({ ...DIGITS, description: 'In the token’s smallest unit.' })
+  readonly amount!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Unix seconds; the last block time that pays.',
+  })
+  readonly deadline!: number;
+
+  @ApiProperty({ type: 'string', pattern: '^0x[0-9a-f]{130}$' })
+  readonly signature!: string;
+
+  @ApiProperty({ ...HEX, description: 'The data of the transaction that claims it.' })
+  readonly calldata!: string;
+}
+
+const STATUSES = ['initial', 'pending', 'claimed', 'reverted', 'failed'];
+const STAGES = [
+  ...['created', 'deducting', 'deducted', 'authorised', 'reverting'],
+  ...['claimed', 'reverted', 'failed', 'attention'],
+];
+const TIME_OR_NULL = { ...TIME, nullable: true } as const;
+
+/** What the user sees of a redemption. Amounts in whole units are numbers, rounded once. */
+@ApiSchema({ name: 'Redemption' })
+export class RedemptionBody {
+  @ApiProperty(UUID)
+  readonly id!: string;
+
+  @ApiProperty(PARTNER_NAME)
+  readonly partner!: PartnerName;
+
+  @ApiProperty(ADDRESS)
+  readonly wallet!: string;
+
+  @ApiProperty(COUNT)
+  readonly points!: number;
+
+  @ApiProperty(NUMBER)
+  readonly usdAmount!: number;
+
+  @ApiProperty({ ...NUMBER, description: 'Whole tokens, rounded once to a double.' })
+  readonly tokens!: number;
+
+  @ApiProperty({ ...DIGITS, description: 'Exact, in the token’s smallest unit.' })
+  readonly tokenAmount!: string;
+
+  @ApiProperty({ ...NUMBER, description: 'US dollars for one token; frozen with the rest.' })
+  readonly priceUsd!: number;
+
+  @ApiProperty({ enum: STATUSES })
+  readonly status!: string;
+
+  @ApiProperty({ enum: STAGES })
+  readonly stage!: string;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Why, where it is not the course of things.',
+  })
+  readonly reason!: string | null;
+
+  @ApiProperty({ type: 'boolean' })
+  readonly cancelRequested!: boolean;
+
+  @ApiProperty(TIME)
+  readonly quoteExpiresAt!: string;
+
+  @ApiProperty(TIME)
+  readonly initialAt!: string;
+
+  @ApiProperty(TIME_OR_NULL)
+  readonly pendingAt!: string | null;
+
+  @ApiProperty(TIME_OR_NULL)
+  readonly deductedAt!: string | null;
+
+  @ApiProperty(TIME_OR_NULL)
+  readonly authorisedAt!: string | null;
+
+  @ApiProperty(TIME_OR_NULL)
+  readonly claimedAt!: string | null;
+
+  @ApiProperty(TIME_OR_NULL)
+  readonly revertedAt!: string | null;
+
+  @ApiProperty(TIME_OR_NULL)
+  readonly failedAt!: string | null;
+
+  @ApiProperty({
+    ...TIME_OR_NULL,
+    description:
+      'The voucher’s deadline, until the redemption is final: unclaimed, the points go back once a final block is later. Null before there was a voucher.',
+  })
+  readonly payableUntil!: string | null;
+
+  @ApiProperty({ ...HEX, nullable: true, description: 'Of the final claim.' })
+  readonly txnHash!: string | null;
+
+  @ApiProperty({
+    type: () => VoucherBody,
+    nullable: true,
+    description: 'In stage authorised, unless it is to be cancelled.',
+  })
+  readonly voucher!: VoucherBody | null;
+}
+
+@ApiSchema({ name: 'Redemptions' })
+export class RedemptionsBody {
+  @ApiProperty({ type: [RedemptionBody] })
+  readonly redemptions!: readonly RedemptionBody[];
+
+  @ApiProperty({ ...UUID, nullable: true, description: '`before` of the next page.' })
+  readonly next!: string | null;
+}
+
+export function redemptionBody(
+  redemption: Redemption,
+  partner: PartnerName,
+  voucher: Voucher | undefined,
+): RedemptionBody {
+  const { id, wallet, points, tokenAmount, state } = redemption;
+  return {
+    id,
+    partner,
+    wallet,
+    points: Number(points),
+    usdAmount: decimalToNumber(redemption.usdAmount),
+    tokens: tokensToNumber(tokenAmount, redemption.tokenDecimals),
+    tokenAmount: tokenAmount.toString(),
+    priceUsd: decimalToNumber(redemption.priceUsd),
+    status: publicStatus(state),
+    stage: state,
+    reason: redemption.reason,
+    cancelRequested: isCancelRequested(redemption),
+    quoteExpiresAt: isoOf(redemption.quoteExpiresAtMs),
+    initialAt: isoOf(redemption.initialAtMs),
+    pendingAt: isoOrNull(redemption.pendingAtMs),
+    deductedAt: isoOrNull(redemption.deductedAtMs),
+    authorisedAt: isoOrNull(redemption.authorisedAtMs),
+    claimedAt: isoOrNull(redemption.claimedAtMs),
+    revertedAt: isoOrNull(redemption.revertedAtMs),
+    failedAt: isoOrNull(redemption.failedAtMs),
+    payableUntil: isoOrNull(payableUntilMs(redemption)),
+    txnHash: redemption.paidEvidence?.transactionHash ?? null,
+    voucher: voucher ? voucherBody(voucher) : null,
+  };
+}
+
+/** Whether it was asked to be cancelled, whatever came of that. */
+export function isCancelRequested({ reason, revertReason }: Redemption): boolean {
+  return [reason, revertReason].some((one) => one?.endsWith('-cancelled') === true);
+}
+
+function payableUntilMs(redemption: Redemption): number | null {
+  if (redemption.plan === null || isFinal(redemption.state)) return null;
+  return payableUntilSeconds(redemption) * 1000;
+}
+
+function voucherBody({
+  vaultRedemptionId,
+  amount,
+  deadlineSeconds,
+  ...rest
+}: Voucher): VoucherBody {
+  return {
+    chainId: rest.chainId,
+    vault: rest.vault,
+    redemptionId: vaultRedemptionId,
+    recipient: rest.recipient,
+    amount: amount.toString(),
+    deadline: deadlineSeconds,
+    signature: rest.signature,
+    calldata: rest.calldata,
+  };
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoOf(ms);
+}

@@ -1,0 +1,161 @@
+import {
+  Body,
+  Controller,
+  createParamDecorator,
+  type ExecutionContext,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiParam, ApiSecurity } from '@nestjs/swagger';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { RedemptionStore } from '#libs/db';
+import { type Address, parseUuidV7, type UuidV7 } from '#libs/domain';
+import { Answers, Fails, FailsAnywhere, FailsForNow } from '#libs/service';
+import { SessionGuard, Wallet } from '../auth/session.guard.js';
+import { RedeemLimitGuard } from '../http/request-limits.js';
+import { UserError } from '../http/user.error.js';
+import { CancelService } from './cancel.service.js';
+import { CreationService } from './creation.service.js';
+import { NewRedemption, PageQuery, RedemptionBody, RedemptionsBody } from './redemption.dto.js';
+import { RedemptionPresenter } from './redemption-presenter.js';
+
+/** The user's key for one redemption, however often it is asked for. @throws UserError 400 */
+const IdempotencyKey = createParamDecorator((_: unknown, context: ExecutionContext): string => {
+  const value = context.switchToHttp().getRequest<FastifyRequest>().headers['idempotency-key'];
+  if (typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value)) return value;
+  throw UserError.badRequest(
+    'Idempotency-Key',
+    'Idempotency-Key must be given once: 1 to 255 visible ASCII characters, a new one for each redemption.',
+  );
+});
+
+const ID = { name: 'id', description: 'Of the redemption.', schema: { type: 'string' } } as const;
+const BAD_REQUEST = ['The request is malformed; `field` says where.', 'BAD_REQUEST'] as const;
+const NO_REDEMPTION = ['This wallet has no such redemption.', 'NOT_FOUND'] as const;
+
+/** A wallet's redemptions; those of others are not there. See `docs/wire/redemption.md`. */
+@Controller('api/redemptions')
+@UseGuards(SessionGuard)
+@ApiSecurity('session')
+@FailsAnywhere()
+@Fails(401, 'There is no such session, or it has expired.', 'UNAUTHORIZED')
+export class RedemptionsController {
+  constructor(
+    private readonly creation: CreationService,
+    private readonly cancelling: CancelService,
+    private readonly store: RedemptionStore,
+    private readonly presenter: RedemptionPresenter,
+  ) {}
+
+  @Post()
+  @UseGuards(RedeemLimitGuard)
+  @ApiOperation({
+    summary: 'Redeem points',
+    description:
+      'Freezes points, price and tokens, and begins. The points are deducted next, without another request; watch the redemption until it is authorised.',
+  })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: true,
+    description:
+      'A new one for each redemption; the same one to repeat a request whose answer was lost.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  })
+  @Answers(200, 'The redemption that this key made before, as it is now.', RedemptionBody)
+  @Answers(201, 'The new redemption.', RedemptionBody)
+  @Fails(400, ...BAD_REQUEST)
+  @Fails(404, 'No such partner, or no such player there.', 'NOT_FOUND', 'USER_NOT_FOUND')
+  @FailsForNow(
+    409,
+    'Not now. Retry-After comes where waiting is known to help.',
+    ...['INSUFFICIENT_POINTS', 'REDEMPTION_OPEN', 'PARTNER_PAUSED', 'PAYOUTS_UNAVAILABLE'],
+    ...['PARTNER_BUDGET_SPENT', 'WALLET_BUDGET_SPENT', 'VOUCHER_COOL_DOWN'],
+    ...['PRICE_UNAVAILABLE', 'PRICE_STALE', 'IDEMPOTENCY_IN_PROGRESS'],
+  )
+  @Fails(
+    422,
+    'Not with these points, or not with this key.',
+    ...['INVALID_POINTS', 'TOO_FEW_POINTS', 'TOO_MANY_POINTS', 'TOO_FEW_TOKENS'],
+    'IDEMPOTENCY_CONFLICT',
+  )
+  @Fails(502, 'The partner’s answer could not be used.', 'PARTNER_ERROR')
+  @FailsForNow(503, 'No answer for now.', 'PARTNER_UNAVAILABLE', 'SERVICE_UNAVAILABLE')
+  async create(
+    @Wallet() wallet: Address,
+    @IdempotencyKey() key: string,
+    @Body() { partner, points }: NewRedemption,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RedemptionBody> {
+    const request = { partner, points: BigInt(points) };
+    const { redemption, isNew } = await this.creation.create(wallet, request, key);
+    void reply.code(isNew ? 201 : 200);
+    return isNew
+      ? this.presenter.present({ redemption, place: null })
+      : this.read(wallet, redemption.id);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'The wallet’s redemptions', description: 'Newest first.' })
+  @Answers(200, 'A page of them.', RedemptionsBody)
+  @Fails(400, ...BAD_REQUEST)
+  async list(
+    @Wallet() wallet: Address,
+    @Query() { limit, before }: PageQuery,
+  ): Promise<RedemptionsBody> {
+    const found = await this.store.list(wallet, limit + 1, before);
+    const page = found.slice(0, limit);
+    const redemptions = await Promise.all(page.map((one) => this.presenter.present(one)));
+    return { redemptions, next: found.length > limit ? (redemptions.at(-1)?.id ?? null) : null };
+  }
+
+  @Get(':id')
+  @ApiOperation({
+    summary: 'One redemption',
+    description: 'With its voucher while that can be claimed.',
+  })
+  @ApiParam(ID)
+  @Answers(200, 'The redemption.', RedemptionBody)
+  @Fails(404, ...NO_REDEMPTION)
+  async read(@Wallet() wallet: Address, @Param('id') id: string): Promise<RedemptionBody> {
+    const stored = await this.store.find(wallet, requireId(id));
+    if (stored === undefined) throw notFound();
+    return this.presenter.present(stored);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(202)
+  @ApiOperation({
+    summary: 'Cancel a redemption',
+    description:
+      'A wish: once a voucher is out, the chain decides whether it was claimed before it was cancelled.',
+  })
+  @ApiParam(ID)
+  @Answers(202, 'The redemption as it is now.', RedemptionBody)
+  @Fails(404, ...NO_REDEMPTION)
+  @FailsForNow(
+    409,
+    'It cannot be cancelled now. Retry-After comes with NOT_YET_CANCELLABLE.',
+    ...['FINAL', 'NEEDS_OPERATOR', 'NOT_RESTORABLE', 'NOT_YET_CANCELLABLE'],
+    'TOO_LATE_TO_CANCEL',
+  )
+  async cancel(@Wallet() wallet: Address, @Param('id') id: string): Promise<RedemptionBody> {
+    const stored = await this.cancelling.cancel(wallet, requireId(id));
+    if (stored === undefined) throw notFound();
+    return this.presenter.present(stored);
+  }
+}
+
+function requireId(text: string): UuidV7 {
+  const id = parseUuidV7(text);
+  if (id === undefined) throw notFound();
+  return id;
+}
+
+function notFound(): UserError {
+  return UserError.notFound('You have no such redemption.');
+}

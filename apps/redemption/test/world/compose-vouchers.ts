@@ -1,0 +1,29 @@
+/** The payout by vouchers without a container: what `PayoutModule` puts together. */
+import { type RpcPool } from '#libs/chain';
+import { type CoinStore, type KnownVaults } from '#libs/db';
+import { type Clock, type Logger } from '#libs/platform';
+import { type Alerts } from '../../src/observe/alerts.js';
+import { CancelRequests } from '../../src/payout/cancel-requests.js';
+import { EveryVault } from '../../src/payout/every-vault.js';
+import { VaultAccounts } from '../../src/payout/vault-accounts.js';
+import { VaultConditions } from '../../src/payout/vault-conditions.js';
+import { VoucherPayout } from '../../src/payout/voucher-payout.js';
+import { type RedemptionSettings } from '../../src/redemption.env.js';
+
+export interface VoucherTools {
+  readonly pool: RpcPool;
+  readonly vaults: KnownVaults;
+  readonly coins: CoinStore;
+  readonly alerts: Alerts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export function composeVouchers(settings: RedemptionSettings, tools: VoucherTools): VoucherPayout {
+  const { pool, vaults, coins, alerts, clock, logger } = tools;
+  const accounts = new VaultAccounts(settings, pool, coins, clock);
+  const conditions = new VaultConditions(settings, pool, accounts, clock);
+  const cancels = new CancelRequests(settings, pool, accounts, alerts, clock, logger);
+  const every = new EveryVault(settings, pool, vaults, clock);
+  return new VoucherPayout(settings, pool, vaults, accounts, conditions, cancels, every, clock);
+}

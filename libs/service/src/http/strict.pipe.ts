@@ -1,0 +1,32 @@
+import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
+
+/**
+ * A request as its DTO says: exact types, nothing coerced, unknown fields left out. The first field that is wrong is told.
+ * @param refuse makes the error of it
+ */
+@Injectable()
+export class StrictPipe extends ValidationPipe {
+  constructor(private readonly refuse: (field: string, message: string) => Error) {
+    super({
+      transform: true,
+      whitelist: true,
+      stopAtFirstError: true,
+      exceptionFactory: ([fault]) => {
+        const { property = 'body', constraints = {} } = fault ?? {};
+        const [message = `${property} is not valid.`] = Object.values(constraints);
+        return refuse(property, message);
+      },
+    });
+  }
+
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (metadata.type === 'body' && !isObject(value)) {
+      throw this.refuse('body', 'The body must be a JSON object.');
+    }
+    return (await super.transform(value, metadata)) as unknown;
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

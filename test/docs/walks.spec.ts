@@ -24,7 +24,7 @@ describe('the walks of ARCHITECTURE.md', () => {
     [
       'From a redemption to its deduct call',
       [
-        'apps/redemption/src/users/redemptions.controller.ts',
+        'apps/redemption/src/redemptions/redemptions.controller.ts',
         'libs/db/src/redemption/redemption-store.ts',
         'libs/partner-client/src/wire/exchange.ts',
       ],

@@ -96,5 +96,5 @@ export function FailsAnywhere(): Decorator {
     FailsForNow(429, 'Too many requests.', 'RATE_LIMIT_EXCEEDED'),
     Fails(500, 'An unexpected failure.', 'INTERNAL_SERVER_ERROR'),
     FailsForNow(503, 'The service cannot answer at the moment.', 'SERVICE_UNAVAILABLE'),
-  ) as Decorator;
+  );
 }

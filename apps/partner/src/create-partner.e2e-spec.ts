@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSettings, SettingsError } from '#libs/config';
 import { PartnerSettings } from './partner.env.js';
-import { migrateGame } from './store/migrate-game.js';
+import { migrateGame } from './store/migrations.js';
 import { seedPlayers } from './store/players.js';
 import {
   aDeduction,

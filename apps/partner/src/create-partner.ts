@@ -5,7 +5,7 @@ import { createHttpApp } from '#libs/service';
 import { PartnerWire } from './http/partner-wire.js';
 import { type PartnerSettings } from './partner.env.js';
 import { PartnerModule } from './partner.module.js';
-import { migrateGame } from './store/migrate-game.js';
+import { migrateGame } from './store/migrations.js';
 import { seedPlayers } from './store/players.js';
 
 export interface PartnerOptions {

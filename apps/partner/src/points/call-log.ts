@@ -1,9 +1,19 @@
-import { type CallbackOptions } from '#libs/partner-sdk';
+import { type CallbackOptions, type ErrorCode, Refusal } from '#libs/partner-sdk';
 import { type Logger } from '#libs/platform';
-import { Contradiction } from './contradiction.js';
+
+/** A call that cannot be true if our books are: refused, and logged for a person to look at. */
+export class Contradiction extends Refusal {
+  constructor(
+    errorCode: ErrorCode,
+    message: string,
+    readonly facts: Readonly<Record<string, string | number | null>>,
+  ) {
+    super(errorCode, message);
+  }
+}
 
 /**
- * What becomes of calls that are not done; the SDK has left out whatever a caller might have put into them. `apiRequest` is the call's
+ * What becomes of calls that are not done; the SDK has left out all that a caller might have put into them. `apiRequest` is the call's
  * X-API-REQUEST, beside the `requestId` that every line has while something is answered.
  */
 export function logCalls(logger: Logger): Required<Pick<CallbackOptions, 'onError' | 'onRefused'>> {

@@ -1,7 +1,7 @@
 import { type Database, type Statement } from '#libs/db';
 import { type Confirmation, Refusal } from '#libs/partner-sdk';
 import { inTransaction } from '../store/transaction.js';
-import { Contradiction } from './contradiction.js';
+import { Contradiction } from './call-log.js';
 
 /** Keeps a revert waiting until the confirmation is stored. */
 const LOCK: Statement = {

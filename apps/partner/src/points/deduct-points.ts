@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Database, type Statement } from '#libs/db';
 import { type Deduction, Refusal } from '#libs/partner-sdk';
 import { inTransaction, type Query } from '../store/transaction.js';
-import { userNotFound } from './read-points.js';
+import { userNotFound } from '../store/players.js';
 
 /** The redemption id is the primary key: of calls that come at once the first writes, the others wait for it and find it. */
 const RECORD: Statement = {

@@ -3,7 +3,7 @@ import { type CallbackHandlers } from '#libs/partner-sdk';
 import { type Logger } from '#libs/platform';
 import { confirmRedemption } from './confirm-redemption.js';
 import { deductPoints } from './deduct-points.js';
-import { readPoints } from './read-points.js';
+import { readPoints } from '../store/players.js';
 import { revertDeduction } from './revert-deduction.js';
 
 /** The four operations of the interface, part B; each is one function. */

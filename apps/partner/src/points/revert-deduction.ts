@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Database, type Statement } from '#libs/db';
 import { Refusal, type Revert, type RevertDone } from '#libs/partner-sdk';
 import { inTransaction, type Query } from '../store/transaction.js';
-import { Contradiction } from './contradiction.js';
+import { Contradiction } from './call-log.js';
 
 /** Waits for a deduction of the same id that is under way, then writes nothing. */
 const BURY: Statement = {
@@ -79,7 +79,7 @@ async function requireRevertible(
 ): Promise<void> {
   const { svcRedemptionId, partnerTransactionId, address, deductPoints } = revert;
   const { partner_transaction_id: ours, wallet } = deduction;
-  // The two ids must name one deduction; otherwise somebody else's points might come back.
+  // The two ids must name one deduction; otherwise another player's points might come back.
   if (partnerTransactionId !== undefined && partnerTransactionId !== ours) {
     throw transactionNotFound();
   }

@@ -1,5 +1,6 @@
 import { type Database, type Statement } from '#libs/db';
 import { type Address } from '#libs/domain';
+import { type PointsBalance, Refusal } from '#libs/partner-sdk';
 
 export interface NewPlayer {
   readonly wallet: Address;
@@ -21,4 +22,26 @@ export async function seedPlayers(
     players.map(({ wallet }) => wallet),
     players.map(({ points }) => points),
   ]);
+}
+
+/** The chain that the players' wallets are of. */
+const CHAIN = 'ethereum';
+
+const READ: Statement = {
+  name: 'game_points',
+  text: 'SELECT partner_user_id, points FROM game.player WHERE wallet = $1',
+};
+
+/** @throws Refusal ERR-USER-NOT-FOUND */
+export async function readPoints(database: Database, address: string): Promise<PointsBalance> {
+  const [player] = await database.query<{ partner_user_id: string; points: string }>(READ, [
+    address,
+  ]);
+  if (player === undefined) throw userNotFound();
+  const { partner_user_id: partnerUserId, points } = player;
+  return { partnerUserId, points: Number(points), chain: CHAIN };
+}
+
+export function userNotFound(): Refusal {
+  return new Refusal('ERR-USER-NOT-FOUND', 'No player has this wallet.');
 }

@@ -85,7 +85,7 @@ async function compareReads(url: string, nowMs: number): Promise<void> {
     const endDay = dayOf(nowMs / 1000);
     const timed = async (wallet: Address): Promise<number> => {
       const startMs = performance.now();
-      await store.read(wallet, endDay);
+      await store.read([{ wallet, endDay }]);
       return performance.now() - startMs;
     };
     const [quiet, busiest]: [number[], number[]] = [[], []];

@@ -77,19 +77,19 @@ describe('the rule of a walk', () => {
 
 describe('the graph of imports', () => {
   it('follows a name through the index of its lib to the file that declares it', () => {
-    const imports = graph.importsOf('apps/api/src/snapshots/wallet-parts.ts');
+    const imports = graph.importsOf('apps/api/src/snapshots/snapshots.route.ts');
     expect([...imports]).toEqual(
       expect.arrayContaining([
         'libs/db/src/snapshots/snapshot-store.ts',
-        'libs/domain/src/chain/address.ts',
-        'apps/api/src/snapshots/kept-part.ts',
+        'libs/domain/src/snapshot/snapshot.ts',
+        'apps/api/src/snapshots/snapshot-reader.ts',
       ]),
     );
     expect([...imports]).not.toContain('libs/db/src/index.ts');
   });
 
   it('joins no two files that do not know each other', () => {
-    const [one, other] = ['libs/db/src/rows.ts', 'apps/api/src/snapshots/snapshot.ts'];
+    const [one, other] = ['libs/db/src/rows.ts', 'apps/api/src/snapshots/snapshot-body.ts'];
     expect(graph.joined(one, other)).toBe(false);
   });
 });

@@ -101,7 +101,7 @@ async function redeem(): Promise<unknown> {
 }
 
 async function priceOfSnapshots(): Promise<string | undefined> {
-  return (await new SnapshotStore(await service.database.open()).state())?.price?.usd;
+  return (await new SnapshotStore(await service.database.open()).read())?.state.price?.usd;
 }
 
 const REFUSED = { status: 409, code: 'PRICE_UNAVAILABLE' };

@@ -1,67 +1,31 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { CLOCK, type Clock } from '#libs/platform';
-import { DocsModule, HealthRegistry, HttpShutdown, ManagementModule } from '#libs/service';
-import { type RedisLink } from '#libs/cache';
-import { Database, IndexStore } from '#libs/db';
-import { type ApiSettings } from './api.env.js';
-import { SignatureDebuggerController } from './debug/signature-debugger.controller.js';
-import { openApi } from './docs/openapi.js';
-import { ApiChecks } from './health/api-checks.js';
-
-export interface ApiParts {
-  readonly settings: ApiSettings;
-  /** With the role that only reads. */
-  readonly database: Database;
-  readonly clock: Clock;
-  /** Absent without REDIS_URL. */
-  readonly redis: RedisLink | undefined;
-}
+import { DocsModule, ManagementModule } from '#libs/service';
+import { AuthModule } from './auth/auth.module.js';
+import { ConnectionsModule } from './connections.module.js';
+import { DebugModule } from './debug/debug.module.js';
+import { HealthModule } from './health/health.module.js';
+import { SignedWire } from './http/signed-wire.js';
+import { type ApiOptions, SettingsModule } from './settings.module.js';
+import { SnapshotsModule } from './snapshots/snapshots.module.js';
 
 @Module({})
 export class ApiModule {
-  static register({ settings, database, clock, redis }: ApiParts): DynamicModule {
+  static register(options: ApiOptions): DynamicModule {
+    const { apiManagementPort: port, apiHost: host, signatureDebugger } = options.settings;
+    const address = port === undefined ? undefined : { port, host };
     return {
       module: ApiModule,
       imports: [
-        ManagementModule.register({ app: 'api', address: managementOf(settings) }),
-        DocsModule.register(openApi, 'Send the API key in X-API-KEY.'),
+        SettingsModule.register(options),
+        ConnectionsModule,
+        ManagementModule.register({ app: 'api', address }),
+        AuthModule,
+        SnapshotsModule,
+        HealthModule,
+        DocsModule,
+        ...(signatureDebugger ? [DebugModule] : []),
       ],
-      controllers: [...(settings.signatureDebugger ? [SignatureDebuggerController] : [])],
-      providers: [
-        { provide: CLOCK, useValue: clock },
-        { provide: Database, useValue: database },
-        {
-          provide: ApiChecks,
-          inject: [HealthRegistry],
-          useFactory: (health: HealthRegistry) => {
-            const { indexMaxLagSeconds } = settings;
-            return new ApiChecks(health, {
-              index: new IndexStore(database),
-              clock,
-              indexMaxLagSeconds,
-              redis,
-            });
-          },
-        },
-        {
-          provide: HttpShutdown,
-          inject: [ApiChecks, HttpAdapterHost],
-          useFactory: (checks: ApiChecks, host: HttpAdapterHost) =>
-            new HttpShutdown({
-              host,
-              stopping: () => {
-                checks.stopping();
-              },
-              delayMs: settings.shutdownDelayMs,
-              opened: [redis, database],
-            }),
-        },
-      ],
+      providers: [SignedWire],
     };
   }
-}
-
-function managementOf({ apiManagementPort: port, apiHost: host }: ApiSettings) {
-  return port === undefined ? undefined : { port, host };
 }

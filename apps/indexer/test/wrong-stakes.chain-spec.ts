@@ -42,7 +42,8 @@ async function anIndex(urls?: string[]): Promise<IndexerUnderTest> {
 /** What the api makes its snapshots of. */
 async function served(of: Address): Promise<bigint> {
   const api = await suite.database.open({ url: suite.database.urlAs('api') });
-  const { daysText = '[]' } = (await new SnapshotStore(api).read(of, LATER_DAY)) ?? {};
+  const read = await new SnapshotStore(api).read([{ wallet: of, endDay: LATER_DAY }]);
+  const daysText = read?.daysTexts[0] ?? '[]';
   const [newest] = JSON.parse(daysText) as [number, string | null, string][];
   return BigInt(newest?.[2] ?? 0);
 }

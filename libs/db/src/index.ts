@@ -45,9 +45,15 @@ export { type ListedPartner, PartnerStore } from './partners/partner-store.js';
 export { type Price, type PriceHold, type StandingPrice } from './prices/price.js';
 export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-acceptance-store.js';
 export { PriceStore } from './prices/price-store.js';
-export { type SnapshotState } from './snapshots/snapshot-state.js';
-export { type SnapshotRead, SnapshotStore } from './snapshots/snapshot-store.js';
-export { isDaysText, type WalletDay, walletDaysFrom } from './snapshots/wallet-days.js';
+export {
+  type AskedWallet,
+  isDaysText,
+  type SnapshotRead,
+  type SnapshotState,
+  SnapshotStore,
+  type WalletDay,
+  walletDaysFrom,
+} from './snapshots/snapshot-store.js';
 export {
   type CallbackSettings,
   CallbackStore,

@@ -14,7 +14,7 @@ export {
   type WalletState,
 } from './balance/balance.js';
 export { foldBlocks, type FoldedBlocks, NegativeBalanceError } from './balance/fold-blocks.js';
-export { dayOf, type DayWindow, SECONDS_PER_DAY, windowOf } from './day/day.js';
+export { dayOf, SECONDS_PER_DAY } from './day/day.js';
 export {
   LowmarkError,
   type LowmarkErrorOptions,
@@ -24,13 +24,21 @@ export {
 export {
   coverage,
   type CoverageGap,
+  dailyMinima,
+  type DailyMinimum,
+  type DayWindow,
   type IndexProgress,
   MAX_AHEAD_SECONDS,
-} from './snapshot/coverage.js';
-export { dailyMinima, type DailyMinimum } from './snapshot/daily-minima.js';
+  windowOf,
+} from './snapshot/snapshot.js';
 export { type Decimal, parseDecimal } from './amount/decimal.js';
-export { type Ratio, ratioToNumber } from './amount/ratio.js';
-export { averageStaked, tokensToNumber, valueOf } from './amount/staked-amount.js';
+export {
+  averageStaked,
+  type Ratio,
+  ratioToNumber,
+  tokensToNumber,
+  valueOf,
+} from './amount/ratio.js';
 export { canonicalJson } from './signing/canonical-json.js';
 export { pathOf, type SignableMessage, signedContent } from './signing/signed-content.js';
 export {

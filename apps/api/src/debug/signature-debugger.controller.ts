@@ -1,9 +1,11 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
+import { StrictValidationPipe } from '#libs/service';
 import { explainSignature, type SignatureExplanation } from '#libs/signing';
-import { ApiKeyGuard, unauthorized } from '../http/keys/api-key.guard.js';
-import { type AskedSignature, SignatureQuestionPipe } from './signature-question.pipe.js';
-import {} from '#libs/service';
+import { ApiKeyGuard } from '../auth/api-key.guard.js';
+import { SignatureQuestion } from './signature-question.dto.js';
+
+const NOT_AN_OBJECT = 'Send a JSON object: method, path, requestId, body, signature.';
 
 /**
  * `POST /api/debug/signature`: what would be signed under the caller's shared secret, the signature, and which mistake made another
@@ -16,9 +18,11 @@ export class SignatureDebuggerController {
   @HttpCode(200)
   explain(
     @Req() { admission }: FastifyRequest,
-    @Body(SignatureQuestionPipe) question: AskedSignature,
+    @Body(new StrictValidationPipe(NOT_AN_OBJECT)) question: SignatureQuestion,
   ): { readonly success: true } & SignatureExplanation {
-    if (admission?.caller === undefined) throw unauthorized();
-    return { success: true, ...explainSignature({ ...question, secret: admission.secret }) };
+    const { method, path, requestId, body, signature: given } = question;
+    const secret = admission?.secret ?? '';
+    const asked = { method, path, requestId: requestId ?? undefined, body: body ?? '' };
+    return { success: true, ...explainSignature({ ...asked, given: given ?? undefined, secret }) };
   }
 }

@@ -1,5 +1,6 @@
 /** Writes the contract to docs/wire/openapi.json: `npm run build && node dist/apps/api/src/docs/write-openapi.js`. */
 import { writeFileSync } from 'node:fs';
-import { openApi } from './openapi.js';
+import { contractOfApi } from './contract.js';
 
-writeFileSync('docs/wire/openapi.json', `${JSON.stringify(openApi, null, 2)}\n`);
+const contract = await contractOfApi();
+writeFileSync('docs/wire/openapi.json', `${JSON.stringify(contract, null, 2)}\n`);

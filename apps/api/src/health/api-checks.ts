@@ -1,9 +1,11 @@
-import { coverage, type CoverageGap, windowOf } from '#libs/domain';
+import { Inject, Injectable } from '@nestjs/common';
 import { type RedisLink } from '#libs/cache';
-import { type Clock } from '#libs/platform';
-import { type CheckResult, type HealthRegistry, PROCESS_CHECK } from '#libs/service';
-import { type IndexStore } from '#libs/db';
-import { sharedReading } from './shared-reading.js';
+import { type IndexState, IndexStore } from '#libs/db';
+import { coverage, type CoverageGap, windowOf } from '#libs/domain';
+import { CLOCK, type Clock, TtlCache } from '#libs/platform';
+import { type CheckResult, HealthRegistry, PROCESS_CHECK } from '#libs/service';
+import { ApiSettings } from '../api.env.js';
+import { REDIS } from '../connections.module.js';
 
 const REASONS: Readonly<Record<CoverageGap, string>> = {
   halted: 'has stopped',
@@ -11,29 +13,24 @@ const REASONS: Readonly<Record<CoverageGap, string>> = {
   lagging: 'is behind the chain',
 };
 
-export interface ApiChecksOptions {
-  readonly index: IndexStore;
-  readonly clock: Clock;
-  readonly indexMaxLagSeconds: number;
-  /** Absent without REDIS_URL. */
-  readonly redis?: Pick<RedisLink, 'isUp'> | undefined;
-}
+/** Requests for the health need no key: all within this time share one reading, also one that fails. */
+const SHARED_MS = 1000;
 
 /** Readiness: whether a snapshot asked for now would be answered. */
+@Injectable()
 export class ApiChecks {
   private stopped = false;
-  private readonly readIndex: IndexStore['state'];
+  private readonly readings: TtlCache<'index', Promise<IndexState | undefined>>;
 
   constructor(
     health: HealthRegistry,
-    private readonly options: ApiChecksOptions,
+    private readonly index: IndexStore,
+    private readonly settings: ApiSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    // Requests for the health need no key: all within a second share one reading.
-    this.readIndex = sharedReading(() => options.index.state(), options.clock);
+    this.readings = new TtlCache({ clock, ttlMs: SHARED_MS, max: 1 });
     health.register(PROCESS_CHECK, () => (this.stopped ? { reason: 'is shutting down' } : {}));
     health.register('index', () => this.checkIndex());
-    // Never a reason not to be ready: without Redis a replica serves by itself.
-    health.register('redis', () => ({ details: { used: options.redis?.isUp ?? false } }));
   }
 
   /** From now on not ready, though requests are still answered. */
@@ -42,20 +39,35 @@ export class ApiChecks {
   }
 
   private async checkIndex(): Promise<CheckResult> {
-    const { clock, indexMaxLagSeconds } = this.options;
     const state = await this.readIndex();
     if (state === undefined) return { reason: 'does not exist yet: start the indexer' };
-    const nowMs = clock.nowMs();
+    const nowMs = this.clock.nowMs();
     const progress = {
       headSeconds: state.head.timestampSeconds,
       syncedAt: state.syncedAt,
       haltedReason: state.halted?.reason,
     };
-    const covered = coverage(progress, windowOf(nowMs, 1), nowMs, indexMaxLagSeconds);
+    const covered = coverage(progress, windowOf(nowMs, 1), nowMs, this.settings.indexMaxLagSeconds);
     const details = {
       block: state.head.number.toString(),
       lagSeconds: Math.round(nowMs / 1000) - state.head.timestampSeconds,
     };
     return covered === 'covered' ? { details } : { reason: REASONS[covered.reason], details };
+  }
+
+  private readIndex(): Promise<IndexState | undefined> {
+    const kept = this.readings.get('index');
+    if (kept !== undefined) return kept;
+    const reading = this.index.state();
+    this.readings.set('index', reading);
+    return reading;
+  }
+}
+
+/** Never a reason not to be ready: without Redis a replica serves by itself. */
+@Injectable()
+export class RedisCheck {
+  constructor(health: HealthRegistry, @Inject(REDIS) redis: RedisLink | undefined) {
+    health.register('redis', () => ({ details: { used: redis?.isUp ?? false } }));
   }
 }

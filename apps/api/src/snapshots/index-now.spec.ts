@@ -6,7 +6,7 @@ import { IndexNow } from './index-now.js';
 class Reads {
   readonly open: { readonly end: (state: SnapshotState) => void; readonly fail: () => void }[] = [];
 
-  readonly source = (): Promise<SnapshotState | undefined> =>
+  readonly source = (): Promise<SnapshotState> =>
     new Promise((resolve, reject) => {
       this.open.push({
         end: resolve,
@@ -25,7 +25,7 @@ describe('IndexNow', () => {
   it('reads once for all who ask in the same turn', async () => {
     const reads = new Reads();
     const index = new IndexNow(reads.source);
-    const asked = Promise.all([index.read(), index.read(), index.read()]);
+    const asked = Promise.all([index.read(1), index.read(1), index.read(1)]);
     expect(reads.open).toHaveLength(0);
     await turn();
     expect(reads.open).toHaveLength(1);
@@ -36,9 +36,9 @@ describe('IndexNow', () => {
   it('never answers with a read that began before the question', async () => {
     const reads = new Reads();
     const index = new IndexNow(reads.source);
-    const early = index.read();
+    const early = index.read(1);
     await turn();
-    const late = [index.read(), index.read()];
+    const late = [index.read(1), index.read(1)];
     await turn();
     expect(reads.open).toHaveLength(1);
     reads.open[0]?.end(state('old'));
@@ -52,9 +52,9 @@ describe('IndexNow', () => {
   it('tells all who wait of a failure, and reads again for the next', async () => {
     const reads = new Reads();
     const index = new IndexNow(reads.source);
-    const failing = [index.read(), index.read()];
+    const failing = [index.read(1), index.read(1)];
     await turn();
-    const next = index.read();
+    const next = index.read(1);
     reads.open[0]?.fail();
     for (const one of failing) await expect(one).rejects.toThrow('gone');
     await turn();
@@ -65,9 +65,9 @@ describe('IndexNow', () => {
   it('does not let a read that is stuck hold up others for long', async () => {
     const reads = new Reads();
     const index = new IndexNow(reads.source);
-    const stuck = index.read();
+    const stuck = index.read(1);
     await turn();
-    const other = index.read();
+    const other = index.read(1);
     while (reads.open.length < 2) await turn();
     reads.open[1]?.end(state('b'));
     expect(await other).toEqual(state('b'));

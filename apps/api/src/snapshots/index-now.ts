@@ -1,37 +1,39 @@
-import { type SnapshotState } from '#libs/db';
-
 /** After this time a read under way no longer holds up others: its connection may be stuck. */
 const SLOW_MS = 100;
 
-interface Batch {
-  readonly result: Promise<SnapshotState | undefined>;
+interface Batch<Q, A> {
+  readonly questions: Q[];
+  readonly answer: Promise<A>;
   readonly start: () => void;
 }
 
 /**
- * The state of the index as of now. Its read begins after the request for it, so that nothing that was committed before is missed.
- * All who ask while a read is under way share the next one, so that reads are few however many ask.
+ * What is so now. Each read begins after the questions that it answers, so that nothing that was committed before is missed. All who
+ * ask while a read is under way share the next one, so that reads are few however many ask.
  */
-export class IndexNow {
-  private next: Batch | undefined;
+export class IndexNow<Q, A> {
+  private next: Batch<Q, A> | undefined;
   private underWay = 0;
   private slowTimer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly source: () => Promise<SnapshotState | undefined>) {}
+  /** @param source reads for all questions at once */
+  constructor(private readonly source: (questions: readonly Q[]) => Promise<A>) {}
 
-  /** Undefined where there is no index yet. @throws what the source throws */
-  read(): Promise<SnapshotState | undefined> {
+  /** @throws what the source throws */
+  read(question: Q): Promise<A> {
     this.next ??= this.newBatch();
-    return this.next.result;
+    this.next.questions.push(question);
+    return this.next.answer;
   }
 
-  private newBatch(): Batch {
-    let settle!: (state: Promise<SnapshotState | undefined>) => void;
-    const result = new Promise<SnapshotState | undefined>((resolve) => (settle = resolve));
+  private newBatch(): Batch<Q, A> {
+    const questions: Q[] = [];
+    let settle!: (answer: Promise<A>) => void;
+    const answer = new Promise<A>((resolve) => (settle = resolve));
     const start = (): void => {
       this.next = undefined;
       this.underWay += 1;
-      const reading = this.source();
+      const reading = this.source(questions);
       const done = (): void => {
         this.underWay -= 1;
         this.startNext();
@@ -42,7 +44,7 @@ export class IndexNow {
     // The rest of this turn of the event loop joins.
     if (this.underWay === 0) setImmediate(this.startIfStill, start);
     else this.slowTimer ??= setTimeout(this.startSlow, SLOW_MS);
-    return { result, start };
+    return { questions, answer, start };
   }
 
   private readonly startIfStill = (start: () => void): void => {

@@ -1,12 +1,109 @@
-import { PermanentError, SECONDS_PER_DAY } from '#libs/domain';
-import { type Snapshot } from './snapshot.js';
+/** One answer of the snapshot API, worked out exactly and rounded once: the rules of docs/wire/snapshots.md. */
+import { type SnapshotState, walletDaysFrom } from '#libs/db';
+import {
+  type Address,
+  averageStaked,
+  dailyMinima,
+  type DailyMinimum,
+  type DayWindow,
+  parseDecimal,
+  PermanentError,
+  ratioToNumber,
+  SECONDS_PER_DAY,
+  tokensToNumber,
+  valueOf,
+} from '#libs/domain';
 
-const MS_PER_DAY = SECONDS_PER_DAY * 1000;
+/** The answer before it is written: numbers are final, days are still numbers. */
+export interface Snapshot {
+  readonly wallet: Address;
+  readonly tokenSymbol: string;
+  readonly tokenContract: Address;
+  readonly stakeContract: Address;
+  /** In token units, like every amount here. */
+  readonly average: number;
+  /** Absent without a price, or where it is too old. */
+  readonly usd?: { readonly value: number; readonly rate: number };
+  /** Oldest first. */
+  readonly days: readonly { readonly day: number; readonly amount: number }[];
+}
 
 /** A body with a hole: only the moment of the request differs between two answers made of the same. */
 export interface BodyParts {
   readonly head: string;
   readonly tail: string;
+}
+
+export interface Rendering {
+  readonly wallet: Address;
+  readonly window: DayWindow;
+  readonly state: SnapshotState;
+  /** US dollars for one token; undefined without a fresh price. */
+  readonly usd: string | undefined;
+}
+
+/** An answer without its time, and what it was made of beside the part of its wallet. */
+export interface RenderedSnapshot extends Rendering {
+  readonly body: BodyParts;
+}
+
+/** Whether an answer that was made before of the same part is this one. */
+export function isSame(rendered: RenderedSnapshot, { window, state, usd }: Rendering): boolean {
+  const { state: before } = rendered;
+  if (rendered.window.firstDay !== window.firstDay || rendered.usd !== usd) return false;
+  return (
+    before === state ||
+    (before.tokenSymbol === state.tokenSymbol &&
+      before.tokenDecimals === state.tokenDecimals &&
+      before.tokenContract === state.tokenContract &&
+      before.stakeContract === state.stakeContract)
+  );
+}
+
+/** @param daysText of the wallet, as `SnapshotStore` reads it */
+export function render(daysText: string, rendering: Rendering): RenderedSnapshot {
+  return { ...rendering, body: bodyParts(snapshotOf(daysText, rendering)) };
+}
+
+function snapshotOf(daysText: string, { wallet, window, state, usd }: Rendering): Snapshot {
+  const { tokenSymbol, tokenContract, stakeContract, tokenDecimals } = state;
+  const minima = dailyMinima(daysIn(walletDaysFrom(daysText), window), window);
+  const average = averageStaked(
+    minima.map(({ minimum }) => minimum),
+    window.endDay - window.firstDay,
+    tokenDecimals,
+  );
+  const rate = usd === undefined ? undefined : parseDecimal(usd);
+  const value = rate && valueOf(average, rate);
+  return {
+    ...{ wallet, tokenSymbol, tokenContract, stakeContract },
+    average: ratioToNumber(average.numerator, average.denominator),
+    ...(value && {
+      usd: {
+        value: ratioToNumber(value.numerator, value.denominator),
+        rate: tokensToNumber(rate.digits, rate.scale),
+      },
+    }),
+    days: amountsOf(minima, tokenDecimals),
+  };
+}
+
+/** Those of the window and the newest one before it; the rows are newest first. */
+function daysIn<T extends { readonly day: number }>(
+  days: readonly T[],
+  { firstDay }: DayWindow,
+): readonly T[] {
+  const before = days.findIndex(({ day }) => day < firstDay);
+  return before < 0 ? days : days.slice(0, before + 1);
+}
+
+/** Most days are as the day before: what was rounded last is not rounded again. */
+function amountsOf(minima: readonly DailyMinimum[], decimals: number): Snapshot['days'] {
+  let last = { minimum: 0n, amount: 0 };
+  return minima.map(({ day, minimum }) => {
+    if (minimum !== last.minimum) last = { minimum, amount: tokensToNumber(minimum, decimals) };
+    return { day, amount: last.amount };
+  });
 }
 
 /** Fills the hole. @param requestedAtMs Unix milliseconds */
@@ -53,6 +150,8 @@ function dateOf(day: number): string {
   }
   return date;
 }
+
+const MS_PER_DAY = SECONDS_PER_DAY * 1000;
 
 function isoTime(ms: number): string {
   return new Date(ms).toISOString();

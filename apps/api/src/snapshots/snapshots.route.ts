@@ -1,35 +1,104 @@
+import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { unauthorized } from '../http/keys/api-key.guard.js';
-import { answerHeaders } from '../http/signing/response-headers.js';
-import { snapshotQuery } from './snapshot-query.js';
-import { type SnapshotsService } from './snapshots.service.js';
-import { JSON_TYPE } from '#libs/service';
+import { type SnapshotState } from '#libs/db';
+import { coverage, type CoverageGap, type DayWindow, windowOf } from '#libs/domain';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { ApiSettings } from '../api.env.js';
+import { requireCaller } from '../auth/api-key.guard.js';
+import { sendSigned } from '../http/signed-wire.js';
+import { bodyAt, isSame, render, type RenderedSnapshot, type Rendering } from './snapshot-body.js';
+import { SnapshotReader, type WalletPart } from './snapshot-reader.js';
+import { SnapshotsContract } from './snapshots.contract.js';
+import { parseSnapshotQuery, SnapshotQuery } from './snapshots.dto.js';
 
-const PATH = '/api/staking/snapshots';
+const GAPS: Readonly<Record<CoverageGap, readonly [retryAfterSeconds: number, message: string]>> = {
+  'not-synced': [30, 'The index of staked balances is not complete yet: try again later.'],
+  lagging: [5, 'The index of staked balances is behind the chain: try again shortly.'],
+  halted: [60, 'The index of staked balances has stopped and is being looked after.'],
+};
 
 /**
- * `GET /api/staking/snapshots`; see `docs/wire/snapshots.md`. A route of Fastify itself, and its 200 is written straight to the
- * socket: it is nearly all that the service does, and the way through Nest's layers and the hooks costs as much CPU as making
- * the answer (`npm run bench -- api`). Whatever is not a 200 is thrown, and takes the way of all errors.
+ * `GET /api/staking/snapshots`: an answer from one state of the index as it was after the request arrived, or none. See
+ * `docs/wire/snapshots.md`.
+ *
+ * A route of Fastify itself, since it is nearly all that the service does and Nest's layers cost as much CPU as making the answer
+ * (docs/decisions/0004): the decorators are what the contract is written from, `register` is what serves it.
  */
-export function serveSnapshots(fastify: FastifyInstance, snapshots: SnapshotsService): void {
-  fastify.get(PATH, (request: FastifyRequest, reply: FastifyReply) => {
-    // Who calls comes before what is asked.
-    const { admission } = request;
-    if (admission?.caller === undefined) throw unauthorized();
-    const query = snapshotQuery(request.query as Record<string, unknown>);
-    return snapshots.read(query, request.prepared).then(({ body, indexBlock, final }) => {
-      const { raw } = reply;
-      const { method = '', url = '' } = request.raw;
-      const headers = answerHeaders({ method, url, requestId: request.id }, body, admission);
-      headers.push('content-type', JSON_TYPE);
-      headers.push('content-length', String(Buffer.byteLength(body)));
-      headers.push('x-index-block', indexBlock.toString(), 'x-index-final', String(final));
-      if (!fastify.server.listening) headers.push('connection', 'close');
-      reply.hijack();
-      raw.writeHead(200, headers);
-      // Node leaves the body out where the method is HEAD.
-      raw.end(body);
+@Controller('api/staking/snapshots')
+export class SnapshotsRoute {
+  constructor(
+    private readonly reader: SnapshotReader,
+    private readonly settings: ApiSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  register(fastify: FastifyInstance): void {
+    fastify.get('/api/staking/snapshots', (request, reply) => {
+      requireCaller(request.admission);
+      const query = parseSnapshotQuery(request.query as Record<string, unknown>);
+      return this.read(query, request, reply);
     });
-  });
+  }
+
+  /** @throws HttpProblem 404 (the wallet never staked), 503 (the index does not cover the window), errors of the database */
+  @Get()
+  @SnapshotsContract()
+  async read(
+    @Query() query: SnapshotQuery,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const requestedAtMs = this.clock.nowMs();
+    const { walletAddress: wallet, lastDays } = query;
+    const window = windowOf(requestedAtMs, lastDays);
+    const found = (await this.reader.read({ wallet, endDay: window.endDay })) ?? notSynced();
+    const { state } = found;
+    this.requireCovered(state, window, requestedAtMs);
+    const usd = this.freshPriceOf(state, requestedAtMs);
+    const { body } = renderedOf(found.part, { wallet, window, state, usd });
+    const isFinal = (state.finalisedSeconds ?? -Infinity) >= window.endSeconds;
+    const headers = [
+      'x-index-block',
+      state.head.number.toString(),
+      'x-index-final',
+      String(isFinal),
+    ];
+    sendSigned({ request, reply }, bodyAt(body, requestedAtMs), headers);
+  }
+
+  private requireCovered(state: SnapshotState, window: DayWindow, nowMs: number): void {
+    const progress = {
+      headSeconds: state.head.timestampSeconds,
+      syncedAt: state.syncedAt,
+      haltedReason: state.haltedReason,
+    };
+    const covered = coverage(progress, window, nowMs, this.settings.indexMaxLagSeconds);
+    if (covered !== 'covered') throw unavailable(covered.reason);
+  }
+
+  private freshPriceOf({ price }: SnapshotState, nowMs: number): string | undefined {
+    if (price === undefined) return undefined;
+    const ageMs = nowMs - price.observedAt.getTime();
+    return ageMs <= this.settings.priceMaxAgeSeconds * 1000 ? price.usd : undefined;
+  }
+}
+
+/** The answer that was made of the part before, where nothing else differs. */
+function renderedOf(part: WalletPart, rendering: Rendering): RenderedSnapshot {
+  const { rendered, daysText } = part;
+  if (daysText === undefined) {
+    throw new HttpProblem(404, `No staking data for wallet ${rendering.wallet}`);
+  }
+  if (rendered !== undefined && isSame(rendered, rendering)) return rendered;
+  return (part.rendered = render(daysText, rendering));
+}
+
+function notSynced(): never {
+  throw unavailable('not-synced');
+}
+
+function unavailable(gap: CoverageGap): HttpProblem {
+  const [retryAfterSeconds, message] = GAPS[gap];
+  return new HttpProblem(503, message, { retryAfterSeconds });
 }

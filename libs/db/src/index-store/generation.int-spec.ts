@@ -21,7 +21,7 @@ beforeEach(() => test.empty());
 afterAll(() => test.drop());
 
 async function generation(): Promise<string | undefined> {
-  return (await new SnapshotStore(database).state())?.generation;
+  return (await new SnapshotStore(database).read())?.state.generation;
 }
 
 async function startedAt(head: number): Promise<bigint> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type BalanceDay } from '#libs/domain';
+import { type Address, type BalanceDay } from '#libs/domain';
 import {
   aBlock,
   anInitialIndex,
@@ -34,10 +34,15 @@ const days: BalanceDay[] = [3, 5, 6, 9, 10].map((day) => ({
   closing: 10n ** 30n + BigInt(day),
 }));
 
+async function readOf(wallet: Address, endDay: number) {
+  const read = await snapshots.read([{ wallet, endDay }]);
+  return read && { state: read.state, daysText: read.daysTexts[0] };
+}
+
 describe('SnapshotStore', () => {
   it('says where there is no index yet', async () => {
-    expect(await snapshots.read(aWallet(1), 10)).toBeUndefined();
-    expect(await snapshots.state()).toBeUndefined();
+    expect(await readOf(aWallet(1), 10)).toBeUndefined();
+    expect(await snapshots.read()).toBeUndefined();
   });
 
   it('reads the newest days before the end, the state and the price at once', async () => {
@@ -47,7 +52,7 @@ describe('SnapshotStore', () => {
     const [previousHead, head] = [aBlock(0), aBlock(4)];
     await store.commit({ fence, previousHead, head, changes: [], days, total: 3n, blocks: [] });
 
-    const read = await snapshots.read(aWallet(1), 10);
+    const read = await readOf(aWallet(1), 10);
     const state = await store.state();
     expect(read?.state).toEqual({
       generation: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -69,7 +74,7 @@ describe('SnapshotStore', () => {
         closing: 10n ** 30n + BigInt(day),
       })),
     );
-    expect(await snapshots.state()).toBe(read?.state);
+    expect((await snapshots.read())?.state).toBe(read?.state);
     expect(snapshots.seen).toBe(read?.state);
   });
 
@@ -94,7 +99,7 @@ describe('SnapshotStore', () => {
       finalised: aBlock(3),
       synced: true,
     });
-    const read = await snapshots.read(aWallet(5), 39);
+    const read = await readOf(aWallet(5), 39);
     const found = walletDaysFrom(read?.daysText ?? '').map(({ day }) => day);
     expect(found).toEqual(Array.from({ length: 31 }, (_, i) => 38 - i));
     expect(read?.state).toMatchObject({
@@ -104,8 +109,20 @@ describe('SnapshotStore', () => {
   });
 
   it('knows a wallet whose history lies outside the window, and one that has none', async () => {
-    expect(await snapshots.read(aWallet(1), 3)).toMatchObject({ daysText: '[]' });
-    expect(await snapshots.read(aWallet(2), 10)).toMatchObject({ daysText: undefined });
+    expect(await readOf(aWallet(1), 3)).toMatchObject({ daysText: '[]' });
+    expect(await readOf(aWallet(2), 10)).toMatchObject({ daysText: undefined });
+  });
+
+  it('reads several wallets at once, each to its own day, in the order asked', async () => {
+    const asked = [
+      { wallet: aWallet(2), endDay: 10 },
+      { wallet: aWallet(1), endDay: 6 },
+      { wallet: aWallet(1), endDay: 3 },
+    ];
+    const read = await snapshots.read(asked);
+    expect(
+      read?.daysTexts.map((text) => text && walletDaysFrom(text).map(({ day }) => day)),
+    ).toEqual([undefined, [5, 3], []]);
   });
 
   it('gives the price that was read last, with its own time', async () => {
@@ -116,9 +133,9 @@ describe('SnapshotStore', () => {
     await prices.add({ usd: '2.50', observedAt: early, source: 'chainlink:0x1' });
     const price = { usd: '2.50', observedAt: early, source: 'chainlink:0x1' };
     expect(await prices.newest()).toEqual(price);
-    expect((await snapshots.read(aWallet(1), 10))?.state.price).toEqual(price);
+    expect((await readOf(aWallet(1), 10))?.state.price).toEqual(price);
     await prices.add({ usd: '0.00000000000000000012', observedAt: late, source: 'fixed' });
-    expect((await snapshots.read(aWallet(1), 10))?.state.price).toEqual({
+    expect((await readOf(aWallet(1), 10))?.state.price).toEqual({
       usd: '0.00000000000000000012',
       observedAt: late,
       source: 'fixed',

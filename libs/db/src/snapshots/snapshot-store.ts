@@ -1,39 +1,79 @@
-import { type Address } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
-import { type SnapshotState, snapshotStateFrom, STATE_TEXT } from './snapshot-state.js';
+import { type Address, type BalanceDay, type BlockHash } from '#libs/domain';
+import { named } from '../connection/named.js';
+import { type Database } from '../connection/database.js';
+import { type Price } from '../prices/price.js';
+import { addressOf, hashOf, hexOf } from '../rows.js';
 
-/** All that one answer is made of, as it stood at one moment. */
+/** What every answer is made of, whatever the wallet: one state of the index, and the price. */
+export interface SnapshotState {
+  /** Changes whenever something indexed may have been taken back. */
+  readonly generation: string;
+  readonly head: {
+    readonly number: bigint;
+    readonly hash: BlockHash;
+    readonly timestampSeconds: number;
+  };
+  readonly finalisedSeconds: number | undefined;
+  /** When the index was last level with the chain. */
+  readonly syncedAt: Date | undefined;
+  readonly haltedReason: string | undefined;
+  readonly stakeContract: Address;
+  readonly tokenContract: Address;
+  readonly tokenSymbol: string;
+  readonly tokenDecimals: number;
+  /** The one that was read last, however old; absent while a price is held. */
+  readonly price: Price | undefined;
+}
+
+export interface AskedWallet {
+  readonly wallet: Address;
+  /** Days since 1970-01-01 UTC, exclusive. */
+  readonly endDay: number;
+}
+
+/** All that answers are made of, as it stood at one moment. */
 export interface SnapshotRead {
   readonly state: SnapshotState;
   /**
-   * The wallet's newest 31 days with a change before `endDay`, newest first, as text for `walletDaysFrom`: enough for the
-   * longest window and the balance carried into it. Undefined where the wallet never staked.
+   * In the order asked: the wallet's newest 31 days with a change before `endDay`, newest first, as text for `walletDaysFrom`.
+   * That is enough for the longest window and the balance carried into it. Undefined where the wallet never staked.
    */
-  readonly daysText: string | undefined;
+  readonly daysTexts: readonly (string | undefined)[];
 }
+
+/**
+ * The state as one text, `s` being staking.index_state: as long as it is the same text, nothing has to be parsed.
+ */
+const STATE_TEXT = `json_build_array(s.generation, s.head_number::text, encode(s.head_hash, 'hex'), s.head_seconds,
+    s.finalised_seconds, s.synced_at, s.halted_reason, encode(s.stake_contract, 'hex'), encode(s.token_contract, 'hex'),
+    s.token_symbol, s.token_decimals,
+    (SELECT json_build_array(usd::text, observed_at, source) FROM staking.price
+      WHERE NOT EXISTS (SELECT FROM staking.price_hold) ORDER BY read_at DESC LIMIT 1))::text`;
+
+const READ_STATE = named<object>(
+  'snapshot_state',
+  `SELECT ${STATE_TEXT} AS state, NULL AS days FROM staking.index_state s`,
+);
+
+// At most 31 entries of one index are read for a wallet, however many changes it has. The planner must not know how many wallets
+// there are, or it plans each read anew: hence the selects around the parameters.
+const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
+  'snapshot',
+  `SELECT ${STATE_TEXT} AS state,
+      (SELECT json_agg(CASE WHEN EXISTS (SELECT FROM staking.balance_day WHERE wallet = asked.wallet) THEN
+          (SELECT '[' || coalesce(string_agg(
+              '[' || day || ',' || coalesce('"' || low || '"', 'null') || ',"' || closing || '"]', ',' ORDER BY day DESC), '') || ']'
+            FROM (SELECT day, low, closing FROM staking.balance_day
+              WHERE wallet = asked.wallet AND day < asked.end_day ORDER BY day DESC LIMIT 31) AS newest)
+        END ORDER BY place)
+      FROM unnest((SELECT :wallets::bytea[]), (SELECT :endDays::int[])) WITH ORDINALITY AS asked (wallet, end_day, place)) AS days
+    FROM staking.index_state s`,
+);
 
 interface SnapshotRow {
   state: string;
-  days: string | null;
+  days: readonly (string | null)[] | null;
 }
-
-// At most 31 entries of one index are read, however many changes the wallet has.
-const READ: Statement = {
-  name: 'snapshot',
-  text: `SELECT ${STATE_TEXT} AS state,
-      CASE WHEN EXISTS (SELECT FROM staking.balance_day WHERE wallet = $1) THEN
-        (SELECT '[' || coalesce(string_agg(
-            '[' || day || ',' || coalesce('"' || low || '"', 'null') || ',"' || closing || '"]', ',' ORDER BY day DESC), '') || ']'
-          FROM (SELECT day, low, closing FROM staking.balance_day
-            WHERE wallet = $1 AND day < $2 ORDER BY day DESC LIMIT 31) AS newest)
-      END AS days
-    FROM staking.index_state s`,
-};
-
-const STATE: Statement = {
-  name: 'snapshot_state',
-  text: `SELECT ${STATE_TEXT} AS state FROM staking.index_state s`,
-};
 
 /** What snapshots are made of. Reads of the same state hand out the same object. */
 export class SnapshotStore {
@@ -48,23 +88,78 @@ export class SnapshotStore {
 
   /**
    * One statement, one round trip, one state of the index; undefined where there is no index yet.
-   * @param endDay days since 1970-01-01 UTC, exclusive
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  async read(wallet: Address, endDay: number): Promise<SnapshotRead | undefined> {
-    const values = [Buffer.from(wallet.slice(2), 'hex'), endDay];
-    const [row] = await this.database.query<SnapshotRow>(READ, values);
-    return row && { state: this.stateOf(row.state), daysText: row.days ?? undefined };
-  }
-
-  /** What `read` reads whatever the wallet. @throws DatabaseUnavailableError, DatabaseRefusedError */
-  async state(): Promise<SnapshotState | undefined> {
-    const [row] = await this.database.query<Pick<SnapshotRow, 'state'>>(STATE);
-    return row && this.stateOf(row.state);
+  async read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
+    const wallets = asked.map(({ wallet }) => Buffer.from(hexOf(wallet), 'hex'));
+    const endDays = asked.map(({ endDay }) => endDay);
+    const statement = asked.length === 0 ? READ_STATE({}) : READ_WALLETS({ wallets, endDays });
+    const [row] = await this.database.query<SnapshotRow>(statement);
+    if (row === undefined) return undefined;
+    const daysTexts = (row.days ?? []).map((text) => text ?? undefined);
+    return { state: this.stateOf(row.state), daysTexts };
   }
 
   private stateOf(text: string): SnapshotState {
     if (this.last?.text !== text) this.last = { text, state: snapshotStateFrom(text) };
     return this.last.state;
   }
+}
+
+type StateColumns = [
+  generation: string,
+  headNumber: string,
+  headHash: string,
+  headSeconds: number,
+  finalisedSeconds: number | null,
+  syncedAt: string | null,
+  haltedReason: string | null,
+  stakeContract: string,
+  tokenContract: string,
+  tokenSymbol: string,
+  tokenDecimals: number,
+  price: [usd: string, observedAt: string, source: string] | null,
+];
+
+/** @param text of STATE_TEXT */
+function snapshotStateFrom(text: string): SnapshotState {
+  const [generation, number, hash, timestampSeconds, finalisedSeconds, syncedAt, ...facts] =
+    JSON.parse(text) as StateColumns;
+  const [haltedReason, stakeContract, tokenContract, tokenSymbol, tokenDecimals, price] = facts;
+  return {
+    generation,
+    head: { number: BigInt(number), hash: hashOf(hash), timestampSeconds },
+    finalisedSeconds: finalisedSeconds ?? undefined,
+    syncedAt: syncedAt === null ? undefined : new Date(syncedAt),
+    haltedReason: haltedReason ?? undefined,
+    stakeContract: addressOf(stakeContract),
+    tokenContract: addressOf(tokenContract),
+    tokenSymbol,
+    tokenDecimals,
+    price: price === null ? undefined : priceOf(price),
+  };
+}
+
+function priceOf([usd, observedAt, source]: [string, string, string]): Price {
+  return { usd, observedAt: new Date(observedAt), source };
+}
+
+export type WalletDay = Omit<BalanceDay, 'wallet'>;
+
+/** The form in which the database hands out a wallet's days, and in which they are kept: short, and amounts are texts. */
+const DAYS = /^\[(?:\[-?\d{1,7},(?:null|"\d{1,78}"),"\d{1,78}"\](?:,(?=\[)|(?=\]$)))*\]$/;
+
+/** Whether a text is what `SnapshotStore.read` hands out: it may have been kept where others can write. */
+export function isDaysText(text: string): boolean {
+  return DAYS.test(text);
+}
+
+/** @param daysText as `SnapshotStore.read` hands it out */
+export function walletDaysFrom(daysText: string): WalletDay[] {
+  const days = JSON.parse(daysText) as [day: number, low: string | null, closing: string][];
+  return days.map(([day, low, closing]) => ({
+    day,
+    low: low === null ? null : BigInt(low),
+    closing: BigInt(closing),
+  }));
 }

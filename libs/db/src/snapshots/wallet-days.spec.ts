@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isDaysText, walletDaysFrom } from './wallet-days.js';
+import { isDaysText, walletDaysFrom } from './snapshot-store.js';
 
 describe('the text of days', () => {
   it.each(['[]', '[[20000,null,"5"]]', '[[20000,"0","5"],[19999,"12","12"]]', '[[-1,null,"0"]]'])(

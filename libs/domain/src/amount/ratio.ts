@@ -1,3 +1,5 @@
+import { type Decimal } from './decimal.js';
+
 /** Exact fractions, and the one place where they become a floating-point number. */
 export interface Ratio {
   readonly numerator: bigint;
@@ -52,4 +54,30 @@ function compareScaled(numerator: bigint, denominator: bigint, exponent: number)
 function bitLength(value: bigint): number {
   const hex = value.toString(16);
   return hex.length * 4 - Math.clz32(parseInt(hex.charAt(0), 16)) + 28;
+}
+
+/** An amount in the token's smallest unit as a number of tokens, rounded once. */
+export function tokensToNumber(amount: bigint, decimals: number): number {
+  return ratioToNumber(amount, 10n ** BigInt(decimals));
+}
+
+/**
+ * The exact average of daily amounts in token units: their sum / the number of days asked for (rule 3 of the snapshot API).
+ * @param amounts in the token's smallest unit
+ */
+export function averageStaked(
+  amounts: readonly bigint[],
+  lastDays: number,
+  decimals: number,
+): Ratio {
+  const sum = amounts.reduce((total, amount) => total + amount, 0n);
+  return { numerator: sum, denominator: BigInt(lastDays) * 10n ** BigInt(decimals) };
+}
+
+/** The exact value of an exact amount: average x rate (rule 4 of the snapshot API). */
+export function valueOf(amount: Ratio, rate: Decimal): Ratio {
+  return {
+    numerator: amount.numerator * rate.digits,
+    denominator: amount.denominator * 10n ** BigInt(rate.scale),
+  };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseDecimal } from './decimal.js';
-import { ratioToNumber } from './ratio.js';
-import { averageStaked, tokensToNumber, valueOf } from './staked-amount.js';
+import { averageStaked, ratioToNumber, tokensToNumber, valueOf } from './ratio.js';
 
 describe('averages and values', () => {
   it('give the published example', () => {

@@ -4,7 +4,7 @@ import { type Address } from '../chain/address.js';
 import { type BlockDeltas, type WalletState } from './balance.js';
 import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
 import { PermanentError } from '../errors/errors.js';
-import { dailyMinima } from '../snapshot/daily-minima.js';
+import { dailyMinima } from '../snapshot/snapshot.js';
 import { type FoldedBlocks, foldBlocks, NegativeBalanceError } from './fold-blocks.js';
 
 const WALLETS = ['a', 'b', 'c', 'd'].map((digit) => `0x${digit.repeat(40)}` as Address);

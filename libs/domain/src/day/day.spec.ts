@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayOf, windowOf } from './day.js';
+import { windowOf } from '../snapshot/snapshot.js';
+import { dayOf } from './day.js';
 
 describe('dayOf', () => {
   it('starts a day at exactly 00:00:00', () => {

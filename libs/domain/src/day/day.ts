@@ -5,26 +5,3 @@ export const SECONDS_PER_DAY = 86_400;
 export function dayOf(seconds: number): number {
   return Math.floor(seconds / SECONDS_PER_DAY);
 }
-
-/** The complete UTC days a snapshot request asks for: [firstDay, endDay), [startSeconds, endSeconds). */
-export interface DayWindow {
-  readonly firstDay: number;
-  /** The day of the request; not part of the window. */
-  readonly endDay: number;
-  /** Unix seconds, 00:00:00 of the first day. */
-  readonly startSeconds: number;
-  /** Unix seconds, 00:00:00 of the day of the request. */
-  readonly endSeconds: number;
-}
-
-/** The last `lastDays` complete UTC days before the day of the request. */
-export function windowOf(requestedAtMs: number, lastDays: number): DayWindow {
-  const endDay = dayOf(requestedAtMs / 1000);
-  const firstDay = endDay - lastDays;
-  return {
-    firstDay,
-    endDay,
-    startSeconds: firstDay * SECONDS_PER_DAY,
-    endSeconds: endDay * SECONDS_PER_DAY,
-  };
-}

@@ -1,6 +1,6 @@
 import { type Address } from '../chain/address.js';
 import { ratioToNumber } from '../amount/ratio.js';
-import { tokensToNumber } from '../amount/staked-amount.js';
+import { tokensToNumber } from '../amount/ratio.js';
 import { type Decimal } from '../amount/decimal.js';
 import { PermanentError } from '../errors/errors.js';
 import { type Redemption } from './redemption.js';

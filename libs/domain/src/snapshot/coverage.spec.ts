@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { coverage } from './coverage.js';
+import { coverage } from './snapshot.js';
 
 describe('coverage', () => {
   const window = { endSeconds: 1_000_000 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dailyMinima } from './daily-minima.js';
+import { dailyMinima } from './snapshot.js';
 
 describe('dailyMinima', () => {
   const window = { firstDay: 100, endDay: 107 };

@@ -8,7 +8,7 @@ import {
   seconds,
   seedIndex,
   startApi,
-} from '../../testing/api-harness.support-spec.js';
+} from '../testing/api-harness.support-spec.js';
 
 let api: Api;
 beforeEach(async () => {

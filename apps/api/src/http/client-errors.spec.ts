@@ -1,9 +1,11 @@
 import { createServer, type AddressInfo, connect, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { exchange, expectError, expectSigned } from '../../testing/wire.support-spec.js';
-import { Admissions } from '../keys/admission.js';
-import { CredentialCache } from '../keys/credential-cache.js';
+import { exchange, expectError, expectSigned } from '../testing/wire.support-spec.js';
+import { Admissions } from '../auth/admission.js';
+import { type ApiSettings } from '../api.env.js';
+import { type CredentialCache } from '../auth/credential-cache.js';
+import { type LastUse } from '../auth/last-use.js';
 import { MemoryRateLimiter } from '#libs/cache';
 import { type ParseError } from '#libs/service';
 import { SignedWire } from './signed-wire.js';
@@ -18,9 +20,14 @@ afterEach(() => {
 /** A bare socket server whose every connection is reported as failed, as Node's parser would. */
 async function failing(...errors: ParseError[]): Promise<number> {
   const clock = new FakeClock(0);
-  const cache = new CredentialCache(() => Promise.resolve(undefined), clock);
-  const admissions = new Admissions(cache, new MemoryRateLimiter(clock), SECRET);
-  const { clientErrors } = new SignedWire(admissions, () => undefined);
+  const settings = { apiAnonSecret: SECRET } as ApiSettings;
+  const admissions = new Admissions(
+    {} as CredentialCache,
+    {} as LastUse,
+    settings,
+    new MemoryRateLimiter(clock),
+  );
+  const { clientErrors } = new SignedWire(admissions);
   server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', () => {

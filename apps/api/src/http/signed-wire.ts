@@ -1,17 +1,25 @@
+import { Injectable } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { addressKey } from '#libs/cache';
-import { canonicalJson, PermanentError } from '#libs/domain';
-import { ClientErrors, HttpProblem, type HttpWire, JSON_TYPE, problemFrom } from '#libs/service';
-import { type KeptPart } from '../../snapshots/kept-part.js';
-import { type Admission, type Admissions } from '../keys/admission.js';
-import { responseHeaders } from './response-headers.js';
+import { canonicalJson, pathOf, PermanentError, signedContent } from '#libs/domain';
+import {
+  ClientErrors,
+  HttpProblem,
+  type HttpWire,
+  JSON_TYPE,
+  problemFrom,
+  REQUEST_ID_HEADER,
+} from '#libs/service';
+import { hmacSha256Hex } from '#libs/signing';
+import { type Admission, Admissions } from '../auth/admission.js';
+
+/** The date of the contract; see `docs/wire/snapshots.md`. */
+export const API_VERSION = '2026-11-21';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the first hook of every routed request. */
     admission: Admission | null;
-    /** What was started for a known caller's request before it was known whether it may go on. */
-    prepared: Promise<KeptPart | undefined> | undefined;
   }
 }
 
@@ -23,6 +31,7 @@ export const MAX_PARSED_HEAD_BYTES = 128 * 1024;
 export const MAX_BODY_BYTES = 16 * 1024;
 
 /** Admits every request before anything else sees it, and signs every answer after everything else is done with it. */
+@Injectable()
 export class SignedWire implements HttpWire {
   readonly problemOf = problemFrom;
 
@@ -43,20 +52,12 @@ export class SignedWire implements HttpWire {
     return { status, headers, body };
   });
 
-  constructor(
-    private readonly admissions: Admissions,
-    private readonly prepare: (
-      request: FastifyRequest,
-    ) => Promise<KeptPart | undefined> | undefined,
-  ) {}
+  constructor(private readonly admissions: Admissions) {}
 
   configure(fastify: FastifyInstance): void {
     fastify.setReplySerializer((payload) => canonicalJson(payload));
     fastify.decorateRequest('admission', null);
-    fastify.decorateRequest('prepared', undefined);
     fastify.addHook('onRequest', async (request) => {
-      // In the same breath as the question whether the caller may go on, but not for keys that are not known.
-      if (this.admissions.knows(request)) request.prepared = this.prepare(request);
       const refusal = await this.refuse(request);
       if (refusal !== undefined) throw refusal;
       requireSoundHead(request);
@@ -96,4 +97,98 @@ function requireSoundHead({ raw }: FastifyRequest): void {
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
     throw new HttpProblem(400, 'The Host header is missing.');
   }
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/**
+ * A 200, signed, straight to the socket: the way through the hooks costs as much CPU as making the answer.
+ * @param headers of this answer beside those of all: names and values in turn
+ */
+export function sendSigned(
+  { request, reply }: Exchange,
+  body: string,
+  headers: readonly string[],
+): void {
+  const { admission, id: requestId, server } = request;
+  if (admission === null)
+    throw new PermanentError('NOT_ADMITTED', 'Only what was admitted is answered.');
+  const { method = '', url = '' } = request.raw;
+  const all = answerHeaders({ method, url, requestId }, body, admission);
+  all.push(
+    'content-type',
+    JSON_TYPE,
+    'content-length',
+    String(Buffer.byteLength(body)),
+    ...headers,
+  );
+  if (!server.server.listening) all.push('connection', 'close');
+  reply.hijack();
+  reply.raw.writeHead(200, all);
+  // Node leaves the body out where the method is HEAD.
+  reply.raw.end(body);
+}
+
+/** What an answer answers. */
+interface AnsweredRequest {
+  /** As sent; empty where the request line could not be read. */
+  readonly method: string;
+  /** The request target as sent; empty where the request line could not be read. */
+  readonly url: string;
+  readonly requestId: string;
+}
+
+/**
+ * The headers that every answer carries, its signature among them: names and values in turn.
+ * @param body the bytes that will be sent, whatever the method; a HEAD answer has none
+ */
+function answerHeaders(
+  request: AnsweredRequest,
+  body: string | Buffer,
+  { secret, verdict }: Admission,
+): string[] {
+  return [
+    'x-api-signature',
+    hmacSha256Hex(secret, contentOf(request, body)),
+    'x-api-version',
+    API_VERSION,
+    'x-ratelimit-limit',
+    String(verdict.limit),
+    'x-ratelimit-remaining',
+    String(verdict.remaining),
+    'x-ratelimit-reset',
+    String(verdict.resetSeconds),
+    'cache-control',
+    'no-store',
+    'x-content-type-options',
+    'nosniff',
+    REQUEST_ID_HEADER,
+    request.requestId,
+  ];
+}
+
+/** The same as an object. */
+function responseHeaders(
+  request: AnsweredRequest,
+  body: string | Buffer,
+  admission: Admission,
+): Record<string, string> {
+  const list = answerHeaders(request, body, admission);
+  const pairs = list.flatMap((name, place) => (place % 2 === 0 ? [[name, list[place + 1]]] : []));
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+const ASCII = /^[\x20-\x7e]*$/;
+
+function contentOf({ method, url }: AnsweredRequest, body: string | Buffer): string | Buffer {
+  const path = pathOf(url);
+  const sent = method === 'HEAD' ? '' : body;
+  if (typeof sent === 'string' && ASCII.test(path)) {
+    return signedContent({ method, path, body: sent });
+  }
+  // Node hands out each byte of a request target as one character: back to the bytes that were sent.
+  return Buffer.concat([Buffer.from(method + path, 'latin1'), Buffer.from(sent)]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { type Caller, CredentialCache } from './credential-cache.js';
+import { type Caller, CredentialCache, type PartnerKeys } from './credential-cache.js';
 
 const CALLER: Caller = { partnerId: 'p', credentialId: 'c', sharedSecret: 's', rate: 1, burst: 1 };
 
@@ -19,7 +19,11 @@ function setUp(maxKeys = 10) {
   const source = new Source();
   const clock = new FakeClock(1_000_000);
   const options = { ttlMs: 5000, retryMs: 1000, maxKeys };
-  return { source, clock, cache: new CredentialCache(source.load, clock, options) };
+  return {
+    source,
+    clock,
+    cache: new CredentialCache(source as unknown as PartnerKeys, clock, options),
+  };
 }
 
 describe('CredentialCache', () => {

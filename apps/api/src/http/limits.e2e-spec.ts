@@ -8,8 +8,8 @@ import {
   type Api,
   seedIndex,
   startApi,
-} from '../../testing/api-harness.support-spec.js';
-import { exchange, expectError, expectSigned } from '../../testing/wire.support-spec.js';
+} from '../testing/api-harness.support-spec.js';
+import { exchange, expectError, expectSigned } from '../testing/wire.support-spec.js';
 
 const PATH = '/api/staking/snapshots';
 const QUERY = `${PATH}?walletAddress=${aWallet(1)}`;

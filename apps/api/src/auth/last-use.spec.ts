@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { type PartnerStore } from '#libs/db';
+import { type Logger } from '#libs/platform';
 import { FakeClock } from '#libs/testing';
 import { LastUse } from './last-use.js';
 
@@ -10,7 +12,9 @@ function setUp(write: (id: string) => Promise<void> = () => Promise.resolve()) {
     return write(id);
   };
   const logger = { debug: (...line: unknown[]) => void logged.push(line) };
-  return { clock, written, logged, uses: new LastUse(recorded, clock, logger) };
+  const partners = { noteUse: recorded } as unknown as PartnerStore;
+  const uses = new LastUse(partners, clock, logger as unknown as Logger);
+  return { clock, written, logged, uses };
 }
 
 describe('LastUse', () => {

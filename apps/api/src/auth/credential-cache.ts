@@ -1,5 +1,8 @@
-import { type Clock, SingleFlight, TtlCache } from '#libs/platform';
+import { Injectable } from '@nestjs/common';
 import { type RatePolicy } from '#libs/cache';
+import { PartnerStore } from '#libs/db';
+import { type Clock, SingleFlight, TtlCache } from '#libs/platform';
+import { hashApiKey, KeyRing } from '#libs/signing';
 
 /** Who calls, and the secret that signs the answers. */
 export interface Caller extends RatePolicy {
@@ -8,8 +11,24 @@ export interface Caller extends RatePolicy {
   readonly sharedSecret: string;
 }
 
-/** Looks a key up at its source; undefined where nobody has it. */
-export type LoadCaller = (apiKey: string) => Promise<Caller | undefined>;
+/** The keys of partners, as they are stored. */
+@Injectable()
+export class PartnerKeys {
+  constructor(
+    private readonly partners: PartnerStore,
+    private readonly keyRing: KeyRing,
+  ) {}
+
+  /** Looks a key up by its hash and opens the secret that belongs to it; undefined where there is no such key. */
+  async load(apiKey: string): Promise<Caller | undefined> {
+    const keyHash = hashApiKey(apiKey);
+    const found = await this.partners.findCredential(keyHash);
+    if (found === undefined) return undefined;
+    const { secretCiphertext, partnerId, credentialId, rate, burst } = found;
+    const sharedSecret = this.keyRing.open(secretCiphertext, keyHash);
+    return { partnerId, credentialId, rate, burst, sharedSecret };
+  }
+}
 
 export interface CredentialCacheOptions {
   /** After this time a key is looked up again: how long a revoked key may still work. */
@@ -23,7 +42,7 @@ export interface CredentialCacheOptions {
 const DEFAULTS: CredentialCacheOptions = { ttlMs: 5000, retryMs: 1000, maxKeys: 10_000 };
 
 /**
- * Callers by API key. One look-up per key at a time. While the source is down a caller that was known stays known, so that
+ * Callers by API key. One look-up per key at a time. While the database is down a caller that was known stays known, so that
  * even the answer which says so carries the right signature.
  */
 export class CredentialCache {
@@ -32,7 +51,7 @@ export class CredentialCache {
   private readonly retryMs: number;
 
   constructor(
-    private readonly source: LoadCaller,
+    private readonly keys: PartnerKeys,
     clock: Clock,
     options: Partial<CredentialCacheOptions> = {},
   ) {
@@ -41,19 +60,19 @@ export class CredentialCache {
     this.retryMs = retryMs;
   }
 
-  /** What is known of the key without a look-up: the caller, or `unknown` (nobody's key); undefined where one is due. */
+  /** What is known of the key without a look-up: the caller, or `unknown` where it is of no caller; undefined where one is due. */
   peek(apiKey: string): Caller | 'unknown' | undefined {
     return this.callers.get(apiKey);
   }
 
-  /** Whether the key belonged to somebody at the last look-up, however long ago. */
+  /** Whether the key had a caller at the last look-up, however long ago. */
   wasKnown(apiKey: string): boolean {
     return this.lastKnown(apiKey) !== undefined;
   }
 
   /**
    * Looks the key up, or joins a look-up under way. Where it fails, the caller known before.
-   * @throws what the source throws, where nothing was known
+   * @throws what the look-up throws, where nothing was known
    */
   load(apiKey: string): Promise<Caller | undefined> {
     return this.lookUps.run(() => this.lookUp(apiKey), apiKey);
@@ -61,7 +80,7 @@ export class CredentialCache {
 
   private async lookUp(apiKey: string): Promise<Caller | undefined> {
     try {
-      const caller = await this.source(apiKey);
+      const caller = await this.keys.load(apiKey);
       this.callers.set(apiKey, caller ?? 'unknown');
       return caller;
     } catch (error) {

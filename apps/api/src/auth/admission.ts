@@ -3,10 +3,15 @@
  * valid key is limited under its partner, everybody else under the client address, and look-ups of keys never seen before
  * count for the address too until they prove valid: guessing keys cannot load the database.
  */
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { isApiKey } from '#libs/signing';
 import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
-import { type Caller, type CredentialCache } from './credential-cache.js';
+import { ApiSettings } from '../api.env.js';
+import { RATE_LIMITER } from '../connections.module.js';
+import { type Caller, CredentialCache } from './credential-cache.js';
+import { LastUse } from './last-use.js';
 import { HttpProblem, problemFrom } from '#libs/service';
 
 export interface Admission {
@@ -25,23 +30,19 @@ export const ANONYMOUS_POLICY: RatePolicy = { rate: 20, burst: 100 };
 /** Probes and scrapers come often, from few addresses and without a key; these routes are cheap and not counted, and no others. */
 const NOT_COUNTED = /^\/(?:health\/(?:live|ready|accepting)|metrics)(?:\?|$)/;
 
+@Injectable()
 export class Admissions {
   /** Requests refused so far, by whose limit it was. */
   readonly refused = { partner: 0, address: 0 };
+  private readonly anonymousSecret: string;
 
   constructor(
     private readonly credentials: CredentialCache,
-    private readonly limiter: RateLimiter,
-    private readonly anonymousSecret: string,
-    /** Told of each request with a valid key; must not throw and takes no time. */
-    private readonly noteUse: (credentialId: string) => void = () => undefined,
-  ) {}
-
-  /** Whether the key is one that was valid a moment ago; asks nothing. */
-  knows(request: Pick<FastifyRequest, 'headers'>): boolean {
-    const apiKey = apiKeyOf(request);
-    const caller = apiKey === undefined ? undefined : this.credentials.peek(apiKey);
-    return caller !== undefined && caller !== 'unknown';
+    private readonly lastUse: LastUse,
+    settings: ApiSettings,
+    @Inject(RATE_LIMITER) private readonly limiter: RateLimiter,
+  ) {
+    this.anonymousSecret = settings.apiAnonSecret ?? randomBytes(32).toString('base64url');
   }
 
   async admit(request: Pick<FastifyRequest, 'headers' | 'raw' | 'ip'>): Promise<Admission> {
@@ -63,7 +64,7 @@ export class Admissions {
   }
 
   private async known(caller: Caller): Promise<Admission> {
-    this.noteUse(caller.credentialId);
+    this.lastUse.note(caller.credentialId);
     const verdict = await this.limiter.take(`partner:${caller.partnerId}`, caller);
     return this.refusedOrNot({ caller, secret: caller.sharedSecret, verdict });
   }

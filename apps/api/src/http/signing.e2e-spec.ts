@@ -5,8 +5,8 @@ import {
   ANON_SECRET,
   type Api,
   startApi,
-} from '../../testing/api-harness.support-spec.js';
-import { exchange, expectError, expectSigned } from '../../testing/wire.support-spec.js';
+} from '../testing/api-harness.support-spec.js';
+import { exchange, expectError, expectSigned } from '../testing/wire.support-spec.js';
 
 let api: Api;
 let partner: MintedCredential;

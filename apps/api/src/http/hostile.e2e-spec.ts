@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addPartner, type Api, startApi } from '../../testing/api-harness.support-spec.js';
+import { addPartner, type Api, startApi } from '../testing/api-harness.support-spec.js';
 import {
   exchange,
   expectError,
   expectSigned,
   type RawAnswer,
-} from '../../testing/wire.support-spec.js';
+} from '../testing/wire.support-spec.js';
 
 let api: Api;
 let apiKey: string;

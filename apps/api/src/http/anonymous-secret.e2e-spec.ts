@@ -11,7 +11,7 @@ import {
   type Api,
   seedIndex,
   startApi,
-} from '../../testing/api-harness.support-spec.js';
+} from '../testing/api-harness.support-spec.js';
 
 const PATH = '/api/staking/snapshots';
 const WALLET = aWallet(1);

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { Global, Module } from '@nestjs/common';
+import { createSharing, RedisTexts, type Sharing } from '#libs/cache';
+import { countPrograms, createDatabase, Database, requireOwnRights } from '#libs/db';
+import { type Clock, CLOCK, type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { ApiSettings } from './api.env.js';
+
+export const RATE_LIMITER = Symbol('RateLimiter');
+/** Undefined without REDIS_URL. */
+export const REDIS = Symbol('RedisLink');
+/** Undefined without REDIS_URL. */
+export const SHARED_TEXTS = Symbol('RedisTexts');
+/** How long a command to Redis may take; undefined: as long as the link lets it. */
+export const REDIS_DEADLINE_MS = Symbol('RedisDeadlineMs');
+
+/** What is closed after the last answer, in this order. */
+export const OPENED = Symbol('Opened');
+
+const REPLICA_ID = Symbol('ReplicaId');
+const SHARING = Symbol('Sharing');
+
+/** Replicas with Redis are told apart, and counted, by the name of their connections to the database. */
+const SHARING_NAME = 'lowmark api ';
+
+/** What the api holds open for as long as it lives: the database, with the role that only reads, and Redis where there is one. */
+@Global()
+@Module({
+  providers: [
+    { provide: REPLICA_ID, useFactory: () => randomUUID().slice(0, 8) },
+    { provide: Database, inject: [ApiSettings, LOGGER, REPLICA_ID], useFactory: openDatabase },
+    {
+      provide: SHARING,
+      inject: [ApiSettings, LOGGER, REPLICA_ID, Database, CLOCK, REDIS_DEADLINE_MS],
+      useFactory: openSharing,
+    },
+    { provide: RATE_LIMITER, inject: [SHARING], useFactory: ({ limiter }: Sharing) => limiter },
+    { provide: REDIS, inject: [SHARING], useFactory: ({ redis }: Sharing) => redis },
+    { provide: OPENED, inject: [REDIS, Database], useFactory: (...opened: unknown[]) => opened },
+    {
+      provide: SHARED_TEXTS,
+      inject: [SHARING],
+      useFactory: ({ redis }: Sharing) => redis && new RedisTexts(redis),
+    },
+  ],
+  exports: [Database, OPENED, RATE_LIMITER, REDIS, SHARED_TEXTS],
+})
+export class ConnectionsModule {}
+
+async function openDatabase(
+  { databaseUrl: url, redisUrl, apiPoolSize: poolSize, nodeEnv }: ApiSettings,
+  logger: Logger,
+  id: string,
+): Promise<Database> {
+  const database = await createDatabase({
+    url,
+    // Those who share limits are counted by it.
+    applicationName: redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`,
+    poolSize,
+    schema: 'current',
+    readOnly: true,
+    onError: (error) => {
+      // The driver's error drags its whole connection along.
+      logger.warn({ reason: error.message }, 'A database connection was lost');
+    },
+  });
+  try {
+    await requireOwnRights(database, 'api', {
+      isProduction: nodeEnv === 'production',
+      onExcess: (message) => {
+        logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
+      },
+    });
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function openSharing(
+  { redisUrl }: ApiSettings,
+  logger: Logger,
+  id: string,
+  ...[database, clock, redisDeadlineMs]: [Database, Clock, number | undefined]
+): Promise<Sharing> {
+  const countReplicas = (): Promise<number> => countPrograms(database, SHARING_NAME);
+  return createSharing(redisUrl, { clock, logger, id, countReplicas, redisDeadlineMs });
+}

@@ -1,0 +1,53 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type RedisLink } from '#libs/cache';
+import { Counter, Gauge, Registry } from '#libs/service';
+import { Admissions } from '../auth/admission.js';
+import { REDIS } from '../connections.module.js';
+import { SnapshotReader } from '../snapshots/snapshot-reader.js';
+
+/** What the api counts in plain numbers, handed over at each scrape. */
+@Injectable()
+export class ApiMetrics {
+  constructor(
+    registry: Registry,
+    { refused }: Admissions,
+    { counts }: SnapshotReader,
+    @Inject(REDIS) redis: RedisLink | undefined,
+  ) {
+    const registers = [registry];
+    new Counter({
+      name: 'lowmark_rate_limited_total',
+      help: 'Requests refused with 429, by whose limit it was',
+      labelNames: ['limit'],
+      registers,
+      collect() {
+        this.reset();
+        this.inc({ limit: 'partner' }, refused.partner);
+        this.inc({ limit: 'address' }, refused.address);
+      },
+    });
+    new Counter({
+      name: 'lowmark_cache_requests_total',
+      help: 'Parts of snapshots looked for in a cache, by layer and result',
+      labelNames: ['layer', 'result'],
+      registers,
+      collect() {
+        this.reset();
+        for (const layer of ['process', 'redis'] as const) {
+          for (const result of ['hit', 'miss'] as const) {
+            this.inc({ layer, result }, counts[layer][result]);
+          }
+        }
+      },
+    });
+    if (redis === undefined) return;
+    new Gauge({
+      name: 'lowmark_redis_up',
+      help: '1 while limits and cached parts are shared through Redis, 0 while each replica goes by itself',
+      registers,
+      collect() {
+        this.set(redis.isUp ? 1 : 0);
+      },
+    });
+  }
+}

@@ -1,0 +1,156 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { RedisTexts } from '#libs/cache';
+import { type AskedWallet, isDaysText, type SnapshotState, SnapshotStore } from '#libs/db';
+import { type Address, SECONDS_PER_DAY } from '#libs/domain';
+import { SHARED_TEXTS } from '../connections.module.js';
+import { IndexNow } from './index-now.js';
+import { type RenderedSnapshot } from './snapshot-body.js';
+
+/** Wallets kept at once in this process; some 5 KB each at most. */
+const MAX_WALLETS = 10_000;
+const SHARED_TTL_SECONDS = 86_400;
+
+/** What an answer takes from its wallet's rows, and how long that holds. */
+export interface WalletPart {
+  /** Days since 1970-01-01 UTC, exclusive. */
+  readonly endDay: number;
+  /** Of the index; see `versionOf`. */
+  readonly version: string;
+  /** For `walletDaysFrom`; undefined where the wallet never staked. */
+  readonly daysText: string | undefined;
+  /** The newest answer made of it. */
+  rendered?: RenderedSnapshot;
+}
+
+/** A wallet's part, and the state of the index to which it belongs. */
+export interface IndexedWallet {
+  readonly state: SnapshotState;
+  readonly part: WalletPart;
+}
+
+interface Found {
+  readonly state: SnapshotState;
+  readonly parts: ReadonlyMap<Address, WalletPart>;
+}
+
+/**
+ * Wallets as of now: the state of the index is always read, by a statement that begins after the request, and with it what is not
+ * kept of the wallets that are asked for meanwhile. What is kept, here and in Redis, carries the version of the index that it was
+ * read from, and is used only under the same: nothing is ever invalidated.
+ */
+@Injectable()
+export class SnapshotReader {
+  /** How often what was kept helped. */
+  readonly counts = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
+  private readonly kept = new LRUCache<Address, WalletPart>({ max: MAX_WALLETS });
+  private readonly now = new IndexNow((asked: readonly AskedWallet[]) => this.readNow(asked));
+
+  constructor(
+    private readonly store: SnapshotStore,
+    @Inject(SHARED_TEXTS) private readonly shared: RedisTexts | undefined,
+  ) {}
+
+  /**
+   * Undefined where there is no index yet.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async read(asked: AskedWallet): Promise<IndexedWallet | undefined> {
+    const { wallet, endDay } = asked;
+    if (this.shared !== undefined && this.keptOf(asked) === undefined) {
+      await this.fetchShared(asked, this.shared);
+    }
+    for (;;) {
+      const found = await this.now.read(asked);
+      if (found === undefined) return undefined;
+      const { state, parts } = found;
+      const read = parts.get(wallet);
+      if (read?.endDay === endDay) return { state, part: read };
+      const kept = this.keptOf(asked);
+      // Where the index has changed since it was seen last, the next read brings the wallet as well.
+      if (kept === undefined || !belongs(kept, state)) continue;
+      this.counts.process.hit += 1;
+      return { state, part: kept };
+    }
+  }
+
+  private async readNow(asked: readonly AskedWallet[]): Promise<Found | undefined> {
+    const missing = this.missingOf(asked);
+    this.counts.process.miss += missing.length;
+    const read = await this.store.read(missing);
+    if (read === undefined) return undefined;
+    const { state } = read;
+    const parts = new Map<Address, WalletPart>();
+    for (const [place, { wallet, endDay }] of missing.entries()) {
+      const part = partOf(state, endDay, read.daysTexts[place]);
+      parts.set(wallet, part);
+      this.kept.set(wallet, part);
+      if (part.daysText !== undefined) {
+        this.shared?.set(keyOf(wallet, part), part.daysText, SHARED_TTL_SECONDS);
+      }
+    }
+    return { state, parts };
+  }
+
+  /** Each wallet once, of which nothing is kept that belongs to the index as it was seen last. */
+  private missingOf(asked: readonly AskedWallet[]): AskedWallet[] {
+    const { seen } = this.store;
+    const missing = new Map<Address, AskedWallet>();
+    for (const one of asked) {
+      const kept = this.keptOf(one);
+      if (kept === undefined || seen === undefined || !belongs(kept, seen)) {
+        missing.set(one.wallet, one);
+      }
+    }
+    return [...missing.values()];
+  }
+
+  /** Looks in Redis, under the version of the index that was seen last. */
+  private async fetchShared({ wallet, endDay }: AskedWallet, shared: RedisTexts): Promise<void> {
+    const { seen } = this.store;
+    if (seen === undefined) return;
+    const version = versionOf(seen, endDay);
+    const daysText = await shared.get(keyOf(wallet, { endDay, version }));
+    // Others can write there: what is no such text counts as not there.
+    const isHit = daysText !== undefined && isDaysText(daysText);
+    this.counts.redis[isHit ? 'hit' : 'miss'] += 1;
+    if (isHit) this.kept.set(wallet, { endDay, version, daysText });
+  }
+
+  /** Kept in this process for the day, of whatever version. */
+  private keptOf({ wallet, endDay }: AskedWallet): WalletPart | undefined {
+    const kept = this.kept.get(wallet);
+    return kept?.endDay === endDay ? kept : undefined;
+  }
+}
+
+/**
+ * The version of what lies before a day. Once the head is past the day's beginning nothing before it changes any more, unless
+ * something is taken back, and then the generation is another. Until then every block may change it.
+ */
+function versionOf(state: SnapshotState, endDay: number): string {
+  return state.head.timestampSeconds >= endDay * SECONDS_PER_DAY
+    ? state.generation
+    : headVersionOf(state);
+}
+
+/** A wallet that never staked may do so in the next block. */
+function headVersionOf({ generation, head }: SnapshotState): string {
+  return `${generation}:${head.hash}`;
+}
+
+function partOf(state: SnapshotState, endDay: number, daysText: string | undefined): WalletPart {
+  const version = daysText === undefined ? headVersionOf(state) : versionOf(state, endDay);
+  return { endDay, version, daysText };
+}
+
+function belongs({ endDay, version, daysText }: WalletPart, state: SnapshotState): boolean {
+  return version === partOf(state, endDay, daysText).version;
+}
+
+function keyOf(
+  wallet: Address,
+  { endDay, version }: Pick<WalletPart, 'endDay' | 'version'>,
+): string {
+  return `part:${wallet}:${endDay}:${version}`;
+}

@@ -1,0 +1,126 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { type Address, parseAddress } from '#libs/domain';
+import { HttpProblem } from '#libs/service';
+
+const MAX_DAYS = 30;
+const DEFAULT_DAYS = 7;
+const DAYS = /^(?:[1-9]|[12]\d|30)$/;
+
+/** What is asked for. */
+export class SnapshotQuery {
+  @ApiProperty({
+    description: '0x and 40 hex digits in any case; given once.',
+    type: String,
+    pattern: '^0x[0-9a-fA-F]{40}$',
+    example: '0x52908400098527886e0f7030069857d2e4169ee7',
+  })
+  readonly walletAddress!: Address;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'In plain digits; given at most once.',
+    minimum: 1,
+    maximum: MAX_DAYS,
+    default: DEFAULT_DAYS,
+  })
+  readonly lastDays!: number;
+}
+
+/**
+ * Checks the query string by hand: two fields, on every request. A parameter that comes twice is a list, and so refused; those not
+ * known are ignored.
+ * @throws HttpProblem 400
+ */
+export function parseSnapshotQuery({
+  walletAddress: text,
+  lastDays = String(DEFAULT_DAYS),
+}: Readonly<Record<string, unknown>>): SnapshotQuery {
+  const walletAddress = typeof text === 'string' ? parseAddress(text) : undefined;
+  if (walletAddress === undefined) {
+    throw new HttpProblem(400, 'walletAddress must be given once: 0x and 40 hex digits.');
+  }
+  if (typeof lastDays !== 'string' || !DAYS.test(lastDays)) {
+    throw new HttpProblem(
+      400,
+      'lastDays must be given at most once: a whole number from 1 to 30 in plain digits.',
+    );
+  }
+  return { walletAddress, lastDays: Number(lastDays) };
+}
+
+const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
+const AMOUNT = { type: 'number', minimum: 0 } as const;
+const TIME = { type: 'string', format: 'date-time' } as const;
+
+@ApiSchema({ name: 'Snapshot' })
+export class SnapshotAnswer {
+  @ApiProperty({ ...TIME, description: '00:00:00.000 UTC.' })
+  readonly from!: string;
+
+  @ApiProperty({ ...TIME, description: '23:59:59.999 UTC of the same day.' })
+  readonly to!: string;
+
+  @ApiProperty({
+    ...AMOUNT,
+    description: 'The lowest balance of the day, the one carried in at 00:00 included.',
+  })
+  readonly snapshotAmount!: number;
+}
+
+@ApiSchema({ name: 'Snapshots' })
+export class SnapshotsAnswer {
+  @ApiProperty({ ...ADDRESS, description: 'In lower case.' })
+  readonly walletAddress!: string;
+
+  @ApiProperty({ ...TIME, description: 'When the service received the request.' })
+  readonly requestedAt!: string;
+
+  @ApiProperty()
+  readonly tokenSymbol!: string;
+
+  @ApiProperty(ADDRESS)
+  readonly tokenContract!: string;
+
+  @ApiProperty(ADDRESS)
+  readonly stakeContract!: string;
+
+  @ApiProperty({
+    ...AMOUNT,
+    description: 'The sum of the snapshots’ amounts / lastDays, in token units.',
+  })
+  readonly averageStakedAmount!: number;
+
+  @ApiPropertyOptional({
+    ...AMOUNT,
+    description:
+      'averageStakedAmount x exchangeRateToUSD, worked out exactly; absent without a fresh price.',
+  })
+  readonly valueInUSD?: number;
+
+  @ApiPropertyOptional({
+    description: 'US dollars for one token; absent without a fresh price.',
+    // As OpenAPI 3.1 has it; the decorator knows the boolean of 3.0.
+    exclusiveMinimum: 0 as unknown as boolean,
+  })
+  readonly exchangeRateToUSD?: number;
+
+  @ApiProperty({
+    type: [SnapshotAnswer],
+    description: 'Exactly lastDays, oldest first.',
+    minItems: 1,
+    maxItems: MAX_DAYS,
+  })
+  readonly stakingSnapshots!: SnapshotAnswer[];
+}
+
+@ApiSchema({ name: 'Error' })
+export class ErrorAnswer {
+  @ApiProperty({ const: false } as object)
+  readonly success!: false;
+
+  @ApiProperty()
+  readonly code!: string;
+
+  @ApiProperty({ description: 'For people; its wording may change.' })
+  readonly message!: string;
+}

@@ -45,6 +45,12 @@ export class Admissions {
     this.anonymousSecret = settings.apiAnonSecret ?? randomBytes(32).toString('base64url');
   }
 
+  /** Whether the caller's key is known to be valid without a look-up. */
+  knows(request: Pick<FastifyRequest, 'headers'>): boolean {
+    const apiKey = apiKeyOf(request);
+    return apiKey !== undefined && typeof this.credentials.peek(apiKey) === 'object';
+  }
+
   async admit(request: Pick<FastifyRequest, 'headers' | 'raw' | 'ip'>): Promise<Admission> {
     const apiKey = apiKeyOf(request);
     const address = addressKey(request.ip);

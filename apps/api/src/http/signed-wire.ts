@@ -20,6 +20,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the first hook of every routed request. */
     admission: Admission | null;
+    /** What the route's `prepare` has started. */
+    prepared: Promise<void> | undefined;
+  }
+  interface FastifyContextConfig {
+    /** Starts what can be done for a known caller while it is asked whether the caller may go on. Never fails. */
+    prepare?: (request: FastifyRequest) => Promise<void> | undefined;
   }
 }
 
@@ -57,7 +63,11 @@ export class SignedWire implements HttpWire {
   configure(fastify: FastifyInstance): void {
     fastify.setReplySerializer((payload) => canonicalJson(payload));
     fastify.decorateRequest('admission', null);
+    fastify.decorateRequest('prepared', undefined);
     fastify.addHook('onRequest', async (request) => {
+      if (this.admissions.knows(request)) {
+        request.prepared = request.routeOptions.config.prepare?.(request);
+      }
       const refusal = await this.refuse(request);
       if (refusal !== undefined) throw refusal;
       requireSoundHead(request);

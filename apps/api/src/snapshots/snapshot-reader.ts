@@ -52,14 +52,34 @@ export class SnapshotReader {
   ) {}
 
   /**
+   * Looks in Redis, under the version of the index that was seen last, for a wallet that is not kept here. Never fails.
+   * @returns undefined where there is nothing to look for
+   */
+  fetchShared(asked: AskedWallet): Promise<void> | undefined {
+    const { shared, store } = this;
+    if (shared === undefined || store.seen === undefined) return undefined;
+    if (this.keptOf(asked) !== undefined) return undefined;
+    const { wallet, endDay } = asked;
+    const version = versionOf(store.seen, endDay);
+    return shared.get(keyOf(wallet, { endDay, version })).then((daysText) => {
+      // Others can write there: what is no such text counts as not there.
+      const isHit = daysText !== undefined && isDaysText(daysText);
+      this.counts.redis[isHit ? 'hit' : 'miss'] += 1;
+      if (isHit) this.kept.set(wallet, { endDay, version, daysText });
+    });
+  }
+
+  /**
    * Undefined where there is no index yet.
+   * @param fetched by `fetchShared`, where it was called before
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  async read(asked: AskedWallet): Promise<IndexedWallet | undefined> {
+  async read(
+    asked: AskedWallet,
+    fetched: Promise<void> | undefined = this.fetchShared(asked),
+  ): Promise<IndexedWallet | undefined> {
     const { wallet, endDay } = asked;
-    if (this.shared !== undefined && this.keptOf(asked) === undefined) {
-      await this.fetchShared(asked, this.shared);
-    }
+    if (fetched !== undefined) await fetched;
     for (;;) {
       const found = await this.now.read(asked);
       if (found === undefined) return undefined;
@@ -103,18 +123,6 @@ export class SnapshotReader {
       }
     }
     return [...missing.values()];
-  }
-
-  /** Looks in Redis, under the version of the index that was seen last. */
-  private async fetchShared({ wallet, endDay }: AskedWallet, shared: RedisTexts): Promise<void> {
-    const { seen } = this.store;
-    if (seen === undefined) return;
-    const version = versionOf(seen, endDay);
-    const daysText = await shared.get(keyOf(wallet, { endDay, version }));
-    // Others can write there: what is no such text counts as not there.
-    const isHit = daysText !== undefined && isDaysText(daysText);
-    this.counts.redis[isHit ? 'hit' : 'miss'] += 1;
-    if (isHit) this.kept.set(wallet, { endDay, version, daysText });
   }
 
   /** Kept in this process for the day, of whatever version. */

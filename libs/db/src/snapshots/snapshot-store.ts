@@ -1,6 +1,6 @@
 import { type Address, type BalanceDay, type BlockHash } from '#libs/domain';
 import { named } from '../connection/named.js';
-import { type Database } from '../connection/database.js';
+import { type Database, type Statement } from '../connection/database.js';
 import { type Price } from '../prices/price.js';
 import { addressOf, hashOf, hexOf } from '../rows.js';
 
@@ -55,24 +55,35 @@ const READ_STATE = named<object>(
   `SELECT ${STATE_TEXT} AS state, NULL AS days FROM staking.index_state s`,
 );
 
-// At most 31 entries of one index are read for a wallet, however many changes it has. The planner must not know how many wallets
-// there are, or it plans each read anew: hence the selects around the parameters.
-const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
+/** At most 31 entries of one index are read for a wallet, however many changes it has. */
+const daysOf = (wallet: string, endDay: string): string =>
+  `CASE WHEN EXISTS (SELECT FROM staking.balance_day WHERE wallet = ${wallet}) THEN
+      (SELECT '[' || coalesce(string_agg(
+          '[' || day || ',' || coalesce('"' || low || '"', 'null') || ',"' || closing || '"]', ',' ORDER BY day DESC), '') || ']'
+        FROM (SELECT day, low, closing FROM staking.balance_day
+          WHERE wallet = ${wallet} AND day < ${endDay} ORDER BY day DESC LIMIT 31) AS newest)
+    END`;
+
+// One wallet is what is mostly asked for, and takes a fifth less time than by the statement for several.
+const READ_WALLET = named<{ wallet: Buffer; endDay: number }>(
   'snapshot',
-  `SELECT ${STATE_TEXT} AS state,
-      (SELECT json_agg(CASE WHEN EXISTS (SELECT FROM staking.balance_day WHERE wallet = asked.wallet) THEN
-          (SELECT '[' || coalesce(string_agg(
-              '[' || day || ',' || coalesce('"' || low || '"', 'null') || ',"' || closing || '"]', ',' ORDER BY day DESC), '') || ']'
-            FROM (SELECT day, low, closing FROM staking.balance_day
-              WHERE wallet = asked.wallet AND day < asked.end_day ORDER BY day DESC LIMIT 31) AS newest)
-        END ORDER BY place)
-      FROM unnest((SELECT :wallets::bytea[]), (SELECT :endDays::int[])) WITH ORDINALITY AS asked (wallet, end_day, place)) AS days
-    FROM staking.index_state s`,
+  `SELECT ${STATE_TEXT} AS state, ${daysOf(':wallet', ':endDay')} AS days FROM staking.index_state s`,
 );
 
+// The planner must not know how many wallets there are, or it plans each read anew: hence the selects around the parameters.
+const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
+  'snapshots',
+  `SELECT CASE WHEN place = 1 THEN ${STATE_TEXT} END AS state, ${daysOf('asked.wallet', 'asked.end_day')} AS days
+    FROM staking.index_state s, unnest((SELECT :wallets::bytea[]), (SELECT :endDays::int[]))
+      WITH ORDINALITY AS asked (wallet, end_day, place)
+    ORDER BY place`,
+);
+
+/** One for each wallet in the order asked, and one where none is. */
 interface SnapshotRow {
+  /** Of the first row. */
   state: string;
-  days: readonly (string | null)[] | null;
+  days: string | null;
 }
 
 /** What snapshots are made of. Reads of the same state hand out the same object. */
@@ -91,19 +102,26 @@ export class SnapshotStore {
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
-    const wallets = asked.map(({ wallet }) => Buffer.from(hexOf(wallet), 'hex'));
-    const endDays = asked.map(({ endDay }) => endDay);
-    const statement = asked.length === 0 ? READ_STATE({}) : READ_WALLETS({ wallets, endDays });
-    const [row] = await this.database.query<SnapshotRow>(statement);
-    if (row === undefined) return undefined;
-    const daysTexts = (row.days ?? []).map((text) => text ?? undefined);
-    return { state: this.stateOf(row.state), daysTexts };
+    const rows = await this.database.query<SnapshotRow>(statementFor(asked));
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const daysTexts = asked.map((_, place) => rows[place]?.days ?? undefined);
+    return { state: this.stateOf(first.state), daysTexts };
   }
 
   private stateOf(text: string): SnapshotState {
     if (this.last?.text !== text) this.last = { text, state: snapshotStateFrom(text) };
     return this.last.state;
   }
+}
+
+function statementFor(asked: readonly AskedWallet[]): Statement {
+  const wallets = asked.map(({ wallet }) => Buffer.from(hexOf(wallet), 'hex'));
+  const endDays = asked.map(({ endDay }) => endDay);
+  const [wallet] = wallets;
+  const [endDay] = endDays;
+  if (wallet === undefined || endDay === undefined) return READ_STATE({});
+  return asked.length === 1 ? READ_WALLET({ wallet, endDay }) : READ_WALLETS({ wallets, endDays });
 }
 
 type StateColumns = [

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { DocsModule, ManagementModule } from '#libs/service';
+import { ManagementModule } from '#libs/service';
 import { AuthModule } from './auth/auth.module.js';
 import { ConnectionsModule } from './connections.module.js';
 import { DebugModule } from './debug/debug.module.js';
@@ -22,7 +22,6 @@ export class ApiModule {
         AuthModule,
         SnapshotsModule,
         HealthModule,
-        DocsModule,
         ...(signatureDebugger ? [DebugModule] : []),
       ],
       providers: [SignedWire],

@@ -4,11 +4,11 @@ import { Database } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import {
-  ContractPage,
   createHttpApp,
   measureConnections,
   measureRequests,
   Registry,
+  serveDocs,
 } from '#libs/service';
 import { ApiModule } from './api.module.js';
 import { contractOfApi } from './docs/contract.js';
@@ -48,6 +48,6 @@ export async function createApi(
   const registry = app.get<Registry>(Registry);
   measureRequests(fastify, registry, 'lowmark_api_request_seconds');
   measureConnections(registry, app.get(Database));
-  app.get(ContractPage).publish(await contractOfApi(), 'Send the API key in X-API-KEY.');
+  serveDocs(app, await contractOfApi(), 'Send the API key in X-API-KEY.');
   return app;
 }

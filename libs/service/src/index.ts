@@ -7,14 +7,13 @@ export {
   FailsAnywhere,
   FailsForNow,
 } from './docs/describe-api.js';
+export { previewApp } from './docs/preview-app.js';
 export {
-  DocsModule,
   type OpenApi,
   type OpenApiOperation,
   type OpenApiParameter,
-} from './docs/docs.module.js';
-export { previewApp } from './docs/preview-app.js';
-export { serveDocs } from './docs/serve-docs.js';
+  serveDocs,
+} from './docs/serve-docs.js';
 export { type CheckResult, type HealthCheck, type HealthReport } from './health/health.registry.js';
 export { HealthModule } from './health/health.module.js';
 export { HealthRegistry, PROCESS_CHECK } from './health/health.registry.js';

@@ -1,11 +1,14 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
-import { StrictValidationPipe } from '#libs/service';
+import { HttpProblem, StrictPipe } from '#libs/service';
 import { explainSignature, type SignatureExplanation } from '#libs/signing';
 import { ApiKeyGuard } from '../auth/api-key.guard.js';
 import { SignatureQuestion } from './signature-question.dto.js';
 
-const NOT_AN_OBJECT = 'Send a JSON object: method, path, requestId, body, signature.';
+const STRICT = new StrictPipe(
+  (field, message) => new HttpProblem(400, message, { field }),
+  'Send a JSON object: method, path, requestId, body, signature.',
+);
 
 /**
  * `POST /api/debug/signature`: what would be signed under the caller's shared secret, the signature, and which mistake made another
@@ -18,7 +21,7 @@ export class SignatureDebuggerController {
   @HttpCode(200)
   explain(
     @Req() { admission }: FastifyRequest,
-    @Body(new StrictValidationPipe(NOT_AN_OBJECT)) question: SignatureQuestion,
+    @Body(STRICT) question: SignatureQuestion,
   ): { readonly success: true } & SignatureExplanation {
     const { method, path, requestId, body, signature: given } = question;
     const secret = admission?.secret ?? '';

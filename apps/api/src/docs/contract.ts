@@ -2,9 +2,8 @@ import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DocumentBuilder } from '@nestjs/swagger';
 import { CLOCK } from '#libs/platform';
-import { createContract, type OpenApi } from '#libs/service';
+import { describeApi, type OpenApi } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { API_VERSION } from '../http/signed-wire.js';
 import { SnapshotReader } from '../snapshots/snapshot-reader.js';
@@ -20,25 +19,25 @@ class ContractModule {}
 
 /** The contract with partners: as the snapshots' route and DTOs have it, and what decorators cannot say. */
 export async function contractOfApi(): Promise<OpenApi> {
-  const config = new DocumentBuilder()
-    .setTitle('Lowmark staking snapshots')
-    .setVersion(API_VERSION)
-    .setDescription(
-      'Changes under this path are additive only; expect new fields, headers and error messages. Every answer is signed, errors included.',
-    )
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-KEY' }, 'apiKey')
-    .addSecurityRequirements('apiKey');
   const app = await NestFactory.create<NestFastifyApplication>(
     ContractModule,
     new FastifyAdapter(),
     { logger: false },
   );
-  const contract = createContract(app, { config, extraModels: [ErrorAnswer] });
+  const contract = describeApi(app, {
+    title: 'Lowmark staking snapshots',
+    version: API_VERSION,
+    description:
+      'Changes under this path are additive only; expect new fields, headers and error messages. Every answer is signed, errors included.',
+    modules: [ContractModule],
+    security: ['apiKey', { type: 'apiKey', in: 'header', name: 'X-API-KEY' }],
+    errorBody: ErrorAnswer,
+  });
   Object.assign(contract.components.schemas['Snapshots'] ?? {}, {
     dependentRequired: {
       valueInUSD: ['exchangeRateToUSD'],
       exchangeRateToUSD: ['valueInUSD'],
     },
   });
-  return contract;
+  return { ...contract, security: [{ apiKey: [] }] } as OpenApi;
 }

@@ -8,7 +8,7 @@ import {
   getSchemaPath,
   SwaggerModule,
 } from '@nestjs/swagger';
-import { type OpenApi } from './docs.module.js';
+import { type OpenApi } from './serve-docs.js';
 
 export interface ApiDescription {
   readonly title: string;
@@ -18,6 +18,8 @@ export interface ApiDescription {
   readonly modules: Type[];
   /** How callers show who they are, by the name that routes refer to. */
   readonly security: Parameters<DocumentBuilder['addSecurity']>;
+  /** The body of an error. */
+  readonly errorBody?: Type;
 }
 
 export function describeApi(app: INestApplication, api: ApiDescription): OpenApi {
@@ -28,7 +30,7 @@ export function describeApi(app: INestApplication, api: ApiDescription): OpenApi
   const { openapi, paths, components } = SwaggerModule.createDocument(app, config, {
     include: api.modules,
     autoTagControllers: false,
-    extraModels: [ErrorBody],
+    extraModels: [api.errorBody ?? ErrorBody],
     operationIdFactory: () => undefined as never,
   });
   const { title, version, description } = api;

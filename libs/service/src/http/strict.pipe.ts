@@ -3,10 +3,14 @@ import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/commo
 /**
  * A request as its DTO says: exact types, nothing coerced, unknown fields left out. The first field that is wrong is told.
  * @param refuse makes the error of it
+ * @param notAnObject what is said of a body that is no JSON object
  */
 @Injectable()
 export class StrictPipe extends ValidationPipe {
-  constructor(private readonly refuse: (field: string, message: string) => Error) {
+  constructor(
+    private readonly refuse: (field: string, message: string) => Error,
+    private readonly notAnObject = 'The body must be a JSON object.',
+  ) {
     super({
       transform: true,
       whitelist: true,
@@ -21,7 +25,7 @@ export class StrictPipe extends ValidationPipe {
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     if (metadata.type === 'body' && !isObject(value)) {
-      throw this.refuse('body', 'The body must be a JSON object.');
+      throw this.refuse('body', this.notAnObject);
     }
     return (await super.transform(value, metadata)) as unknown;
   }

@@ -51,9 +51,8 @@ export {
   type HeadsOptions,
   type TokenFacts,
 } from './reader/chain-reader.js';
-export { FINAL_BLOCK_CODES } from './reader/final-blocks.js';
+export { FINAL_BLOCK_CODES, type Finality, parseFinality } from './reader/final-blocks.js';
 export { type PriceRound } from './reader/price-feeds.js';
-export { type Finality, parseFinality } from './reader/finality.js';
 export { multicallOf } from './reader/multicall.js';
 export { parseStakeViews, type StakeView } from './reader/stake-view.js';
 export {
@@ -63,12 +62,11 @@ export {
 } from './stake.settings.js';
 export {
   type FigureOptions,
+  resolveStakeViews,
   type StakeViewSettings,
   WALLETS_AT_ONCE,
 } from './reader/stake-views.js';
-export { resolveStakeViews } from './reader/view-settings.js';
-export { computeUnitsOf } from './rpc/compute-units.js';
-export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
+export { computeUnitsOf, type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export {
   type RpcObserver,
   type RpcRequestEvent,
@@ -80,9 +78,23 @@ export { RpcPool, type RpcPoolOptions, type RpcSession, type RunOptions } from '
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export { SIGN_IN_DISAGREEMENT, WalletSignatures } from './siwe/wallet-signatures.js';
 export { type ClaimLook, ClaimReader, type ShownClaim } from './vault/claim-reader.js';
-export { type DeployedVault, deployVault, type VaultDeployment } from './vault/deploy-vault.js';
+export {
+  type DeployedVault,
+  deployVault,
+  isDevelopmentKey,
+  publishedKeys,
+  type VaultDeployment,
+} from './vault/deploy-vault.js';
 export { formatEther as formatCoin } from 'viem/utils';
-export { cancelCalldata, claimCalldata } from './vault/vault-calldata.js';
+export {
+  addressOfKey,
+  cancelCalldata,
+  claimCalldata,
+  type VaultPlace,
+  type Voucher,
+  VoucherSigner,
+  voucherTypedData,
+} from './vault/voucher.js';
 export {
   type GasCaps,
   type GasFigure,
@@ -90,7 +102,7 @@ export {
   VaultAccount,
   type VaultAccountOptions,
 } from './vault/vault-account.js';
-export { type VaultEvent } from './vault/vault-event.js';
+export { redemptionIdOf, type VaultEvent, type VaultId, vaultIdOf } from './vault/vault-event.js';
 export {
   readVaultFacts,
   ttlFaults,
@@ -98,12 +110,9 @@ export {
   vaultFaults,
   type VaultQuestion,
 } from './vault/vault-facts.js';
-export { isPausedByAll } from './vault/vault-pause.js';
-export { redemptionIdOf, type VaultId, vaultIdOf } from './vault/vault-id.js';
+export { isPausedByAll } from './vault/vault-status.js';
 export { type VaultSpan } from './vault/vault-log-reader.js';
 export { VaultReader, type VaultReaderOptions, type WatchedPayout } from './vault/vault-reader.js';
-export { type VaultPlace, type Voucher, voucherTypedData } from './vault/voucher.js';
-export { addressOfKey, VoucherSigner } from './vault/voucher-signer.js';
 export { readVerificationOffer } from './verification/offer.js';
 export {
   askFigure,
@@ -135,4 +144,3 @@ export {
   type VerificationOffer,
   type VerificationSetting,
 } from './verification/verification.js';
-export { isDevelopmentKey, publishedKeys } from './vault/development-key.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { proposedTo } from './proposed-range.js';
+import { proposedTo } from './classify-rpc-error.js';
 
 const asked = { from: 100n, to: 10_000n };
 

@@ -1,5 +1,3 @@
-import { basicCredentials, decoded } from '../rpc/basic-credentials.js';
-
 const LONGEST = 300;
 /** More of a text is not looked at. */
 const MOST_READ = 20_000;
@@ -77,4 +75,20 @@ function withoutBegunSecret(text: string, secrets: readonly string[]): string {
 
 function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+}
+
+/** Of `user:password@` in a URL, in base64 (RFC 7617); undefined where there is neither. */
+export function basicCredentials({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  return Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+}
+
+/** Without the escapes of a URL; as it is where they are none. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return text;
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { retryAfterMs } from './retry-after.js';
+import { retryAfterMs } from './classify-rpc-error.js';
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
 

@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { parseStakeViews, type StakeView } from '../reader/stake-view.js';
 import { isRecord } from '../shape/hex.js';
 import { presetOf, STAKE_PRESETS } from './presets.js';
-import { parseEntry } from './stake-event-entry.js';
-import { StakeEventsError } from './stake-event-error.js';
-import { eventSpecOf, refuseDoubles } from './make-stake-event.js';
-import { type StakeEventSpec } from './stake-event.js';
+import { eventSpecOf, parseEntry, refuseDoubles } from './make-stake-event.js';
+import { StakeEventsError, type StakeEventSpec } from './stake-event.js';
 
 /** What STAKE_EVENTS says of the staking contracts. */
 export interface StakeDescription {

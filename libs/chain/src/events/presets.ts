@@ -2,8 +2,8 @@
  * The values of STAKE_EVENTS that need no file: the events of staking contracts that are in use, and their views where the
  * contract has figures of its own for exactly these stakes. docs/operating/contracts.md says what each is for.
  */
-import { encodeWord } from './encode-word.js';
-import { StakeEventsError } from './stake-event-error.js';
+import { encodeWord } from './abi-event.js';
+import { StakeEventsError } from './stake-event.js';
 
 /** Entries of STAKE_EVENTS and views, as they would stand in a file. */
 export interface PresetDescription {

@@ -1,4 +1,5 @@
 /** What an event of a stake contract means, in the form the decoder works with. Plain data: part of the settings' fingerprint. */
+import { PermanentError } from '#libs/domain';
 
 export type StakeEffect = 'increase' | 'decrease' | 'transfer';
 
@@ -31,4 +32,11 @@ export interface StakeEventSpec {
   readonly receiver?: FieldSlot;
   readonly amount: AmountSlot;
   readonly where: readonly FieldCondition[];
+}
+
+/** STAKE_EVENTS cannot be used as it stands. */
+export class StakeEventsError extends PermanentError {
+  constructor(where: string, reason: string) {
+    super('STAKE_EVENTS_INVALID', `${where}: ${reason}`);
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodeAbiParameters, stringToHex } from 'viem';
-import { decodeText } from './abi-text.js';
+import { decodeText } from './view-notation.js';
 
 const text = (value: string): string => encodeAbiParameters([{ type: 'string' }], [value]);
 

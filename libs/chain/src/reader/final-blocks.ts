@@ -8,17 +8,31 @@
  *
  * A single endpoint is held against itself and our clock only: its final header must hash like its newest one, or like an earlier one.
  */
-import { aheadOfClock, type BlockRef, differenceOf, type FinalStatement } from '#libs/domain';
+import {
+  aheadOfClock,
+  type BlockRef,
+  differenceOf,
+  type FinalStatement,
+  PermanentError,
+} from '#libs/domain';
 import { TtlCache } from '#libs/platform';
 import {
   AllEndpointsFailedError,
   EndpointsDisagreeError,
   FinalBlockRefusedError,
+  MalformedAnswerError,
+  NodeBehindError,
 } from '../errors/rpc.errors.js';
+import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { hashesToItself } from '../shape/header.js';
-import { type Finality } from './finality.js';
-import { type AnsweredHeader, readHeader, readHeads } from './heads.js';
+import {
+  type FullHeader,
+  hashesToItself,
+  headerCall,
+  parseHeader,
+  parseHeaderOf,
+  tagCall,
+} from '../shape/header.js';
 
 /** An endpoint's word on one final block. */
 export interface FinalWord extends FinalStatement {
@@ -26,7 +40,7 @@ export interface FinalWord extends FinalStatement {
   readonly isHashed: boolean;
 }
 
-export interface FinalBlockOptions {
+interface FinalBlockOptions {
   readonly finality: Finality;
   readonly clock: { nowMs(): number };
 }
@@ -171,4 +185,72 @@ function wordOf(witness: string, { header, answer }: AnsweredHeader): FinalWord 
     block: { number, hash, timestampSeconds },
     isHashed: hashesToItself(answer),
   };
+}
+
+/** The newest block and the newest final one, as one node answers them. */
+
+interface AnsweredHeader {
+  readonly header: FullHeader;
+  /** The answer itself, with all its fields. */
+  readonly answer: unknown;
+}
+
+interface AnsweredHeads {
+  readonly latest: AnsweredHeader;
+  readonly finalised: AnsweredHeader;
+}
+
+/** @throws NodeBehindError where the node has no such block; MalformedAnswerError */
+export async function readHeads(session: RpcSession, finality: Finality): Promise<AnsweredHeads> {
+  const { endpoint } = session;
+  const tags = finality.kind === 'tag' ? ['latest', finality.tag] : ['latest'];
+  const { results } = await session.batch(tags.map(tagCall));
+  const tagged = (index: number): AnsweredHeader => {
+    const answer = valueOf(results[index]);
+    const header = parseHeader(answer, endpoint);
+    if (header) return { header, answer };
+    throw new NodeBehindError(
+      `has no ${tags[index] ?? ''} block; where the chain has none, set FINALITY=depth:<blocks>`,
+      { endpoint },
+    );
+  };
+  const latest = tagged(0);
+  const finalised =
+    finality.kind === 'tag'
+      ? tagged(1)
+      : await readHeader(session, below(latest.header.number, finality.blocks));
+  if (finalised.header.number > latest.header.number) {
+    throw new MalformedAnswerError('the final block is above the newest', session);
+  }
+  return { latest, finalised };
+}
+
+/** The block of this number. @throws NodeBehindError where the node does not have it; MalformedAnswerError */
+async function readHeader(session: RpcSession, number: bigint): Promise<AnsweredHeader> {
+  const { endpoint } = session;
+  const { results } = await session.batch([headerCall(number)]);
+  const answer = valueOf(results[0]);
+  const header = parseHeaderOf(answer, number, endpoint);
+  if (header) return { header, answer };
+  throw new NodeBehindError(`does not have block ${number.toString()}`, { endpoint });
+}
+
+function below(number: bigint, blocks: bigint): bigint {
+  return number > blocks ? number - blocks : 0n;
+}
+
+/** Which block is final: by a tag of the node, or so many blocks below its newest. */
+export type Finality =
+  | { readonly kind: 'tag'; readonly tag: 'finalized' | 'safe' }
+  | { readonly kind: 'depth'; readonly blocks: bigint };
+
+/** The setting FINALITY: `finalized`, `safe` or `depth:<blocks>`. @throws PermanentError */
+export function parseFinality(text: string): Finality {
+  if (text === 'finalized' || text === 'safe') return { kind: 'tag', tag: text };
+  const depth = /^depth:(\d{1,7})$/.exec(text)?.[1];
+  if (depth !== undefined) return { kind: 'depth', blocks: BigInt(depth) };
+  throw new PermanentError(
+    'FINALITY_INVALID',
+    'FINALITY must be finalized, safe or depth:<number of blocks>.',
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseFinality } from './finality.js';
+import { parseFinality } from './final-blocks.js';
 
 describe('FINALITY', () => {
   it('is a tag or a depth', () => {

@@ -2,7 +2,7 @@
 import type { AbiParameter } from 'viem';
 import { parseAbiItem, toFunctionSelector } from 'viem/utils';
 import { type Address, parseAddress } from '#libs/domain';
-import { encodeWord } from '../events/encode-word.js';
+import { encodeWord } from '../events/abi-event.js';
 import { isRecord } from '../shape/hex.js';
 import { parseNotation, StakeViewError, type ViewNotation } from './view-notation.js';
 import { ViewOutput } from './view-output.js';

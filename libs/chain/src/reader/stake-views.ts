@@ -6,13 +6,14 @@ import {
   MalformedAnswerError,
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes } from '../shape/hex.js';
+import { type StakeDescription } from '../events/parse-stake-events.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, PinnedCalls } from './pinned-calls.js';
 import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.js';
 import { type TotalCalls } from './total-calls.js';
 import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { bytes } from '../shape/hex.js';
 
 export interface StakeViewSettings {
   /** STAKE_TOTAL_VIEW as text or parsed; none is no view, undefined what the contracts usually have. */
@@ -206,4 +207,22 @@ function figureParts(
 
 function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n);
+}
+
+type Views = Pick<StakeViewSettings, 'totalView' | 'balanceView'>;
+
+/**
+ * The views in force: what the variables say, else what STAKE_EVENTS says, else what contracts usually have. The last is not for
+ * events that a filter picks: the usual figures speak of the whole contract, and cannot be compared with a part of it.
+ * @param variables STAKE_TOTAL_VIEW and STAKE_BALANCE_VIEW
+ */
+export function resolveStakeViews(
+  { isPartial, ...described }: Views & Pick<StakeDescription, 'isPartial'>,
+  variables: Views,
+): Views {
+  const fallback = isPartial ? 'none' : undefined;
+  return {
+    totalView: variables.totalView ?? described.totalView ?? fallback,
+    balanceView: variables.balanceView ?? described.balanceView ?? fallback,
+  };
 }

@@ -5,7 +5,7 @@ import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { bytes } from '../shape/hex.js';
 import { otherProvidersThan, OUTAGE_PATIENCE_MS, ownProvider } from '../verification/providers.js';
-import { decodeText } from './abi-text.js';
+import { decodeText } from './view-notation.js';
 import { ethCall, wordOf } from './pinned-calls.js';
 
 /** As far as the contract tells them. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { redact } from '../errors/redact.js';
 import { endpointUrls } from './endpoint-urls.js';
-import { rpcSpan } from './rpc-span.js';
+import { rpcSpan } from './rpc-observer.js';
 
 describe('the endpoints of RPC_URLS', () => {
   it.each([

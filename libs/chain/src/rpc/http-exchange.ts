@@ -8,11 +8,9 @@ import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { deadlineIn } from '#libs/platform';
-import { growsWithRange } from '../errors/classify-rpc-error.js';
-import { redact } from '../errors/redact.js';
+import { growsWithRange, retryAfterMs } from '../errors/classify-rpc-error.js';
+import { basicCredentials, redact } from '../errors/redact.js';
 import { isRecord } from '../shape/hex.js';
-import { basicCredentials } from './basic-credentials.js';
-import { retryAfterMs } from '../errors/retry-after.js';
 import {
   MalformedAnswerError,
   OverloadedError,

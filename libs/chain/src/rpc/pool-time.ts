@@ -1,4 +1,4 @@
-import { type Sleep } from './sleep.js';
+import { sleep } from '#libs/platform';
 
 /** The pool's clock: at least as much time passes on it as was slept, whatever the clock beneath says. */
 export class PoolTime {
@@ -19,4 +19,12 @@ export class PoolTime {
     await this.sleepFor(ms, signal);
     this.aheadMs = Math.max(this.aheadMs, untilMs - this.clock.nowMs());
   };
+}
+
+export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
+
+/** @throws the reason of `signal` */
+export async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, signal);
+  signal?.throwIfAborted();
 }

@@ -5,8 +5,7 @@ import {
   TransportError,
   UnreachableError,
 } from '../errors/rpc.errors.js';
-import { computeUnitsOf } from './compute-units.js';
-import { type RpcCall, type RpcResult } from './rpc-call.js';
+import { computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 import { type Load, type ThrottledOutcome } from './throttle.js';
 
 /** What a request weighs. */

@@ -23,3 +23,36 @@ export function valueOf(result: RpcResult | undefined): unknown {
   if (!result.ok) throw result.error;
   return result.value;
 }
+
+/**
+ * What a call costs in compute units, in which providers bill and limit. The figures are those of Alchemy's price list, which others
+ * follow closely; where its editions differ (eth_getLogs 75 and 60, eth_getBlockByNumber 16 and 20) the one in which logs weigh more
+ * is taken, so that no plan is too cheap. Sources: docs.alchemyapi.io/documentation/compute-units and
+ * www.alchemy.com/docs/reference/compute-unit-costs (eth_getBlockReceipts: 20).
+ */
+const COMPUTE_UNITS: Readonly<Record<string, number>> = {
+  eth_blockNumber: 10,
+  eth_call: 26,
+  eth_chainId: 10,
+  eth_estimateGas: 87,
+  eth_gasPrice: 19,
+  eth_getBalance: 19,
+  eth_getBlockByHash: 21,
+  eth_getBlockByNumber: 16,
+  eth_getBlockReceipts: 20,
+  eth_getCode: 19,
+  eth_getLogs: 75,
+  eth_getStorageAt: 17,
+  eth_getTransactionByHash: 17,
+  eth_getTransactionCount: 26,
+  eth_getTransactionReceipt: 15,
+  eth_maxPriorityFeePerGas: 10,
+  eth_sendRawTransaction: 250,
+};
+
+/** Most methods that are not listed cost no more. */
+const OTHERS = 20;
+
+export function computeUnitsOf(method: string): number {
+  return COMPUTE_UNITS[method] ?? OTHERS;
+}

@@ -11,19 +11,15 @@ import {
   RpcRefusedError,
   UnreachableError,
 } from '../errors/rpc.errors.js';
-import { matchAnswers } from './batch-answer.js';
-import { BatchResults } from './batch-results.js';
-import { BatchSize } from './batch-size.js';
-import { Delivery } from './delivery.js';
-import { type BackoffOptions, EndpointHealth } from './endpoint-health.js';
+import { BatchResults, BatchSize, matchAnswers } from './batch.js';
+import { type BackoffOptions, Delivery, EndpointHealth } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { HttpExchange, type WireCall } from './http-exchange.js';
 import { callOutcomes, failureOf, outcomeOf, outcomeOfResults, reasonOf } from './outcome.js';
 import { type PoolTime } from './pool-time.js';
 import { RequestGate } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
-import { type RpcObserver } from './rpc-observer.js';
-import { rpcSpan } from './rpc-span.js';
+import { type RpcObserver, rpcSpan } from './rpc-observer.js';
 import { loadOf, outcomeOfAnswer, outcomeOfFailure } from './request-load.js';
 import { Throttle, type ThrottledOutcome } from './throttle.js';
 

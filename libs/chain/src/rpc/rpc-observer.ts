@@ -1,3 +1,6 @@
+import { type SpanStart } from '#libs/platform';
+import { type RpcCall } from './rpc-call.js';
+
 /** What the pool tells of its requests; the application turns it into metrics and logs. */
 export interface RpcObserver {
   /** One HTTP request ended. */
@@ -53,3 +56,23 @@ export const silentObserver: RpcObserver = {
   request: () => undefined,
   warning: () => undefined,
 };
+
+/**
+ * The span of one request to an endpoint. Nothing of its URL but the end of the host, since providers put keys into all the rest, and nothing of
+ * what is asked but the method.
+ * @param endpoint its name: the end of the host, and the place in the list
+ */
+export function rpcSpan(endpoint: string, calls: readonly RpcCall[]): SpanStart {
+  const method = calls[0]?.method ?? 'none';
+  return {
+    name: method,
+    kind: 'client',
+    attributes: {
+      'rpc.system.name': 'jsonrpc',
+      'rpc.method': method,
+      'server.address': endpoint.replace(/(?::\d+)?#\d+$/, ''),
+      'lowmark.endpoint': endpoint,
+      'lowmark.calls': calls.length,
+    },
+  };
+}

@@ -11,12 +11,11 @@ import {
 import { quantity } from '../shape/hex.js';
 import { type BackoffOptions } from './endpoint-health.js';
 import { endpointUrls } from './endpoint-urls.js';
-import { PoolTime } from './pool-time.js';
+import { PoolTime, type Sleep, sleepFor } from './pool-time.js';
 import { type BatchAnswer, type RpcCall, valueOf } from './rpc-call.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
 import { type RpcObserver, silentObserver } from './rpc-observer.js';
 import { RpcQuestion } from './rpc-question.js';
-import { sleepFor, type Sleep } from './sleep.js';
 import { type Budget } from './throttle.js';
 
 export interface RpcPoolOptions {

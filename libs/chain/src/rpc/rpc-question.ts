@@ -14,9 +14,8 @@ import {
   type RpcError,
   RpcTimeoutError,
 } from '../errors/rpc.errors.js';
-import { type BackoffOptions } from './endpoint-health.js';
+import { type BackoffOptions, fastest } from './endpoint-health.js';
 import { type PoolTime } from './pool-time.js';
-import { fastest } from './delivery.js';
 import {
   isClosed,
   type RequestFailure,

@@ -6,8 +6,7 @@
  * refusal: an endpoint that refuses one request in twenty at random keeps its speed. A rate is set from what was answered in that
  * time, and rises again while little is refused, the faster the longer nothing was. A budget of the operator is kept besides.
  */
-import { type Outcome, RecentOutcomes } from './recent-outcomes.js';
-import { TokenBucket } from './token-bucket.js';
+import { type Outcome, RecentOutcomes } from './outcome.js';
 
 export interface Budget {
   readonly perSecond: number;
@@ -243,5 +242,48 @@ export class Throttle {
   private widen(): void {
     const step = this.everTooMany ? 1 / this.window : 1;
     this.window = Math.min(LARGEST_WINDOW, this.window + step);
+  }
+}
+
+/** Tokens that flow in at a steady rate, up to a short burst. Time is handed in; nothing here waits. */
+class TokenBucket {
+  private tokens: number;
+  private atMs: number;
+
+  constructor(
+    private rate: number,
+    private readonly burstSeconds: number,
+    nowMs: number,
+  ) {
+    this.tokens = rate * burstSeconds;
+    this.atMs = nowMs;
+  }
+
+  get perSecond(): number {
+    return this.rate;
+  }
+
+  /** Until so many may be taken. More than a full bucket may be taken as soon as it is full; the debt is paid back afterwards. */
+  waitMs(amount: number, nowMs: number): number {
+    this.refill(nowMs);
+    const missing = Math.min(amount, this.rate * this.burstSeconds) - this.tokens;
+    return missing <= 0 ? 0 : Math.ceil((missing / this.rate) * 1000);
+  }
+
+  take(amount: number, nowMs: number): void {
+    this.refill(nowMs);
+    this.tokens -= amount;
+  }
+
+  changeRate(perSecond: number, nowMs: number): void {
+    this.refill(nowMs);
+    this.rate = perSecond;
+  }
+
+  private refill(nowMs: number): void {
+    const full = this.rate * this.burstSeconds;
+    const seconds = Math.max(0, nowMs - this.atMs) / 1000;
+    this.tokens = Math.min(full, this.tokens + seconds * this.rate);
+    this.atMs = Math.max(this.atMs, nowMs);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Chain } from 'viem';
 import * as chains from 'viem/chains';
-import { UNIVERSAL_VERIFIERS } from './universal-verifiers.js';
+import { UNIVERSAL_VERIFIERS } from './wallet-signatures.js';
 
 describe('the universal verifiers', () => {
   it('are those of viem’s chain definitions', () => {

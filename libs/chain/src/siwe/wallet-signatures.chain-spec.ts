@@ -15,8 +15,7 @@ import {
 } from '#libs/testing';
 import { type RpcWarning } from '../rpc/rpc-observer.js';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { UNIVERSAL_VERIFIERS } from './universal-verifiers.js';
-import { WalletSignatures } from './wallet-signatures.js';
+import { UNIVERSAL_VERIFIERS, WalletSignatures } from './wallet-signatures.js';
 
 const START = 1_760_000_000;
 const TEXT = 'example.com wants you to sign in';

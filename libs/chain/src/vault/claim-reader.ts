@@ -5,7 +5,7 @@ import {
   MalformedAnswerError,
   NodeBehindError,
 } from '../errors/rpc.errors.js';
-import { type Finality, parseFinality } from '../reader/finality.js';
+import { type Finality, parseFinality } from '../reader/final-blocks.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { parseHeader, tagCall } from '../shape/header.js';

@@ -18,9 +18,8 @@ import {
 } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { deployVault } from './deploy-vault.js';
-import { isVaultCode } from './vault-code.js';
-import { readVaultFacts, type VaultQuestion } from './vault-facts.js';
-import { accountOf, VoucherSigner } from './voucher-signer.js';
+import { isVaultCode, readVaultFacts, type VaultQuestion } from './vault-facts.js';
+import { accountOf, VoucherSigner } from './voucher.js';
 
 const { SIGNER_KEY, OTHER_KEY, CANCELLER, PAUSER } = VaultBench;
 const SCRIPT = fileURLToPath(new URL('../../../../contracts/deploy-vault.mjs', import.meta.url));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isDevelopmentKey } from './development-key.js';
+import { isDevelopmentKey } from './deploy-vault.js';
 
 describe('isDevelopmentKey', () => {
   it('knows the keys that anvil prints at its start', () => {

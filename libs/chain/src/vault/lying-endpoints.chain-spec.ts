@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type Fault, type FaultyNode, FakeClock, startFaultyNode, VaultBench } from '#libs/testing';
 import { type RpcWarning } from '../rpc/rpc-observer.js';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { redemptionIdOf } from './vault-id.js';
+import { redemptionIdOf } from './vault-event.js';
 import { VaultReader } from './vault-reader.js';
 import { type Voucher } from './voucher.js';
 

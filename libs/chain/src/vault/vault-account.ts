@@ -9,9 +9,8 @@ import {
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
 import { quantity } from '../shape/hex.js';
-import { cancelCalldata, pauseCalldata } from './vault-calldata.js';
-import { type VaultId } from './vault-id.js';
-import { accountOf, addressOfAccount } from './voucher-signer.js';
+import { accountOf, addressOfAccount, cancelCalldata, pauseCalldata } from './voucher.js';
+import { type VaultId } from './vault-event.js';
 
 type Hex = `0x${string}`;
 

@@ -2,13 +2,17 @@
 import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
 import { type Address, parseAddress } from '#libs/domain';
 import { lowmarkTokenAbi } from '../abi/lowmark-token.generated.js';
-import { redemptionVaultV2Abi } from '../abi/redemption-vault-v2.generated.js';
+import {
+  redemptionVaultV2Abi,
+  redemptionVaultV2Bytecode,
+  redemptionVaultV2Runtime,
+} from '../abi/redemption-vault-v2.generated.js';
 import { ExecutionRevertedError } from '../errors/rpc.errors.js';
 import { ethCall } from '../reader/pinned-calls.js';
-import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
 import { bytes } from '../shape/hex.js';
-import { voucherDomain, type VaultPlace } from './voucher.js';
+import { type VaultPlace, voucherDomain } from './voucher.js';
 
 type Hex = `0x${string}`;
 
@@ -183,4 +187,27 @@ function isOurDomain(data: Hex | undefined, place: VaultPlace): boolean {
     // Another contract, whose answer has another shape.
     return false;
   }
+}
+
+const WORD_DIGITS = 64;
+
+/**
+ * Whether this is the code of the vault that is deployed now, version 2, as it was compiled. The words that its constructor fills in
+ * (immutables) may hold anything: the vault's own address is among them.
+ * @param code `0x` and hex digits
+ */
+export function isVaultCode(code: string): boolean {
+  const digits = redemptionVaultV2Runtime.bytes * 2;
+  const compiled = redemptionVaultV2Bytecode.slice(-digits);
+  return withoutImmutables(code.toLowerCase().slice(2)) === withoutImmutables(compiled);
+}
+
+function withoutImmutables(code: string): string {
+  let at = 0;
+  const kept = redemptionVaultV2Runtime.immutables.map((offset) => {
+    const part = code.slice(at, offset * 2);
+    at = offset * 2 + WORD_DIGITS;
+    return part;
+  });
+  return [...kept, code.slice(at)].join(' ');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { redemptionIdOf, vaultIdOf } from './vault-id.js';
+import { redemptionIdOf, vaultIdOf } from './vault-event.js';
 
 const UUID = '0199d8f2-6c1a-7b3e-9f00-c0ffee123456';
 const ID = '0x0199d8f26c1a7b3e9f00c0ffee12345600000000000000000000000000000000';

@@ -24,9 +24,9 @@ import {
   parseVaultLog,
   type VaultEvent,
   vaultEventOf,
+  type VaultId,
   type VaultLog,
 } from './vault-event.js';
-import { type VaultId } from './vault-id.js';
 
 export interface VaultSpan {
   readonly from: bigint;

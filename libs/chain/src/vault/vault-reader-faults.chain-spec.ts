@@ -4,8 +4,7 @@ import { toFunctionSelector } from 'viem/utils';
 import { type PayoutEvidence } from '#libs/domain';
 import { type Fault, type FaultyNode, FakeClock, startFaultyNode, VaultBench } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { CLAIMED } from './vault-event.js';
-import { redemptionIdOf } from './vault-id.js';
+import { CLAIMED, redemptionIdOf } from './vault-event.js';
 import { VaultReader, type WatchedPayout } from './vault-reader.js';
 import { type Voucher } from './voucher.js';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aWallet, type FaultyNode, FakeClock, startFaultyNode, VaultBench } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { redemptionIdOf } from './vault-id.js';
+import { redemptionIdOf } from './vault-event.js';
 import { VaultReader, type VaultReaderOptions, type WatchedPayout } from './vault-reader.js';
 import { type Voucher } from './voucher.js';
 

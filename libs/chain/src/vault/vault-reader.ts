@@ -12,12 +12,10 @@ import {
   type VaultStatus,
 } from '#libs/domain';
 import { AllEndpointsFailedError, EndpointsDisagreeError } from '../errors/rpc.errors.js';
-import { FinalBlocks, type FinalWord } from '../reader/final-blocks.js';
-import { parseFinality } from '../reader/finality.js';
+import { FinalBlocks, type FinalWord, parseFinality } from '../reader/final-blocks.js';
 import { PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { type VaultEvent } from './vault-event.js';
-import { type VaultId, vaultIdOf } from './vault-id.js';
+import { type VaultEvent, type VaultId, vaultIdOf } from './vault-event.js';
 import { VaultLogReader, type VaultSpan } from './vault-log-reader.js';
 import { readVaultStatuses } from './vault-status.js';
 

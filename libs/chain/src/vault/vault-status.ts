@@ -1,16 +1,21 @@
 import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
 import { type Address, type BlockRef, type VaultStatus } from '#libs/domain';
 import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
-import { MalformedAnswerError, StateUnavailableError } from '../errors/rpc.errors.js';
-import { CALLS_AT_ONCE, type PinnedCalls } from '../reader/pinned-calls.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
-import { type VaultId } from './vault-id.js';
+import {
+  AllEndpointsFailedError,
+  MalformedAnswerError,
+  StateUnavailableError,
+} from '../errors/rpc.errors.js';
+import { CALLS_AT_ONCE, ethCall, type PinnedCalls } from '../reader/pinned-calls.js';
+import { valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type VaultId } from './vault-event.js';
 
 /** In the order of the contract's `Status`. */
 const STATUSES: readonly VaultStatus[] = ['none', 'claimed', 'cancelled'];
 const TOKEN = toFunctionSelector('token()');
 
-export interface VaultStatusContext {
+interface VaultStatusContext {
   readonly calls: PinnedCalls;
   readonly vault: Address;
   readonly token: Address;
@@ -55,4 +60,30 @@ export async function readVaultStatuses(
 
 function statusCalldata(id: VaultId): `0x${string}` {
   return encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'status', args: [id] });
+}
+
+/**
+ * Whether the vault pays nothing at the newest block, by all endpoints that answer, and by two where there are two.
+ * @throws ExecutionRevertedError where the address is no vault
+ */
+export async function isPausedByAll(pool: RpcPool, vault: Address): Promise<boolean> {
+  const data = encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'paused' });
+  const answers: boolean[] = [];
+  for (const only of pool.endpoints) {
+    try {
+      answers.push(
+        await pool.run(
+          async (session) => {
+            const { results } = await session.batch([ethCall({ to: vault, data }, 'latest')]);
+            const word = valueOf(results[0]);
+            return typeof word === 'string' && word.length === 66 && BigInt(word) === 1n;
+          },
+          { only, patient: false },
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof AllEndpointsFailedError)) throw error;
+    }
+  }
+  return answers.length >= Math.min(2, pool.endpoints.length) && answers.every(Boolean);
 }

@@ -2,10 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { recoverTypedDataAddress } from 'viem';
 import { type Address } from '#libs/domain';
-import { claimCalldata } from './vault-calldata.js';
-import { vaultIdOf } from './vault-id.js';
-import { type Voucher, voucherTypedData } from './voucher.js';
-import { VoucherSigner } from './voucher-signer.js';
+import { claimCalldata, type Voucher, VoucherSigner, voucherTypedData } from './voucher.js';
+import { vaultIdOf } from './vault-event.js';
 
 // The first account of every local development chain.
 const KEY = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';

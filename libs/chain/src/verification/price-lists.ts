@@ -2,7 +2,7 @@
  * What providers count for a call. Facts of their public pages, read from stored copies that may be older than what they charge now:
  * they compare modes and ranges, and are no invoice.
  */
-import { computeUnitsOf } from '../rpc/compute-units.js';
+import { computeUnitsOf } from '../rpc/rpc-call.js';
 import { type SyncMethod } from './sync-cost.js';
 
 export interface PriceList {

@@ -1,0 +1,218 @@
+import { classifyRpcError } from '../errors/classify-rpc-error.js';
+import {
+  BatchTooLargeError,
+  isTransient,
+  MalformedAnswerError,
+  RangeTooLargeError,
+  RpcError,
+  RpcRefusedError,
+  TransportError,
+} from '../errors/rpc.errors.js';
+import { type BatchAnswer, computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
+import { type HttpAnswer, type WireCall } from './http-exchange.js';
+import { type Throttle } from './throttle.js';
+import { isRecord } from '../shape/hex.js';
+
+interface BatchContext {
+  readonly endpoint: string;
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Matches the answers of a batch to its calls by their ids; nodes may answer in any order.
+ * @returns one result for each call, in the order of the calls
+ * @throws the error of the whole batch where the node answered with one; MalformedAnswerError where an answer is missing,
+ *   doubled, unasked for, or has neither result nor error
+ */
+export function matchAnswers(
+  calls: readonly WireCall[],
+  answer: HttpAnswer,
+  context: BatchContext,
+): RpcResult[] {
+  const { endpoint } = context;
+  const first = calls[0];
+  if (!first) return [];
+  if (!Array.isArray(answer.body)) throw wholeBatchError(answer, first, context);
+  const results = new Array<RpcResult | undefined>(calls.length).fill(undefined);
+  let failed: RpcResult | undefined;
+  for (const entry of answer.body as unknown[]) {
+    if (!isRecord(entry)) throw malformed('an answer of the batch is not an object', endpoint);
+    const result = resultOf(entry, calls, answer, context);
+    if (!result.ok && !failed) failed = result;
+    const index = indexOf(entry['id'], first.id);
+    // An error about the batch itself has no id, or null.
+    if (entry['id'] === null && !result.ok) throw result.error;
+    if (index === undefined || index >= calls.length) {
+      throw malformed('the batch holds an answer to nothing we asked', endpoint);
+    }
+    if (results[index]) throw malformed('the batch answers one call twice', endpoint);
+    results[index] = result;
+  }
+  if (failed && !failed.ok && failed.error instanceof BatchTooLargeError) throw failed.error;
+  return results.map((result) => {
+    if (result) return result;
+    // A node that gives up in the middle says why in the last answer it gives.
+    if (failed && !failed.ok) throw failed.error;
+    throw malformed('the batch lacks an answer', endpoint);
+  });
+}
+
+function resultOf(
+  entry: Record<string, unknown>,
+  calls: readonly WireCall[],
+  answer: HttpAnswer,
+  context: BatchContext,
+): RpcResult {
+  const first = calls[0] as WireCall;
+  if (entry['error'] !== undefined && entry['error'] !== null) {
+    const call = calls[indexOf(entry['id'], first.id) ?? 0] ?? first;
+    const { retryAfterMs } = answer;
+    return {
+      ok: false,
+      error: classifyRpcError(entry['error'], { ...context, call, retryAfterMs }),
+    };
+  }
+  if (entry['result'] === undefined) {
+    throw malformed('an answer has neither result nor error', context.endpoint);
+  }
+  return { ok: true, value: entry['result'] };
+}
+
+function wholeBatchError(answer: HttpAnswer, first: WireCall, context: BatchContext): Error {
+  const { body, status, retryAfterMs } = answer;
+  if (isRecord(body) && body['error'] !== undefined && body['error'] !== null) {
+    const error = classifyRpcError(body['error'], { ...context, call: first, retryAfterMs });
+    // Whatever an error without a known meaning says, with a 5xx it is one of the server.
+    const isServerError = status >= 500 && error instanceof RpcRefusedError;
+    return isServerError
+      ? new TransportError(`HTTP ${status}`, { endpoint: context.endpoint, sizeMayExplain: true })
+      : error;
+  }
+  return malformed('a batch was not answered with a list', context.endpoint);
+}
+
+/** Ids are consecutive numbers; some nodes send them back as text. */
+function indexOf(id: unknown, firstId: number): number | undefined {
+  const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < firstId) return undefined;
+  return number - firstId;
+}
+
+function malformed(what: string, endpoint: string): MalformedAnswerError {
+  return new MalformedAnswerError(what, { endpoint });
+}
+
+/** The results of a batch as they arrive. */
+export class BatchResults {
+  private readonly results: (RpcResult | undefined)[];
+  private bytes = 0;
+
+  constructor(readonly calls: readonly RpcCall[]) {
+    this.results = new Array<RpcResult | undefined>(calls.length).fill(undefined);
+  }
+
+  get all(): number[] {
+    return [...this.calls.keys()];
+  }
+
+  get answer(): BatchAnswer {
+    return { results: this.results as RpcResult[], bytes: this.bytes };
+  }
+
+  callsOf(places: readonly number[]): RpcCall[] {
+    return places.map((place) => this.calls[place] as RpcCall);
+  }
+
+  /** @returns the places to ask for again, with the first failure */
+  keep(
+    places: readonly number[],
+    { results, bytes }: BatchAnswer,
+  ): { readonly failed: RpcError | undefined; readonly again: readonly number[] } {
+    this.bytes += bytes;
+    const failures = new Map<number, RpcError>();
+    let isTooLarge = false;
+    for (const [index, place] of places.entries()) {
+      const result = results[index];
+      this.results[place] = result;
+      if (!result || result.ok) continue;
+      isTooLarge ||= result.error instanceof RangeTooLargeError;
+      const { error } = result;
+      if (error instanceof RpcError && isTransient(error)) failures.set(place, error);
+    }
+    // The caller asks for less: the others are not asked for once more before.
+    if (isTooLarge) return { failed: undefined, again: [] };
+    const [failed] = failures.values();
+    const first = failures.has(0) || failures.has(1);
+    const again = places.filter((place) => failures.has(place) || (first && place < 2));
+    return { failed, again };
+  }
+}
+
+/** Calls in one batch to begin with: what geth, Alchemy and Ankr take. */
+const FIRST_LIMIT = 1000;
+/** Calls at risk in the first request: a provider with a small budget refuses a large batch whole. */
+const FIRST_RISK = 25;
+/** Limits seen in the field, tried one after the other where a node does not name its own. */
+const STEPS = [500, 100, 50, 20, 10, 5, 3, 2];
+/** A refused batch of many calls comes back in parts; smaller ones say nothing about size. */
+const SMALLEST_AFTER_REFUSAL = 10;
+/** The logs and the header that vouches for them need one batch of two. */
+const SMALLEST = 2;
+
+/** How many calls an endpoint takes in one request: what it said of batches, and what its rate allows. */
+export class BatchSize {
+  private limit = FIRST_LIMIT;
+  /** A refused batch is refused with all its calls: less is risked until some were answered. */
+  private risked = FIRST_RISK;
+
+  constructor(
+    private readonly endpoint: string,
+    private readonly throttle: Throttle,
+  ) {}
+
+  /** The places of calls in parts of the right size; those of the first two calls stay together. */
+  split(places: readonly number[], calls: readonly RpcCall[]): number[][] {
+    const { heaviest } = this.throttle;
+    const mostCalls = Math.min(this.limit, this.risked, heaviest.calls);
+    const parts: number[][] = [];
+    let part: number[] = [];
+    let units = 0;
+    for (const place of places) {
+      const weight = computeUnitsOf(calls[place]?.method ?? '');
+      const isFull = part.length >= mostCalls || units + weight > heaviest.computeUnits;
+      if (part.length > 0 && isFull && place !== 1) {
+        parts.push(part);
+        [part, units] = [[], 0];
+      }
+      part.push(place);
+      units += weight;
+    }
+    parts.push(part);
+    return parts;
+  }
+
+  /** A request was refused for the rate. */
+  refused(sent: number): void {
+    if (sent >= 2 * SMALLEST_AFTER_REFUSAL)
+      this.risked = Math.min(this.risked, Math.ceil(sent / 4));
+  }
+
+  /** A request was answered. */
+  answered(sent: number): void {
+    if (sent * 2 >= this.risked) this.risked = Math.min(FIRST_LIMIT, this.risked * 2);
+  }
+
+  /** @throws RpcRefusedError where not even two calls are taken together */
+  lower(error: BatchTooLargeError, sent: number): void {
+    if (this.limit < sent) return;
+    const named = error.limit !== undefined && error.limit < sent ? error.limit : undefined;
+    const next = named ?? STEPS.find((step) => step < sent) ?? 1;
+    if (next < SMALLEST) {
+      throw new RpcRefusedError(
+        'takes no batch requests, and logs can only be vouched for together with a header; use another endpoint',
+        { endpoint: this.endpoint },
+      );
+    }
+    this.limit = next;
+  }
+}

@@ -1,5 +1,5 @@
 import { type Address, type BlockRef } from '#libs/domain';
-import { addressOf, hexOf, blockOf, hashOf } from '../rows.js';
+import { addressOf, blockOf, hashOf } from '../rows.js';
 
 /** The one row that says what the index holds and how far it is. */
 export interface IndexState {
@@ -93,20 +93,4 @@ export function indexStateOf(row: IndexStateRow): IndexState {
     halted:
       row.halted_at === null ? undefined : { at: row.halted_at, reason: row.halted_reason ?? '' },
   };
-}
-
-/** The values of CREATE_STATE. */
-export function initialValues(initial: InitialIndexState): unknown[] {
-  return [
-    initial.fingerprint,
-    JSON.stringify(initial.settings),
-    initial.chainId,
-    hexOf(initial.stakeContract),
-    hexOf(initial.tokenContract),
-    initial.tokenSymbol,
-    initial.tokenDecimals,
-    initial.head.number,
-    hexOf(initial.head.hash),
-    initial.head.timestampSeconds,
-  ];
 }

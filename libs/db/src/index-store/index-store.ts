@@ -1,31 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { type PoolClient } from 'pg';
-import {
-  type Address,
-  type BalanceChange,
-  type BalanceDay,
-  type BlockRef,
-  dayOf,
-  SECONDS_PER_DAY,
-  type WalletState,
-} from '#libs/domain';
-import { type Database } from '../connection/database.js';
-import { run } from '../connection/statement.js';
-import { addressOf, hashOf, hexOf } from '../rows.js';
-import { byWallet } from './by-wallet.js';
-import { copyChanges, copyDays } from './copy-rows.js';
+import { type BalanceChange, type BalanceDay, type BlockRef } from '#libs/domain';
+import { named } from '../connection/named.js';
+import { hashOf, hexOf } from '../rows.js';
+import { byWallet, copyChanges, copyDays } from './copy-rows.js';
+import { byteaArray, IndexReader } from './index-reader.js';
 import { fingerprintOf, type IndexSettings, requireSameSettings } from './index-settings.js';
-import {
-  type IndexState,
-  type IndexStateRow,
-  indexStateOf,
-  type InitialIndexState,
-  initialValues,
-} from './index-state.js';
+import { type IndexState, type InitialIndexState } from './index-state.js';
 import { FencedError, HeadMovedError, IndexMissingError } from './index-store.error.js';
-import { MOVE_BACK, UNDO_CHANGES } from './rollback.statements.js';
-import * as sql from './statements.js';
-import { type WalletPage } from './wallet-page.js';
+import { rollBack, type Undone } from './rollback.js';
 
 /** Shorter than the silence after which another may take the lead, longer than a live program leaves a transaction alone. */
 const STALLED_MS = 5000;
@@ -53,13 +35,6 @@ export interface IndexBatch {
   readonly synced?: boolean;
 }
 
-export interface Undone {
-  readonly changes: number;
-  readonly wallets: number;
-  /** The sum of all balances after it. */
-  readonly total: bigint;
-}
-
 export interface LeadOptions {
   /** What the index must have been made with; default: anything. */
   readonly settings?: IndexSettings;
@@ -67,21 +42,107 @@ export interface LeadOptions {
   readonly stalledMs?: number;
 }
 
+const CREATE_STATE = named<Record<string, unknown>>(
+  'index_create',
+  `INSERT INTO staking.index_state (fingerprint, settings, chain_id, stake_contract, token_contract, token_symbol,
+      token_decimals, head_number, head_hash, head_seconds)
+    VALUES (:fingerprint, :settings, :chainId, decode(:stakeContract, 'hex'), decode(:tokenContract, 'hex'), :tokenSymbol,
+      :tokenDecimals, :number, decode(:hash, 'hex'), :seconds)
+    ON CONFLICT DO NOTHING`,
+);
+
+/** `fingerprint`: of the only index that is meant, or null. */
+const TAKE_LEAD = named<{ fingerprint: string | null }>(
+  'index_take_lead',
+  `UPDATE staking.index_state SET fence = fence + 1, updated_at = now()
+    WHERE fingerprint = coalesce(:fingerprint, fingerprint) RETURNING fence`,
+);
+
+/**
+ * Ends the transactions that hold the state's row, are older and wait for their program: one that was stopped in the
+ * middle of a COPY would wait for ever, no time limit of the session ends that.
+ */
+const END_STALLED = named<{ stalledMs: number }>(
+  'index_end_stalled',
+  `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+    WHERE a.datname = current_database() AND a.usename = session_user AND a.pid <> pg_backend_pid()
+      AND a.wait_event = 'ClientRead' AND a.xact_start < clock_timestamp() - :stalledMs * interval '1 ms'
+      AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'staking.index_state'::regclass
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND l.mode IN ('RowShareLock', 'RowExclusiveLock'))`,
+);
+
+/** Locks the row until the end of the transaction and tells whose it is. */
+export const LOCK_STATE = named(
+  'index_lock',
+  `SELECT fence, head_number, encode(head_hash, 'hex') AS head_hash FROM staking.index_state FOR NO KEY UPDATE`,
+);
+
+const UPSERT_DAYS = named<Record<'wallets' | 'days' | 'lows' | 'closings', string>>(
+  'index_days',
+  `INSERT INTO staking.balance_day (wallet, day, low, closing)
+    SELECT * FROM unnest(:wallets::bytea[], :days::int[], :lows::numeric[], :closings::numeric[])
+    ON CONFLICT (wallet, day) DO UPDATE SET low = excluded.low, closing = excluded.closing`,
+);
+
+/**
+ * The end of every commit, one statement: remembers blocks, forgets those below the finalised one and moves the head. A finalised
+ * block that is older than the known one is ignored: a node behind the others reported it.
+ */
+const ADVANCE = named<Record<string, unknown>>(
+  'index_advance',
+  `WITH advanced AS (
+      UPDATE staking.index_state SET
+        head_number = :head, head_hash = decode(:headHash, 'hex'), head_seconds = :headSeconds, total = :total,
+        finalised_number = CASE WHEN :final >= coalesce(finalised_number, :final) THEN :final ELSE finalised_number END,
+        finalised_hash = CASE WHEN :final >= coalesce(finalised_number, :final) THEN decode(:finalHash, 'hex') ELSE finalised_hash END,
+        finalised_seconds = CASE WHEN :final >= coalesce(finalised_number, :final) THEN :finalSeconds ELSE finalised_seconds END,
+        verified_number = greatest(verified_number, :verified),
+        synced_at = CASE WHEN :synced THEN now() ELSE synced_at END,
+        updated_at = now()
+      WHERE fence = :fence AND head_number = :previous AND head_hash = decode(:previousHash, 'hex')
+      RETURNING finalised_number
+    ), remembered AS (
+      INSERT INTO staking.block (number, hash, seconds)
+      SELECT number, decode(hash, 'hex'), seconds
+      FROM unnest(:numbers::bigint[], :hashes::text[], :seconds::bigint[]) AS b (number, hash, seconds), advanced
+      WHERE number >= coalesce(finalised_number, number)
+      ON CONFLICT (number) DO UPDATE SET hash = excluded.hash, seconds = excluded.seconds
+    ), forgotten AS (
+      DELETE FROM staking.block USING advanced WHERE number < finalised_number
+    )
+    SELECT count(*)::int AS rows FROM advanced`,
+);
+
+const HALT = named<{ fence: bigint; reason: string }>(
+  'index_halt',
+  `UPDATE staking.index_state SET halted_at = now(), halted_reason = :reason, updated_at = now()
+    WHERE fence = :fence RETURNING fence`,
+);
+
+const CLEAR_HALT = named<{ fence: bigint }>(
+  'index_clear_halt',
+  `UPDATE staking.index_state SET halted_at = NULL, halted_reason = NULL, updated_at = now()
+    WHERE fence = :fence RETURNING fence`,
+);
+
 /**
  * The index of staked balances as the indexer writes it. Every write is one transaction that holds the state's row, and is
  * refused where the caller no longer leads or the head is not the one it knows.
  */
-export class IndexStore {
-  constructor(private readonly database: Database) {}
-
-  async state(): Promise<IndexState | undefined> {
-    const [row] = await this.database.query<IndexStateRow>(sql.READ_STATE);
-    return row && indexStateOf(row);
-  }
-
+export class IndexStore extends IndexReader {
   /** The index of this database: a new one, or the one that exists already, whatever its settings. */
-  async create(initial: InitialIndexState): Promise<IndexState> {
-    await this.database.query(sql.CREATE_STATE, initialValues(initial));
+  async create({ head, settings, ...initial }: InitialIndexState): Promise<IndexState> {
+    const values = {
+      ...initial,
+      settings: JSON.stringify(settings),
+      stakeContract: hexOf(initial.stakeContract),
+      tokenContract: hexOf(initial.tokenContract),
+      number: head.number,
+      hash: hexOf(head.hash),
+      seconds: head.timestampSeconds,
+    };
+    await this.database.query(CREATE_STATE(values));
     const state = await this.state();
     if (state === undefined) throw new IndexMissingError();
     return state;
@@ -89,85 +150,16 @@ export class IndexStore {
 
   /**
    * The fence of the new leader; writes with an older one are refused from now on.
-   * @throws SettingsChangedError where the index is of other settings, IndexMissingError; nobody is fenced out then
+   * @throws SettingsChangedError where the index is of other settings, IndexMissingError; none is fenced out then
    */
   async takeLead({ settings, stalledMs = STALLED_MS }: LeadOptions = {}): Promise<bigint> {
-    await this.database.query(sql.END_STALLED, [stalledMs]);
-    const [row] = await this.database.query<{ fence: string }>(sql.TAKE_LEAD, [
-      settings && fingerprintOf(settings),
-    ]);
+    await this.database.query(END_STALLED({ stalledMs }));
+    const fingerprint = settings ? fingerprintOf(settings) : null;
+    const [row] = await this.database.query<{ fence: string }>(TAKE_LEAD({ fingerprint }));
     if (row !== undefined) return BigInt(row.fence);
     const state = await this.state();
     if (state && settings) requireSameSettings(state, settings);
     throw new IndexMissingError();
-  }
-
-  /** Wallets without history are absent. */
-  async walletStates(wallets: readonly Address[]): Promise<Map<Address, WalletState>> {
-    const rows = await this.database.query<{
-      wallet: string;
-      balance: string;
-      seconds: string;
-      low: string | null;
-    }>(sql.WALLET_STATES, [byteaArray(wallets)]);
-    return new Map(
-      rows.map((row) => [
-        addressOf(row.wallet),
-        {
-          balance: BigInt(row.balance),
-          sinceSeconds: Number(row.seconds),
-          low: row.low === null ? null : BigInt(row.low),
-        },
-      ]),
-    );
-  }
-
-  /** The balances at the end of a block, in the order of the wallets; 0 for a wallet without history. */
-  async balancesAt(wallets: readonly Address[], number: bigint): Promise<bigint[]> {
-    const rows = await this.database.query<{ balance: string }>(sql.BALANCES_AT, [
-      byteaArray(wallets),
-      number,
-    ]);
-    return rows.map(({ balance }) => BigInt(balance));
-  }
-
-  /** Up to `count` different wallets with history, picked at random. */
-  async sampleWallets(count: number): Promise<Address[]> {
-    const points = Array.from({ length: count }, () => randomBytes(20));
-    const rows = await this.database.query<{ wallet: string | null }>(sql.SAMPLE_WALLETS, [points]);
-    return rows.flatMap(({ wallet }) => (wallet === null ? [] : [addressOf(wallet)]));
-  }
-
-  /**
-   * A page of the wallets whose balance changed in the blocks above `above` and up to `block`, in the order of their addresses.
-   * @returns fewer than `limit` on the last page only
-   */
-  async changedWallets({
-    above,
-    block,
-    after,
-    limit,
-  }: WalletPage & { readonly above: bigint }): Promise<Address[]> {
-    const rows = await this.database.query<{ wallet: string }>(sql.CHANGED_WALLETS, [
-      above,
-      block,
-      Buffer.from(after?.slice(2) ?? '', 'hex'),
-      limit,
-    ]);
-    return rows.map(({ wallet }) => addressOf(wallet));
-  }
-
-  /** The remembered blocks from a number on, ascending. */
-  async blocks(fromNumber: bigint): Promise<BlockRef[]> {
-    const rows = await this.database.query<{ number: string; hash: string; seconds: string }>(
-      sql.BLOCKS_FROM,
-      [fromNumber],
-    );
-    return rows.map((row) => ({
-      number: BigInt(row.number),
-      hash: hashOf(row.hash),
-      timestampSeconds: Number(row.seconds),
-    }));
   }
 
   /**
@@ -176,13 +168,13 @@ export class IndexStore {
    * nothing is written then, except that after a DatabaseUnavailableError it may have been: read the state
    */
   async commit(batch: IndexBatch): Promise<void> {
+    const { fence, previousHead, changes, days, newDays = [] } = batch;
     await this.database.transaction(async (client) => {
-      await this.lock(client, batch.fence, batch.previousHead);
-      if (batch.changes.length > 0) await copyChanges(client, byWallet(batch.changes));
-      const { days, newDays = [] } = batch;
+      await lock(client, fence, previousHead);
+      if (changes.length > 0) await copyChanges(client, byWallet(changes));
       if (newDays.length > 0) await copyDays(client, byWallet(newDays));
-      if (days.length > 0) await run(client, sql.UPSERT_DAYS, dayArrays(byWallet(days)));
-      await run(client, sql.ADVANCE, advanceValues(batch));
+      if (days.length > 0) await client.query(UPSERT_DAYS(dayArrays(byWallet(days))));
+      await client.query(ADVANCE(advanceValues(batch)));
     });
   }
 
@@ -191,90 +183,64 @@ export class IndexStore {
    * @throws FencedError, HeadMovedError, DatabaseUnavailableError
    */
   async rollback(range: { fence: bigint; head: BlockRef; to: BlockRef }): Promise<Undone> {
-    const { fence, head, to } = range;
-    const day = dayOf(to.timestampSeconds);
     return this.database.transaction(async (client) => {
       await client.query(`SET LOCAL statement_timeout = '15min'`);
-      await this.lock(client, fence, head);
-      const undo = [to.number, day, day * SECONDS_PER_DAY];
-      const [undone] = await run<Record<'changes' | 'wallets' | 'lost' | 'won', string>>(
-        client,
-        UNDO_CHANGES,
-        undo,
-      );
-      if (undone === undefined) throw new IndexMissingError();
-      const [state] = await run<{ total: string }>(client, MOVE_BACK, [
-        to.number,
-        hexOf(to.hash),
-        to.timestampSeconds,
-        BigInt(undone.won) - BigInt(undone.lost),
-      ]);
-      if (state === undefined) throw new IndexMissingError();
-      return {
-        changes: Number(undone.changes),
-        wallets: Number(undone.wallets),
-        total: BigInt(state.total),
-      };
+      await lock(client, range.fence, range.head);
+      return rollBack(client, range.to);
     });
   }
 
-  /** Notes that indexing has stopped, and why, for whoever reads the state. @throws FencedError */
+  /** Notes that indexing has stopped, and why, for all who read the state. @throws FencedError */
   async halt(fence: bigint, reason: string): Promise<void> {
-    const rows = await this.database.query(sql.HALT, [fence, reason]);
+    const rows = await this.database.query(HALT({ fence, reason }));
     if (rows.length === 0) throw new FencedError();
   }
 
   /** @throws FencedError */
   async clearHalt(fence: bigint): Promise<void> {
-    const rows = await this.database.query(sql.CLEAR_HALT, [fence]);
+    const rows = await this.database.query(CLEAR_HALT({ fence }));
     if (rows.length === 0) throw new FencedError();
   }
+}
 
-  private async lock(client: PoolClient, fence: bigint, head: BlockRef): Promise<void> {
-    const [row] = await run<Record<'fence' | 'head_number' | 'head_hash', string>>(
-      client,
-      sql.LOCK_STATE,
-      [],
-    );
-    if (row === undefined) throw new IndexMissingError();
-    if (BigInt(row.fence) !== fence) throw new FencedError();
-    if (BigInt(row.head_number) !== head.number || hashOf(row.head_hash) !== head.hash) {
-      throw new HeadMovedError(head);
-    }
+async function lock(client: PoolClient, fence: bigint, head: BlockRef): Promise<void> {
+  const { rows } = await client.query<Record<'fence' | 'head_number' | 'head_hash', string>>(
+    LOCK_STATE({}),
+  );
+  const [row] = rows;
+  if (row === undefined) throw new IndexMissingError();
+  if (BigInt(row.fence) !== fence) throw new FencedError();
+  if (BigInt(row.head_number) !== head.number || hashOf(row.head_hash) !== head.hash) {
+    throw new HeadMovedError(head);
   }
 }
 
-function advanceValues(batch: IndexBatch): unknown[] {
-  const { previousHead, head, finalised, blocks } = batch;
-  return [
-    batch.fence,
-    previousHead.number,
-    hexOf(previousHead.hash),
-    head.number,
-    hexOf(head.hash),
-    head.timestampSeconds,
-    batch.total,
-    finalised?.number,
-    finalised && hexOf(finalised.hash),
-    finalised?.timestampSeconds,
-    batch.verifiedNumber,
-    batch.synced === true,
-    blocks.map(({ number }) => number),
-    blocks.map(({ hash }) => hexOf(hash)),
-    blocks.map(({ timestampSeconds }) => timestampSeconds),
-  ];
+function advanceValues(batch: IndexBatch): Record<string, unknown> {
+  const { fence, total, previousHead, head, finalised, blocks } = batch;
+  return {
+    fence,
+    total,
+    previous: previousHead.number,
+    previousHash: hexOf(previousHead.hash),
+    head: head.number,
+    headHash: hexOf(head.hash),
+    headSeconds: head.timestampSeconds,
+    final: finalised?.number ?? null,
+    finalHash: finalised ? hexOf(finalised.hash) : null,
+    finalSeconds: finalised?.timestampSeconds ?? null,
+    verified: batch.verifiedNumber ?? null,
+    synced: batch.synced === true,
+    numbers: blocks.map(({ number }) => number),
+    hashes: blocks.map(({ hash }) => hexOf(hash)),
+    seconds: blocks.map(({ timestampSeconds }) => timestampSeconds),
+  };
 }
 
-/** Arrays as PostgreSQL writes them: several times faster to build and to parse than the driver's quoted elements. */
-function dayArrays(days: readonly BalanceDay[]): string[] {
-  return [
-    byteaArray(days.map(({ wallet }) => wallet)),
-    `{${days.map(({ day }) => day).join(',')}}`,
-    `{${days.map(({ low }) => low ?? 'NULL').join(',')}}`,
-    `{${days.map(({ closing }) => closing).join(',')}}`,
-  ];
-}
-
-function byteaArray(wallets: readonly Address[]): string {
-  return `{${wallets.map((wallet) => `"\\\\x${wallet.slice(2)}"`).join(',')}}`;
+function dayArrays(days: readonly BalanceDay[]) {
+  return {
+    wallets: byteaArray(days.map(({ wallet }) => wallet)),
+    days: `{${days.map(({ day }) => day).join(',')}}`,
+    lows: `{${days.map(({ low }) => low ?? 'NULL').join(',')}}`,
+    closings: `{${days.map(({ closing }) => closing).join(',')}}`,
+  };
 }

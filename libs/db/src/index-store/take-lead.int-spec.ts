@@ -3,7 +3,7 @@ import { type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { anInitialIndex, aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { fingerprintOf, type IndexSettings, IndexStore } from '../index.js';
-import { LOCK_STATE } from './statements.js';
+import { LOCK_STATE } from './index-store.js';
 
 const settings: IndexSettings = {
   chainId: 31_337,
@@ -30,7 +30,7 @@ async function holding(): Promise<{ client: PoolClient; ended: Promise<unknown> 
   const ended = new Promise((resolve) => client.once('end', resolve));
   client.on('error', () => undefined);
   await client.query('BEGIN');
-  await client.query(LOCK_STATE);
+  await client.query(LOCK_STATE({}));
   return { client, ended };
 }
 

@@ -1,0 +1,121 @@
+/** Reads of the index: its state, wallets and balances, and the blocks that it remembers. */
+import { randomBytes } from 'node:crypto';
+import { type Address, type BlockRef, type WalletState } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { addressOf, hashOf } from '../rows.js';
+import { type IndexState, type IndexStateRow, indexStateOf, STATE_COLUMNS } from './index-state.js';
+import { type WalletPage } from './wallet-page.js';
+
+const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
+
+const WALLET_STATES = named<{ wallets: string }>(
+  'index_wallet_states',
+  `SELECT encode(c.wallet, 'hex') AS wallet, c.balance, c.seconds, d.low
+    FROM unnest(:wallets::bytea[]) AS w (wallet)
+    CROSS JOIN LATERAL (SELECT * FROM staking.balance_change WHERE wallet = w.wallet ORDER BY block DESC LIMIT 1) AS c
+    LEFT JOIN staking.balance_day d ON d.wallet = c.wallet AND d.day = c.seconds / 86400`,
+);
+
+const BALANCES_AT = named<{ wallets: string; block: bigint }>(
+  'index_balances_at',
+  `SELECT coalesce(c.balance, 0) AS balance
+    FROM unnest(:wallets::bytea[]) WITH ORDINALITY AS w (wallet, position)
+    LEFT JOIN LATERAL (SELECT balance FROM staking.balance_change
+      WHERE wallet = w.wallet AND block <= :block ORDER BY block DESC LIMIT 1) AS c ON true
+    ORDER BY w.position`,
+);
+
+/** The wallets next to random points of the address space: two look-ups in the index for each, however many there are. */
+const SAMPLE_WALLETS = named<{ points: Buffer[] }>(
+  'index_sample_wallets',
+  `SELECT DISTINCT encode(coalesce(
+        (SELECT wallet FROM staking.balance_change WHERE wallet >= point ORDER BY wallet LIMIT 1),
+        (SELECT wallet FROM staking.balance_change ORDER BY wallet LIMIT 1)), 'hex') AS wallet
+    FROM unnest(:points::bytea[]) AS p (point)`,
+);
+
+const CHANGED_WALLETS = named<{ above: bigint; block: bigint; after: Buffer; limit: number }>(
+  'index_changed_wallets',
+  `SELECT DISTINCT ON (wallet) encode(wallet, 'hex') AS wallet FROM staking.balance_change
+    WHERE block > :above AND block <= :block AND wallet > :after ORDER BY wallet LIMIT :limit`,
+);
+
+const BLOCKS_FROM = named<{ number: bigint }>(
+  'index_blocks',
+  `SELECT number, encode(hash, 'hex') AS hash, seconds FROM staking.block WHERE number >= :number ORDER BY number`,
+);
+
+export class IndexReader {
+  constructor(protected readonly database: Database) {}
+
+  async state(): Promise<IndexState | undefined> {
+    const [row] = await this.database.query<IndexStateRow>(READ_STATE({}));
+    return row && indexStateOf(row);
+  }
+
+  /** Wallets without history are absent. */
+  async walletStates(wallets: readonly Address[]): Promise<Map<Address, WalletState>> {
+    type Row = Record<'wallet' | 'balance' | 'seconds', string> & { low: string | null };
+    const rows = await this.database.query<Row>(WALLET_STATES({ wallets: byteaArray(wallets) }));
+    return new Map(
+      rows.map(({ wallet, balance, seconds, low }) => [
+        addressOf(wallet),
+        {
+          balance: BigInt(balance),
+          sinceSeconds: Number(seconds),
+          low: low === null ? null : BigInt(low),
+        },
+      ]),
+    );
+  }
+
+  /** The balances at the end of a block, in the order of the wallets; 0 for a wallet without history. */
+  async balancesAt(wallets: readonly Address[], block: bigint): Promise<bigint[]> {
+    const rows = await this.database.query<{ balance: string }>(
+      BALANCES_AT({ wallets: byteaArray(wallets), block }),
+    );
+    return rows.map(({ balance }) => BigInt(balance));
+  }
+
+  /** Up to `count` different wallets with history, picked at random. */
+  async sampleWallets(count: number): Promise<Address[]> {
+    const points = Array.from({ length: count }, () => randomBytes(20));
+    const rows = await this.database.query<{ wallet: string | null }>(SAMPLE_WALLETS({ points }));
+    return rows.flatMap(({ wallet }) => (wallet === null ? [] : [addressOf(wallet)]));
+  }
+
+  /**
+   * A page of the wallets whose balance changed in the blocks above `above` and up to `block`, in the order of their addresses.
+   * @returns fewer than `limit` on the last page only
+   */
+  async changedWallets({
+    above,
+    block,
+    after,
+    limit,
+  }: WalletPage & { readonly above: bigint }): Promise<Address[]> {
+    const from = Buffer.from(after?.slice(2) ?? '', 'hex');
+    const rows = await this.database.query<{ wallet: string }>(
+      CHANGED_WALLETS({ above, block, after: from, limit }),
+    );
+    return rows.map(({ wallet }) => addressOf(wallet));
+  }
+
+  /** The remembered blocks from a number on, ascending. */
+  async blocks(fromNumber: bigint): Promise<BlockRef[]> {
+    const rows = await this.database.query<Record<'number' | 'hash' | 'seconds', string>>(
+      BLOCKS_FROM({ number: fromNumber }),
+    );
+    return rows.map(({ number, hash, seconds }) => ({
+      number: BigInt(number),
+      hash: hashOf(hash),
+      timestampSeconds: Number(seconds),
+    }));
+  }
+}
+
+/** An array as PostgreSQL writes it: several times faster to build and to parse than the driver's quoted elements. */
+export function byteaArray(wallets: readonly Address[]): string {
+  return `{${wallets.map((wallet) => `"\\\\x${wallet.slice(2)}"`).join(',')}}`;
+}

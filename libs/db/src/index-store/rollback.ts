@@ -1,0 +1,93 @@
+import { type PoolClient } from 'pg';
+import { type BlockRef, dayOf, SECONDS_PER_DAY } from '#libs/domain';
+import { named } from '../connection/named.js';
+import { hexOf } from '../rows.js';
+import { IndexMissingError } from './index-store.error.js';
+
+export interface Undone {
+  readonly changes: number;
+  readonly wallets: number;
+  /** The sum of all balances after it. */
+  readonly total: bigint;
+}
+
+/**
+ * Removes the balance changes above the block, whose day has its midnight as first second, and repairs the day rows of
+ * the wallets they belonged to. Days after it had changes above the block only, days before it had none: so a single day a
+ * wallet is worked out again, by the rules of BalanceDay:
+ * - `held` are the changes that stay in the day, each until the next one; one followed in the same second was never held;
+ * - `low` is the least of those that ended within the day and, unless the first one is at exactly 00:00:00, of the balance
+ *   carried in (0 before a wallet's first change).
+ * All parts read the tables as they were before the statement, hence `block <= :block` throughout. One row comes back: how many changes
+ * and wallets, and what the sum of balances loses and wins.
+ */
+const UNDO_CHANGES = named<{ block: bigint; day: number; midnight: number }>(
+  'rollback_changes',
+  `WITH removed AS (
+      DELETE FROM staking.balance_change WHERE block > :block RETURNING wallet, block, balance
+    ), affected AS (
+      SELECT wallet, count(*) AS changes, (array_agg(balance ORDER BY block DESC))[1] AS lost FROM removed GROUP BY wallet
+    ), standing AS (
+      SELECT a.wallet, a.changes, a.lost, c.balance, coalesce(c.seconds >= :midnight, false) AS in_day
+      FROM affected a
+      LEFT JOIN LATERAL (SELECT balance, seconds FROM staking.balance_change
+        WHERE wallet = a.wallet AND block <= :block ORDER BY block DESC LIMIT 1) AS c ON true
+    ), carried AS (
+      SELECT s.wallet, s.balance AS closing, coalesce(c.block, -1) AS block, coalesce(c.balance, 0) AS balance
+      FROM standing s
+      LEFT JOIN LATERAL (SELECT block, balance FROM staking.balance_change
+        WHERE wallet = s.wallet AND block <= :block AND seconds < :midnight ORDER BY block DESC LIMIT 1) AS c ON true
+      WHERE s.in_day
+    ), held AS (
+      SELECT h.wallet, h.balance, h.seconds, lead(h.seconds) OVER (PARTITION BY h.wallet ORDER BY h.block) AS until
+      FROM carried r
+      CROSS JOIN LATERAL (SELECT * FROM staking.balance_change
+        WHERE wallet = r.wallet AND block > r.block AND block <= :block) AS h
+    ), day AS (
+      SELECT r.wallet, r.closing,
+        least(CASE WHEN min(h.seconds) > :midnight THEN r.balance END, min(h.balance) FILTER (WHERE h.until > h.seconds)) AS low
+      FROM carried r JOIN held h ON h.wallet = r.wallet
+      GROUP BY r.wallet, r.closing, r.balance
+    ), repaired AS (
+      UPDATE staking.balance_day d SET low = day.low, closing = day.closing
+      FROM day WHERE d.wallet = day.wallet AND d.day = :day
+    ), dropped AS (
+      DELETE FROM staking.balance_day d USING standing s
+      WHERE d.wallet = s.wallet AND (d.day > :day OR (d.day = :day AND NOT s.in_day))
+    )
+    SELECT coalesce(sum(changes), 0) AS changes, count(*) AS wallets,
+      coalesce(sum(lost), 0) AS lost, coalesce(sum(balance), 0) AS won
+    FROM standing`,
+);
+
+const MOVE_BACK = named<{ number: bigint; hash: string; seconds: number; gain: bigint }>(
+  'rollback_head',
+  `WITH forgotten AS (DELETE FROM staking.block WHERE number > :number)
+    UPDATE staking.index_state SET head_number = :number, head_hash = decode(:hash, 'hex'), head_seconds = :seconds,
+      total = total + :gain, rollbacks = rollbacks + 1, verified_number = least(verified_number, :number), updated_at = now()
+    RETURNING total`,
+);
+
+/** Takes back everything above the block `to`, in a transaction that holds the state's row. */
+export async function rollBack(
+  client: PoolClient,
+  { number, hash, timestampSeconds }: BlockRef,
+): Promise<Undone> {
+  const day = dayOf(timestampSeconds);
+  const undo = await client.query<Record<'changes' | 'wallets' | 'lost' | 'won', string>>(
+    UNDO_CHANGES({ block: number, day, midnight: day * SECONDS_PER_DAY }),
+  );
+  const [undone] = undo.rows;
+  if (undone === undefined) throw new IndexMissingError();
+  const gain = BigInt(undone.won) - BigInt(undone.lost);
+  const moved = await client.query<{ total: string }>(
+    MOVE_BACK({ number, hash: hexOf(hash), seconds: timestampSeconds, gain }),
+  );
+  const [state] = moved.rows;
+  if (state === undefined) throw new IndexMissingError();
+  return {
+    changes: Number(undone.changes),
+    wallets: Number(undone.wallets),
+    total: BigInt(state.total),
+  };
+}

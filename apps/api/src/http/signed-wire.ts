@@ -68,8 +68,9 @@ export class SignedWire implements HttpWire {
       if (this.admissions.knows(request)) {
         request.prepared = request.routeOptions.config.prepare?.(request);
       }
-      const refusal = await this.refuse(request);
-      if (refusal !== undefined) throw refusal;
+      const admission = await this.admissions.admit(request);
+      request.admission = admission;
+      if (admission.refusal !== undefined) throw admission.refusal;
       requireSoundHead(request);
     });
   }

@@ -31,7 +31,10 @@ export interface IndexedWallet {
 
 interface Found {
   readonly state: SnapshotState;
+  /** Of the wallets asked for, all that belong to the state. */
   readonly parts: ReadonlyMap<Address, WalletPart>;
+  /** Those of them that were not kept. */
+  readonly missing: ReadonlyMap<Address, AskedWallet>;
 }
 
 /**
@@ -83,46 +86,44 @@ export class SnapshotReader {
     for (;;) {
       const found = await this.now.read(asked);
       if (found === undefined) return undefined;
-      const { state, parts } = found;
-      const read = parts.get(wallet);
-      if (read?.endDay === endDay) return { state, part: read };
-      const kept = this.keptOf(asked);
+      const { state, parts, missing } = found;
+      const part = parts.get(wallet);
       // Where the index has changed since it was seen last, the next read brings the wallet as well.
-      if (kept === undefined || !belongs(kept, state)) continue;
-      this.counts.process.hit += 1;
-      return { state, part: kept };
+      if (part?.endDay !== endDay) continue;
+      if (!missing.has(wallet)) this.counts.process.hit += 1;
+      return { state, part };
     }
   }
 
   private async readNow(asked: readonly AskedWallet[]): Promise<Found | undefined> {
-    const missing = this.missingOf(asked);
-    this.counts.process.miss += missing.length;
-    const read = await this.store.read(missing);
-    if (read === undefined) return undefined;
-    const { state } = read;
-    const parts = new Map<Address, WalletPart>();
-    for (const [place, { wallet, endDay }] of missing.entries()) {
-      const part = partOf(state, endDay, read.daysTexts[place]);
-      parts.set(wallet, part);
-      this.kept.set(wallet, part);
-      if (part.daysText !== undefined) {
-        this.shared?.set(keyOf(wallet, part), part.daysText, SHARED_TTL_SECONDS);
-      }
-    }
-    return { state, parts };
-  }
-
-  /** Each wallet once, of which nothing is kept that belongs to the index as it was seen last. */
-  private missingOf(asked: readonly AskedWallet[]): AskedWallet[] {
     const { seen } = this.store;
+    const parts = new Map<Address, WalletPart>();
     const missing = new Map<Address, AskedWallet>();
     for (const one of asked) {
+      const { wallet, endDay } = one;
+      if (parts.get(wallet)?.endDay === endDay) continue;
       const kept = this.keptOf(one);
-      if (kept === undefined || seen === undefined || !belongs(kept, seen)) {
-        missing.set(one.wallet, one);
+      if (kept && seen && belongs(kept, seen)) parts.set(wallet, kept);
+      else missing.set(wallet, one);
+    }
+    this.counts.process.miss += missing.size;
+    const read = await this.store.read([...missing.values()]);
+    if (read === undefined) return undefined;
+    const { state, daysTexts } = read;
+    if (state !== seen) {
+      for (const [wallet, kept] of parts) if (!belongs(kept, state)) parts.delete(wallet);
+    }
+    let place = 0;
+    for (const { wallet, endDay } of missing.values()) {
+      const daysText = daysTexts[place++];
+      const part = { endDay, version: partVersionOf(state, endDay, daysText), daysText };
+      parts.set(wallet, part);
+      this.kept.set(wallet, part);
+      if (daysText !== undefined) {
+        this.shared?.set(keyOf(wallet, part), daysText, SHARED_TTL_SECONDS);
       }
     }
-    return [...missing.values()];
+    return { state, parts, missing };
   }
 
   /** Kept in this process for the day, of whatever version. */
@@ -147,13 +148,13 @@ function headVersionOf({ generation, head }: SnapshotState): string {
   return `${generation}:${head.hash}`;
 }
 
-function partOf(state: SnapshotState, endDay: number, daysText: string | undefined): WalletPart {
-  const version = daysText === undefined ? headVersionOf(state) : versionOf(state, endDay);
-  return { endDay, version, daysText };
+/** The version of a wallet's part that is read now. */
+function partVersionOf(state: SnapshotState, endDay: number, daysText: string | undefined): string {
+  return daysText === undefined ? headVersionOf(state) : versionOf(state, endDay);
 }
 
 function belongs({ endDay, version, daysText }: WalletPart, state: SnapshotState): boolean {
-  return version === partOf(state, endDay, daysText).version;
+  return version === partVersionOf(state, endDay, daysText);
 }
 
 function keyOf(

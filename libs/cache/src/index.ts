@@ -1,7 +1,11 @@
 export { addressKey, siteKey } from './limits/client-address.js';
-export { createSharing, type Sharing } from './limits/create-sharing.js';
-export { MemoryRateLimiter } from './limits/memory-rate-limiter.js';
-export { type RateLimiter, type RatePolicy, type RateVerdict } from './limits/rate-limiter.js';
+export { createSharing, type Sharing } from './create-sharing.js';
+export {
+  MemoryRateLimiter,
+  type RateLimiter,
+  type RatePolicy,
+  type RateVerdict,
+} from './limits/rate-limiter.js';
 export { RedisRateLimiter, type RedisRateLimiterOptions } from './limits/redis-rate-limiter.js';
 export { REDIS_COMMANDS } from './redis/redis-uses.js';
 export { RedisLink, type RedisLinkOptions } from './redis/redis-link.js';

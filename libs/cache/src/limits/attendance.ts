@@ -1,17 +1,17 @@
 /**
- * Who is here. How many replicas live says whoever lives without Redis too (the database); how many have Redis, Redis itself.
- * Where the former are more, somebody counts apart, and those who have Redis use only their own shares: each request weighs more.
+ * How many replicas there are, and how many of them have Redis. The first is counted without Redis (in the database), the second
+ * in Redis. Where the first is larger some replica counts apart, and those that have Redis use only their own shares: each
+ * request weighs more.
  */
 import { SingleFlight } from '#libs/platform';
 import { type RedisLink } from '../redis/redis-link.js';
-import { type Scripts } from '../redis/scripts.js';
-import { ATTEND } from './attend.lua.js';
+import { scriptOf, type Scripts } from '../redis/scripts.js';
 
 /** At least as often a replica says that it is here. */
 export const BEAT_MS = 500;
-/** Not heard of for so long it has no Redis. A beat later everybody acts on it: before LEASE_MS of `own-share.ts`. */
+/** A replica that was not heard of for so long has no Redis. A beat later all others act on it: before LEASE_MS of `own-share.ts`. */
 const HERE_MS = 2500;
-/** So long a new replica waits for those who know whether an empty Redis has lost something. */
+/** So long a new replica waits for those that know whether an empty Redis has lost something. */
 const WAIT_MS = 2000;
 
 /** The names in Redis of what the replicas of one service agree on and count by. */
@@ -28,10 +28,10 @@ export function agreementKeys(family?: string): AgreementKeys {
   return { agreed: `${place}:agreed`, replicas: `${place}:replicas`, limit: `${place}:limit:` };
 }
 
-export interface AttendanceOptions {
+interface AttendanceOptions {
   readonly scripts: Scripts;
   readonly keys: AgreementKeys;
-  /** Of this replica, like nobody else's. */
+  /** Of this replica alone. */
   readonly id: string;
   /** How many replicas live, this one included. Where it fails, or is none, the number before holds. */
   readonly countReplicas: () => Promise<number>;
@@ -40,7 +40,7 @@ export interface AttendanceOptions {
 }
 
 export class Attendance {
-  /** That live, as far as is known. */
+  /** How many live, as far as is known. */
   replicas = 1;
   /** What a request weighs in Redis. */
   weight = 1;
@@ -60,7 +60,7 @@ export class Attendance {
     return this.link.isUp && this.agreedWith === this.link.timesUp;
   }
 
-  /** Nobody else lives; that was counted. */
+  /** No other replica lives; that was counted. */
   get isAlone(): boolean {
     return this.living === 1 && this.replicas === 1;
   }
@@ -70,11 +70,11 @@ export class Attendance {
     this.agreedWith = undefined;
   }
 
-  /** Never throws. A database that is slow does not make anybody late for Redis, but at the start. */
+  /** Never throws. Only the first beat waits for the database. */
   async beat(): Promise<void> {
     const counted = this.count();
     if (this.living === undefined) await counted;
-    // As counted at the last beat: who has just started is about to come. Where that cannot be counted nobody is taken to have left.
+    // As counted at the last beat: one that has just started is about to come. Where they cannot be counted none is taken to have left.
     const { living = this.replicas } = this;
     const { timesUp } = this.link;
     try {
@@ -86,7 +86,7 @@ export class Attendance {
       this.wasHere = true;
       this.agreedWith = timesUp;
     } catch {
-      // It has to wait for others, or the link has told whoever needs to know.
+      // It has to wait for others, or Redis has failed, which the link has logged.
       this.forget();
       this.replicas = Math.max(this.replicas, living);
     }
@@ -113,3 +113,38 @@ export class Attendance {
     );
   }
 }
+
+/**
+ * A replica says that it is here, and the replicas agree on what this Redis knows. KEYS[1]: a hash with `run`, the run of the
+ * server, and `lost`, when it is known to have forgotten something, Unix milliseconds, or 0. KEYS[2]: the replicas by when they
+ * were last here. ARGV: the replica, how long it counts as here in milliseconds, and how many replicas live where this one never
+ * had a Redis and waits for the others, else 0. Returns how many are here, or 0 for a replica that has to wait.
+ *
+ * A server that was started anew, or promoted, may have forgotten all or only the latest: both are taken for a loss. Who
+ * sees `lost` takes each bucket for empty at that time, whatever is kept of it. Nothing is lost of an empty server where all who
+ * live are new.
+ */
+const ATTEND = scriptOf(`
+-- Where that may not be asked a loss of the latest alone goes unnoticed.
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+local lost = tonumber(redis.call('HGET', KEYS[1], 'lost'))
+local before = redis.call('HGET', KEYS[1], 'run')
+local changed = not lost or before ~= run
+redis.call('ZADD', KEYS[2], now, ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('(%.17g', now - tonumber(ARGV[3])))
+redis.call('PEXPIRE', KEYS[2], 86400000)
+local here = redis.call('ZCARD', KEYS[2])
+if changed then
+  local living = tonumber(ARGV[4])
+  if not lost and here < living then return 0 end
+  lost = not lost and living > 0 and 0 or now
+end
+-- The clock was set back: no caller must wait until it is there again.
+if lost > now then lost, changed = now, true end
+if changed then
+  redis.call('HSET', KEYS[1], 'lost', string.format('%.17g', lost), 'run', run)
+end
+redis.call('PEXPIRE', KEYS[1], 86400000)
+return here
+`);

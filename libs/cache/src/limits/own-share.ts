@@ -7,27 +7,30 @@
  *
  * - an admitted request is put on one account at least, in full;
  * - no debt is on two accounts, each becoming less by itself: those here stand still while Redis is in use, and then until what
- *   was owed in Redis is over too. Whoever is alone knows when that is. Of several nobody does, as others may put something
- *   there for `LEASE_MS` more, and that is over a burst later. Then each becomes less by rate / n.
+ *   was owed in Redis is over too. A replica that is alone knows when that is. One of several does not, as others may put
+ *   something there for `LEASE_MS` more, and that is over a burst later. Then each becomes less by rate / n.
  * - once Redis is back a debt is moved there as far as it fits below S <= burst (`settle`), not copied, and not forgotten;
- * - a Redis that lost its memory takes every caller to owe the whole burst (`attend.lua.ts`): at least what it forgot;
+ * - a Redis that lost its memory takes every caller to owe the whole burst (`attendance.ts`): at least what it forgot;
  * - those who have Redis while others have not use their part only (the weight in `attendance.ts`).
  *
  * While apart, n only grows. A replica that has just started begins with every debt at its greatest: a start brings no burst.
  * What a replica has admitted when it dies is forgotten: at most its share of one burst. Below n, a burst is taken for n.
  */
 import { LRUCache } from 'lru-cache';
-import { capacityMsOf, takeFrom, verdictOf } from './gcra.js';
-import { type RatePolicy, type RateVerdict } from './rate-limiter.js';
+import {
+  capacityMsOf,
+  MAX_CALLERS,
+  type RatePolicy,
+  type RateVerdict,
+  takeFrom,
+  verdictOf,
+} from './rate-limiter.js';
 
-/** After so long everybody who has Redis knows that this replica has not; see `attendance.ts`. */
+/** After so long all that have Redis know that this replica has not; see `attendance.ts`. */
 export const LEASE_MS = 3500;
 
 /** After so long the shares of the others leave one for this replica. */
 const COUNTED_MS = 1500;
-
-/** Callers remembered at once, about 10 MB; the one that was silent longest is forgotten first. */
-const MAX_CALLERS = 50_000;
 
 /** Time of the whole limit that the requests admitted here are worth, as of `atMs`. */
 export interface OwnDebt {
@@ -86,7 +89,7 @@ export class OwnShare {
   }
 
   /**
-   * What the key owes in Redis: its part is not to be had here. Whoever is alone needs it for the bound; with several it is too
+   * What the key owes in Redis: its part is not to be had here. A replica that is alone needs it for the bound; with several it is too
    * little, but so a short outage is hardly felt.
    */
   note(key: string, owedMs: number): void {

@@ -1,3 +1,22 @@
+/**
+ * Rate limits by the generic cell rate algorithm: of each key one number is kept, the time at which its bucket will be full
+ * again. The same arithmetic is in `redis-rate-limiter.ts` as a script of Redis, and a property test holds the two against each other.
+ *
+ * A request may weigh more than one: a replica that holds the m-th part of a limit counts each request m times, which makes rate
+ * and burst the m-th part while what is owed stays in milliseconds of the whole limit.
+ */
+import { LRUCache } from 'lru-cache';
+import { type Clock } from '#libs/platform';
+
+/** Sums of fractions of milliseconds are off by a little; a request is not refused for that. */
+const EPSILON_MS = 1e-3;
+
+/** Times in Unix milliseconds are rounded, at each request anew: what is ahead by so little more is no sign of anything. */
+const ROUNDING_MS = 1000;
+
+/** Callers remembered at once, about 10 MB; the one that was silent longest is forgotten first. */
+export const MAX_CALLERS = 50_000;
+
 /** How fast one caller may go. */
 export interface RatePolicy {
   /** Requests per second in the long run. */
@@ -22,6 +41,82 @@ export interface RateVerdict {
 /** Counts requests per key. In this process, or shared between replicas. */
 export interface RateLimiter {
   take(key: string, policy: RatePolicy): RateVerdict | Promise<RateVerdict>;
-  /** Undoes a `take` that turned out to be on somebody else's account. */
+  /** Undoes a `take` that turned out to be on another caller's account. */
   giveBack(key: string, policy: RatePolicy): void | Promise<void>;
+}
+
+/** Counts in this process. A full bucket needs no entry, so forgetting old keys costs nothing. */
+export class MemoryRateLimiter implements RateLimiter {
+  private readonly fullAtMs: LRUCache<string, number>;
+
+  constructor(
+    private readonly clock: Clock,
+    maxCallers = MAX_CALLERS,
+  ) {
+    this.fullAtMs = new LRUCache({ max: maxCallers });
+  }
+
+  take(key: string, policy: RatePolicy): RateVerdict {
+    const nowMs = this.clock.nowMs();
+    const aheadMs = (this.fullAtMs.get(key) ?? 0) - nowMs;
+    const taken = takeFrom(believableMs(aheadMs, policy), policy);
+    if (taken.allowed) this.fullAtMs.set(key, nowMs + taken.owedMs);
+    return verdictOf(policy, taken);
+  }
+
+  giveBack(key: string, { rate }: RatePolicy): void {
+    const fullAtMs = this.fullAtMs.get(key);
+    if (fullAtMs !== undefined) this.fullAtMs.set(key, fullAtMs - 1000 / rate);
+  }
+}
+
+export interface Taken {
+  readonly allowed: boolean;
+  /** Until the bucket is full again, this request included where it is allowed. */
+  readonly owedMs: number;
+}
+
+/** How long a whole burst is owed. */
+export function capacityMsOf({ rate, burst }: RatePolicy): number {
+  return (1000 / rate) * burst;
+}
+
+/**
+ * What is owed where the bucket will be full so far ahead of now. No caller can owe more than a whole bucket: the clock was
+ * set back, and that locks no caller out.
+ */
+function believableMs(aheadMs: number, policy: RatePolicy): number {
+  const capacityMs = capacityMsOf(policy);
+  if (aheadMs > capacityMs + ROUNDING_MS) return 0;
+  return Math.min(capacityMs, Math.max(0, aheadMs));
+}
+
+export function takeFrom(owedMs: number, policy: RatePolicy, weight = 1): Taken {
+  const { costMs, capacityMs } = measures(policy, weight);
+  const allowed = owedMs + costMs <= capacityMs + EPSILON_MS;
+  return { allowed, owedMs: allowed ? owedMs + costMs : owedMs };
+}
+
+/** @param waitMs during which what is owed does not become less */
+export function verdictOf(
+  policy: RatePolicy,
+  { allowed, owedMs }: Taken,
+  { weight = 1, waitMs = 0 }: { weight?: number; waitMs?: number } = {},
+): RateVerdict {
+  const { costMs, capacityMs } = measures(policy, weight);
+  return {
+    allowed,
+    limit: policy.burst,
+    remaining: Math.max(0, Math.floor((capacityMs - owedMs + EPSILON_MS) / costMs)),
+    resetSeconds: Math.ceil((owedMs + waitMs) / 1000),
+    retryAfterSeconds: allowed
+      ? 0
+      : Math.max(1, Math.ceil((owedMs + costMs - capacityMs + waitMs) / 1000)),
+  };
+}
+
+/** However small the part: one request can be had of it. */
+function measures(policy: RatePolicy, weight: number): { costMs: number; capacityMs: number } {
+  const costMs = (1000 / policy.rate) * weight;
+  return { costMs, capacityMs: Math.max(capacityMsOf(policy), costMs) };
 }

@@ -3,10 +3,8 @@ import fc from 'fast-check';
 import { FakeClock, startRedis, type TestRedis } from '#libs/testing';
 import { RedisLink } from '../redis/redis-link.js';
 import { agreementKeys } from './attendance.js';
-import { MemoryRateLimiter } from './memory-rate-limiter.js';
-import { type RateVerdict } from './rate-limiter.js';
-import { RedisRateLimiter } from './redis-rate-limiter.js';
-import { GIVE_BACK } from './take.lua.js';
+import { MemoryRateLimiter, type RateVerdict } from './rate-limiter.js';
+import { GIVE_BACK, RedisRateLimiter } from './redis-rate-limiter.js';
 
 const { agreed: AGREED_KEY, replicas: REPLICAS_KEY } = agreementKeys();
 

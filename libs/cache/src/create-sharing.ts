@@ -1,9 +1,8 @@
 import { type Clock, type Logger } from '#libs/platform';
-import { RedisLink } from '../redis/redis-link.js';
-import { traceRoundTrips } from '../redis/trace-round-trips.js';
-import { MemoryRateLimiter } from './memory-rate-limiter.js';
-import { type RateLimiter } from './rate-limiter.js';
-import { RedisRateLimiter } from './redis-rate-limiter.js';
+import { RedisLink } from './redis/redis-link.js';
+import { traceRoundTrips } from './redis/trace-round-trips.js';
+import { MemoryRateLimiter, type RateLimiter } from './limits/rate-limiter.js';
+import { RedisRateLimiter } from './limits/redis-rate-limiter.js';
 
 /** What replicas of one service share, or what stands in for it in one process. */
 export interface Sharing {
@@ -20,7 +19,7 @@ const COUNTED_MS = 1500;
 export interface SharingOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of this replica, like nobody else's. */
+  /** Of this replica alone. */
   readonly id: string;
   /** Of the service, where others use the same Redis; absent: the api. */
   readonly family?: string;

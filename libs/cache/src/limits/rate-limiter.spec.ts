@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FakeClock } from '#libs/testing';
-import { MemoryRateLimiter } from './memory-rate-limiter.js';
+import { MemoryRateLimiter } from './rate-limiter.js';
 
 const POLICY = { rate: 20, burst: 100 };
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { systemClock } from '#libs/platform';
 import { createLogger } from '#libs/service';
 import { startRedis, type TestRedis } from '#libs/testing';
-import { createSharing, type Sharing } from '../index.js';
+import { createSharing, type Sharing } from './index.js';
 
 let redis: TestRedis;
 let sharing: Sharing | undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type SnapshotState } from '#libs/db';
-import { IndexNow } from './index-now.js';
+import { IndexNow } from './snapshot-reader.js';
 
 /** A source whose reads end when the test says so. */
 class Reads {

@@ -1,16 +1,13 @@
 import { type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type Logger } from 'typeorm';
 import { inChildSpan, tracingIsOn } from '#libs/platform';
-import { entities } from '../entities.js';
-import { migrations } from '../migrations/index.js';
 import { SnakeCaseColumns } from './columns.js';
 import { connectionOptions, type DatabaseOptions } from './connection-options.js';
 import { databaseError } from './database.error.js';
 import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
-import { run, type Statement, type Values } from './statement.js';
 import { spanOf, tracedClient } from './trace-statements.js';
-
-export { type Statement, type Values } from './statement.js';
+import { entities } from '../entities.js';
+import { migrations } from '../migrations/index.js';
 
 /** One open database: TypeORM's DataSource, and its pool of connections for prepared statements and COPY. */
 export class Database {
@@ -165,4 +162,24 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
     await database.close();
     throw error;
   }
+}
+
+export interface Statement {
+  /** The server parses and plans a named statement once per connection; without a name, each time. */
+  readonly name?: string;
+  readonly text: string;
+  /** What `named` has bound to it. */
+  readonly values?: unknown[];
+}
+
+type Values = readonly unknown[];
+
+/** The rows of a prepared statement, on a connection of a transaction or on whichever is free. @throws what pg throws */
+export async function run<R extends object>(
+  on: Pool | PoolClient,
+  statement: Statement,
+  values: Values = statement.values ?? [],
+): Promise<R[]> {
+  const { rows } = await on.query<R>({ ...statement, values: [...values] });
+  return rows;
 }

@@ -1,4 +1,4 @@
-import { type Statement } from './statement.js';
+import { type Statement } from './database.js';
 
 /** A statement with the values of its parameters, as both `Database.query` and pg's `client.query` take it. */
 export interface BoundStatement extends Statement {

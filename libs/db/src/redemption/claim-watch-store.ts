@@ -1,11 +1,16 @@
 /** How far the claims of each vault were watched, and those that nothing had authorised. */
 import { type Address, type RedemptionState, type UnsettledKind, type UuidV7 } from '#libs/domain';
-import { type Database } from '../connection/database.js';
+import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { run } from '../connection/statement.js';
 import { addressOf, hexOf } from '../rows.js';
 import { exclusively } from './exclusively.js';
-import { beginVault, CLAIM_FAULTS, CLAIM_ROWS, columnsOf, type VaultClaim } from './vault-claims.js';
+import {
+  beginVault,
+  CLAIM_FAULTS,
+  CLAIM_ROWS,
+  columnsOf,
+  type VaultClaim,
+} from './vault-claims.js';
 
 export interface WatchedVault {
   readonly vault: Address;

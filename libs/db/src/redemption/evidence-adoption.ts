@@ -1,7 +1,6 @@
 import { evidenceContent, namesContent, needsEvidence } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { run } from '../connection/statement.js';
 import { noteCommand } from './command.entity.js';
 import {
   type EvidenceSeal,

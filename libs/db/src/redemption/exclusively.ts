@@ -1,6 +1,5 @@
-import { type Database } from '../connection/database.js';
+import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { run } from '../connection/statement.js';
 
 /** A row of redemption.task each. */
 export type Task = 'claim-watch' | 'reconciliation';

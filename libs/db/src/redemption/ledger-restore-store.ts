@@ -1,8 +1,7 @@
 import { type RedemptionState } from '#libs/domain';
 import { DatabaseRefusedError } from '../connection/database.error.js';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { run } from '../connection/statement.js';
 import { LedgerBusyError, RestoreAheadError } from './redemption.error.js';
 
 export interface LedgerRestore {

@@ -13,9 +13,8 @@ import {
   UUID_V7_RANDOM_BYTES,
 } from '#libs/domain';
 import { DatabaseRefusedError } from '../connection/database.error.js';
-import { type Database } from '../connection/database.js';
+import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { run } from '../connection/statement.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
   addressBytes,

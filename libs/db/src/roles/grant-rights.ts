@@ -1,6 +1,5 @@
 import { type PoolClient } from 'pg';
-import { type Database, type Statement } from '../connection/database.js';
-import { run } from '../connection/statement.js';
+import { type Database, run, type Statement } from '../connection/database.js';
 import {
   PRIVILEGES,
   type Program,

@@ -1,9 +1,8 @@
 /** What a credential may do beyond what rights.ts gives its program, and what it may not do of that. */
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { run } from '../connection/statement.js';
 import { privilegesOf } from './grant-rights.js';
 import {
   PRIVILEGES,

@@ -10,7 +10,7 @@ import { createGame } from './points/game.js';
 import { Shutdown } from './shutdown.js';
 import { SeenRequests } from './store/seen-requests.js';
 
-export interface PartnerParts {
+export interface PartnerModuleOptions {
   readonly settings: PartnerSettings;
   readonly database: Database;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface PartnerParts {
 
 @Module({})
 export class PartnerModule {
-  static register({ settings, database, clock, logger }: PartnerParts): DynamicModule {
+  static register({ settings, database, clock, logger }: PartnerModuleOptions): DynamicModule {
     return {
       module: PartnerModule,
       imports: [

@@ -124,7 +124,7 @@ export interface CallRecord {
 }
 
 interface Ended {
-  /** Somebody should hear of it. */
+  /** An operator should hear of it. */
   readonly alert: boolean;
   readonly record: CallRecord;
 }

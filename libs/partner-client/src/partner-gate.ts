@@ -126,7 +126,7 @@ export class ConcurrencyLimit {
     return reason instanceof CallStopped && reason.why === 'aborted' ? 'aborted' : 'too-many-calls';
   }
 
-  /** A place is handed from the call that leaves to the one that waits longest, so that nobody can step in between. */
+  /** A place is handed from the call that leaves to the one that waits longest, so that no other call can take it. */
   private turn({ signal }: Deadline): Promise<boolean> {
     return new Promise((resolve) => {
       const onTurn = (): void => {

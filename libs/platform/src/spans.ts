@@ -50,7 +50,8 @@ export interface Tracer {
 
 let installed: Tracer | undefined;
 
-export function installTracer(tracer: Tracer): void {
+/** @param tracer undefined: none again */
+export function installTracer(tracer: Tracer | undefined): void {
   installed = tracer;
 }
 

@@ -27,7 +27,7 @@ export { createHttpApp, type HttpAppOptions } from './http/create-http-app.js';
 export { HttpProblem, type HttpProblemOptions, problemFrom } from './http/http-problem.js';
 export { type HttpWire } from './http/http-wire.js';
 export { JSON_TYPE, ProblemFilter } from './http/problem.filter.js';
-export { HttpShutdown, type HttpShutdownParts } from './http/http-shutdown.js';
+export { HttpShutdown, type HttpShutdownOptions } from './http/http-shutdown.js';
 export { listenOn } from './http/named-ports.js';
 export { StrictPipe } from './http/strict.pipe.js';
 export { createLogger, LOGGER, type LoggerOptions } from './logger/logger.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { HttpShutdown, type HttpShutdownParts } from '#libs/service';
+import { HttpShutdown, type HttpShutdownOptions } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { OPENED } from '../connections.module.js';
 import { ApiChecks } from './api-checks.js';
@@ -11,7 +11,7 @@ export class ApiShutdown extends HttpShutdown {
     host: HttpAdapterHost,
     checks: ApiChecks,
     settings: ApiSettings,
-    @Inject(OPENED) opened: HttpShutdownParts['opened'],
+    @Inject(OPENED) opened: HttpShutdownOptions['opened'],
   ) {
     const stopping = (): void => {
       checks.stopping();

@@ -29,7 +29,7 @@ export interface Snapshot {
 }
 
 /** A body with a hole: only the moment of the request differs between two answers made of the same. */
-export interface BodyParts {
+export interface SnapshotFacts {
   readonly head: string;
   readonly tail: string;
 }
@@ -44,7 +44,7 @@ export interface Rendering {
 
 /** An answer without its time, and what it was made of beside the part of its wallet. */
 export interface RenderedSnapshot extends Rendering {
-  readonly body: BodyParts;
+  readonly body: SnapshotFacts;
 }
 
 /** Whether an answer that was made before of the same part is this one. */
@@ -107,7 +107,7 @@ function amountsOf(minima: readonly DailyMinimum[], decimals: number): Snapshot[
 }
 
 /** Fills the hole. @param requestedAtMs Unix milliseconds */
-export function bodyAt({ head, tail }: BodyParts, requestedAtMs: number): string {
+export function bodyAt({ head, tail }: SnapshotFacts, requestedAtMs: number): string {
   return head + isoTime(requestedAtMs) + tail;
 }
 
@@ -116,7 +116,7 @@ export function bodyAt({ head, tail }: BodyParts, requestedAtMs: number): string
  * signed, so the text is made once and not parsed and sorted again; a test holds it against `canonicalJson`.
  * @throws PermanentError NUMBER_TOO_LARGE where an amount is beyond what JSON numbers can say
  */
-export function bodyParts(snapshot: Snapshot): BodyParts {
+export function bodyParts(snapshot: Snapshot): SnapshotFacts {
   const { usd } = snapshot;
   const days = snapshot.days.map(({ day, amount }) => {
     const date = dateOf(day);

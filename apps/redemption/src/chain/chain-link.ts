@@ -1,7 +1,7 @@
 /**
  * The service's hold on the chain. It starts without one: what needs no chain is done meanwhile, and the chain is looked for until an
  * endpoint answers. No endpoint is used before it has told its chain id, whenever that is: the pools see to it.
- * States: looking; found for good (a chain lost later is for whoever asks it to say); closed.
+ * States: looking; found for good (a chain that is lost later is reported by the call that finds it); closed.
  */
 import { ChainReader, RpcPool, WalletSignatures } from '#libs/chain';
 import { LowmarkError, RetryableError } from '#libs/domain';

@@ -15,7 +15,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
     const value: unknown = JSON.parse(text);
     if (!hasNameTwice(text)) return value;
   } catch {
-    // What exactly is wrong with it is for whoever wrote it; the parser's message would repeat what was sent.
+    // The parser's own message is left out: it would repeat what was sent.
   }
   throw UserError.badRequest('body', 'The body must be JSON in UTF-8 with no name twice.');
 }

@@ -3,7 +3,7 @@ import { type Logger } from '#libs/platform';
 import { Counter, type Registry } from '#libs/service';
 
 export interface Alert {
-  /** `critical`: the books of two parties may disagree; somebody has to look now. */
+  /** `critical`: the books of two parties may disagree; an operator has to look now. */
   readonly severity: 'warning' | 'critical';
   readonly code: string;
   readonly redemptionId?: string;
@@ -15,7 +15,7 @@ export interface Alert {
   readonly detail?: string;
 }
 
-/** What somebody should hear of, as a log event with the field `alert` and as a count. */
+/** What an operator should hear of, as a log event with the field `alert` and as a count. */
 export class Alerts {
   private readonly raised: Counter<'code' | 'severity'>;
 

@@ -40,7 +40,7 @@ export interface UnplannedEvidence {
   readonly place: PayoutPlace;
 }
 
-/** What the user needs to be paid; the recipient is paid whoever sends it. */
+/** What the user needs to be paid; any account may send it, the recipient is paid. */
 export interface Voucher {
   readonly chainId: number;
   readonly vault: Address;

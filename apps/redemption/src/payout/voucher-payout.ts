@@ -1,4 +1,4 @@
-/** Pays by vouchers: the service signs, whoever likes sends the claim, and the vault pays each redemption once. */
+/** Pays by vouchers: the service signs, any account sends the claim, and the vault pays each redemption once. */
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import {

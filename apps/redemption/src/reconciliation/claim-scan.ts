@@ -9,7 +9,7 @@ import { type Checkpoint, type ReconciliationStore, type VaultClaim } from '#lib
 import { type Address, type BlockRef } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 
-export interface ClaimScanParts {
+export interface ClaimScanSources {
   readonly pool: RpcPool;
   readonly store: ReconciliationStore;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export class ClaimScan {
   private lastWordMs: number;
 
   constructor(
-    private readonly parts: ClaimScanParts,
+    private readonly parts: ClaimScanSources,
     private readonly finalised: BlockRef,
     private readonly options: ClaimScanOptions,
   ) {

@@ -25,37 +25,36 @@ export class ReconciliationMetrics {
       },
     );
     const gauge = (
-      name: string,
-      help: string,
-      labelNames: readonly string[],
+      named: { readonly name: string; readonly help: string; readonly labelNames?: string[] },
       fill: (run: LastRun | undefined, gauge: Gauge) => void,
     ): void => {
       new Gauge({
-        name,
-        help,
-        labelNames: [...labelNames],
+        ...named,
         registers: [registry],
         async collect() {
           const reading = await read();
           // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
           this.reset();
-          if (labelNames.length === 0) this.remove();
+          if (named.labelNames === undefined) this.remove();
           if (reading) fill(reading.last, this);
         },
       });
     };
     gauge(
-      'lowmark_reconciliation_last_success_timestamp_seconds',
-      'When the ledger was last compared with the chain, with whatever result; 0 where never',
-      [],
+      {
+        name: 'lowmark_reconciliation_last_success_timestamp_seconds',
+        help: 'When the ledger was last compared with the chain, with whatever result; 0 where never',
+      },
       (run, one) => {
         one.set((run?.at.getTime() ?? 0) / 1000);
       },
     );
     gauge(
-      'lowmark_reconciliation_differences',
-      'What the last comparison found, by kind and severity; an alert belongs on anything above 0',
-      ['kind', 'severity'],
+      {
+        name: 'lowmark_reconciliation_differences',
+        help: 'What the last comparison found, by kind and severity; an alert belongs on anything above 0',
+        labelNames: ['kind', 'severity'],
+      },
       (run, one) => {
         one.set({ kind: 'any', severity: 'critical' }, 0);
         for (const { kind, severity } of run?.differences ?? []) {
@@ -65,9 +64,11 @@ export class ReconciliationMetrics {
       },
     );
     gauge(
-      'lowmark_reconciliation_tokens',
-      'Tokens paid by claims, as the chain has it and as the redemptions say, at the last comparison',
-      ['side'],
+      {
+        name: 'lowmark_reconciliation_tokens',
+        help: 'Tokens paid by claims, as the chain has it and as the redemptions say, at the last comparison',
+        labelNames: ['side'],
+      },
       (run, one) => {
         const decimals = chain.tokenDecimals;
         if (!run || decimals === undefined) return;

@@ -63,7 +63,7 @@ const FORGES = 0.2;
 const MOST_FORGED = 10;
 const POINTS = 10;
 
-export interface IntruderParts {
+export interface IntruderSetup {
   readonly urlAs: (program: Program) => string;
   readonly dice: Dice;
   readonly nowMs: () => number;
@@ -80,10 +80,10 @@ export class Intruder {
   private constructor(
     private readonly api: Database,
     private readonly service: Database,
-    private readonly parts: IntruderParts,
+    private readonly parts: IntruderSetup,
   ) {}
 
-  static async start(parts: IntruderParts): Promise<Intruder> {
+  static async start(parts: IntruderSetup): Promise<Intruder> {
     const open = (program: Program): Promise<Database> =>
       createDatabase({ url: parts.urlAs(program), applicationName: 'intruder', poolSize: 1 });
     return new Intruder(await open('api'), await open('redemption'), parts);

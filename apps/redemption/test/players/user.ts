@@ -25,7 +25,7 @@ import { type PlayedPrice } from './played-price.js';
 import { type ChainPlayer } from './chain-player.js';
 import { type RedemptionPlan } from './run-plan.js';
 
-export interface UserParts {
+export interface UserSetup {
   readonly store: RedemptionStore;
   readonly chain: ChainPlayer;
   readonly agenda: Agenda;
@@ -49,7 +49,7 @@ export class User {
     /** As the service knows it. */
     private readonly partnerId: string,
     readonly partner: ChaosPartner,
-    private readonly parts: UserParts & { readonly dice: Dice },
+    private readonly parts: UserSetup & { readonly dice: Dice },
   ) {}
 
   get wallet(): Address {

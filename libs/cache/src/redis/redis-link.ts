@@ -27,7 +27,7 @@ interface Waiter {
 
 /**
  * A connection to Redis that is either up or down. It goes down at the first command that is late or refused, or with its
- * socket; from then on nobody waits for it. In the background it connects again, and is up once all that is used was tried and
+ * socket; from then on no request waits for it. In the background it connects again, and is up once all that is used was tried and
  * answered in time.
  */
 export class RedisLink {
@@ -124,7 +124,7 @@ export class RedisLink {
 
   private watch(afterMs: number): NodeJS.Timeout {
     return setTimeout(() => {
-      // This process may have been busy itself: what has arrived meanwhile is read before anybody is given up.
+      // This process may have been busy itself: what has arrived meanwhile is read before a command is given up.
       setImmediate(() => {
         this.deadlineTimer = undefined;
         const [oldest] = this.waiting;
@@ -149,7 +149,7 @@ export class RedisLink {
     this.failAll(reason);
     if (this.closed.aborted) return;
     this.tell(false, reason);
-    // While the socket stands nobody else tries again.
+    // While the socket stands, this is the only retry.
     if (wasUp && this.redis.status === 'ready') this.probeLater();
   }
 

@@ -25,7 +25,7 @@ export class RedisTexts {
     );
   }
 
-  /** Kept for about this long, or not at all. Nobody waits for it. */
+  /** Kept for about this long, or not at all. No request waits for it. */
   set(key: string, text: string, ttlSeconds: number): void {
     if (!this.link.isUp) return;
     const ttl = Math.round(ttlSeconds * (1 + JITTER * this.random()));

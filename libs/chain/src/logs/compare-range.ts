@@ -36,7 +36,7 @@ export interface Comparison {
   readonly finalised: BlockHeader | undefined;
 }
 
-export interface ComparisonParts {
+export interface RangeComparison {
   readonly filter: LogFilter;
   readonly reader: RangeReader;
 }
@@ -49,7 +49,7 @@ export interface ComparisonParts {
 export async function compareRange(
   session: RpcSession,
   answer: RangeAnswer,
-  { filter, reader, total, tag }: ComparisonParts & ComparisonQuestion,
+  { filter, reader, total, tag }: RangeComparison & ComparisonQuestion,
 ): Promise<Comparison> {
   const { endpoint } = session;
   const { results } = await session.batch([

@@ -51,7 +51,7 @@ export function multicallOf(chainId: number): Address {
   return ELSEWHERE[chainId] ?? MULTICALL3;
 }
 
-export interface MulticallParts {
+export interface MulticallSource {
   readonly address: Address;
   readonly pinned: PinnedCalls;
   readonly nowMs: () => number;
@@ -65,7 +65,7 @@ export class Multicall {
   /** The sizes that endpoints take; absent: the full one. */
   private readonly limits: TtlCache<string, number>;
 
-  constructor(private readonly parts: MulticallParts) {
+  constructor(private readonly parts: MulticallSource) {
     this.limits = new TtlCache({ clock: parts, ttlMs: LOOK_AGAIN_MS });
   }
 

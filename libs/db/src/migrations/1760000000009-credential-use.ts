@@ -2,7 +2,7 @@ import { type MigrationInterface, type QueryRunner } from 'typeorm';
 
 /**
  * When a credential was last used. The role that only reads may note it through this function, and change nothing else: one
- * column, at most once a minute, and never waiting for whoever works on the row.
+ * column, at most once a minute, and never waiting for another writer of the row.
  */
 export class CredentialUse1760000000009 implements MigrationInterface {
   readonly name = 'CredentialUse1760000000009';

@@ -14,7 +14,7 @@ export interface LedgerRestore {
 }
 
 export interface RestoreNote extends Pick<LedgerRestore, 'lostSinceMs'> {
-  /** By the clock of whoever notes it, which need not be that of the services. */
+  /** By the clock of the machine that notes it, which need not be that of the services. */
   readonly nowMs: number;
   /** From the note on, a voucher that was lost can be claimed so long. */
   readonly voucherSeconds: number;
@@ -95,7 +95,7 @@ export class LedgerRestoreStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * With its audit row. Two for the same loss do no harm. Whoever read a redemption before can write nothing about it afterwards.
+   * With its audit row. Two for the same loss do no harm. A process that read a redemption before can write nothing about it afterwards.
    * @throws LedgerBusyError where others write to the ledger all the time; RestoreAheadError; DatabaseUnavailableError, DatabaseRefusedError
    */
   async record(note: RestoreNote): Promise<RestoreScope> {

@@ -70,7 +70,7 @@ export interface StateCount {
 export interface RedemptionCounts {
   /** Of the states that are not final, those in which there are any; without what was settled by hand, which needs no person. */
   readonly states: readonly StateCount[];
-  /** Due, and leased by nobody. */
+  /** Due, and not leased. */
   readonly due: { readonly count: number; readonly oldestSeconds: number };
   readonly confirmationsPending: number;
   readonly confirmationsUndelivered: number;

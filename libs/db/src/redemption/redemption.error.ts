@@ -6,7 +6,7 @@ import {
   type UuidV7,
 } from '#libs/domain';
 
-/** Somebody else has moved the row since it was read. Nothing was written: read it again and decide again. */
+/** Another process has moved the row since it was read. Nothing was written: read it again and decide again. */
 export class StaleRedemptionError extends RetryableError {
   constructor(id: string) {
     super(

@@ -1,9 +1,9 @@
 /**
  * The roots of all errors that Lowmark raises itself. Which root decides what the caller does: a retryable one may go away
- * by itself (wait, try again, try elsewhere), a permanent one needs somebody to change something.
+ * by itself (wait, try again, try elsewhere), a permanent one needs a person to change something.
  */
 
-/** Longest message that is kept; what is longer was probably built from somebody else's text. */
+/** Longest message that is kept; what is longer was probably built from a foreign text. */
 const MAX_MESSAGE_LENGTH = 2000;
 
 export interface LowmarkErrorOptions {

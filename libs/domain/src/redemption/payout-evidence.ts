@@ -176,7 +176,7 @@ function faultOf({ finalised, status, claims, cancellations }: VaultSighting): s
   return undefined;
 }
 
-/** In what a claim differs from what was authorised: the vault pays no other, so somebody else signs, or a node lies. */
+/** In what a claim differs from what was authorised: the vault pays no other, so another party signs, or a node lies. */
 function breachOf(
   terms: PayoutTerms,
   { recipient, amount, block }: ClaimEvent,

@@ -47,7 +47,7 @@ export interface UnsettledClaims {
   readonly chain: Tokens;
   /** Those among them whose row says claimed on this vault, as the row has them. */
   readonly ledger: Tokens;
-  /** Ids, for whoever looks. */
+  /** Ids, for the operator. */
   readonly examples: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export interface VaultFigures {
 export interface ReconciliationFigures {
   readonly ledgers: readonly LedgerFigures[];
   readonly vaults: readonly VaultFigures[];
-  /** Claimed on vaults, or chains, that nobody compares with. */
+  /** Claimed on vaults, or chains, that are not compared. */
   readonly elsewhere: Tokens;
 }
 
@@ -181,7 +181,7 @@ function imbalance({ partner, deducted, claimed, reverted, open }: LedgerFigures
   ];
 }
 
-/** Rows are never removed and final ones never change, so these sums only grow: unless a backup was restored, or somebody wrote by hand. */
+/** Rows are never removed and final ones never change, so these sums only grow: unless a backup was restored, or a row was written by hand. */
 function shrinkage(now: readonly LedgerFigures[], before: readonly LedgerFigures[]): Difference[] {
   const current = new Map(now.map((ledger) => [ledger.partner, ledger]));
   return before.flatMap((old): Difference[] => {

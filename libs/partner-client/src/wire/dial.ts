@@ -100,7 +100,7 @@ function connectSystem(options: TcpSocketConnectOpts): Socket {
   return new Socket().connect(options);
 }
 
-/** An error that comes while nobody listens, between two steps or after the end, must not end the process. */
+/** An error that comes without a listener, between two steps or after the end, must not end the process. */
 function heard<S extends Socket>(socket: S): S {
   socket.on('error', () => undefined);
   return socket;

@@ -67,7 +67,7 @@ function dispatched(
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: () => undefined,
       onResponseStart: (controller, status, headers) => {
-        // 102 and 103 announce an answer; undici takes 100 and 101, which nobody asked for, as a broken one.
+        // 102 and 103 announce an answer; undici takes 100 and 101, which were not asked for, as a broken one.
         if (status < 200) return;
         Object.assign(arrived, { phase: 'head', status, headers, headAt: performance.now() });
         const announced = headers['content-length'];
@@ -113,7 +113,7 @@ function causeOf(
     return hasHead ? 'too-slow' : 'timeout';
   }
   if (error instanceof errors.HeadersOverflowError) return 'too-large';
-  // A status of the 1xx that nobody asked for.
+  // A status of the 1xx that was not asked for.
   if (/bad (response|upgrade)$/.test(text)) return 'not-http';
   if (error instanceof errors.SocketError) return hasHead ? 'half-answer' : 'reset';
   if (error instanceof errors.ResponseContentLengthMismatchError || /EOF/.test(text)) {

@@ -6,7 +6,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 
-export interface HttpShutdownParts {
+export interface HttpShutdownOptions {
   /** Nest's `HttpAdapterHost`. */
   readonly host: { readonly httpAdapter: { getHttpServer(): unknown } };
   /** Called first of all: from then on not ready, though requests are still answered. */
@@ -30,7 +30,7 @@ export class HttpShutdown
 {
   private readonly timers: NodeJS.Timeout[] = [];
 
-  constructor(private readonly parts: HttpShutdownParts) {}
+  constructor(private readonly parts: HttpShutdownOptions) {}
 
   /** Before the hooks of all others, whatever they wait for. */
   onModuleDestroy(): void {

@@ -38,6 +38,8 @@ class RecordingTracer implements Pick<Tracer, 'serve'> {
 
 const servers: FastifyInstance[] = [];
 afterEach(async () => {
+  // Test files share the modules.
+  installTracer(undefined);
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 

@@ -42,8 +42,7 @@ export {
   type Tip,
 } from './logs/log-source.js';
 export { type BlockRange, type RangeAnswer } from './logs/range-logs.js';
-export { RangeSizer } from './logs/range-sizer.js';
-export { streamRanges } from './logs/range-stream.js';
+export { RangeSizer, streamRanges } from './logs/range-stream.js';
 export {
   ChainReader,
   type ChainReaderOptions,

@@ -12,7 +12,7 @@ export { AuditRunStore } from './index-store/audit-run-store.js';
 export { type IndexState, type InitialIndexState } from './index-store/index-state.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
 export { type Undone } from './index-store/rollback.js';
-export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/wallet-page.js';
+export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/index-reader.js';
 export {
   fingerprintOf,
   type IndexSettings,

@@ -40,7 +40,6 @@ export {
   valueOf,
 } from './amount/ratio.js';
 export { canonicalJson } from './signing/canonical-json.js';
-export { pathOf, type SignableMessage, signedContent } from './signing/signed-content.js';
 export {
   type CancelEvent,
   type ClaimEvent,

@@ -7,13 +7,12 @@ import {
   type PartnerRequest,
   type PartnerStep,
   PermanentError,
-  signedContent,
   UUID_V7_RANDOM_BYTES,
   type UuidV7,
   uuidV7Ms,
 } from '#libs/domain';
 import { type Clock, redact as redactOwn } from '#libs/platform';
-import { hmacSha256Hex, verifySignature } from '#libs/signing';
+import { hmacSha256Hex, signedContent, verifySignature } from '#libs/signing';
 import { type PartnerUrl } from './partner-address.js';
 
 export interface PartnerEndpointFields {

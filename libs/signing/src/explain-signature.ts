@@ -3,8 +3,8 @@
  * where it reproduces the given signature to the last bit, so what is said is never a guess.
  */
 import { createHash, createHmac } from 'node:crypto';
-import { canonicalJson, pathOf, signedContent } from '#libs/domain';
-import { hmacSha256Hex, verifySignature } from './hmac.js';
+import { canonicalJson } from '#libs/domain';
+import { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
 
 export interface SignatureQuestion {
   readonly secret: string;

@@ -1,10 +1,41 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
+/** A message to be signed; see `docs/wire/signature.md`. */
+export interface SignableMessage {
+  /** Upper case, as on the request line. */
+  readonly method: string;
+  /** The path as sent, the base URL's own path included, without the query string: see `pathOf`. */
+  readonly path: string;
+  /** `X-API-REQUEST`; absent for answers of the staking API. */
+  readonly requestId?: string;
+  /** The body as sent, canonical JSON; empty where there is none. */
+  readonly body: string;
+}
+
+/** `METHOD + PATH + X-API-REQUEST + BODY`, without separators. */
+export function signedContent({ method, path, requestId = '', body }: SignableMessage): string {
+  return method + path + requestId + body;
+}
+
+const ABSOLUTE = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/?#]*/;
+
+/**
+ * The path of a URL or of a request target exactly as sent: nothing is decoded, resolved or normalised. Scheme and authority
+ * are dropped where present, and so are the query string and the fragment. `/` where an absolute URL has no path.
+ */
+export function pathOf(url: string): string {
+  const end = url.search(/[?#]/);
+  const cut = end === -1 ? url : url.slice(0, end);
+  if (cut.startsWith('/')) return cut;
+  const origin = ABSOLUTE.exec(cut)?.[0];
+  return origin === undefined ? cut : cut.slice(origin.length) || '/';
+}
+
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /**
  * HMAC-SHA256, lower-case hex, 64 characters. The key is the secret's own text as UTF-8 bytes: never decoded, never trimmed.
- * @param content see `signedContent` of `#libs/domain`
+ * @param content see `signedContent`
  */
 export function hmacSha256Hex(secret: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(content).digest('hex');

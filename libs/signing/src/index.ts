@@ -5,5 +5,11 @@ export {
   type SignatureExplanation,
   type SignatureQuestion,
 } from './explain-signature.js';
-export { hmacSha256Hex, verifySignature } from './hmac.js';
+export {
+  hmacSha256Hex,
+  pathOf,
+  type SignableMessage,
+  signedContent,
+  verifySignature,
+} from './hmac.js';
 export { KeyRing, mintSecretsKey, sealingKeyId } from './key-ring.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalJson, signedContent } from '#libs/domain';
+import { canonicalJson } from '#libs/domain';
 import {
   hashApiKey,
   isApiKey,
@@ -9,6 +9,8 @@ import {
   KeyRing,
   mintCredential,
   mintSecretsKey,
+  pathOf,
+  signedContent,
   verifySignature,
 } from './index.js';
 
@@ -145,5 +147,32 @@ describe('KeyRing', () => {
     const sealed = new KeyRing(keys[1]).seal('s', context);
     const text = keys.map((key) => key.toString('base64')).join(', ');
     expect(KeyRing.parse(text).open(sealed, context)).toBe('s');
+  });
+});
+
+describe('pathOf', () => {
+  it.each([
+    ['/api/staking/snapshots?walletAddress=0x1', '/api/staking/snapshots'],
+    ['/api/staking/snapshots', '/api/staking/snapshots'],
+    ['/a%2Fb/../c//d/?x=/y?z', '/a%2Fb/../c//d/'],
+    ['https://partner.example/game/v1/x?y=1#z', '/game/v1/x'],
+    ['https://partner.example', '/'],
+    ['https://partner.example?x=1', '/'],
+    ['/redirect?to=https://a.example/b', '/redirect'],
+    ['//double/slash', '//double/slash'],
+    ['*', '*'],
+    ['/%zz', '/%zz'],
+    ['', ''],
+  ])('of %p is %p', (url, path) => {
+    expect(pathOf(url)).toBe(path);
+  });
+});
+
+describe('signedContent', () => {
+  it('joins without separators and leaves the request id out where there is none', () => {
+    expect(signedContent({ method: 'GET', path: '/p', requestId: 'id', body: '{}' })).toBe(
+      'GET/pid{}',
+    );
+    expect(signedContent({ method: 'HEAD', path: '/p', body: '' })).toBe('HEAD/p');
   });
 });

@@ -1,18 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { type FastifyRequest } from 'fastify';
+import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
+import { PartnerStore } from '#libs/db';
+import { CLOCK, type Clock, type Logger, SingleFlight, TtlCache } from '#libs/platform';
+import { HttpProblem, LOGGER, problemFrom } from '#libs/service';
+import { hashApiKey, isApiKey, KeyRing } from '#libs/signing';
+import { ApiSettings } from '../api.env.js';
+import { RATE_LIMITER } from '../connections.module.js';
+
+const AT_MOST_EVERY_MS = 60_000;
+const MAX_CREDENTIALS = 10_000;
+
+/** Notes which credentials are in use, each at most once a minute, and never in a request's way: what fails is only logged. */
+@Injectable()
+export class LastUse {
+  private readonly noted: TtlCache<string, true>;
+
+  constructor(
+    private readonly partners: PartnerStore,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.noted = new TtlCache({ clock, ttlMs: AT_MOST_EVERY_MS, max: MAX_CREDENTIALS });
+  }
+
+  note(credentialId: string): void {
+    if (this.noted.get(credentialId)) return;
+    // Also where the writing fails: a database in trouble is not asked more often for this.
+    this.noted.set(credentialId, true);
+    this.partners.noteUse(credentialId).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.logger.debug({ credentialId, reason }, 'The use of a credential was not noted');
+    });
+  }
+}
+
+/** Who calls, and the secret that signs the answers. */
+export interface Caller extends RatePolicy {
+  readonly partnerId: string;
+  readonly credentialId: string;
+  readonly sharedSecret: string;
+}
+
+/** The keys of partners, as they are stored. */
+@Injectable()
+export class PartnerKeys {
+  constructor(
+    private readonly partners: PartnerStore,
+    private readonly keyRing: KeyRing,
+  ) {}
+
+  /** Looks a key up by its hash and opens the secret that belongs to it; undefined where there is no such key. */
+  async load(apiKey: string): Promise<Caller | undefined> {
+    const keyHash = hashApiKey(apiKey);
+    const found = await this.partners.findCredential(keyHash);
+    if (found === undefined) return undefined;
+    const { secretCiphertext, partnerId, credentialId, rate, burst } = found;
+    const sharedSecret = this.keyRing.open(secretCiphertext, keyHash);
+    return { partnerId, credentialId, rate, burst, sharedSecret };
+  }
+}
+
+interface CredentialCacheOptions {
+  /** After this time a key is looked up again: how long a revoked key may still work. */
+  readonly ttlMs: number;
+  /** After a failed look-up the next one waits this long. */
+  readonly retryMs: number;
+  /** Keys remembered at once, unknown ones among them. */
+  readonly maxKeys: number;
+}
+
+const DEFAULTS: CredentialCacheOptions = { ttlMs: 5000, retryMs: 1000, maxKeys: 10_000 };
+
+/**
+ * Callers by API key. One look-up per key at a time. While the database is down a caller that was known stays known, so that
+ * even the answer which says so carries the right signature.
+ */
+export class CredentialCache {
+  private readonly callers: TtlCache<string, Caller | 'unknown'>;
+  private readonly lookUps = new SingleFlight<Caller | undefined, string>();
+  private readonly retryMs: number;
+
+  constructor(
+    private readonly keys: PartnerKeys,
+    clock: Clock,
+    options: Partial<CredentialCacheOptions> = {},
+  ) {
+    const { ttlMs, retryMs, maxKeys: max } = { ...DEFAULTS, ...options };
+    this.callers = new TtlCache({ clock, ttlMs, max });
+    this.retryMs = retryMs;
+  }
+
+  /** What is known of the key without a look-up: the caller, or `unknown` where it is of no caller; undefined where one is due. */
+  peek(apiKey: string): Caller | 'unknown' | undefined {
+    return this.callers.get(apiKey);
+  }
+
+  /** Whether the key had a caller at the last look-up, however long ago. */
+  wasKnown(apiKey: string): boolean {
+    return this.lastKnown(apiKey) !== undefined;
+  }
+
+  /**
+   * Looks the key up, or joins a look-up under way. Where it fails, the caller known before.
+   * @throws what the look-up throws, where nothing was known
+   */
+  load(apiKey: string): Promise<Caller | undefined> {
+    return this.lookUps.run(() => this.lookUp(apiKey), apiKey);
+  }
+
+  private async lookUp(apiKey: string): Promise<Caller | undefined> {
+    try {
+      const caller = await this.keys.load(apiKey);
+      this.callers.set(apiKey, caller ?? 'unknown');
+      return caller;
+    } catch (error) {
+      const before = this.lastKnown(apiKey);
+      if (before === undefined) throw error;
+      this.callers.set(apiKey, before, this.retryMs);
+      return before;
+    }
+  }
+
+  private lastKnown(apiKey: string): Caller | undefined {
+    const last = this.callers.last(apiKey);
+    return last === 'unknown' ? undefined : last;
+  }
+}
+
 /**
  * Who calls and whether they may go on: decided once for each request, before anything else looks at it. A caller with a
  * valid key is limited under its partner, everybody else under the client address, and look-ups of keys never seen before
  * count for the address too until they prove valid: guessing keys cannot load the database.
  */
-import { randomBytes } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyRequest } from 'fastify';
-import { isApiKey } from '#libs/signing';
-import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
-import { ApiSettings } from '../api.env.js';
-import { RATE_LIMITER } from '../connections.module.js';
-import { type Caller, CredentialCache } from './credential-cache.js';
-import { LastUse } from './last-use.js';
-import { HttpProblem, problemFrom } from '#libs/service';
 
 export interface Admission {
   /** Absent for a caller without a valid key. */
@@ -25,7 +146,7 @@ export interface Admission {
 }
 
 /** For callers without a valid key, per client address. */
-export const ANONYMOUS_POLICY: RatePolicy = { rate: 20, burst: 100 };
+const ANONYMOUS_POLICY: RatePolicy = { rate: 20, burst: 100 };
 
 /** Probes and scrapers come often, from few addresses and without a key; these routes are cheap and not counted, and no others. */
 const NOT_COUNTED = /^\/(?:health\/(?:live|ready|accepting)|metrics)(?:\?|$)/;

@@ -2,9 +2,7 @@ import { Module } from '@nestjs/common';
 import { Database, PartnerStore } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { provide } from '#libs/service';
-import { Admissions } from './admission.js';
-import { CredentialCache, PartnerKeys } from './credential-cache.js';
-import { LastUse } from './last-use.js';
+import { Admissions, CredentialCache, LastUse, PartnerKeys } from './admission.js';
 
 /** Who calls, and whether they may go on. */
 @Module({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { type Caller, CredentialCache, type PartnerKeys } from './credential-cache.js';
+import { type Caller, CredentialCache, type PartnerKeys } from './admission.js';
 
 const CALLER: Caller = { partnerId: 'p', credentialId: 'c', sharedSecret: 's', rate: 1, burst: 1 };
 

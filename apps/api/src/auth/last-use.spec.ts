@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type PartnerStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
 import { FakeClock } from '#libs/testing';
-import { LastUse } from './last-use.js';
+import { LastUse } from './admission.js';
 
 function setUp(write: (id: string) => Promise<void> = () => Promise.resolve()) {
   const clock = new FakeClock(1_000_000);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { addressKey } from '#libs/cache';
-import { canonicalJson, pathOf, PermanentError, signedContent } from '#libs/domain';
+import { canonicalJson, PermanentError } from '#libs/domain';
 import {
   ClientErrors,
   HttpProblem,
@@ -10,7 +10,7 @@ import {
   problemFrom,
   REQUEST_ID_HEADER,
 } from '#libs/service';
-import { hmacSha256Hex } from '#libs/signing';
+import { hmacSha256Hex, pathOf, signedContent } from '#libs/signing';
 import { type Admission, Admissions } from '../auth/admission.js';
 
 /** The date of the contract; see `docs/wire/snapshots.md`. */

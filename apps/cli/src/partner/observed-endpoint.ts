@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { canonicalJson, LowmarkError, signedContent } from '#libs/domain';
+import { canonicalJson, LowmarkError } from '#libs/domain';
 import { PartnerEndpoint, type PartnerEndpointFields } from '#libs/partner-client';
-import { explainSignature } from '#libs/signing';
+import { explainSignature, signedContent } from '#libs/signing';
 
 type CallIdentity = Parameters<PartnerEndpoint['sign']>[0];
 

@@ -13,7 +13,7 @@ import { IndexPreparation } from '../setup/index-preparation.js';
 import { LOGGER } from '../tokens.js';
 import { RangeAgreement } from '../verify/range-agreement.js';
 import { RangeMender } from '../verify/range-mender.js';
-import { RangeVerifier } from '../verify/range-verifier.js';
+import { RangeSource, RangeVerifier } from '../verify/range-verifier.js';
 import { SuspectRanges } from '../verify/suspect-ranges.js';
 import { TotalCheck } from '../verify/total-check.js';
 import { VerificationPolicy } from '../verify/verification-policy.js';
@@ -24,7 +24,6 @@ import { IndexLoop } from './index-loop.js';
 import { IndexStatus } from './index-status.js';
 import { IndexerService } from './indexer.service.js';
 import { LevelCheck } from './level-check.js';
-import { RangeSource } from './range-source.js';
 import { Reorganisations } from './reorganisations.js';
 
 const VERIFYING = [

@@ -14,7 +14,7 @@ import { type IndexStatus } from './index-status.js';
 import { type LevelCheck } from './level-check.js';
 import { type ChainHeads, nextStep } from './next-step.js';
 import { pollWaitMs } from './poll-wait.js';
-import { rangeSpan, type RangeSource } from './range-source.js';
+import { type RangeSource, rangeSpan } from '../verify/range-verifier.js';
 import { type Reorganisations } from './reorganisations.js';
 
 /** Whether the index is now level with the chain as it was when the turn began. */

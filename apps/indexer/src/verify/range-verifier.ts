@@ -6,6 +6,7 @@
  */
 import {
   AllEndpointsFailedError,
+  ANSWER_BYTES,
   askFigure,
   type BlockRange,
   type ChainReader,
@@ -16,20 +17,26 @@ import {
   OUTAGE_PATIENCE_MS,
   ownProvider,
   type RangeAnswer,
+  RangeSizer,
+  type RpcPool,
+  streamRanges,
   type ToldFigure,
 } from '#libs/chain';
+import { inSpan, type SpanStart } from '#libs/platform';
+import { type TipWithBlocks } from '../follow/heads-reader.js';
+import { type IndexOptions } from '../index-options.js';
 import { type Agreement, type RangeAgreement } from './range-agreement.js';
 import { type SuspectRange, type SuspectRanges } from './suspect-ranges.js';
 import { type VerificationPolicy } from './verification-policy.js';
-import { deltaOf, type VerifiedRange } from './verified-range.js';
+import { deltaOf, joinRanges, type VerifiedRange } from './verified-range.js';
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Every block of the range is final: nothing in it can be reorganised. */
   readonly isFinal: boolean;
   readonly signal: AbortSignal;
 }
 
-export interface VouchOptions extends ReadOptions {
+interface VouchOptions extends ReadOptions {
   /** Why the range was read in another way than others. */
   readonly suspect?: SuspectRange | undefined;
   /** At the chain's tip. */
@@ -132,4 +139,78 @@ export class RangeVerifier {
       return this.source.fetch(range, { ...options, by });
     }
   }
+}
+
+/** The ranges that the index lacks, read and vouched for: those of a long way to go, several at a time, or the newest one. */
+
+/**
+ * Fetched ahead of the database, as it came; what is kept of it is a tenth as large. All that is there when the database is free
+ * goes into one transaction, and large ones are cheaper; see docs/performance.md.
+ */
+const MAX_BUFFERED_BYTES = 40 * 1024 * 1024;
+const INITIAL_BLOCKS = 100;
+
+export class RangeSource {
+  private readonly sizer: RangeSizer;
+
+  constructor(
+    private readonly pool: RpcPool,
+    private readonly verifier: RangeVerifier,
+    private readonly suspects: SuspectRanges,
+    { maxRangeBlocks }: IndexOptions,
+  ) {
+    this.sizer = new RangeSizer({
+      targetBytes: ANSWER_BYTES,
+      maxBlocks: maxRangeBlocks,
+      initialBlocks: INITIAL_BLOCKS,
+    });
+  }
+
+  /** Ascending, without a gap. @param final the newest final block */
+  stream(
+    missing: BlockRange,
+    final: bigint,
+    signal: AbortSignal,
+  ): AsyncGenerator<VerifiedRange, void, undefined> {
+    return streamRanges<VerifiedRange>(
+      missing,
+      {
+        fetch: (range, fetchSignal) =>
+          inSpan(rangeSpan('read', range), () =>
+            this.verifier.read(range, { isFinal: range.to <= final, signal: fetchSignal }),
+          ),
+        sizer: this.sizer,
+        concurrency: () => this.pool.parallelism(),
+        maxBufferedBytes: MAX_BUFFERED_BYTES,
+        cut: (range) => this.suspects.cut(cutAt(final, range)),
+        join: joinRanges,
+      },
+      signal,
+    );
+  }
+
+  /** @param indexedTotal the index's total before the new blocks */
+  vouchForTip(
+    { answer, total: newestTotal }: TipWithBlocks,
+    indexedTotal: bigint,
+    signal: AbortSignal,
+  ): Promise<VerifiedRange> {
+    const tip = { newestTotal, indexedTotal };
+    return inSpan(rangeSpan('read', answer), () =>
+      this.verifier.vouch(answer, { isFinal: false, signal, tip }),
+    );
+  }
+}
+
+/** Blocks that are read from the chain, or written to the index; both ends belong to them. */
+export function rangeSpan(what: 'read' | 'write', { from, to }: BlockRange): SpanStart {
+  return {
+    name: `${what} range`,
+    attributes: { 'lowmark.from_block': Number(from), 'lowmark.to_block': Number(to) },
+  };
+}
+
+/** No range holds final blocks and others: the two are read in different ways. */
+function cutAt(final: bigint, range: BlockRange): BlockRange {
+  return range.from <= final && final < range.to ? { from: range.from, to: final } : range;
 }

@@ -1,5 +1,4 @@
-import { pathOf, signedContent } from '#libs/domain';
-import { verifySignature } from '#libs/signing';
+import { pathOf, signedContent, verifySignature } from '#libs/signing';
 import { type StackContext } from '../context.js';
 import { type StackFile, type StackPartner } from '../data/stack-file.js';
 import { type StackChain } from './start-chain.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RangeSizer } from './range-sizer.js';
+import { RangeSizer } from './range-stream.js';
 
 const options = { targetBytes: 1000, maxBlocks: 1000, initialBlocks: 100 };
 

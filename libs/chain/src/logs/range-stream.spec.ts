@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RangeTooLargeError } from '../errors/rpc.errors.js';
 import { type BlockRange } from './range-logs.js';
-import { RangeSizer } from './range-sizer.js';
-import { streamRanges } from './range-stream.js';
+import { RangeSizer, streamRanges } from './range-stream.js';
 
 interface Answer extends BlockRange {
   readonly bytes: number;

@@ -11,8 +11,7 @@ import {
   TransportError,
 } from '../errors/rpc.errors.js';
 import { type BlockRange } from '../logs/range-logs.js';
-import { RangeSizer } from '../logs/range-sizer.js';
-import { blocksIn, streamRanges } from '../logs/range-stream.js';
+import { blocksIn, RangeSizer, streamRanges } from '../logs/range-stream.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { headerCall, parseHeaderOf } from '../shape/header.js';

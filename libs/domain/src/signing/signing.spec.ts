@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { canonicalJson } from './canonical-json.js';
-import { pathOf, signedContent } from './signed-content.js';
 
 const json = fc.jsonValue({ noUnicodeString: false, maxDepth: 4 });
 
@@ -59,31 +58,4 @@ describe('canonicalJson', () => {
       expect(() => canonicalJson(value)).toThrow(expect.objectContaining({ code: 'NOT_JSON' }));
     },
   );
-});
-
-describe('pathOf', () => {
-  it.each([
-    ['/api/staking/snapshots?walletAddress=0x1', '/api/staking/snapshots'],
-    ['/api/staking/snapshots', '/api/staking/snapshots'],
-    ['/a%2Fb/../c//d/?x=/y?z', '/a%2Fb/../c//d/'],
-    ['https://partner.example/game/v1/x?y=1#z', '/game/v1/x'],
-    ['https://partner.example', '/'],
-    ['https://partner.example?x=1', '/'],
-    ['/redirect?to=https://a.example/b', '/redirect'],
-    ['//double/slash', '//double/slash'],
-    ['*', '*'],
-    ['/%zz', '/%zz'],
-    ['', ''],
-  ])('of %p is %p', (url, path) => {
-    expect(pathOf(url)).toBe(path);
-  });
-});
-
-describe('signedContent', () => {
-  it('joins without separators and leaves the request id out where there is none', () => {
-    expect(signedContent({ method: 'GET', path: '/p', requestId: 'id', body: '{}' })).toBe(
-      'GET/pid{}',
-    );
-    expect(signedContent({ method: 'HEAD', path: '/p', body: '' })).toBe('HEAD/p');
-  });
 });

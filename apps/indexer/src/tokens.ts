@@ -1,5 +1,4 @@
 /** Nest tokens of what has no class of its own. */
-export const LOGGER = Symbol('Logger');
 /** The StakeDescription of STAKE_EVENTS. */
 export const STAKES = Symbol('StakeDescription');
 /** What all pools of endpoints are observed by. */

@@ -12,14 +12,14 @@ import {
 import { Database, LeaderLock } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
-import { createLogger, createMetrics, HealthModule, Registry } from '#libs/service';
+import { createLogger, createMetrics, HealthModule, LOGGER, Registry } from '#libs/service';
 import { type TestChain, type TestDatabase } from '#libs/testing';
 import { FollowModule } from '../src/follow/follow.module.js';
 import { IndexerService } from '../src/follow/indexer.service.js';
 import { IndexStatus } from '../src/follow/index-status.js';
 import { INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
 import { IndexerSettings } from '../src/indexer.env.js';
-import { AUDIT_POOL, LOGGER } from '../src/tokens.js';
+import { AUDIT_POOL } from '../src/tokens.js';
 
 export interface IndexerUnderTestOptions {
   readonly chain: TestChain;

@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { AuditRunStore, Database, IndexStore } from '#libs/db';
 import { CLOCK } from '#libs/platform';
-import { provide, Registry } from '#libs/service';
+import { LOGGER, provide, Registry } from '#libs/service';
 import { NightlyAudit } from '#libs/verification';
 import { IndexerSettings } from '../indexer.env.js';
-import { AUDIT_READER, LOGGER } from '../tokens.js';
+import { AUDIT_READER } from '../tokens.js';
 import { AuditMetrics } from './audit.metrics.js';
 import { AuditService } from './audit.service.js';
 

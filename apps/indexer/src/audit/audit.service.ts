@@ -3,9 +3,9 @@ import { Cron } from '@nestjs/schedule';
 import { AuditRunStore } from '#libs/db';
 import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
 import { NightlyAudit } from '#libs/verification';
+import { LOGGER } from '#libs/service';
 import { IndexStatus } from '../follow/index-status.js';
 import { IndexerSettings } from '../indexer.env.js';
-import { LOGGER } from '../tokens.js';
 
 /** After an audit that failed or could not be made. */
 const RETRY_AFTER_MS = 50 * 60_000;

@@ -14,11 +14,11 @@ import { developmentChain, refuseDevelopment } from '#libs/config';
 import { createDatabase, Database, LeaderLock, requireOwnRights } from '#libs/db';
 import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
 import { looseLimits } from '#libs/price';
-import { measureConnections, observeRpc, provide, Registry } from '#libs/service';
+import { LOGGER, measureConnections, observeRpc, provide, Registry } from '#libs/service';
 import { IndexStatus } from '../follow/index-status.js';
 import { INDEX_OPTIONS, indexOptionsOf } from '../index-options.js';
 import { IndexerSettings } from '../indexer.env.js';
-import { AUDIT_POOL, AUDIT_READER, LOGGER, RPC_OBSERVER, STAKES } from '../tokens.js';
+import { AUDIT_POOL, AUDIT_READER, RPC_OBSERVER, STAKES } from '../tokens.js';
 
 const APPLICATION = 'lowmark-indexer';
 

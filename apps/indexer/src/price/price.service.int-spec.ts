@@ -6,12 +6,11 @@ import { ChainReader } from '#libs/chain';
 import { Database, IndexStore, PriceAcceptanceStore, PriceStore } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { CLOCK } from '#libs/platform';
-import { createLogger, MetricsModule, Registry } from '#libs/service';
+import { createLogger, LOGGER, MetricsModule, Registry } from '#libs/service';
 import { parsePriceSources } from '#libs/price';
 import { anInitialIndex, createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
 import { IndexStatus } from '../follow/index-status.js';
 import { IndexerSettings } from '../indexer.env.js';
-import { LOGGER } from '../tokens.js';
 import { PriceModule } from './price.module.js';
 import { PriceService } from './price.service.js';
 

@@ -23,9 +23,9 @@ import {
   priceReader,
   type SourceReading,
 } from '#libs/price';
+import { LOGGER } from '#libs/service';
 import { IndexStatus, type Lead } from '../follow/index-status.js';
 import { IndexerSettings } from '../indexer.env.js';
-import { LOGGER } from '../tokens.js';
 import { PriceMetrics } from './price.metrics.js';
 
 const INTERVAL_MS = 60_000;

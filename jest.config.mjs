@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hasTools } from './libs/testing/src/jest/postgres-tools.mjs';
 import { hasRedis } from './libs/testing/src/jest/redis-server.mjs';
 
 const swcrc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
@@ -14,6 +15,7 @@ export default {
     '<rootDir>/{apps,libs,test,contracts}/**/*.{int,chain,e2e}-spec.ts',
     // Left out where there is no Redis; the last lines of the run say so, and CI fails.
     ...(hasRedis() ? ['<rootDir>/{apps,libs,test,contracts}/**/*.redis-spec.ts'] : []),
+    ...(hasTools() ? ['<rootDir>/test/**/*.tools-spec.ts'] : []),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',

@@ -1,24 +1,10 @@
 /** A PostgreSQL whose server and tools are of one version: `pg_dump` dumps no server that is newer than itself. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { EmbeddedPostgres } from '#libs/devpostgres';
-
-const PROGRAMS = ['initdb', 'postgres', 'psql', 'pg_dump', 'pg_restore', 'createdb', 'vacuumdb'];
-
-const onPath = (process.env['PATH'] ?? '').split(delimiter);
-
-export function hasProgram(name: string): boolean {
-  return onPath.some((folder) => existsSync(join(folder, name)));
-}
-
-/** @returns the folder with the programs of a PostgreSQL that is installed whole */
-export function postgresTools(): string | undefined {
-  const folders = [...onPath, ...globSync('/usr/lib/postgresql/*/bin').sort().reverse()];
-  return folders.find((folder) => PROGRAMS.every((name) => existsSync(join(folder, name))));
-}
+import { postgresTools } from '../../../libs/testing/src/jest/postgres-tools.mjs';
 
 /** A database `lowmark` with its owner of the same name, as in docker-compose.yml. */
 export class LocalPostgres {
@@ -28,7 +14,9 @@ export class LocalPostgres {
     private readonly server: EmbeddedPostgres,
   ) {}
 
-  static async start(tools: string): Promise<LocalPostgres> {
+  static async start(): Promise<LocalPostgres> {
+    const tools = postgresTools();
+    if (tools === undefined) throw new Error('There is no PostgreSQL with its tools.');
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-pages-postgres-'));
     const server = await EmbeddedPostgres.start({
       directory: join(folder, 'data'),

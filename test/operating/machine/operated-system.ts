@@ -32,11 +32,11 @@ export class OperatedSystem {
     return this.containers.postgres;
   }
 
-  static async start(tools: string): Promise<OperatedSystem> {
+  static async start(): Promise<OperatedSystem> {
     const [vault, redis, postgres, partner] = await Promise.all([
       VaultBench.start(),
       startRedis('a-password-of-redis'),
-      LocalPostgres.start(tools),
+      LocalPostgres.start(),
       FakePartner.start(CALLBACK_SECRET, '/game/v1'),
     ]);
     vault.seconds = Math.floor(Date.now() / 1000) - 80;

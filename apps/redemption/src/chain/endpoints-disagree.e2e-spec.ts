@@ -127,9 +127,9 @@ describe('a service with two endpoints', () => {
     'does nothing by a hash of endpoint %d that the other one denies, and names both',
     async (liar) => {
       const one = await authorised();
-      await claim(one);
       const raised = await alertsOf('endpoints-disagree');
       setFault(liar, { kind: 'false-final', fields: { hash: `0x${'ab'.repeat(32)}` } });
+      await claim(one);
       await until(async () => (await alertsOf('endpoints-disagree')) > raised);
       expect(saidOf('endpoints-disagree')).toMatch(
         /says that final block \d+ is 0x[0-9a-f]{64} of .* says that final block \d+ is 0xabab|0xabab.* says that/,

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { requireToolsInCi } from './postgres-tools.mjs';
 import { requireRedisInCi } from './redis-server.mjs';
 import { chooseSeeds, seedNote } from './seeds.mjs';
 import { startTestServer } from './test-server.mjs';
@@ -7,6 +8,7 @@ import { startTestServer } from './test-server.mjs';
 /** The workers inherit seeds and address with the environment. */
 export default async function setup() {
   requireRedisInCi();
+  requireToolsInCi();
   process.env.LOWMARK_TEST_SEEDS = chooseSeeds();
   process.stderr.write(seedNote());
   // The programs that tests start, and the workers, find their modules compiled.

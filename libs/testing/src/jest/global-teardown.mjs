@@ -1,9 +1,10 @@
+import { missingToolsNote } from './postgres-tools.mjs';
 import { missingRedisNote } from './redis-server.mjs';
 import { stopTestServer } from './test-server.mjs';
 
 export default async function teardown() {
   await stopTestServer();
-  const note = missingRedisNote();
+  const note = missingRedisNote() + missingToolsNote();
   // Jest prints its summary before; at the exit of the process nothing comes after.
   if (note !== '') process.once('exit', () => process.stderr.write(note));
 }

@@ -6,7 +6,6 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CALLBACK_SECRET } from '../../apps/cli/src/testing/cli-bench.support-spec.js';
-import { hasProgram, postgresTools } from './machine/local-postgres.js';
 import { CHECKED_ONLY, Machine } from './machine/machine.js';
 import { OperatedSystem } from './machine/operated-system.js';
 import { isSettings, PAGES, type ShellBlock, shellBlocks } from './machine/shell-blocks.js';
@@ -74,18 +73,6 @@ const here = blocks
   .filter((block) => elsewhere(block) === undefined && !isSettings(block))
   .sort((one, other) => place(one) - place(other));
 
-const tools = postgresTools();
-const isPossible = tools !== undefined && hasProgram('redis-server');
-
-it('finds the programs that the pages use', () => {
-  if (!isPossible) {
-    console.warn(
-      'NOT RUN: the commands of the pages. They need a PostgreSQL with its tools, and redis-server.',
-    );
-  }
-  expect(isPossible || process.env['CI'] !== 'true').toBe(true);
-});
-
 it('runs most blocks, and names where the others are run', () => {
   expect(here.length).toBeGreaterThan(40);
   for (const [page, begins] of RUN_ELSEWHERE) {
@@ -95,11 +82,11 @@ it('runs most blocks, and names where the others are run', () => {
   }
 });
 
-(isPossible ? describe : describe.skip)('the commands of', () => {
+describe('the commands of', () => {
   let system: OperatedSystem;
   let machine: Machine;
   beforeAll(async () => {
-    system = await OperatedSystem.start(tools ?? '');
+    system = await OperatedSystem.start();
     machine = await Machine.start(system.containers);
     writeFileSync(join(machine.clone, 'secret.txt'), CALLBACK_SECRET);
     const { failed, output } = await machine.type('docker compose run --rm secrets');

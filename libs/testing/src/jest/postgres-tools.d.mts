@@ -1,0 +1,1 @@
+export function postgresTools(environment?: NodeJS.ProcessEnv): string | undefined;

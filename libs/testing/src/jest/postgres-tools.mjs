@@ -1,0 +1,34 @@
+/** Tests in files *.tools-spec.ts need a PostgreSQL that is installed whole, with pg_dump and the like, and a redis-server. */
+import { existsSync, globSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { redisServer } from './redis-server.mjs';
+
+const PROGRAMS = ['initdb', 'postgres', 'psql', 'pg_dump', 'pg_restore', 'createdb', 'vacuumdb'];
+const HOW =
+  'Install them (Debian: apt-get install postgresql redis-server) and run the tests again.';
+
+/** @returns the folder with the programs of a PostgreSQL that is installed whole */
+export function postgresTools(environment = process.env) {
+  const onPath = (environment.PATH ?? '').split(delimiter);
+  const folders = [...onPath, ...globSync('/usr/lib/postgresql/*/bin').sort().reverse()];
+  return folders.find((folder) => PROGRAMS.every((name) => existsSync(join(folder, name))));
+}
+
+export function hasTools(environment = process.env) {
+  return postgresTools(environment) !== undefined && redisServer(environment) !== undefined;
+}
+
+/** CI leaves nothing out. */
+export function requireToolsInCi(environment = process.env) {
+  if (environment.CI === 'true' && !hasTools(environment)) {
+    throw new Error(
+      `There is no PostgreSQL with its tools, or no redis-server, for the tests *.tools-spec.ts. ${HOW}`,
+    );
+  }
+}
+
+/** The last lines of a run that left tests out. */
+export function missingToolsNote(environment = process.env) {
+  if (hasTools(environment)) return '';
+  return `\n!! NOT TESTED: the commands of the handbook (all files *.tools-spec.ts).\n!! ${HOW}\n`;
+}

@@ -1,9 +1,12 @@
 /** From an entry of STAKE_EVENTS to what the decoder looks for. */
-import { type AbiEventLayout, type AbiField, encodeWord, parseEventLayout } from './abi-event.js';
 import {
+  type AbiEventLayout,
+  type AbiField,
   type AmountSlot,
+  encodeWord,
   type FieldCondition,
   type FieldSlot,
+  parseEventLayout,
   type StakeEffect,
   StakeEventsError,
   type StakeEventSpec,

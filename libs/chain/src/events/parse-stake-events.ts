@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parseStakeViews, type StakeView } from '../reader/stake-view.js';
 import { isRecord } from '../shape/hex.js';
-import { presetOf, STAKE_PRESETS } from './presets.js';
+import { encodeWord, StakeEventsError, type StakeEventSpec } from './stake-event.js';
 import { eventSpecOf, parseEntry, refuseDoubles } from './make-stake-event.js';
-import { StakeEventsError, type StakeEventSpec } from './stake-event.js';
 
 /** What STAKE_EVENTS says of the staking contracts. */
 export interface StakeDescription {
@@ -103,4 +102,159 @@ function parseJson(text: string): RawDescription {
     );
   }
   return { events, ...views };
+}
+
+/**
+ * The values of STAKE_EVENTS that need no file: the events of staking contracts that are in use, and their views where the
+ * contract has figures of its own for exactly these stakes. docs/operating/contracts.md says what each is for.
+ */
+
+/** Entries of STAKE_EVENTS and views, as they would stand in a file. */
+export interface PresetDescription {
+  readonly events: readonly PresetEntry[];
+  readonly totalView?: string;
+  readonly balanceView?: string;
+}
+
+interface PresetEntry {
+  readonly event: string;
+  readonly effect: 'increase' | 'decrease' | 'transfer';
+  readonly account?: string;
+  readonly amount: string;
+  readonly where?: Readonly<Record<string, string>>;
+}
+
+export interface StakePreset {
+  /** What stands behind the colon: `masterchef-v1:3`; a uint256. */
+  readonly parameter?: string;
+  readonly describe: (parameter: string) => PresetDescription;
+}
+
+const TOTAL_SUPPLY = 'totalSupply() view returns (uint256)';
+const BALANCE_OF = 'balanceOf(address) view returns (uint256)';
+
+const staking = (increase: string, decrease: string): PresetEntry[] => [
+  {
+    event: `event ${increase}(address indexed user, uint256 amount)`,
+    account: 'user',
+    amount: 'amount',
+    effect: 'increase',
+  },
+  {
+    event: `event ${decrease}(address indexed user, uint256 amount)`,
+    account: 'user',
+    amount: 'amount',
+    effect: 'decrease',
+  },
+];
+
+const TRANSFER: PresetEntry = {
+  event: 'event Transfer(address indexed from, address indexed to, uint256 value)',
+  amount: 'value',
+  effect: 'transfer',
+};
+
+/** Shares and receipts are ERC-20 tokens: https://eips.ethereum.org/EIPS/eip-20, https://eips.ethereum.org/EIPS/eip-4626 */
+const TOKEN: PresetDescription = {
+  events: [TRANSFER],
+  totalView: TOTAL_SUPPLY,
+  balanceView: BALANCE_OF,
+};
+
+/** No total: what the contract holds of the pool's token is more where it is also the reward, or was sent without a deposit. */
+const masterChef = (debt: string, events: (pid: string) => PresetEntry[]): StakePreset => ({
+  parameter: 'pid',
+  describe: (pid) => ({
+    events: events(pid),
+    totalView: 'none',
+    balanceView: `userInfo(uint256 pid = ${pid}, address user) view returns (uint256 amount, ${debt} rewardDebt) -> amount`,
+  }),
+});
+
+/** https://etherscan.io/address/0xc2edad668740f1aa35e4d8f227fb8e17dca888cd#code */
+const MASTERCHEF_V1 = masterChef('uint256', (pid) =>
+  (['Deposit', 'Withdraw', 'EmergencyWithdraw'] as const).map((name) => ({
+    event: `event ${name}(address indexed user, uint256 indexed pid, uint256 amount)`,
+    account: 'user',
+    amount: 'amount',
+    effect: name === 'Deposit' ? 'increase' : 'decrease',
+    where: { pid },
+  })),
+);
+
+/**
+ * https://etherscan.io/address/0xef0881ec094552b2e128cf945ef17a6752b4ec5d#code: `user` sent the transaction. A deposit is
+ * added to the stake of `to`; a withdrawal is taken from the stake of `user` and its tokens go to `to`.
+ */
+const MASTERCHEF_V2 = masterChef('int256', (pid) =>
+  (['Deposit', 'Withdraw', 'EmergencyWithdraw'] as const).map((name) => ({
+    event: `event ${name}(address indexed user, uint256 indexed pid, uint256 amount, address indexed to)`,
+    account: name === 'Deposit' ? 'to' : 'user',
+    amount: 'amount',
+    effect: name === 'Deposit' ? 'increase' : 'decrease',
+    where: { pid },
+  })),
+);
+
+export const STAKE_PRESETS: Readonly<Record<string, StakePreset>> = {
+  'staked-withdrawn': { describe: () => ({ events: staking('Staked', 'Withdrawn') }) },
+  'stake-unstake': { describe: () => ({ events: staking('Stake', 'Unstake') }) },
+  'deposit-withdraw': { describe: () => ({ events: staking('Deposit', 'Withdraw') }) },
+  transfer: { describe: () => ({ events: [TRANSFER] }) },
+  // https://github.com/Synthetixio/synthetix/blob/develop/contracts/StakingRewards.sol
+  'synthetix-staking-rewards': {
+    describe: () => ({
+      events: staking('Staked', 'Withdrawn'),
+      totalView: TOTAL_SUPPLY,
+      balanceView: BALANCE_OF,
+    }),
+  },
+  'masterchef-v1': MASTERCHEF_V1,
+  'masterchef-v2': MASTERCHEF_V2,
+  erc4626: { describe: () => TOKEN },
+  'erc20-receipt': { describe: () => TOKEN },
+  'erc721-staking': {
+    describe: () => ({
+      events: (['Staked', 'Unstaked'] as const).map((name) => ({
+        event: `event ${name}(address indexed user, uint256 indexed tokenId)`,
+        account: 'user',
+        amount: '1',
+        effect: name === 'Staked' ? 'increase' : 'decrease',
+      })),
+    }),
+  },
+  // https://eips.ethereum.org/EIPS/eip-721
+  'erc721-receipt': {
+    describe: () => ({
+      events: [
+        {
+          event:
+            'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
+          amount: '1',
+          effect: 'transfer',
+        },
+      ],
+      balanceView: BALANCE_OF,
+    }),
+  },
+};
+
+/**
+ * @param setting `transfer`, or `masterchef-v1:3`
+ * @returns undefined where no preset has that name
+ * @throws StakeEventsError where its parameter is missing, or not a number
+ */
+export function presetOf(setting: string): PresetDescription | undefined {
+  const [, name = '', , parameter] = /^([\w-]+)(:(.*))?$/s.exec(setting) ?? [];
+  if (!Object.hasOwn(STAKE_PRESETS, name)) return undefined;
+  const preset = STAKE_PRESETS[name] as StakePreset;
+  if (preset.parameter === undefined) {
+    return parameter === undefined ? preset.describe('') : undefined;
+  }
+  const word = /^\d+$/.test(parameter ?? '') && encodeWord('uint256', parameter ?? '');
+  if (typeof word === 'string' && parameter !== undefined) return preset.describe(parameter);
+  throw new StakeEventsError(
+    'STAKE_EVENTS',
+    `${name} needs the number of the pool, such as ${name}:0; "${setting}" has ${parameter === undefined ? 'none' : 'another'}`,
+  );
 }

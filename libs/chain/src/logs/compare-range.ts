@@ -1,7 +1,7 @@
 /** The same range by another node: its logs, their times, the block at its end, and what else one request can tell. */
 import { type BlockDeltas, type BlockHeader } from '#libs/domain';
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
-import { type TotalCalls } from '../reader/total-calls.js';
+import { type TotalCalls } from '../reader/stake-views.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import {
@@ -13,8 +13,7 @@ import {
   tagCall,
 } from '../shape/header.js';
 import { toQuantity } from '../shape/hex.js';
-import { providerOf } from '../verification/providers.js';
-import { type LogFilter } from './log-filter.js';
+import { providerOf } from '../rpc/endpoint-urls.js';
 import { type BlockLogs, type RangeAnswer } from './range-logs.js';
 import { type RangeReader } from './range-reader.js';
 
@@ -36,11 +35,6 @@ export interface Comparison {
   readonly finalised: BlockHeader | undefined;
 }
 
-export interface RangeComparison {
-  readonly filter: LogFilter;
-  readonly reader: RangeReader;
-}
-
 /**
  * One request. Where logs do not have their blocks' times and the answer does not prove them, another one for these headers.
  * @throws NodeBehindError where the node has another block at the end of the range, or none yet; MalformedAnswerError where it dates
@@ -49,41 +43,41 @@ export interface RangeComparison {
 export async function compareRange(
   session: RpcSession,
   answer: RangeAnswer,
-  { filter, reader, total, tag }: RangeComparison & ComparisonQuestion,
+  reader: RangeReader,
+  { total, tag }: ComparisonQuestion,
 ): Promise<Comparison> {
-  const { endpoint } = session;
   const { results } = await session.batch([
-    { method: 'eth_getLogs', params: [filter.forRange(answer.from, answer.to)] },
+    { method: 'eth_getLogs', params: [reader.filter.forRange(answer.from, answer.to)] },
     headerCall(answer.to),
     ...(tag === undefined ? [] : [tagCall(tag)]),
     ...(total?.at(toQuantity(answer.to)) ?? []),
   ]);
   const [logs, last, final] = results;
-  const headers = readHeaders([answer.to], last ? [last] : [], endpoint);
-  for (const header of headers) requireSame(header, answer, endpoint);
+  const headers = readHeaders([answer.to], last ? [last] : [], session);
+  for (const header of headers) requireSame(header, answer, session);
   const { blocks } = reader.read(valueOf(logs), { session, range: answer, headers });
   adoptTimes(session, answer, blocks);
   await readTimes(session, blocks);
   return {
-    endpoint,
+    endpoint: session.endpoint,
     differing: differingBlocks(answer.blocks, blocks),
     total: total?.sumOf(results.slice(tag === undefined ? 2 : 3)),
-    finalised: tag && parseHeader(valueOf(final), endpoint),
+    finalised: tag && parseHeader(valueOf(final), session),
   };
 }
 
-function requireSame(header: FullHeader, { head, endpoint: first }: RangeAnswer, endpoint: string) {
+function requireSame(
+  header: FullHeader,
+  { head, endpoint: first }: RangeAnswer,
+  session: RpcSession,
+): void {
   const block = `block ${header.number.toString()}`;
   if (header.hash !== head.hash) {
-    throw new NodeBehindError(`has ${block} as ${header.hash}, ${first} as ${head.hash}`, {
-      endpoint,
-    });
+    throw new NodeBehindError(`has ${block} as ${header.hash}, ${first} as ${head.hash}`, session);
   }
   if (header.timestampSeconds !== head.timestampSeconds) {
-    throw new MalformedAnswerError(
-      `dates ${block} ${header.timestampSeconds} (Unix seconds), ${first} dates it ${head.timestampSeconds}`,
-      { endpoint },
-    );
+    const what = `dates ${block} ${header.timestampSeconds} (Unix seconds), ${first} dates it ${head.timestampSeconds}`;
+    throw new MalformedAnswerError(what, session);
   }
 }
 

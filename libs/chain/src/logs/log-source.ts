@@ -10,10 +10,10 @@ import {
   TransportError,
 } from '../errors/rpc.errors.js';
 import { type StakeEventSpec } from '../events/stake-event.js';
-import { type TotalCalls } from '../reader/total-calls.js';
+import { type TotalCalls } from '../reader/stake-views.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { requireNotAhead } from '../shape/header.js';
-import { countProviders } from '../verification/providers.js';
+import { countProviders } from '../rpc/endpoint-urls.js';
 import { compareRange, type Comparison, type ComparisonQuestion } from './compare-range.js';
 import { EventDecoder } from './event-decoder.js';
 import { BloomTrust, LogFilter } from './log-filter.js';
@@ -23,9 +23,8 @@ import {
   type RangeReading,
   toRangeAnswer,
 } from './range-logs.js';
-import { RangeReader } from './range-reader.js';
+import { RangeReader, readTip, type TipQuestion, type TipReading } from './range-reader.js';
 import { type SuspectBlock, SuspectBlocks } from './suspect-blocks.js';
-import { readTip, type TipQuestion, type TipReading } from './tip-reading.js';
 
 export interface LogSourceOptions {
   readonly contracts: readonly Address[];
@@ -129,7 +128,7 @@ export class LogSource {
           question,
         );
         const { endpoint } = session;
-        requireNotAhead(latest, asked.latestSeconds, endpoint);
+        requireNotAhead(latest, asked.latestSeconds, session);
         const told = { endpoint, latest, finalised, total };
         if (headers.length === 0) return { ...told, answer: undefined };
         const range = { from: question.head.number + 1n, to: latest.number };
@@ -148,12 +147,12 @@ export class LogSource {
    * @throws as `fetch` does; AllEndpointsFailedError also where the other has another block at the end, or dates it otherwise
    */
   compare(answer: RangeAnswer, options: FetchOptions & ComparisonQuestion): Promise<Comparison> {
-    const { avoid = [], patienceMs, signal, total, tag } = options;
-    const { filter, reader } = this;
-    return this.pool.run(
-      (session) => compareRange(session, answer, { filter, reader, total, tag }),
-      { avoid, signal, ...(patienceMs !== undefined && { patienceMs }) },
-    );
+    const { avoid = [], patienceMs, signal } = options;
+    return this.pool.run((session) => compareRange(session, answer, this.reader, options), {
+      avoid,
+      patienceMs,
+      signal,
+    });
   }
 
   /** Every endpoint left out logs: the same question again, which is often answered in full, then the receipts. */
@@ -175,9 +174,9 @@ export class LogSource {
     const { avoid, patienceMs, signal } = asked;
     return this.pool.run((session) => this.attempt(session, range, asked), {
       avoid,
+      only,
+      patienceMs,
       signal,
-      ...(only !== undefined && { only }),
-      ...(patienceMs !== undefined && { patienceMs }),
     });
   }
 
@@ -193,10 +192,10 @@ export class LogSource {
           : await this.reader.readByLogs(session, range, asked);
       if (asked.by === 'logs') await this.verify(session, range, { reading, asked });
       const answer = toRangeAnswer(range, session.endpoint, reading);
-      requireNotAhead(answer.head, asked.latestSeconds, session.endpoint);
+      requireNotAhead(answer.head, asked.latestSeconds, session);
       return answer;
     } catch (error) {
-      throw sized(error, range, session.endpoint);
+      throw sized(error, range, session);
     }
   }
 
@@ -238,7 +237,7 @@ export class LogSource {
 }
 
 /** A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint. */
-function sized(error: unknown, { from, to }: BlockRange, endpoint: string): unknown {
+function sized(error: unknown, { from, to }: BlockRange, { endpoint }: RpcSession): unknown {
   if (from < to || !(error instanceof RangeTooLargeError)) return error;
   const what = `block ${from.toString()} alone is too large`;
   return new TransportError(what, { endpoint, cause: error });

@@ -7,7 +7,8 @@ import {
   type StakeDelta,
 } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
-import { type FullHeader } from '../shape/header.js';
+import { type AtEndpoint } from '../rpc/rpc-call.js';
+import { type FullHeader, plainHeader, refOf } from '../shape/header.js';
 import { hash, isRecord, quantity, smallQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
 import { type LogFilter } from './log-filter.js';
@@ -70,8 +71,7 @@ export interface RangeAnswer extends BlockRange {
   readonly bytes: number;
 }
 
-export interface RangeLogsContext {
-  readonly endpoint: string;
+interface RangeLogsContext extends AtEndpoint {
   readonly from: number;
   readonly to: number;
   readonly filter: LogFilter;
@@ -87,9 +87,9 @@ const DATA = /^0x[0-9a-f]*$/;
  * @throws MalformedAnswerError, EventMismatchError
  */
 export function readRangeLogs(logs: unknown, context: RangeLogsContext): RangeLogs {
-  if (!Array.isArray(logs)) throw malformed('the logs are not a list', context);
+  const list = logList(logs, context);
   const cursor = new LogCursor(context);
-  for (const log of logs as unknown[]) {
+  for (const log of list) {
     if (!isRecord(log)) throw malformed('a log is not an object', context);
     cursor.read(log);
   }
@@ -98,7 +98,7 @@ export function readRangeLogs(logs: unknown, context: RangeLogsContext): RangeLo
     const bloom = context.headers.get(number)?.logsBloom;
     if (bloom !== undefined && !isInBloom(bloom, seen, context.filter)) denied.add(number);
   }
-  return { blocks: cursor.blocks, events: logs.length, denied };
+  return { blocks: cursor.blocks, events: list.length, denied };
 }
 
 /**
@@ -213,8 +213,14 @@ function isInBloom(bloom: string, seen: ReadonlySet<string>, filter: LogFilter):
   );
 }
 
-function malformed(what: string, { endpoint }: RangeLogsContext): MalformedAnswerError {
+function malformed(what: string, { endpoint }: AtEndpoint): MalformedAnswerError {
   return new MalformedAnswerError(what, { endpoint });
+}
+
+/** The answer to eth_getLogs; what is in it is not looked at. @throws MalformedAnswerError */
+export function logList(logs: unknown, at: AtEndpoint): unknown[] {
+  if (!Array.isArray(logs)) throw malformed('the logs are not a list', at);
+  return logs;
 }
 
 export function toRangeAnswer(
@@ -227,7 +233,7 @@ export function toRangeAnswer(
     to,
     endpoint,
     parentHash: headers.find(({ number }) => number === from)?.parentHash,
-    head: headerOf(headers.at(-1)),
+    head: lastOf(headers),
     blocks: blocks
       .filter((block) => block.deltas.length > 0)
       .map((block) => ({
@@ -235,11 +241,7 @@ export function toRangeAnswer(
         timestampSeconds: timeOf(block),
         deltas: block.deltas,
       })),
-    headers: headers.map(({ number, hash, timestampSeconds }) => ({
-      number,
-      hash,
-      timestampSeconds,
-    })),
+    headers: headers.map(refOf),
     isProven: headers.every(({ isProven }) => isProven === true),
     total,
     events,
@@ -247,11 +249,10 @@ export function toRangeAnswer(
   };
 }
 
-/** Without the bloom, which is half a kilobyte for each block. */
-function headerOf(header: FullHeader | undefined): BlockHeader {
+function lastOf(headers: readonly FullHeader[]): BlockHeader {
+  const header = headers.at(-1);
   if (!header) throw new RangeError('an answer without headers');
-  const { number, hash, parentHash, timestampSeconds } = header;
-  return { number, hash, parentHash, timestampSeconds };
+  return plainHeader(header);
 }
 
 function timeOf(block: BlockLogs): number {

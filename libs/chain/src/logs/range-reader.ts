@@ -1,25 +1,33 @@
-/** Reads the logs of a range and its headers from one endpoint; what they prove together is checked by the log source. */
+/** Reads logs and headers from one endpoint, of a range or at the chain's tip; what they prove together is checked by the log source. */
 import { LRUCache } from 'lru-cache';
-import { type BlockHash } from '#libs/domain';
+import { type BlockHash, type BlockRef } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
-import { type TotalCalls } from '../reader/total-calls.js';
+import { type TotalCalls } from '../reader/stake-views.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import {
   fetchHeaders,
   type FullHeader,
   headerCall,
+  parseTagged,
   readHeaders,
   requireChain,
+  tagCall,
 } from '../shape/header.js';
 import { hash, isRecord, quantity, toQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
 import { type LogFilter } from './log-filter.js';
-import { type BlockRange, type RangeLogs, type RangeReading, readRangeLogs } from './range-logs.js';
+import {
+  type BlockRange,
+  logList,
+  type RangeLogs,
+  type RangeReading,
+  readRangeLogs,
+} from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
 
 /** How much is read beside the logs. */
-export interface ReadingOptions {
+interface ReadingOptions {
   /** Which headers are read: of every block, or of the last one and those with events. */
   readonly headers: 'all' | 'events';
   /** Asked for by the number of the last block: for ranges in which nothing can be reorganised. */
@@ -40,7 +48,7 @@ export class RangeReader {
 
   /** @param proves whether headers are hashed: where another provider's word is held against theirs */
   constructor(
-    private readonly filter: LogFilter,
+    readonly filter: LogFilter,
     private readonly decoder: EventDecoder,
     private readonly proves = false,
   ) {}
@@ -63,13 +71,12 @@ export class RangeReader {
     ]);
     const [first, ...others] = answer.results;
     const logs = valueOf(first);
-    const { endpoint } = session;
-    let headers = readHeaders(numbers, others.slice(0, numbers.length), endpoint, this.proves);
+    let headers = readHeaders(numbers, others.slice(0, numbers.length), session, this.proves);
     let { bytes } = answer;
     if (!isAll) {
       const more = await this.headersOfEvents(session, logs, range);
       headers = [...more.headers, ...headers];
-      requireChain(headers, endpoint);
+      requireChain(headers, session);
       bytes += more.bytes;
     }
     const read = this.read(logs, { session, range, headers });
@@ -121,7 +128,7 @@ export class RangeReader {
   ): Promise<{ headers: FullHeader[]; bytes: number }> {
     const kept: FullHeader[] = [];
     const missing: bigint[] = [];
-    for (const [number, blockHash] of blocksOf(logs, range, session.endpoint)) {
+    for (const [number, blockHash] of blocksOf(logs, range, session)) {
       if (number === range.to) continue;
       const header = this.kept.get(keyOf(session, number));
       if (header && header.hash === blockHash) kept.push(header);
@@ -157,21 +164,95 @@ function lastFirst({ from, to }: BlockRange): bigint[] {
 function blocksOf(
   logs: unknown,
   { from, to }: BlockRange,
-  endpoint: string,
+  session: RpcSession,
 ): Map<bigint, BlockHash | undefined> {
-  if (!Array.isArray(logs)) throw new MalformedAnswerError('the logs are not a list', { endpoint });
   const blocks = new Map<bigint, BlockHash | undefined>();
   let lastText: unknown;
-  for (const log of logs as unknown[]) {
+  for (const log of logList(logs, session)) {
     const text = isRecord(log) ? log['blockNumber'] : undefined;
     if (text === lastText && text !== undefined) continue;
     lastText = text;
     const number = quantity(text);
     if (number === undefined || number < from || number > to) {
       const what = 'a log lacks a valid blockNumber, or is from outside the range';
-      throw new MalformedAnswerError(what, { endpoint });
+      throw new MalformedAnswerError(what, session);
     }
     blocks.set(BigInt(number), hash((log as Record<string, unknown>)['blockHash']));
   }
   return blocks;
+}
+
+export interface TipQuestion {
+  /** The newest block that is known. */
+  readonly head: BlockRef;
+  /** The tag of the newest final block; undefined where finality is a depth. */
+  readonly tag: 'finalized' | 'safe' | undefined;
+  readonly total: TotalCalls | undefined;
+}
+
+export interface TipReading {
+  readonly latest: FullHeader;
+  readonly finalised: FullHeader | undefined;
+  /** By the node's newest block, which may be newer than `latest`. */
+  readonly total: bigint | undefined;
+  /** Of the blocks after the head, ascending; none where there are none, or too many to be read like this. */
+  readonly headers: readonly FullHeader[];
+  /** Of those blocks. */
+  readonly logs: unknown;
+  readonly bytes: number;
+}
+
+/** With more blocks missing, ranges are read instead. */
+const MOST_BLOCKS = 64n;
+
+/**
+ * What is new at the chain's tip, in one request: the logs after a known block, the newest block, the newest final one, and the
+ * contract's total.
+ * @throws MalformedAnswerError, NodeBehindError, and the errors of the calls that matter
+ */
+export async function readTip(
+  session: RpcSession,
+  filter: LogFilter,
+  { head, tag, total }: TipQuestion,
+): Promise<TipReading> {
+  const logsCall = { method: 'eth_getLogs', params: [filter.from(head.number + 1n)] };
+  const blocks = ['latest', ...(tag === undefined ? [] : [tag])];
+  const answer = await session.batch([
+    logsCall,
+    ...blocks.map(tagCall),
+    ...(total?.at('latest') ?? []),
+  ]);
+  const [logs, newest, ...others] = answer.results;
+  const latest = parseTagged(valueOf(newest), 'latest', session);
+  const reading = {
+    latest,
+    finalised: tag && parseTagged(valueOf(others[0]), tag, session),
+    total: total?.sumOf(answer.results.slice(1 + blocks.length)),
+    bytes: answer.bytes,
+  };
+  const missing = latest.number - head.number;
+  // A node may refuse logs from a block on that it does not have yet.
+  if (missing <= 0n || missing > MOST_BLOCKS) return { ...reading, headers: [], logs: [] };
+  const numbers = Array.from(
+    { length: Number(missing) - 1 },
+    (_, index) => head.number + 1n + BigInt(index),
+  );
+  const between = await fetchHeaders(session, numbers);
+  const headers = [...between.headers, latest];
+  requireChain(headers, session);
+  return {
+    ...reading,
+    headers,
+    logs: upTo(valueOf(logs), latest, session),
+    bytes: reading.bytes + between.bytes,
+  };
+}
+
+/** A block may have come in between two calls of one request; its logs are read with it, the next time. */
+function upTo(logs: unknown, latest: FullHeader, session: RpcSession): unknown[] {
+  const isLater = (log: unknown): boolean => {
+    const number = isRecord(log) ? quantity(log['blockNumber']) : undefined;
+    return number !== undefined && number > latest.number;
+  };
+  return logList(logs, session).filter((log) => !isLater(log));
 }

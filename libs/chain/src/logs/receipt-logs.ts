@@ -6,7 +6,7 @@ import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
 import { bytes, hash, isRecord, toQuantity } from '../shape/hex.js';
 import { bloomBits, type BloomBits, bloomOf, isWithin, type LogFilter } from './log-filter.js';
 
-export interface ReceiptLogs {
+interface ReceiptLogs {
   /** Those of ours as they came, in order; everything about them is checked later, as with eth_getLogs. */
   readonly ours: readonly unknown[];
   /**
@@ -39,8 +39,8 @@ export async function* readReceiptLogs(
       })),
     );
     for (const [index, header] of part.entries()) {
-      const logs = logsOf(valueOf(answer.results[index]), header, session.endpoint);
-      const found = oursAmong(logs, header, { endpoint: session.endpoint, filter });
+      const logs = logsOf(valueOf(answer.results[index]), header, session);
+      const found = oursAmong(logs, header, filter, session);
       yield { ...found, bytes: index === 0 ? answer.bytes : 0 };
     }
   }
@@ -49,7 +49,8 @@ export async function* readReceiptLogs(
 function oursAmong(
   logs: Iterable<Record<string, unknown>>,
   header: FullHeader,
-  { endpoint, filter }: { readonly endpoint: string; readonly filter: LogFilter },
+  filter: LogFilter,
+  session: RpcSession,
 ): Pick<ReceiptLogs, 'ours' | 'explainsBloom'> {
   const ours: unknown[] = [];
   const items = new Map<string, BloomBits>();
@@ -60,7 +61,7 @@ function oursAmong(
       const item = bytes(part)?.toLowerCase();
       if (item === undefined) {
         const what = `a log of block ${header.number.toString()} lacks address or topics`;
-        throw new MalformedAnswerError(what, { endpoint });
+        throw new MalformedAnswerError(what, session);
       }
       if (!items.has(item)) items.set(item, bloomBits(item as `0x${string}`));
     }
@@ -75,20 +76,20 @@ function oursAmong(
 function* logsOf(
   receipts: unknown,
   header: FullHeader,
-  endpoint: string,
+  session: RpcSession,
 ): Generator<Record<string, unknown>> {
   const block = `block ${header.number.toString()}`;
-  if (receipts === null) throw new NodeBehindError(`has no receipts of ${block}`, { endpoint });
+  if (receipts === null) throw new NodeBehindError(`has no receipts of ${block}`, session);
   if (!Array.isArray(receipts)) {
-    throw new MalformedAnswerError(`the receipts of ${block} are not a list`, { endpoint });
+    throw new MalformedAnswerError(`the receipts of ${block} are not a list`, session);
   }
   for (const receipt of receipts as unknown[]) {
     const logs: unknown = isRecord(receipt) ? receipt['logs'] : undefined;
     if (!isRecord(receipt) || hash(receipt['blockHash']) !== header.hash || !Array.isArray(logs)) {
-      throw new MalformedAnswerError(`a receipt is not of ${block} or has no logs`, { endpoint });
+      throw new MalformedAnswerError(`a receipt is not of ${block} or has no logs`, session);
     }
     for (const log of logs as unknown[]) {
-      if (!isRecord(log)) throw new MalformedAnswerError('a log is not an object', { endpoint });
+      if (!isRecord(log)) throw new MalformedAnswerError('a log is not an object', session);
       yield log;
     }
   }

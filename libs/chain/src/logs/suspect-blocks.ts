@@ -15,7 +15,7 @@ import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { type FullHeader, headerCall, parseHeaderOf } from '../shape/header.js';
 import { hash, isRecord, quantity } from '../shape/hex.js';
 import { type LogFilter } from './log-filter.js';
-import { type BlockRange } from './range-logs.js';
+import { type BlockRange, logList } from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
 
 export interface SuspectBlock {
@@ -46,17 +46,16 @@ export class SuspectBlocks {
     suspects: readonly SuspectBlock[],
     options: CheckOptions,
   ): Promise<void> {
-    const { endpoint } = session;
     const counts =
       (await this.askAnother(session, options, (other) => this.countByHash(other, suspects))) ??
       (await this.countByReceipts(session, suspects)) ??
       (await this.countByHash(session, suspects));
     for (const [index, { header, logs }] of suspects.entries()) {
       const count = counts[index] ?? 0;
-      if (count > logs) throw this.withheld(header.number, endpoint);
+      if (count > logs) throw this.withheld(header.number, session);
       if (count === logs) continue;
       const what = `gave ${logs} logs for block ${header.number.toString()}, a second look ${count}`;
-      throw new MalformedAnswerError(what, { endpoint });
+      throw new MalformedAnswerError(what, session);
     }
   }
 
@@ -75,11 +74,10 @@ export class SuspectBlocks {
         { method: 'eth_getLogs', params: [this.filter.forRange(from, to)] },
         headerCall(to),
       ]);
-      const { endpoint } = other;
       const value = valueOf(results[0]);
-      const found = parseHeaderOf(valueOf(results[1]), to, endpoint);
+      const found = parseHeaderOf(valueOf(results[1]), to, other);
       if (found?.hash !== head.hash) {
-        throw new NodeBehindError('has another block at the end of the range', { endpoint });
+        throw new NodeBehindError('has another block at the end of the range', other);
       }
       return value;
     });
@@ -90,7 +88,7 @@ export class SuspectBlocks {
         `Blocks ${from.toString()} to ${to.toString()} are empty by one endpoint only`,
       );
     } else if (!Array.isArray(logs) || logs.length > 0) {
-      throw this.withheld(blockOf(logs) ?? from, session.endpoint);
+      throw this.withheld(blockOf(logs) ?? from, session);
     }
   }
 
@@ -125,8 +123,7 @@ export class SuspectBlocks {
       })),
     );
     return suspects.map(({ header }, index) => {
-      const logs = valueOf(results[index]);
-      if (!Array.isArray(logs)) throw new MalformedAnswerError('the logs are not a list', session);
+      const logs = logList(valueOf(results[index]), session);
       return logs.filter((log) => this.isOurs(log, header)).length;
     });
   }
@@ -157,9 +154,9 @@ export class SuspectBlocks {
     }
   }
 
-  private withheld(block: bigint, endpoint: string): LogsWithheldError {
-    const error = new LogsWithheldError(block, { endpoint });
-    this.pool.warn(endpoint, error.code, error.message);
+  private withheld(block: bigint, session: RpcSession): LogsWithheldError {
+    const error = new LogsWithheldError(block, session);
+    this.pool.warn(session.endpoint, error.code, error.message);
     return error;
   }
 

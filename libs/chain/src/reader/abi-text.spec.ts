@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodeAbiParameters, stringToHex } from 'viem';
-import { decodeText } from './view-notation.js';
+import { decodeText } from './contract-facts.js';
 
 const text = (value: string): string => encodeAbiParameters([{ type: 'string' }], [value]);
 

@@ -1,21 +1,23 @@
 /** What is read from the chain beside the logs. */
-import { type Address, type BlockHeader, type BlockRef, PermanentError } from '#libs/domain';
+import { type Address, type BlockHeader } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
-import { type RpcCall, valueOf } from '../rpc/rpc-call.js';
+import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { headerCall, parseHeaderOf, requireNotAhead } from '../shape/header.js';
+import { headerCall, parseHeaderOf, plainHeader, requireNotAhead } from '../shape/header.js';
 import { bytes } from '../shape/hex.js';
+import {
+  type KnownTokenFacts,
+  type PriceRound,
+  readLatestRound,
+  readTokenFacts,
+  type TokenFacts,
+} from './contract-facts.js';
 import { type Finality, parseFinality, readHeads } from './final-blocks.js';
-import { PriceFeeds, type PriceRound } from './price-feeds.js';
-import { type FigureOptions, StakeViews, type StakeViewSettings } from './stake-views.js';
-import { readTokenFacts } from './token-facts.js';
-import { type TotalCalls } from './total-calls.js';
+import { type StakeViewOptions, StakeViews } from './stake-views.js';
 
-export interface ChainReaderOptions extends StakeViewSettings {
+export interface ChainReaderOptions extends StakeViewOptions {
   /** FINALITY: `finalized` (default), `safe` or `depth:<blocks>`. */
   readonly finality?: string;
-  /** The stake contracts, for their own figures. */
-  readonly contracts?: readonly Address[];
 }
 
 export interface HeadsOptions {
@@ -34,25 +36,20 @@ export interface Heads {
   readonly finalised: BlockHeader;
 }
 
-export interface TokenFacts {
-  readonly symbol: string;
-  readonly decimals: number;
-}
-
-export class ChainReader {
+/** Blocks, tokens and price feeds, and the stake contracts' own figures. */
+export class ChainReader extends StakeViews {
   /** FINALITY. */
   readonly finality: Finality;
-  private readonly views: StakeViews;
-  private readonly feeds: PriceFeeds;
 
   /** @throws PermanentError where an option is wrong */
-  constructor(
-    private readonly pool: RpcPool,
-    options: ChainReaderOptions = {},
-  ) {
+  constructor(pool: RpcPool, options: ChainReaderOptions = {}) {
+    super(pool, options);
     this.finality = parseFinality(options.finality ?? 'finalized');
-    this.feeds = new PriceFeeds(pool);
-    this.views = new StakeViews(pool, options.contracts ?? [], options);
+  }
+
+  /** The names of all endpoints, in order of preference. */
+  get endpoints(): readonly string[] {
+    return this.pool.endpoints;
   }
 
   /** @see RpcPool.verifyChainId */
@@ -64,9 +61,13 @@ export class ChainReader {
   heads({ latestSeconds, ...options }: HeadsOptions = {}): Promise<Heads> {
     return this.pool.run(async (session) => {
       const { latest, finalised } = await readHeads(session, this.finality);
+      requireNotAhead(latest.header, latestSeconds, session);
       const { endpoint } = session;
-      requireNotAhead(latest.header, latestSeconds, endpoint);
-      return { endpoint, latest: plain(latest.header), finalised: plain(finalised.header) };
+      return {
+        endpoint,
+        latest: plainHeader(latest.header),
+        finalised: plainHeader(finalised.header),
+      };
     }, options);
   }
 
@@ -80,114 +81,30 @@ export class ChainReader {
       async (session) => {
         const { results } = await session.batch(numbers.map(headerCall));
         return numbers.map((number, index) => {
-          const header = parseHeaderOf(valueOf(results[index]), number, session.endpoint);
-          return header && plain(header);
+          const header = parseHeaderOf(valueOf(results[index]), number, session);
+          return header && plainHeader(header);
         });
       },
       { avoid },
     );
   }
 
-  async hasCode(address: Address): Promise<boolean> {
-    const call = { method: 'eth_getCode', params: [address, 'latest'] };
-    const code = await this.one(call, (value) => bytes(value));
-    return code !== '0x';
-  }
-
-  /**
-   * What the token says of itself by every provider that answers.
-   * @param known what the settings say instead of the chain
-   * @throws PermanentError where the contract does not say and the settings do not either, or two providers tell different facts
-   */
-  async token(
-    address: Address,
-    known: { readonly symbol?: string | undefined; readonly decimals?: number | undefined } = {},
-  ): Promise<TokenFacts> {
-    if (known.symbol !== undefined && known.decimals !== undefined) {
-      return { symbol: known.symbol, decimals: known.decimals };
-    }
-    const read = await readTokenFacts(this.pool, address, known);
-    const symbol = known.symbol ?? read.symbol;
-    const decimals = known.decimals ?? read.decimals;
-    if (symbol === undefined) throw unreadable(address, 'symbol', 'TOKEN_SYMBOL');
-    if (decimals === undefined) throw unreadable(address, 'decimals', 'TOKEN_DECIMALS');
-    return { symbol, decimals };
-  }
-
-  /** @see PriceFeeds.latestRound */
-  latestRound(feed: Address): Promise<PriceRound> {
-    return this.feeds.latestRound(feed);
-  }
-
-  /** The names of all endpoints, in order of preference. */
-  get endpoints(): readonly string[] {
-    return this.pool.endpoints;
-  }
-
-  /** False while it is known that the contracts have no total to compare with; that is looked at again every minute. */
-  get hasTotal(): boolean {
-    return this.views.hasTotal;
-  }
-
-  /** False while it is known that the contracts do not tell a wallet's balance. */
-  get hasBalances(): boolean {
-    return this.views.hasBalances;
-  }
-
-  /** @see StakeViews.unanswered */
-  get unansweredViews(): readonly string[] {
-    return this.views.unanswered;
-  }
-
-  /** False where the settings say that there is no total to compare with. */
-  get wantsTotal(): boolean {
-    return this.views.wantsTotal;
-  }
-
-  get wantsBalances(): boolean {
-    return this.views.wantsBalances;
-  }
-
-  /**
-   * The sum of all stakes at the end of exactly this block, by the contracts' own account.
-   * @returns undefined where no node has that block's state, or there is no such view
-   */
-  stakeTotal(block: BlockRef, options?: FigureOptions): Promise<bigint | undefined> {
-    return this.views.total(block, options);
-  }
-
-  /** @see StakeViews.totalCalls */
-  totalCalls(): Promise<TotalCalls | undefined> {
-    return this.views.totalCalls();
-  }
-
-  /** The wallets' stakes at the end of exactly this block, in their order; undefined as for the total. */
-  stakeBalances(
-    wallets: readonly Address[],
-    block: BlockRef,
-    options?: FigureOptions,
-  ): Promise<bigint[] | undefined> {
-    return this.views.balancesOf(wallets, block, options);
-  }
-
-  private one<T>(call: RpcCall, read: (value: unknown) => T | undefined): Promise<T> {
+  hasCode(address: Address): Promise<boolean> {
     return this.pool.run(async (session) => {
-      const { results } = await session.batch([call]);
-      const value = read(valueOf(results[0]));
-      if (value !== undefined) return value;
-      throw new MalformedAnswerError(`${call.method} answered with something else`, session);
+      const call = { method: 'eth_getCode', params: [address, 'latest'] };
+      const code = bytes(valueOf((await session.batch([call])).results[0]));
+      if (code !== undefined) return code !== '0x';
+      throw new MalformedAnswerError('eth_getCode answered with something else', session);
     });
   }
-}
 
-/** Without the bloom. */
-function plain({ number, hash, parentHash, timestampSeconds }: BlockHeader): BlockHeader {
-  return { number, hash, parentHash, timestampSeconds };
-}
+  /** @see readTokenFacts */
+  token(address: Address, known: KnownTokenFacts = {}): Promise<TokenFacts> {
+    return readTokenFacts(this.pool, address, known);
+  }
 
-function unreadable(address: Address, what: string, variable: string): PermanentError {
-  return new PermanentError(
-    'TOKEN_UNREADABLE',
-    `The token ${address} does not tell its ${what}. Check TOKEN_CONTRACT, or set ${variable}.`,
-  );
+  /** @see readLatestRound */
+  latestRound(feed: Address): Promise<PriceRound> {
+    return readLatestRound(this.pool, feed);
+  }
 }

@@ -29,8 +29,9 @@ import {
   type FullHeader,
   hashesToItself,
   headerCall,
-  parseHeader,
   parseHeaderOf,
+  parseTagged,
+  refOf,
   tagCall,
 } from '../shape/header.js';
 
@@ -179,15 +180,8 @@ export class FinalBlocks {
 }
 
 function wordOf(witness: string, { header, answer }: AnsweredHeader): FinalWord {
-  const { number, hash, timestampSeconds } = header;
-  return {
-    witness,
-    block: { number, hash, timestampSeconds },
-    isHashed: hashesToItself(answer),
-  };
+  return { witness, block: refOf(header), isHashed: hashesToItself(answer) };
 }
-
-/** The newest block and the newest final one, as one node answers them. */
 
 interface AnsweredHeader {
   readonly header: FullHeader;
@@ -195,24 +189,16 @@ interface AnsweredHeader {
   readonly answer: unknown;
 }
 
-interface AnsweredHeads {
-  readonly latest: AnsweredHeader;
-  readonly finalised: AnsweredHeader;
-}
-
-/** @throws NodeBehindError where the node has no such block; MalformedAnswerError */
-export async function readHeads(session: RpcSession, finality: Finality): Promise<AnsweredHeads> {
-  const { endpoint } = session;
+/** The newest block and the newest final one, as one node answers them. @throws NodeBehindError, MalformedAnswerError */
+export async function readHeads(
+  session: RpcSession,
+  finality: Finality,
+): Promise<{ readonly latest: AnsweredHeader; readonly finalised: AnsweredHeader }> {
   const tags = finality.kind === 'tag' ? ['latest', finality.tag] : ['latest'];
   const { results } = await session.batch(tags.map(tagCall));
   const tagged = (index: number): AnsweredHeader => {
     const answer = valueOf(results[index]);
-    const header = parseHeader(answer, endpoint);
-    if (header) return { header, answer };
-    throw new NodeBehindError(
-      `has no ${tags[index] ?? ''} block; where the chain has none, set FINALITY=depth:<blocks>`,
-      { endpoint },
-    );
+    return { header: parseTagged(answer, tags[index] ?? '', session), answer };
   };
   const latest = tagged(0);
   const finalised =
@@ -227,15 +213,14 @@ export async function readHeads(session: RpcSession, finality: Finality): Promis
 
 /** The block of this number. @throws NodeBehindError where the node does not have it; MalformedAnswerError */
 async function readHeader(session: RpcSession, number: bigint): Promise<AnsweredHeader> {
-  const { endpoint } = session;
   const { results } = await session.batch([headerCall(number)]);
   const answer = valueOf(results[0]);
-  const header = parseHeaderOf(answer, number, endpoint);
+  const header = parseHeaderOf(answer, number, session);
   if (header) return { header, answer };
-  throw new NodeBehindError(`does not have block ${number.toString()}`, { endpoint });
+  throw new NodeBehindError(`does not have block ${number.toString()}`, session);
 }
 
-function below(number: bigint, blocks: bigint): bigint {
+export function below(number: bigint, blocks: bigint): bigint {
   return number > blocks ? number - blocks : 0n;
 }
 

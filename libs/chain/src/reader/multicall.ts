@@ -13,7 +13,13 @@ import {
   RpcTimeoutError,
 } from '../errors/rpc.errors.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { type ContractCall, ethCall, hexOf, type PinnedCalls } from './pinned-calls.js';
+import {
+  type ContractCall,
+  ethCall,
+  hexOf,
+  type PinnedCalls,
+  type Question,
+} from './pinned-calls.js';
 
 type Hex = `0x${string}`;
 
@@ -51,12 +57,6 @@ export function multicallOf(chainId: number): Address {
   return ELSEWHERE[chainId] ?? MULTICALL3;
 }
 
-export interface MulticallSource {
-  readonly address: Address;
-  readonly pinned: PinnedCalls;
-  readonly nowMs: () => number;
-}
-
 export class Multicall {
   /** It was seen at this block, hence is there in later ones. */
   private presentFrom: bigint | undefined;
@@ -65,13 +65,17 @@ export class Multicall {
   /** The sizes that endpoints take; absent: the full one. */
   private readonly limits: TtlCache<string, number>;
 
-  constructor(private readonly parts: MulticallSource) {
-    this.limits = new TtlCache({ clock: parts, ttlMs: LOOK_AGAIN_MS });
+  constructor(
+    private readonly pinned: PinnedCalls,
+    private readonly address: Address,
+    clock: { nowMs(): number },
+  ) {
+    this.limits = new TtlCache({ clock, ttlMs: LOOK_AGAIN_MS });
   }
 
   /** @see PinnedCalls.data: the same answers and errors. */
   async data(session: RpcSession, calls: readonly ContractCall[], block: BlockRef): Promise<Hex[]> {
-    const { pinned } = this.parts;
+    const { pinned } = this;
     if (calls.length < FEWEST || !(await this.isThere(session, block))) {
       return pinned.data(session, calls, block);
     }
@@ -92,12 +96,8 @@ export class Multicall {
   private async isThere(session: RpcSession, block: BlockRef): Promise<boolean> {
     if (this.presentFrom !== undefined && block.number >= this.presentFrom) return true;
     if (block.number <= this.absentUntil) return false;
-    const { address, pinned } = this.parts;
-    const [code] = await pinned.ask(
-      session,
-      (when) => [{ method: 'eth_getCode', params: [address, when] }],
-      block,
-    );
+    const codeAt: Question = (when) => [{ method: 'eth_getCode', params: [this.address, when] }];
+    const [code] = await this.pinned.ask(session, codeAt, block);
     const isThere = hexOf(code, session) !== '0x';
     if (isThere) this.presentFrom = block.number;
     else this.absentUntil = block.number;
@@ -110,7 +110,7 @@ export class Multicall {
     calls: readonly ContractCall[],
     block: BlockRef,
   ): Promise<Hex[] | undefined> {
-    const { address: to, pinned } = this.parts;
+    const { address: to, pinned } = this;
     const data = calldataOf(calls);
     let results: ReturnType<typeof resultsIn>;
     try {
@@ -143,7 +143,7 @@ export class Multicall {
     const { calls, results, block } = given;
     const failed = calls.filter((_, index) => results[index]?.success === false);
     if (failed.length === 0) return results.map(({ returnData }) => returnData);
-    const again = await this.parts.pinned.data(session, failed, block);
+    const again = await this.pinned.data(session, failed, block);
     this.shrink(session.endpoint, calls.length);
     const alone = again.values();
     return results.map(({ success, returnData }) =>

@@ -44,7 +44,7 @@ export class PinnedCalls {
     block: BlockRef,
   ): Promise<bigint[]> {
     const answers = await this.data(session, calls, block);
-    return answers.map((answer) => uintOf(answer, session.endpoint));
+    return answers.map((answer) => uintOf(answer, session));
   }
 
   /**
@@ -97,9 +97,9 @@ export class PinnedCalls {
     }
     const number = toQuantity(block.number);
     const { results } = await session.batch([headerCall(block.number), ...ask(number)]);
-    const header = parseHeaderOf(valueOf(results[0]), block.number, endpoint);
+    const header = parseHeaderOf(valueOf(results[0]), block.number, session);
     if (header?.hash !== block.hash) {
-      throw new NodeBehindError(`does not have block ${block.hash}`, { endpoint });
+      throw new NodeBehindError(`does not have block ${block.hash}`, session);
     }
     return results.slice(1);
   }
@@ -128,12 +128,13 @@ export function hexOf(result: RpcResult | undefined, session: RpcSession): Hex {
   throw new MalformedAnswerError('an eth_call answered with something else than bytes', session);
 }
 
-function uintOf(value: Hex, endpoint: string): bigint {
+function uintOf(value: Hex, session: RpcSession): bigint {
   if (value === '0x') return 0n;
   if (!WORD.test(value)) {
-    throw new MalformedAnswerError('an eth_call answered with something else than one word', {
-      endpoint,
-    });
+    throw new MalformedAnswerError(
+      'an eth_call answered with something else than one word',
+      session,
+    );
   }
   return BigInt(value);
 }

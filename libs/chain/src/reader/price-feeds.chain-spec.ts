@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
 import { type FaultyNode, FakeClock, type NodeCall, startFaultyNode } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { PriceFeeds } from './price-feeds.js';
+import { ChainReader } from './chain-reader.js';
 
 const FEED = `0x${'fe'.repeat(20)}` as Address;
 const DECIMALS = '0x313ce567';
@@ -45,8 +45,8 @@ async function aNode(head: number, rounds: Rounds = RIGHT): Promise<string> {
   return node.url;
 }
 
-function feeds(...urls: string[]): PriceFeeds {
-  return new PriceFeeds(new RpcPool({ urls, clock: new FakeClock(0), patienceMs: 100 }));
+function feeds(...urls: string[]): ChainReader {
+  return new ChainReader(new RpcPool({ urls, clock: new FakeClock(0), patienceMs: 100 }));
 }
 
 const told = ({ roundId, answer, updatedAt }: Round) => ({

@@ -7,19 +7,24 @@ import {
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
 import { type StakeDescription } from '../events/parse-stake-events.js';
+import { type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { bytes } from '../shape/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, PinnedCalls } from './pinned-calls.js';
 import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.js';
-import { type TotalCalls } from './total-calls.js';
 import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes } from '../shape/hex.js';
 
 export interface StakeViewSettings {
   /** STAKE_TOTAL_VIEW as text or parsed; none is no view, undefined what the contracts usually have. */
   readonly totalView?: string | readonly StakeView[] | undefined;
   /** STAKE_BALANCE_VIEW, likewise. */
   readonly balanceView?: string | readonly StakeView[] | undefined;
+}
+
+export interface StakeViewOptions extends StakeViewSettings {
+  /** The stake contracts. */
+  readonly contracts?: readonly Address[];
   /** Where Multicall3 is on this chain, if anywhere; by default the address of most chains. */
   readonly multicall?: Address | undefined;
 }
@@ -56,12 +61,11 @@ export class StakeViews {
 
   /** @throws PermanentError where a setting is not a usable view */
   constructor(
-    private readonly pool: RpcPool,
-    contracts: readonly Address[],
-    { totalView, balanceView, multicall = MULTICALL3 }: StakeViewSettings,
+    protected readonly pool: RpcPool,
+    { contracts = [], totalView, balanceView, multicall = MULTICALL3 }: StakeViewOptions,
   ) {
     const { pinned } = this;
-    this.multicall = new Multicall({ pinned, address: multicall, nowMs: () => pool.nowMs() });
+    this.multicall = new Multicall(pinned, multicall, pool);
     const partsOf = (setting: StakeViewSettings['totalView'], where: string, kind: FigureKind) =>
       figureParts(
         typeof setting === 'string' ? parseStakeViews(setting, where, kind) : setting,
@@ -72,17 +76,18 @@ export class StakeViews {
     this.balances = new ViewChoice(pool, partsOf(balanceView, 'STAKE_BALANCE_VIEW', 'balance'));
   }
 
-  /** False while it is known that there is no total to compare with. */
+  /** False while it is known that the contracts have no total to compare with; that is looked at again every minute. */
   get hasTotal(): boolean {
     return !this.totals.isMissing;
   }
 
+  /** False while it is known that the contracts do not tell a wallet's balance. */
   get hasBalances(): boolean {
     return !this.balances.isMissing;
   }
 
   /** Why views that the settings name tell nothing; empty while they do, and before they were asked. */
-  get unanswered(): readonly string[] {
+  get unansweredViews(): readonly string[] {
     return [...this.totals.unanswered, ...this.balances.unanswered];
   }
 
@@ -96,10 +101,11 @@ export class StakeViews {
   }
 
   /**
+   * The sum of all stakes at the end of exactly this block, by the contracts' own account.
    * @returns undefined where no node has the state of that block, the view refuses, or there is none
    * @throws PermanentError where the contract's answer is not what the setting declares
    */
-  async total(block: BlockRef, options?: FigureOptions): Promise<bigint | undefined> {
+  async stakeTotal(block: BlockRef, options?: FigureOptions): Promise<bigint | undefined> {
     const views = await this.totals.views();
     // A total is not of a wallet.
     const [total] =
@@ -124,8 +130,8 @@ export class StakeViews {
     };
   }
 
-  /** @returns in the order of the wallets; undefined and errors as for the total */
-  async balancesOf(
+  /** The wallets' stakes at the end of exactly this block, in their order; undefined and errors as for the total. */
+  async stakeBalances(
     wallets: readonly Address[],
     block: BlockRef,
     options?: FigureOptions,
@@ -152,7 +158,7 @@ export class StakeViews {
           saidBy?.(session.endpoint);
           return wallets.map((_, index) => sum(figures.slice(index * each, (index + 1) * each)));
         },
-        { avoid, signal, ...(patienceMs !== undefined && { patienceMs }) },
+        { avoid, patienceMs, signal },
       );
     } catch (error) {
       if (error instanceof ExecutionRevertedError) return undefined;
@@ -183,7 +189,7 @@ export class StakeViews {
 }
 
 /**
- * A good number of wallets for one call of `balancesOf`: four multicalls or twenty batches for a contract with one view, a second
+ * A good number of wallets for one call of `stakeBalances`: four multicalls or twenty batches for a contract with one view, a second
  * or so, which is what a failure on the way costs again. 100,000 wallets are fifty such calls.
  */
 export const WALLETS_AT_ONCE = 2_000;
@@ -209,20 +215,26 @@ function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n);
 }
 
-type Views = Pick<StakeViewSettings, 'totalView' | 'balanceView'>;
-
 /**
  * The views in force: what the variables say, else what STAKE_EVENTS says, else what contracts usually have. The last is not for
  * events that a filter picks: the usual figures speak of the whole contract, and cannot be compared with a part of it.
  * @param variables STAKE_TOTAL_VIEW and STAKE_BALANCE_VIEW
  */
 export function resolveStakeViews(
-  { isPartial, ...described }: Views & Pick<StakeDescription, 'isPartial'>,
-  variables: Views,
-): Views {
+  { isPartial, totalView, balanceView }: Omit<StakeDescription, 'events'>,
+  variables: StakeViewSettings,
+): StakeViewSettings {
   const fallback = isPartial ? 'none' : undefined;
   return {
-    totalView: variables.totalView ?? described.totalView ?? fallback,
-    balanceView: variables.balanceView ?? described.balanceView ?? fallback,
+    totalView: variables.totalView ?? totalView ?? fallback,
+    balanceView: variables.balanceView ?? balanceView ?? fallback,
   };
+}
+
+/** The contracts' total as a part of a larger request. */
+export interface TotalCalls {
+  /** @param block its number as a quantity, or a tag */
+  at(block: string): RpcCall[];
+  /** @returns undefined where one of the answers is none */
+  sumOf(results: readonly RpcResult[]): bigint | undefined;
 }

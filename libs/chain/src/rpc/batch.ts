@@ -10,13 +10,9 @@ import {
 } from '../errors/rpc.errors.js';
 import { type BatchAnswer, computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 import { type HttpAnswer, type WireCall } from './http-exchange.js';
+import { type EndpointUrl } from './endpoint-urls.js';
 import { type Throttle } from './throttle.js';
 import { isRecord } from '../shape/hex.js';
-
-interface BatchContext {
-  readonly endpoint: string;
-  readonly secrets: readonly string[];
-}
 
 /**
  * Matches the answers of a batch to its calls by their ids; nodes may answer in any order.
@@ -27,25 +23,25 @@ interface BatchContext {
 export function matchAnswers(
   calls: readonly WireCall[],
   answer: HttpAnswer,
-  context: BatchContext,
+  at: EndpointUrl,
 ): RpcResult[] {
-  const { endpoint } = context;
   const first = calls[0];
   if (!first) return [];
-  if (!Array.isArray(answer.body)) throw wholeBatchError(answer, first, context);
+  if (!Array.isArray(answer.body)) throw wholeBatchError(answer, first, at);
   const results = new Array<RpcResult | undefined>(calls.length).fill(undefined);
   let failed: RpcResult | undefined;
   for (const entry of answer.body as unknown[]) {
-    if (!isRecord(entry)) throw malformed('an answer of the batch is not an object', endpoint);
-    const result = resultOf(entry, calls, answer, context);
+    if (!isRecord(entry))
+      throw new MalformedAnswerError('an answer of the batch is not an object', at);
+    const result = resultOf(entry, calls, answer, at);
     if (!result.ok && !failed) failed = result;
     const index = indexOf(entry['id'], first.id);
     // An error about the batch itself has no id, or null.
     if (entry['id'] === null && !result.ok) throw result.error;
     if (index === undefined || index >= calls.length) {
-      throw malformed('the batch holds an answer to nothing we asked', endpoint);
+      throw new MalformedAnswerError('the batch holds an answer to nothing we asked', at);
     }
-    if (results[index]) throw malformed('the batch answers one call twice', endpoint);
+    if (results[index]) throw new MalformedAnswerError('the batch answers one call twice', at);
     results[index] = result;
   }
   if (failed && !failed.ok && failed.error instanceof BatchTooLargeError) throw failed.error;
@@ -53,7 +49,7 @@ export function matchAnswers(
     if (result) return result;
     // A node that gives up in the middle says why in the last answer it gives.
     if (failed && !failed.ok) throw failed.error;
-    throw malformed('the batch lacks an answer', endpoint);
+    throw new MalformedAnswerError('the batch lacks an answer', at);
   });
 }
 
@@ -61,7 +57,7 @@ function resultOf(
   entry: Record<string, unknown>,
   calls: readonly WireCall[],
   answer: HttpAnswer,
-  context: BatchContext,
+  at: EndpointUrl,
 ): RpcResult {
   const first = calls[0] as WireCall;
   if (entry['error'] !== undefined && entry['error'] !== null) {
@@ -69,26 +65,26 @@ function resultOf(
     const { retryAfterMs } = answer;
     return {
       ok: false,
-      error: classifyRpcError(entry['error'], { ...context, call, retryAfterMs }),
+      error: classifyRpcError(entry['error'], { ...at, call, retryAfterMs }),
     };
   }
   if (entry['result'] === undefined) {
-    throw malformed('an answer has neither result nor error', context.endpoint);
+    throw new MalformedAnswerError('an answer has neither result nor error', at);
   }
   return { ok: true, value: entry['result'] };
 }
 
-function wholeBatchError(answer: HttpAnswer, first: WireCall, context: BatchContext): Error {
+function wholeBatchError(answer: HttpAnswer, first: WireCall, at: EndpointUrl): Error {
   const { body, status, retryAfterMs } = answer;
   if (isRecord(body) && body['error'] !== undefined && body['error'] !== null) {
-    const error = classifyRpcError(body['error'], { ...context, call: first, retryAfterMs });
+    const error = classifyRpcError(body['error'], { ...at, call: first, retryAfterMs });
     // Whatever an error without a known meaning says, with a 5xx it is one of the server.
     const isServerError = status >= 500 && error instanceof RpcRefusedError;
     return isServerError
-      ? new TransportError(`HTTP ${status}`, { endpoint: context.endpoint, sizeMayExplain: true })
+      ? new TransportError(`HTTP ${status}`, { ...at, sizeMayExplain: true })
       : error;
   }
-  return malformed('a batch was not answered with a list', context.endpoint);
+  return new MalformedAnswerError('a batch was not answered with a list', at);
 }
 
 /** Ids are consecutive numbers; some nodes send them back as text. */
@@ -96,10 +92,6 @@ function indexOf(id: unknown, firstId: number): number | undefined {
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
   if (typeof number !== 'number' || !Number.isInteger(number) || number < firstId) return undefined;
   return number - firstId;
-}
-
-function malformed(what: string, endpoint: string): MalformedAnswerError {
-  return new MalformedAnswerError(what, { endpoint });
 }
 
 /** The results of a batch as they arrive. */

@@ -16,7 +16,7 @@ describe('the endpoints of RPC_URLS', () => {
     ['http://[::1]:8545', '[::1]:8545#1', '[::1]'],
   ])('%s is %s', (text, name, address) => {
     const [endpoint] = endpointUrls([text]);
-    expect(endpoint?.name).toBe(name);
+    expect(endpoint?.endpoint).toBe(name);
     expect(rpcSpan(name, []).attributes).toMatchObject({ 'server.address': address });
   });
 

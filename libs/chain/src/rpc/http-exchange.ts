@@ -11,6 +11,7 @@ import { deadlineIn } from '#libs/platform';
 import { growsWithRange, retryAfterMs } from '../errors/classify-rpc-error.js';
 import { basicCredentials, redact } from '../errors/redact.js';
 import { isRecord } from '../shape/hex.js';
+import { type EndpointUrl } from './endpoint-urls.js';
 import {
   MalformedAnswerError,
   OverloadedError,
@@ -23,13 +24,11 @@ import {
   RpcError,
 } from '../errors/rpc.errors.js';
 
-export interface HttpExchangeOptions {
-  readonly url: string;
-  readonly endpoint: string;
-  readonly secrets: readonly string[];
+interface HttpExchangeOptions {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  readonly nowMs: () => number;
+  /** For dates. */
+  readonly time: { wallMs(): number };
 }
 
 export interface WireCall {
@@ -66,8 +65,11 @@ export class HttpExchange {
   // The one deadline is the signal's.
   private readonly dispatcher = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
 
-  constructor(private readonly options: HttpExchangeOptions) {
-    const url = new URL(options.url);
+  constructor(
+    private readonly at: EndpointUrl,
+    private readonly options: HttpExchangeOptions,
+  ) {
+    const url = new URL(at.url);
     const credentials = basicCredentials(url);
     [url.username, url.password] = ['', ''];
     this.url = url.href;
@@ -120,7 +122,7 @@ export class HttpExchange {
     progress.status = statusCode;
     const retryAfter = headers['retry-after'];
     const header = (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null;
-    progress.retryAfterMs = retryAfterMs(header, this.options.nowMs());
+    progress.retryAfterMs = retryAfterMs(header, this.options.time.wallMs());
     const chunks: Buffer[] = [];
     for await (const chunk of decoded(body, headers['content-encoding'])) {
       progress.bytes += chunk.byteLength;
@@ -131,14 +133,14 @@ export class HttpExchange {
   }
 
   private timedOut(): RpcTimeoutError {
-    const { endpoint, timeoutMs } = this.options;
-    return new RpcTimeoutError(`no whole answer within ${timeoutMs} ms`, { endpoint });
+    const what = `no whole answer within ${this.options.timeoutMs} ms`;
+    return new RpcTimeoutError(what, this.at);
   }
 
   private failure(error: unknown, progress: Progress, calls: readonly WireCall[]): RpcError {
-    const { endpoint, maxResponseBytes } = this.options;
+    const { maxResponseBytes } = this.options;
     const { status } = progress;
-    const at = { endpoint, httpStatus: status === 0 ? undefined : status };
+    const at = { endpoint: this.at.endpoint, httpStatus: status === 0 ? undefined : status };
     const grows = growsWithRange(calls[0]?.method ?? '');
     if (error instanceof BodyTooLarge || status === 413) {
       const what =
@@ -167,7 +169,7 @@ export class HttpExchange {
     if (error instanceof SyntaxError && error.message.startsWith('Unterminated')) {
       return new TransportError('the answer was cut off', { ...at, sizeMayExplain: true });
     }
-    const reason = networkReason(error, this.options.secrets);
+    const reason = networkReason(error, this.at.secrets);
     if (status >= 200 && !CUT.test(reason)) {
       return new MalformedAnswerError('the answer is not JSON', { ...at, sizeMayExplain: true });
     }

@@ -1,71 +1,14 @@
-import { LowmarkError } from '#libs/domain';
-import { RpcError } from '../errors/rpc.errors.js';
+/** What requests weigh, and what their ends say of an endpoint's limits. */
+import {
+  isTransient,
+  RateLimitedError,
+  RpcError,
+  TransportError,
+  UnreachableError,
+} from '../errors/rpc.errors.js';
 import { computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
-import { type CallOutcome, type RpcRequestEvent } from './rpc-observer.js';
 
-/** Outcomes for which no provider bills. */
-const NOT_ANSWERED = new Set([
-  'aborted',
-  'malformed_answer',
-  'rate_limited',
-  'timeout',
-  'transport',
-]);
-
-/** The label under which an error is counted. */
-export function outcomeOf(error: unknown): string {
-  if (error instanceof LowmarkError) return error.code.replace(/^RPC_/, '').toLowerCase();
-  return 'aborted';
-}
-
-/** @param answer the results in the order of the calls, or the outcome of the whole request */
-export function callOutcomes(
-  calls: readonly RpcCall[],
-  answer: readonly RpcResult[] | string,
-): CallOutcome[] {
-  const groups = new Map<string, { method: string; outcome: string; calls: number }>();
-  for (const [index, { method }] of calls.entries()) {
-    const result = typeof answer === 'string' ? undefined : answer[index];
-    const outcome = typeof answer === 'string' ? answer : outcomeOfResult(result);
-    const key = `${method} ${outcome}`;
-    const group = groups.get(key) ?? { method, outcome, calls: 0 };
-    group.calls++;
-    groups.set(key, group);
-  }
-  return [...groups.values()].map((group) => ({
-    ...group,
-    computeUnits: NOT_ANSWERED.has(group.outcome) ? 0 : group.calls * computeUnitsOf(group.method),
-  }));
-}
-
-/** `ok`, or the outcome of the first call that failed. */
-export function outcomeOfResults(results: readonly RpcResult[]): string {
-  return outcomeOfResult(results.find((result) => !result.ok));
-}
-
-/** Why a request failed, or the first call in it that did; undefined where all is well. */
-export function failureOf(results: readonly RpcResult[]): LowmarkError | undefined {
-  return results.find((result) => !result.ok)?.error;
-}
-
-/**
- * What is told of a failure beside its outcome.
- * @param status of the answer that came; where none was kept, the error may know it
- */
-export function reasonOf(
-  failure: unknown,
-  status: number | undefined,
-): Pick<RpcRequestEvent, 'reason' | 'httpStatus'> {
-  if (!(failure instanceof LowmarkError)) return {};
-  const httpStatus = status ?? (failure instanceof RpcError ? failure.httpStatus : undefined);
-  return { reason: failure.message, ...(httpStatus !== undefined && { httpStatus }) };
-}
-
-function outcomeOfResult(result: RpcResult | undefined): string {
-  return !result || result.ok ? 'ok' : outcomeOf(result.error);
-}
-
-/** How the requests of the last seconds ended: enough of them to tell a limit from bad luck. */
+/** What a request says of its endpoint's limits. */
 export interface Outcome {
   /** Compute units of the calls that were answered. */
   readonly answeredUnits: number;
@@ -73,6 +16,50 @@ export interface Outcome {
   readonly refused: number;
   /** 503, a time-out, a reset. */
   readonly overloaded: boolean;
+  /** What the refusal asked us to wait. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** What a request weighs. */
+export interface Load {
+  readonly calls: number;
+  readonly computeUnits: number;
+}
+
+export function loadOf(calls: readonly RpcCall[]): Load {
+  const computeUnits = calls.reduce((sum, { method }) => sum + computeUnitsOf(method), 0);
+  return { calls: calls.length, computeUnits };
+}
+
+/** What an answer says of the endpoint's limits. */
+export function outcomeOfAnswer(calls: readonly RpcCall[], results: readonly RpcResult[]): Outcome {
+  const refusals = results.filter((result) => !result.ok && isRefusal(result.error));
+  const answered = calls.filter((_, index) => {
+    const result = results[index];
+    return result?.ok === true || (result !== undefined && !isTransient(result.error));
+  });
+  return {
+    answeredUnits: loadOf(answered).computeUnits,
+    refused: refusals.length / calls.length,
+    overloaded: results.some((result) => !result.ok && result.error instanceof TransportError),
+    retryAfterMs: Math.max(0, ...refusals.map((result) => (result.ok ? 0 : waitOf(result.error)))),
+  };
+}
+
+/** @returns undefined where it says nothing of them */
+export function outcomeOfFailure(error: unknown): Outcome | undefined {
+  if (!(error instanceof RpcError) || error instanceof UnreachableError) return undefined;
+  const overloaded = error instanceof TransportError;
+  const refused = isRefusal(error) ? 1 : 0;
+  return { answeredUnits: 0, refused, overloaded, retryAfterMs: waitOf(error) };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof RateLimitedError;
+}
+
+function waitOf(error: unknown): number {
+  return error instanceof RateLimitedError ? (error.retryAfterMs ?? 0) : 0;
 }
 
 interface OutcomeSums {
@@ -95,6 +82,7 @@ const SHORTEST_MS = 2_000;
 const FEW_REQUESTS = 40;
 const LONGEST_MS = 8_000;
 
+/** How the requests of the last seconds ended: enough of them to tell a limit from bad luck. */
 export class RecentOutcomes {
   private slots: Slot[] = [];
   private markedMs: number;

@@ -1,19 +1,18 @@
-import { type PoolTime } from './pool-time.js';
-import { type Load, type Throttle, type ThrottledOutcome, type Ticket } from './throttle.js';
-
-export interface GateOptions {
-  readonly throttle: Throttle;
-  readonly time: PoolTime;
-  /** The endpoint may be asked with one request only, which tries it. */
-  readonly onTrial: () => boolean;
-}
+import { sleep } from '#libs/platform';
+import { type EndpointHealth } from './endpoint-health.js';
+import { type Load, type Outcome } from './outcome.js';
+import { type Throttle, type Ticket } from './throttle.js';
 
 /** Makes requests wait for what the throttle allows, in the order in which they came. */
 export class RequestGate {
   private queue: Promise<unknown> = Promise.resolve();
   private released: (() => void) | undefined;
 
-  constructor(private readonly options: GateOptions) {}
+  constructor(
+    private readonly throttle: Throttle,
+    private readonly time: PoolTime,
+    private readonly health: EndpointHealth,
+  ) {}
 
   /**
    * Rejects with the reason of `signal`, also while others are before it.
@@ -39,8 +38,8 @@ export class RequestGate {
     });
   }
 
-  leave(ticket: Ticket, outcome: ThrottledOutcome | undefined): void {
-    this.options.throttle.end(ticket, outcome, this.options.time.nowMs());
+  leave(ticket: Ticket, outcome: Outcome | undefined): void {
+    this.throttle.end(ticket, outcome, this.time.nowMs());
     this.released?.();
   }
 
@@ -49,11 +48,12 @@ export class RequestGate {
     mayAsk: () => boolean,
     signal: AbortSignal,
   ): Promise<Ticket | undefined> {
-    const { throttle, time, onTrial } = this.options;
+    const { throttle, time, health } = this;
     for (;;) {
       signal.throwIfAborted();
       if (!mayAsk()) return undefined;
-      const waitMs = throttle.waitMs(load, time.nowMs(), onTrial() ? 1 : undefined);
+      // One that is on trial is asked with one request only.
+      const waitMs = throttle.waitMs(load, time.nowMs(), health.isOnTrial ? 1 : undefined);
       if (waitMs === 0) return throttle.start(load, time.nowMs());
       if (waitMs < Infinity) await time.sleep(waitMs, signal);
       else await this.release(signal);
@@ -72,4 +72,33 @@ export class RequestGate {
       signal.addEventListener('abort', done, { once: true });
     });
   }
+}
+
+/** The pool's clock: at least as much time passes on it as was slept, whatever the clock beneath says. */
+export class PoolTime {
+  private aheadMs = 0;
+
+  constructor(
+    private readonly clock: { nowMs(): number },
+    private readonly sleepFor: Sleep,
+  ) {}
+
+  readonly nowMs = (): number => this.clock.nowMs() + this.aheadMs;
+
+  /** The clock itself, for dates. */
+  readonly wallMs = (): number => this.clock.nowMs();
+
+  readonly sleep: Sleep = async (ms, signal) => {
+    const untilMs = this.nowMs() + ms;
+    await this.sleepFor(ms, signal);
+    this.aheadMs = Math.max(this.aheadMs, untilMs - this.clock.nowMs());
+  };
+}
+
+export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
+
+/** @throws the reason of `signal` */
+export async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, signal);
+  signal?.throwIfAborted();
 }

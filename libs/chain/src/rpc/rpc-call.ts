@@ -5,6 +5,11 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
+/** Which endpoint is spoken of, by its name. */
+export interface AtEndpoint {
+  readonly endpoint: string;
+}
+
 /** The answer to one call of a batch. */
 export type RpcResult =
   | { readonly ok: true; readonly value: unknown }

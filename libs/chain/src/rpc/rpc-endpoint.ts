@@ -15,15 +15,22 @@ import { BatchResults, BatchSize, matchAnswers } from './batch.js';
 import { type BackoffOptions, Delivery, EndpointHealth } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { HttpExchange, type WireCall } from './http-exchange.js';
-import { callOutcomes, failureOf, outcomeOf, outcomeOfResults, reasonOf } from './outcome.js';
-import { type PoolTime } from './pool-time.js';
-import { RequestGate } from './request-gate.js';
+import { loadOf, type Outcome, outcomeOfAnswer, outcomeOfFailure } from './outcome.js';
+import { type PoolTime, RequestGate } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
-import { type RpcObserver, rpcSpan } from './rpc-observer.js';
-import { loadOf, outcomeOfAnswer, outcomeOfFailure } from './request-load.js';
-import { Throttle, type ThrottledOutcome } from './throttle.js';
+import {
+  callOutcomes,
+  failureOf,
+  outcomeOf,
+  outcomeOfResults,
+  reasonOf,
+  type RpcObserver,
+  rpcSpan,
+} from './rpc-observer.js';
+import { Throttle } from './throttle.js';
 
-export interface RpcEndpointOptions {
+/** What all endpoints of a pool, and the questions to them, share. */
+export interface PoolContext {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly time: PoolTime;
@@ -42,7 +49,7 @@ export interface RequestFailure {
 
 /** The patience behind a batch. */
 export interface RequestGuard {
-  readonly signal: AbortSignal | undefined;
+  readonly signal: AbortSignal;
   /** Resolves when the endpoint may be asked. @throws RpcError where the question does not wait for it */
   ready(signal: AbortSignal): Promise<void>;
   /** Whether the endpoint may still be asked, now that the request's turn has come. */
@@ -66,7 +73,6 @@ export class RpcEndpoint {
   private readonly throttle: Throttle;
   private readonly gate: RequestGate;
   private readonly batchSize: BatchSize;
-  private readonly secrets: readonly string[];
   private resting = 0;
   private inARow = 0;
   private fault: RpcError | undefined;
@@ -75,21 +81,16 @@ export class RpcEndpoint {
   private nextId = 1;
 
   constructor(
-    { url, name, secrets, budget }: EndpointUrl,
-    private readonly options: RpcEndpointOptions,
+    private readonly url: EndpointUrl,
+    private readonly context: PoolContext,
   ) {
-    const { timeoutMs, maxResponseBytes, time, backoff, random } = options;
-    this.name = name;
-    this.secrets = secrets;
+    const { time, backoff, random } = context;
+    this.name = url.endpoint;
     this.health = new EndpointHealth(backoff, random);
-    const throttle = new Throttle(budget, time.nowMs());
-    this.throttle = throttle;
-    this.batchSize = new BatchSize(name, throttle);
-    const onTrial = (): boolean => this.health.isOnTrial;
-    this.gate = new RequestGate({ throttle, time, onTrial });
-    const nowMs = time.wallMs;
-    const exchange = { endpoint: name, secrets, timeoutMs, maxResponseBytes, nowMs };
-    this.exchange = new HttpExchange({ url: url.href, ...exchange });
+    this.throttle = new Throttle(url.budget, time.nowMs());
+    this.batchSize = new BatchSize(this.name, this.throttle);
+    this.gate = new RequestGate(this.throttle, time, this.health);
+    this.exchange = new HttpExchange(url, context);
   }
 
   /** Until it may be asked: it failed, or refused nearly everything for a time. */
@@ -126,7 +127,7 @@ export class RpcEndpoint {
   async batch(calls: readonly RpcCall[], guard: RequestGuard): Promise<BatchAnswer> {
     const batch = new BatchResults(calls);
     const stop = new AbortController();
-    const signal = guard.signal ? AbortSignal.any([guard.signal, stop.signal]) : stop.signal;
+    const signal = AbortSignal.any([guard.signal, stop.signal]);
     try {
       await this.collect(batch, batch.all, { guard, signal });
       return batch.answer;
@@ -203,7 +204,7 @@ export class RpcEndpoint {
       await guard.ready(signal);
       const ticket = await this.gate.enter(load, () => guard.mayAsk(), signal);
       if (!ticket) continue;
-      let outcome: ThrottledOutcome | undefined;
+      let outcome: Outcome | undefined;
       try {
         const answer = await this.send(calls, signal);
         outcome = outcomeOfAnswer(calls, answer.results);
@@ -241,7 +242,7 @@ export class RpcEndpoint {
       const answer = await this.exchange.send(wire, signal);
       bytes = answer.bytes;
       httpStatus = answer.status;
-      results = matchAnswers(wire, answer, { endpoint: this.name, secrets: this.secrets });
+      results = matchAnswers(wire, answer, this.url);
       outcome = outcomeOfResults(results);
       failure = failureOf(results);
       this.note(undefined, performance.now() - started);
@@ -254,7 +255,7 @@ export class RpcEndpoint {
     } finally {
       if (failure instanceof RateLimitedError) this.refusal = failure;
       span.note({ 'lowmark.outcome': outcome });
-      this.options.observer.request({
+      this.context.observer.request({
         endpoint: this.name,
         method: calls[0]?.method ?? 'none',
         outcome,
@@ -268,7 +269,7 @@ export class RpcEndpoint {
   }
 
   private note(error: RpcError | undefined, tookMs: number): void {
-    const nowMs = this.options.time.nowMs();
+    const nowMs = this.context.time.nowMs();
     const isFault = error !== undefined && (isTransient(error) || isClosed(error));
     this.delivery.note(tookMs, isFault, nowMs);
     // Refusals for the rate are the throttle's.

@@ -11,9 +11,9 @@ import {
 import { quantity } from '../shape/hex.js';
 import { type BackoffOptions } from './endpoint-health.js';
 import { endpointUrls } from './endpoint-urls.js';
-import { PoolTime, type Sleep, sleepFor } from './pool-time.js';
+import { PoolTime, type Sleep, sleepFor } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, valueOf } from './rpc-call.js';
-import { RpcEndpoint } from './rpc-endpoint.js';
+import { type PoolContext, RpcEndpoint } from './rpc-endpoint.js';
 import { type RpcObserver, silentObserver } from './rpc-observer.js';
 import { RpcQuestion } from './rpc-question.js';
 import { type Budget } from './throttle.js';
@@ -45,9 +45,9 @@ export interface RunOptions {
   /** Names of endpoints that must not be asked. */
   readonly avoid?: readonly string[];
   /** The only endpoint to ask, in health or not. */
-  readonly only?: string;
+  readonly only?: string | undefined;
   /** How long the question goes on after its first failure; Infinity, which needs a signal, for as long as it takes. */
-  readonly patienceMs?: number;
+  readonly patienceMs?: number | undefined;
   /** False: nothing is waited for, as with a patience of 0. */
   readonly patient?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -71,29 +71,24 @@ const VERIFY_OTHERS_MS = 5_000;
 
 export class RpcPool {
   private readonly members: readonly Member[];
-  private readonly observer: RpcObserver;
+  private readonly context: PoolContext;
   private readonly patienceMs: number;
-  private readonly backoff: BackoffOptions;
-  private readonly random: () => number;
-  private readonly time: PoolTime;
   private expectedChainId: number | undefined;
   private readonly stopping = new AbortController();
 
   /** @throws PermanentError where a URL or its budget is not usable, naming its place in the list, never its text */
   constructor(private readonly options: RpcPoolOptions) {
-    this.observer = options.observer ?? silentObserver;
     this.patienceMs = options.patienceMs ?? DEFAULT_PATIENCE_MS;
-    this.backoff = options.backoff ?? DEFAULT_BACKOFF;
-    this.random = options.random ?? Math.random;
-    this.time = new PoolTime(options.clock, options.sleep ?? sleepFor);
-    const { random, time, backoff, observer } = this;
-    const endpointOptions = {
+    this.context = {
       timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
-      time,
+      backoff: options.backoff ?? DEFAULT_BACKOFF,
+      random: options.random ?? Math.random,
+      time: new PoolTime(options.clock, options.sleep ?? sleepFor),
+      observer: options.observer ?? silentObserver,
     };
     this.members = endpointUrls(options.urls).map((url) => ({
-      endpoint: new RpcEndpoint(url, { ...endpointOptions, random, backoff, observer }),
+      endpoint: new RpcEndpoint(url, this.context),
       budget: url.budget,
       verified: false,
       excluded: false,
@@ -113,7 +108,7 @@ export class RpcPool {
   /** How many requests at once are of use: what the endpoints in health take together, at least 1. */
   parallelism(): number {
     const healthy = this.members.filter(
-      ({ endpoint, excluded }) => !excluded && endpoint.asideMs(this.time.nowMs()) === 0,
+      ({ endpoint, excluded }) => !excluded && endpoint.asideMs(this.context.time.nowMs()) === 0,
     );
     return Math.max(
       1,
@@ -146,7 +141,7 @@ export class RpcPool {
         const error = reason === SILENT ? silence(endpoint) : reason;
         if (!(error instanceof RpcError)) throw error;
         failed++;
-        endpoint.health.failed(error, this.time.nowMs());
+        endpoint.health.failed(error, this.context.time.nowMs());
         all.note(endpoint, error);
       }
     };
@@ -194,7 +189,7 @@ export class RpcPool {
 
   /** Reports an event of an endpoint to the pool's observer. */
   warn(endpoint: string, code: string, message: string): void {
-    this.observer.warning({ endpoint, code, message });
+    this.context.observer.warning({ endpoint, code, message });
   }
 
   /** Ends every question, under way or to come, with an AbortError: no answer is waited for. */
@@ -213,17 +208,12 @@ export class RpcPool {
     if (patienceMs === Infinity && !signal) {
       throw new TypeError('Infinite patience needs a signal that ends it.');
     }
-    const { random, time, backoff, observer } = this;
     const stopped = this.stopping.signal;
-    return new RpcQuestion({
+    return new RpcQuestion(this.context, {
       endpoints: members.map(({ endpoint }) => endpoint),
       regardless: options.only !== undefined,
       patienceMs,
       signal: signal ? AbortSignal.any([signal, stopped]) : stopped,
-      time,
-      random,
-      backoff,
-      observer,
     });
   }
 

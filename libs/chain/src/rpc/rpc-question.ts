@@ -14,27 +14,22 @@ import {
   type RpcError,
   RpcTimeoutError,
 } from '../errors/rpc.errors.js';
-import { type BackoffOptions, fastest } from './endpoint-health.js';
-import { type PoolTime } from './pool-time.js';
+import { fastest } from './endpoint-health.js';
 import {
   isClosed,
+  type PoolContext,
   type RequestFailure,
   type RequestGuard,
   type RpcEndpoint,
 } from './rpc-endpoint.js';
-import { type RpcObserver } from './rpc-observer.js';
 
-export interface QuestionOptions {
+interface QuestionOptions {
   /** In order of preference. */
   readonly endpoints: readonly RpcEndpoint[];
   /** There is one endpoint, and it is asked whether it is set aside or not. */
   readonly regardless: boolean;
   readonly patienceMs: number;
-  readonly signal: AbortSignal | undefined;
-  readonly time: PoolTime;
-  readonly random: () => number;
-  readonly backoff: BackoffOptions;
-  readonly observer: RpcObserver;
+  readonly signal: AbortSignal;
 }
 
 /** Tries at one endpoint before another one in health is asked. */
@@ -69,7 +64,10 @@ export class RpcQuestion {
   /** The only one that is asked once more when patience is over. */
   private lastChance: RpcEndpoint | undefined;
 
-  constructor(private readonly options: QuestionOptions) {}
+  constructor(
+    private readonly context: PoolContext,
+    private readonly options: QuestionOptions,
+  ) {}
 
   /** @throws AllEndpointsFailedError where none is left to be asked */
   next(): RpcEndpoint {
@@ -129,9 +127,9 @@ export class RpcQuestion {
   }
 
   allFailed(): AllEndpointsFailedError {
-    const { endpoints, backoff } = this.options;
+    const { endpoints } = this.options;
     const waits = endpoints.map((endpoint) => endpoint.asideMs(this.nowMs));
-    const retryAfterMs = Math.min(backoff.longestMs, ...waits);
+    const retryAfterMs = Math.min(this.context.backoff.longestMs, ...waits);
     const aside = endpoints.flatMap((endpoint) => {
       const isAside = !this.failures.has(endpoint) && endpoint.asideMs(this.nowMs) > 0;
       return isAside ? (endpoint.asideBecause ?? []) : [];
@@ -206,18 +204,14 @@ export class RpcQuestion {
     return !this.isOver;
   }
 
-  private async pause(
-    endpoint: RpcEndpoint,
-    waitMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  private async pause(endpoint: RpcEndpoint, waitMs: number, signal: AbortSignal): Promise<void> {
     const fromMs = this.nowMs;
     const forMs = fromMs - (this.firstFailureMs ?? fromMs);
     if (endpoint.asideMs(fromMs) > 0 || forMs > LONGEST_WAIT_IN_PLACE_MS) {
       const message = endpoint.lastFailure?.message ?? `${endpoint.name} does not answer`;
-      this.options.observer.waiting?.({ endpoint: endpoint.name, message, waitMs, forMs });
+      this.context.observer.waiting?.({ endpoint: endpoint.name, message, waitMs, forMs });
     }
-    await this.options.time.sleep(waitMs, signal);
+    await this.context.time.sleep(waitMs, signal);
   }
 
   /** Remembers why this endpoint did not answer. */
@@ -249,13 +243,13 @@ export class RpcQuestion {
 
   /** Doubles with each attempt, shortened at random by up to half. */
   private backoffMs(attempt: number): number {
-    const { backoff, random } = this.options;
+    const { backoff, random } = this.context;
     const longest = Math.min(LONGEST_BACKOFF_MS, backoff.longestMs);
     const full = Math.min(longest, backoff.firstMs * 2 ** Math.min(30, attempt - 1));
     return full * (1 - random() / 2);
   }
 
   private get nowMs(): number {
-    return this.options.time.nowMs();
+    return this.context.time.nowMs();
   }
 }

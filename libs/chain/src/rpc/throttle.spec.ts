@@ -1,6 +1,7 @@
 /** The throttle against simulated endpoints, millisecond by millisecond, without a real clock. */
 import { describe, expect, it } from '@jest/globals';
-import { type Budget, type Load, Throttle, type Ticket } from './throttle.js';
+import { type Load } from './outcome.js';
+import { type Budget, Throttle, type Ticket } from './throttle.js';
 
 type Verdict = 'ok' | 'refused' | 'overloaded';
 

@@ -6,18 +6,12 @@
  * refusal: an endpoint that refuses one request in twenty at random keeps its speed. A rate is set from what was answered in that
  * time, and rises again while little is refused, the faster the longer nothing was. A budget of the operator is kept besides.
  */
-import { type Outcome, RecentOutcomes } from './outcome.js';
+import { type Load, type Outcome, RecentOutcomes } from './outcome.js';
 
 export interface Budget {
   readonly perSecond: number;
   /** A batch counts as its calls. */
   readonly unit: 'calls' | 'computeUnits';
-}
-
-/** What a request weighs. */
-export interface Load {
-  readonly calls: number;
-  readonly computeUnits: number;
 }
 
 /** A request on its way. */
@@ -26,11 +20,6 @@ export interface Ticket {
   readonly startedMs: number;
   /** The window was in full use. */
   readonly full: boolean;
-}
-
-export interface ThrottledOutcome extends Outcome {
-  /** What the refusal asked us to wait. */
-  readonly retryAfterMs?: number | undefined;
 }
 
 const FIRST_WINDOW = 4;
@@ -124,7 +113,7 @@ export class Throttle {
   }
 
   /** @param outcome undefined where the request says nothing of the endpoint, as one that we gave up ourselves */
-  end(ticket: Ticket, outcome: ThrottledOutcome | undefined, nowMs: number): void {
+  end(ticket: Ticket, outcome: Outcome | undefined, nowMs: number): void {
     this.inFlight--;
     this.busyUntilMs = nowMs;
     if (!outcome || ticket.startedMs < this.recent.sinceMarkMs) return;
@@ -172,13 +161,13 @@ export class Throttle {
   }
 
   /** For everyone, where nearly everything was refused; else only the refused request itself waits. */
-  private pause({ retryAfterMs = 0 }: ThrottledOutcome, nowMs: number): void {
+  private pause({ retryAfterMs = 0 }: Outcome, nowMs: number): void {
     const { requests, refused } = this.recent.allSums(nowMs);
     const all = refused / requests >= 0.5 && (requests >= 4 || this.inFlight === 0);
     if (all) this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + retryAfterMs);
   }
 
-  private react(outcome: ThrottledOutcome, nowMs: number): void {
+  private react(outcome: Outcome, nowMs: number): void {
     const { requests, refused, refusals, overloads } = this.recent.sums(nowMs);
     const isSettled = nowMs - this.recent.sinceMarkMs >= SHORTEST_SPAN_MS;
     const isProbing = this.rate !== undefined && !this.rateIsGuess;

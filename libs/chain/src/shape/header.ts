@@ -6,9 +6,9 @@
  * OP Stack and Arbitrum headers have this form; those of ZK Stack have not.
  */
 import { keccak256, toRlp } from 'viem/utils';
-import { type BlockHeader } from '#libs/domain';
+import { type BlockHeader, type BlockRef } from '#libs/domain';
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
-import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { type AtEndpoint, type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { bytes, hash, isRecord, quantity, toQuantity } from './hex.js';
 
@@ -29,9 +29,9 @@ const BLOOM = /^0x[0-9a-f]{512}$/;
  * @returns undefined for null: the node does not have the block
  * @throws MalformedAnswerError
  */
-export function parseHeader(value: unknown, endpoint: string): FullHeader | undefined {
+export function parseHeader(value: unknown, at: AtEndpoint): FullHeader | undefined {
   if (value === null) return undefined;
-  if (!isRecord(value)) throw new MalformedAnswerError('a block is not an object', { endpoint });
+  if (!isRecord(value)) throw new MalformedAnswerError('a block is not an object', at);
   const number = quantity(value['number']);
   const blockHash = hash(value['hash']);
   const parentHash = hash(value['parentHash']);
@@ -43,26 +43,27 @@ export function parseHeader(value: unknown, endpoint: string): FullHeader | unde
     parentHash === undefined ||
     timestampSeconds === undefined
   ) {
-    throw new MalformedAnswerError('a block lacks a valid number, hash, parentHash or timestamp', {
-      endpoint,
-    });
+    throw new MalformedAnswerError(
+      'a block lacks a valid number, hash, parentHash or timestamp',
+      at,
+    );
   }
   return {
     number: BigInt(number),
     hash: blockHash,
     parentHash,
     timestampSeconds,
-    logsBloom: bloom(value['logsBloom'], endpoint),
+    logsBloom: bloom(value['logsBloom'], at),
     transactions: Array.isArray(transactions) ? transactions.length : 0,
   };
 }
 
 /** Chains without blooms leave the field out, null, empty or all zero; for us these are the same. */
-function bloom(value: unknown, endpoint: string): string {
+function bloom(value: unknown, at: AtEndpoint): string {
   if (value === undefined || value === null || value === '0x') return EMPTY_BLOOM;
   const text = typeof value === 'string' ? value.toLowerCase() : '';
   if (!BLOOM.test(text)) {
-    throw new MalformedAnswerError('a block has a logsBloom that is not 256 bytes', { endpoint });
+    throw new MalformedAnswerError('a block has a logsBloom that is not 256 bytes', at);
   }
   return text;
 }
@@ -71,16 +72,38 @@ function bloom(value: unknown, endpoint: string): string {
 export function parseHeaderOf(
   value: unknown,
   number: bigint,
-  endpoint: string,
+  at: AtEndpoint,
 ): FullHeader | undefined {
-  const header = parseHeader(value, endpoint);
+  const header = parseHeader(value, at);
   if (header && header.number !== number) {
     throw new MalformedAnswerError(
       `asked for block ${number.toString()}, got ${header.number.toString()}`,
-      { endpoint },
+      at,
     );
   }
   return header;
+}
+
+/** The answer to `tagCall`. @throws NodeBehindError where the node has no such block */
+export function parseTagged(value: unknown, tag: string, at: AtEndpoint): FullHeader {
+  const header = parseHeader(value, at);
+  if (header) return header;
+  const what = `has no ${tag} block; where the chain has none, set FINALITY=depth:<blocks>`;
+  throw new NodeBehindError(what, at);
+}
+
+/** Without the bloom, which is half a kilobyte for each block. */
+export function plainHeader({
+  number,
+  hash,
+  parentHash,
+  timestampSeconds,
+}: BlockHeader): BlockHeader {
+  return { number, hash, parentHash, timestampSeconds };
+}
+
+export function refOf({ number, hash, timestampSeconds }: BlockRef): BlockRef {
+  return { number, hash, timestampSeconds };
 }
 
 export function headerCall(number: bigint): RpcCall {
@@ -100,7 +123,7 @@ export async function fetchHeaders(
 ): Promise<{ readonly headers: FullHeader[]; readonly bytes: number }> {
   if (numbers.length === 0) return { headers: [], bytes: 0 };
   const { results, bytes } = await session.batch(numbers.map(headerCall));
-  return { headers: readHeaders(numbers, results, session.endpoint, proves), bytes };
+  return { headers: readHeaders(numbers, results, session, proves), bytes };
 }
 
 /**
@@ -111,18 +134,17 @@ export async function fetchHeaders(
 export function readHeaders(
   numbers: readonly bigint[],
   results: readonly RpcResult[],
-  endpoint: string,
+  at: AtEndpoint,
   proves = false,
 ): FullHeader[] {
   const headers = numbers.map((number, index) => {
     const block = valueOf(results[index]);
-    const header = parseHeaderOf(block, number, endpoint);
-    if (!header)
-      throw new NodeBehindError(`does not have block ${number.toString()}`, { endpoint });
+    const header = parseHeaderOf(block, number, at);
+    if (!header) throw new NodeBehindError(`does not have block ${number.toString()}`, at);
     return proves ? { ...header, isProven: hashesToItself(block) } : header;
   });
   headers.sort((a, b) => (a.number < b.number ? -1 : 1));
-  requireChain(headers, endpoint);
+  requireChain(headers, at);
   return headers;
 }
 
@@ -131,7 +153,7 @@ export function readHeaders(
  * @param headers ascending, gaps allowed
  * @throws MalformedAnswerError; also after a reorganisation between two requests, when asking again helps
  */
-export function requireChain(headers: readonly FullHeader[], endpoint: string): void {
+export function requireChain(headers: readonly FullHeader[], at: AtEndpoint): void {
   let previous: FullHeader | undefined;
   for (const header of headers) {
     if (previous) {
@@ -139,13 +161,13 @@ export function requireChain(headers: readonly FullHeader[], endpoint: string): 
       if (adjacent && header.parentHash !== previous.hash) {
         throw new MalformedAnswerError(
           `block ${header.number.toString()} does not follow the block before it`,
-          { endpoint },
+          at,
         );
       }
       if (header.timestampSeconds < previous.timestampSeconds) {
         throw new MalformedAnswerError(
           `block ${header.number.toString()} is older than block ${previous.number.toString()}`,
-          { endpoint },
+          at,
         );
       }
     }
@@ -161,13 +183,13 @@ export function requireChain(headers: readonly FullHeader[], endpoint: string): 
 export function requireNotAhead(
   header: BlockHeader,
   latestSeconds: number | undefined,
-  endpoint: string,
+  at: AtEndpoint,
 ): void {
   if (latestSeconds === undefined || header.timestampSeconds <= latestSeconds) return;
   const ahead = header.timestampSeconds - latestSeconds;
   throw new MalformedAnswerError(
     `block ${header.number.toString()} is dated ${header.timestampSeconds} (Unix seconds), ${ahead} seconds later than this machine's clock allows`,
-    { endpoint },
+    at,
   );
 }
 

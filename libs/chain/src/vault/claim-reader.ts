@@ -5,10 +5,10 @@ import {
   MalformedAnswerError,
   NodeBehindError,
 } from '../errors/rpc.errors.js';
-import { type Finality, parseFinality } from '../reader/final-blocks.js';
+import { below, type Finality, parseFinality } from '../reader/final-blocks.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { parseHeader, tagCall } from '../shape/header.js';
+import { parseHeader, refOf, tagCall } from '../shape/header.js';
 import { type VaultEvent } from './vault-event.js';
 import { VaultLogReader } from './vault-log-reader.js';
 
@@ -101,20 +101,18 @@ export class ClaimReader {
 
   private async heads(session: RpcSession): Promise<Pick<Reading, 'latest' | 'finalised'>> {
     const { finality } = this;
-    const { endpoint } = session;
     const tags = finality.kind === 'tag' ? ['latest', finality.tag] : ['latest'];
     const { results } = await session.batch(tags.map(tagCall));
-    const [latest, final] = results.map((result) => parseHeader(valueOf(result), endpoint));
+    const [latest, final] = results.map((result) => parseHeader(valueOf(result), session));
     const finalised =
       finality.kind === 'tag' ? final?.number : below(latest?.number ?? 0n, finality.blocks);
     if (!latest || finalised === undefined) {
-      throw new NodeBehindError('has no newest or no final block', { endpoint });
+      throw new NodeBehindError('has no newest or no final block', session);
     }
     if (finalised > latest.number) {
-      throw new MalformedAnswerError('the final block is above the newest', { endpoint });
+      throw new MalformedAnswerError('the final block is above the newest', session);
     }
-    const { number, hash, timestampSeconds } = latest;
-    return { latest: { number, hash, timestampSeconds }, finalised };
+    return { latest: refOf(latest), finalised };
   }
 
   private readerOf(vault: Address): VaultLogReader {
@@ -122,10 +120,6 @@ export class ClaimReader {
     this.logs.set(vault, known);
     return known;
   }
-}
-
-function below(number: bigint, blocks: bigint): bigint {
-  return number > blocks ? number - blocks : 0n;
 }
 
 function keyOf({ vaultId, transactionHash, recipient, amount }: ClaimedEvent): string {

@@ -8,7 +8,6 @@ import {
   http,
   RpcRequestError,
 } from 'viem';
-import { mnemonicToAccount } from 'viem/accounts';
 import { type Address, parseAddress, PermanentError, RetryableError } from '#libs/domain';
 import {
   redemptionVaultV2Abi,
@@ -17,11 +16,6 @@ import {
 import { classifyRpcError } from '../errors/classify-rpc-error.js';
 import { redact, secretsOf } from '../errors/redact.js';
 import { ExecutionRevertedError } from '../errors/rpc.errors.js';
-import {
-  type NodeRefusal,
-  refuseWhereToIsRequired,
-  requireSuitableChain,
-} from './chain-suitability.js';
 import { isVaultCode } from './vault-facts.js';
 import { accountOf } from './voucher.js';
 
@@ -192,37 +186,67 @@ class Node {
   }
 }
 
-/** Of the accounts that anvil and Hardhat make and unlock: published with them, so everyone's. */
-const MNEMONIC = 'test test test test test test test test test test test junk';
-const ACCOUNTS = 20;
-
-/** Whether a private key is one of those that development chains publish. @param privateKey 64 hex digits, with or without 0x */
-export function isDevelopmentKey(privateKey: string): boolean {
-  const { address } = accountOf(privateKey);
-  return Array.from({ length: ACCOUNTS }, (_, addressIndex) =>
-    mnemonicToAccount(MNEMONIC, { addressIndex }),
-  ).some((account) => account.address === address);
+/** An error that a node answered with. */
+interface NodeRefusal {
+  /** Holds no secret. */
+  readonly text: string;
+  /** It speaks of the program that was run, not of the request. */
+  readonly isRevert: boolean;
 }
 
-interface VaultKeys {
-  readonly voucherSignerKey?: string | undefined;
-  readonly vaultCancellerKey?: string | undefined;
-  readonly vaultPauserKey?: string | undefined;
+/** STOP: creates nothing, and fails only where the form is refused. */
+const EMPTY_PROGRAM = '0x00';
+
+/** What solc uses for `evmVersion: cancun`, and what the vault's guard against re-entry is made of (EIP-1153). */
+const OPCODES: readonly { readonly name: string; readonly upgrade: string; readonly code: Hex }[] =
+  [
+    { name: 'PUSH0', upgrade: 'Shanghai', code: '0x5f00' },
+    { name: 'MCOPY', upgrade: 'Cancun', code: '0x6000600060005e00' },
+    { name: 'TLOAD', upgrade: 'Cancun', code: '0x60005c00' },
+    { name: 'TSTORE', upgrade: 'Cancun', code: '0x600060005d00' },
+  ];
+
+/**
+ * zksync-era (core/lib/types/src/transaction_request.rs): a transaction without `to` creates a contract of EVM bytecode, and is refused
+ * so where the chain has no EVM emulator.
+ */
+const TO_REQUIRED = /toaddressisnull|to.?address is null|missing (?:field )?[`'"]to[`'"]/i;
+
+/**
+ * Whether a chain can run the vault's bytecode, asked before anything is sent. Every opcode is tried: a chain of before Cancun may take the deployment, and the vault's first claim would fail.
+ * @param call runs code without sending it; undefined where that succeeds
+ * @throws PermanentError VAULT_CHAIN_UNSUITABLE; RetryableError where the node cannot tell
+ */
+async function requireSuitableChain(
+  chainId: number,
+  call: (data: Hex) => Promise<NodeRefusal | undefined>,
+): Promise<void> {
+  const refusal = await call(EMPTY_PROGRAM);
+  if (refusal !== undefined) {
+    // Some nodes refuse the form and yet take deployments: the estimate that follows decides.
+    refuseWhereToIsRequired(chainId, refusal);
+    return;
+  }
+  for (const { name, upgrade, code } of OPCODES) {
+    const failure = await call(code);
+    if (failure === undefined) continue;
+    if (!failure.isRevert) {
+      throw new RetryableError('VAULT_DEPLOYMENT_FAILED', `eth_call failed: ${failure.text}`);
+    }
+    throw unsuitable(
+      `Chain ${chainId} does not know the opcode ${name} (${upgrade}), which the vault uses. Nothing was sent. The vault needs a chain with the Cancun upgrade of Ethereum.`,
+    );
+  }
 }
 
-/** Of each key of the vault: whether it is one of those. Never the key. */
-export function publishedKeys(
-  keys: VaultKeys,
-): { variable: string; isGiven: boolean; why: string }[] {
-  const { voucherSignerKey, vaultCancellerKey, vaultPauserKey } = keys;
-  const named = [
-    ['VOUCHER_SIGNER_KEY', voucherSignerKey],
-    ['VAULT_CANCELLER_KEY', vaultCancellerKey],
-    ['VAULT_PAUSER_KEY', vaultPauserKey],
-  ] as const;
-  return named.map(([variable, key]) => ({
-    variable,
-    isGiven: key !== undefined && isDevelopmentKey(key),
-    why: 'the key is published with development chains',
-  }));
+/** @throws PermanentError VAULT_CHAIN_UNSUITABLE where that is what the node says */
+function refuseWhereToIsRequired(chainId: number, { text }: NodeRefusal): void {
+  if (!TO_REQUIRED.test(text)) return;
+  throw unsuitable(
+    `Chain ${chainId} takes no EVM bytecode: it is a ZK Stack chain without the EVM emulator. Nothing was sent. Compile contracts/src/RedemptionVaultV2.sol with zksolc and deploy that with the chain's own tools; docs/operating/chains.md says how.`,
+  );
+}
+
+function unsuitable(message: string): PermanentError {
+  return new PermanentError('VAULT_CHAIN_UNSUITABLE', message);
 }

@@ -5,7 +5,7 @@ import { FakeClock, type Fault, type FaultyNode, startFaultyNode, VaultBench } f
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { toQuantity } from '../shape/hex.js';
 import { GasRefusedError, VaultAccount, type VaultAccountOptions } from './vault-account.js';
-import { isPausedByAll } from './vault-status.js';
+import { isPausedByAll } from './vault-facts.js';
 import { addressOfKey } from './voucher.js';
 
 const { OTHER_KEY, SIGNER_KEY } = VaultBench;

@@ -1,5 +1,5 @@
-/** The vault's events from logs that are not verified yet. */
-import { toEventSelector } from 'viem/utils';
+/** What a vault says of redemptions: its events, from logs that are not verified yet, and their status. */
+import { encodeFunctionData, toEventSelector, toFunctionSelector } from 'viem/utils';
 import {
   type Address,
   type BlockHash,
@@ -7,8 +7,13 @@ import {
   parseUuidV7,
   PermanentError,
   type UuidV7,
+  type VaultStatus,
 } from '#libs/domain';
-import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
+import { MalformedAnswerError, StateUnavailableError } from '../errors/rpc.errors.js';
+import { CALLS_AT_ONCE, type PinnedCalls } from '../reader/pinned-calls.js';
+import { type AtEndpoint } from '../rpc/rpc-call.js';
+import { type RpcSession } from '../rpc/rpc-pool.js';
 import { address, bytes, hash, isRecord, quantity } from '../shape/hex.js';
 
 interface VaultEventFields {
@@ -44,9 +49,9 @@ export const CLAIMED = toEventSelector('Claimed(bytes32,address,uint256,address)
 export const CANCELLED = toEventSelector('Cancelled(bytes32,address)');
 
 /** @throws MalformedAnswerError where it is no log of the vault, or one that was taken back */
-export function parseVaultLog(value: unknown, vault: Address, endpoint: string): VaultLog {
+export function parseVaultLog(value: unknown, vault: Address, at: AtEndpoint): VaultLog {
   const malformed = (what: string): never => {
-    throw new MalformedAnswerError(`a log ${what}`, { endpoint });
+    throw new MalformedAnswerError(`a log ${what}`, at);
   };
   if (!isRecord(value)) return malformed('is not an object');
   if (value['removed'] === true) return malformed('is marked as removed');
@@ -71,7 +76,7 @@ export function parseVaultLog(value: unknown, vault: Address, endpoint: string):
 }
 
 /** @throws MalformedAnswerError where the log is neither a claim nor a cancellation */
-export function vaultEventOf(log: VaultLog, block: BlockRef, endpoint: string): VaultEvent {
+export function vaultEventOf(log: VaultLog, block: BlockRef, at: AtEndpoint): VaultEvent {
   const [topic0, vaultId, second] = log.topics;
   const words = (log.data.length - 2) / 64;
   const fields = { vaultId: vaultId as VaultId, transactionHash: log.transactionHash, block };
@@ -87,7 +92,7 @@ export function vaultEventOf(log: VaultLog, block: BlockRef, endpoint: string): 
     const canceller = addressOf(log.data);
     if (canceller) return { kind: 'cancelled', ...fields, canceller };
   }
-  throw new MalformedAnswerError('a log is neither a claim nor a cancellation', { endpoint });
+  throw new MalformedAnswerError('a log is neither a claim nor a cancellation', at);
 }
 
 function addressOf(word: string): Address | undefined {
@@ -115,4 +120,54 @@ export function vaultIdOf(redemptionId: string): VaultId {
 export function redemptionIdOf(vaultId: string): UuidV7 | undefined {
   const parts = PARTS.exec(vaultId);
   return parts ? parseUuidV7(parts.slice(1).join('-')) : undefined;
+}
+
+/** In the order of the contract's `Status`. */
+const STATUSES: readonly VaultStatus[] = ['none', 'claimed', 'cancelled'];
+const TOKEN = toFunctionSelector('token()');
+
+interface VaultStatusContext {
+  readonly calls: PinnedCalls;
+  readonly vault: Address;
+  readonly token: Address;
+}
+
+/**
+ * The status of each redemption at the end of exactly this block, in the order of the ids. Together with every batch of them the
+ * vault must tell its token: silence of an address without a vault would look like NONE.
+ * @throws NodeBehindError, StateUnavailableError, MalformedAnswerError, ExecutionRevertedError
+ */
+export async function readVaultStatuses(
+  session: RpcSession,
+  ids: readonly VaultId[],
+  block: BlockRef,
+  { calls, vault, token }: VaultStatusContext,
+): Promise<VaultStatus[]> {
+  const each = CALLS_AT_ONCE - 1;
+  const statuses: VaultStatus[] = [];
+  for (let at = 0; at < ids.length; at += each) {
+    const data = [TOKEN, ...ids.slice(at, at + each).map(statusCalldata)];
+    const [itsToken, ...words] = await calls.read(
+      session,
+      data.map((one) => ({ to: vault, data: one })),
+      block,
+    );
+    if (itsToken !== BigInt(token)) {
+      // At that block it never will: another endpoint may, this one is not asked again.
+      throw new StateUnavailableError(
+        `knows no vault of token ${token} at ${vault} in block ${block.number.toString()}`,
+        session,
+      );
+    }
+    for (const word of words) {
+      const status = STATUSES[Number(word)];
+      if (!status) throw new MalformedAnswerError('a status that does not exist', session);
+      statuses.push(status);
+    }
+  }
+  return statuses;
+}
+
+function statusCalldata(id: VaultId): `0x${string}` {
+  return encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'status', args: [id] });
 }

@@ -7,7 +7,7 @@ import {
   redemptionVaultV2Bytecode,
   redemptionVaultV2Runtime,
 } from '../abi/redemption-vault-v2.generated.js';
-import { ExecutionRevertedError } from '../errors/rpc.errors.js';
+import { AllEndpointsFailedError, ExecutionRevertedError } from '../errors/rpc.errors.js';
 import { ethCall } from '../reader/pinned-calls.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
@@ -210,4 +210,30 @@ function withoutImmutables(code: string): string {
     return part;
   });
   return [...kept, code.slice(at)].join(' ');
+}
+
+/**
+ * Whether the vault pays nothing at the newest block, by all endpoints that answer, and by two where there are two.
+ * @throws ExecutionRevertedError where the address is no vault
+ */
+export async function isPausedByAll(pool: RpcPool, vault: Address): Promise<boolean> {
+  const data = encodeFunctionData({ abi: redemptionVaultV2Abi, functionName: 'paused' });
+  const answers: boolean[] = [];
+  for (const only of pool.endpoints) {
+    try {
+      answers.push(
+        await pool.run(
+          async (session) => {
+            const { results } = await session.batch([ethCall({ to: vault, data }, 'latest')]);
+            const word = valueOf(results[0]);
+            return typeof word === 'string' && word.length === 66 && BigInt(word) === 1n;
+          },
+          { only, patient: false },
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof AllEndpointsFailedError)) throw error;
+    }
+  }
+  return answers.length >= Math.min(2, pool.endpoints.length) && answers.every(Boolean);
 }

@@ -10,11 +10,11 @@ import {
   RpcError,
   TransportError,
 } from '../errors/rpc.errors.js';
-import { type BlockRange } from '../logs/range-logs.js';
+import { type BlockRange, logList } from '../logs/range-logs.js';
 import { blocksIn, RangeSizer, streamRanges } from '../logs/range-stream.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { headerCall, parseHeaderOf } from '../shape/header.js';
+import { headerCall, parseHeaderOf, refOf } from '../shape/header.js';
 import { hash, isRecord, toQuantity } from '../shape/hex.js';
 import { ANSWER_BYTES } from '../verification/sync-cost.js';
 import {
@@ -90,7 +90,6 @@ export class VaultLogReader {
     part: BlockRange,
     { head, ids }: VaultSpan,
   ): Promise<{ readonly logs: VaultLog[]; readonly bytes: number }> {
-    const { endpoint } = session;
     const filter = {
       address: this.vault,
       fromBlock: toQuantity(part.from),
@@ -102,20 +101,16 @@ export class VaultLogReader {
       headerCall(head.number),
     ]);
     const value = valueOf(results[0]);
-    const header = parseHeaderOf(valueOf(results[1]), head.number, endpoint);
+    const header = parseHeaderOf(valueOf(results[1]), head.number, session);
     if (header?.hash !== head.hash) {
-      throw new NodeBehindError(`does not have block ${head.hash}`, { endpoint });
+      throw new NodeBehindError(`does not have block ${head.hash}`, session);
     }
-    if (!Array.isArray(value)) {
-      throw new MalformedAnswerError('the logs are not a list', { endpoint });
-    }
-    const logs = value.map((log) => parseVaultLog(log, this.vault, endpoint));
-    requireAsked(logs, part, { ids, endpoint });
+    const logs = logList(value, session).map((log) => parseVaultLog(log, this.vault, session));
+    requireAsked(logs, part, ids, session);
     return { logs, bytes };
   }
 
   private async vouchedFor(session: RpcSession, logs: readonly VaultLog[]): Promise<VaultEvent[]> {
-    const { endpoint } = session;
     const numbers = [...new Set(logs.map((log) => log.blockNumber))];
     const transactions = [...new Set(logs.map((log) => log.transactionHash))];
     const { results } = await session.batch([
@@ -125,7 +120,7 @@ export class VaultLogReader {
     const blocks = new Map(
       numbers.map((number, index): [bigint, BlockRef] => [
         number,
-        blockOf(results[index], number, endpoint),
+        blockOf(results[index], number, session),
       ]),
     );
     const receipts = new Map(
@@ -134,16 +129,11 @@ export class VaultLogReader {
     return logs.map((log) => {
       const block = blocks.get(log.blockNumber);
       if (block?.hash !== log.blockHash) {
-        throw new MalformedAnswerError(
-          `a log of block ${log.blockNumber.toString()} is from another fork than its header`,
-          { endpoint },
-        );
+        const what = `a log of block ${log.blockNumber.toString()} is from another fork than its header`;
+        throw new MalformedAnswerError(what, session);
       }
-      requireInReceipt(valueOf(receipts.get(log.transactionHash)), log, {
-        vault: this.vault,
-        endpoint,
-      });
-      return vaultEventOf(log, block, endpoint);
+      requireInReceipt(valueOf(receipts.get(log.transactionHash)), log, this.vault, session);
+      return vaultEventOf(log, block, session);
     });
   }
 }
@@ -151,7 +141,8 @@ export class VaultLogReader {
 function requireAsked(
   logs: readonly VaultLog[],
   { from, to }: BlockRange,
-  { ids, endpoint }: { readonly ids: readonly string[] | undefined; readonly endpoint: string },
+  ids: readonly string[] | undefined,
+  session: RpcSession,
 ): void {
   const asked = ids && new Set(ids);
   let previous: VaultLog | undefined;
@@ -159,13 +150,13 @@ function requireAsked(
     const { blockNumber, logIndex, topics } = log;
     const outside = blockNumber < from || blockNumber > to;
     if (outside || (asked && !asked.has(topics[1] ?? ''))) {
-      throw new MalformedAnswerError('a log that was not asked for', { endpoint });
+      throw new MalformedAnswerError('a log that was not asked for', session);
     }
     const isLater =
       !previous ||
       blockNumber > previous.blockNumber ||
       (blockNumber === previous.blockNumber && logIndex > previous.logIndex);
-    if (!isLater) throw new MalformedAnswerError('a log is doubled or out of order', { endpoint });
+    if (!isLater) throw new MalformedAnswerError('a log is doubled or out of order', session);
     previous = log;
   }
 }
@@ -174,21 +165,21 @@ function receiptCall(transactionHash: string): RpcCall {
   return { method: 'eth_getTransactionReceipt', params: [transactionHash] };
 }
 
-function blockOf(result: RpcResult | undefined, blockNumber: bigint, endpoint: string): BlockRef {
-  const header = parseHeaderOf(valueOf(result), blockNumber, endpoint);
-  if (!header) throw new NodeBehindError(`lacks block ${blockNumber.toString()}`, { endpoint });
-  const { number, hash, timestampSeconds } = header;
-  return { number, hash, timestampSeconds };
+function blockOf(result: RpcResult | undefined, number: bigint, session: RpcSession): BlockRef {
+  const header = parseHeaderOf(valueOf(result), number, session);
+  if (header) return refOf(header);
+  throw new NodeBehindError(`lacks block ${number.toString()}`, session);
 }
 
 /** @throws NodeBehindError, MalformedAnswerError */
 function requireInReceipt(
   receipt: unknown,
   log: VaultLog,
-  { vault, endpoint }: { readonly vault: Address; readonly endpoint: string },
+  vault: Address,
+  session: RpcSession,
 ): void {
   const what = `transaction ${log.transactionHash}`;
-  if (receipt === null) throw new NodeBehindError(`has no receipt of ${what}`, { endpoint });
+  if (receipt === null) throw new NodeBehindError(`has no receipt of ${what}`, session);
   const succeeded =
     isRecord(receipt) &&
     receipt['status'] === '0x1' &&
@@ -196,7 +187,7 @@ function requireInReceipt(
     hash(receipt['transactionHash']) === log.transactionHash;
   const logs: unknown[] = succeeded && Array.isArray(receipt['logs']) ? receipt['logs'] : [];
   const same = logs.find((one) => isRecord(one) && one['logIndex'] === toQuantity(log.logIndex));
-  const found = same === undefined ? undefined : parseVaultLog(same, vault, endpoint);
+  const found = same === undefined ? undefined : parseVaultLog(same, vault, session);
   if (found?.data === log.data && found.topics.join() === log.topics.join()) return;
-  throw new MalformedAnswerError(`the receipt of ${what} does not hold its log`, { endpoint });
+  throw new MalformedAnswerError(`the receipt of ${what} does not hold its log`, session);
 }

@@ -17,7 +17,7 @@ import { PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { type VaultEvent, type VaultId, vaultIdOf } from './vault-event.js';
 import { VaultLogReader, type VaultSpan } from './vault-log-reader.js';
-import { readVaultStatuses } from './vault-status.js';
+import { readVaultStatuses } from './vault-event.js';
 
 export interface VaultReaderOptions {
   /** The vault that the vouchers name; one of another deployment needs its own reader. */

@@ -1,4 +1,4 @@
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { mnemonicToAccount, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { encodeFunctionData } from 'viem/utils';
 import {
   type Address,
@@ -159,4 +159,39 @@ function invalid(): PermanentError {
     'PRIVATE_KEY_INVALID',
     'A private key must be 64 hex digits and a number below the order of secp256k1.',
   );
+}
+
+/** Of the accounts that anvil and Hardhat make and unlock: published with them, so everyone's. */
+const MNEMONIC = 'test test test test test test test test test test test junk';
+const ACCOUNTS = 20;
+
+/** Whether a private key is one of those that development chains publish. @param privateKey 64 hex digits, with or without 0x */
+export function isDevelopmentKey(privateKey: string): boolean {
+  const { address } = accountOf(privateKey);
+  return Array.from({ length: ACCOUNTS }, (_, addressIndex) =>
+    mnemonicToAccount(MNEMONIC, { addressIndex }),
+  ).some((account) => account.address === address);
+}
+
+interface VaultKeys {
+  readonly voucherSignerKey?: string | undefined;
+  readonly vaultCancellerKey?: string | undefined;
+  readonly vaultPauserKey?: string | undefined;
+}
+
+/** Of each key of the vault: whether it is one of those. Never the key. */
+export function publishedKeys(
+  keys: VaultKeys,
+): { variable: string; isGiven: boolean; why: string }[] {
+  const { voucherSignerKey, vaultCancellerKey, vaultPauserKey } = keys;
+  const named = [
+    ['VOUCHER_SIGNER_KEY', voucherSignerKey],
+    ['VAULT_CANCELLER_KEY', vaultCancellerKey],
+    ['VAULT_PAUSER_KEY', vaultPauserKey],
+  ] as const;
+  return named.map(([variable, key]) => ({
+    variable,
+    isGiven: key !== undefined && isDevelopmentKey(key),
+    why: 'the key is published with development chains',
+  }));
 }

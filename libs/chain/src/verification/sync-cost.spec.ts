@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { COMPUTE_UNITS, PRICE_LISTS } from './price-lists.js';
-import { callsInAll, SYNC_METHODS, syncCalls, type SyncFacts, unitsFor } from './sync-cost.js';
+import {
+  callsInAll,
+  COMPUTE_UNITS,
+  PRICE_LISTS,
+  SYNC_METHODS,
+  syncCalls,
+  type SyncFacts,
+  unitsFor,
+} from './sync-cost.js';
 import { VERIFICATION_MODES } from './verification.js';
 
 /** The history of the issue that asked for this model: a contract like MasterChef, no total. */

@@ -2,7 +2,20 @@
  * By what the events of a range are vouched for before they are written (docs/decisions/0003). A pure choice from what the
  * deployment offers; the indexer, `doctor` and `plan-sync` all make it here.
  */
-import { PermanentError } from '#libs/domain';
+import { type SettingOptions } from '#libs/config';
+import { type Address, type BlockRef, PermanentError } from '#libs/domain';
+import {
+  AllEndpointsFailedError,
+  NodeBehindError,
+  OverloadedError,
+  type RpcError,
+  StateUnavailableError,
+  TransportError,
+} from '../errors/rpc.errors.js';
+import { type ChainReader } from '../reader/chain-reader.js';
+import { parseStakeViews } from '../reader/stake-view.js';
+import { type FigureOptions } from '../reader/stake-views.js';
+import { askFigure, askOtherProvider, countProviders } from '../rpc/endpoint-urls.js';
 
 export const VERIFICATION_MODES = ['total', 'two', 'wallets', 'headers'] as const;
 export type VerificationMode = (typeof VERIFICATION_MODES)[number];
@@ -118,4 +131,97 @@ const NO_TOTAL: Readonly<Record<VerificationOffer['total'], string>> = {
   history: 'There is a total',
   recent: 'No endpoint has the contract’s total at past blocks',
   none: 'The contract tells no total',
+};
+
+/** Any wallet will do to see whether balances are told; some contracts refuse the zero address. */
+const ANY_WALLET = `0x${'1'.padStart(40, '0')}` as Address;
+
+/**
+ * Asks the endpoints what there is to hold events against. Where there are two providers, the total at past blocks is offered only if
+ * two have it and tell the same: one alone is not to choose by what events are verified.
+ * @param past a block whose state tells whether the total can be read at past blocks: the one before the first that is missing
+ * @throws AllEndpointsFailedError
+ */
+export async function readVerificationOffer(
+  reader: Pick<ChainReader, 'heads' | 'stakeTotal' | 'stakeBalances' | 'endpoints'> &
+    Partial<Pick<ChainReader, 'unansweredViews'>>,
+  past: BlockRef,
+): Promise<VerificationOffer> {
+  const { latest } = await reader.heads();
+  const balances = await reader.stakeBalances([ANY_WALLET], latest);
+  const total = await totalOffered(reader, past, latest);
+  return {
+    total,
+    unanswered: reader.unansweredViews ?? [],
+    balances: balances !== undefined,
+    providers: countProviders(reader.endpoints),
+  };
+}
+
+/** Undefined also where the chain does not have that block any more, or one endpoint has not its state and no other answers. */
+async function totalAt(
+  reader: Pick<ChainReader, 'stakeTotal'>,
+  block: BlockRef,
+  options?: FigureOptions,
+): Promise<bigint | undefined> {
+  try {
+    return await reader.stakeTotal(block, options);
+  } catch (error) {
+    if (error instanceof AllEndpointsFailedError && isGone(error.failures)) return undefined;
+    throw error;
+  }
+}
+
+function isGone(failures: readonly RpcError[]): boolean {
+  if (failures.some((failure) => failure instanceof NodeBehindError)) return true;
+  const stateless = failures.filter((failure) => failure instanceof StateUnavailableError);
+  // One that is only busy may well have it.
+  const silent = failures.filter(
+    (failure) => failure instanceof TransportError && !(failure instanceof OverloadedError),
+  );
+  return stateless.length > 0 && stateless.length + silent.length === failures.length;
+}
+
+async function isTotalKept(
+  reader: Pick<ChainReader, 'stakeTotal' | 'endpoints'>,
+  past: BlockRef,
+): Promise<boolean> {
+  const told = await askFigure((options) => totalAt(reader, past, options));
+  if (told === undefined) return false;
+  const ask = async (options: FigureOptions) => ({ total: await totalAt(reader, past, options) });
+  const other = await askOtherProvider(told.endpoint, reader.endpoints, ask);
+  // A provider that is out does not change the mode.
+  return other === undefined || other.total === told.figure;
+}
+
+async function totalOffered(
+  reader: Pick<ChainReader, 'stakeTotal' | 'endpoints'>,
+  past: BlockRef,
+  latest: BlockRef,
+): Promise<VerificationOffer['total']> {
+  if (await isTotalKept(reader, past)) return 'history';
+  return (await totalAt(reader, latest)) === undefined ? 'none' : 'recent';
+}
+
+/** Settings of the staking contract's own figures, and of what vouches for events; several programs read them. */
+
+export const STAKE_TOTAL_VIEW_SETTING: SettingOptions = {
+  description:
+    'The contract’s own total, held against the events: functions whose results add up, as docs/operating/contracts.md has it, or none. Default: what STAKE_EVENTS says, else what the contract has of totalStaked() and totalSupply().',
+  optional: true,
+  parse: (text) => parseStakeViews(text, 'cannot be used', 'total'),
+};
+
+export const STAKE_BALANCE_VIEW_SETTING: SettingOptions = {
+  description:
+    'The contract’s own balance of a wallet, held against the events: functions whose results add up, as docs/operating/contracts.md has it, or none. Default: what STAKE_EVENTS says, else balanceOf(address) where the contract has it.',
+  optional: true,
+  parse: (text) => parseStakeViews(text, 'cannot be used', 'balance'),
+};
+
+export const STAKE_VERIFICATION_SETTING: SettingOptions = {
+  description:
+    'By what events are vouched for before they count: total (the contract’s total at the end of each range), two (two providers tell the same), wallets (each wallet’s balance by the contract), headers (every header of the history, which costs most), or auto: the first of these that can be had.',
+  default: 'auto',
+  parse: parseVerification,
 };

@@ -1,0 +1,246 @@
+/**
+ * What contracts say of themselves, by more than one endpoint where there are several: the newest round of a price feed (Chainlink's
+ * AggregatorV3Interface, https://docs.chain.link/data-feeds/api-reference), the symbol and decimals of a token.
+ */
+import { decodeAbiParameters } from 'viem/utils';
+import { type Address, PermanentError } from '#libs/domain';
+import { ExecutionRevertedError, isOutage, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { otherProvidersThan, OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
+import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
+import { bytes, quantity, toQuantity } from '../shape/hex.js';
+import { ethCall, wordOf } from './pinned-calls.js';
+
+export interface PriceRound {
+  readonly roundId: bigint;
+  /** As the feed gives it, unscaled; may be zero or negative. */
+  readonly answer: bigint;
+  readonly decimals: number;
+  readonly updatedAtSeconds: number;
+  /** Below `roundId` the answer was carried over from an earlier round. */
+  readonly answeredInRound: bigint;
+}
+
+/** Two endpoints tell different rounds at one height. */
+class FeedDisagreementError extends PermanentError {
+  constructor([first, second]: readonly [Sighting, Sighting]) {
+    const tell = ({ endpoint, round }: Sighting): string =>
+      `${endpoint}: round ${round.roundId.toString()}, answer ${round.answer.toString()}`;
+    super(
+      'PRICE_FEED_DISAGREES',
+      `Two endpoints tell different rounds of the price feed at one block (${tell(first)}; ${tell(second)}).`,
+    );
+  }
+}
+
+/** keccak256 of the signatures, the first four bytes. */
+const DECIMALS = '0x313ce567';
+const LATEST_ROUND_DATA = '0xfeaf968c';
+
+interface Sighting {
+  readonly endpoint: string;
+  readonly head: number;
+  readonly round: PriceRound;
+}
+
+/**
+ * The newest round of a feed; whether it is fresh or sane is for the caller to say. Where there are two endpoints, two must tell the
+ * same: where their newest rounds differ, at the lower of their two heads.
+ * @throws PermanentError where the address is not such a feed; FeedDisagreementError; AllEndpointsFailedError where no endpoint
+ * answers, or only one of several
+ */
+export async function readLatestRound(pool: RpcPool, feed: Address): Promise<PriceRound> {
+  if (pool.endpoints.length < 2) {
+    return pool.run(async (session) => roundOf(await session.batch(calls(feed)), session, feed));
+  }
+  const first = await pool.run((session) => lookAt(session, feed));
+  const avoid = [first.endpoint];
+  const second = await pool.run((session) => lookAt(session, feed), { avoid });
+  if (isSame(first.round, second.round)) return first.round;
+  const height = Math.min(first.head, second.head);
+  const pinned = ({ endpoint }: Sighting): Promise<Sighting> =>
+    pool.run((session) => lookAt(session, feed, height), { only: endpoint });
+  const [one, other] = [await pinned(first), await pinned(second)];
+  if (!isSame(one.round, other.round)) throw new FeedDisagreementError([one, other]);
+  return one.round;
+}
+
+function calls(feed: Address, height?: number): RpcCall[] {
+  const block = height === undefined ? 'latest' : toQuantity(height);
+  return [LATEST_ROUND_DATA, DECIMALS].map((data) => ethCall({ to: feed, data }, block));
+}
+
+/** @param height of the block; absent: the newest */
+async function lookAt(session: RpcSession, feed: Address, height?: number): Promise<Sighting> {
+  const newest = { method: 'eth_blockNumber', params: [] };
+  const answer = await session.batch([...calls(feed, height), newest]);
+  const head = quantity(valueOf(answer.results[2]));
+  if (head === undefined) {
+    throw new MalformedAnswerError('eth_blockNumber answered with something else', session);
+  }
+  return { endpoint: session.endpoint, head, round: roundOf(answer, session, feed) };
+}
+
+function roundOf(answer: BatchAnswer, session: RpcSession, feed: Address): PriceRound {
+  const words = roundWords(answer);
+  const decimals = smallNumber(wordOf(answer.results[1]));
+  if (!words || decimals === undefined) {
+    throw new PermanentError('NOT_A_PRICE_FEED', `${feed} is not a Chainlink price feed.`);
+  }
+  const [roundId = 0n, price = 0n, , updatedAt, answeredInRound = 0n] = words;
+  const updatedAtSeconds = smallNumber(updatedAt, Number.MAX_SAFE_INTEGER);
+  if (updatedAtSeconds === undefined) {
+    throw new MalformedAnswerError('the round has no valid time', session);
+  }
+  return {
+    roundId,
+    answer: BigInt.asIntN(256, price),
+    decimals,
+    updatedAtSeconds,
+    answeredInRound,
+  };
+}
+
+function isSame(one: PriceRound, other: PriceRound): boolean {
+  return (
+    one.roundId === other.roundId &&
+    one.answer === other.answer &&
+    one.decimals === other.decimals &&
+    one.updatedAtSeconds === other.updatedAtSeconds &&
+    one.answeredInRound === other.answeredInRound
+  );
+}
+
+function roundWords({ results }: BatchAnswer): bigint[] | undefined {
+  const [round] = results;
+  if (round && !round.ok && round.error instanceof ExecutionRevertedError) return undefined;
+  const data = bytes(valueOf(round));
+  if (data?.length !== 2 + 5 * 64) return undefined;
+  return [0, 1, 2, 3, 4].map((word) => BigInt(`0x${data.slice(2 + word * 64, 66 + word * 64)}`));
+}
+
+function smallNumber(value: bigint | undefined, highest = 255): number | undefined {
+  return value !== undefined && value <= BigInt(highest) ? Number(value) : undefined;
+}
+
+export interface TokenFacts {
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** What the settings say instead of the chain. */
+export interface KnownTokenFacts {
+  readonly symbol?: string | undefined;
+  readonly decimals?: number | undefined;
+}
+
+/** keccak256 of the signature, the first four bytes. */
+const SYMBOL = '0x95d89b41';
+
+/**
+ * What a token says of itself by every provider that answers. It is read once and kept, so that one provider alone is not believed where
+ * there are several.
+ * @param known about that no provider is asked for its word
+ * @throws PermanentError where the contract does not say and the settings do not either, or two providers tell different facts;
+ * AllEndpointsFailedError where none answers, or one answers with something else
+ */
+export async function readTokenFacts(
+  pool: RpcPool,
+  address: Address,
+  known: KnownTokenFacts,
+): Promise<TokenFacts> {
+  const isKnown = known.symbol !== undefined && known.decimals !== undefined;
+  const read = isKnown ? undefined : await askEveryProvider(pool, address, known);
+  const symbol = known.symbol ?? read?.symbol;
+  const decimals = known.decimals ?? read?.decimals;
+  if (symbol === undefined) throw unreadable(address, 'symbol', 'TOKEN_SYMBOL');
+  if (decimals === undefined) throw unreadable(address, 'decimals', 'TOKEN_DECIMALS');
+  return { symbol, decimals };
+}
+
+function unreadable(address: Address, what: string, variable: string): PermanentError {
+  return new PermanentError(
+    'TOKEN_UNREADABLE',
+    `The token ${address} does not tell its ${what}. Check TOKEN_CONTRACT, or set ${variable}.`,
+  );
+}
+
+/** As far as the contract tells them. */
+interface ToldFacts {
+  readonly endpoint: string;
+  readonly symbol: string | undefined;
+  readonly decimals: number | undefined;
+}
+
+/** A provider that is out is left out: the facts can be set, and `doctor` compares them at any time. */
+async function askEveryProvider(
+  pool: RpcPool,
+  address: Address,
+  known: KnownTokenFacts,
+): Promise<ToldFacts> {
+  const first = await ask(pool, address);
+  let left = otherProvidersThan(first.endpoint, pool.endpoints);
+  while (left.length > 0) {
+    const avoid = pool.endpoints.filter((endpoint) => !left.includes(endpoint));
+    const options = { avoid, patienceMs: OUTAGE_PATIENCE_MS };
+    const next = await ask(pool, address, options).catch((error: unknown) => {
+      if (isOutage(error)) return undefined;
+      throw error;
+    });
+    if (!next) return first;
+    const isOtherSymbol = known.symbol === undefined && next.symbol !== first.symbol;
+    const isOtherDecimals = known.decimals === undefined && next.decimals !== first.decimals;
+    if (isOtherSymbol || isOtherDecimals) {
+      throw new PermanentError(
+        'TOKEN_DISPUTED',
+        `The token ${address} has ${textOf(first)}, but ${textOf(next)}. Find out which provider is wrong and take it out of RPC_URLS, or ` +
+          `set TOKEN_SYMBOL and TOKEN_DECIMALS.`,
+      );
+    }
+    const told = ownProvider(next.endpoint, pool.endpoints);
+    left = left.filter((endpoint) => !told.includes(endpoint));
+  }
+  return first;
+}
+
+function ask(pool: RpcPool, address: Address, options?: RunOptions): Promise<ToldFacts> {
+  return pool.run(async (session) => {
+    const { results } = await session.batch(
+      [SYMBOL, DECIMALS].map((data) => ethCall({ to: address, data }, 'latest')),
+    );
+    const [symbol, decimals] = results;
+    const reverted = symbol && !symbol.ok && symbol.error instanceof ExecutionRevertedError;
+    const text = reverted ? undefined : bytes(valueOf(symbol));
+    return {
+      endpoint: session.endpoint,
+      symbol: text && decodeText(text),
+      decimals: smallNumber(wordOf(decimals)),
+    };
+  }, options);
+}
+
+function textOf({ endpoint, symbol, decimals }: ToldFacts): string {
+  return `the symbol ${symbol ?? 'none'} and ${decimals ?? 'no'} decimals by ${endpoint}`;
+}
+
+/**
+ * The symbol() of a token: a string (Contract ABI, dynamic), or bytes32 as the oldest tokens have it.
+ * @param data the result of the call, hex
+ * @returns undefined where it is neither, empty, or holds what cannot be printed
+ */
+export function decodeText(data: string): string | undefined {
+  const content = data.length === 66 ? data.replace(/^(0x(?:..)*?)00.*$/, '$1') : stringIn(data);
+  const bytes = Buffer.from(content.slice(2), 'hex');
+  if (bytes.length === 0 || bytes.length > 64) return undefined;
+  const text = new TextDecoder('utf-8', { fatal: false }).decode(bytes).trim();
+  return text !== '' && !/[\p{C}\uFFFD]/u.test(text) ? text : undefined;
+}
+
+/** The bytes of an encoded string as hex: it is encoded as bytes are, and these are not trimmed. */
+function stringIn(data: string): string {
+  try {
+    return decodeAbiParameters([{ type: 'bytes' }], data as `0x${string}`)[0];
+  } catch {
+    return '0x';
+  }
+}

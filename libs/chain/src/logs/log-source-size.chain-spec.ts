@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Fault, FaultyHistory } from '#libs/testing';
 import { type RangeTooLargeError } from '../errors/rpc.errors.js';
 import { parseStakeEvents } from '../events/parse-stake-events.js';
-import { type RpcPool } from '../rpc/rpc-pool.js';
-import { LogSource, type LogSourceOptions } from './log-source.js';
+import { aSourceOf } from './log-bench.support-spec.js';
 
 describe('LogSource and size', () => {
   let history: FaultyHistory;
@@ -17,18 +16,10 @@ describe('LogSource and size', () => {
     await history.stop();
   });
 
-  async function aSource(
-    faults: readonly (Fault | readonly Fault[] | undefined)[],
-    options: Partial<LogSourceOptions> = {},
-  ): Promise<{ source: LogSource; pool: RpcPool }> {
-    const pool = await history.pool(...faults);
-    const source = new LogSource(pool, {
-      contracts: [history.chain.contracts.staking],
-      events: parseStakeEvents('staked-withdrawn'),
-      ...options,
-    });
-    return { source, pool };
-  }
+  const aSource = (
+    faults: Parameters<typeof aSourceOf>[1],
+    options?: Parameters<typeof aSourceOf>[2],
+  ) => aSourceOf(history, faults, options);
 
   describe('asks for a smaller range', () => {
     const tooLarge = async (...faults: Fault[]): Promise<RangeTooLargeError> => {

@@ -1,9 +1,7 @@
 /** The log source in front of a real chain, with nodes in between that lie about it. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aWallet, type Fault, FaultyHistory } from '#libs/testing';
-import { parseStakeEvents } from '../events/parse-stake-events.js';
-import { type RpcPool } from '../rpc/rpc-pool.js';
-import { LogSource, type LogSourceOptions } from './log-source.js';
+import { aSourceOf } from './log-bench.support-spec.js';
 
 describe('LogSource', () => {
   let history: FaultyHistory;
@@ -16,18 +14,10 @@ describe('LogSource', () => {
     await history.stop();
   });
 
-  async function aSource(
-    faults: readonly (Fault | readonly Fault[] | undefined)[],
-    options: Partial<LogSourceOptions> = {},
-  ): Promise<{ source: LogSource; pool: RpcPool }> {
-    const pool = await history.pool(...faults);
-    const source = new LogSource(pool, {
-      contracts: [history.chain.contracts.staking],
-      events: parseStakeEvents('staked-withdrawn'),
-      ...options,
-    });
-    return { source, pool };
-  }
+  const aSource = (
+    faults: Parameters<typeof aSourceOf>[1],
+    options?: Parameters<typeof aSourceOf>[2],
+  ) => aSourceOf(history, faults, options);
 
   it('reads events, times and linked headers in one request', async () => {
     const { source, pool } = await aSource([undefined]);

@@ -2,9 +2,9 @@
  * A misbehaving node for tests: a proxy over real sockets in front of a local chain (or of recorded answers) whose faults are
  * switched at will. Without a fault it passes everything on.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LoopbackServer } from '../wire/loopback-server.js';
 import { applyBatchFault, applyCallFault } from './call-faults.js';
 import { applyChainFault } from './chain-faults.js';
 import { type BatchFault, type CallFault, type ChainFault, type Fault, LAYERS } from './fault.js';
@@ -27,23 +27,14 @@ interface ActiveFault {
   left: number;
 }
 
-export class FaultyNode {
+export class FaultyNode extends LoopbackServer {
   /** Every request, in order of arrival. */
   readonly requests: NodeRequest[] = [];
   private active: ActiveFault[] = [];
-  private readonly server: Server;
 
   /** @see startFaultyNode */
   constructor(private readonly upstream: Upstream) {
-    this.server = createServer((request, response) => {
-      this.serve(request, response).catch((error: unknown) => {
-        response.destroy(error instanceof Error ? error : undefined);
-      });
-    });
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    super();
   }
 
   /** What is wrong with the node now; several faults work together. Setting it starts `times` anew. */
@@ -62,24 +53,7 @@ export class FaultyNode {
       .length;
   }
 
-  async listen(): Promise<this> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject).listen(0, '127.0.0.1', resolve);
-    });
-    return this;
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      this.server.close(() => {
-        resolve();
-      });
-    });
-    this.server.closeAllConnections();
-    await closed;
-  }
-
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const asked = JSON.parse(Buffer.concat(chunks).toString()) as NodeCall | NodeCall[];

@@ -1,11 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeFunctionResult, encodeFunctionData, parseAbi, type Hex } from 'viem';
-import { DevRpc } from '#libs/devchain';
 import { type ProviderBehaviour } from './provider-behaviour.js';
 import { MULTICALL3, MULTICALL_ABI, replayWallet } from './replay-contracts.js';
-import { type ReplayProvider, startReplayProvider } from './replay-provider.js';
-import { type ReplayShape } from './replay-shape.js';
-import { aShape } from './testing/a-shape.js';
+import { ReplayBench } from './testing/replay-bench.js';
 
 const VIEWS = parseAbi([
   'function totalStaked() view returns (uint256)',
@@ -15,46 +12,27 @@ const VIEWS = parseAbi([
 ]);
 
 describe('a replay provider', () => {
-  let provider: ReplayProvider;
-  let rpc: DevRpc;
+  const bench = new ReplayBench();
 
-  async function start(
-    behaviour: ProviderBehaviour = {},
-    shape: Partial<ReplayShape> = {},
-  ): Promise<void> {
-    provider = await startReplayProvider({ source: aShape(shape), behaviour, tracksRepeats: true });
-    rpc = new DevRpc(provider.url);
-  }
-
-  afterEach(async () => {
-    rpc.close();
-    await provider.close();
-  });
-
-  const ourLogs = (from: number, to: number): Promise<unknown[]> =>
-    rpc.call('eth_getLogs', {
-      address: provider.chain.contracts.staking,
-      fromBlock: `0x${from.toString(16)}`,
-      toBlock: `0x${to.toString(16)}`,
-    });
+  afterEach(() => bench.stop());
 
   it('answers batches in one list, and counts what it was asked', async () => {
-    await start();
+    await bench.start();
     const head = { number: '0x12c' };
     expect(
-      await rpc.batch([
+      await bench.rpc.batch([
         { method: 'eth_blockNumber' },
         { method: 'eth_getBlockByNumber', params: ['latest', false] },
         { method: 'eth_getBlockByNumber', params: ['finalized', false] },
         { method: 'eth_getBlockByNumber', params: ['0x12d', false] },
       ]),
     ).toMatchObject(['0x12c', head, { number: '0xec' }, null]);
-    await expect(rpc.call('eth_nonsense')).rejects.toThrow(/eth_nonsense does not exist/);
-    await ourLogs(0, 10);
-    await ourLogs(0, 10);
-    const response = await fetch(`${provider.url}/-/stats`);
+    await expect(bench.rpc.call('eth_nonsense')).rejects.toThrow(/eth_nonsense does not exist/);
+    await bench.ourLogs(0, 10);
+    await bench.ourLogs(0, 10);
+    const response = await fetch(`${bench.provider.url}/-/stats`);
     expect(await response.json()).toEqual({ ...provider.stats() });
-    expect(provider.stats()).toMatchObject({
+    expect(bench.provider.stats()).toMatchObject({
       requests: 4,
       headPolls: 0,
       repeatedCalls: 1,
@@ -69,23 +47,23 @@ describe('a replay provider', () => {
   });
 
   it('answers its views at past blocks by number and hash, and through Multicall3', async () => {
-    await start();
-    const { chain } = provider;
+    await bench.start();
+    const { chain } = bench.provider;
     const { staking, token } = chain.contracts;
     const total = encodeFunctionData({ abi: VIEWS, functionName: 'totalStaked' });
     for (const block of [1, 150, 300]) {
       const expected = chain.history.totalAt(block);
       const ask = { to: staking, data: total };
-      expect(BigInt(await rpc.call<string>('eth_call', ask, `0x${block.toString(16)}`))).toBe(
+      expect(BigInt(await bench.rpc.call<string>('eth_call', ask, `0x${block.toString(16)}`))).toBe(
         expected,
       );
       expect(
-        BigInt(await rpc.call<string>('eth_call', ask, { blockHash: chain.hashOf(block) })),
+        BigInt(await bench.rpc.call<string>('eth_call', ask, { blockHash: chain.hashOf(block) })),
       ).toBe(expected);
     }
-    expect(await rpc.call('eth_call', { to: staking, data: total }, '0x0')).toBe('0x');
-    expect(await rpc.call('eth_getCode', staking, '0x0')).toBe('0x');
-    await expect(rpc.call('eth_call', { to: token, data: total }, 'latest')).rejects.toThrow(
+    expect(await bench.rpc.call('eth_call', { to: staking, data: total }, '0x0')).toBe('0x');
+    expect(await bench.rpc.call('eth_getCode', staking, '0x0')).toBe('0x');
+    await expect(bench.rpc.call('eth_call', { to: token, data: total }, 'latest')).rejects.toThrow(
       /reverted/,
     );
     const wallets = [0, 1, 2].map((wallet) => replayWallet(chain.shape, wallet) as Hex);
@@ -100,7 +78,7 @@ describe('a replay provider', () => {
       functionName: 'aggregate3',
       args: [calls],
     });
-    const answer = await rpc.call<Hex>('eth_call', { to: MULTICALL3, data }, 'latest');
+    const answer = await bench.rpc.call<Hex>('eth_call', { to: MULTICALL3, data }, 'latest');
     const results = decodeFunctionResult({
       abi: MULTICALL_ABI,
       functionName: 'aggregate3',
@@ -113,15 +91,15 @@ describe('a replay provider', () => {
   });
 
   it('has userInfo of its pools where it is like a MasterChef', async () => {
-    await start({}, { contract: 'masterchef', pools: 3 });
-    const { chain } = provider;
+    await bench.start({}, { contract: 'masterchef', pools: 3 });
+    const { chain } = bench.provider;
     for (const pool of [0, 1, 2]) {
       const data = encodeFunctionData({
         abi: VIEWS,
         functionName: 'userInfo',
         args: [BigInt(pool), replayWallet(chain.shape, 1) as Hex],
       });
-      const answer = await rpc.call<Hex>(
+      const answer = await bench.rpc.call<Hex>(
         'eth_call',
         { to: chain.contracts.staking, data },
         'latest',
@@ -131,30 +109,30 @@ describe('a replay provider', () => {
     }
     const total = encodeFunctionData({ abi: VIEWS, functionName: 'totalStaked' });
     await expect(
-      rpc.call('eth_call', { to: chain.contracts.staking, data: total }, 'latest'),
+      bench.rpc.call('eth_call', { to: chain.contracts.staking, data: total }, 'latest'),
     ).rejects.toThrow(/reverted/);
   });
 
   it('without the state of old blocks says so in the words of geth', async () => {
-    await start({ pruned: true, noHashCalls: true });
-    const ask = { to: provider.chain.contracts.staking, data: '0x817b1cd2' };
-    expect(await rpc.call('eth_call', ask, '0xad')).toMatch(/^0x[0-9a-f]{64}$/);
-    await expect(rpc.call('eth_call', ask, '0xac')).rejects.toThrow(/missing trie node/);
-    const hash = provider.chain.hashOf(300);
-    await expect(rpc.call('eth_call', ask, { blockHash: hash })).rejects.toThrow(
+    await bench.start({ pruned: true, noHashCalls: true });
+    const ask = { to: bench.provider.chain.contracts.staking, data: '0x817b1cd2' };
+    expect(await bench.rpc.call('eth_call', ask, '0xad')).toMatch(/^0x[0-9a-f]{64}$/);
+    await expect(bench.rpc.call('eth_call', ask, '0xac')).rejects.toThrow(/missing trie node/);
+    const hash = bench.provider.chain.hashOf(300);
+    await expect(bench.rpc.call('eth_call', ask, { blockHash: hash })).rejects.toThrow(
       /cannot unmarshal/,
     );
   });
 
   it('grows, and takes its behaviour, over its own path', async () => {
-    await start();
+    await bench.start();
     const control = (path: string, method: string, body?: string): Promise<Response> =>
-      fetch(`${provider.url}/-/${path}`, { method, ...(body !== undefined && { body }) });
+      fetch(`${bench.provider.url}/-/${path}`, { method, ...(body !== undefined && { body }) });
     await control('extend?blocks=3', 'POST');
-    expect(await rpc.call('eth_blockNumber')).toBe('0x12f');
+    expect(await bench.rpc.call('eth_blockNumber')).toBe('0x12f');
     await control('behaviour', 'PUT', JSON.stringify({ rangeCap: { blocks: 1, style: 'plain' } }));
-    await expect(ourLogs(0, 1)).rejects.toThrow(/too wide/);
+    await expect(bench.ourLogs(0, 1)).rejects.toThrow(/too wide/);
     await control('reset', 'POST');
-    expect(provider.stats()).toMatchObject({ requests: 0, byMethod: {} });
+    expect(bench.provider.stats()).toMatchObject({ requests: 0, byMethod: {} });
   });
 });

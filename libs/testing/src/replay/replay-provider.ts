@@ -3,9 +3,9 @@
  * real providers. Several may serve one chain. Beside JSON-RPC (POST /) it answers GET /-/stats with its ProviderStats, and takes
  * PUT /-/behaviour (a ProviderBehaviour), POST /-/reset and POST /-/extend?blocks=n, for benchmarks in other processes.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LoopbackServer } from '../wire/loopback-server.js';
 import { type ProviderBehaviour, type RubbishKind } from './provider-behaviour.js';
 import { sendJson, sendRubbish } from './provider-body.js';
 import { OVER_BUDGET, ProviderGate } from './provider-gate.js';
@@ -24,9 +24,8 @@ export interface ReplayProviderOptions {
   readonly tracksRepeats?: boolean;
 }
 
-export class ReplayProvider {
+export class ReplayProvider extends LoopbackServer {
   readonly source: ReplaySource;
-  private readonly server: Server;
   private readonly keeper: StatsKeeper;
   private random!: SeededRandom;
   private gate!: ProviderGate;
@@ -35,22 +34,14 @@ export class ReplayProvider {
 
   /** @see startReplayProvider */
   constructor({ source, behaviour = {}, tracksRepeats = false }: ReplayProviderOptions) {
+    super();
     this.source =
       source instanceof ReplaySource ? source : new ReplaySource(new ReplayChain(source));
     this.keeper = new StatsKeeper(tracksRepeats);
     this.setFaults(behaviour);
-    this.server = createServer((request, response) => {
-      this.serve(request, response).catch((error: unknown) => {
-        response.destroy(error instanceof Error ? error : undefined);
-      });
-    });
     // A connection that is closed while a client sends on it would be a fault that no behaviour asked for.
     this.server.keepAliveTimeout = 600_000;
     this.server.requestTimeout = 0;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   get chain(): ReplayChain {
@@ -78,24 +69,7 @@ export class ReplayProvider {
     this.chain.extend(blocks);
   }
 
-  async listen(): Promise<this> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject).listen(0, '127.0.0.1', resolve);
-    });
-    return this;
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      this.server.close(() => {
-        resolve();
-      });
-    });
-    this.server.closeAllConnections();
-    await closed;
-  }
-
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isControl = request.url?.startsWith('/-/') === true;
     if (!isControl) {
       this.keeper.began();

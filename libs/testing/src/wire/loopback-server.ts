@@ -1,0 +1,35 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo } from 'node:net';
+
+/** A server of the tests on the loopback interface, at a port of the system's choice. What fails while it serves ends the connection. */
+export abstract class LoopbackServer {
+  protected readonly server = createServer((request, response) => {
+    this.serve(request, response).catch((error: unknown) => {
+      response.destroy(error instanceof Error ? error : undefined);
+    });
+  });
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async listen(): Promise<this> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject).listen(0, '127.0.0.1', resolve);
+    });
+    return this;
+  }
+
+  /** Also the connections that are open. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.server.close(() => {
+        resolve();
+      });
+    });
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  protected abstract serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}

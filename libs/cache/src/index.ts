@@ -6,8 +6,6 @@ export {
   type RatePolicy,
   type RateVerdict,
 } from './limits/rate-limiter.js';
-export { RedisRateLimiter, type RedisRateLimiterOptions } from './limits/redis-rate-limiter.js';
 export { REDIS_COMMANDS } from './redis/redis-uses.js';
-export { RedisLink, type RedisLinkOptions } from './redis/redis-link.js';
-export { traceRoundTrips } from './redis/trace-round-trips.js';
+export { RedisLink } from './redis/redis-link.js';
 export { RedisTexts } from './texts/redis-texts.js';

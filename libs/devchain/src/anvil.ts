@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { watchdog } from '#libs/devprocess';
 import { within } from '#libs/platform';
 import { DevRpc } from './json-rpc.js';
@@ -48,7 +51,7 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 10_000;
 
 /** The path of the anvil program that npm installed for this machine. */
-export function anvilPath(): string {
+function anvilPath(): string {
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch;
   const machine = `${process.platform}-${cpu}`;
   const file = process.platform === 'win32' ? 'anvil.exe' : 'anvil';
@@ -174,4 +177,23 @@ class Tail {
       this.#watch(this.text);
     });
   }
+}
+
+/**
+ * Writes the chain as it is now to a file that `launchDevChain({ stateFile })` starts from: blocks, receipts and logs with
+ * their hashes, and the newest state (older states are not kept: `eth_call` at an older block fails after a restart).
+ * The file is complete or not touched, whatever happens meanwhile.
+ */
+export async function saveChainState(chain: DevChain, file: string): Promise<void> {
+  const packed = await chain.rpc.call<string>('anvil_dumpState');
+  const state = await promisify(gunzip)(Buffer.from(packed.slice(2), 'hex'));
+  const unfinished = `${file}.part`;
+  const handle = await open(unfinished, 'w');
+  try {
+    await handle.writeFile(state);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(unfinished, file);
 }

@@ -5,11 +5,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAddress } from '#libs/domain';
-import { type DevChain, launchDevChain } from './anvil.js';
-import { saveChainState } from './chain-state.js';
+import { type DevChain, launchDevChain, saveChainState } from './anvil.js';
 import { deployStaking } from './staking/deployment.js';
-import { stake, withdraw } from './staking/move.js';
-import { StakingPlayer } from './staking/player.js';
+import { stake, StakingPlayer, withdraw } from './staking/player.js';
 
 const START = 1_760_000_000;
 const [alice, bob] = ['a', 'b'].map((digit) => parseAddress('0x' + digit.repeat(40)));

@@ -1,3 +1,4 @@
+import { getAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { type Address, parseAddress } from '#libs/domain';
 
@@ -15,4 +16,9 @@ export function addressOfKey(key: string): Address {
     // The reason may quote the key.
   }
   throw new Error('not a private key: expected 0x and 64 hex digits');
+}
+
+/** The address as Sign-In with Ethereum messages carry it: capitals and small letters are its checksum (EIP-55). */
+export function checksummed(address: Address): string {
+  return getAddress(address);
 }

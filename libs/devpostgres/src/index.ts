@@ -1,1 +1,1 @@
-export { EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
+export { EmbeddedPostgres } from './embedded-postgres.js';

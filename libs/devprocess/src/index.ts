@@ -1,2 +1,2 @@
-export { freePort, ManagedProcess, type ProcessOptions } from './managed-process.js';
-export { Watchdog, watchdog } from './watchdog.js';
+export { freePort, ManagedProcess } from './managed-process.js';
+export { watchdog } from './watchdog.js';

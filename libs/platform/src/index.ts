@@ -8,8 +8,8 @@ export {
   redact,
   version,
 } from './logger.js';
-export { FreshValue, SingleFlight, TtlCache, type TtlCacheOptions } from './sharing.js';
-export { type Closable, type Shutdown, StoppedError, stopOnSignals } from './shutdown.js';
+export { FreshValue, SingleFlight, TtlCache } from './sharing.js';
+export { type Closable, type Shutdown, stopOnSignals, StoppedError } from './shutdown.js';
 export {
   inChildSpan,
   inSpan,
@@ -22,11 +22,4 @@ export {
   type Tracer,
   tracingIsOn,
 } from './spans.js';
-export {
-  type Deadline,
-  deadlineIn,
-  type DeadlineOptions,
-  retryAfterMs,
-  sleep,
-  within,
-} from './time.js';
+export { type Deadline, deadlineIn, retryAfterMs, sleep, within } from './time.js';

@@ -1,20 +1,8 @@
-export { isWithinShare } from './plain-price.js';
-export {
-  boundsBreach,
-  type BoundsBreach,
-  type HoldReason,
-  holdReason,
-  type JudgedPrice,
-  judgePrice,
-  type PriceBounds,
-  type PriceLimits,
-  type StandingPrices,
-} from './price-limits.js';
+export { boundsBreach, type HoldReason, judgePrice, type PriceLimits } from './price-limits.js';
 export {
   type PriceReader,
-  type PriceReaderOptions,
-  type PriceReading,
   priceReader,
+  type PriceReading,
   type SourceReading,
 } from './price-reader.js';
 export {
@@ -28,11 +16,4 @@ export {
   PRICE_MIN_SETTING,
   PRICE_SOURCE_SETTING,
 } from './price.settings.js';
-export {
-  nameOfSource,
-  nameOfSources,
-  parsePriceSources,
-  PriceRefusedError,
-  type PriceSource,
-  PriceUnavailableError,
-} from './price-source.js';
+export { nameOfSources, parsePriceSources, type PriceSource } from './price-source.js';

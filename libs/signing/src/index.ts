@@ -1,15 +1,9 @@
 export { EvidenceKeys } from './evidence-keys.js';
-export { hashApiKey, isApiKey, type MintedCredential, mintCredential } from './credential.js';
+export { hashApiKey, isApiKey, mintCredential, type MintedCredential } from './credential.js';
 export {
   explainSignature,
   type SignatureExplanation,
   type SignatureQuestion,
 } from './explain-signature.js';
-export {
-  hmacSha256Hex,
-  pathOf,
-  type SignableMessage,
-  signedContent,
-  verifySignature,
-} from './hmac.js';
+export { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
 export { KeyRing, mintSecretsKey, sealingKeyId } from './key-ring.js';

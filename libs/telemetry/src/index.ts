@@ -1,2 +1,2 @@
 export { traceRequests } from './http/trace-requests.js';
-export { startTracing, type Tracing, type TracingOptions } from './start-tracing.js';
+export { startTracing } from './start-tracing.js';

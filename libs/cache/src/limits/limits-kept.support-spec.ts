@@ -1,8 +1,7 @@
 /** Replicas with a Redis that comes and goes, on a clock that is put forward: as much of a deployment as limits are about. */
 import { type Redis } from 'ioredis';
 import { FakeClock } from '#libs/testing';
-import { type RedisLink } from '../redis/redis-link.js';
-import { RedisUnavailableError } from '../redis/redis-unavailable.error.js';
+import { type RedisLink, RedisUnavailableError } from '../redis/redis-link.js';
 import { agreementKeys, BEAT_MS } from './attendance.js';
 import { LEASE_MS } from './own-share.js';
 import { type RatePolicy } from './rate-limiter.js';

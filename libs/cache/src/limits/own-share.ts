@@ -33,7 +33,7 @@ export const LEASE_MS = 3500;
 const COUNTED_MS = 1500;
 
 /** Time of the whole limit that the requests admitted here are worth, as of `atMs`. */
-export interface OwnDebt {
+interface OwnDebt {
   readonly owedMs: number;
   readonly atMs: number;
   readonly policy: RatePolicy;

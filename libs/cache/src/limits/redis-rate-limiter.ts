@@ -10,8 +10,7 @@ import {
   verdictOf,
 } from './rate-limiter.js';
 import { type RedisLink } from '../redis/redis-link.js';
-import { scriptOf, Scripts } from '../redis/scripts.js';
-import { TurnBatch } from '../redis/turn-batch.js';
+import { scriptOf, Scripts, TurnBatch } from '../redis/scripts.js';
 
 /** Debts moved to Redis with one command: it answers others meanwhile. */
 const SETTLED_AT_ONCE = 200;

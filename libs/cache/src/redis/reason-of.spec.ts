@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { reasonOf } from './reason-of.js';
+import { reasonOf } from './redis-link.js';
 
 describe('reasonOf', () => {
   it.each([

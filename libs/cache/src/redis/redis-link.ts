@@ -1,7 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { RetryableError } from '#libs/domain';
 import { sleep } from '#libs/platform';
-import { reasonOf } from './reason-of.js';
-import { RedisUnavailableError } from './redis-unavailable.error.js';
 import { useRedis } from './redis-uses.js';
 
 export interface RedisLinkOptions {
@@ -206,3 +205,26 @@ const CONNECTION: RedisOptions = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
 };
+
+/**
+ * Why Redis cannot be used, for people. An error of the driver carries the command it belongs to, at worst AUTH with the password: only
+ * its code goes on, and a right that is missing, as `ACL SETUSER` calls it (`NOPERM +hget`).
+ */
+export function reasonOf(error: Error & { code?: unknown }): string {
+  if (typeof error.code === 'string') return error.code;
+  const code = /^[A-Z]{3,20}(?= )/.exec(error.message)?.[0] ?? 'the connection failed';
+  return code === 'NOPERM' ? `NOPERM ${rightOf(error.message)}` : code;
+}
+
+function rightOf(message: string): string {
+  const command = /run the '([a-z|]{1,30})' command/.exec(message)?.[1];
+  return command === undefined ? '~lowmark:*' : `+${command}`;
+}
+
+/** Redis is down, late or refuses: what is asked of it must be had in another way. */
+export class RedisUnavailableError extends RetryableError {
+  /** @param reason for people, without secrets */
+  constructor(reason: string) {
+    super('REDIS_UNAVAILABLE', `Redis cannot be used: ${reason}`);
+  }
+}

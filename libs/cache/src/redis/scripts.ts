@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type RedisLink } from './redis-link.js';
 
 /** A Lua script with the name under which Redis keeps it. */
-export interface Script {
+interface Script {
   readonly text: string;
   readonly sha: string;
 }
@@ -21,7 +21,7 @@ if not now then
 end
 `;
 
-export interface ScriptInput {
+interface ScriptInput {
   readonly keys: readonly string[];
   /** From ARGV[2] on. */
   readonly args: readonly (string | number)[];
@@ -46,5 +46,31 @@ export class Scripts {
         return redis.eval(text, keys.length, ...keys, now, ...args);
       }
     });
+  }
+}
+
+/**
+ * Gathers what is asked during one turn of the event loop and asks it together: a command costs more than what it asks, here
+ * as well as in Redis.
+ */
+export class TurnBatch<Q, A> {
+  private questions: Q[] = [];
+  private answers: Promise<readonly A[]> | undefined;
+
+  /** @param run answers in the order of the questions, as many as there are */
+  constructor(private readonly run: (questions: readonly Q[]) => Promise<readonly A[]>) {}
+
+  /** @throws what `run` throws */
+  async ask(question: Q): Promise<A> {
+    const place = this.questions.push(question) - 1;
+    this.answers ??= new Promise((resolve) => {
+      setImmediate(() => {
+        const { questions } = this;
+        this.questions = [];
+        this.answers = undefined;
+        resolve(this.run(questions));
+      });
+    });
+    return (await this.answers)[place] as A;
   }
 }

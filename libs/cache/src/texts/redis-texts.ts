@@ -1,5 +1,5 @@
 import { type RedisLink } from '../redis/redis-link.js';
-import { TurnBatch } from '../redis/turn-batch.js';
+import { TurnBatch } from '../redis/scripts.js';
 
 const PREFIX = 'lowmark:';
 /** Spreads the ends of what was kept at the same time. */

@@ -2,6 +2,7 @@ import { encodeDeployData, encodeFunctionData, maxUint256 } from 'viem';
 import { lowmarkTokenAbi, lowmarkTokenBytecode, stakingAbi, stakingBytecode } from '#libs/chain';
 import { type Address, parseAddress } from '#libs/domain';
 import { type DevRpc } from '../json-rpc.js';
+import { mineOne } from '../vault/mined-block.js';
 
 /** Where the contracts of a local chain are. */
 export interface StakingDeployment {
@@ -14,7 +15,6 @@ export interface StakingDeployment {
 }
 
 const SUPPLY = 10n ** 30n;
-const GAS = '0x1000000';
 
 /**
  * Deploys the token and the staking contract and lets the latter take the treasury's tokens: three blocks, all at `seconds`.
@@ -44,7 +44,7 @@ export async function deployStaking(rpc: DevRpc, seconds: number): Promise<Staki
     functionName: 'approve',
     args: [staking.address as `0x${string}`, maxUint256],
   });
-  await mineOne(rpc, { from: treasury, to: token.address, data }, seconds);
+  await mineOne(rpc, seconds, { from: treasury, to: token.address, data });
   return {
     token: token.address,
     staking: staking.address,
@@ -58,26 +58,11 @@ async function deploy(
   from: Address,
   { data, seconds }: { data: string; seconds: number },
 ): Promise<{ address: Address; blockNumber: bigint }> {
-  const receipt = await mineOne(rpc, { from, data }, seconds);
+  const receipt = await mineOne(rpc, seconds, { from, data });
   return {
     address: addressOf(receipt.contractAddress),
-    blockNumber: BigInt(receipt.blockNumber),
+    blockNumber: receipt.blockNumber,
   };
-}
-
-interface Receipt {
-  readonly status: string;
-  readonly contractAddress?: string;
-  readonly blockNumber: string;
-}
-
-async function mineOne(rpc: DevRpc, transaction: object, seconds: number): Promise<Receipt> {
-  const fields = { ...transaction, gas: GAS, gasPrice: '0x0' };
-  const hash = await rpc.call('eth_sendTransaction', fields);
-  await rpc.call('evm_mine', seconds);
-  const receipt = await rpc.call<Receipt | null>('eth_getTransactionReceipt', hash);
-  if (receipt?.status !== '0x1') throw new Error('setting up the contracts failed');
-  return receipt;
 }
 
 function addressOf(text: string | undefined): Address {

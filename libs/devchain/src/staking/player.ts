@@ -3,7 +3,6 @@ import { lowmarkTokenAbi, stakingAbi } from '#libs/chain';
 import { type Address } from '#libs/domain';
 import { type DevRpc, type JsonRpcCall } from '../json-rpc.js';
 import { type StakingDeployment } from './deployment.js';
-import { type StakeBlock, type StakeMove, type StakeTransaction } from './move.js';
 
 type Hex = `0x${string}`;
 
@@ -189,4 +188,29 @@ function hex(value: bigint | number): Hex {
 /** Enough for the first stake of as many wallets. */
 function gasFor(moves: number): bigint {
   return 150_000n + 60_000n * BigInt(moves);
+}
+
+/** Part of a transaction: one `Staked` or `Withdrawn` event, amounts in the token's smallest unit. */
+export interface StakeMove {
+  readonly kind: 'stake' | 'withdraw';
+  readonly wallet: Address;
+  readonly amount: bigint;
+}
+
+/** One transaction: a single event, or several in this order. */
+export type StakeTransaction = StakeMove | readonly StakeMove[];
+
+/** One block; its transactions are executed in no particular order, except that those of one wallet keep theirs. */
+export interface StakeBlock {
+  /** Unix seconds, not below the timestamp of the block before. */
+  readonly seconds: number;
+  readonly transactions: readonly StakeTransaction[];
+}
+
+export function stake(wallet: Address, amount: bigint): StakeMove {
+  return { kind: 'stake', wallet, amount };
+}
+
+export function withdraw(wallet: Address, amount: bigint): StakeMove {
+  return { kind: 'withdraw', wallet, amount };
 }

@@ -3,14 +3,23 @@ import { type IndexSettings } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { type IndexerSettings } from './indexer.env.js';
 
-/** The Nest token of IndexOptions. */
+// Nest tokens of what has no class of its own.
+
+/** IndexOptions. */
 export const INDEX_OPTIONS = Symbol('IndexOptions');
+/** The StakeDescription of STAKE_EVENTS. */
+export const STAKES = Symbol('StakeDescription');
+/** What all pools of endpoints are observed by. */
+export const RPC_OBSERVER = Symbol('RpcObserver');
+/** Connections and a health of its own: an endpoint that has enough of the audit is not set aside for the index. */
+export const AUDIT_POOL = Symbol('RpcPool of the audit');
+export const AUDIT_READER = Symbol('ChainReader of the audit');
 
 /** What the index is made of, and how it is kept. */
 export interface IndexOptions {
   readonly chainId: number;
   /** The first is the one that is reported. */
-  readonly stakeContracts: readonly [Address, ...Address[]];
+  readonly contracts: readonly [Address, ...Address[]];
   readonly tokenContract: Address;
   readonly tokenSymbol: string | undefined;
   readonly tokenDecimals: number | undefined;
@@ -40,7 +49,7 @@ export function indexOptionsOf(
 ): IndexOptions {
   return {
     chainId: settings.chainId,
-    stakeContracts: settings.stakeContract,
+    contracts: settings.stakeContract,
     tokenContract: settings.tokenContract,
     tokenSymbol: settings.tokenSymbol,
     tokenDecimals: settings.tokenDecimals,
@@ -61,7 +70,7 @@ export function indexOptionsOf(
 export function indexSettingsOf(options: IndexOptions): IndexSettings {
   return {
     chainId: options.chainId,
-    stakeContracts: options.stakeContracts,
+    stakeContracts: options.contracts,
     tokenContract: options.tokenContract,
     startBlock: options.firstBlock.toString(),
     events: options.events,

@@ -17,9 +17,8 @@ import { type TestChain, type TestDatabase } from '#libs/testing';
 import { FollowModule } from '../src/follow/follow.module.js';
 import { IndexerService } from '../src/follow/indexer.service.js';
 import { IndexStatus } from '../src/follow/index-status.js';
-import { INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
+import { AUDIT_POOL, INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
 import { IndexerSettings } from '../src/indexer.env.js';
-import { AUDIT_POOL } from '../src/tokens.js';
 
 export interface IndexerUnderTestOptions {
   readonly chain: TestChain;
@@ -87,7 +86,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     (await database.open({ url: database.urlAs('indexer'), applicationName: 'indexer' }));
   const indexOptions: IndexOptions = {
     chainId: chain.chainId,
-    stakeContracts: contracts,
+    contracts,
     tokenContract: chain.contracts.token,
     tokenSymbol: undefined,
     tokenDecimals: undefined,

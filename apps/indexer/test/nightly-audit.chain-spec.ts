@@ -248,7 +248,7 @@ describe('the nightly audit', () => {
   it('is kept by the lead it was made under, and by no later one', async () => {
     const indexer = await anIndex();
     const bench = await AuditBench.of(suite, indexer);
-    // Nobody has told this process yet.
+    // Another process takes the lead; this one still works under its older fence.
     await new IndexStore(bench.database).takeLead();
     await bench.service.tick();
     expect(await bench.count()).toBe(0);

@@ -24,31 +24,33 @@ const MOST_KEPT = 100;
 const MOST_TOLD = 20;
 
 export class NightlyAudit {
-  /**
-   * @param reader best with endpoints of its own: what they say to the audit must not hold up the index
-   * @param sample how many wallets are drawn at random; the sum is that of all
-   */
+  /** @param reader best with endpoints of its own: what they say to the audit must not hold up the index */
   constructor(
     private readonly database: Database,
     private readonly reader: ChainReader,
     private readonly runs: AuditRunStore,
     private readonly clock: Clock,
     private readonly logger: Logger,
-    private readonly sample: number | 'all',
   ) {}
 
   /**
    * @param lead that it is made and kept under
+   * @param sample how many wallets are drawn at random; the sum is that of all
    * @returns the run as it is kept; `impossible` where nothing could be compared
    * @throws FencedError where this process does not lead any more, DatabaseUnavailableError, DatabaseRefusedError, or the
    * reason of the signal; nothing is kept then
    */
-  async audit(lead: { readonly fence: bigint; readonly signal: AbortSignal }): Promise<AuditRun> {
-    const { fence, signal } = lead;
+  async audit(
+    { fence, signal }: { readonly fence: bigint; readonly signal: AbortSignal },
+    sample: number | 'all',
+  ): Promise<AuditRun> {
     const startedAt = new Date(this.clock.nowMs());
     const state = await requireIndex(this.database);
     // A question that hangs is left behind: it changes nothing.
-    const found = await Promise.race([this.compare(state, signal), rejectWhenAborted(signal)]);
+    const found = await Promise.race([
+      this.compare(state, sample, signal),
+      rejectWhenAborted(signal),
+    ]);
     signal.throwIfAborted();
     const run: AuditRun = { startedAt, finishedAt: new Date(this.clock.nowMs()), ...found };
     await this.runs.record(fence, run);
@@ -56,8 +58,8 @@ export class NightlyAudit {
     return run;
   }
 
-  private async compare(state: IndexState, signal: AbortSignal) {
-    const { database, reader, sample, logger } = this;
+  private async compare(state: IndexState, sample: number | 'all', signal: AbortSignal) {
+    const { database, reader, logger } = this;
     try {
       await reader.verifyChainId(state.chainId);
       const last = await this.runs.lastComparison();

@@ -53,7 +53,7 @@ export class AuditService implements BeforeApplicationShutdown {
     try {
       if (!(await this.isDue())) return;
       const { result } = await inSpan({ name: 'nightly audit' }, () =>
-        this.nightly.audit({ ...lead, signal }),
+        this.nightly.audit({ ...lead, signal }, this.settings.auditSample),
       );
       if (result === 'impossible') this.waitLong();
       else this.hasCompared = true;

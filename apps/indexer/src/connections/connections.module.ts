@@ -16,9 +16,15 @@ import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
 import { looseLimits } from '#libs/price';
 import { LOGGER, measureConnections, observeRpc, provide, Registry } from '#libs/service';
 import { IndexStatus } from '../follow/index-status.js';
-import { INDEX_OPTIONS, indexOptionsOf } from '../index-options.js';
+import {
+  AUDIT_POOL,
+  AUDIT_READER,
+  INDEX_OPTIONS,
+  indexOptionsOf,
+  RPC_OBSERVER,
+  STAKES,
+} from '../index-options.js';
 import { IndexerSettings } from '../indexer.env.js';
-import { AUDIT_POOL, AUDIT_READER, RPC_OBSERVER, STAKES } from '../tokens.js';
 
 const APPLICATION = 'lowmark-indexer';
 
@@ -68,12 +74,7 @@ export class ConnectionsModule implements OnApplicationShutdown {
       { provide: READER_OPTIONS, inject: [STAKES], useFactory: readerOptions(settings, logger) },
       provide(ChainReader, RpcPool, READER_OPTIONS),
       { ...provide(ChainReader, AUDIT_POOL, READER_OPTIONS), provide: AUDIT_READER },
-      {
-        provide: LogSource,
-        inject: [RpcPool, STAKES],
-        useFactory: (pool: RpcPool, { events }: StakeDescription) =>
-          new LogSource(pool, { contracts: settings.stakeContract, events }),
-      },
+      provide(LogSource, RpcPool, INDEX_OPTIONS),
     ];
     return { module: ConnectionsModule, global: true, providers, exports: providers };
   }

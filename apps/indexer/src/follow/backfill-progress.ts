@@ -11,7 +11,7 @@ const WINDOW_MS = 30_000;
 /** Fewer blocks are the normal course of things at the head and not worth a line. */
 const FEW_BLOCKS = 1000n;
 
-export interface SyncFigures {
+interface SyncFigures {
   /** The first block that is indexed. */
   readonly startBlock: bigint;
   /** 0 to 1: the indexed part of the blocks from the first one to the chain's newest. Undefined before both are known. */

@@ -5,7 +5,7 @@ import { CLOCK } from '#libs/platform';
 import { LOGGER, provide, Registry } from '#libs/service';
 import { BalanceComparison } from '#libs/verification';
 import { IndexWriter } from '../apply/index-writer.js';
-import { RangeApplier } from '../apply/range-applier.js';
+import { RangeApplier, Reorganisations } from '../apply/range-applier.js';
 import { IndexerMetrics } from '../health/indexer.metrics.js';
 import { INDEX_OPTIONS } from '../index-options.js';
 import { Supervisor } from '../lead/supervisor.js';
@@ -13,17 +13,14 @@ import { IndexPreparation } from '../setup/index-preparation.js';
 import { RangeAgreement } from '../verify/range-agreement.js';
 import { RangeMender } from '../verify/range-mender.js';
 import { RangeSource, RangeVerifier } from '../verify/range-verifier.js';
-import { SuspectRanges } from '../verify/suspect-ranges.js';
+import { SuspectRanges, VerificationPolicy } from '../verify/verification-policy.js';
 import { TotalCheck } from '../verify/total-check.js';
-import { VerificationPolicy } from '../verify/verification-policy.js';
 import { WalletCheck } from '../verify/wallet-check.js';
 import { BackfillProgress } from './backfill-progress.js';
 import { HeadsReader } from './heads-reader.js';
-import { IndexLoop } from './index-loop.js';
+import { IndexLoop, LevelCheck } from './index-loop.js';
 import { IndexStatus } from './index-status.js';
 import { IndexerService } from './indexer.service.js';
-import { LevelCheck } from './level-check.js';
-import { Reorganisations } from './reorganisations.js';
 
 const VERIFYING = [
   provide(SuspectRanges),

@@ -18,8 +18,7 @@ import {
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type IndexWriter } from '../apply/index-writer.js';
-import { type SuspectRanges } from '../verify/suspect-ranges.js';
-import { type VerificationPolicy } from '../verify/verification-policy.js';
+import { type SuspectRanges, type VerificationPolicy } from '../verify/verification-policy.js';
 import { type ChainHeads } from './next-step.js';
 
 /** One request's answer at the chain's tip. */

@@ -4,21 +4,21 @@
  * Each turn: ask the chain for its heads, decide (next-step.ts), then read on, undo, or wait. Only verified ranges whose parent is
  * the indexed head are written, each with the head in one transaction, so a crash at any moment leaves a whole index.
  */
+import { type BlockRef } from '#libs/domain';
 import { type Clock, inSpan, type Logger } from '#libs/platform';
 import { type IndexWriter } from '../apply/index-writer.js';
-import { type RangeApplier } from '../apply/range-applier.js';
+import { type RangeApplier, type Reorganisations } from '../apply/range-applier.js';
 import { type IndexOptions } from '../index-options.js';
+import { type RangeSource, rangeSpan } from '../verify/range-verifier.js';
+import { type VerificationPolicy } from '../verify/verification-policy.js';
 import { type VerifiedRange } from '../verify/verified-range.js';
+import { type WalletCheck } from '../verify/wallet-check.js';
 import { type HeadsReader, type TipWithBlocks } from './heads-reader.js';
 import { type IndexStatus } from './index-status.js';
-import { type LevelCheck } from './level-check.js';
-import { type ChainHeads, nextStep } from './next-step.js';
-import { pollWaitMs } from './poll-wait.js';
-import { type RangeSource, rangeSpan } from '../verify/range-verifier.js';
-import { type Reorganisations } from './reorganisations.js';
+import { type ChainHeads, finalisedOf, nextStep } from './next-step.js';
 
 /** Whether the index is now level with the chain as it was when the turn began. */
-export type TurnOutcome = 'level' | 'more';
+type TurnOutcome = 'level' | 'more';
 
 export class IndexLoop {
   /** The last turn left the index level: what is new since is asked for in one request. */
@@ -149,5 +149,74 @@ export class IndexLoop {
     status.synced = writer.synced;
     status.chainHeadNumber = heads.latest.number;
     if (!writer.state.halted) status.phase = writer.synced ? 'following' : 'backfilling';
+  }
+}
+
+/** So many blocks tell how often a new one comes. */
+const BLOCKS = 8;
+/** A chain whose newest block is older is not waited for by its own beat. */
+const LIVE_WITHIN_MS = 60_000;
+const LONGEST_MS = 15_000;
+
+interface PollSituation {
+  readonly pollIntervalMs: number;
+  /** The last look found blocks. */
+  readonly hasNewBlocks: boolean;
+  /** Newest blocks, ascending. */
+  readonly blocks: readonly BlockRef[];
+  readonly nowMs: number;
+}
+
+/**
+ * How long to wait for the next block. On a live chain with a steady beat, one beat after a look that found a block, so that a quiet chain
+ * costs one request a block; else the poll interval.
+ */
+export function pollWaitMs({ pollIntervalMs, hasNewBlocks, blocks, nowMs }: PollSituation): number {
+  const newest = blocks.at(-1);
+  const oldest = blocks.at(-1 - BLOCKS);
+  const isLive =
+    newest !== undefined && Math.abs(nowMs - newest.timestampSeconds * 1000) < LIVE_WITHIN_MS;
+  if (!hasNewBlocks || !isLive || !oldest) return pollIntervalMs;
+  const beatMs = ((newest.timestampSeconds - oldest.timestampSeconds) * 1000) / BLOCKS;
+  return Math.max(pollIntervalMs, Math.min(LONGEST_MS, beatMs));
+}
+
+/** What is checked whenever the index is level with the chain: wallets first, then it may be called synced. */
+export class LevelCheck {
+  constructor(
+    private readonly writer: IndexWriter,
+    private readonly applier: RangeApplier,
+    private readonly walletCheck: WalletCheck,
+    private readonly policy: VerificationPolicy,
+  ) {}
+
+  /** @returns false where the index was rolled back instead */
+  async pass(heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
+    const { writer, applier, walletCheck } = this;
+    await writer.settled();
+    const finalised = finalisedOf(writer.indexed, heads);
+    if (finalised?.number !== writer.state.finalised?.number)
+      await writer.note({ finalised, synced: false });
+    if (walletCheck.isDue(writer)) {
+      const result = await inSpan({ name: 'wallet check' }, () =>
+        walletCheck.check(writer, signal),
+      );
+      if (result.kind === 'roll-back') {
+        await applier.undo(result.to, 'repair');
+        return false;
+      }
+      // Before what the wallets vouch for is noted: the total may lead back to the first block.
+      if (!writer.synced && !(await applier.agreesInAll())) return false;
+      const { verifiedNumber } = result;
+      if (verifiedNumber !== undefined)
+        await writer.note({ finalised, verifiedNumber, synced: false });
+    }
+    if (!writer.synced) {
+      await writer.note({ finalised, synced: true });
+      await applier.warnIfNoneCounts();
+    }
+    this.policy.hasComparedWallets = true;
+    if (writer.state.halted) await writer.resume();
+    return true;
   }
 }

@@ -52,12 +52,7 @@ export class IndexStatus {
   /** An observer of the endpoints that also tells here why a question has to wait. */
   observedBy(observer: RpcObserver, clock: Clock): RpcObserver {
     return {
-      request: (event) => {
-        observer.request(event);
-      },
-      warning: (event) => {
-        observer.warning(event);
-      },
+      ...observer,
       waiting: (event) => {
         observer.waiting?.(event);
         this.trouble = event.message;

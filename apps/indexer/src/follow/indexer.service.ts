@@ -10,7 +10,7 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { type CheckResult, HealthRegistry } from '#libs/service';
 import { IndexerSettings } from '../indexer.env.js';
 import { Supervisor } from '../lead/supervisor.js';
-import { AUDIT_POOL } from '../tokens.js';
+import { AUDIT_POOL } from '../index-options.js';
 import { BackfillProgress, percentOf } from './backfill-progress.js';
 import { IndexStatus } from './index-status.js';
 

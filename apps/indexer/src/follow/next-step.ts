@@ -14,7 +14,7 @@ export interface IndexedChain {
   readonly hashAt: (number: bigint) => BlockHash | undefined;
 }
 
-export type NextStep =
+type NextStep =
   /** Blocks are missing: read on to this one. */
   | { readonly kind: 'advance'; readonly to: bigint }
   /** Nothing new. */

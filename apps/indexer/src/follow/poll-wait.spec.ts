@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BlockHash, type BlockRef } from '#libs/domain';
-import { pollWaitMs } from './poll-wait.js';
+import { pollWaitMs } from './index-loop.js';
 
 const NOW = 1_800_000_000;
 

@@ -16,7 +16,7 @@ import { IndexPreparation } from './index-preparation.js';
 const logger = createLogger({ app: 'test', level: 'silent' });
 const wanted = {
   chainId: 31_337,
-  stakeContracts: [aWallet(0xa1)],
+  contracts: [aWallet(0xa1)],
   tokenContract: aWallet(0xa2),
   tokenSymbol: undefined,
   tokenDecimals: undefined,

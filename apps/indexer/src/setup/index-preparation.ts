@@ -5,15 +5,19 @@
 import {
   type ChainReader,
   chooseVerification,
+  COMPUTE_UNITS,
+  countProviders,
   readVerificationOffer,
+  syncCalls,
   type TokenFacts,
+  unitsFor,
+  type Verification,
 } from '#libs/chain';
 import { fingerprintOf, type IndexState, type IndexStore, requireSameSettings } from '#libs/db';
 import { type BlockRef, PermanentError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexOptions, indexSettingsOf } from '../index-options.js';
-import { announceSync } from './announce-sync.js';
 
 interface PreparedState {
   /** Of the stored index, new or resumed. */
@@ -49,7 +53,7 @@ export class IndexPreparation {
       head,
       verification,
       maxRangeBlocks: options.maxRangeBlocks,
-      contracts: options.stakeContracts.length,
+      contracts: options.contracts.length,
     });
   }
 
@@ -88,7 +92,7 @@ export class IndexPreparation {
       fingerprint: fingerprintOf(settings),
       settings: { ...settings },
       chainId: options.chainId,
-      stakeContract: options.stakeContracts[0],
+      stakeContract: options.contracts[0],
       tokenContract: options.tokenContract,
       tokenSymbol: token.symbol,
       tokenDecimals: token.decimals,
@@ -101,9 +105,9 @@ export class IndexPreparation {
   }
 
   private async requireContracts(): Promise<void> {
-    const { stakeContracts, tokenContract, chainId } = this.options;
+    const { contracts, tokenContract, chainId } = this.options;
     for (const [name, address] of [
-      ...stakeContracts.map((contract) => ['STAKE_CONTRACT', contract] as const),
+      ...contracts.map((contract) => ['STAKE_CONTRACT', contract] as const),
       ['TOKEN_CONTRACT', tokenContract] as const,
     ]) {
       if (!(await this.reader.hasCode(address)))
@@ -138,3 +142,57 @@ function compareToken(
     );
   }
 }
+
+/** Fewer are read in seconds. */
+const WORTH_A_LINE = 1000n;
+
+interface MissingBlocks {
+  /** The newest indexed block, or the one before the first. */
+  readonly head: BlockRef;
+  readonly verification: Verification;
+  readonly maxRangeBlocks: number;
+  readonly contracts: number;
+}
+
+/**
+ * Says at the start of a long sync what it will read, before it is spent. `plan-sync` says it in more detail and without an indexer. The
+ * calls are the least that it takes: the provider may allow smaller ranges only, and which blocks hold events is not known yet.
+ * @throws AllEndpointsFailedError
+ */
+async function announceSync(
+  reader: ChainReader,
+  logger: Logger,
+  { head, verification, maxRangeBlocks, contracts }: MissingBlocks,
+): Promise<void> {
+  const { mode, comparesPastTotals } = verification;
+  const { latest, finalised } = await reader.heads();
+  const blocks = latest.number - head.number;
+  if (blocks <= WORTH_A_LINE) return;
+  const final = finalised.number > head.number ? finalised.number - head.number : 0n;
+  const calls = syncCalls({
+    mode,
+    finalBlocks: Number(final),
+    tipBlocks: Number(blocks - final),
+    rangeBlocks: maxRangeBlocks,
+    totalCalls: reader.hasTotal ? contracts : 0,
+    comparesPastTotals,
+    hasMulticall: true,
+    hasOtherEndpoint: false,
+    hasOtherProvider: countProviders(reader.endpoints) > 1,
+  });
+  logger.info(
+    {
+      fromBlock: head.number + 1n,
+      toBlock: latest.number,
+      blocks,
+      verification: mode,
+      maxRangeBlocks,
+      leastCalls: calls,
+      leastComputeUnits: unitsFor(calls, COMPUTE_UNITS.perCall),
+      moreComputeUnitsPerBlockWithEvents: mode === 'headers' ? SECOND_LOOK : HEADER,
+    },
+    'Syncing: no estimate, but the fewest calls, where the provider allows such ranges and no block holds events; `plan-sync` asks the provider',
+  );
+}
+
+const { eth_getBlockByNumber: HEADER, eth_getBlockReceipts: SECOND_LOOK } = COMPUTE_UNITS.perCall;

@@ -25,7 +25,7 @@ export class EventsInDoubtError extends PermanentError {
   }
 }
 
-export interface BlockInDoubt {
+interface BlockInDoubt {
   readonly answer: RangeAnswer;
   readonly block: bigint;
   /** Two sources are two providers, not the logs and the receipts of one. */
@@ -143,7 +143,7 @@ async function changeBy(
   { signal }: FetchOptions,
 ): Promise<bigint | undefined> {
   const avoid = otherProvidersThan(endpoint, reader.endpoints);
-  const options = { avoid, ...(signal && { signal }) };
+  const options = { avoid, signal };
   try {
     const [parent] = await reader.headers([head.number - 1n], { avoid });
     const before = parent && (await reader.stakeTotal(parent, options));

@@ -17,7 +17,7 @@ import { type Clock, type Logger } from '#libs/platform';
 import { settleBlock } from './block-settlement.js';
 import { type VerificationPolicy } from './verification-policy.js';
 
-export interface AgreementQuestion {
+interface AgreementQuestion {
   /** Every block of the range is final. */
   readonly isFinal: boolean;
   readonly signal: AbortSignal;

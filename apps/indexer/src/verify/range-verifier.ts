@@ -26,8 +26,11 @@ import { inSpan, type SpanStart } from '#libs/platform';
 import { type TipWithBlocks } from '../follow/heads-reader.js';
 import { type IndexOptions } from '../index-options.js';
 import { type Agreement, type RangeAgreement } from './range-agreement.js';
-import { type SuspectRange, type SuspectRanges } from './suspect-ranges.js';
-import { type VerificationPolicy } from './verification-policy.js';
+import {
+  type SuspectRange,
+  type SuspectRanges,
+  type VerificationPolicy,
+} from './verification-policy.js';
 import { deltaOf, joinRanges, type VerifiedRange } from './verified-range.js';
 
 interface ReadOptions {

@@ -10,15 +10,14 @@ import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { type IndexOptions } from '../index-options.js';
 import { type MendOptions, type RangeMender, TotalMismatchError } from './range-mender.js';
-import { type SuspectRanges } from './suspect-ranges.js';
-import { type VerificationPolicy } from './verification-policy.js';
+import { type SuspectRanges, type VerificationPolicy } from './verification-policy.js';
 import { type VerifiedRange } from './verified-range.js';
 
 /** Up to which block events are in doubt, and by whose word. */
 type Shown = Pick<RangeAnswer, 'to' | 'endpoint'>;
 
 /** A range that adds up, or the block that the index is to go back to instead. */
-export type CheckedRange =
+type CheckedRange =
   | { readonly kind: 'agreed'; readonly range: VerifiedRange }
   | { readonly kind: 'roll-back'; readonly to: BlockRef };
 
@@ -118,7 +117,7 @@ export class TotalCheck {
   ): Promise<boolean> {
     const { reader, logger } = this;
     const second = await askOtherProvider(endpoint, reader.endpoints, (options) =>
-      reader.stakeTotal(head, { ...options, ...(signal && { signal }) }),
+      reader.stakeTotal(head, { ...options, signal }),
     );
     if (second !== indexed) return false;
     logger.warn(

@@ -18,8 +18,11 @@ import { type BalanceComparison, type Difference } from '#libs/verification';
 import { type IndexWriter } from '../apply/index-writer.js';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexOptions } from '../index-options.js';
-import { type SuspectRange, type SuspectRanges } from './suspect-ranges.js';
-import { type VerificationPolicy } from './verification-policy.js';
+import {
+  type SuspectRange,
+  type SuspectRanges,
+  type VerificationPolicy,
+} from './verification-policy.js';
 
 /** Half of them changed lately, half are drawn from all. */
 const SAMPLE = 32;
@@ -34,7 +37,7 @@ const PROGRESS_EVERY_MS = 2_000;
 const BLOCKS_AT_ONCE = 1_000;
 
 /** A wallet's indexed balance is not what the contract says. */
-export class WalletMismatchError extends PermanentError {
+class WalletMismatchError extends PermanentError {
   constructor(mismatch: Difference) {
     super(
       'WALLET_MISMATCH',

@@ -110,7 +110,7 @@ function parseJson(text: string): RawDescription {
  */
 
 /** Entries of STAKE_EVENTS and views, as they would stand in a file. */
-export interface PresetDescription {
+interface PresetDescription {
   readonly events: readonly PresetEntry[];
   readonly totalView?: string;
   readonly balanceView?: string;
@@ -124,7 +124,7 @@ interface PresetEntry {
   readonly where?: Readonly<Record<string, string>>;
 }
 
-export interface StakePreset {
+interface StakePreset {
   /** What stands behind the colon: `masterchef-v1:3`; a uint256. */
   readonly parameter?: string;
   readonly describe: (parameter: string) => PresetDescription;
@@ -196,7 +196,7 @@ const MASTERCHEF_V2 = masterChef('int256', (pid) =>
   })),
 );
 
-export const STAKE_PRESETS: Readonly<Record<string, StakePreset>> = {
+const STAKE_PRESETS: Readonly<Record<string, StakePreset>> = {
   'staked-withdrawn': { describe: () => ({ events: staking('Staked', 'Withdrawn') }) },
   'stake-unstake': { describe: () => ({ events: staking('Stake', 'Unstake') }) },
   'deposit-withdraw': { describe: () => ({ events: staking('Deposit', 'Withdraw') }) },
@@ -244,7 +244,7 @@ export const STAKE_PRESETS: Readonly<Record<string, StakePreset>> = {
  * @returns undefined where no preset has that name
  * @throws StakeEventsError where its parameter is missing, or not a number
  */
-export function presetOf(setting: string): PresetDescription | undefined {
+function presetOf(setting: string): PresetDescription | undefined {
   const [, name = '', , parameter] = /^([\w-]+)(:(.*))?$/s.exec(setting) ?? [];
   if (!Object.hasOwn(STAKE_PRESETS, name)) return undefined;
   const preset = STAKE_PRESETS[name] as StakePreset;

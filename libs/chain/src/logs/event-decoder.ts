@@ -15,7 +15,7 @@ export class EventMismatchError extends PermanentError {
 }
 
 /** What the decoder needs of a log. */
-export interface EventLog {
+interface EventLog {
   readonly topics: readonly unknown[];
   /** Checked to be `0x` and lower-case hex digits. */
   readonly data: string;

@@ -37,7 +37,7 @@ export interface FigureOptions {
   readonly saidBy?: (endpoint: string) => void;
   /** How long to wait for endpoints that fail for now; see RunOptions. */
   readonly patienceMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What is tried of each contract where nothing is set. */

@@ -12,7 +12,7 @@ import { parseHeader, refOf, tagCall } from '../shape/header.js';
 import { type VaultEvent } from './vault-event.js';
 import { VaultLogReader } from './vault-log-reader.js';
 
-export type ClaimedEvent = Extract<VaultEvent, { readonly kind: 'claimed' }>;
+type ClaimedEvent = Extract<VaultEvent, { readonly kind: 'claimed' }>;
 
 /** A claim that at least one endpoint shows. */
 export interface ShownClaim {
@@ -22,7 +22,7 @@ export interface ShownClaim {
   readonly missedBy: readonly string[];
 }
 
-export interface ClaimLook {
+interface ClaimLook {
   readonly claims: readonly ShownClaim[];
   /** The lowest of what the endpoints call final. */
   readonly finalised: bigint;

@@ -21,7 +21,7 @@ import { accountOf } from './voucher.js';
 
 type Hex = `0x${string}`;
 
-export interface VaultDeployment {
+interface VaultDeployment {
   readonly rpcUrl: string;
   /** Checked against the node before anything is sent. */
   readonly chainId: number;
@@ -39,7 +39,7 @@ export interface VaultDeployment {
   readonly adminDelaySeconds: number;
 }
 
-export interface DeployedVault {
+interface DeployedVault {
   readonly vault: Address;
   readonly transactionHash: string;
   readonly blockNumber: bigint;

@@ -44,7 +44,7 @@ interface Sending {
   readonly only?: string;
 }
 
-export type GasFigure = 'gas-price' | 'gas' | 'coin';
+type GasFigure = 'gas-price' | 'gas' | 'coin';
 
 /** A transaction would cost more than the settings allow. Nothing was signed. */
 export class GasRefusedError extends RetryableError {

@@ -90,12 +90,7 @@ export function unitsFor(calls: SyncCalls, units: Readonly<Record<SyncMethod, nu
   return SYNC_METHODS.reduce((sum, method) => sum + calls[method] * units[method], 0);
 }
 
-/**
- * What providers count for a call. Facts of their public pages, read from stored copies that may be older than what they charge now:
- * they compare modes and ranges, and are no invoice.
- */
-
-export interface PriceList {
+interface PriceList {
   readonly name: string;
   /** What the provider calls its unit. */
   readonly unit: string;
@@ -116,7 +111,10 @@ export const COMPUTE_UNITS: PriceList = {
   source: 'https://docs.alchemyapi.io/documentation/compute-units',
 };
 
-/** `compute units` first. */
+/**
+ * What providers count for a call, compute units first. Facts of their public pages, read from stored copies that may be older than what
+ * they charge now: they compare modes and ranges, and are no invoice.
+ */
 export const PRICE_LISTS: readonly PriceList[] = [
   COMPUTE_UNITS,
   {

@@ -1,6 +1,6 @@
 export { auditIndex } from './audit-index.js';
 export { BalanceComparison, type Difference } from './balance-comparison.js';
-export { type AuditResult } from './compare-balances.js';
+export { type AuditQuestion, type AuditResult } from './compare-balances.js';
 export { indexedContracts } from './indexed-contracts.js';
 export { NightlyAudit } from './nightly-audit.js';
 export { agrees, AuditImpossibleError, requireComparison } from './verdict.js';

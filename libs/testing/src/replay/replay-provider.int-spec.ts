@@ -31,7 +31,7 @@ describe('a replay provider', () => {
     await bench.ourLogs(0, 10);
     await bench.ourLogs(0, 10);
     const response = await fetch(`${bench.provider.url}/-/stats`);
-    expect(await response.json()).toEqual({ ...provider.stats() });
+    expect(await response.json()).toEqual({ ...bench.provider.stats() });
     expect(bench.provider.stats()).toMatchObject({
       requests: 4,
       headPolls: 0,

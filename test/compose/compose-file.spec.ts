@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { localEnvironment } from '../../apps/stack/src/compose/local-environment.js';
+import { localEnvironment } from '../../apps/stack/src/chain/local-environment.js';
 import {
   type ComposeFile,
   type ComposeService,
@@ -18,13 +18,15 @@ const oneShots = services.filter(([, { restart }]) => restart === 'no').map(([na
 const lasting = services.filter(([name]) => !oneShots.includes(name));
 
 const WALLET = '0x1111111111111111111111111111111111111111' as never;
-const local = localEnvironment({
-  rpcUrl: 'http://chain:8545',
-  chainId: 31_337,
-  contracts: { staking: WALLET, token: WALLET, startBlock: 1n },
-  vault: { vault: WALLET, startBlock: 2n },
-  redeemers: [WALLET],
-});
+const local = localEnvironment(
+  {
+    rpcUrl: 'http://chain:8545',
+    chainId: 31_337,
+    contracts: { staking: WALLET, token: WALLET, startBlock: 1n },
+    vault: { vault: WALLET, startBlock: 2n },
+  },
+  [WALLET],
+);
 const localNames = local.split('\n').map((line) => line.split('=')[0] ?? '');
 
 function readsLocalEnvironment({ entrypoint = [], command = [] }: ComposeService): boolean {

@@ -99,3 +99,24 @@ export class Screen {
 export function grouped(value: number | bigint): string {
   return value.toLocaleString('en-US');
 }
+
+/** A part of the stack that runs by itself. */
+interface RunningPart {
+  readonly name: string;
+  readonly stop: () => Promise<void>;
+  readonly ended: Promise<unknown>;
+  /** How it ended, where nothing stopped it. */
+  readonly report: () => Promise<string>;
+}
+
+/** Stops the part with the stack; where it ends before, so does the stack. */
+export function keepRunning({ closers, died }: StackContext, part: RunningPart): void {
+  let isStopping = false;
+  closers.add(part.name, () => {
+    isStopping = true;
+    return part.stop();
+  });
+  void part.ended.then(async () => {
+    if (!isStopping) died(await part.report());
+  });
+}

@@ -1,88 +1,69 @@
-import { IsInt, Max, Min } from 'class-validator';
+import { Max, Min, IsInt } from 'class-validator';
 import { Setting } from '#libs/config';
 
-/**
- * What decides which parts `npm start` brings along. The services read their own settings from the same environment; here
- * matters only what is set, hence the loose form: their checks are theirs.
- */
+/** A setting of the services that counts here only by being set: its check is theirs. */
+const ofServices = (description: string): PropertyDecorator =>
+  Setting({ description, optional: true });
+const secretOfServices = (description: string): PropertyDecorator =>
+  Setting({ description, optional: true, secret: true });
+
+function Port(description: string, port: string): PropertyDecorator {
+  return (target, property) => {
+    for (const decorate of [
+      Setting({ description, default: port }),
+      IsInt(),
+      Min(1),
+      Max(65_535),
+    ]) {
+      decorate(target, property);
+    }
+  };
+}
+
+/** What decides which parts `npm start` brings along. The services read their own settings from the same environment. */
 export class StackSettings {
-  @Setting({
-    description: 'A PostgreSQL to use in place of the embedded one.',
-    optional: true,
-    secret: true,
-  })
+  @secretOfServices('A PostgreSQL to use in place of the embedded one.')
   readonly databaseUrl?: string;
 
-  @Setting({
-    description: 'A chain to index in place of the local one.',
-    optional: true,
-    secret: true,
-  })
+  @secretOfServices('A chain to index in place of the local one.')
   readonly rpcUrls?: string;
 
-  @Setting({ description: 'Its chain id.', optional: true })
+  @ofServices('Its chain id.')
   readonly chainId?: string;
 
-  @Setting({ description: 'Its staking contract, or several.', optional: true })
+  @ofServices('Its staking contract, or several.')
   readonly stakeContract?: string;
 
-  @Setting({ description: 'The block its staking contract is in.', optional: true })
+  @ofServices('The block its staking contract is in.')
   readonly stakeStartBlock?: string;
 
-  @Setting({ description: 'Its staked token.', optional: true })
+  @ofServices('Its staked token.')
   readonly tokenContract?: string;
 
-  @Setting({
-    description: 'The vault that pays on that chain; without it nothing can be redeemed.',
-    optional: true,
-  })
+  @ofServices('The vault that pays on that chain; without it nothing can be redeemed.')
   readonly vaultContract?: string;
 
-  @Setting({
-    description: 'Signs vouchers for that vault.',
-    optional: true,
-    secret: true,
-  })
+  @secretOfServices('Signs vouchers for that vault.')
   readonly voucherSignerKey?: string;
 
-  @Setting({ description: 'Encrypts partner secrets.', optional: true, secret: true })
+  @secretOfServices('Encrypts partner secrets.')
   readonly secretsKey?: string;
 
-  @Setting({
-    description: 'Makes the MACs of the redemptions’ rows.',
-    optional: true,
-    secret: true,
-  })
+  @secretOfServices('Makes the MACs of the redemptions’ rows.')
   readonly evidenceKey?: string;
 
-  @Setting({
-    description: 'Signs answers to callers without a key.',
-    optional: true,
-    secret: true,
-  })
+  @secretOfServices('Signs answers to callers without a key.')
   readonly apiAnonSecret?: string;
 
-  @Setting({ description: 'The port of the staking API.', default: '3000' })
-  @IsInt()
-  @Min(1)
-  @Max(65_535)
+  @Port('The port of the staking API.', '3000')
   readonly apiPort!: number;
 
-  @Setting({ description: 'The port of health and metrics of the indexer.', default: '3001' })
-  @IsInt()
-  @Min(1)
-  @Max(65_535)
+  @Port('The port of health and metrics of the indexer.', '3001')
   readonly indexerPort!: number;
 
-  @Setting({ description: 'The port of the redemption service.', default: '3002' })
-  @IsInt()
-  @Min(1)
-  @Max(65_535)
+  @Port('The port of the redemption service.', '3002')
   readonly redemptionPort!: number;
 
-  @Setting({ description: 'The port of the reference partner.', default: '4000' })
-  @IsInt()
-  @Min(1)
-  @Max(65_535)
+  @Port('The port of the reference partner.', '4000')
   readonly partnerPort!: number;
 }

@@ -9,14 +9,14 @@
  */
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { readSettings } from '#libs/config';
+import { processEnvironment, readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { Closers, Screen } from './context.js';
 import { StackFileStore } from './data/stack-file.js';
 import { StackLock } from './data/stack-lock.js';
-import { canRedeem } from './parts/start-chain.js';
-import { demandPorts, startedByNpm } from './services/service.js';
+import { demandPorts } from './demand-ports.js';
+import { portsOf } from './services.js';
 import { StackSettings } from './stack.env.js';
 import { StackError } from './stack.error.js';
 import { startStack } from './stack.js';
@@ -54,12 +54,7 @@ async function main(): Promise<void> {
   releaseLock = () => lock.release();
   const waitMs = lock.tookOver ? LEFTOVER_WAIT_MS : 0;
   if (lock.tookOver) screen.step('stack', 'the last one did not end by itself; takes over from it');
-  const ports = { API_PORT: settings.apiPort, INDEXER_PORT: settings.indexerPort };
-  const forRedeeming = {
-    REDEMPTION_PORT: settings.redemptionPort,
-    PARTNER_PORT: settings.partnerPort,
-  };
-  await demandPorts({ ...ports, ...(canRedeem(settings) && forRedeeming) }, waitMs);
+  await demandPorts(portsOf(settings), waitMs);
   if (fresh) await forget(settings);
   await mkdir(PATHS.logs, { recursive: true });
   ending.signal.throwIfAborted();
@@ -126,7 +121,8 @@ for (const signal of SIGNALS) {
   });
 }
 
-if (startedByNpm()) {
+// npm then sits, with a shell, between us and the process that started it.
+if (processEnvironment()['npm_lifecycle_event'] !== undefined) {
   // A signal to npm ends npm and its shell but does not reach us.
   const parent = process.ppid;
   setInterval(() => {

@@ -1,70 +1,47 @@
 import { randomBytes } from 'node:crypto';
 import { checksummed } from '#libs/devchain';
 import { mintSecretsKey } from '#libs/signing';
-import { liveActivity } from './chain/live-activity.js';
+import { liveActivity, type StackChain, startChain } from './chain/start-chain.js';
 import { type StackContext } from './context.js';
-import { type PartnerCallbackKeys, type StackPartner } from './data/stack-file.js';
+import { type Secrets, type StackFile, type StackPartner } from './data/stack-file.js';
+import { startDatabase } from './data/start-database.js';
+import { createPartner, type OperatorSettings, setCallback } from './programs.js';
 import { demonstrate } from './redemption/demonstration.js';
-import { servicePlans, startServices } from './parts/start-services.js';
-import { showStack } from './parts/show-stack.js';
-import { startChain, type StackChain } from './parts/start-chain.js';
-import { type StackDatabase, startDatabase } from './parts/start-database.js';
-import { createPartner, type OperatorSettings, setCallback } from './partner/operator.js';
-
-/** Points each player of the demonstration has at first. */
-const POINTS = 1_000_000;
+import { localUrl, startServices, urlsOf } from './services.js';
+import { showStack } from './show-stack.js';
 
 /** Brings everything up, shows it and demonstrates it; what was started is in `context.closers`. */
 export async function startStack(context: StackContext): Promise<void> {
-  const { signal } = context;
+  const { signal, file } = context;
   const secrets = await secretsOf(context);
   // Both fail for reasons of their own, and what the one has started must be known before the stack gives up.
-  const [database, chain] = await both(startDatabase(context), startChain(context));
+  const [{ urls, name }, chain] = await both(startDatabase(context), startChain(context));
   signal.throwIfAborted();
   // Before the services: after a pause the newest block is old, and an index of old blocks only is not ready.
   keepGoing(context, chain);
-  const { urls } = database;
-  const known = { databaseUrl: urls.cli, apiDatabaseUrl: urls.api };
-  await context.file.set({ ...known, ...(await places(context, chain)) });
-
-  const redeemers = (await chain.local?.redeemers()) ?? [];
-  const plans = servicePlans({
-    settings: context.settings,
-    chain,
-    urls,
-    ...secrets,
-    players: redeemers.map((wallet) => `${wallet}=${POINTS}`).join(','),
-  });
+  await file.set({ databaseUrl: urls.cli, apiDatabaseUrl: urls.api, ...places(context, chain) });
   const operatorSettings = { DATABASE_URL: urls.cli, SECRETS_KEY: secrets.secretsKey };
   const [, partner] = await both(
-    startServices(context, plans),
-    partnerOf(context, { database, chain, callback: secrets.callback, operatorSettings }),
+    startServices(context, { chain, urls, secrets }),
+    partnerOf(context, { database: name, chain, secrets, operatorSettings }),
   );
   await showStack(context, { partner, chain });
-  if (chain.local) {
-    await demonstrate(context, { partner, local: chain.local, redeemers, operatorSettings });
-  }
-}
-
-interface Secrets {
-  readonly secretsKey: string;
-  readonly evidenceKey: string;
-  readonly anonSecret: string;
-  readonly callback: PartnerCallbackKeys;
+  await demonstrate(context, { partner, chain, operatorSettings });
 }
 
 /** Those of the environment, else of an earlier start, else new ones; kept for later starts. */
 async function secretsOf({ file, settings }: StackContext): Promise<Secrets> {
   const { content } = file;
-  const secretsKey =
-    settings.secretsKey ?? content.secretsKey ?? mintSecretsKey().toString('base64');
-  const evidenceKey =
-    settings.evidenceKey ?? content.evidenceKey ?? mintSecretsKey().toString('base64');
-  const anonSecret =
-    settings.apiAnonSecret ?? content.anonSecret ?? randomBytes(32).toString('base64url');
-  const callback = content.partnerCallback ?? { key: mintHex(), secret: mintHex() };
-  await file.set({ secretsKey, evidenceKey, anonSecret, partnerCallback: callback });
-  return { secretsKey, evidenceKey, anonSecret, callback };
+  const newKey = (): string => mintSecretsKey().toString('base64');
+  const secrets = {
+    secretsKey: settings.secretsKey ?? content.secretsKey ?? newKey(),
+    evidenceKey: settings.evidenceKey ?? content.evidenceKey ?? newKey(),
+    anonSecret:
+      settings.apiAnonSecret ?? content.anonSecret ?? randomBytes(32).toString('base64url'),
+    partnerCallback: content.partnerCallback ?? { key: mintHex(), secret: mintHex() },
+  };
+  await file.set(secrets);
+  return secrets;
 }
 
 /** Never begins with a hyphen: the key becomes an argument of a command. */
@@ -80,20 +57,15 @@ async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]
 }
 
 /** Where everything is, for those who use the stack. */
-async function places({ settings }: StackContext, chain: StackChain) {
-  const at = (port: number): string => `http://127.0.0.1:${port}`;
-  const { apiPort, indexerPort, redemptionPort, partnerPort } = settings;
-  const services = { apiUrl: at(apiPort), indexerUrl: at(indexerPort) };
-  const redeeming = { redemptionUrl: at(redemptionPort), partnerUrl: at(partnerPort) };
-  if (chain.local) {
-    const { chain: node, contracts, vault } = chain.local;
-    const player = (await chain.local.redeemers()).at(-1);
+function places({ settings }: StackContext, { local, redeemers }: StackChain): StackFile {
+  if (local) {
+    const { contracts, vault, chain } = local;
+    const player = redeemers.at(-1);
     return {
-      ...services,
-      ...redeeming,
+      ...urlsOf(settings),
       isLocalChain: true,
-      rpcUrl: node.url,
-      chainId: node.chainId,
+      rpcUrl: chain.url,
+      chainId: chain.chainId,
       stakeContract: contracts.staking,
       tokenContract: contracts.token,
       vaultContract: vault.vault,
@@ -103,9 +75,8 @@ async function places({ settings }: StackContext, chain: StackChain) {
   }
   const { rpcUrls, chainId, stakeContract, tokenContract, vaultContract } = settings;
   return {
-    ...services,
+    ...urlsOf(settings),
     isLocalChain: false,
-    ...(chain.vault !== undefined && redeeming),
     ...(rpcUrls !== undefined && { rpcUrl: rpcUrls }),
     ...(chainId !== undefined && { chainId: Number(chainId) }),
     ...(stakeContract !== undefined && { stakeContract }),
@@ -115,27 +86,27 @@ async function places({ settings }: StackContext, chain: StackChain) {
 }
 
 interface PartnerSetup {
-  readonly database: StackDatabase;
+  /** The name of the stack's database. */
+  readonly database: string;
   readonly chain: StackChain;
-  readonly callback: PartnerCallbackKeys;
+  readonly secrets: Secrets;
   readonly operatorSettings: OperatorSettings;
 }
 
 /** The credential of an earlier start in the same database, else a new one; with the callback of this start. */
 async function partnerOf(
   { file, screen, settings }: StackContext,
-  { database, chain, callback, operatorSettings }: PartnerSetup,
+  { database, chain, secrets, operatorSettings }: PartnerSetup,
 ): Promise<StackPartner> {
-  const known = file.content.partner;
-  let partner = known;
-  if (partner?.database !== database.name) {
-    partner = await createPartner(database.name, operatorSettings);
+  let { partner } = file.content;
+  if (partner?.database !== database) {
+    partner = await createPartner(database, operatorSettings);
     await file.set({ partner });
     screen.step('partner', `${partner.name} is new`);
   }
   if (chain.vault !== undefined) {
-    const url = `http://127.0.0.1:${settings.partnerPort}`;
-    await setCallback({ name: partner.name, url }, callback, operatorSettings);
+    const url = localUrl(settings.partnerPort);
+    await setCallback({ name: partner.name, url }, secrets.partnerCallback, operatorSettings);
     screen.step('partner', `${partner.name} is called at ${url}`);
   }
   return partner;

@@ -43,7 +43,7 @@ export {
   url,
   urlList,
 } from './setting.js';
-export { readSettings, type SettingsSource } from './read-settings.js';
+export { processEnvironment, readSettings, type SettingsSource } from './read-settings.js';
 export { prepareTracing, tracesExportersAreKnown, tracingIsWanted } from './tracing-environment.js';
 export { environmentOrStack, STACK_FILE } from './stack-file.js';
 export {

@@ -5,6 +5,11 @@ import { type SettingMetadata, type SettingsClass, SettingsError, settingsOf } f
 /** Where settings come from: `process.env`, or a plain object. */
 export type SettingsSource = Readonly<Record<string, string | undefined>>;
 
+/** The environment as it is: to hand on to other programs, and for names that are no settings of ours. */
+export function processEnvironment(): NodeJS.ProcessEnv {
+  return process.env;
+}
+
 /**
  * The settings of one application, read and validated. An empty variable counts as absent.
  *

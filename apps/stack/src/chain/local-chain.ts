@@ -19,6 +19,7 @@ import { type Clock } from '#libs/platform';
 import { readJson, writePrivateJson } from '../data/stack-file.js';
 import { grouped, type Screen } from '../context.js';
 import { BUDGET, countEvents, Crowd, makeHistory, Random } from './history.js';
+import { type LocalFacts } from './local-environment.js';
 
 const SEED = 20_240_229;
 const HISTORY_SECONDS = 42 * SECONDS_PER_DAY;
@@ -45,7 +46,7 @@ interface ChainVault extends LocalVault {
   readonly signer: Address;
 }
 
-export interface LocalChainHooks {
+interface LocalChainHooks {
   readonly clock: Clock;
   readonly screen: Screen;
   /** Whose vouchers the vault pays; it may cancel as well. */
@@ -156,6 +157,12 @@ export class LocalChain {
     return this.parts.vault;
   }
 
+  /** What services have to be told of it. */
+  get facts(): LocalFacts {
+    const { chain, contracts, vault } = this;
+    return { rpcUrl: chain.url, chainId: chain.chainId, contracts, vault };
+  }
+
   /** Unlocked accounts that do not stake: those who redeem. */
   async redeemers(): Promise<Address[]> {
     return (await accountsOf(this.chain)).slice(1 + STAKING_WALLETS);
@@ -188,16 +195,15 @@ export class LocalChain {
 
   /** What each wallet has staked now. */
   async staked(): Promise<Map<Address, bigint>> {
-    const calls = this.wallets.map((wallet) => ({
-      method: 'eth_call',
-      // balanceOf(address)
-      params: [
-        { to: this.contracts.staking, data: `0x70a08231${wallet.slice(2).padStart(64, '0')}` },
-        'latest',
-      ],
-    }));
+    const calls = this.wallets.map((wallet) => balanceCall(this.contracts.staking, wallet));
     const answers = await this.chain.rpc.batch(calls);
     return new Map(this.wallets.map((wallet, at) => [wallet, BigInt(answers[at] as string)]));
+  }
+
+  /** The tokens that a wallet has now, in the smallest unit. */
+  async tokensOf(wallet: Address): Promise<bigint> {
+    const { method, params } = balanceCall(this.contracts.token, wallet);
+    return BigInt(await this.chain.rpc.call<string>(method, ...params));
   }
 
   save(): Promise<void> {
@@ -221,6 +227,12 @@ export class LocalChain {
       vault: { address: vault, startBlock: String(vaultStartBlock), signer },
     };
   }
+}
+
+function balanceCall(contract: Address, wallet: Address) {
+  // balanceOf(address)
+  const data = `0x70a08231${wallet.slice(2).padStart(64, '0')}`;
+  return { method: 'eth_call', params: [{ to: contract, data }, 'latest'] };
 }
 
 async function accountsOf(chain: DevChain): Promise<Address[]> {

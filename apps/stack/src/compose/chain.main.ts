@@ -7,14 +7,13 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSettings } from '#libs/config';
 import { addressOfKey, checksummed } from '#libs/devchain';
-import { type Address, LowmarkError } from '#libs/domain';
+import { type Address } from '#libs/domain';
 import { systemClock } from '#libs/platform';
-import { liveActivity } from '../chain/live-activity.js';
 import { LocalChain } from '../chain/local-chain.js';
+import { localEnvironment } from '../chain/local-environment.js';
+import { attachChain, liveActivity } from '../chain/start-chain.js';
 import { Screen } from '../context.js';
-import { attachChain } from './attach-chain.js';
-import { ChainSettings } from './compose.settings.js';
-import { localEnvironment, REFERENCE_PARTNER } from './local-environment.js';
+import { ChainSettings, endWithMessage, REFERENCE_PARTNER } from './compose.settings.js';
 
 const ending = new AbortController();
 let isPlaying = false;
@@ -34,10 +33,9 @@ async function main(): Promise<void> {
     launch: (options) => attachChain(localRpcUrl, options),
   });
   const file = join(localChainDirectory, 'local.env');
-  const { chain, contracts, vault } = local;
+  const { chain, facts } = local;
   const redeemers = await local.redeemers();
-  const facts = { rpcUrl: chain.url, chainId: chain.chainId, contracts, vault, redeemers };
-  await writeFile(`${file}.part`, localEnvironment(facts));
+  await writeFile(`${file}.part`, localEnvironment(facts, redeemers));
   await rename(`${file}.part`, file);
   await writeFile(localReadyMark, '');
   show(local, redeemers.at(-1));
@@ -70,9 +68,4 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof LowmarkError ? error.message : error);
-  process.exitCode = 1;
-}
+await main().catch(endWithMessage);

@@ -1,4 +1,5 @@
 import { DatabaseSettings, SecretsSettings, Setting, url } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
 
 /** What `chain.main` is told; see docker-compose.yml. */
 export class ChainSettings {
@@ -35,4 +36,13 @@ export class RegisterSettings extends SecretsSettings {
 
   @Setting({ description: 'The secret shared with the reference partner.', secret: true })
   readonly partnerSharedSecret!: string;
+}
+
+/** The name under which the reference partner is known to the service of `docker compose --profile local`. */
+export const REFERENCE_PARTNER = 'reference';
+
+/** Ends a program with exit code 1 and what went wrong. */
+export function endWithMessage(error: unknown): void {
+  console.error(error instanceof LowmarkError ? error.message : error);
+  process.exitCode = 1;
 }

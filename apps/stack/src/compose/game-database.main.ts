@@ -1,14 +1,12 @@
 /** `docker compose --profile local`: the reference partner's own database and its user, where they are missing. */
 import { readSettings } from '#libs/config';
-import { LowmarkError } from '#libs/domain';
-import { prepareGame } from '../data/database-users.js';
-import { GameDatabaseSettings } from './compose.settings.js';
+import { prepareGame } from '../data/start-database.js';
+import { endWithMessage, GameDatabaseSettings } from './compose.settings.js';
 
 try {
   const { databaseUrl, gameDatabaseUrl } = readSettings(GameDatabaseSettings);
   await prepareGame(databaseUrl, gameDatabaseUrl);
   console.log('The reference partner has a database of its own');
 } catch (error) {
-  console.error(error instanceof LowmarkError ? error.message : error);
-  process.exitCode = 1;
+  endWithMessage(error);
 }

@@ -3,10 +3,8 @@
  * as one likes; it sets the callback anew and changes nothing else.
  */
 import { readSettings } from '#libs/config';
-import { LowmarkError } from '#libs/domain';
-import { operator, setCallback } from '../partner/operator.js';
-import { RegisterSettings } from './compose.settings.js';
-import { REFERENCE_PARTNER } from './local-environment.js';
+import { operator, setCallback } from '../programs.js';
+import { endWithMessage, REFERENCE_PARTNER, RegisterSettings } from './compose.settings.js';
 
 try {
   const settings = readSettings(RegisterSettings);
@@ -22,6 +20,5 @@ try {
   await setCallback({ name: REFERENCE_PARTNER, url }, keys, access);
   console.log(`The partner "${REFERENCE_PARTNER}" is called at ${url}`);
 } catch (error) {
-  console.error(error instanceof LowmarkError ? error.message : error);
-  process.exitCode = 1;
+  endWithMessage(error);
 }

@@ -1,5 +1,4 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { type DatabaseUsers } from './database-users.js';
 import { StackError } from '../stack.error.js';
 
 /** A partner's credential as `partner create` prints it, with the database that knows it. */
@@ -17,16 +16,31 @@ export interface PartnerCallbackKeys {
   readonly secret: string;
 }
 
+/** The users that the stack makes in its database, kept for later starts. */
+export interface DatabaseUsers {
+  /** Users belong to the whole server, where another stack may have its own. */
+  readonly suffix: string;
+  readonly passwords: Readonly<Record<string, string>>;
+}
+
+/** What the services are told, and what the service and the reference partner share. */
+export interface Secrets {
+  readonly secretsKey: string;
+  /** Makes the MACs of the redemptions' rows. */
+  readonly evidenceKey: string;
+  readonly anonSecret: string;
+  readonly partnerCallback: PartnerCallbackKeys;
+}
+
 /**
  * `.data/stack.json`: what later starts need again, and where the running stack is, for `npm run cli`. Readable by its
  * owner only.
  */
-export interface StackFile {
+export interface StackFile extends Partial<Secrets> {
   /** The operator's: what `npm run cli` connects as. */
   readonly databaseUrl?: string;
   /** The api's, for another replica of it. */
   readonly apiDatabaseUrl?: string;
-  readonly secretsKey?: string;
   readonly apiUrl?: string;
   readonly indexerUrl?: string;
   readonly redemptionUrl?: string;
@@ -43,14 +57,10 @@ export interface StackFile {
   /** Of the embedded PostgreSQL, made when it was. */
   readonly embeddedPassword?: string;
   readonly databaseUsers?: DatabaseUsers;
-  /** Makes the MACs of the redemptions' rows. */
-  readonly evidenceKey?: string;
-  readonly anonSecret?: string;
   /** Whether chain and vault are those that the stack made, and the signer below is the vault's. */
   readonly isLocalChain?: boolean;
   /** Signs and cancels the vouchers of the local chain's vault. */
   readonly voucherSignerKey?: string;
-  readonly partnerCallback?: PartnerCallbackKeys;
 }
 
 /** The file in memory; each `set` is on disk when it returns. */

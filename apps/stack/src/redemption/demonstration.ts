@@ -6,21 +6,19 @@
 import { randomUUID } from 'node:crypto';
 import { type Address } from '#libs/domain';
 import { type LocalChain } from '../chain/local-chain.js';
+import { type StackChain } from '../chain/start-chain.js';
 import { grouped, type StackContext } from '../context.js';
 import { type StackPartner } from '../data/stack-file.js';
-import { operator, type OperatorSettings } from '../partner/operator.js';
+import { operator, type OperatorSettings } from '../programs.js';
+import { localUrl } from '../services.js';
 import { Course, Timeline, timeOf } from './course.js';
 import { isFinal, RedemptionUser } from './redemption-user.js';
 import { StackError } from '../stack.error.js';
 
-interface DemonstrationOptions {
-  /** Of the redemption service. */
-  readonly url: string;
-  /** The name of the reference partner. */
-  readonly partner: string;
+interface Participants {
+  readonly partner: StackPartner;
   readonly local: LocalChain;
-  /** Whether the partner has the confirmation of this redemption. */
-  readonly isConfirmed: (redemptionId: string) => Promise<boolean>;
+  readonly operatorSettings: OperatorSettings;
 }
 
 const POINTS = 5_000;
@@ -32,16 +30,16 @@ const LEFTOVER_LIMIT_MS = 120_000;
 class Demonstration {
   constructor(
     private readonly context: StackContext,
-    private readonly options: DemonstrationOptions,
+    private readonly participants: Participants,
   ) {}
 
   /** From points to claimed tokens. */
   async claimed(wallet: Address): Promise<void> {
-    const { local, partner } = this.options;
+    const { local, partner } = this.participants;
     const title = `Redemption 1: ${grouped(POINTS)} points become tokens (times in UTC)`;
     const { user, timeline, course } = await this.#begin(wallet, title);
-    const before = await this.#tokensOf(wallet);
-    const redemption = await course.redeem(partner, POINTS, randomUUID());
+    const before = await local.tokensOf(wallet);
+    const redemption = await course.redeem(partner.name, POINTS, randomUUID());
     if (redemption.voucher === null) throw new StackError('There is no voucher.');
     const hash = await user.claim(redemption.voucher);
     await local.mine();
@@ -50,7 +48,7 @@ class Demonstration {
     timeline.event('mined', 'the claim and enough blocks after it to be final');
     await course.reach(redemption.id, 'claimed');
     await this.#confirmed(redemption.id, timeline, course);
-    const tokens = (await this.#tokensOf(wallet)) - before;
+    const tokens = ((await local.tokensOf(wallet)) - before) / TOKEN;
     timeline.event('tokens', `the wallet has ${grouped(tokens)} tokens more`);
     await this.#showPoints(user, timeline);
     timeline.end();
@@ -59,10 +57,10 @@ class Demonstration {
   /** The voucher is not used: the points come back. */
   async timedOut(wallet: Address): Promise<void> {
     const { clock } = this.context;
-    const { local, partner } = this.options;
+    const { local, partner } = this.participants;
     const title = `Redemption 2: nobody claims, so ${grouped(POINTS)} points come back (times in UTC)`;
     const { user, timeline, course } = await this.#begin(wallet, title);
-    const redemption = await course.redeem(partner, POINTS, randomUUID());
+    const redemption = await course.redeem(partner.name, POINTS, randomUUID());
     await this.#showPoints(user, timeline);
     const deadlineMs = (redemption.voucher?.deadline ?? 0) * 1000;
     const limitMs = deadlineMs - clock.nowMs() + 60_000;
@@ -80,15 +78,16 @@ class Demonstration {
   }
 
   async #begin(wallet: Address, title: string) {
-    const { screen, clock, signal } = this.context;
-    const { url, local, partner } = this.options;
+    const { screen, clock, signal, settings } = this.context;
+    const { local, partner } = this.participants;
+    const url = localUrl(settings.redemptionPort);
     const timeline = new Timeline(screen, clock, title);
     const user = new RedemptionUser({ url, wallet, chain: local.chain, clock, signal });
     const course = new Course(user, timeline, clock, signal);
     await user.signIn();
     timeline.event('signed in', `${user.wallet}, with Sign-In with Ethereum`);
     await course.until('the service knows the partner', async () =>
-      (await user.partners()).includes(partner),
+      (await user.partners()).includes(partner.name),
     );
     await this.#endLeftover(user, timeline, course);
     await this.#showPoints(user, timeline);
@@ -109,7 +108,7 @@ class Demonstration {
     const ended = async (): Promise<boolean> => {
       if (clock.nowMs() - triedMs >= LEFTOVER_EVERY_MS) {
         triedMs = clock.nowMs();
-        await this.options.local.finalise();
+        await this.participants.local.finalise();
       }
       newest = await user.newest();
       return newest === undefined || isFinal(newest);
@@ -118,51 +117,41 @@ class Demonstration {
     timeline.event('left over', `it is ${newest.status}`);
   }
 
+  /** The operator's view: the service does not tell users what it told the partner. */
   async #confirmed(id: string, timeline: Timeline, course: Course): Promise<void> {
-    await course.until('the partner has its confirmation', () => this.options.isConfirmed(id));
+    const { operatorSettings } = this.participants;
+    await course.until('the partner has its confirmation', async () => {
+      const shown = await operator(['redemption', 'show', id, '--json'], operatorSettings);
+      const { confirmation } = JSON.parse(shown) as {
+        readonly confirmation: { readonly deliveredAt: string | null } | null;
+      };
+      return (confirmation?.deliveredAt ?? null) !== null;
+    });
     timeline.event('confirmed', 'the partner knows the outcome');
   }
 
   async #showPoints(user: RedemptionUser, timeline: Timeline): Promise<void> {
-    const points = await user.points(this.options.partner);
-    timeline.event('points', `${grouped(points)} at ${this.options.partner}`);
-  }
-
-  async #tokensOf(wallet: Address): Promise<bigint> {
-    const { chain, contracts } = this.options.local;
-    // balanceOf(address)
-    const data = `0x70a08231${wallet.slice(2).padStart(64, '0')}`;
-    const balance = await chain.rpc.call<string>(
-      'eth_call',
-      { to: contracts.token, data },
-      'latest',
-    );
-    return BigInt(balance) / TOKEN;
+    const { name } = this.participants.partner;
+    timeline.event('points', `${grouped(await user.points(name))} at ${name}`);
   }
 }
 
-interface Participants {
+interface DemonstratedStack {
   readonly partner: StackPartner;
-  readonly local: LocalChain;
-  /** Wallets with points; the last one is left for trying it by hand. */
-  readonly redeemers: readonly Address[];
+  readonly chain: StackChain;
   readonly operatorSettings: OperatorSettings;
 }
 
-/** Shows two redemptions. Where they fail the screen says why, and the services go on. */
+/** Shows two redemptions on a local chain. Where they fail the screen says why, and the services go on. */
 export async function demonstrate(
   context: StackContext,
-  { partner, local, redeemers, operatorSettings }: Participants,
+  { partner, chain: { local, redeemers }, operatorSettings }: DemonstratedStack,
 ): Promise<void> {
-  const { screen, signal, settings, paths } = context;
+  const { screen, signal, paths } = context;
+  // The last one is left for trying it by hand.
   const [first, second] = redeemers;
-  if (first === undefined || second === undefined) return;
-  const demonstration = new Demonstration(context, {
-    url: `http://127.0.0.1:${settings.redemptionPort}`,
-    partner: partner.name,
-    local,
-    isConfirmed: (id) => isConfirmed(id, operatorSettings),
-  });
+  if (local === undefined || first === undefined || second === undefined) return;
+  const demonstration = new Demonstration(context, { partner, local, operatorSettings });
   try {
     await demonstration.claimed(first);
     await demonstration.timedOut(second);
@@ -178,12 +167,4 @@ export async function demonstrate(
       '',
     );
   }
-}
-
-/** The operator's view: the service does not tell users what it told the partner. */
-async function isConfirmed(id: string, settings: OperatorSettings): Promise<boolean> {
-  const shown = JSON.parse(await operator(['redemption', 'show', id, '--json'], settings)) as {
-    readonly confirmation: { readonly deliveredAt: string | null } | null;
-  };
-  return (shown.confirmation?.deliveredAt ?? null) !== null;
 }

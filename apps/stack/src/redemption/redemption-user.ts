@@ -50,18 +50,21 @@ export class RedemptionUser {
     });
     const bytes = `0x${Buffer.from(message).toString('hex')}`;
     const signature = await chain.rpc.call<string>('personal_sign', bytes, wallet);
-    const { token } = await this.#post<SignedInAnswer>('/api/auth/verify', { message, signature });
+    const { token } = await this.#post<{ token: string }>('/api/auth/verify', {
+      message,
+      signature,
+    });
     this.#token = token;
   }
 
   async partners(): Promise<string[]> {
-    const { partners } = await this.#call<PartnersAnswer>('/api/partners');
+    const { partners } = await this.#call<{ partners: { name: string }[] }>('/api/partners');
     return partners.map(({ name }) => name);
   }
 
   async points(partner: string): Promise<number> {
     const path = `/api/partners/${encodeURIComponent(partner)}/points`;
-    return (await this.#call<PointsAnswer>(path)).points;
+    return (await this.#call<{ points: number }>(path)).points;
   }
 
   /** @param key the same key again is the same redemption again */
@@ -74,7 +77,8 @@ export class RedemptionUser {
   }
 
   async newest(): Promise<RedemptionAnswer | undefined> {
-    return (await this.#call<RedemptionsAnswer>('/api/redemptions?limit=1')).redemptions[0];
+    type Answer = { redemptions: RedemptionAnswer[] };
+    return (await this.#call<Answer>('/api/redemptions?limit=1')).redemptions[0];
   }
 
   /** Asks for the points back; where it is too late for that, nothing happens. */
@@ -153,22 +157,6 @@ interface VoucherAnswer {
   /** Unix seconds; a block of exactly this time still pays. */
   readonly deadline: number;
   readonly calldata: string;
-}
-
-interface SignedInAnswer {
-  readonly token: string;
-}
-
-interface PartnersAnswer {
-  readonly partners: readonly { readonly name: string }[];
-}
-
-interface PointsAnswer {
-  readonly points: number;
-}
-
-interface RedemptionsAnswer {
-  readonly redemptions: readonly RedemptionAnswer[];
 }
 
 /** Whether nothing changes any more. */

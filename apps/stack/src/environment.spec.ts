@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { childEnvironment } from './service.js';
+import { childEnvironment } from './programs.js';
 
 describe('childEnvironment', () => {
   const { PATH: path = '' } = childEnvironment({});

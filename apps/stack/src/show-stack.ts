@@ -1,8 +1,8 @@
 import { pathOf, signedContent, verifySignature } from '#libs/signing';
-import { type StackContext } from '../context.js';
-import { type StackFile, type StackPartner } from '../data/stack-file.js';
-import { type StackChain } from './start-chain.js';
-import { StackError } from '../stack.error.js';
+import { type StackContext } from './context.js';
+import { type StackFile, type StackPartner } from './data/stack-file.js';
+import { type StackChain } from './chain/start-chain.js';
+import { StackError } from './stack.error.js';
 
 /** A wallet that stakes nowhere: where the chain is not ours we know none that stakes. */
 const NO_STAKER = '0x000000000000000000000000000000000000dead';

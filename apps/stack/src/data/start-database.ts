@@ -1,21 +1,76 @@
+/** The stack's database, with the schema up to date and a user for each program. */
 import { randomBytes } from 'node:crypto';
-import { createDatabase, type LoginUrls, prepareLogins, PROGRAMS, scramVerifier } from '#libs/db';
-
-/** The users that the stack makes in its database, kept for later starts. */
-export interface DatabaseUsers {
-  /** Users belong to the whole server, where another stack may have its own. */
-  readonly suffix: string;
-  readonly passwords: Readonly<Record<string, string>>;
-}
+import { join } from 'node:path';
+import {
+  createDatabase,
+  type LoginUrls,
+  migrate,
+  prepareLogins,
+  PROGRAMS,
+  scramVerifier,
+} from '#libs/db';
+import { EmbeddedPostgres } from '#libs/devpostgres';
+import { keepRunning, type StackContext } from '../context.js';
+import { type DatabaseUsers } from './stack-file.js';
 
 export interface UserUrls extends Required<LoginUrls> {
   /** The reference partner's own database: a partner has nothing of ours. */
   readonly game: string;
 }
 
+export interface StackDatabase {
+  /** None is the owner's: that one is used at the start only. */
+  readonly urls: UserUrls;
+  /** Tells one database from another, without credentials. */
+  readonly name: string;
+}
+
+/** The database of DATABASE_URL, else an embedded one. */
+export async function startDatabase(context: StackContext): Promise<StackDatabase> {
+  const { file, screen, settings } = context;
+  const { databaseUrl } = settings;
+  const { url, name } = databaseUrl === undefined ? await embedded(context) : external(databaseUrl);
+  const applied = await migrate(url);
+  if (databaseUrl !== undefined) screen.step('database', `the one of DATABASE_URL (${name})`);
+  if (applied.length > 0) screen.step('database', 'has its schema');
+  const users = file.content.databaseUsers ?? mintDatabaseUsers();
+  await file.set({ databaseUsers: users });
+  return { urls: await prepareUsers(url, users), name };
+}
+
+async function embedded(context: StackContext) {
+  const { paths, file, screen, signal } = context;
+  const password = file.content.embeddedPassword;
+  if (password === undefined) screen.step('database', 'is being set up (embedded PostgreSQL)');
+  const server = await EmbeddedPostgres.start({
+    directory: join(process.cwd(), paths.postgres),
+    logFile: join(paths.logs, 'postgres.log'),
+    password,
+    signal,
+    onCreated: (embeddedPassword) => file.set({ embeddedPassword }),
+  });
+  keepRunning(context, {
+    name: 'PostgreSQL',
+    stop: () => server.stop(),
+    ended: server.process.ended,
+    report: async () => {
+      const how = await server.process.ended;
+      const tail = await server.process.tail();
+      return [`PostgreSQL ended with ${how}. The end of its log:`, ...tail].join('\n');
+    },
+  });
+  screen.step('database', `embedded PostgreSQL on 127.0.0.1:${server.port}`);
+  return { url: server.url, name: 'embedded' };
+}
+
+function external(url: string) {
+  const { host, pathname } = new URL(url);
+  return { url, name: host + pathname };
+}
+
 const GAME = 'game';
 
-export function mintDatabaseUsers(): DatabaseUsers {
+function mintDatabaseUsers(): DatabaseUsers {
   const mint = (bytes: number): string => randomBytes(bytes).toString('hex');
   return {
     suffix: mint(3),
@@ -28,7 +83,7 @@ export function mintDatabaseUsers(): DatabaseUsers {
  * @param url of the owner of the schema, with the right to create roles and databases
  * @throws RolesRefusedError, DatabaseRefusedError where it may not
  */
-export async function prepareUsers(url: string, users: DatabaseUsers): Promise<UserUrls> {
+async function prepareUsers(url: string, users: DatabaseUsers): Promise<UserUrls> {
   const urls = {
     api: urlOf(url, 'api', users),
     indexer: urlOf(url, 'indexer', users),

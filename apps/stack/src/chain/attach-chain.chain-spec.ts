@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addressOfKey, type DevChain, launchDevChain, mintPrivateKey } from '#libs/devchain';
 import { systemClock } from '#libs/platform';
-import { LocalChain } from '../chain/local-chain.js';
+import { LocalChain } from './local-chain.js';
 import { Screen } from '../context.js';
-import { attachChain } from './attach-chain.js';
+import { attachChain } from './start-chain.js';
 
 const SIX_WEEKS_AND_AN_HOUR = 42 * 86_400 + 3_600;
 const CHAIN = { chainId: 31_337, accounts: 44, finalityDepth: 64 };

@@ -1,9 +1,40 @@
+/** Our own programs as child processes of the stack: their files, their environment, and the operator's commands. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type PartnerCallbackKeys, type StackPartner } from '../data/stack-file.js';
-import { childEnvironment, mainOf } from '../services/service.js';
-import { StackError } from '../stack.error.js';
+import { fileURLToPath } from 'node:url';
+import { processEnvironment } from '#libs/config';
+import { type PartnerCallbackKeys, type StackPartner } from './data/stack-file.js';
+import { StackError } from './stack.error.js';
+
+/** The built main file of an app. */
+export function mainOf(app: string): string {
+  return fileURLToPath(new URL(`../../${app}/src/main.js`, import.meta.url));
+}
+
+/**
+ * The environment of the services: that of the stack itself, so that every setting of theirs can be made when it starts,
+ * and what the stack adds. A variable the stack adds replaces both its forms (`NAME` and `NAME_FILE`); a default gives way to
+ * one that is not empty; a list, its entries separated by commas, is followed by what is set already.
+ */
+export function childEnvironment(
+  added: Readonly<Record<string, string>>,
+  defaults: Readonly<Record<string, string>> = {},
+  lists: Readonly<Record<string, string>> = {},
+): NodeJS.ProcessEnv {
+  const environment: NodeJS.ProcessEnv = { ...processEnvironment() };
+  for (const [name, value] of Object.entries(defaults)) {
+    if (!environment[name]) environment[name] = value;
+  }
+  for (const [name, value] of Object.entries(lists)) {
+    environment[name] = environment[name] ? `${value},${environment[name]}` : value;
+  }
+  for (const [name, value] of Object.entries(added)) {
+    environment[name] = value;
+    environment[`${name}_FILE`] = undefined;
+  }
+  return environment;
+}
 
 /** What the operator's commands need of the stack. */
 export interface OperatorSettings extends Readonly<Record<string, string>> {

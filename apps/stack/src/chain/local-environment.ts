@@ -1,0 +1,74 @@
+/** What services are told of a local chain: addresses and settings of development, no secret. */
+import { type LocalVault, type StakingDeployment } from '#libs/devchain';
+import { type Address } from '#libs/domain';
+
+/** What is to be known of a local chain. */
+export interface LocalFacts {
+  /** As the services reach it. */
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  readonly contracts: Omit<StakingDeployment, 'treasury'>;
+  readonly vault: LocalVault;
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Points each player has at first. */
+const POINTS = 1_000_000;
+
+export function chainVariables({ rpcUrl, chainId, contracts }: LocalFacts): Variables {
+  return {
+    RPC_URLS: rpcUrl,
+    CHAIN_ID: String(chainId),
+    STAKE_CONTRACT: contracts.staking,
+    STAKE_START_BLOCK: String(contracts.startBlock),
+    TOKEN_CONTRACT: contracts.token,
+  };
+}
+
+export function vaultVariables({ vault }: LocalFacts): Variables {
+  return { VAULT_CONTRACT: vault.vault, VAULT_START_BLOCK: String(vault.startBlock) };
+}
+
+/** The price is what its developer says it is, also when it is changed between two starts. */
+export const LOCAL_PRICE: Variables = {
+  PRICE_SOURCE: 'fixed:0.15',
+  PRICE_MAX_CHANGE: '999',
+  PRICE_MAX_CHANGE_PER_HOUR: '999',
+};
+
+export const LOCAL_REDEMPTIONS: Variables = {
+  WALLET_DAILY_TOKEN_BUDGET: '1000000',
+  // A voucher that was left to expire may be tried again at once.
+  VOUCHER_COOL_DOWN_SECONDS: '0',
+  ALLOW_PRIVATE_PARTNERS: 'true',
+  PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
+  PAYOUT_POLL_MS: '500',
+};
+
+/** @param port of the redemption service */
+export function siweDomains(port: number): string {
+  return `127.0.0.1:${port},localhost:${port}`;
+}
+
+/** As PARTNER_PLAYERS of the reference partner has them. */
+export function playersOf(redeemers: readonly Address[]): string {
+  return redeemers.map((wallet) => `${wallet}=${POINTS}`).join(',');
+}
+
+/** All of it for docker compose, as the text of a file for `node --env-file`. */
+export function localEnvironment(facts: LocalFacts, redeemers: readonly Address[]): string {
+  const variables = {
+    ...chainVariables(facts),
+    ...vaultVariables(facts),
+    ...LOCAL_PRICE,
+    ...LOCAL_REDEMPTIONS,
+    SIWE_DOMAINS: siweDomains(3002),
+    // Long enough to claim by hand, short enough to see one time out.
+    VOUCHER_TTL_SECONDS: '300',
+    PARTNER_PLAYERS: playersOf(redeemers),
+  };
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}

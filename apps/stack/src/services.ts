@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ManagedProcess } from '#libs/devprocess';
+import { LOCAL_REDEMPTIONS, playersOf, siweDomains } from './chain/local-environment.js';
+import { canRedeem, type StackChain } from './chain/start-chain.js';
+import { keepRunning, type StackContext } from './context.js';
+import { type UserUrls } from './data/start-database.js';
+import { type Secrets } from './data/stack-file.js';
+import { childEnvironment, mainOf } from './programs.js';
+import { type StackSettings } from './stack.env.js';
+import { StackError } from './stack.error.js';
+
+interface StackFacts {
+  readonly chain: StackChain;
+  readonly urls: UserUrls;
+  readonly secrets: Secrets;
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+interface ServiceRow {
+  /** Of the folder under apps, and of its port and host among the settings. */
+  readonly name: 'api' | 'indexer' | 'redemption' | 'partner';
+  /** It runs only where redemptions can be paid. */
+  readonly isForRedemptions?: true;
+  /** A secret that the stack makes is told only to those that use it. */
+  readonly settings: (facts: StackFacts) => Variables;
+  /** What it is told where the environment of the stack says nothing else. */
+  readonly defaults?: (facts: StackFacts, port: number) => Variables;
+  /** What comes in front of the lists that the environment of the stack has. */
+  readonly lists?: (facts: StackFacts) => Variables;
+}
+
+/** Each of them is ready when its `/health/ready` says so. */
+const SERVICES: readonly ServiceRow[] = [
+  {
+    name: 'api',
+    settings: ({ chain, urls, secrets }) => ({
+      ...chain.environment,
+      DATABASE_URL: urls.api,
+      SECRETS_KEY: secrets.secretsKey,
+      API_ANON_SECRET: secrets.anonSecret,
+    }),
+    defaults: ({ chain }) => ({ ...chain.defaults, SIGNATURE_DEBUGGER: 'true' }),
+  },
+  {
+    name: 'indexer',
+    settings: ({ chain, urls }) => ({ ...chain.environment, DATABASE_URL: urls.indexer }),
+    defaults: ({ chain }) => chain.defaults,
+  },
+  {
+    name: 'redemption',
+    isForRedemptions: true,
+    settings: ({ chain, urls, secrets }) => ({
+      ...chain.environment,
+      ...chain.vault,
+      DATABASE_URL: urls.redemption,
+      SECRETS_KEY: secrets.secretsKey,
+      EVIDENCE_KEY: secrets.evidenceKey,
+    }),
+    defaults: (_, port) => ({
+      ...LOCAL_REDEMPTIONS,
+      SIWE_DOMAINS: siweDomains(port),
+      // So short that one can watch how a redemption times out.
+      VOUCHER_TTL_SECONDS: '30',
+    }),
+  },
+  {
+    name: 'partner',
+    isForRedemptions: true,
+    settings: ({ urls, secrets }) => ({
+      DATABASE_URL: urls.game,
+      PARTNER_API_KEY: secrets.partnerCallback.key,
+      PARTNER_SHARED_SECRET: secrets.partnerCallback.secret,
+      PARTNER_BASE_PATH: '',
+    }),
+    // The demonstration needs its players, whichever others there are to be.
+    lists: ({ chain }): Variables =>
+      chain.local ? { PARTNER_PLAYERS: playersOf(chain.redeemers) } : {},
+  },
+];
+
+function servicesFor(settings: StackSettings): readonly ServiceRow[] {
+  return SERVICES.filter((row) => row.isForRedemptions !== true || canRedeem(settings));
+}
+
+/** The ports of the services that will run, by the variable that sets each. */
+export function portsOf(settings: StackSettings): Record<string, number> {
+  const ports = servicesFor(settings).map(({ name }) => [
+    variable(name, 'PORT'),
+    settings[`${name}Port`],
+  ]);
+  return Object.fromEntries(ports) as Record<string, number>;
+}
+
+/** Where the services that will run answer: `apiUrl`, `indexerUrl`, … */
+export function urlsOf(
+  settings: StackSettings,
+): Partial<Record<`${ServiceRow['name']}Url`, string>> {
+  return Object.fromEntries(
+    servicesFor(settings).map(({ name }) => [`${name}Url`, localUrl(settings[`${name}Port`])]),
+  );
+}
+
+export function localUrl(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+function variable(name: string, what: 'PORT' | 'HOST'): string {
+  return `${name.toUpperCase()}_${what}`;
+}
+
+/** Starts the services and returns when each says that it is ready. */
+export async function startServices(context: StackContext, facts: StackFacts): Promise<void> {
+  const outcomes = await Promise.allSettled(
+    servicesFor(context.settings).map((row) => startService(context, facts, row)),
+  );
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+async function startService(
+  context: StackContext,
+  facts: StackFacts,
+  { name, settings, defaults, lists }: ServiceRow,
+): Promise<void> {
+  const port = context.settings[`${name}Port`];
+  const service = await ManagedProcess.start({
+    command: process.execPath,
+    args: ['--enable-source-maps', mainOf(name)],
+    environment: childEnvironment(
+      { ...settings(facts), [variable(name, 'PORT')]: String(port) },
+      { ...defaults?.(facts, port), [variable(name, 'HOST')]: '127.0.0.1' },
+      lists?.(facts),
+    ),
+    logFile: join(context.paths.logs, `${name}.log`),
+  });
+  const report = (): Promise<string> => endOf(name, service);
+  keepRunning(context, {
+    name: `the ${name}`,
+    stop: () => service.stop(),
+    ended: service.ended,
+    report,
+  });
+  // However long it takes: what ends the waiting is a signal, or the end of the process.
+  for (;;) {
+    context.signal.throwIfAborted();
+    if (!service.isRunning) throw new StackError(await report());
+    const reason = await whyNotReady(localUrl(port));
+    if (reason === undefined) break;
+    context.screen.progress(name, () => `not ready yet: ${reason}`);
+    await sleep(100);
+  }
+  context.screen.step(name, `ready on 127.0.0.1:${port}`);
+}
+
+/** How a service ended, with the end of its log. */
+async function endOf(name: string, service: ManagedProcess): Promise<string> {
+  const how = await service.ended;
+  const tail = (await service.tail()).map((line) => `    ${line.slice(0, 1_000)}`);
+  return [`The ${name} ended with ${how}. The end of its log:`, ...tail].join('\n');
+}
+
+async function whyNotReady(url: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5_000) });
+    const text = await answer.text();
+    return answer.status === 200 ? undefined : reasonsIn(text);
+  } catch {
+    // Not listening yet, or too busy to answer: the state of the process tells when to give up.
+    return 'it does not answer yet';
+  }
+}
+
+/** The reasons of a health report, or the answer itself where it is something else. */
+function reasonsIn(text: string): string {
+  try {
+    const { reasons } = JSON.parse(text) as { reasons: string[] };
+    return reasons.join('; ');
+  } catch {
+    return text.slice(0, 200);
+  }
+}

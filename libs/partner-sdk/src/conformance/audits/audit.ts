@@ -1,13 +1,59 @@
-/** Judges the form of every answer of the run: one verdict for each rule, however many answers break it. */
+/** Judges the form of every answer of the run: a row for each rule, and one verdict for it, however many answers break it. */
 import { ERROR_CODES } from '../../callbacks/call.js';
-import { type Fault, judgeFields, judgeIds } from './fields.js';
 import { type CheckId } from '../checks/all-checks.js';
 import { type Verdicts } from '../run/tester.js';
 import { type Exchange } from '../wire/exchange.js';
 import { explainSignature, isOverBytes } from '../wire/judge-signature.js';
+import { wrongFields } from './fields.js';
+import { type Fault, idClashes, wronglyNamed } from './ids.js';
 
 /** Shown of each rule; the rest is counted. */
 const SHOWN = 2;
+
+/** What rules know beside the answer. */
+interface Context {
+  /** To find out what a wrong signature is over. */
+  readonly secret: string;
+  /** Calls signed with it were accepted, and others refused: the partner has the same secret. */
+  readonly isSecretShared: boolean;
+}
+
+interface Rule {
+  readonly check: CheckId;
+  /** What one answer that can be read does wrong; one that cannot be read has that one fault. */
+  readonly seen?: (exchange: Exchange, context: Context) => readonly string[] | string | undefined;
+  /** What can be said of all answers together only. */
+  readonly together?: (exchanges: readonly Exchange[]) => readonly Fault[];
+}
+
+const RULES: readonly Rule[] = [
+  { check: 'http-answers' },
+  { check: 'http-in-time' },
+  { check: 'http-size' },
+  { check: 'http-redirect' },
+  { check: 'http-json' },
+  { check: 'http-content-type', seen: wrongContentType },
+  { check: 'answer-envelope' },
+  { check: 'error-codes', seen: unknownCode },
+  { check: 'success-status', seen: wrongSuccessStatus },
+  { check: 'refusal-status', seen: wrongRefusalStatus },
+  { check: 'signature-present', seen: (exchange) => unsigned(exchange, (is200) => is200) },
+  { check: 'signature-valid', seen: wrongSignature },
+  { check: 'signature-over-bytes', seen: overCanonicalForm },
+  { check: 'signs-all-responses', seen: (exchange) => unsigned(exchange, (is200) => !is200) },
+  { check: 'balance-fields', seen: (exchange) => wrongFields(exchange, 'balance') },
+  { check: 'deduct-fields', seen: (exchange) => wrongFields(exchange, 'deduct') },
+  { check: 'revert-fields', seen: (exchange) => wrongFields(exchange, 'revert') },
+  {
+    check: 'transaction-ids-unique',
+    together: (exchanges) => idClashes(exchanges, 'deduct', 'partnerTransactionId'),
+  },
+  {
+    check: 'revert-ids-distinct',
+    together: (exchanges) => idClashes(exchanges, 'revert', 'partnerRevertId'),
+  },
+  { check: 'deduct-repeat-right-id', together: wronglyNamed },
+];
 
 /** @param secret to find out what a wrong signature is over */
 export function audit(exchanges: readonly Exchange[], verdicts: Verdicts, secret: string): void {
@@ -15,60 +61,36 @@ export function audit(exchanges: readonly Exchange[], verdicts: Verdicts, secret
   const isSecretShared =
     verdicts.isPassed('call-accepted') && verdicts.isPassed('auth-signature-wrong');
   const context = { secret, isSecretShared };
-  const faults = [
-    ...exchanges.flatMap((exchange) => judgeOne(exchange, context)),
-    ...judgeIds(exchanges),
-  ];
-  for (const check of AUDITED) {
-    const found = faults.filter((fault) => fault.check === check);
+  for (const rule of RULES) {
+    const found = faultsOf(rule, exchanges, context);
     const [first] = found;
     if (first === undefined) {
-      verdicts.pass(check);
+      verdicts.pass(rule.check);
       continue;
     }
     const more =
       found.length === 1 ? '' : ` So it is in ${found.length} of ${exchanges.length} answers.`;
-    verdicts.fail(check, {
+    verdicts.fail(rule.check, {
       observed: `${first.observed}${more}`,
       exchanges: found.slice(0, SHOWN).map(({ exchange }) => exchange),
     });
   }
 }
 
-const AUDITED: readonly CheckId[] = [
-  'http-answers',
-  'http-in-time',
-  'http-size',
-  'http-redirect',
-  'http-json',
-  'http-content-type',
-  'answer-envelope',
-  'error-codes',
-  'success-status',
-  'refusal-status',
-  'signature-present',
-  'signature-valid',
-  'signature-over-bytes',
-  'signs-all-responses',
-  'balance-fields',
-  'deduct-fields',
-  'revert-fields',
-  'transaction-ids-unique',
-  'revert-ids-distinct',
-  'deduct-repeat-right-id',
-];
-
-/** An answer that cannot be read has that one fault; the others are judged in all respects. */
-function judgeOne(exchange: Exchange, context: SignatureContext): Fault[] {
-  const { reading } = exchange;
-  if (reading.kind === 'unreadable') {
-    return [{ check: reading.fault, observed: sentence(reading.why), exchange }];
-  }
-  return [
-    ...judgeStatus(exchange),
-    ...judgeSignatures(exchange, context),
-    ...judgeFields(exchange),
-  ];
+function faultsOf(
+  { check, seen, together }: Rule,
+  exchanges: readonly Exchange[],
+  context: Context,
+): readonly Fault[] {
+  if (together !== undefined) return together(exchanges);
+  return exchanges.flatMap((exchange) => {
+    const { reading } = exchange;
+    if (reading.kind === 'unreadable') {
+      return reading.fault === check ? [{ observed: sentence(reading.why), exchange }] : [];
+    }
+    const found = [seen?.(exchange, context) ?? []].flat();
+    return found.map((observed) => ({ observed, exchange }));
+  });
 }
 
 function sentence(text: string): string {
@@ -81,68 +103,68 @@ const REFUSAL_STATUSES = [200, 400, 401, 404, 409, 422];
 /** With these the outcome counts as unknown, which is what ERR-INTERNAL says. */
 const FAILURE_STATUSES = [...REFUSAL_STATUSES, 429, 500];
 
-/** Status, content type and code of an answer that can be read. */
-function judgeStatus(exchange: Exchange): Fault[] {
-  const { came, reading, purpose } = exchange;
-  if (came.kind === 'none' || reading.kind === 'unreadable') return [];
-  const { status, headers } = came;
-  const faults: Fault[] = [];
-  const type = headers['content-type'];
-  const encoding = headers['content-encoding'] ?? 'identity';
+function wrongContentType({ came }: Exchange): string | undefined {
+  if (came.kind === 'none') return undefined;
+  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = came.headers;
   if (type === undefined || !JSON_TYPE.test(type)) {
-    const observed = `The content type is ${type ?? 'missing'}.`;
-    faults.push({ check: 'http-content-type', observed, exchange });
-  } else if (encoding !== 'identity') {
-    const observed = `The content encoding is ${encoding}, though identity was asked for.`;
-    faults.push({ check: 'http-content-type', observed, exchange });
+    return `The content type is ${type ?? 'missing'}.`;
   }
-  if (reading.kind === 'success') {
-    const observed = `A success (${purpose}) has status ${status}.`;
-    if (status !== 200) faults.push({ check: 'success-status', observed, exchange });
-    return faults;
-  }
+  return encoding === 'identity'
+    ? undefined
+    : `The content encoding is ${encoding}, though identity was asked for.`;
+}
+
+function unknownCode({ reading, purpose }: Exchange): string | undefined {
+  if (reading.kind !== 'refusal') return undefined;
   const { code } = reading;
-  if (!ERROR_CODES.some((known) => known === code)) {
-    const observed = `The error code is ${JSON.stringify(code)} (${purpose}).`;
-    faults.push({ check: 'error-codes', observed, exchange });
-  }
-  const allowed = code === 'ERR-INTERNAL' ? FAILURE_STATUSES : REFUSAL_STATUSES;
-  if (!allowed.includes(status)) {
-    const observed = `${code} (${purpose}) has status ${status}.`;
-    faults.push({ check: 'refusal-status', observed, exchange });
-  }
-  return faults;
+  return ERROR_CODES.some((known) => known === code)
+    ? undefined
+    : `The error code is ${JSON.stringify(code)} (${purpose}).`;
 }
 
-interface SignatureContext {
-  /** To find out what a wrong signature is over. */
-  readonly secret: string;
-  readonly isSecretShared: boolean;
+function wrongSuccessStatus({ came, reading, purpose }: Exchange): string | undefined {
+  if (came.kind === 'none' || reading.kind !== 'success' || came.status === 200) return undefined;
+  return `A success (${purpose}) has status ${came.status}.`;
 }
 
-/** @param isSecretShared calls signed with it were accepted, and others refused: the partner has the same secret */
-function judgeSignatures(
-  exchange: Exchange,
-  { secret, isSecretShared }: SignatureContext,
-): Fault[] {
-  const { came, signature, sent, purpose } = exchange;
-  if (came.kind === 'none') return [];
-  if (signature === 'missing') {
-    const is200 = came.status === 200;
-    const check = is200 ? 'signature-present' : 'signs-all-responses';
-    const observed = `The answer (${purpose}) has status ${came.status} and no X-API-SIGNATURE.`;
-    return [{ check, observed, exchange }];
-  }
-  if (signature === 'valid') {
-    if (isOverBytes(secret, sent, came)) return [];
-    const observed = `The signature of an answer (${purpose}) fits the canonical form of its body, and other bytes were sent.`;
-    return [{ check: 'signature-over-bytes', observed, exchange }];
-  }
+function wrongRefusalStatus({ came, reading, purpose }: Exchange): string | undefined {
+  if (came.kind === 'none' || reading.kind !== 'refusal') return undefined;
+  const allowed = reading.code === 'ERR-INTERNAL' ? FAILURE_STATUSES : REFUSAL_STATUSES;
+  return allowed.includes(came.status)
+    ? undefined
+    : `${reading.code} (${purpose}) has status ${came.status}.`;
+}
+
+/** @param concerns whether the rule is one for answers of this status */
+function unsigned(
+  { came, signature, purpose }: Exchange,
+  concerns: (is200: boolean) => boolean,
+): string | undefined {
+  if (came.kind === 'none' || signature !== 'missing') return undefined;
+  return concerns(came.status === 200)
+    ? `The answer (${purpose}) has status ${came.status} and no X-API-SIGNATURE.`
+    : undefined;
+}
+
+function overCanonicalForm(
+  { came, signature, sent, purpose }: Exchange,
+  { secret }: Context,
+): string | undefined {
+  if (came.kind === 'none' || signature !== 'valid') return undefined;
+  return isOverBytes(secret, sent, came)
+    ? undefined
+    : `The signature of an answer (${purpose}) fits the canonical form of its body, and other bytes were sent.`;
+}
+
+function wrongSignature(
+  { came, signature, sent, purpose }: Exchange,
+  { secret, isSecretShared }: Context,
+): string | undefined {
+  if (came.kind === 'none' || signature !== 'wrong') return undefined;
   const why =
     explainSignature(secret, sent, came) ??
     (isSecretShared
       ? 'It fits none of the usual mistakes. The secret is the same on both sides, since calls are verified with it: compare what is signed with what is sent, byte for byte.'
       : 'It fits none of the usual mistakes; is the secret the same on both sides?');
-  const observed = `The signature of an answer (${purpose}) does not fit. ${why}`;
-  return [{ check: 'signature-valid', observed, exchange }];
+  return `The signature of an answer (${purpose}) does not fit. ${why}`;
 }

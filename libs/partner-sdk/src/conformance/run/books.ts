@@ -20,7 +20,7 @@ export interface Debt {
   isClaimed: boolean;
 }
 
-export interface DeductionTerms {
+interface DeductionTerms {
   readonly svcRedemptionId: string;
   readonly address: string;
   readonly points: number;

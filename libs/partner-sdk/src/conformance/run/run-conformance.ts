@@ -2,10 +2,8 @@ import { systemClock } from '../../clock.js';
 import { audit } from '../audits/audit.js';
 import { CHECK_IDS } from '../checks/all-checks.js';
 import { explain, type Left, makeReport, type Report } from '../report/report.js';
-import { calmStories, type Choice, moneyStories } from '../stories/all-stories.js';
-import { firstCall, keptConnection } from '../stories/read.stories.js';
-import { confirmOffered } from '../stories/confirm.stories.js';
-import { type Story, Tester, Verdicts } from './tester.js';
+import { CALM, type Choice, FIRST, MONEY, OPENING, type StoryRow } from '../stories/all-stories.js';
+import { Tester, Verdicts } from './tester.js';
 import { pathOf } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
 import { Blocked, Caller, RunStopped } from './caller.js';
@@ -27,7 +25,10 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
     clock,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
-  const run = new Run(options, new Tester(caller, new Verdicts(), options.address));
+  const { address, emptyAddress, hasConfirm = true } = options;
+  const tester = new Tester(caller, new Verdicts(), address, emptyAddress);
+  tester.hasConfirm = hasConfirm;
+  const run = new Run(options, tester);
   const onAbort = (): void => {
     caller.stop('The run was interrupted.');
   };
@@ -78,7 +79,7 @@ class Run {
   private async tryEverything(): Promise<Left> {
     const { verdicts, address } = this.tester;
     const nothing: Left = { before: null, after: null, unresolved: [] };
-    await this.play(firstCall);
+    await this.play(FIRST);
     if (verdicts.isFailed('call-accepted')) {
       verdicts.skip(CHECK_IDS, 'A rightly signed call was refused (call-accepted).');
       return nothing;
@@ -91,7 +92,7 @@ class Run {
       verdicts.skip(CHECK_IDS, `The balance of ${address} could not be read.`);
       return nothing;
     }
-    await this.tryAll(this.choice());
+    await this.tryAll();
     this.progress('giving back');
     const unresolved = await undoAll(this.tester, this.options.abandon);
     const after = await this.balance('at the end');
@@ -119,16 +120,16 @@ class Run {
     }
   }
 
-  private async tryAll(choice: Choice): Promise<void> {
+  private async tryAll(): Promise<void> {
     const { tester } = this;
-    await this.play(confirmOffered, choice.hasConfirm ? undefined : '--no-confirm was given.');
-    await this.play(keptConnection);
-    await this.playCalm(choice);
+    for (const row of OPENING) await this.play(row);
+    await Promise.all(CALM.map((row) => this.play(row)));
     await undo(tester);
-    for (const { story, left } of moneyStories({ ...choice, hasConfirm: tester.hasConfirm })) {
+    for (const row of MONEY) {
       const wrong = this.whyNoMore();
-      if (wrong !== undefined && left === undefined) tester.verdicts.skip(story.checks, wrong);
-      else await this.play(story, left);
+      const isLeft = row.left?.(this.choice) !== undefined;
+      if (wrong !== undefined && !isLeft) tester.verdicts.skip(row.story.checks, wrong);
+      else await this.play(row);
       await undo(tester);
     }
   }
@@ -144,19 +145,15 @@ class Run {
     return stuck ? 'Points of an earlier check could not be given back.' : undefined;
   }
 
-  private async playCalm(choice: Choice): Promise<void> {
-    await Promise.all(calmStories(choice).map(({ story, left }) => this.play(story, left)));
+  private get choice(): Choice {
+    const { mayClaim = true, emptyAddress } = this.options;
+    return { hasConfirm: this.tester.hasConfirm, mayClaim, emptyAddress };
   }
 
-  private choice(): Choice {
-    const { hasConfirm = true, mayClaim = true, emptyAddress } = this.options;
-    this.tester.hasConfirm = hasConfirm;
-    return { hasConfirm, mayClaim, emptyAddress };
-  }
-
-  /** @param left why the story is left out, if an option says so */
-  private async play(story: Story, left?: string): Promise<void> {
+  /** Tries the row's story, unless an option leaves it out. */
+  private async play({ story, left: leftBy }: StoryRow): Promise<void> {
     const { verdicts } = this.tester;
+    const left = leftBy?.(this.choice);
     if (left !== undefined) {
       verdicts.skip(story.checks, left, true);
       return;

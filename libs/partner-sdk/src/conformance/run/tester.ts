@@ -35,6 +35,8 @@ export class Tester {
     readonly caller: Caller,
     readonly verdicts: Verdicts,
     readonly address: string,
+    /** Another player, who has no points, if there is one. */
+    readonly emptyAddress: string | undefined,
   ) {}
 
   newId(): string {

@@ -12,40 +12,38 @@ import {
 } from '../run/tester.js';
 import { type Exchange, randomAddress } from '../wire/exchange.js';
 
-/** @param emptyAddress another player, if there is one: a partner may look for the player first */
-export function duplicates(emptyAddress: string | undefined): Story {
-  return {
-    title: 'an older redemption id again, and with other terms',
-    checks: ['deduct-repeat-other-terms'],
-    async run(tester) {
-      const { verdicts } = tester;
-      for (const check of ['deduct-repeat-once', 'deduct-repeat-refused'] as const) {
-        if (verdicts.isFailed(check)) throw new Blocked(`No repetition is recognised (${check}).`);
-      }
-      const before = await tester.points('before', 2);
-      const [id, newer] = [tester.newId(), tester.newId()];
-      transactionOf(await tester.deduct({ purpose: 'an older deduction', points: 1, id }));
-      transactionOf(await tester.deduct({ purpose: 'a newer one', points: 1, id: newer }));
-      // The ids that duplicates name are compared over the whole run.
-      await tester.deduct({ purpose: 'the older redemption id again', points: 1, id });
-      const again = [
-        await tester.deduct({ purpose: 'the same id with other points', points: 2, id }),
-        await tester.deduct({
-          purpose: 'the same id with another wallet',
-          points: 1,
-          id,
-          address: emptyAddress ?? randomAddress(),
-        }),
-      ];
-      const after = await tester.points('after the repetitions');
-      const problem =
-        again.map(notPlain).find((line) => line !== undefined) ??
-        notBalance(before - 2, after, 'the same ids with other terms');
-      tester.judge('deduct-repeat-other-terms', problem, again);
-      await takeBack(tester, id, again[0]);
-    },
-  };
-}
+export const duplicates: Story = {
+  title: 'an older redemption id again, and with other terms',
+  checks: ['deduct-repeat-other-terms'],
+  async run(tester) {
+    const { verdicts } = tester;
+    for (const check of ['deduct-repeat-once', 'deduct-repeat-refused'] as const) {
+      if (verdicts.isFailed(check)) throw new Blocked(`No repetition is recognised (${check}).`);
+    }
+    const before = await tester.points('before', 2);
+    const [id, newer] = [tester.newId(), tester.newId()];
+    transactionOf(await tester.deduct({ purpose: 'an older deduction', points: 1, id }));
+    transactionOf(await tester.deduct({ purpose: 'a newer one', points: 1, id: newer }));
+    // The ids that duplicates name are compared over the whole run.
+    await tester.deduct({ purpose: 'the older redemption id again', points: 1, id });
+    const again = [
+      await tester.deduct({ purpose: 'the same id with other points', points: 2, id }),
+      await tester.deduct({
+        purpose: 'the same id with another wallet',
+        points: 1,
+        id,
+        // A partner may look for the player first.
+        address: tester.emptyAddress ?? randomAddress(),
+      }),
+    ];
+    const after = await tester.points('after the repetitions');
+    const problem =
+      again.map(notPlain).find((line) => line !== undefined) ??
+      notBalance(before - 2, after, 'the same ids with other terms');
+    tester.judge('deduct-repeat-other-terms', problem, again);
+    await takeBack(tester, id, again[0]);
+  },
+};
 
 /** Undefined where nothing was taken and nothing named. @throws Blocked */
 function notPlain({ purpose, reading }: Exchange): string | undefined {

@@ -156,21 +156,20 @@ export const unknownUserDeduction: Story = {
   },
 };
 
-export function zeroPoints(emptyAddress: string): Story {
-  return {
-    title: 'a user without points',
-    checks: ['balance-zero'],
-    async run(tester) {
-      const exchange = await tester.read('a player without points', emptyAddress);
-      const reading = readable(exchange.reading);
-      const points = reading.fields['points'];
-      if (reading.kind === 'success' && !Number.isInteger(Number(points ?? ''))) {
-        throw new Blocked('The balance cannot be told (balance-fields).');
-      }
-      const problem =
-        notSucceeded(exchange) ??
-        (Number(points) === 0 ? undefined : `points is ${text(points)}. Expected: 0.`);
-      tester.judge('balance-zero', problem, [exchange]);
-    },
-  };
-}
+/** Told where there is such a player. */
+export const zeroPoints: Story = {
+  title: 'a user without points',
+  checks: ['balance-zero'],
+  async run(tester) {
+    const exchange = await tester.read('a player without points', tester.emptyAddress ?? '');
+    const reading = readable(exchange.reading);
+    const points = reading.fields['points'];
+    if (reading.kind === 'success' && !Number.isInteger(Number(points ?? ''))) {
+      throw new Blocked('The balance cannot be told (balance-fields).');
+    }
+    const problem =
+      notSucceeded(exchange) ??
+      (Number(points) === 0 ? undefined : `points is ${text(points)}. Expected: 0.`);
+    tester.judge('balance-zero', problem, [exchange]);
+  },
+};

@@ -11,7 +11,6 @@ import {
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import {
-  type Answer,
   type Came,
   type NoAnswer,
   type Reading,
@@ -117,7 +116,7 @@ function collect(
   });
 }
 
-function headOf(response: IncomingMessage): Pick<Answer, 'status' | 'headers'> {
+function headOf(response: IncomingMessage) {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headersDistinct)) {
     if (value !== undefined) headers[name] = value.join(', ');

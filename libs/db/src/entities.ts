@@ -1,4 +1,4 @@
-import { AuditRunEntity } from './index-store/audit-run.entity.js';
+import { AuditRunEntity } from './index-store/audit-run.js';
 import { CallbackEntity } from './partners/callback.entity.js';
 import { CredentialEntity } from './partners/credential.entity.js';
 import { PartnerEntity } from './partners/partner.entity.js';

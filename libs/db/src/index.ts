@@ -9,25 +9,36 @@ export {
   type AuditRun,
 } from './index-store/audit-run.js';
 export { AuditRunStore } from './index-store/audit-run-store.js';
-export { type IndexState, type InitialIndexState } from './index-store/index-state.js';
-export { type IndexBatch, IndexStore } from './index-store/index-store.js';
-export { type Undone } from './index-store/rollback.js';
-export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/index-reader.js';
 export {
+  FencedError,
   fingerprintOf,
+  HeadMovedError,
+  IndexMissingError,
   type IndexSettings,
+  type IndexState,
+  type InitialIndexState,
   requireSameSettings,
   type SettingDifference,
   settingDifferences,
   SettingsChangedError,
-} from './index-store/index-settings.js';
-export { countPrograms, REDEMPTION_PROGRAM } from './inspection/count-programs.js';
-export { readServerFacts, type ServerFacts } from './inspection/server-facts.js';
-export { FencedError, HeadMovedError, IndexMissingError } from './index-store/index-store.error.js';
+} from './index-store/index-state.js';
+export { type IndexBatch, IndexStore } from './index-store/index-store.js';
+export { type Undone } from './index-store/rollback.js';
+export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/index-reader.js';
+export {
+  countPrograms,
+  readServerFacts,
+  REDEMPTION_PROGRAM,
+  type ServerFacts,
+} from './inspection/server-facts.js';
 export { excessRights, missingRights, requireOwnRights } from './roles/held-rights.js';
-export { type LoginUrls, prepareLogins, requireLoginUrls } from './roles/login-roles.js';
+export {
+  type LoginUrls,
+  prepareLogins,
+  requireLoginUrls,
+  scramVerifier,
+} from './roles/login-roles.js';
 export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';
-export { scramVerifier } from './roles/scram-verifier.js';
 export { LeaderLock } from './index-store/leader-lock.js';
 export { CredentialStore, type NewCredential } from './partners/credential-store.js';
 export {

@@ -2,7 +2,7 @@ import { type SchemaDemand } from './schema-check.js';
 import { type PoolConfig } from 'pg';
 
 /** The role that may only read; created by the migrations. */
-export const READER_ROLE = 'lowmark_reader';
+const READER_ROLE = 'lowmark_reader';
 
 export interface DatabaseOptions {
   /** A libpq URL; sslmode, sslrootcert and options in it are honoured, application_name is not. */

@@ -31,13 +31,13 @@ const ACCEPT = named<{ names: readonly string[] }>(
 );
 
 /** Migrations that an older program must not run on, or that there are not. */
-export class OlderRefusedError extends PermanentError {
+class OlderRefusedError extends PermanentError {
   constructor(reason: string) {
     super('OLDER_REFUSED', `${reason} Nothing was changed. See docs/operating/upgrade.md.`);
   }
 }
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** How often it waits for tables in use, about three seconds each. Default 20. */
   readonly tries?: number;
 }

@@ -1,7 +1,7 @@
 import { type Statement } from './database.js';
 
 /** A statement with the values of its parameters, as both `Database.query` and pg's `client.query` take it. */
-export interface BoundStatement extends Statement {
+interface BoundStatement extends Statement {
   readonly values: unknown[];
 }
 

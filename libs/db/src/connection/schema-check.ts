@@ -7,7 +7,7 @@ import { DatabaseRefusedError } from './database.error.js';
 export const MIGRATION_SCHEMA = 'lowmark';
 
 /** The migrations of a database, held against those of this program. */
-export interface SchemaState {
+interface SchemaState {
   /** Recorded in the database and unknown here: a newer program made them. Oldest first. */
   readonly unknown: readonly string[];
   /** Those of them that an operator lets this program start on. */

@@ -2,9 +2,8 @@ import { type FindOptionsWhere, LessThan, Not } from 'typeorm';
 import { parseAddress } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { AuditRunEntity } from './audit-run.entity.js';
-import { type AuditComparison, type AuditRun } from './audit-run.js';
-import { FencedError } from './index-store.error.js';
+import { type AuditComparison, type AuditRun, AuditRunEntity } from './audit-run.js';
+import { FencedError } from './index-state.js';
 
 /** Rows that are older go with the next run. */
 const KEPT_MS = 366 * 86_400_000;

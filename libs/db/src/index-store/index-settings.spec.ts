@@ -4,7 +4,7 @@ import {
   type IndexSettings,
   requireSameSettings,
   settingDifferences,
-} from './index-settings.js';
+} from './index-state.js';
 
 const settings: IndexSettings = {
   chainId: 2741,

@@ -1,20 +1,28 @@
-import { type Address, type BlockRef } from '#libs/domain';
+import { createHash } from 'node:crypto';
+import {
+  type Address,
+  type BlockRef,
+  canonicalJson,
+  PermanentError,
+  RetryableError,
+} from '#libs/domain';
 import { addressOf, blockOf, hashOf } from '../rows.js';
 
-/** The one row that says what the index holds and how far it is. */
-export interface IndexState {
-  /** Of the settings that decide what the rows mean; another one refuses the existing rows. */
-  readonly fingerprint: string;
-  readonly settings: Readonly<Record<string, unknown>>;
+/** What an index starts with. */
+export interface InitialIndexState extends StoredSettings {
   readonly chainId: number;
   readonly stakeContract: Address;
   readonly tokenContract: Address;
   readonly tokenSymbol: string;
   readonly tokenDecimals: number;
-  /** Of the newest leader: writes of an older one are refused. */
-  readonly fence: bigint;
   /** The newest indexed block; at first the block before the first one. */
   readonly head: BlockRef;
+}
+
+/** The one row that says what the index holds and how far it is. */
+export interface IndexState extends InitialIndexState {
+  /** Of the newest leader: writes of an older one are refused. */
+  readonly fence: bigint;
   readonly finalised: BlockRef | undefined;
   /** The newest block at which the sum of balances agreed with the contract. */
   readonly verifiedNumber: bigint | undefined;
@@ -26,19 +34,6 @@ export interface IndexState {
   readonly syncedAt: Date | undefined;
   readonly halted: { readonly at: Date; readonly reason: string } | undefined;
 }
-
-/** What an index starts with. `head` is the block before the first one. */
-export type InitialIndexState = Pick<
-  IndexState,
-  | 'fingerprint'
-  | 'settings'
-  | 'chainId'
-  | 'stakeContract'
-  | 'tokenContract'
-  | 'tokenSymbol'
-  | 'tokenDecimals'
-  | 'head'
->;
 
 /** The columns that make an IndexStateRow; `s` is staking.index_state. */
 export const STATE_COLUMNS = `s.fingerprint, s.settings, s.chain_id, encode(s.stake_contract, 'hex') AS stake_contract,
@@ -94,3 +89,105 @@ export function indexStateOf(row: IndexStateRow): IndexState {
       row.halted_at === null ? undefined : { at: row.halted_at, reason: row.halted_reason ?? '' },
   };
 }
+
+/** Another process has taken the lead; this one must not write again. */
+export class FencedError extends PermanentError {
+  constructor() {
+    super(
+      'INDEX_FENCED',
+      'Another indexer has taken the lead over this index; this one stops writing. Run one indexer for each database, or let the other take over.',
+    );
+  }
+}
+
+/** The stored head is not the one that the write builds on. Nothing was written: read the state and go on from there. */
+export class HeadMovedError extends RetryableError {
+  constructor(expected: BlockRef) {
+    super(
+      'INDEX_HEAD_MOVED',
+      `The stored head is no longer block ${expected.number.toString()} (${expected.hash}); nothing was written`,
+    );
+  }
+}
+
+/** There is no index in this database yet. */
+export class IndexMissingError extends PermanentError {
+  constructor() {
+    super('INDEX_MISSING', 'This database holds no index yet: start the indexer once');
+  }
+}
+
+/** What decides which rows the index holds. Changing any of it makes the stored rows mean something else. */
+export interface IndexSettings {
+  readonly chainId: number;
+  readonly stakeContracts: readonly string[];
+  readonly tokenContract: string;
+  readonly startBlock: string;
+  /** Canonical form of STAKE_EVENTS. */
+  readonly events: unknown;
+}
+
+/** The settings differ from those the stored index was made with. */
+export class SettingsChangedError extends PermanentError {
+  constructor(differences: readonly string[]) {
+    super(
+      'SETTINGS_CHANGED',
+      `This database holds an index made with other settings: ${differences.join('; ')}. Nothing was changed. Set them back, or ` +
+        `index into another database (see docs/operating/reindexing.md).`,
+    );
+  }
+}
+
+/** SHA-256 over the canonical JSON of the settings, hex. */
+export function fingerprintOf(settings: IndexSettings): string {
+  return createHash('sha256').update(canonicalJson(settings)).digest('hex');
+}
+
+/** One setting that an index was made with another value of; both as canonical JSON. */
+export interface SettingDifference {
+  /** `STAKE_CONTRACT` */
+  readonly variable: string;
+  readonly stored: string;
+  readonly wanted: string;
+}
+
+export interface StoredSettings {
+  /** Of the settings that decide what the rows mean; another one refuses the existing rows. */
+  readonly fingerprint: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** Where the settings that are given differ from those of the index; those that are not given are not compared. */
+export function settingDifferences(
+  { settings }: StoredSettings,
+  wanted: Partial<IndexSettings>,
+): SettingDifference[] {
+  return Object.entries(wanted)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ({
+      variable: VARIABLES[name] ?? name,
+      stored: canonicalJson(settings[name] ?? null),
+      wanted: canonicalJson(value),
+    }))
+    .filter(({ stored, wanted }) => stored !== wanted);
+}
+
+/** @throws SettingsChangedError naming each setting with both values */
+export function requireSameSettings(stored: StoredSettings, wanted: IndexSettings): void {
+  if (stored.fingerprint === fingerprintOf(wanted)) return;
+  const differences = settingDifferences(stored, wanted);
+  if (differences.length === 0) throw new SettingsChangedError([FORGED]);
+  throw new SettingsChangedError(
+    differences.map((one) => `${one.variable} was ${one.stored} and is now ${one.wanted}`),
+  );
+}
+
+const FORGED = 'what is stored of them does not belong to its fingerprint';
+
+const VARIABLES: Record<string, string> = {
+  chainId: 'CHAIN_ID',
+  stakeContracts: 'STAKE_CONTRACT',
+  tokenContract: 'TOKEN_CONTRACT',
+  startBlock: 'STAKE_START_BLOCK',
+  events: 'STAKE_EVENTS',
+};

@@ -4,9 +4,16 @@ import { named } from '../connection/named.js';
 import { hashOf, hexOf } from '../rows.js';
 import { byWallet, copyChanges, copyDays } from './copy-rows.js';
 import { byteaArray, IndexReader } from './index-reader.js';
-import { fingerprintOf, type IndexSettings, requireSameSettings } from './index-settings.js';
-import { type IndexState, type InitialIndexState } from './index-state.js';
-import { FencedError, HeadMovedError, IndexMissingError } from './index-store.error.js';
+import {
+  FencedError,
+  fingerprintOf,
+  HeadMovedError,
+  IndexMissingError,
+  type IndexSettings,
+  type IndexState,
+  type InitialIndexState,
+  requireSameSettings,
+} from './index-state.js';
 import { rollBack, type Undone } from './rollback.js';
 
 /** Shorter than the silence after which another may take the lead, longer than a live program leaves a transaction alone. */
@@ -35,7 +42,7 @@ export interface IndexBatch {
   readonly synced?: boolean;
 }
 
-export interface LeadOptions {
+interface LeadOptions {
   /** What the index must have been made with; default: anything. */
   readonly settings?: IndexSettings;
   /** A transaction of an earlier leader that is older and waits for its program is ended, not waited for. */

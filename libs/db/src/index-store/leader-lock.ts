@@ -29,7 +29,7 @@ export class LeaderLock {
   lost: Promise<Error> = new Promise(() => undefined);
 
   constructor(
-    private readonly options: Pick<DatabaseOptions, 'url' | 'applicationName'>,
+    private readonly options: DatabaseOptions,
     private readonly timings = TIMINGS,
   ) {}
 

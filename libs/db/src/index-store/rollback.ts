@@ -2,7 +2,7 @@ import { type PoolClient } from 'pg';
 import { type BlockRef, dayOf, SECONDS_PER_DAY } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { hexOf } from '../rows.js';
-import { IndexMissingError } from './index-store.error.js';
+import { IndexMissingError } from './index-state.js';
 
 export interface Undone {
   readonly changes: number;

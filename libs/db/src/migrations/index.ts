@@ -1,28 +1,36 @@
-import { StakingIndex1760000000000 } from './1760000000000-staking-index.js';
-import { Partners1760000000001 } from './1760000000001-partners.js';
-import { ReaderRole1760000000002 } from './1760000000002-reader-role.js';
-import { Redemption1760000000003 } from './1760000000003-redemption.js';
-import { RedemptionDue1760000000004 } from './1760000000004-redemption-due.js';
-import { Sessions1760000000005 } from './1760000000005-sessions.js';
-import { Reconciliation1760000000006 } from './1760000000006-reconciliation.js';
-import { IndexGeneration1760000000007 } from './1760000000007-index-generation.js';
-import { ReaderSeesSchema1760000000008 } from './1760000000008-reader-sees-schema.js';
-import { CredentialUse1760000000009 } from './1760000000009-credential-use.js';
-import { AuditRun1760000000010 } from './1760000000010-audit-run.js';
-import { RestoredLedger1760000000011 } from './1760000000011-restored-ledger.js';
-import { OlderStart1760000000012 } from './1760000000012-older-start.js';
-import { CoinSpent1760000000013 } from './1760000000013-coin-spent.js';
-import { ClaimWatch1760000000014 } from './1760000000014-claim-watch.js';
-import { PriceHold1760000000015 } from './1760000000015-price-hold.js';
-import { EvidenceMac1760000000017 } from './1760000000017-evidence-mac.js';
-import { ReservedTokens1760000000019 } from './1760000000019-reserved-tokens.js';
-import { BoundedAttempts1760000000020 } from './1760000000020-bounded-attempts.js';
-import { SessionMac1760000000021 } from './1760000000021-session-mac.js';
-import { NamesMac1760000000022 } from './1760000000022-names-mac.js';
-import { SealedLedger1760000000023 } from './1760000000023-sealed-ledger.js';
-import { RestoreMark1760000000024 } from './1760000000024-restore-mark.js';
+import { StakingIndex1760000000000 } from './staking-index.js';
+import { CredentialUse1760000000009, Partners1760000000001 } from './partners.js';
+import {
+  OlderStart1760000000012,
+  ReaderRole1760000000002,
+  ReaderSeesSchema1760000000008,
+} from './readers.js';
+import { Redemption1760000000003 } from './redemption.js';
+import {
+  Reconciliation1760000000006,
+  RedemptionDue1760000000004,
+  Sessions1760000000005,
+} from './redemption-work.js';
+import {
+  AuditRun1760000000010,
+  IndexGeneration1760000000007,
+  PriceHold1760000000015,
+} from './staking-state.js';
+import {
+  ClaimWatch1760000000014,
+  CoinSpent1760000000013,
+  RestoredLedger1760000000011,
+} from './redemption-payouts.js';
+import {
+  EvidenceMac1760000000017,
+  NamesMac1760000000022,
+  SessionMac1760000000021,
+} from './redemption-macs.js';
+import { ReservedTokens1760000000019 } from './reserved-tokens.js';
+import { BoundedAttempts1760000000020 } from './bounded-attempts.js';
+import { RestoreMark1760000000024, SealedLedger1760000000023 } from './sealed-ledger.js';
 
-/** All migrations, oldest first. One that was released is never edited. */
+/** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
   StakingIndex1760000000000,
   Partners1760000000001,

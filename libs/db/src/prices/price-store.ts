@@ -1,6 +1,6 @@
 import { type Database, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { FencedError } from '../index-store/index-store.error.js';
+import { FencedError } from '../index-store/index-state.js';
 import { PriceEntity } from './price.entity.js';
 import { type Price, type PriceHold, type QuotedPrices, type StandingPrice } from './price.js';
 

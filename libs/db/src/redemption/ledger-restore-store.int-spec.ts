@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type QueryRunner } from 'typeorm';
 import { LedgerRestoreStore, RedemptionStore } from '../index.js';
-import { RestoreMark1760000000024 } from '../migrations/1760000000024-restore-mark.js';
+import { RestoreMark1760000000024 } from '../migrations/sealed-ledger.js';
 import { ReconciliationBench, TOKENS } from './reconciliation.support-spec.js';
 import { decided, noteRestored, planOf, START_MS } from './testing/builders.js';
 

@@ -21,7 +21,7 @@ export class ExcessRightsError extends PermanentError {
 }
 
 /** What is wrong with a credential, and what to do about it. */
-export function excessText(program: Program, excess: readonly string[]): string {
+function excessText(program: Program, excess: readonly string[]): string {
   return (
     `The user of DATABASE_URL has more rights than the ${program} needs: ${excess.join('; ')}. Give the ${program} a user of its own: ` +
     `see docs/operating/roles.md, for an existing installation docs/operating/upgrade.md.`

@@ -1,14 +1,14 @@
 /** The users that the programs log in as: made, and their passwords set, from the URLs that the programs will be given. */
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
-import { createDatabase, type Database } from '../connection/database.js';
 import { databaseError, DatabaseRefusedError } from '../connection/database.error.js';
+import { createDatabase, type Database } from '../connection/database.js';
 import { onSchema } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
-import { ExcessRightsError, excessRights, excessRightsOf } from './held-rights.js';
 import { grantRights } from './grant-rights.js';
+import { excessRights, ExcessRightsError, excessRightsOf } from './held-rights.js';
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
-import { scramVerifier } from './scram-verifier.js';
 
 /** The DATABASE_URL of each program. */
 export type LoginUrls = Readonly<Partial<Record<Program, string>>>;
@@ -45,7 +45,7 @@ interface LoginRole {
   readonly besides: { readonly role: string; readonly grantor: string }[];
 }
 
-export interface Login {
+interface Login {
   readonly program: Program;
   readonly url: string;
   readonly user: string;
@@ -94,7 +94,7 @@ export function requireLoginUrls(url: string, urls: LoginUrls): Login[] {
 }
 
 /** What an administrator runs where the migrating user may not; passwords are set by \password of psql. */
-export function manualStatements(logins: readonly Pick<Login, 'program' | 'user'>[]): string[] {
+function manualStatements(logins: readonly Login[]): string[] {
   return [
     ...Object.values(PROGRAM_ROLES).map((role) => `CREATE ROLE ${role} NOLOGIN`),
     ...logins.map(({ program, user }) => {
@@ -212,4 +212,28 @@ function databaseOf(url: string): string {
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** PostgreSQL's own default. */
+const ITERATIONS = 4096;
+const SALT_BYTES = 16;
+const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
+
+/**
+ * What PostgreSQL keeps of a password (RFC 5803). Sent in its place it keeps the password out of statements, and so out of the server's
+ * log and of pg_stat_activity.
+ * @throws PermanentError PASSWORD_UNUSABLE where it is not printable ASCII: other texts would have to be normalised first (RFC 4013)
+ */
+export function scramVerifier(password: string, salt: Buffer = randomBytes(SALT_BYTES)): string {
+  if (!PRINTABLE_ASCII.test(password)) {
+    throw new PermanentError(
+      'PASSWORD_UNUSABLE',
+      'The password of a database role must be printable ASCII: openssl rand -hex 32 makes one.',
+    );
+  }
+  const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
+  const keyOf = (name: string): Buffer => createHmac('sha256', salted).update(name).digest();
+  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');
+  const serverKey = keyOf('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }

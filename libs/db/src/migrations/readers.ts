@@ -57,3 +57,38 @@ GRANT SELECT ON ALL TABLES IN SCHEMA staking, partners TO lowmark_reader;
 ALTER DEFAULT PRIVILEGES IN SCHEMA staking GRANT SELECT ON TABLES TO lowmark_reader;
 ALTER DEFAULT PRIVILEGES IN SCHEMA partners GRANT SELECT ON TABLES TO lowmark_reader;
 `;
+
+/** Lets the role that only reads see which migrations there are, so that a reader too refuses a database newer than itself. */
+export class ReaderSeesSchema1760000000008 implements MigrationInterface {
+  readonly name = 'ReaderSeesSchema1760000000008';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('GRANT USAGE ON SCHEMA lowmark TO lowmark_reader');
+    await runner.query('GRANT SELECT ON lowmark.migration TO lowmark_reader');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('REVOKE SELECT ON lowmark.migration FROM lowmark_reader');
+    await runner.query('REVOKE USAGE ON SCHEMA lowmark FROM lowmark_reader');
+  }
+}
+
+/**
+ * Lets an operator who goes back to an older program say of a migration that this program may start on it; see let-older-start.ts.
+ */
+export class OlderStart1760000000012 implements MigrationInterface {
+  readonly name = 'OlderStart1760000000012';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      'ALTER TABLE lowmark.migration ADD COLUMN older_may_start boolean NOT NULL DEFAULT false',
+    );
+    await runner.query(
+      `COMMENT ON COLUMN lowmark.migration.older_may_start IS 'a program that does not know this migration may start all the same'`,
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE lowmark.migration DROP COLUMN older_may_start');
+  }
+}

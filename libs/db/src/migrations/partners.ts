@@ -1,5 +1,42 @@
 import { type MigrationInterface, type QueryRunner } from 'typeorm';
 
+/** Partners and their credentials: the key as a hash, the secret sealed. */
+export class Partners1760000000001 implements MigrationInterface {
+  readonly name = 'Partners1760000000001';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+CREATE SCHEMA partners;
+
+CREATE TABLE partners.partner (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  name text NOT NULL CHECK (name <> '' AND name = btrim(name)),
+  rate int NOT NULL DEFAULT 20 CHECK (rate > 0),
+  burst int NOT NULL DEFAULT 100 CHECK (burst > 0),
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON COLUMN partners.partner.rate IS 'requests per second';
+CREATE UNIQUE INDEX partner_name ON partners.partner (lower(name));
+
+CREATE TABLE partners.credential (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  partner_id uuid NOT NULL REFERENCES partners.partner,
+  key_hash bytea NOT NULL UNIQUE CHECK (octet_length(key_hash) = 32),
+  key_prefix text NOT NULL CHECK (length(key_prefix) <= 12),
+  secret_ciphertext bytea NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  revoked_at timestamptz
+);
+COMMENT ON COLUMN partners.credential.key_hash IS 'SHA-256 of the API key';
+CREATE INDEX credential_partner ON partners.credential (partner_id);
+`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP SCHEMA partners CASCADE');
+  }
+}
+
 /**
  * When a credential was last used. The role that only reads may note it through this function, and change nothing else: one
  * column, at most once a minute, and never waiting for another writer of the row.

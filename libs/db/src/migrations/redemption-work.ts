@@ -1,19 +1,93 @@
 import { type MigrationInterface, type QueryRunner } from 'typeorm';
 
+/**
+ * When a redemption is looked at again is no fact about it, so it may change within a version: an open payout is looked at many times,
+ * and only what is learnt becomes a transition.
+ */
+export class RedemptionDue1760000000004 implements MigrationInterface {
+  readonly name = 'RedemptionDue1760000000004';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(ADD_REDEMPTION_DUE);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(REMOVE_REDEMPTION_DUE);
+  }
+}
+
+const ADD_REDEMPTION_DUE = `
+CREATE FUNCTION redemption.guard_redemption_within_version() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  bare redemption.redemption;
+BEGIN
+  -- I10.
+  IF OLD.state IN ('claimed', 'reverted', 'failed') THEN
+    PERFORM redemption.refuse(format('redemption %s is %s, which is final', OLD.id, OLD.state));
+  END IF;
+  bare := NEW;
+  bare.leased_until := OLD.leased_until;
+  bare.lease_owner := OLD.lease_owner;
+  bare.next_action_at := OLD.next_action_at;
+  IF bare IS DISTINCT FROM OLD THEN
+    PERFORM redemption.refuse(format('only the lease and the due time of redemption %s can change within version %s',
+      OLD.id, OLD.version));
+  END IF;
+  RETURN NEW;
+END $$;
+DROP TRIGGER guard ON redemption.redemption;
+CREATE TRIGGER guard BEFORE UPDATE ON redemption.redemption
+  FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION redemption.guard_redemption();
+CREATE TRIGGER guard_within_version BEFORE UPDATE ON redemption.redemption
+  FOR EACH ROW WHEN (NEW.version = OLD.version) EXECUTE FUNCTION redemption.guard_redemption_within_version();
+`;
+
+const REMOVE_REDEMPTION_DUE = `
+DROP TRIGGER guard_within_version ON redemption.redemption;
+DROP TRIGGER guard ON redemption.redemption;
+CREATE TRIGGER guard BEFORE UPDATE ON redemption.redemption
+  FOR EACH ROW EXECUTE FUNCTION redemption.guard_redemption();
+DROP FUNCTION redemption.guard_redemption_within_version();
+`;
+
+/** Who is signed in to the redemption service. */
+export class Sessions1760000000005 implements MigrationInterface {
+  readonly name = 'Sessions1760000000005';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(SESSION);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE redemption.session');
+  }
+}
+
+const SESSION = `
+CREATE TABLE redemption.session (
+  token_hash bytea PRIMARY KEY CHECK (octet_length(token_hash) = 32),
+  wallet bytea NOT NULL CHECK (octet_length(wallet) = 20),
+  expires_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON COLUMN redemption.session.token_hash IS 'SHA-256 of the bearer token, which is kept nowhere';
+CREATE INDEX session_expires ON redemption.session (expires_at);
+`;
+
 /** What the chain paid, beside what the redemptions say of it: the daily comparison of the two, and how far it has got. */
 export class Reconciliation1760000000006 implements MigrationInterface {
   readonly name = 'Reconciliation1760000000006';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(UP);
+    await runner.query(ADD_RECONCILIATION);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(DOWN);
+    await runner.query(REMOVE_RECONCILIATION);
   }
 }
 
-const UP = `
+const ADD_RECONCILIATION = `
 CREATE TABLE redemption.reconciliation_checkpoint (
   chain_id bigint NOT NULL CHECK (chain_id > 0),
   vault bytea NOT NULL CHECK (octet_length(vault) = 20),
@@ -62,7 +136,7 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.rec
   FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
 `;
 
-const DOWN = `
+const REMOVE_RECONCILIATION = `
 DROP TABLE redemption.reconciliation_run;
 DROP TABLE redemption.vault_claim;
 DROP TABLE redemption.reconciliation_checkpoint;

@@ -8,7 +8,7 @@ import { PartnerModule } from './partner.module.js';
 import { migrateGame } from './store/migrations.js';
 import { seedPlayers } from './store/players.js';
 
-export interface PartnerOptions {
+interface PartnerOptions {
   readonly settings: PartnerSettings;
   readonly logger: Logger;
   /** Default: the system's. */

@@ -1,16 +1,55 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type Server } from 'node:http';
+import {
+  Injectable,
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  Module,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Database } from '#libs/db';
 import { PartnerCallbacksModule } from '#libs/partner-sdk';
 import { type Clock, type Logger } from '#libs/platform';
-import { HealthModule, HealthRegistry } from '#libs/service';
+import { HealthModule, HealthRegistry, PROCESS_CHECK } from '#libs/service';
 import { type PartnerSettings } from './partner.env.js';
 import { logCalls } from './points/call-log.js';
 import { createGame } from './points/game.js';
-import { Shutdown } from './shutdown.js';
 import { SeenRequests } from './store/seen-requests.js';
 
-export interface PartnerModuleOptions {
+/** After this time connections whose requests are still not answered are cut. */
+const LAST_MS = 8_000;
+
+/** Ready while the database answers. At the end: open calls are answered first, then the database's connections close. */
+@Injectable()
+class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdown {
+  private stopping = false;
+
+  constructor(
+    health: HealthRegistry,
+    private readonly host: HttpAdapterHost,
+    private readonly database: Database,
+  ) {
+    health.register(PROCESS_CHECK, () => (this.stopping ? { reason: 'is shutting down' } : {}));
+    health.register('database', async () => {
+      await database.query({ name: 'game_ready', text: 'SELECT 1' });
+      return {};
+    });
+  }
+
+  beforeApplicationShutdown(): void {
+    this.stopping = true;
+    const server = this.host.httpAdapter.getHttpServer() as Server;
+    setTimeout(() => {
+      server.closeAllConnections();
+    }, LAST_MS).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
+}
+
+interface PartnerModuleOptions {
   readonly settings: PartnerSettings;
   readonly database: Database;
   readonly clock: Clock;
@@ -33,15 +72,7 @@ export class PartnerModule {
           handlers: createGame(database, logger),
         }),
       ],
-      providers: [
-        { provide: Database, useValue: database },
-        {
-          provide: Shutdown,
-          inject: [HealthRegistry, HttpAdapterHost],
-          useFactory: (health: HealthRegistry, host: HttpAdapterHost) =>
-            new Shutdown(health, host, database),
-        },
-      ],
+      providers: [{ provide: Database, useValue: database }, Shutdown],
     };
   }
 }

@@ -1,4 +1,5 @@
 /** The audit's rows of commands that change something. */
+import { type DatabaseSettings } from '#libs/config';
 import {
   type Database,
   DatabaseUnavailableError,
@@ -10,17 +11,9 @@ import {
 } from '#libs/db';
 import { LowmarkError, type UuidV7 } from '#libs/domain';
 import { redact } from '#libs/platform';
+import { type AuditedCommand, type Call } from './command.js';
 
 const LONGEST = 255;
-
-/** A command as the audit knows it. */
-export interface AuditedCommand {
-  readonly actor: string;
-  /** `redemption retry` */
-  readonly command: string;
-  /** Without secrets. */
-  readonly arguments?: object;
-}
 
 interface Concerned {
   readonly redemptionId?: UuidV7;
@@ -53,24 +46,23 @@ export async function audited<T>(
 /**
  * A command on one partner. The work writes `audit` together with its change; a refusal is audited here.
  * @param nameOrId of the partner
+ * @param given the other arguments, without secrets
  * @throws PartnerUnknownError, and what the work throws
  */
-export async function onPartner<T>(
-  database: Database,
+export function onPartner<T>(
+  call: Call<DatabaseSettings>,
   nameOrId: string,
-  command: AuditedCommand,
-  work: (who: PartnerIdentity, audit: PartnerAudit) => Promise<T>,
+  given: object,
+  work: (database: Database, who: PartnerIdentity, audit: PartnerAudit) => Promise<T>,
 ): Promise<T> {
-  const who = await new PartnerStore(database).identify(nameOrId);
-  const given = { partner: auditedText(nameOrId), ...command.arguments };
-  const known = { ...command, arguments: given };
-  const audit = {
-    actor: command.actor,
-    note: { command: command.command, arguments: given, outcome: 'done' },
-  };
-  return audited(database, known, who === undefined ? {} : { partner: who.partnerId }, () => {
-    if (who === undefined) throw new PartnerUnknownError();
-    return work(who, audit);
+  return call.withDatabase(async (database) => {
+    const who = await new PartnerStore(database).identify(nameOrId);
+    const known = call.audited({ partner: auditedText(nameOrId), ...given });
+    const { actor, ...note } = known;
+    return audited(database, known, who === undefined ? {} : { partner: who.partnerId }, () => {
+      if (who === undefined) throw new PartnerUnknownError();
+      return work(database, who, { actor, note: { ...note, outcome: 'done' } });
+    });
   });
 }
 

@@ -4,10 +4,10 @@ import { type Argument, Command, type Option } from 'commander';
 import { readSettings, type SettingsClass, type SettingsSource } from '#libs/config';
 import { createDatabase, type Database } from '#libs/db';
 import { type Clock, redact } from '#libs/platform';
-import { type AuditedCommand } from './audited.js';
+import { KeyRing } from '#libs/signing';
 import { NotConfirmedError } from './cli.errors.js';
-import { ACTOR_NAME } from './options.js';
-import { jsonLine } from './output/json-line.js';
+import { ACTOR_NAME, LIST_MOST } from './options.js';
+import { jsonLine } from './output/text.js';
 
 /** Where a command reads and writes; the standard streams in the program, memory in a test. */
 export interface Terminal {
@@ -17,6 +17,15 @@ export interface Terminal {
   readonly ask?: (question: string) => Promise<string>;
   /** All of the standard input. */
   readonly input?: () => Promise<string>;
+}
+
+/** A command as the audit knows it. */
+export interface AuditedCommand {
+  readonly actor: string;
+  /** `redemption retry` */
+  readonly command: string;
+  /** Without secrets. */
+  readonly arguments?: object;
 }
 
 /** What every command works with. */
@@ -59,6 +68,7 @@ interface CommonOptions {
   readonly as?: string;
   readonly json?: true;
   readonly yes?: true;
+  readonly limit?: number;
 }
 
 /** One call of a command. */
@@ -93,6 +103,11 @@ export class Call<Settings extends object = object> {
     return { actor, command, ...(given && { arguments: given }) };
   }
 
+  /** @throws PermanentError where SECRETS_KEY is unusable */
+  keyRing(this: { readonly settings: { readonly secretsKey: string } }): KeyRing {
+    return KeyRing.parse(this.settings.secretsKey);
+  }
+
   /** Opens the database for the length of the work. */
   withDatabase<T>(
     this: { readonly settings: { readonly databaseUrl: string } },
@@ -117,6 +132,19 @@ export class Call<Settings extends object = object> {
   /** The value as one line of JSON with --json, else the text. */
   print(value: unknown, text: string): void {
     this.terminal.out(this.given.json === true ? jsonLine(value) : text);
+  }
+
+  /** A list in the same way, and without --json whether it may go on. @param count of what was found */
+  printList(value: unknown, text: string, count: number): void {
+    this.print(value, text);
+    if (this.given.json !== true && count >= this.limit) {
+      this.terminal.err('There may be more: --limit shows them.\n');
+    }
+  }
+
+  /** The most that a list shows: as --limit says, within reason. */
+  get limit(): number {
+    return Math.min(this.given.limit ?? LIST_MOST, LIST_MOST);
   }
 }
 

@@ -36,10 +36,13 @@ export class AuditSettings extends DatabaseSettings {
   readonly stakeBalanceView?: readonly StakeView[];
 }
 
-/** The settings of `plan-sync`. What the contracts are, an index knows too; where there is none they must be set. */
-export class PlanSettings {
+/**
+ * With which the chain and the contracts on it are read, none of them required. What the contracts are, an index knows too;
+ * where there is none they must be set.
+ */
+export class StakingSettings {
   @Setting({
-    description: 'PostgreSQL, for what is indexed already.',
+    description: 'PostgreSQL.',
     secret: true,
     optional: true,
     parse: url('postgresql', 'postgres'),
@@ -50,8 +53,8 @@ export class PlanSettings {
   @Min(1)
   readonly chainId?: number;
 
-  @Setting(RPC_URLS_SETTING)
-  readonly rpcUrls!: string[];
+  @Setting({ ...RPC_URLS_SETTING, optional: true })
+  readonly rpcUrls?: string[];
 
   @Setting(FINALITY_SETTING)
   readonly finality!: string;
@@ -78,4 +81,10 @@ export class PlanSettings {
   @Min(1)
   @Max(100_000)
   readonly maxRangeBlocks!: number;
+}
+
+/** The settings of `plan-sync`. */
+export class PlanSettings extends StakingSettings {
+  @Setting(RPC_URLS_SETTING)
+  override readonly rpcUrls: string[] = [];
 }

@@ -15,7 +15,7 @@ import { type Address } from '#libs/domain';
 export const DEFAULT_EVENTS = 'staked-withdrawn';
 
 /** The settings of the indexer that an index is made with, as far as they are set here. */
-export interface StakingVariables {
+interface StakingVariables {
   readonly chainId?: number | undefined;
   readonly stakeContract?: readonly Address[] | undefined;
   readonly stakeStartBlock?: bigint | undefined;
@@ -52,14 +52,14 @@ function signatures(json: string): string {
   return found.length > 0 ? found.join(' and ') : 'others';
 }
 
-export interface FigureSettings {
+interface FigureSettings {
   readonly finality?: string;
   readonly stakeEvents?: string;
   readonly stakeTotalView?: readonly StakeView[];
   readonly stakeBalanceView?: readonly StakeView[];
 }
 
-export interface ReadContracts {
+interface ReadContracts {
   readonly chainId: number;
   readonly contracts: readonly Address[];
   /** The index counts a part of the contracts' events; by STAKE_EVENTS where there is no index. */

@@ -48,7 +48,13 @@ export function Setting(options: SettingOptions): PropertyDecorator {
         `${setting.variable} is neither string, number nor boolean: give it a parse`,
       );
     }
-    Reflect.defineMetadata(KEY, [...metadataOf(target), setting], target);
+    // One that a parent declares too takes its place.
+    const before = metadataOf(target);
+    const isDeclared = before.some((one) => one.property === property);
+    const settings = isDeclared
+      ? before.map((one) => (one.property === property ? setting : one))
+      : [...before, setting];
+    Reflect.defineMetadata(KEY, settings, target);
   };
 }
 

@@ -1,23 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError, Option } from 'commander';
+import { RpcPool } from '#libs/chain';
+import { DatabaseSettings, readSettings } from '#libs/config';
+import {
+  type AuditComparison,
+  type AuditDifference,
+  type AuditRun,
+  AuditRunStore,
+  type Database,
+  type IndexState,
+  IndexStore,
+} from '#libs/db';
 import {
   agrees,
   AuditImpossibleError,
   auditIndex,
+  type AuditResult,
   indexedContracts,
   requireComparison,
 } from '#libs/verification';
-import { RpcPool } from '#libs/chain';
-import { DatabaseSettings, readSettings } from '#libs/config';
-import { AuditRunStore, type Database, type IndexState, IndexStore } from '#libs/db';
 import { CommandFailed } from '../cli.errors.js';
-
 import { type Call, command, withDatabase } from '../command.js';
 import { JSON_LINE, option } from '../options.js';
 import { progressOf } from '../output/progress.js';
+import { type Field, fieldLines, moment, table, tokensText } from '../output/text.js';
 import { stakeReader } from '../staking.js';
 import { AuditSettings } from '../staking.settings.js';
-import { auditText, lastRunText } from './audit-text.js';
 
 const MOST = 100_000;
 const TIMEOUT_MS = 15_000;
@@ -111,4 +119,109 @@ function block(text: string): bigint | 'finalised' {
   if (text === 'finalised' || text === 'finalized') return 'finalised';
   if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('Expected a number, or finalised.');
   return BigInt(text);
+}
+
+/** Differences in the text. */
+const MOST_SHOWN = 50;
+
+/** Both figures of every difference, in whole tokens. */
+function auditText(result: AuditResult, state: IndexState): string {
+  const { block, differences } = result;
+  const tokens = tokensOf(state);
+  const fields = fieldLines([
+    ['block', `${block.number} of ${moment(block.timestampSeconds * 1000) ?? ''}  ${block.hash}`],
+    ...figureFields({ ...result, differences: differences.length }, state),
+  ]);
+  const more = differences.length - MOST_SHOWN;
+  return [
+    fields,
+    differenceTable(differences, tokens),
+    ...(more > 0 ? [`… and ${more} more: --json has them all.\n`] : []),
+    `\n${verdict(result, tokens)}\n`,
+  ].join('');
+}
+
+/** What came of the last nightly audit, and of the last one that compared where that was another. */
+function lastRunText(
+  last: AuditRun,
+  compared: AuditComparison | undefined,
+  state: IndexState,
+): string {
+  const when = fieldLines([
+    ['started', moment(last.startedAt)],
+    ['finished', moment(last.finishedAt)],
+    ['result', last.result],
+    ['reason', last.result === 'impossible' ? last.reason : undefined],
+  ]);
+  if (compared === undefined) return when;
+  const { blockNumber, blockHash, indexedTotal: indexed, contractTotal: contract } = compared;
+  const figures = fieldLines([
+    ['compared at', last.result === 'impossible' ? moment(compared.startedAt) : undefined],
+    ['block', `${blockNumber}  ${blockHash}`],
+    ...figureFields({ ...compared, total: { indexed, contract } }, state),
+  ]);
+  return `${when}\n${figures}${differenceTable(compared.different, tokensOf(state))}`;
+}
+
+type Tokens = (amount: bigint) => string;
+
+function tokensOf({ tokenDecimals }: IndexState): Tokens {
+  return (tokenAmount) => tokensText({ tokenAmount, tokenDecimals });
+}
+
+interface Figures {
+  readonly wallets: number;
+  readonly compared: number | undefined;
+  readonly differences: number;
+  readonly total: AuditResult['total'];
+}
+
+function figureFields(
+  { wallets, compared, differences, total }: Figures,
+  state: IndexState,
+): Field[] {
+  const tokens = tokensOf(state);
+  const unit = state.tokenSymbol;
+  return [
+    ['wallets', `${wallets} in the index, ${compared ?? 'none'} compared`],
+    ['different', compared === undefined ? undefined : String(differences)],
+    ['sum of the index', `${tokens(total.indexed)} ${unit}`],
+    [
+      'contract’s total',
+      total.contract === undefined ? 'not told' : `${tokens(total.contract)} ${unit}`,
+    ],
+  ];
+}
+
+function differenceTable(differences: readonly AuditDifference[], tokens: Tokens): string {
+  if (differences.length === 0) return '';
+  const rows = differences
+    .slice(0, MOST_SHOWN)
+    .map(({ wallet, indexed, contract }) => [
+      wallet,
+      tokens(indexed),
+      tokens(contract),
+      signed(indexed - contract, tokens),
+    ]);
+  return `\n${table(['WALLET', 'INDEX', 'CONTRACT', 'INDEX HAS MORE'], rows)}`;
+}
+
+function verdict(result: AuditResult, tokens: Tokens): string {
+  const { total, compared } = result;
+  if (agrees(result)) {
+    const parts = [
+      ...(compared === undefined ? [] : ['the balances']),
+      ...(total.contract === undefined ? [] : ['the sum']),
+    ];
+    return `The index and the contract agree: ${parts.join(' and ')}.`;
+  }
+  const off =
+    total.contract === undefined || total.contract === total.indexed
+      ? ''
+      : ` The sum is off by ${signed(total.indexed - total.contract, tokens)}.`;
+  return `ALERT: the index and the contract differ.${off} See docs/operating/doctor.md.`;
+}
+
+function signed(amount: bigint, tokens: Tokens): string {
+  return amount < 0n ? `-${tokens(-amount)}` : `+${tokens(amount)}`;
 }

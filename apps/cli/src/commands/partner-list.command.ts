@@ -9,7 +9,7 @@ import { OperatorSettings } from '../cli.env.js';
 import { command } from '../command.js';
 import { JSON_LINE } from '../options.js';
 import { type Field, fieldLines, moment, printable } from '../output/text.js';
-import { callbackFields, callbackJson } from '../partner/callback-text.js';
+import { callbackFields, callbackJson } from '../partner/callback.js';
 
 /** All about the partners but their secrets. */
 export const list = command({

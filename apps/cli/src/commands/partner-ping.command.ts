@@ -13,8 +13,7 @@ import { CommandFailed } from '../cli.errors.js';
 import { PartnerSettings } from '../cli.env.js';
 import { type Call, command } from '../command.js';
 import { argument, AS, JSON_LINE, option, positiveInteger, required, wallet } from '../options.js';
-import { ObservedEndpoint } from '../partner/observed-endpoint.js';
-import { type Pinged, pingReport, pingText } from '../partner/ping-report.js';
+import { ObservedEndpoint, type Pinged, pingReport, pingText } from '../partner/ping-report.js';
 
 export const PARTNER = argument('<name>', 'name or id of the partner');
 
@@ -39,16 +38,15 @@ export const ping = command({
   ],
   settings: PartnerSettings,
   async action(call, given: Given) {
-    const keyRing = KeyRing.parse(call.settings.secretsKey);
-    const done = call.audited({ address: given.address });
-    const report = await call.withDatabase((database) =>
-      onPartner(database, given.name, done, async ({ partnerId: partner }, { actor, note }) => {
-        const pinged = await readBalance(call, database, { ...given, keyRing, partnerId: partner });
-        const outcome = pinged.outcome.kind;
-        await new RedemptionViews(database).audit(actor, { ...note, outcome }, { partner });
-        return pingReport(pinged);
-      }),
-    );
+    const keyRing = call.keyRing();
+    const { name, address } = given;
+    const report = await onPartner(call, name, { address }, async (database, who, audit) => {
+      const { partnerId: partner } = who;
+      const pinged = await readBalance(call, database, { ...given, keyRing, partnerId: partner });
+      const note = { ...audit.note, outcome: pinged.outcome.kind };
+      await new RedemptionViews(database).audit(audit.actor, note, { partner });
+      return pingReport(pinged);
+    });
     call.print(report, pingText(report));
     if (!report.good) throw new CommandFailed();
   },

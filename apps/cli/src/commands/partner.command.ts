@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander';
 import { CallbackStore, CredentialStore, PartnerStore, type RateLimits } from '#libs/db';
-import { KeyRing } from '#libs/signing';
 import { audited, onPartner } from '../audited.js';
 import { OptionError } from '../cli.errors.js';
 import { OperatorSettings, PartnerSettings } from '../cli.env.js';
@@ -17,12 +16,12 @@ import {
 import {
   auditedOptions,
   callbackFields,
+  mergeCallback,
   notLiveNote,
   privateNote,
-} from '../partner/callback-text.js';
-import { issueCredential, issuedText } from '../partner/issued-credential.js';
+} from '../partner/callback.js';
+import { issueCredential, issuedText } from '../partner/credential.js';
 import { list, rateField } from './partner-list.command.js';
-import { mergeCallback } from '../partner/merge-callback.js';
 import { PARTNER, ping } from './partner-ping.command.js';
 
 const MAX_NAME_LENGTH = 100;
@@ -52,7 +51,7 @@ const create = command({
   settings: PartnerSettings,
   async action(call, given: CreateGiven) {
     const { name, rate, burst } = given;
-    const keyRing = KeyRing.parse(call.settings.secretsKey);
+    const keyRing = call.keyRing();
     const credential = await readCallbackCredential(given, call.terminal);
     const change = { options: given, credential, keyRing, partnerName: name };
     const callback = hasCallbackOptions(given) ? mergeCallback(undefined, change) : undefined;
@@ -101,11 +100,14 @@ function limitsOf({ rate, burst }: Partial<RateLimits>): Partial<RateLimits> | u
 async function setPartner(call: Call<PartnerSettings>, given: SetGiven): Promise<Field[]> {
   const { rate, burst } = given;
   const limits = limitsOf(given);
-  const keyRing = KeyRing.parse(call.settings.secretsKey);
+  const keyRing = call.keyRing();
   const credential = await readCallbackCredential(given, call.terminal);
-  const done = call.audited({ rate, burst, ...auditedOptions(given, credential) });
-  return call.withDatabase((database) =>
-    onPartner(database, given.name, done, async ({ partnerId, partnerName }, audit) => {
+  const audited = { rate, burst, ...auditedOptions(given, credential) };
+  return onPartner(
+    call,
+    given.name,
+    audited,
+    async (database, { partnerId, partnerName }, audit) => {
       const name: Field = ['partner', partnerName];
       if (limits !== undefined && !hasCallbackOptions(given)) {
         const store = new PartnerStore(database);
@@ -119,7 +121,7 @@ async function setPartner(call: Call<PartnerSettings>, given: SetGiven): Promise
       );
       call.terminal.err(privateNote(callback) + notLiveNote(callback));
       return [name, ...callbackFields(callback), ...(stored ? [rateField(stored)] : [])];
-    }),
+    },
   );
 }
 
@@ -136,12 +138,10 @@ const rotate = command({
   options: [JSON_LINE, AS],
   settings: PartnerSettings,
   async action(call, { name, json }: Named & { readonly json?: true }) {
-    const { minted, stored } = issueCredential(KeyRing.parse(call.settings.secretsKey));
-    const done = call.audited({ keyPrefix: stored.keyPrefix });
-    const { partnerId } = await call.withDatabase((database) =>
-      onPartner(database, name, done, (who, audit) =>
-        new CredentialStore(database).add(who.partnerId, stored, audit),
-      ),
+    const { minted, stored } = issueCredential(call.keyRing());
+    const { keyPrefix } = stored;
+    const { partnerId } = await onPartner(call, name, { keyPrefix }, (database, who, audit) =>
+      new CredentialStore(database).add(who.partnerId, stored, audit),
     );
     const issued = { partnerId, ...minted };
     call.print(issued, issuedText(issued));
@@ -171,10 +171,8 @@ const revoke = command({
     call,
     { name, keyPrefix, force = false }: Named & { keyPrefix: string; force?: boolean },
   ) {
-    const revoked = await call.withDatabase((database) =>
-      onPartner(database, name, call.audited({ keyPrefix, force }), (who, audit) =>
-        new CredentialStore(database).revoke({ partner: who.partnerId, keyPrefix, force }, audit),
-      ),
+    const revoked = await onPartner(call, name, { keyPrefix, force }, (database, who, audit) =>
+      new CredentialStore(database).revoke({ partner: who.partnerId, keyPrefix, force }, audit),
     );
     call.terminal.out(
       `${revoked.keyPrefix}… is revoked; ${revoked.left} active left. The api may know the key for some seconds more.\n`,
@@ -194,12 +192,10 @@ function pauseCommand(
     options: [AS],
     settings: OperatorSettings,
     async action(call, { name }: Named) {
-      const { partnerName } = await call.withDatabase((database) =>
-        onPartner(database, name, call.audited(), async (who, audit) => {
-          await new CallbackStore(database).pause(who.partnerId, paused, audit);
-          return who;
-        }),
-      );
+      const { partnerName } = await onPartner(call, name, {}, async (database, who, audit) => {
+        await new CallbackStore(database).pause(who.partnerId, paused, audit);
+        return who;
+      });
       call.terminal.out(`${printable(partnerName)} ${done}\n`);
     },
   });

@@ -3,7 +3,7 @@ import { ClaimStore, type UnexplainedClaim } from '#libs/db';
 import { audited, auditedText } from '../audited.js';
 import { OperatorSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
-import { argument, AS, JSON_LINE, LIMIT, LIST_MOST, option, required } from '../options.js';
+import { argument, AS, JSON_LINE, LIMIT, option, required } from '../options.js';
 import { moment, printable, table } from '../output/text.js';
 
 const ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/i;
@@ -22,9 +22,7 @@ const HEAD = [
 ];
 
 interface ListGiven {
-  readonly all?: true;
-  readonly limit: number;
-  readonly json?: true;
+  readonly all?: boolean;
 }
 
 /** The claims that no row explains, the oldest first. */
@@ -33,18 +31,12 @@ const list = command({
   description: 'list claims that the ledger does not explain, as far as the chain was read',
   options: [option('--all', 'also those that were acknowledged'), LIMIT, JSON_LINE],
   settings: OperatorSettings,
-  async action(call, given: ListGiven) {
-    const limit = Math.min(given.limit, LIST_MOST);
+  async action(call, { all = false }: ListGiven) {
+    const overdueBeforeMs = call.clock.nowMs() - CLAIM_OVERDUE_MS;
     const claims = await call.withDatabase((database) =>
-      new ClaimStore(database).list(call.clock.nowMs() - CLAIM_OVERDUE_MS, {
-        all: given.all === true,
-        limit,
-      }),
+      new ClaimStore(database).list(overdueBeforeMs, { all, limit: call.limit }),
     );
-    call.print(claims, listText(claims));
-    if (given.json !== true && claims.length >= limit) {
-      call.terminal.err('There may be more: --limit shows them.\n');
-    }
+    call.printList(claims, listText(claims), claims.length);
   },
 });
 

@@ -1,6 +1,5 @@
 /** Commands that settle one redemption: an operator's event, or another round of its confirmation. */
 import { InvalidArgumentError } from 'commander';
-import { refuseSharedEvidenceKey } from '#libs/config';
 import { type Database, DeliveryStore, RedemptionMissingError, RedemptionStore } from '#libs/db';
 import {
   deliveryTransition,
@@ -9,14 +8,18 @@ import {
   type Redemption,
   type UuidV7,
 } from '#libs/domain';
-import { EvidenceKeys } from '#libs/signing';
-import { audited, type AuditedCommand, auditedText } from '../audited.js';
+import { audited, auditedText } from '../audited.js';
 import { OptionError } from '../cli.errors.js';
 import { AdoptSettings, OperatorSettings } from '../cli.env.js';
-import { type Call, command } from '../command.js';
+import { type AuditedCommand, type Call, command } from '../command.js';
 import { argument, AS, option, YES } from '../options.js';
 import { printable } from '../output/text.js';
-import { operate, type Operation, type OperatorEvent } from '../redemption/operate.js';
+import {
+  evidenceKeys,
+  operate,
+  type Operation,
+  type OperatorEvent,
+} from '../redemption/operate.js';
 import { waitsFor } from '../redemption/waits-for.js';
 
 const LONGEST_NOTE = 255;
@@ -64,13 +67,11 @@ export const setPartnerTx = command({
   options: [AS],
   settings: AdoptSettings,
   action(call, { id, transaction }: Given & { readonly transaction: string }) {
-    const { evidenceKey, secretsKey } = call.settings;
-    if (secretsKey !== undefined) refuseSharedEvidenceKey(evidenceKey, secretsKey);
     return settle(call, {
       id,
       event: { type: 'operator-set-transaction', partnerTransactionId: transaction },
       arguments: { transaction: auditedText(transaction) },
-      seal: EvidenceKeys.parse(evidenceKey),
+      seal: evidenceKeys(call),
     });
   },
 });

@@ -1,11 +1,14 @@
 import { Option } from 'commander';
 import {
+  CallbackStore,
   type Database,
+  EvidenceAdoption,
   PartnerStore,
   PartnerUnknownError,
   type ReadRows,
   RedemptionMissingError,
   RedemptionViews,
+  type StoredRedemption,
 } from '#libs/db';
 import {
   type Address,
@@ -14,15 +17,9 @@ import {
   type RedemptionState,
   type UuidV7,
 } from '#libs/domain';
+import { AdoptSettings, OperatorSettings } from '../cli.env.js';
 import { OptionError } from '../cli.errors.js';
-import { OperatorSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
-import { JSON_LINE, LIMIT, LIST_MOST, option, wallet } from '../options.js';
-import { duration, table, tokensText } from '../output/text.js';
-import { chainEvidence } from '../redemption/chain-evidence.js';
-import { showText } from '../redemption/show-text.js';
-import { waitsFor } from '../redemption/waits-for.js';
-import { adopt } from './redemption-adopt.command.js';
 import {
   cancel,
   REDEMPTION,
@@ -31,6 +28,12 @@ import {
   retry,
   setPartnerTx,
 } from './redemption-operations.command.js';
+import { AS, JSON_LINE, LIMIT, option, wallet, YES } from '../options.js';
+import { duration, printable, table, tokensText } from '../output/text.js';
+import { chainEvidence } from '../redemption/chain-evidence.js';
+import { evidenceKeys } from '../redemption/operate.js';
+import { showText } from '../redemption/show-text.js';
+import { waitsFor } from '../redemption/waits-for.js';
 
 const HEAD = ['ID', 'STATE', 'FOR', 'PARTNER', 'WALLET', 'POINTS', 'TOKENS', 'REASON'];
 
@@ -39,8 +42,6 @@ interface ListGiven {
   readonly state?: RedemptionState;
   readonly partner?: string;
   readonly wallet?: Address;
-  readonly limit: number;
-  readonly json?: true;
 }
 
 interface Listed {
@@ -67,22 +68,20 @@ const list = command({
   },
   settings: OperatorSettings,
   async action(call, given: ListGiven) {
-    const limit = Math.min(given.limit, LIST_MOST);
     const { listed, unreadable } = await call.withDatabase((database) =>
-      search(database, { ...given, limit }),
+      search(database, given, call.limit),
     );
     for (const { message } of unreadable) call.terminal.err(`${message}\n`);
     const json = listed.map(({ redemption, partnerName }) => ({ ...redemption, partnerName }));
-    call.print(json, listText(listed, call.clock.nowMs()));
-    if (given.json !== true && listed.length + unreadable.length >= limit) {
-      call.terminal.err('There may be more: --limit shows them.\n');
-    }
+    const text = listText(listed, call.clock.nowMs());
+    call.printList(json, text, listed.length + unreadable.length);
   },
 });
 
 async function search(
   database: Database,
-  { attention, state, partner, wallet: user, limit }: ListGiven,
+  { attention, state, partner, wallet: user }: ListGiven,
+  limit: number,
 ): Promise<{ listed: Listed[]; unreadable: ReadRows['unreadable'] }> {
   const partners = new PartnerStore(database);
   const only = partner === undefined ? undefined : await partners.identify(partner);
@@ -142,6 +141,57 @@ const show = command({
     );
   },
 });
+
+/** Open redemptions of before EVIDENCE_KEY get their MAC, once a person has looked at them. */
+const adopt = command({
+  name: 'adopt',
+  description: 'vouch for open redemptions that were written without EVIDENCE_KEY',
+  options: [AS, YES],
+  settings: AdoptSettings,
+  async action(call) {
+    const keys = evidenceKeys(call);
+    await call.withDatabase(async (database) => {
+      const adoption = new EvidenceAdoption(database, keys);
+      const foreign = await adoption.foreign();
+      if (foreign.length === 0) {
+        call.terminal.out('Every open redemption bears the MAC of the service.\n');
+        return;
+      }
+      // Read where the redemption service may read them too.
+      const callbacks = await new CallbackStore(database).list();
+      const names = callbacks.map(
+        ({ partnerId, partnerName }) => [partnerId, partnerName] as const,
+      );
+      call.terminal.out(foreignText(foreign, new Map(names)));
+      await call.confirm(
+        'Each of these can be paid, or its deduction reverted as it is named, once it is adopted.',
+      );
+      let adopted = 0;
+      for (const one of foreign) {
+        if (await adoption.adopt(one, call.actor)) adopted += 1;
+      }
+      call.terminal.out(`Adopted ${adopted} of ${foreign.length}.\n`);
+    });
+  },
+});
+
+function foreignText(
+  foreign: readonly StoredRedemption[],
+  names: ReadonlyMap<string, string>,
+): string {
+  return table(
+    ['REDEMPTION', 'STATE', 'PARTNER', 'WALLET', 'POINTS', 'TOKENS', 'TRANSACTION'],
+    foreign.map(({ redemption }) => [
+      redemption.id,
+      redemption.state,
+      printable(names.get(redemption.partner) ?? redemption.partner),
+      redemption.wallet,
+      redemption.points.toString(),
+      tokensText(redemption),
+      redemption.partnerTransactionId ?? '-',
+    ]),
+  );
+}
 
 export const redemptionCommands: CommandGroup = {
   name: 'redemption',

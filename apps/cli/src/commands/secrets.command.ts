@@ -1,12 +1,18 @@
-import { KeyRing } from '#libs/signing';
 import { CommandFailed } from '../cli.errors.js';
 import { PartnerSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
 import { AS, JSON_LINE } from '../options.js';
 import { progressOf } from '../output/progress.js';
 import { printable } from '../output/text.js';
-import { type LeftSecret, type Rewrapped, rewrapSecrets } from '../secrets/rewrap-secrets.js';
-import { type KeyUse, neededOf, secretsStatus, statusText } from '../secrets/secrets-status.js';
+import {
+  type KeyUse,
+  type LeftSecret,
+  neededOf,
+  type Rewrapped,
+  rewrapSecrets,
+  secretsStatus,
+  statusText,
+} from '../secrets/stored-secrets.js';
 
 /** Which keys are in use; fails where one that is needed is not there. */
 const status = command({
@@ -15,7 +21,7 @@ const status = command({
   options: [JSON_LINE],
   settings: PartnerSettings,
   async action(call) {
-    const keyRing = KeyRing.parse(call.settings.secretsKey);
+    const keyRing = call.keyRing();
     const uses = await call.withDatabase((database) => secretsStatus(database, keyRing));
     call.print(uses, statusText(uses));
     if (uses.some((use) => use.standing === 'missing' && neededOf(use) > 0)) {
@@ -31,7 +37,7 @@ const rewrap = command({
   options: [JSON_LINE, AS],
   settings: PartnerSettings,
   async action(call) {
-    const keyRing = KeyRing.parse(call.settings.secretsKey);
+    const keyRing = call.keyRing();
     const progress = progressOf(call.terminal, call.clock);
     const { done, uses } = await call.withDatabase(async (database) => ({
       done: await rewrapSecrets(database, keyRing, call.audited(), (count) => {

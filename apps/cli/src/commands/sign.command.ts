@@ -6,7 +6,7 @@ import { PartnerSettings } from '../cli.env.js';
 import { type Call, command, withDatabase } from '../command.js';
 import { JSON_LINE, option, required } from '../options.js';
 import { fieldLines } from '../output/text.js';
-import { readOptionFile, readSecret } from '../partner/secret-source.js';
+import { readOptionFile, readSecret } from '../partner/credential.js';
 
 interface Given {
   readonly method: string;

@@ -55,7 +55,7 @@ export interface Row<Facts> {
 }
 
 /** What a check cannot be made without: a setting, or something that can be reached. */
-export type Need = Variable | 'database' | 'schema';
+type Need = Variable | 'database' | 'schema';
 
 /** Of checks that read the tables of the schema. */
 export const SCHEMA: readonly Need[] = ['DATABASE_URL', 'database', 'schema'];

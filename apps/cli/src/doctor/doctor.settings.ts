@@ -1,34 +1,19 @@
 import { Max, Min } from 'class-validator';
 import {
   address,
-  CHAIN_ID_SETTING,
   commaList,
   EVIDENCE_KEY_SETTING,
-  FINALITY_SETTING,
-  MAX_RANGE_BLOCKS_SETTING,
   NODE_ENV_SETTING,
   readSettings,
-  RPC_URLS_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
   SettingsError,
-  type SettingOptions,
   settingsOf,
-  STAKE_CONTRACT_SETTING,
-  STAKE_EVENTS_SETTING,
-  STAKE_START_BLOCK_SETTING,
   type SettingsSource,
   TOKEN_CONTRACT_SETTING,
   url,
 } from '#libs/config';
 import { type Address, type Decimal } from '#libs/domain';
-import {
-  STAKE_BALANCE_VIEW_SETTING,
-  STAKE_TOTAL_VIEW_SETTING,
-  STAKE_VERIFICATION_SETTING,
-  type StakeView,
-  type VerificationSetting,
-} from '#libs/chain';
 import {
   NotBelowMinimum,
   parsePriceSources,
@@ -40,6 +25,7 @@ import {
   PRICE_MIN_SETTING,
   type PriceSource,
 } from '#libs/price';
+import { StakingSettings } from '../staking.settings.js';
 
 /** The variables that a check may need. */
 export type Variable =
@@ -60,60 +46,18 @@ function privateKey(text: string): string {
   return text;
 }
 
-const secretUrl = (description: string, ...schemes: string[]): SettingOptions => ({
-  description,
-  secret: true,
-  optional: true,
-  parse: url(...schemes),
-});
 const KEY = { description: 'A key of the vault.', secret: true, optional: true, parse: privateKey };
 
 /**
  * What the doctor knows of the services' settings, none of them required; docs/operating/settings.md describes them where they are
  * used. Those of one service only are its own to check.
  */
-export class DoctorSettings {
-  @Setting(secretUrl('PostgreSQL.', 'postgresql', 'postgres'))
-  readonly databaseUrl?: string;
-
+export class DoctorSettings extends StakingSettings {
   @Setting({ ...SECRETS_KEY_SETTING, optional: true })
   readonly secretsKey?: string;
 
-  @Setting(secretUrl('Redis.', 'redis', 'rediss'))
+  @Setting({ description: 'Redis.', secret: true, optional: true, parse: url('redis', 'rediss') })
   readonly redisUrl?: string;
-
-  @Setting({ ...CHAIN_ID_SETTING, optional: true })
-  @Min(1)
-  readonly chainId?: number;
-
-  @Setting({ ...RPC_URLS_SETTING, optional: true })
-  readonly rpcUrls?: string[];
-
-  @Setting(FINALITY_SETTING)
-  readonly finality!: string;
-
-  @Setting({ ...STAKE_CONTRACT_SETTING, optional: true })
-  readonly stakeContract?: Address[];
-
-  @Setting({ ...STAKE_START_BLOCK_SETTING, optional: true })
-  readonly stakeStartBlock?: bigint;
-
-  @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
-  readonly stakeEvents?: string;
-
-  @Setting(STAKE_TOTAL_VIEW_SETTING)
-  readonly stakeTotalView?: readonly StakeView[];
-
-  @Setting(STAKE_BALANCE_VIEW_SETTING)
-  readonly stakeBalanceView?: readonly StakeView[];
-
-  @Setting(STAKE_VERIFICATION_SETTING)
-  readonly stakeVerification!: VerificationSetting;
-
-  @Setting(MAX_RANGE_BLOCKS_SETTING)
-  @Min(1)
-  @Max(100_000)
-  readonly maxRangeBlocks!: number;
 
   @Setting({ ...TOKEN_CONTRACT_SETTING, optional: true })
   readonly tokenContract?: Address;

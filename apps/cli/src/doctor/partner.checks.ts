@@ -2,7 +2,7 @@ import { CallbackStore, ClaimStore } from '#libs/db';
 import { KeyRing } from '#libs/signing';
 import { CLAIM_OVERDUE_MS } from '../commands/reconciliation.command.js';
 import { printable } from '../output/text.js';
-import { neededOf, secretsStatus } from '../secrets/secrets-status.js';
+import { neededOf, secretsStatus } from '../secrets/stored-secrets.js';
 import { type Answer, check, fault, ok, SCHEMA, warning } from './checks.js';
 import { type Subject } from './subject.js';
 

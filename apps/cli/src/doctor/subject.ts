@@ -21,7 +21,7 @@ const MIGRATION_TABLE = {
 export interface Staking {
   readonly contracts: readonly Address[];
   readonly startBlock: bigint | undefined;
-  readonly events: readonly Pick<StakeEventSpec, 'topic0' | 'topics' | 'where'>[];
+  readonly events: readonly StakeEventSpec[];
 }
 
 /** What the source of the price said when it was asked once, as the indexer asks it. */

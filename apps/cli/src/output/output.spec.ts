@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { jsonLine } from './json-line.js';
-import { duration, fieldLines, fromNow, printable, table, tokensText } from './text.js';
+import { duration, fieldLines, fromNow, jsonLine, printable, table, tokensText } from './text.js';
 
 const HOSTILE = 'a\u001b[2J\nb\u202ec\u0085\ud800' + String.fromCodePoint(0xe0001);
 

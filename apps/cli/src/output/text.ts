@@ -1,6 +1,6 @@
 /** Texts for a terminal: printable, lined up, with moments and amounts as operators read them. */
 import { decimalText } from '#libs/db';
-import { type Redemption } from '#libs/domain';
+import { type Decimal } from '#libs/domain';
 
 /** Controls, invisible and direction marks, halves of pairs: what could move the cursor, hide text or fake a line. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
@@ -55,11 +55,47 @@ export function fromNow(atMs: number, nowMs: number): string {
   return atMs > nowMs ? `in ${duration(atMs - nowMs)}` : `${duration(nowMs - atMs)} ago`;
 }
 
+interface TokenAmount {
+  /** In the token's smallest unit. */
+  readonly tokenAmount: bigint;
+  readonly tokenDecimals: number;
+}
+
 /** All digits, without the zeros at the end. */
-export function tokensText({
-  tokenAmount,
-  tokenDecimals,
-}: Pick<Redemption, 'tokenAmount' | 'tokenDecimals'>): string {
+export function tokensText({ tokenAmount, tokenDecimals }: TokenAmount): string {
   const text = decimalText({ digits: tokenAmount, scale: tokenDecimals });
   return tokenDecimals === 0 ? text : text.replace(/\.?0+$/, '');
+}
+
+const INVISIBLE = /[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
+const MOMENT = /(?:At|Since|Until)Ms$/;
+
+/** One line of JSON. Amounts become text with all their digits, moments ISO 8601 (`startedAtMs` becomes `startedAt`). */
+export function jsonLine(value: unknown): string {
+  const text = JSON.stringify(plain(value)).replace(INVISIBLE, (character) =>
+    // Beyond the first 65,536 characters JSON writes two halves; each of them is matched alone by split.
+    character
+      .split('')
+      .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+  return `${text}\n`;
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (Array.isArray(value)) return value.map(plain);
+  if (isDecimal(value)) return decimalText(value);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]: [string, unknown]) =>
+      MOMENT.test(name) && (typeof member === 'number' || member === null)
+        ? [name.slice(0, -'Ms'.length), member === null ? null : new Date(member).toISOString()]
+        : [name, plain(member)],
+    ),
+  );
+}
+
+function isDecimal(value: object): value is Decimal {
+  return 'digits' in value && typeof value.digits === 'bigint' && 'scale' in value;
 }

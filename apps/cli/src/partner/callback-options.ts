@@ -5,7 +5,7 @@ import { type Decimal, PARTNER_CAPABILITIES, type PartnerCapability } from '#lib
 import { OptionError } from '../cli.errors.js';
 import { type Terminal } from '../command.js';
 import { decimal, NONE, option, orNone, type OrNone, points, positiveDecimal } from '../options.js';
-import { readSecret, type SecretSource } from './secret-source.js';
+import { readSecret, type SecretSource } from './credential.js';
 
 /** As commander hands them over; what was not given is absent. */
 export interface CallbackOptions {

@@ -76,7 +76,7 @@ const NOT_JSON_TYPE = 'Content-Type is not application/json: the partner must se
 const OVER_CANONICAL =
   'Nothing: the signature fits the canonical form of the body (RFC 8785), which we accept. A signature over the bytes that are sent is simpler.';
 
-export interface SeenSignature {
+interface SeenSignature {
   /** Those that make the signature which the partner sent. */
   readonly mistakes: readonly string[];
   readonly signatureFits: 'bytes' | 'canonical form' | undefined;

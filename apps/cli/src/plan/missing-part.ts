@@ -1,18 +1,17 @@
 /** What is to be synced: by the index that there is, else by the settings. */
 import { indexedContracts } from '#libs/verification';
-import { loadStakeEvents, type RpcPool } from '#libs/chain';
+import { loadStakeEvents, type RpcPool, type StakeEventSpec } from '#libs/chain';
 import { type IndexState, IndexStore, settingDifferences } from '#libs/db';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
 import { isNotMigrated } from '../cli.errors.js';
 import { type PlanSettings } from '../staking.settings.js';
 import { withDatabase } from '../command.js';
 import { DEFAULT_EVENTS, differenceText, givenSettings } from '../staking.js';
-import { type WalletSlots } from './survey-logs.js';
 
 export interface MissingPart {
   readonly chainId: number;
   readonly contracts: readonly Address[];
-  readonly events: readonly WalletSlots[];
+  readonly events: readonly StakeEventSpec[];
   readonly isPartial: boolean | undefined;
   /** The first block that is indexed. */
   readonly startBlock: bigint;
@@ -37,7 +36,7 @@ export async function readMissingPart(settings: PlanSettings, pool: RpcPool): Pr
   const { contracts, isPartial, startBlock = 1n } = indexedContracts(state);
   const { chainId, head } = state;
   // As the indexer wrote them, from the same type.
-  const events = state.settings['events'] as readonly WalletSlots[];
+  const events = state.settings['events'] as readonly StakeEventSpec[];
   return { chainId, contracts, events, isPartial, startBlock, indexed: head };
 }
 

@@ -21,7 +21,7 @@ import { type MissingPart, readMissingPart } from './missing-part.js';
 import { HEADERS_AT_ONCE, type LogSurvey, surveyLogs } from './survey-logs.js';
 
 /** What keeps ranges from being larger: MAX_RANGE_BLOCKS, the provider, or that answers are kept below some megabytes. */
-export type RangeLimit = 'setting' | 'provider' | 'weight';
+type RangeLimit = 'setting' | 'provider' | 'weight';
 
 export interface SyncPlan {
   readonly chainId: number;
@@ -48,7 +48,7 @@ export interface SyncPlan {
   readonly insteadOfHeaders: { readonly two: number; readonly total: number } | undefined;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   /** As if there were no index. */
   readonly anew: boolean;
   /** Told what is asked before it is. */
@@ -155,7 +155,7 @@ async function blockBefore(reader: ChainReader, { startBlock }: MissingPart): Pr
 function rangeOf(
   { maxRangeBlocks }: PlanSettings,
   survey: LogSurvey | undefined,
-): Pick<SyncPlan, 'rangeBlocks' | 'rangeLimit'> {
+): { readonly rangeBlocks: number; readonly rangeLimit: RangeLimit } {
   if (survey === undefined) return { rangeBlocks: maxRangeBlocks, rangeLimit: 'setting' };
   const isRefused = survey.refusal !== undefined;
   const rangeBlocks = isRefused ? survey.rangeBlocks : maxRangeBlocks;

@@ -15,15 +15,9 @@ import {
 import { type Address } from '#libs/domain';
 import { quantityOf, toHex, toldBy } from '../doctor/rpc-question.js';
 
-/** Where events name wallets. */
-export type WalletSlots = Pick<
-  StakeEventSpec,
-  'topic0' | 'topics' | 'where' | 'account' | 'receiver'
->;
-
-export interface SurveyQuestion {
+interface SurveyQuestion {
   readonly contracts: readonly Address[];
-  readonly events: readonly WalletSlots[];
+  readonly events: readonly StakeEventSpec[];
   /** The missing blocks, both included. */
   readonly from: bigint;
   readonly to: bigint;
@@ -214,7 +208,11 @@ async function sample(
  * Adds the wallets that a log names: its last 20 bytes of each field. What is malformed names none.
  * @returns whether one of the events counts the log
  */
-function addWalletsOf(log: unknown, events: readonly WalletSlots[], wallets: Set<string>): boolean {
+function addWalletsOf(
+  log: unknown,
+  events: readonly StakeEventSpec[],
+  wallets: Set<string>,
+): boolean {
   const { topics, data } = (log ?? {}) as { readonly topics?: unknown; readonly data?: unknown };
   if (!Array.isArray(topics) || typeof data !== 'string') return false;
   const counting = events.filter((event) => isCounted([event], { topics, data }));

@@ -70,7 +70,7 @@ function settingsOrFaults(source: SettingsSource): EvidenceSettings | string {
 }
 
 /** Vaults of which a restored ledger knows nothing: named by the operator, and believed only where a vault answers. */
-export interface ForgottenVaults {
+interface ForgottenVaults {
   readonly chainId: number;
   readonly vaults: readonly KnownVault[];
 }

@@ -1,4 +1,5 @@
 /** What an operator may do with a redemption: the domain decides, the store writes. */
+import { refuseSharedEvidenceKey } from '#libs/config';
 import {
   CallbackStore,
   type Database,
@@ -17,7 +18,10 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { audited, type AuditedCommand } from '../audited.js';
+import { EvidenceKeys } from '#libs/signing';
+import { audited } from '../audited.js';
+import { type AdoptSettings } from '../cli.env.js';
+import { type AuditedCommand, type Call } from '../command.js';
 
 /** What an operator may say happened. Nothing here pays, and nothing proves a payout dead. */
 export type OperatorEvent = EventOf<
@@ -38,7 +42,7 @@ export interface Operation extends AuditedCommand {
   readonly confirm?: (redemption: Redemption) => Promise<void>;
 }
 
-export interface Operated {
+interface Operated {
   readonly before: Redemption;
   readonly after: Redemption;
 }
@@ -85,6 +89,13 @@ export async function operate(
   });
 }
 
+/** The keys that vouch for rows. @throws PermanentError where they are unusable, or one of SECRETS_KEY is among them */
+export function evidenceKeys({ settings }: Call<AdoptSettings>): EvidenceKeys {
+  const { evidenceKey, secretsKey } = settings;
+  if (secretsKey !== undefined) refuseSharedEvidenceKey(evidenceKey, secretsKey);
+  return EvidenceKeys.parse(evidenceKey);
+}
+
 /** What to do where a command is refused; absent where the domain's own message says it. */
 const INSTEAD: Readonly<Partial<Record<RefusalCode, string>>> = {
   final: 'Nothing can be changed any more; `redemption show` has its end.',
@@ -110,7 +121,7 @@ const INSTEAD: Readonly<Partial<Record<RefusalCode, string>>> = {
 };
 
 /** The rules do not allow it; nothing was changed. */
-export class RefusedOperationError extends PermanentError {
+class RefusedOperationError extends PermanentError {
   constructor({ code, message }: Refusal) {
     const instead = INSTEAD[code];
     const text = instead === undefined ? message : `${message} ${instead}`;

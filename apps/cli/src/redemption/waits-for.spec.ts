@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
-import { ATTENTION, attentionAdvice } from './attention.js';
+import { ATTENTION, attentionAdvice } from './waits-for.js';
 
 const page = readFileSync(
   new URL('../../../../docs/operating/redemption.md', import.meta.url),

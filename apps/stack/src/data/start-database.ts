@@ -18,7 +18,7 @@ export interface UserUrls extends Required<LoginUrls> {
   readonly game: string;
 }
 
-export interface StackDatabase {
+interface StackDatabase {
   /** None is the owner's: that one is used at the start only. */
   readonly urls: UserUrls;
   /** Tells one database from another, without credentials. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addressPolicy, addressRefusal } from './partner-address.js';
+import { addressPolicy, addressRefusal } from './wire/dial.js';
 
 const PRODUCTION = { allowPrivate: false };
 const DEVELOPMENT = { allowPrivate: true };

@@ -7,8 +7,12 @@ import {
   type PartnerStep,
   type UnknownReason,
 } from '#libs/domain';
-import { type NoAnswerCause, type NothingSentCause } from './call-result.js';
-import { type AnswerResult, type CallResult } from './call-result.js';
+import {
+  type AnswerResult,
+  type CallResult,
+  type NoAnswerCause,
+  type NothingSentCause,
+} from './call-result.js';
 
 /** The domain asks for the proof, the record keeps the exact cause. */
 const NOTHING_SENT: Readonly<Record<NothingSentCause, NothingSentReason>> = {

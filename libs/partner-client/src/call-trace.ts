@@ -12,11 +12,10 @@ import {
   type NothingSentResult,
   type PhaseUnderWay,
 } from './call-result.js';
-import { type PartnerUrl } from './partner-address.js';
 import { type PartnerEndpoint, ROUTES, type SignedRequest } from './partner-endpoint.js';
 import { judgeAnswer, retryAfterSeconds } from './verify-answer.js';
 import { type DialFault, type ExchangeFault } from './wire/call-fault.js';
-import { type DialProgress } from './wire/dial.js';
+import { type DialProgress, type PartnerUrl } from './wire/dial.js';
 import { nothingArrived } from './wire/exchange.js';
 
 export class CallTrace {

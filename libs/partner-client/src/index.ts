@@ -8,13 +8,6 @@ export {
   type NothingSentResult,
 } from './call-result.js';
 export {
-  type AddressPolicy,
-  addressPolicy,
-  type ParsedPartnerUrl,
-  parsePartnerUrl,
-  type PartnerUrl,
-} from './partner-address.js';
-export {
   type CallContext,
   PartnerClient,
   type PartnerClientOptions,
@@ -22,6 +15,8 @@ export {
 } from './partner-client.js';
 export {
   newRequestId,
+  type ParsedPartnerUrl,
+  parsePartnerUrl,
   type PartnerCall,
   PartnerEndpoint,
   type PartnerEndpointFields,
@@ -29,3 +24,4 @@ export {
   type SignedRequest,
   signedRequest,
 } from './partner-endpoint.js';
+export { type AddressPolicy, addressPolicy, type PartnerUrl } from './wire/dial.js';

@@ -8,23 +8,28 @@
  */
 import { type UuidV7 } from '#libs/domain';
 import { type Clock, type Deadline, inSpan } from '#libs/platform';
-import { parsePartnerUrl, type PartnerUrl } from './partner-address.js';
 import { type CallResult } from './call-result.js';
-import { CallTrace } from './call-trace.js';
-import { type CallHealth, type CircuitState } from './partner-gate.js';
-import { healthOf } from './partner-gate.js';
-import { type GateOptions, PartnerGate } from './partner-gate.js';
-import { type PartnerCall, ROUTES } from './partner-endpoint.js';
-import { callSpan, endOf } from './call-trace.js';
-import { type PartnerEndpoint } from './partner-endpoint.js';
-import { isStale, newRequestId } from './partner-endpoint.js';
-import { callDeadline } from './wire/call-fault.js';
-import { Connection, idleMs } from './wire/connections.js';
-import { dial, type DialOptions } from './wire/dial.js';
-import { exchange } from './wire/exchange.js';
-import { KeptConnections } from './wire/connections.js';
-import { type SignedRequest, signedRequest } from './partner-endpoint.js';
-import { DialFault, ExchangeFault } from './wire/call-fault.js';
+import { callSpan, CallTrace, endOf } from './call-trace.js';
+import {
+  isStale,
+  newRequestId,
+  parsePartnerUrl,
+  type PartnerCall,
+  type PartnerEndpoint,
+  ROUTES,
+  type SignedRequest,
+  signedRequest,
+} from './partner-endpoint.js';
+import {
+  type CallHealth,
+  type CircuitState,
+  type GateOptions,
+  healthOf,
+  PartnerGate,
+} from './partner-gate.js';
+import { callDeadline, DialFault, ExchangeFault } from './wire/call-fault.js';
+import { dial, type DialOptions, type PartnerUrl } from './wire/dial.js';
+import { Connection, exchange, idleMs, KeptConnections } from './wire/exchange.js';
 
 export interface PartnerTimeouts {
   /** Name, TCP and TLS together. */

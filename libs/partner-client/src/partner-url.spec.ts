@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ParsedPartnerUrl, parsePartnerUrl } from './partner-address.js';
+import { type ParsedPartnerUrl, parsePartnerUrl } from './partner-endpoint.js';
 
 const parse = (text: string, allowPrivate = false): ParsedPartnerUrl =>
   parsePartnerUrl(text, { allowPrivate });

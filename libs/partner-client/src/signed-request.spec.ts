@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { PARTNER_STEPS, type UuidV7 } from '#libs/domain';
-import { type PartnerUrl, parsePartnerUrl } from './partner-address.js';
-import { type PartnerCall, ROUTES } from './partner-endpoint.js';
+import { type PartnerUrl } from './wire/dial.js';
+import { parsePartnerUrl, type PartnerCall, ROUTES, signedRequest } from './partner-endpoint.js';
 import { anEndpoint, CONFIRM, DEDUCT, WALLET } from './testing/partner-bench.support-spec.js';
 import { API_KEY } from './testing/rogue-partner.support-spec.js';
-import { signedRequest } from './partner-endpoint.js';
 
 interface Vector {
   name: string;

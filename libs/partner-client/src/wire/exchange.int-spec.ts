@@ -2,14 +2,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { parsePartnerUrl } from '../partner-address.js';
 import { anEndpoint, anId, DEDUCT } from '../testing/partner-bench.support-spec.js';
 import { RoguePartner } from '../testing/rogue-partner.support-spec.js';
-import { callDeadline } from './call-fault.js';
-import { Connection } from './connections.js';
-import { exchange, nothingArrived } from './exchange.js';
-import { signedRequest } from '../partner-endpoint.js';
-import { ExchangeFault } from './call-fault.js';
+import { parsePartnerUrl, signedRequest } from '../partner-endpoint.js';
+import { callDeadline, ExchangeFault } from './call-fault.js';
+import { Connection, exchange, nothingArrived } from './exchange.js';
 
 describe('an exchange', () => {
   let partner: RoguePartner;

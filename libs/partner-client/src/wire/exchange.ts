@@ -1,10 +1,153 @@
-/** One request and its answer on one connection. */
-import { type Dispatcher, errors } from 'undici';
+/**
+ * One connection to a partner, and one request and its answer on it. undici is given a socket that stands instead of a way to make one,
+ * and refused a second, so that it can neither send anything again nor connect to an address that was not checked.
+ */
+import { type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Client, type Dispatcher, errors } from 'undici';
 import { type NoAnswerCause, type PhaseUnderWay } from '../call-result.js';
-import { type Connection } from './connections.js';
-import { CallStopped } from './call-fault.js';
 import { type SignedRequest } from '../partner-endpoint.js';
-import { describeError, ExchangeFault } from './call-fault.js';
+import { CallStopped, describeError, ExchangeFault } from './call-fault.js';
+
+const MAX_HEADER_BYTES = 16_384;
+/** A partner's server that does not say how long it keeps an idle connection may close it after two seconds (gunicorn). */
+const UNANNOUNCED_IDLE_MS = 1000;
+const LONGEST_IDLE_MS = 30_000;
+/** Sooner than the partner says: its close must not cross our request. */
+const IDLE_MARGIN_MS = 1000;
+
+export class Connection {
+  private readonly client: Client;
+  private isGiven = false;
+  private writtenBefore: number;
+
+  constructor(
+    private readonly socket: Socket,
+    origin: string,
+    /** What was checked: the connection leads nowhere else for as long as it lives. */
+    readonly remoteAddress: string | undefined,
+  ) {
+    this.writtenBefore = socket.bytesWritten;
+    this.client = new Client(origin, {
+      connect: (_options, callback) => {
+        const isFirst = !this.isGiven;
+        this.isGiven = true;
+        // undici expects the answer to come later.
+        queueMicrotask(() => {
+          if (isFirst) callback(null, socket);
+          else callback(new Error('the connection was lost'), null);
+        });
+      },
+      allowH2: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // The one deadline of a call is its signal's.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: UNANNOUNCED_IDLE_MS,
+      keepAliveMaxTimeout: LONGEST_IDLE_MS,
+      keepAliveTimeoutThreshold: IDLE_MARGIN_MS,
+    });
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.writtenBefore = this.socket.bytesWritten;
+    this.client.dispatch(options, handler);
+  }
+
+  /** Proof that no byte of the newest request was given to the connection. */
+  get isUntouched(): boolean {
+    return this.socket.bytesWritten === this.writtenBefore;
+  }
+
+  get isOpen(): boolean {
+    const { socket, client } = this;
+    return !socket.destroyed && socket.readable && socket.writable && !client.destroyed;
+  }
+
+  onClose(listener: () => void): void {
+    this.socket.once('close', listener);
+  }
+
+  /** Not waited for: how a connection ends is no part of a call, and by now no call waits for anything on it. */
+  destroy(): void {
+    void this.client.destroy();
+    this.socket.destroy();
+  }
+}
+
+/** For how long a connection may be idle and used again, by the `Keep-Alive` of its last answer (RFC 9112, appendix C.2.2). */
+export function idleMs(announced: string | readonly string[] | undefined): number {
+  const seconds =
+    typeof announced === 'string' ? /\btimeout=(\d+)/i.exec(announced)?.[1] : undefined;
+  return seconds === undefined
+    ? UNANNOUNCED_IDLE_MS
+    : Math.min(LONGEST_IDLE_MS, Number(seconds) * 1000 - IDLE_MARGIN_MS);
+}
+
+interface Kept {
+  readonly connection: Connection;
+  readonly idleUntilMs: number;
+}
+
+const LONGEST_LIFE_MS = 60_000;
+
+/**
+ * Connections that may serve another call, by partner and origin: what one partner sends is never read as another's answer. A connection
+ * leads to the address that was checked when it was made; after a minute another is made, so that a changed name is followed.
+ */
+export class KeptConnections {
+  private readonly idle = new Map<string, Kept[]>();
+  private readonly openedAtMs = new WeakMap<Connection, number>();
+
+  /** @param nowMs only differences matter */
+  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+
+  /** The one that was used last, which has had the least time to be closed; it is the caller's then. */
+  async take(key: string): Promise<Connection | undefined> {
+    for (let kept = this.pop(key); kept !== undefined; kept = this.pop(key)) {
+      // A close that has arrived is noticed in this turn.
+      await nextTurn();
+      const { connection, idleUntilMs } = kept;
+      if (connection.isOpen && this.nowMs() < idleUntilMs) return connection;
+      connection.destroy();
+    }
+    return undefined;
+  }
+
+  /** Of a connection that was just made. */
+  opened(key: string, connection: Connection): Connection {
+    this.openedAtMs.set(connection, this.nowMs());
+    connection.onClose(() => {
+      this.remove(key, connection);
+    });
+    return connection;
+  }
+
+  /** After a call that came to a whole and good answer. */
+  keep(key: string, connection: Connection, idleMs: number): void {
+    const nowMs = this.nowMs();
+    const openedAtMs = this.openedAtMs.get(connection) ?? nowMs;
+    const idleUntilMs = Math.min(nowMs + idleMs, openedAtMs + LONGEST_LIFE_MS);
+    if (!connection.isOpen || idleUntilMs <= nowMs) {
+      connection.destroy();
+      return;
+    }
+    const kept = { connection, idleUntilMs };
+    this.idle.set(key, [...(this.idle.get(key) ?? []), kept]);
+  }
+
+  private pop(key: string): Kept | undefined {
+    const kept = this.idle.get(key)?.at(-1);
+    if (kept !== undefined) this.remove(key, kept.connection);
+    return kept;
+  }
+
+  private remove(key: string, connection: Connection): void {
+    const rest = this.idle.get(key)?.filter((one) => one.connection !== connection) ?? [];
+    if (rest.length === 0) this.idle.delete(key);
+    else this.idle.set(key, rest);
+  }
+}
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RoguePartner } from '../testing/rogue-partner.support-spec.js';
-import { Connection, idleMs } from './connections.js';
-import { KeptConnections } from './connections.js';
+import { Connection, idleMs, KeptConnections } from './exchange.js';
 
 let partner: RoguePartner;
 let nowMs: number;

@@ -11,8 +11,7 @@ import {
 } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
 import { Gauge, measureConnections, type Registry } from '#libs/service';
-import { ChainLink } from './chain/chain-link.js';
-import { type ChainTools } from './chain/rpc-alerts.js';
+import { ChainLink, type ChainTools } from './chain/chain-link.js';
 import { type RedemptionSettings } from './redemption.env.js';
 import { checkVoucherTtl } from './start-checks.js';
 

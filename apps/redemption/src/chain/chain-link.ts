@@ -3,12 +3,20 @@
  * endpoint answers. No endpoint is used before it has told its chain id, whenever that is: the pools see to it.
  * States: looking; found for good (a chain that is lost later is reported by the call that finds it); closed.
  */
-import { ChainReader, RpcPool, WalletSignatures } from '#libs/chain';
+import {
+  ChainReader,
+  FINAL_BLOCK_CODES,
+  type RpcObserver,
+  RpcPool,
+  type RpcWarning,
+  SIGN_IN_DISAGREEMENT,
+  WalletSignatures,
+} from '#libs/chain';
 import { LowmarkError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger, within } from '#libs/platform';
-import { type CheckResult } from '#libs/service';
+import { type CheckResult, observeRpc, type Registry } from '#libs/service';
+import { type Alert, type Alerts } from '../observe/alerts.js';
 import { type RedemptionSettings } from '../redemption.env.js';
-import { alertingObserver, type ChainTools } from './rpc-alerts.js';
 
 /** A start waits no longer for endpoints that do not answer. */
 const FIRST_LOOK_MS = 15_000;
@@ -17,6 +25,21 @@ const RETRY_MS = 1_000;
 const CHAIN_ID = { method: 'eth_chainId', params: [] };
 /** A user waits for a sign-in. */
 const SIGN_IN = { timeoutMs: 5_000, patienceMs: 1_000 };
+
+export interface ChainTools {
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly alerts: Alerts;
+}
+
+const CHAIN_MISMATCH = 'RPC_CHAIN_MISMATCH';
+/** The alert for each code of the pool's warnings. */
+const ALERTS: Readonly<Record<string, Alert>> = {
+  [CHAIN_MISMATCH]: { severity: 'warning', code: 'rpc-chain-mismatch' },
+  [FINAL_BLOCK_CODES.disagree]: { severity: 'critical', code: 'endpoints-disagree' },
+  [FINAL_BLOCK_CODES.refused]: { severity: 'critical', code: 'final-block-refused' },
+  [SIGN_IN_DISAGREEMENT]: { severity: 'warning', code: 'sign-in-disagreement' },
+};
 
 export class ChainLink {
   /** For payouts. */
@@ -141,4 +164,29 @@ export class ChainLink {
     this.fault = undefined;
     this.decimals = decimals;
   }
+}
+
+/**
+ * Counts what endpoints do, and raises alerts.
+ * @param refused takes the names of endpoints that turned out to serve another chain
+ */
+function alertingObserver(
+  refused: Set<string>,
+  { registry, logger, alerts }: ChainTools,
+): RpcObserver {
+  const counted = observeRpc(registry, logger);
+  const warning = (event: RpcWarning): void => {
+    counted.warning(event);
+    const { endpoint, code, message } = event;
+    const alert = ALERTS[code];
+    if (alert === undefined) return;
+    // Both pools find out about an endpoint of another chain.
+    if (code === CHAIN_MISMATCH) {
+      if (refused.has(endpoint)) return;
+      refused.add(endpoint);
+    }
+    const detail = message.includes(endpoint) ? message : `${endpoint}: ${message}`;
+    alerts.raise({ ...alert, detail });
+  };
+  return { ...counted, warning };
 }

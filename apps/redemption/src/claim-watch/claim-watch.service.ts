@@ -7,7 +7,8 @@ import {
 import { Interval } from '@nestjs/schedule';
 import { ClaimWatchStore, type WatchState } from '#libs/db';
 import { inSpan, type Logger, SingleFlight } from '#libs/platform';
-import { Gauge, LOGGER, oneReading, Registry } from '#libs/service';
+import { LOGGER, Registry } from '#libs/service';
+import { readingGauges } from '../observe/reading-gauges.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { ClaimWatch } from './claim-watch.js';
 
@@ -65,23 +66,14 @@ export function gaugeClaimWatch(
   chainId: number,
   logger: Logger,
 ): void {
-  const read = oneReading(
+  const add = readingGauges(
+    { registry, logger },
     () => store.state(chainId),
-    (err) => {
-      logger.warn({ err }, 'The state of the watch over claims could not be read');
-    },
+    'The state of the watch over claims could not be read',
   );
   const gauge = (name: string, help: string, figure: (state: WatchState) => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        const state = await read();
-        // An old figure is worse than none.
-        this.remove();
-        if (state) this.set(figure(state));
-      },
+    add({ name, help }, (state, one) => {
+      one.set(figure(state));
     });
   };
   gauge(

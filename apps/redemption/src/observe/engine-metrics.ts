@@ -1,6 +1,7 @@
 import { type RedemptionCounts, type RedemptionViews } from '#libs/db';
 import { type Logger } from '#libs/platform';
-import { Counter, Gauge, oneReading, type Registry } from '#libs/service';
+import { Counter, Gauge, type Registry } from '#libs/service';
+import { readingGauges } from './reading-gauges.js';
 
 /** What the engine does, as counts; and how its queues stand, read from the database when the metrics are. */
 export class EngineMetrics {
@@ -9,7 +10,7 @@ export class EngineMetrics {
   private readonly swept: Gauge<'queue'>;
   private readonly unconfirmed: Counter;
 
-  constructor(registry: Registry, views: Pick<RedemptionViews, 'counts'>, logger: Logger) {
+  constructor(registry: Registry, views: RedemptionViews, logger: Logger) {
     const registers = [registry];
     this.transitions = new Counter({
       name: 'lowmark_redemption_transitions_total',
@@ -34,13 +35,13 @@ export class EngineMetrics {
       help: 'Ends of payouts that one endpoint saw and no second one has confirmed yet',
       registers,
     });
-    const read = oneReading(
-      () => views.counts(),
-      (err) => {
-        logger.warn({ err }, 'The figures of the queues could not be read');
-      },
+    gaugeQueues(
+      readingGauges(
+        { registry, logger },
+        () => views.counts(),
+        'The figures of the queues could not be read',
+      ),
     );
-    gaugeQueues(registers, read);
   }
 
   moved(event: string, from: string, to: string): void {
@@ -62,26 +63,13 @@ export class EngineMetrics {
   }
 }
 
-type Reading = () => Promise<RedemptionCounts | undefined>;
-
-function gaugeQueues(registers: Registry[], read: Reading): void {
+function gaugeQueues(add: ReturnType<typeof readingGauges<RedemptionCounts>>): void {
   const gauge = (
     name: string,
     help: string,
-    fill: (counts: RedemptionCounts, gauge: Gauge<'state'>) => void,
+    fill: (counts: RedemptionCounts, gauge: Gauge) => void,
   ): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: ['state'],
-      registers,
-      async collect() {
-        const counts = await read();
-        // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
-        this.reset();
-        if (counts !== undefined) fill(counts, this);
-      },
-    });
+    add({ name, help, labelNames: ['state'] }, fill);
   };
   gauge(
     'lowmark_redemptions',

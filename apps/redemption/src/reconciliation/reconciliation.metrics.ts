@@ -1,45 +1,24 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type LastRun, ReconciliationStore } from '#libs/db';
+import { ReconciliationStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
-import { Gauge, LOGGER, oneReading, Registry } from '#libs/service';
+import { LOGGER, Registry } from '#libs/service';
 import { ChainLink } from '../chain/chain-link.js';
+import { readingGauges } from '../observe/reading-gauges.js';
 
 /** How the last comparison ended, whichever process made it: read from the database when the metrics are. In whole tokens. */
 @Injectable()
 export class ReconciliationMetrics {
   constructor(
-    private readonly registry: Registry,
-    private readonly store: ReconciliationStore,
-    private readonly chain: ChainLink,
-    @Inject(LOGGER) private readonly logger: Logger,
+    registry: Registry,
+    store: ReconciliationStore,
+    chain: ChainLink,
+    @Inject(LOGGER) logger: Logger,
   ) {
-    this.register();
-  }
-
-  private register(): void {
-    const { registry, store, logger, chain } = this;
-    const read = oneReading<{ readonly last: LastRun | undefined }>(
-      async () => ({ last: await store.lastRun() }),
-      (err) => {
-        logger.warn({ err }, 'The last reconciliation could not be read');
-      },
+    const gauge = readingGauges(
+      { registry, logger },
+      () => store.lastRun(),
+      'The last reconciliation could not be read',
     );
-    const gauge = (
-      named: { readonly name: string; readonly help: string; readonly labelNames?: string[] },
-      fill: (run: LastRun | undefined, gauge: Gauge) => void,
-    ): void => {
-      new Gauge({
-        ...named,
-        registers: [registry],
-        async collect() {
-          const reading = await read();
-          // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
-          this.reset();
-          if (named.labelNames === undefined) this.remove();
-          if (reading) fill(reading.last, this);
-        },
-      });
-    };
     gauge(
       {
         name: 'lowmark_reconciliation_last_success_timestamp_seconds',

@@ -9,7 +9,7 @@ import {
   type TestDatabase,
   VaultBench,
 } from '#libs/testing';
-import { mintSessionToken } from '../../apps/redemption/src/auth/session.guard.js';
+import { mintSessionToken } from '../../apps/redemption/src/auth/auth.service.js';
 import {
   addPartner,
   addPrice,

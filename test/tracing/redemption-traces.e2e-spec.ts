@@ -14,10 +14,7 @@ import {
   type TestDatabase,
   VaultBench,
 } from '#libs/testing';
-import {
-  hashSessionToken,
-  mintSessionToken,
-} from '../../apps/redemption/src/auth/session.guard.js';
+import { hashSessionToken, mintSessionToken } from '../../apps/redemption/src/auth/auth.service.js';
 import { Echo } from '../redemption/echo.js';
 import { OtlpCollector, type SeenSpan } from './otlp-collector.js';
 import { TracedProgram } from './traced-program.js';
@@ -54,7 +51,7 @@ async function prepare(): Promise<void> {
   });
   await new PriceStore(db).add({ usd: '0.15', observedAt: new Date(), source: 'fixed' });
   const seal = EvidenceKeys.parse(EVIDENCE_KEY);
-  const sessions = new SessionStore(db, { seal, domains: [DOMAIN] });
+  const sessions = new SessionStore(db, seal, { siweDomains: [DOMAIN] });
   const expiresAtMs = Date.now() + 86_400_000;
   for (const [token, wallet] of [
     [TOKEN, WALLET],

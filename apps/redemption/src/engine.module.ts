@@ -4,12 +4,13 @@ import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER, Registry } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
 import { Alerts } from './observe/alerts.js';
+import { PartnerCaller } from './partner/partner-caller.js';
 import { PartnerDirectory } from './partner/partner-directory.js';
 import { PartnersModule } from './partner/partners.module.js';
 import { PayoutModule } from './payout/payout.module.js';
+import { VaultConditions } from './payout/vault-conditions.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
 import { RedemptionSettings } from './redemption.env.js';
-import { PartnerCaller } from './steps/partner-caller.js';
 import { createEngine } from './worker/create-engine.js';
 import { Engine, type EngineSettings } from './worker/engine.js';
 
@@ -26,7 +27,7 @@ const POLL_MS = 1_000;
       provide: Engine,
       inject: [
         ...[RedemptionSettings, Database, EvidenceKeys, PartnerDirectory, PartnerCaller],
-        ...[VoucherPayout, CLOCK, LOGGER, Registry, Alerts],
+        ...[VaultConditions, VoucherPayout, CLOCK, LOGGER, Registry, Alerts],
       ],
       useFactory: (
         settings: RedemptionSettings,
@@ -34,6 +35,7 @@ const POLL_MS = 1_000;
         evidence: EvidenceKeys,
         directory: PartnerDirectory,
         caller: PartnerCaller,
+        conditions: VaultConditions,
         payouts: VoucherPayout,
         clock: Clock,
         logger: Logger,
@@ -41,7 +43,10 @@ const POLL_MS = 1_000;
         alerts: Alerts,
       ) =>
         createEngine(
-          { database, evidence, directory, caller, payouts, clock, logger, registry, alerts },
+          {
+            ...{ database, evidence, directory, caller, conditions, payouts },
+            ...{ clock, logger, registry, alerts },
+          },
           optionsOf(settings),
         ),
     },

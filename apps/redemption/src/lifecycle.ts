@@ -1,10 +1,14 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Database } from '#libs/db';
 import { within } from '#libs/platform';
-import { type CheckResult, HealthRegistry, PROCESS_CHECK } from '#libs/service';
+import { type CheckResult, HealthRegistry, HttpShutdown, PROCESS_CHECK } from '#libs/service';
 import { ChainLink } from './chain/chain-link.js';
+import { Connections } from './connections.module.js';
+import { VaultConditions } from './payout/vault-conditions.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
+import { RedemptionSettings } from './redemption.env.js';
 import { Engine } from './worker/engine.js';
 
 /** Far longer than the longest call to a partner, which may keep it from looking. */
@@ -12,7 +16,7 @@ const LONGEST_IDLE_SECONDS = 60;
 /** A node may take its time; a load balancer asks whether this process serves. */
 const VAULT_PATIENCE_MS = 1_000;
 
-/** Starts the engine, and says whether the service can serve. How it stops: `HttpShutdown`. */
+/** Starts the engine, and says whether the service can serve. How it stops: `Shutdown`. */
 @Injectable()
 export class Lifecycle implements OnApplicationBootstrap {
   private state: 'starting' | 'running' | 'shutting down' = 'starting';
@@ -20,7 +24,7 @@ export class Lifecycle implements OnApplicationBootstrap {
   constructor(
     private readonly scheduler: SchedulerRegistry,
     private readonly engine: Engine,
-    private readonly payouts: VoucherPayout,
+    private readonly vault: VaultConditions,
     health: HealthRegistry,
     database: Database,
     chain: ChainLink,
@@ -49,7 +53,7 @@ export class Lifecycle implements OnApplicationBootstrap {
 
   /** A chain that does not answer is no reason not to serve: users see their redemptions meanwhile. */
   private async checkVault(): Promise<CheckResult> {
-    const { faults, concerns } = await within(VAULT_PATIENCE_MS, this.payouts.report(), () => ({
+    const { faults, concerns } = await within(VAULT_PATIENCE_MS, this.vault.report(), () => ({
       faults: [],
       concerns: ['RPC_URLS: no endpoint tells of the vault in time.'],
     }));
@@ -67,5 +71,27 @@ export class Lifecycle implements OnApplicationBootstrap {
       }),
       details: { idleSeconds },
     };
+  }
+}
+
+/** The engine's calls end and its leases go back before the database closes. */
+@Injectable()
+export class Shutdown extends HttpShutdown {
+  constructor(
+    host: HttpAdapterHost,
+    { shutdownDelayMs: delayMs }: RedemptionSettings,
+    lifecycle: Lifecycle,
+    engine: Engine,
+    payouts: VoucherPayout,
+    { opened }: Connections,
+  ) {
+    super({
+      host,
+      stopping: () => {
+        lifecycle.stopping();
+      },
+      delayMs,
+      opened: [{ close: () => engine.stop() }, payouts, ...opened],
+    });
   }
 }

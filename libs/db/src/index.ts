@@ -119,7 +119,6 @@ export { RedemptionHints } from './redemption/redemption-hints.js';
 export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export {
   type EvidenceSeal,
-  type PayoutPlace,
   type ReadRows,
   type StoredRedemption,
 } from './redemption/redemption-row.js';

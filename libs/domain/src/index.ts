@@ -31,7 +31,7 @@ export {
   MAX_AHEAD_SECONDS,
   windowOf,
 } from './snapshot/snapshot.js';
-export { type Decimal, parseDecimal } from './amount/decimal.js';
+export { type Decimal, parseDecimal, smallestUnits } from './amount/decimal.js';
 export {
   averageStaked,
   type Ratio,
@@ -80,9 +80,9 @@ export {
 } from './redemption/partner-call.js';
 export {
   evidenceContent,
-  type EvidencePlace,
   namesContent,
   needsEvidence,
+  type PayoutPlace,
   sendsNames,
 } from './redemption/evidence-content.js';
 export { sessionContent, type SessionTerms } from './redemption/evidence-content.js';

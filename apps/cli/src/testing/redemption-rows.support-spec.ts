@@ -1,6 +1,6 @@
 /** Redemptions in every state, each brought there by the domain's own transitions. Counts as a test file without being one. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type Database, type PayoutPlace, RedemptionStore } from '#libs/db';
+import { type Database, RedemptionStore } from '#libs/db';
 import {
   type Address,
   type BlockHash,
@@ -10,6 +10,7 @@ import {
   newRedemption,
   type PaidEvidence,
   type PartnerPolicy,
+  type PayoutPlace,
   type PayoutTerms,
   type Redemption,
   type RedemptionEvent,

@@ -2,10 +2,9 @@ import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common
 import { ApiOperation, ApiSecurity } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
 import { Answers, Fails, FailsAnywhere } from '#libs/service';
-import { SignInLimitGuard } from '../http/request-limits.js';
+import { SignInLimitGuard } from './admission.js';
 import { NonceBody, SessionBody, SignedMessage } from './auth.dto.js';
-import { AuthService } from './auth.service.js';
-import { bearerHash } from './session.guard.js';
+import { AuthService, bearerHash } from './auth.service.js';
 
 /** Signing in and out; see `docs/wire/redemption.md`. */
 @Controller('api/auth')

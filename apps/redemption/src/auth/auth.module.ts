@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { Database, NonceStore, SessionStore } from '#libs/db';
 import { provide } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
-import { RequestLimits } from '../http/request-limits.js';
+import { RequestLimits } from './admission.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
@@ -14,12 +14,7 @@ import { AuthService } from './auth.service.js';
     AuthService,
     RequestLimits,
     provide(NonceStore, Database),
-    {
-      provide: SessionStore,
-      inject: [Database, EvidenceKeys, RedemptionSettings],
-      useFactory: (database: Database, seal: EvidenceKeys, { siweDomains }: RedemptionSettings) =>
-        new SessionStore(database, { seal, domains: siweDomains }),
-    },
+    provide(SessionStore, Database, EvidenceKeys, RedemptionSettings),
   ],
   exports: [NonceStore, RequestLimits, SessionStore],
 })

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { parseSiwe, type SiweMessage, WalletSignatures } from '#libs/chain';
 import { NonceStore, SessionStore } from '#libs/db';
@@ -6,12 +6,29 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { UserError } from '../http/user.error.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { type NonceBody, type SessionBody, type SignedMessage } from './auth.dto.js';
-import { hashSessionToken, mintSessionToken } from './session.guard.js';
 
 /** How far a user's clock may be from ours. */
 const CLOCK_MS = 5 * 60_000;
 /** How long a message may have waited for its signature; its nonce is good no longer. */
 const NONCE_TTL_MS = 5 * 60_000;
+
+const BEARER = /^Bearer (svct_[A-Za-z0-9_-]{43})$/i;
+
+/** The bearer token of a session: opaque, unguessable, and known by its hash only. */
+export function mintSessionToken(): string {
+  return `svct_${randomBytes(32).toString('base64url')}`;
+}
+
+/** SHA-256: the token has 256 random bits, so a slow hash would add nothing. */
+export function hashSessionToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** @param header Authorization, whatever was sent; undefined where it does not hold a token of ours */
+export function bearerHash(header: string | undefined): Buffer | undefined {
+  const token = BEARER.exec(header ?? '')?.[1];
+  return token === undefined ? undefined : hashSessionToken(token);
+}
 
 /** Sign-In with Ethereum (EIP-4361). */
 @Injectable()

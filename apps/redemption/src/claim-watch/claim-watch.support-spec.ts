@@ -1,7 +1,7 @@
 /** A vault, a ledger and the watch over its claims. Counts as a test file without being one. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect } from '@jest/globals';
-import { addressOfKey, ClaimReader, RpcPool, type Voucher, vaultIdOf } from '#libs/chain';
+import { addressOfKey, RpcPool, type Voucher, vaultIdOf } from '#libs/chain';
 import { ClaimWatchStore, CoinStore, type Database, KnownVaults, RedemptionStore } from '#libs/db';
 import { mintUuidV7, type UuidV7 } from '#libs/domain';
 import { createLogger } from '#libs/service';
@@ -19,12 +19,7 @@ import { type Alert } from '../observe/alerts.js';
 import { VaultAccounts } from '../payout/vault-accounts.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { Redemptions } from '../reconciliation/redemptions.support-spec.js';
-import {
-  aCancelPolicy,
-  alertsTo,
-  aVoucherPayout,
-  someSettings,
-} from '../testing/cancel-policy.support-spec.js';
+import { alertsTo, aVoucherPayout, someSettings } from '../testing/cancel-policy.support-spec.js';
 import { ClaimWatch } from './claim-watch.js';
 
 const { SIGNER_KEY } = VaultBench;
@@ -80,6 +75,7 @@ export function aWatch({
     chainId: bench.place.chainId,
     vaultContract: bench.place.vault,
     vaultStartBlock: 0n,
+    finality: 'finalized',
     voucherSignerKey: SIGNER_KEY,
     ...(pauserKey !== null && { vaultPauserKey: pauserKey }),
     vaultMaxGasPriceGwei: 500n * 10n ** 9n,
@@ -89,7 +85,6 @@ export function aWatch({
   return new ClaimWatch(
     settings,
     pool,
-    new ClaimReader(pool, 'finalized'),
     new ClaimWatchStore(database),
     new VaultAccounts(settings, pool, new CoinStore(database), clock),
     alertsTo((alert) => alerts.push(alert)),
@@ -106,17 +101,7 @@ export async function kinds(watch = aWatch()): Promise<string[]> {
 
 /** What the service signs of itself. */
 export function aPayout(): VoucherPayout {
-  return aVoucherPayout({
-    pool: new RpcPool({ urls: [bench.chain.url], clock }),
-    clock,
-    place: bench.place,
-    token: bench.chain.contracts.token,
-    finality: 'finalized',
-    voucherTtlSeconds: 600,
-    vaults: new KnownVaults(database),
-    signerKey: SIGNER_KEY,
-    cancelling: aCancelPolicy(),
-  });
+  return aVoucherPayout(bench, clock, { vaults: new KnownVaults(database) });
 }
 
 export async function authorised() {

@@ -29,16 +29,19 @@ const FAULTS: Readonly<Record<ClaimAlarm['kind'], string>> = {
 
 @Injectable()
 export class ClaimWatch {
+  private readonly reader: ClaimReader;
+
   constructor(
     private readonly settings: RedemptionSettings,
     private readonly pool: RpcPool,
-    private readonly reader: ClaimReader,
     private readonly store: ClaimWatchStore,
     private readonly accounts: VaultAccounts,
     private readonly alerts: Alerts,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.reader = new ClaimReader(pool, settings.finality);
+  }
 
   /**
    * @returns the claims found now that nothing had authorised, which were told; undefined where another process is at it

@@ -1,6 +1,6 @@
 /** A span for each step of the engine, where traces are on. */
 import { inSpan, type SpanAttributes, tracingIsOn } from '#libs/platform';
-import { type Applied, type Work } from '../worker/transition-writer.js';
+import { type Applied, type Work } from '../worker/leased-redemptions.js';
 
 /** A step that takes one redemption further: the state it was in, and the one it is in now. */
 export function traced(name: string, work: Work, step: () => Promise<Applied>): Promise<Applied> {

@@ -2,13 +2,11 @@ import { Module } from '@nestjs/common';
 import { AttemptStore, CallbackStore, Database, RedemptionStore } from '#libs/db';
 import { addressPolicy, PartnerClient } from '#libs/partner-client';
 import { CLOCK, type Clock } from '#libs/platform';
-import { provide, Registry } from '#libs/service';
+import { provide } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
 import { AuthModule } from '../auth/auth.module.js';
-import { Alerts } from '../observe/alerts.js';
-import { PartnerCallMetrics } from '../observe/partner-call.metrics.js';
 import { RedemptionSettings } from '../redemption.env.js';
-import { PartnerCaller } from '../steps/partner-caller.js';
+import { PartnerCaller } from './partner-caller.js';
 import { PartnerDirectory } from './partner-directory.js';
 import { PartnersController } from './partners.controller.js';
 import { PointsService } from './points.service.js';
@@ -18,11 +16,11 @@ import { PointsService } from './points.service.js';
   imports: [AuthModule],
   controllers: [PartnersController],
   providers: [
+    PartnerCaller,
     PartnerDirectory,
     PointsService,
     provide(AttemptStore, Database),
     provide(CallbackStore, Database),
-    provide(PartnerCallMetrics, Registry),
     provide(RedemptionStore, Database, EvidenceKeys),
     {
       provide: PartnerClient,
@@ -35,7 +33,6 @@ import { PointsService } from './points.service.js';
         return new PartnerClient({ clock, policy: addressPolicy(options) });
       },
     },
-    provide(PartnerCaller, PartnerClient, Alerts, PartnerCallMetrics),
   ],
   exports: [AttemptStore, PartnerCaller, PartnerDirectory, PointsService, RedemptionStore],
 })

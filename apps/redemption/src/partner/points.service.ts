@@ -9,7 +9,7 @@ import {
 import { newRequestId } from '#libs/partner-client';
 import { CLOCK, type Clock } from '#libs/platform';
 import { UserError } from '../http/user.error.js';
-import { PartnerCaller } from '../steps/partner-caller.js';
+import { PartnerCaller } from './partner-caller.js';
 import { type PartnerEntry } from './partner-directory.js';
 
 const RETRY_AFTER_SECONDS = 10;

@@ -16,12 +16,12 @@ import {
 import { type Alert } from '../observe/alerts.js';
 import {
   aCancelPolicy,
-  aVoucherPayout,
   cancelled,
   type CancelPolicy,
   FIFTY_USD,
+  vouchersOn,
 } from '../testing/cancel-policy.support-spec.js';
-import { type CommittedPayout } from './payout-port.js';
+import { type CommittedPayout } from './payout.js';
 import { type VoucherPayout } from './voucher-payout.js';
 
 const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
@@ -54,24 +54,21 @@ afterAll(async () => {
 
 interface Changes {
   readonly policy?: Partial<CancelPolicy>;
-  readonly cancellerKey?: string | undefined;
+  readonly cancellerKey?: string;
   readonly url?: string;
 }
 
-function aPayout({ policy, cancellerKey = OTHER_KEY, url = bench.chain.url }: Changes = {}) {
+function vouchers({ policy, cancellerKey = OTHER_KEY, url = bench.chain.url }: Changes = {}) {
   clock.set(Math.max(clock.nowMs(), bench.seconds * 1000));
-  return aVoucherPayout({
+  return vouchersOn(bench, clock, {
     pool: new RpcPool({ urls: [url], clock, sleep: () => Promise.resolve() }),
-    clock,
-    place: bench.place,
-    token: bench.chain.contracts.token,
-    finality: 'finalized',
-    voucherTtlSeconds: 600,
-    vaults: { of: () => Promise.resolve([]), add: () => Promise.resolve() },
-    signerKey: SIGNER_KEY,
     cancellerKey,
     cancelling: aCancelPolicy({ raise: (alert) => alerts.push(alert), ...policy }),
   });
+}
+
+function aPayout(changes: Changes = {}): VoucherPayout {
+  return vouchers(changes).payouts;
 }
 
 async function committed(payouts: VoucherPayout): Promise<CommittedPayout> {
@@ -144,11 +141,11 @@ describe('a cancellation', () => {
       ...aCancelPolicy().logger,
       warn: (line: object) => void lines.push(line),
     } as CancelPolicy['logger'];
-    const payouts = aPayout({ cancellerKey: SIGNER_KEY, policy: { logger } });
+    const { payouts, conditions } = vouchers({ cancellerKey: SIGNER_KEY, policy: { logger } });
     await cancelled(payouts, await committed(payouts));
     const code = 'VAULT_CANCELLER_LACKS_ROLE';
     expect(lines).toEqual([expect.objectContaining({ err: expect.objectContaining({ code }) })]);
-    expect(await payouts.report()).toEqual({
+    expect(await conditions.report()).toEqual({
       faults: [],
       concerns: [expect.stringMatching(/^VAULT_CANCELLER_KEY: /)],
     });

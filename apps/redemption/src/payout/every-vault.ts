@@ -9,7 +9,7 @@ import { type KnownVault, KnownVaults } from '#libs/db';
 import { type Address, type UuidV7 } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { RedemptionSettings } from '../redemption.env.js';
-import { type UnplannedEvidence } from './payout-port.js';
+import { type UnplannedEvidence } from './payout.js';
 
 export interface VoucherOfOld {
   /** See Redemption. */

@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { RpcPool } from '#libs/chain';
 import { mintUuidV7 } from '#libs/domain';
 import { FakeClock, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
-import { type CommittedPayout } from './payout-port.js';
-import { aCancelPolicy, aVoucherPayout } from '../testing/cancel-policy.support-spec.js';
+import { type CommittedPayout } from './payout.js';
+import { aVoucherPayout } from '../testing/cancel-policy.support-spec.js';
 import { type VoucherPayout } from './voucher-payout.js';
 
-const { SIGNER_KEY, RECIPIENT } = VaultBench;
+const { RECIPIENT } = VaultBench;
 const TTL = 600;
 const MARGIN = 300;
 /** Seconds between the newest block and the final one. */
@@ -33,18 +33,8 @@ describe('VoucherPayout, by our own clock,', () => {
 
   function aPayout(...through: FaultyNode[]): VoucherPayout {
     const urls = through.map(({ url }) => url);
-    return aVoucherPayout({
-      pool: new RpcPool({ urls, clock, sleep: () => Promise.resolve() }),
-      clock,
-      place: bench.place,
-      token: bench.chain.contracts.token,
-      finality: 'finalized',
-      voucherTtlSeconds: TTL,
-      expiryMarginSeconds: MARGIN,
-      cancelling: aCancelPolicy(),
-      vaults: { of: () => Promise.resolve([]), add: () => Promise.resolve() },
-      signerKey: SIGNER_KEY,
-    });
+    const pool = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
+    return aVoucherPayout(bench, clock, { pool, expiryMarginSeconds: MARGIN });
   }
 
   async function committed(payouts: VoucherPayout): Promise<CommittedPayout> {

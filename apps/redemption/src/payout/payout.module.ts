@@ -9,7 +9,7 @@ import { VaultConditions } from './vault-conditions.js';
 import { VaultGauges } from './vault.gauges.js';
 import { VoucherPayout } from './voucher-payout.js';
 
-/** Pays by vouchers on the vault; others ask only `VoucherPayout`, or send as one of the accounts. */
+/** Pays by vouchers on the vault; others pay by `VoucherPayout`, ask `VaultConditions`, or send as one of the accounts. */
 @Module({
   providers: [
     CancelRequests,
@@ -22,6 +22,6 @@ import { VoucherPayout } from './voucher-payout.js';
     provide(CoinStore, Database),
     provide(KnownVaults, Database),
   ],
-  exports: [RefusalCounter, VaultAccounts, VoucherPayout],
+  exports: [RefusalCounter, VaultAccounts, VaultConditions, VoucherPayout],
 })
 export class PayoutModule {}

@@ -4,16 +4,15 @@ import { randomBytes } from 'node:crypto';
 import { RpcPool, VoucherSigner } from '#libs/chain';
 import { type Address, mintUuidV7, RetryableError } from '#libs/domain';
 import { aWallet, VaultBench } from '#libs/testing';
-import { type CommittedPayout } from './payout-port.js';
+import { type CommittedPayout } from './payout.js';
 import { type VoucherPayout } from './voucher-payout.js';
 import {
-  aCancelPolicy,
   aVoucherPayout,
   cancelled,
   type VoucherPayoutOptions,
 } from '../testing/cancel-policy.support-spec.js';
 
-const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
+const { OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
 
 describe('evidence of what the ledger has no plan of', () => {
   let bench: VaultBench;
@@ -30,19 +29,7 @@ describe('evidence of what the ledger has no plan of', () => {
   afterAll(() => bench.stop());
 
   function aPayout(changes: Partial<VoucherPayoutOptions> = {}): VoucherPayout {
-    return aVoucherPayout({
-      pool,
-      clock,
-      place: bench.place,
-      token: bench.chain.contracts.token,
-      finality: 'finalized',
-      voucherTtlSeconds: 600,
-      ...naming(),
-      signerKey: SIGNER_KEY,
-      cancelling: aCancelPolicy(),
-      cancellerKey: OTHER_KEY,
-      ...changes,
-    });
+    return aVoucherPayout(bench, clock, { pool, cancellerKey: OTHER_KEY, ...changes });
   }
 
   /** A ledger that names these. */
@@ -160,7 +147,7 @@ describe('evidence of what the ledger has no plan of', () => {
       const { evidence, place } = await after.observeUnplanned(lost);
       expect(evidence).toMatchObject({ outcome: 'paid', transactionHash, amount: 100n });
       expect(place).toEqual({ ...old.place, fromBlock: 0n });
-      // Also where nobody has noted that anything was lost.
+      // Also where no restore of the ledger was noted.
       expect((await after.observeUnplanned(ask)).evidence).toMatchObject({ outcome: 'paid' });
     });
 

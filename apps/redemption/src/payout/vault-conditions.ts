@@ -42,12 +42,12 @@ export class VaultConditions {
     this.known = new FreshValue(read, { clock, ttlMs: FRESH_MS });
   }
 
-  /** At most ten seconds old. @throws AllEndpointsFailedError */
+  /** Of the vault's newest block, at most ten seconds old. @throws AllEndpointsFailedError */
   facts(): Promise<VaultFacts> {
     return this.known.get();
   }
 
-  /** An unreachable chain is a sentence here, never an error. */
+  /** For the health page: an unreachable chain is a sentence there, never an error. */
   async report(): Promise<VaultReport> {
     try {
       const facts = await this.facts();
@@ -85,7 +85,10 @@ export class VaultConditions {
     }
   }
 
-  /** What may be promised in all; 0 where this amount could not be claimed now, whatever the others do. */
+  /**
+   * What may be promised in all, the open payouts included; 0 where this amount could not be claimed now, whatever the others do, also
+   * because nothing is known of the chain.
+   */
   async room(amount: bigint): Promise<bigint> {
     if ((await this.refusal(amount, 0n)) !== undefined) return 0n;
     const { balance, remainingInWindow } = await this.facts();

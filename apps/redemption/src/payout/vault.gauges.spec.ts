@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { type VaultFacts } from '#libs/chain';
 import { createLogger, Registry } from '#libs/service';
 import { type ChainLink } from '../chain/chain-link.js';
+import { type VaultConditions } from './vault-conditions.js';
 import { VaultGauges } from './vault.gauges.js';
-import { type VoucherPayout } from './voucher-payout.js';
 
 const FACTS: VaultFacts = {
   hasCode: true,
@@ -24,7 +24,7 @@ describe('VaultGauges', () => {
   const registry = new Registry();
   let answer: () => Promise<VaultFacts> = () => Promise.resolve(FACTS);
   const gauges = new VaultGauges(
-    { facts: () => answer() } as VoucherPayout,
+    { facts: () => answer() } as VaultConditions,
     { tokenDecimals: 2 } as ChainLink,
     registry,
     createLogger({ app: 'test', level: 'silent' }),

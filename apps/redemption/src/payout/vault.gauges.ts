@@ -8,7 +8,7 @@ import { Interval } from '@nestjs/schedule';
 import { type Logger, SingleFlight } from '#libs/platform';
 import { Gauge, LOGGER, Registry } from '#libs/service';
 import { ChainLink } from '../chain/chain-link.js';
-import { VoucherPayout } from './voucher-payout.js';
+import { VaultConditions } from './vault-conditions.js';
 
 const INTERVAL_MS = 30_000;
 
@@ -22,7 +22,7 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
   private isSilent = false;
 
   constructor(
-    private readonly payouts: VoucherPayout,
+    private readonly conditions: VaultConditions,
     private readonly chain: ChainLink,
     registry: Registry,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -60,7 +60,7 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
     if (decimals === undefined) return;
     const whole = 10 ** decimals;
     try {
-      const { balance, remainingInWindow, isPaused } = await this.payouts.facts();
+      const { balance, remainingInWindow, isPaused } = await this.conditions.facts();
       this.balance.set(Number(balance) / whole);
       this.remaining.set(Number(remainingInWindow) / whole);
       this.paused.set(isPaused ? 1 : 0);

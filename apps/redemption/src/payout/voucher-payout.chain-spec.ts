@@ -4,17 +4,16 @@ import { randomBytes } from 'node:crypto';
 import { RpcPool, VoucherSigner } from '#libs/chain';
 import { type Address, mintUuidV7 } from '#libs/domain';
 import { aWallet, FakeClock, VaultBench } from '#libs/testing';
-import { type CommittedPayout } from './payout-port.js';
+import { type CommittedPayout } from './payout.js';
 import { type VoucherPayout } from './voucher-payout.js';
 import {
-  aCancelPolicy,
-  aVoucherPayout,
   cancelled,
   FIFTY_USD,
   type VoucherPayoutOptions,
+  vouchersOn,
 } from '../testing/cancel-policy.support-spec.js';
 
-const { SIGNER_KEY, OTHER_KEY, RECIPIENT, STRANGER, PAUSER } = VaultBench;
+const { OTHER_KEY, RECIPIENT, STRANGER, PAUSER } = VaultBench;
 const TTL = 600;
 
 describe('VoucherPayout', () => {
@@ -33,20 +32,12 @@ describe('VoucherPayout', () => {
   afterAll(() => bench.stop());
 
   function aPayout(changes: Partial<VoucherPayoutOptions> = {}): VoucherPayout {
+    return vouchers(changes).payouts;
+  }
+
+  function vouchers(changes: Partial<VoucherPayoutOptions> = {}) {
     clock.set(bench.seconds * 1000);
-    return aVoucherPayout({
-      pool,
-      clock,
-      place: bench.place,
-      token: bench.chain.contracts.token,
-      finality: 'finalized',
-      voucherTtlSeconds: TTL,
-      vaults: { of: () => Promise.resolve([]), add: () => Promise.resolve() },
-      signerKey: SIGNER_KEY,
-      cancelling: aCancelPolicy(),
-      cancellerKey: OTHER_KEY,
-      ...changes,
-    });
+    return vouchersOn(bench, clock, { pool, cancellerKey: OTHER_KEY, ...changes });
   }
 
   function anAsk(wallet: Address, tokenAmount: bigint) {
@@ -92,12 +83,12 @@ describe('VoucherPayout', () => {
     it('none where the chain cannot be asked', async () => {
       const urls = ['http://127.0.0.1:9/'];
       const silent = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
-      const payouts = aPayout({ pool: silent });
+      const { payouts, conditions } = vouchers({ pool: silent });
       await expect(payouts.plan(anAsk(RECIPIENT, 1n))).rejects.toMatchObject({
         code: 'RPC_ALL_ENDPOINTS_FAILED',
       });
-      expect(await payouts.refusal(1n, 0n)).toMatchObject({ reason: 'chain' });
-      expect(await payouts.report()).toEqual({
+      expect(await conditions.refusal(1n, 0n)).toMatchObject({ reason: 'chain' });
+      expect(await conditions.report()).toEqual({
         faults: [],
         concerns: [expect.stringContaining('RPC_ALL_ENDPOINTS_FAILED')],
       });
@@ -154,50 +145,54 @@ describe('VoucherPayout', () => {
 
   describe('tells the user', () => {
     it('nothing where the vault can pay', async () => {
-      const payouts = aPayout();
-      expect(await payouts.refusal(1n, 0n)).toBeUndefined();
-      expect(await payouts.report()).toEqual({ faults: [], concerns: [] });
+      const { conditions } = vouchers();
+      expect(await conditions.refusal(1n, 0n)).toBeUndefined();
+      expect(await conditions.report()).toEqual({ faults: [], concerns: [] });
     });
 
     it('that payouts are paused, until they are not', async () => {
-      const payouts = aPayout();
+      const { conditions } = vouchers();
       await bench.mine(bench.call(PAUSER, 'pause'));
-      expect(await payouts.refusal(1n, 0n)).toMatchObject({ reason: 'paused' });
+      expect(await conditions.refusal(1n, 0n)).toMatchObject({ reason: 'paused' });
       await bench.mine(bench.call(bench.admin, 'unpause'));
-      expect(await payouts.refusal(1n, 0n)).toMatchObject({ reason: 'paused' });
+      expect(await conditions.refusal(1n, 0n)).toMatchObject({ reason: 'paused' });
       clock.advance(10_000);
-      expect(await payouts.refusal(1n, 0n)).toBeUndefined();
+      expect(await conditions.refusal(1n, 0n)).toBeUndefined();
     });
 
     it('that the amount is above the cap, the window or the balance', async () => {
-      expect(await aPayout().refusal(2_001n, 0n)).toMatchObject({ reason: 'too-much' });
-      const payouts = aPayout();
+      expect(await vouchers().conditions.refusal(2_001n, 0n)).toMatchObject({ reason: 'too-much' });
+      const { payouts, conditions } = vouchers();
       await claimed(payouts, await committed(payouts, 500n));
-      const { remainingInWindow } = await payouts.facts();
-      expect(await payouts.refusal(remainingInWindow + 1n, 0n)).toMatchObject({ reason: 'window' });
-      expect(await payouts.refusal(remainingInWindow, 0n)).toBeUndefined();
+      const { remainingInWindow } = await conditions.facts();
+      expect(await conditions.refusal(remainingInWindow + 1n, 0n)).toMatchObject({
+        reason: 'window',
+      });
+      expect(await conditions.refusal(remainingInWindow, 0n)).toBeUndefined();
       const poor = await bench.another({ canceller, funds: 5n });
       bench.seconds = poor.seconds;
-      const facts = aPayout({ place: poor.place });
-      expect(await facts.refusal(5n, 0n)).toBeUndefined();
-      expect(await facts.refusal(6n, 0n)).toMatchObject({ reason: 'balance' });
-      expect(await facts.refusal(3n, 2n)).toBeUndefined();
-      expect(await facts.refusal(3n, 3n)).toMatchObject({ reason: 'balance' });
+      const { conditions: poorly } = vouchers({ place: poor.place });
+      expect(await poorly.refusal(5n, 0n)).toBeUndefined();
+      expect(await poorly.refusal(6n, 0n)).toMatchObject({ reason: 'balance' });
+      expect(await poorly.refusal(3n, 2n)).toBeUndefined();
+      expect(await poorly.refusal(3n, 3n)).toMatchObject({ reason: 'balance' });
     });
 
     it('that payouts are impossible where the signer lacks its role or there is no vault', async () => {
-      const unsigned = aPayout({ signerKey: '33'.repeat(32) });
+      const unsigned = vouchers({ signerKey: '33'.repeat(32) }).conditions;
       expect(await unsigned.refusal(1n, 0n)).toMatchObject({ reason: 'set-up' });
       const place = { ...bench.place, vault: aWallet(0xfeed) };
-      expect(await aPayout({ place }).refusal(1n, 0n)).toMatchObject({ reason: 'set-up' });
+      expect(await vouchers({ place }).conditions.refusal(1n, 0n)).toMatchObject({
+        reason: 'set-up',
+      });
     });
 
     it('that vouchers live longer than the vault pays them', async () => {
       const short = await bench.another({ canceller, maxTtlSeconds: BigInt(TTL - 1) });
       bench.seconds = short.seconds;
-      const payouts = aPayout({ place: short.place });
-      expect(await payouts.refusal(1n, 0n)).toMatchObject({ reason: 'set-up' });
-      expect((await payouts.report()).faults).toEqual([
+      const { conditions } = vouchers({ place: short.place });
+      expect(await conditions.refusal(1n, 0n)).toMatchObject({ reason: 'set-up' });
+      expect((await conditions.report()).faults).toEqual([
         expect.stringMatching(/^VOUCHER_TTL_SECONDS: 600 is longer than 599/),
       ]);
     });

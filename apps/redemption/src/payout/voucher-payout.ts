@@ -1,21 +1,15 @@
 /** Pays by vouchers: the service signs, any account sends the claim, and the vault pays each redemption once. */
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import {
-  claimCalldata,
-  RpcPool,
-  type VaultFacts,
-  vaultIdOf,
-  VaultReader,
-  voucherTypedData,
-} from '#libs/chain';
-import { KnownVaults, type PayoutPlace } from '#libs/db';
+import { claimCalldata, RpcPool, vaultIdOf, VaultReader, voucherTypedData } from '#libs/chain';
+import { KnownVaults } from '#libs/db';
 import {
   type Address,
   type Decimal,
   LowmarkError,
   payableUntilSeconds,
   type PayoutEvidence,
+  type PayoutPlace,
   type PayoutTerms,
   PermanentError,
   type Redemption,
@@ -27,23 +21,22 @@ import { CancelRequests } from './cancel-requests.js';
 import { EveryVault } from './every-vault.js';
 import {
   type CommittedPayout,
-  type PayoutPort,
   type SealedPayout,
   type UnplannedEvidence,
-  type UnplannedRedemption,
   type Voucher,
-} from './payout-port.js';
-import { type PayoutRefusal } from './payout-refusal.js';
+} from './payout.js';
 import { VaultAccounts } from './vault-accounts.js';
-import { VaultConditions, type VaultReport } from './vault-conditions.js';
 
 /** Vaults that payouts may still be open on: this one and those it replaced. */
 const VAULTS = 16;
 /** Stands for the redemption's id while a plan is tried. */
 const ANY_ID = vaultIdOf('00000000-0000-7000-8000-000000000000');
 
+/** What is to be paid, to whom; of which redemption. */
+type Payable = Pick<Redemption, 'id' | 'wallet' | 'tokenAmount'>;
+
 @Injectable()
-export class VoucherPayout implements PayoutPort {
+export class VoucherPayout {
   private readonly readers = new LRUCache<Address, VaultReader>({ max: VAULTS });
   private isNamed = false;
 
@@ -53,7 +46,6 @@ export class VoucherPayout implements PayoutPort {
     private readonly pool: RpcPool,
     private readonly vaults: KnownVaults,
     private readonly accounts: VaultAccounts,
-    private readonly conditions: VaultConditions,
     private readonly cancels: CancelRequests,
     private readonly everyVault: EveryVault,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -62,7 +54,7 @@ export class VoucherPayout implements PayoutPort {
   }
 
   /**
-   * The deadline is by our own clock, whatever time the chain's blocks claim to be of.
+   * A plan to be committed; promises nothing yet. The deadline is by our own clock, whatever time the chain's blocks claim to be of.
    * @throws PermanentError VOUCHER_INVALID where no vault would pay it: to the vault itself, say
    * @throws EndpointsDisagreeError where two endpoints differ about the final block; AllEndpointsFailedError
    */
@@ -70,10 +62,7 @@ export class VoucherPayout implements PayoutPort {
     id,
     wallet,
     tokenAmount,
-  }: Pick<Redemption, 'id' | 'wallet' | 'tokenAmount'>): Promise<{
-    readonly plan: PayoutTerms;
-    readonly place: PayoutPlace;
-  }> {
+  }: Payable): Promise<{ readonly plan: PayoutTerms; readonly place: PayoutPlace }> {
     const { vaultPlace: place, voucherTtlSeconds, vaultStartBlock: startBlock } = this.settings;
     const reader = this.readerOf(place.vault);
     const finalised = await reader.finalised();
@@ -89,12 +78,24 @@ export class VoucherPayout implements PayoutPort {
     return { plan, place: { ...place, fromBlock } };
   }
 
-  observeUnplanned(redemption: UnplannedRedemption): Promise<UnplannedEvidence> {
-    const { id: redemptionId, wallet: recipient, tokenAmount: amount } = redemption;
-    const { lostVoucherUntilSeconds } = redemption;
+  /**
+   * The evidence about a redemption of which the ledger has no plan: that it was paid, that it never will be, or neither yet. What a
+   * restored ledger has forgotten can be claimed until `lostVoucherUntilSeconds`, on whichever vault of the chain the ledger names.
+   * @throws LowmarkError where the chain cannot be asked now
+   */
+  observeUnplanned({
+    id: redemptionId,
+    wallet: recipient,
+    tokenAmount: amount,
+    lostVoucherUntilSeconds,
+  }: Payable & Pick<Redemption, 'lostVoucherUntilSeconds'>): Promise<UnplannedEvidence> {
     return this.everyVault.observe({ redemptionId, recipient, amount, lostVoucherUntilSeconds });
   }
 
+  /**
+   * Signs what is committed; again gives the same bytes.
+   * @throws PermanentError where the plan is of another vault, or EVIDENCE_INVALID where the row does not bear our MAC
+   */
   async authorise({ redemptionId, plan, place, isSealed }: SealedPayout): Promise<Voucher> {
     requireSealed(isSealed);
     const { vault, chainId } = this.settings.vaultPlace;
@@ -122,8 +123,10 @@ export class VoucherPayout implements PayoutPort {
   }
 
   /**
-   * Payouts are looked for on the vault that they were planned on. Where one vault of several cannot be read, its payouts are `live`
+   * The evidence about each, in their order, from the vault that it was planned on; what a restored ledger may have forgotten besides is
+   * looked for as well. Where one vault of several cannot be read, its payouts are `live`
    * with a doubt, and the others are not held up.
+   * @throws LowmarkError where the chain cannot be asked now
    */
   async observe(payouts: readonly CommittedPayout[]): Promise<PayoutEvidence[]> {
     const { chainId } = this.settings;
@@ -158,7 +161,11 @@ export class VoucherPayout implements PayoutPort {
     );
   }
 
-  /** @throws PermanentError where the vault is of another chain */
+  /**
+   * Has the vault asked to cancel and does not wait; no evidence. Repeating it is harmless.
+   * @param usdAmount what the points are worth: for a small sum the vault may not be asked, and the payout expires
+   * @throws PermanentError where the vault is of another chain
+   */
   requestCancel({ redemptionId, place }: CommittedPayout, usdAmount: Decimal): void {
     const { chainId } = this.settings;
     if (place.chainId !== chainId) {
@@ -178,24 +185,6 @@ export class VoucherPayout implements PayoutPort {
   /** Lets the cancellation under way be sent, and no other. */
   close(): Promise<void> {
     return this.cancels.close();
-  }
-
-  refusal(tokenAmount: bigint, promised: bigint): Promise<PayoutRefusal | undefined> {
-    return this.conditions.refusal(tokenAmount, promised);
-  }
-
-  room(tokenAmount: bigint): Promise<bigint> {
-    return this.conditions.room(tokenAmount);
-  }
-
-  /** For the health page. */
-  report(): Promise<VaultReport> {
-    return this.conditions.report();
-  }
-
-  /** Of the vault's newest block, at most ten seconds old. @throws AllEndpointsFailedError */
-  facts(): Promise<VaultFacts> {
-    return this.conditions.facts();
   }
 
   private async nameInLedger(): Promise<void> {

@@ -14,18 +14,13 @@ import {
   VaultBench,
 } from '#libs/testing';
 import { type Alert } from '../observe/alerts.js';
-import { type CommittedPayout } from '../payout/payout-port.js';
+import { type CommittedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { Reconciler } from './reconciler.js';
 import { aUuid, Redemptions } from './redemptions.support-spec.js';
-import {
-  aCancelPolicy,
-  alertsTo,
-  aVoucherPayout,
-  someSettings,
-} from '../testing/cancel-policy.support-spec.js';
+import { alertsTo, aVoucherPayout, someSettings } from '../testing/cancel-policy.support-spec.js';
 
-const { SIGNER_KEY, STRANGER, RECIPIENT } = VaultBench;
+const { STRANGER, RECIPIENT } = VaultBench;
 const HOUR_MS = 3_600_000;
 
 describe('Reconciler', () => {
@@ -65,17 +60,9 @@ describe('Reconciler', () => {
   }
 
   function aPayout(on = bench): VoucherPayout {
-    return aVoucherPayout({
-      pool,
-      clock,
-      place: on.place,
-      token: bench.chain.contracts.token,
-      finality: 'finalized',
-      voucherTtlSeconds: 86_400,
-      vaults: new KnownVaults(database),
-      signerKey: SIGNER_KEY,
-      cancelling: aCancelPolicy(),
-    });
+    const vaults = new KnownVaults(database);
+    const { place } = on;
+    return aVoucherPayout(bench, clock, { pool, place, voucherTtlSeconds: 86_400, vaults });
   }
 
   function aReconciler(

@@ -11,7 +11,8 @@ import {
   transition,
   type UuidV7,
 } from '#libs/domain';
-import { type CommittedPayout, type PayoutPort } from '../payout/payout-port.js';
+import { type CommittedPayout } from '../payout/payout.js';
+import { type VoucherPayout } from '../payout/voucher-payout.js';
 
 const START_MS = 1_760_000_000_000;
 
@@ -22,7 +23,7 @@ export function aUuid(): UuidV7 {
 export class Redemptions {
   constructor(
     private readonly store: RedemptionStore,
-    private readonly payouts: PayoutPort,
+    private readonly payouts: VoucherPayout,
   ) {}
 
   /** The points are gone, and a voucher may be claimed. */

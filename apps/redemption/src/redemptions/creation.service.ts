@@ -1,30 +1,34 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type IdempotencyKey, LimitBreachedError, RedemptionStore } from '#libs/db';
+import { type IdempotencyKey, LimitBreachedError, PriceStore, RedemptionStore } from '#libs/db';
 import {
   type Address,
   canonicalJson,
+  type Decimal,
   limitBreach,
   mintUuidV7,
   newRedemption,
   NO_PRICE,
+  parseDecimal,
   pointsWithin,
+  type QuotedPrice,
   type Redemption,
   redemptionAmounts,
   type RedemptionLimits,
   type RedemptionQuote,
+  smallestUnits,
   UUID_V7_RANDOM_BYTES,
 } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
+import { boundsBreach } from '#libs/price';
 import { ChainLink } from '../chain/chain-link.js';
 import { limitError, UserError } from '../http/user.error.js';
+import { Alerts } from '../observe/alerts.js';
 import { PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
 import { PointsService } from '../partner/points.service.js';
 import { type PayoutRefusal, payoutRefusal, RefusalCounter } from '../payout/payout-refusal.js';
-import { smallestUnits } from '../payout/smallest-units.js';
-import { VoucherPayout } from '../payout/voucher-payout.js';
+import { VaultConditions } from '../payout/vault-conditions.js';
 import { RedemptionSettings } from '../redemption.env.js';
-import { RedeemablePrice } from './redeemable-price.js';
 
 /** Those that do not say already what is wrong with the request itself. */
 const NOT_NOW: readonly number[] = [409, 502, 503];
@@ -42,6 +46,48 @@ export interface Created {
   readonly isNew: boolean;
 }
 
+/** The stored price, and whether points may be redeemed at it. */
+export interface RedeemableQuote extends QuotedPrice {
+  readonly usd: Decimal;
+}
+
+/**
+ * The price that redemptions are quoted with. Whatever wrote it, it is held against this service's own bounds as well: only a
+ * figure that an operator has accepted widens them.
+ */
+@Injectable()
+export class RedeemablePrice {
+  /** The figure that was told of last. */
+  private toldUsd: string | undefined;
+
+  constructor(
+    private readonly prices: PriceStore,
+    private readonly settings: RedemptionSettings,
+    private readonly alerts: Alerts,
+  ) {}
+
+  /** Undefined where there is none. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async read(): Promise<RedeemableQuote | undefined> {
+    const { priceMinUsd: min, priceMaxUsd: max } = this.settings;
+    const { price, isHeld, acceptedUsd } = await this.prices.quoted();
+    if (price === undefined) return undefined;
+    const usd = parseDecimal(price.usd);
+    const accepted = acceptedUsd === undefined ? undefined : parseDecimal(acceptedUsd);
+    const breach = boundsBreach(usd, { min, max }, accepted);
+    if (breach !== undefined) this.tell(price.usd, breach);
+    const observedAtMs = price.observedAt.getTime();
+    return { usd, observedAtMs, isHeld: isHeld || breach !== undefined };
+  }
+
+  /** Once for each figure: users may ask often. */
+  private tell(usd: string, breach: string): void {
+    if (this.toldUsd === usd) return;
+    this.toldUsd = usd;
+    const detail = `${usd} USD is stored, which is ${breach}: nothing is redeemed at it.`;
+    this.alerts.raise({ severity: 'critical', code: 'price-out-of-bounds', detail });
+  }
+}
+
 /** Makes redemptions, each once for its key, of points that the partner says are there. */
 @Injectable()
 export class CreationService {
@@ -50,7 +96,7 @@ export class CreationService {
     private readonly directory: PartnerDirectory,
     private readonly points: PointsService,
     private readonly prices: RedeemablePrice,
-    private readonly payouts: VoucherPayout,
+    private readonly vault: VaultConditions,
     private readonly refusals: RefusalCounter,
     private readonly chain: ChainLink,
     private readonly settings: RedemptionSettings,
@@ -92,7 +138,7 @@ export class CreationService {
     { entry, points }: { readonly entry: PartnerEntry; readonly points: bigint },
     idempotency: IdempotencyKey,
   ): Promise<Created> {
-    const { store, prices, payouts, clock } = this;
+    const { store, prices, vault, clock } = this;
     const { quoteTtlSeconds } = this.settings;
     const tokenDecimals = this.requireDecimals();
     const limits = this.limitsOf(entry, tokenDecimals);
@@ -102,7 +148,7 @@ export class CreationService {
     if (breach !== undefined || price === undefined) throw limitError(breach ?? NO_PRICE);
     const priceUsd = price.usd;
     const amounts = redemptionAmounts(points, entry.callback, priceUsd, tokenDecimals);
-    const refused = await payouts.refusal(amounts.tokenAmount, await store.promisedTokens());
+    const refused = await vault.refusal(amounts.tokenAmount, await store.promisedTokens());
     if (refused !== undefined) throw this.unpayable(refused);
     await this.points.requirePoints(entry, wallet, points);
     const terms = {

@@ -5,7 +5,7 @@ import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { Alerts } from '../observe/alerts.js';
 import { PartnerDirectory } from '../partner/partner-directory.js';
-import { type Voucher } from '../payout/payout-port.js';
+import { type Voucher } from '../payout/payout.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
 import { isCancelRequested, type RedemptionBody, redemptionBody } from './redemption.dto.js';
 

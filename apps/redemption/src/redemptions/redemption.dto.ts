@@ -1,66 +1,14 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsInt, IsString, Matches, Max, Min, ValidateIf } from 'class-validator';
 import {
   isFinal,
-  parseUuidV7,
   payableUntilSeconds,
   publicStatus,
   type Redemption,
   tokensToNumber,
-  type UuidV7,
 } from '#libs/domain';
 import { ADDRESS, COUNT, DIGITS, HEX, NUMBER, PARTNER_NAME, TIME, UUID } from '../http/schema.js';
 import { decimalToNumber, type PartnerName } from '../partner/partner.dto.js';
-import { type Voucher } from '../payout/payout-port.js';
-
-const WHOLE = { message: '$property must be a whole number above 0.' };
-const LIMIT = { message: '$property must be a whole number from 1 to 100, given once.' };
-
-export class NewRedemption {
-  @ApiProperty({
-    type: 'string',
-    minLength: 1,
-    maxLength: 255,
-    description: 'Id or name, in any capitals.',
-  })
-  // Control characters and lone surrogates can be neither shown nor hashed.
-  @Matches(/^[^\p{Cc}\p{Cs}]{1,255}$/u, {
-    message: '$property must be a text of 1 to 255 characters.',
-  })
-  readonly partner!: string;
-
-  @ApiProperty({ ...COUNT, minimum: 1 })
-  @Max(Number.MAX_SAFE_INTEGER, WHOLE)
-  @Min(1, WHOLE)
-  @IsInt(WHOLE)
-  readonly points!: number;
-}
-
-/** Which part of a list is asked for. A parameter that comes twice is a list, and so refused. */
-export class PageQuery {
-  @ApiProperty({
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-    required: false,
-    description: 'How many at most.',
-  })
-  @Transform(({ value }) =>
-    typeof value === 'string' && /^[1-9]\d{0,2}$/.test(value) ? Number(value) : (value as unknown),
-  )
-  @Max(100, LIMIT)
-  @Min(1, LIMIT)
-  @IsInt(LIMIT)
-  readonly limit: number = 20;
-
-  @ApiProperty({ type: 'string', required: false, description: '`next` of the page before.' })
-  @Transform(({ value }) => (typeof value === 'string' && parseUuidV7(value)) ?? false)
-  @ValidateIf(({ before }: PageQuery) => before !== undefined)
-  @IsString({ message: '$property must be the id of a redemption, given once.' })
-  readonly before?: UuidV7;
-}
+import { type Voucher } from '../payout/payout.js';
 
 @ApiSchema({ name: 'Voucher' })
 export class VoucherBody {

@@ -5,9 +5,8 @@ import { AuthModule } from '../auth/auth.module.js';
 import { PartnersModule } from '../partner/partners.module.js';
 import { PayoutModule } from '../payout/payout.module.js';
 import { CancelService } from './cancel.service.js';
-import { CreationService } from './creation.service.js';
+import { CreationService, RedeemablePrice } from './creation.service.js';
 import { ExpirySweep } from './expiry.sweep.js';
-import { RedeemablePrice } from './redeemable-price.js';
 import { RedemptionPresenter } from './redemption-presenter.js';
 import { RedemptionsController } from './redemptions.controller.js';
 

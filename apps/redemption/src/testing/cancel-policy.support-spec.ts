@@ -1,12 +1,13 @@
 /** Counts as a test file without being one. */
-import { type GasCaps, type RpcPool, type VaultPlace } from '#libs/chain';
+import { type GasCaps, RpcPool, type VaultPlace } from '#libs/chain';
 import { type CoinStore, type KnownVaults } from '#libs/db';
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
+import { VaultBench } from '#libs/testing';
 import { composeVouchers } from '../../test/world/compose-vouchers.js';
 import { type Alert, Alerts } from '../observe/alerts.js';
-import { type CommittedPayout } from '../payout/payout-port.js';
+import { type CommittedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { RedemptionSettings } from '../redemption.env.js';
 
@@ -50,31 +51,39 @@ export function aCancelPolicy(changes: Partial<CancelPolicy> = {}): CancelPolicy
 
 export interface VoucherPayoutOptions {
   readonly pool: RpcPool;
-  readonly clock: Clock;
   readonly place: VaultPlace;
   readonly token: Address;
-  readonly finality: string;
   readonly voucherTtlSeconds: number;
-  readonly expiryMarginSeconds?: number;
-  readonly startBlock?: bigint;
+  readonly expiryMarginSeconds: number;
   readonly vaults: Pick<KnownVaults, 'of' | 'add'>;
   readonly signerKey: string;
-  readonly cancellerKey?: string | undefined;
+  /** Default: the signer's. */
+  readonly cancellerKey: string;
   readonly cancelling: CancelPolicy;
 }
 
-export function aVoucherPayout(options: VoucherPayoutOptions): VoucherPayout {
-  const { pool, clock, place, cancelling, cancellerKey } = options;
-  const { caps, dailyWei, coins, minUsd, raise } = cancelling;
+type Vouchers = ReturnType<typeof composeVouchers>;
+
+/** Vouchers on the vault of a bench; by default the chain is asked directly, and no other vault is known. */
+export function vouchersOn(
+  bench: VaultBench,
+  clock: Clock,
+  changes: Partial<VoucherPayoutOptions> = {},
+): Vouchers {
+  const { place = bench.place, cancelling = aCancelPolicy(), cancellerKey } = changes;
+  const { caps, dailyWei, coins, minUsd, raise, logger } = cancelling;
+  const urls = [bench.chain.url];
+  const pool = changes.pool ?? new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
+  const noVaults = { of: () => Promise.resolve([]), add: () => Promise.resolve() };
   const settings = someSettings({
     chainId: place.chainId,
     vaultContract: place.vault,
-    tokenContract: options.token,
-    finality: options.finality,
-    voucherTtlSeconds: options.voucherTtlSeconds,
-    payoutExpiryMarginSeconds: options.expiryMarginSeconds ?? 0,
-    vaultStartBlock: options.startBlock ?? 0n,
-    voucherSignerKey: options.signerKey,
+    tokenContract: changes.token ?? bench.chain.contracts.token,
+    finality: 'finalized',
+    voucherTtlSeconds: changes.voucherTtlSeconds ?? 600,
+    payoutExpiryMarginSeconds: changes.expiryMarginSeconds ?? 0,
+    vaultStartBlock: 0n,
+    voucherSignerKey: changes.signerKey ?? VaultBench.SIGNER_KEY,
     ...(cancellerKey !== undefined && { vaultCancellerKey: cancellerKey }),
     vaultMaxGasPriceGwei: caps.maxGasPrice,
     vaultMaxGas: Number(caps.maxGas),
@@ -82,10 +91,14 @@ export function aVoucherPayout(options: VoucherPayoutOptions): VoucherPayout {
     vaultCancelMinUsd: minUsd,
   });
   return composeVouchers(settings, {
-    ...{ pool, clock, alerts: alertsTo(raise), logger: cancelling.logger },
-    vaults: options.vaults as KnownVaults,
+    ...{ pool, clock, alerts: alertsTo(raise), logger },
+    vaults: (changes.vaults ?? noVaults) as KnownVaults,
     coins: coins as CoinStore,
   });
+}
+
+export function aVoucherPayout(...args: Parameters<typeof vouchersOn>): VoucherPayout {
+  return vouchersOn(...args).payouts;
 }
 
 /** Returns when the vault was asked. */

@@ -1,6 +1,6 @@
 /** An engine on a real database and a real chain, with a clock that goes with the chain's. Counts as a test file without being one. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { RpcPool, type VaultPlace, VoucherSigner } from '#libs/chain';
+import { RpcPool } from '#libs/chain';
 import { type VaultSetup } from '#libs/devchain';
 import {
   CallbackStore,
@@ -20,102 +20,96 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { PartnerClient } from '#libs/partner-client';
-import { createLogger, Registry } from '#libs/service';
-import { hashApiKey, KeyRing, mintSecretsKey } from '#libs/signing';
+import { Registry } from '#libs/service';
+import { hashApiKey, KeyRing } from '#libs/signing';
 import {
-  aWallet,
   CALLBACK_KEY,
   CALLBACK_SECRET,
-  createTestDatabase,
-  FakeClock,
-  FakePartner,
-  registerPartner,
+  type FakeClock,
+  type FakePartner,
   type TestDatabase,
-  VaultBench,
   testEvidence,
+  VaultBench,
 } from '#libs/testing';
 import { Alerts } from '../observe/alerts.js';
-import { PartnerCallMetrics } from '../observe/partner-call.metrics.js';
-import { PartnerCaller } from '../steps/partner-caller.js';
+import { PartnerCaller } from '../partner/partner-caller.js';
 import { PartnerDirectory } from '../partner/partner-directory.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine } from '../worker/create-engine.js';
 import { type Engine } from '../worker/engine.js';
-import { aCancelPolicy, aVoucherPayout } from './cancel-policy.support-spec.js';
+import { aCancelPolicy, vouchersOn } from './cancel-policy.support-spec.js';
+import {
+  addPartner,
+  SECRETS_KEY,
+  SIGNER,
+  type Stage,
+  startStage,
+  stopStage,
+} from './stage.support-spec.js';
 
-const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY).address;
+const KEY_RING = KeyRing.parse(SECRETS_KEY);
 const TTL_SECONDS = 600;
 const LEASE_MS = 3000;
 export const POINTS = 5000;
+
+interface EngineStage extends Stage {
+  readonly all: Database;
+  /** The database as the service connects. */
+  readonly served: Database;
+  /** What the engine knows the chain by. */
+  readonly rpcUrls: string[];
+}
 
 export class EngineBench {
   readonly store: RedemptionStore;
   readonly views: RedemptionViews;
   readonly registry = new Registry();
-  readonly logs: string[] = [];
+  readonly logs: string[];
   readonly engine: Engine;
   readonly payouts: VoucherPayout;
   partnerId = '';
 
   readonly test: TestDatabase;
-  readonly database: Database;
   readonly chain: VaultBench;
   readonly partner: FakePartner;
   readonly clock: FakeClock;
-  private readonly keyRing: KeyRing;
+
+  readonly database: Database;
 
   private constructor(
-    private readonly parts: Pick<
-      EngineBench,
-      'test' | 'database' | 'chain' | 'partner' | 'clock'
-    > & {
-      /** As the service connects. */
-      readonly served: Database;
-      readonly keyRing: KeyRing;
-      readonly rpcUrls: string[];
-      readonly ttlSeconds?: number;
-    },
+    private readonly stage: EngineStage,
+    voucherTtlSeconds = TTL_SECONDS,
   ) {
-    const { database, served, chain, clock } = parts;
-    this.test = parts.test;
+    const { all: database, served, rpcUrls, bench: chain, clock, logger } = stage;
+    this.test = stage.database;
     this.database = database;
     this.chain = chain;
-    this.partner = parts.partner;
+    this.partner = stage.game;
     this.clock = clock;
-    this.keyRing = parts.keyRing;
+    this.logs = stage.logs;
     this.store = new RedemptionStore(database, testEvidence());
     this.views = new RedemptionViews(database);
-    const place: VaultPlace = chain.place;
-    const logger = createLogger({
-      app: 'redemption',
-      level: 'debug',
-      destination: { write: (line) => this.logs.push(line) },
-    });
-    this.payouts = aVoucherPayout({
-      pool: new RpcPool({ urls: parts.rpcUrls, clock }),
-      clock,
-      place,
-      token: chain.chain.contracts.token,
-      finality: 'finalized',
-      voucherTtlSeconds: parts.ttlSeconds ?? TTL_SECONDS,
+    const { payouts, conditions } = vouchersOn(chain, clock, {
+      pool: new RpcPool({ urls: rpcUrls, clock }),
+      voucherTtlSeconds,
       vaults: new KnownVaults(served),
-      signerKey: VaultBench.SIGNER_KEY,
       cancelling: aCancelPolicy({ coins: new CoinStore(served) }),
     });
-    const directory = new PartnerDirectory(new CallbackStore(served), this.keyRing, clock, logger);
+    this.payouts = payouts;
+    const directory = new PartnerDirectory(new CallbackStore(served), KEY_RING, clock, logger);
     const client = new PartnerClient({
       clock,
       policy: { allowPrivate: true },
       timeouts: { connectMs: 500, readMs: 1000, writeMs: 1000 },
     });
     const alerts = new Alerts(this.registry, logger);
-    const metrics = new PartnerCallMetrics(this.registry);
     this.engine = createEngine(
       {
         database: served,
         directory,
-        caller: new PartnerCaller(client, alerts, metrics),
-        payouts: this.payouts,
+        caller: new PartnerCaller(client, alerts, this.registry),
+        conditions,
+        payouts,
         evidence: testEvidence(),
         clock,
         logger,
@@ -135,55 +129,36 @@ export class EngineBench {
     rpcUrlsOf: (chainUrl: string) => Promise<string[]> = (url) => Promise.resolve([url]),
     vault: Partial<VaultSetup> = {},
   ): Promise<EngineBench> {
-    const test = await createTestDatabase();
-    const chain = await VaultBench.start();
-    const signed = await EngineBench.aVault(chain, vault);
-    const clock = new FakeClock(signed.seconds * 1000);
+    const stage = await startStage(vault);
+    const { database, bench: chain } = stage;
+    await chain.finalise();
+    stage.clock.set(chain.seconds * 1000);
     const bench = new EngineBench({
-      test,
-      clock,
-      chain: signed,
-      rpcUrls: await rpcUrlsOf(signed.chain.url),
-      database: await test.open({ poolSize: 4 }),
-      served: await test.open({ url: test.urlAs('redemption'), poolSize: 8 }),
-      partner: await FakePartner.start(),
-      keyRing: new KeyRing(mintSecretsKey()),
+      ...stage,
+      all: await database.open({ poolSize: 4 }),
+      served: await database.open({ url: database.urlAs('redemption'), poolSize: 8 }),
+      rpcUrls: await rpcUrlsOf(chain.chain.url),
     });
-    bench.partnerId = await registerPartner(bench.database, bench.keyRing, {
-      name: 'The Game',
-      url: bench.partner.url,
-      capabilities: PARTNER_CAPABILITIES,
-    });
-    // The directory looks again.
-    bench.clock.advance(2000);
+    const terms = { capabilities: PARTNER_CAPABILITIES, dailyTokenBudget: undefined };
+    bench.partnerId = await addPartner(stage, 'The Game', terms);
     return bench;
-  }
-
-  private static async aVault(
-    chain: VaultBench,
-    setup: Partial<VaultSetup> = {},
-  ): Promise<VaultBench> {
-    const signed = await chain.another({ canceller: SIGNER, ...setup });
-    await signed.finalise();
-    return signed;
   }
 
   /** The service as it starts again with other settings: on another vault, or with another VOUCHER_TTL. */
   async restarted(change: { isNewVault?: boolean; ttlSeconds?: number }): Promise<EngineBench> {
     await this.engine.stop();
-    const { isNewVault = false, ttlSeconds = TTL_SECONDS } = change;
-    const chain = isNewVault ? await EngineBench.aVault(this.chain) : this.chain;
-    const bench = new EngineBench({ ...this.parts, chain, ttlSeconds });
+    const { isNewVault = false, ttlSeconds } = change;
+    const vault = isNewVault ? await this.chain.another({ canceller: SIGNER }) : this.chain;
+    if (isNewVault) await vault.finalise();
+    const bench = new EngineBench({ ...this.stage, bench: vault }, ttlSeconds);
     bench.partnerId = this.partnerId;
-    bench.clock.set(Math.max(bench.clock.nowMs(), chain.seconds * 1000));
+    bench.clock.set(Math.max(bench.clock.nowMs(), vault.seconds * 1000));
     return bench;
   }
 
   async stop(): Promise<void> {
     await this.engine.stop();
-    await this.partner.stop();
-    await this.chain.stop();
-    await this.test.drop();
+    await stopStage(this.stage);
   }
 
   async setCallback(
@@ -193,7 +168,7 @@ export class EngineBench {
     await new CallbackStore(this.database).set(this.partnerId, {
       url,
       key: CALLBACK_KEY,
-      secretCiphertext: this.keyRing.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
+      secretCiphertext: KEY_RING.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
       usdPerPoint: { digits: 1n, scale: 2 },
       confirms: true,
       capabilities,

@@ -3,49 +3,27 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo } from 'node:net';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import request, { type Response, type Test } from 'supertest';
-import { privateKeyToAccount } from 'viem/accounts';
 import { readSettings } from '#libs/config';
-import {
-  type CallbackSettings,
-  type Database,
-  PriceStore,
-  RedemptionStore,
-  SessionStore,
-} from '#libs/db';
+import { type Database, PriceStore, RedemptionStore, SessionStore } from '#libs/db';
 import { type VaultSetup } from '#libs/devchain';
-import { type Address, parseDecimal, type Redemption, type UuidV7 } from '#libs/domain';
-import { createLogger } from '#libs/service';
-import { KeyRing } from '#libs/signing';
-import {
-  createTestDatabase,
-  EVIDENCE_KEY,
-  FakeClock,
-  FakePartner,
-  registerPartner,
-  type TestDatabase,
-  testEvidence,
-  VaultBench,
-} from '#libs/testing';
-import { hashSessionToken, mintSessionToken } from '../auth/session.guard.js';
+import { type Address, type Redemption, type UuidV7 } from '#libs/domain';
+import { EVIDENCE_KEY, type TestDatabase, testEvidence, VaultBench } from '#libs/testing';
+import { hashSessionToken, mintSessionToken } from '../auth/auth.service.js';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
+import { SECRETS_KEY, type Stage, startStage, stopStage } from './stage.support-spec.js';
 
-export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
-const SIGNER = privateKeyToAccount(`0x${VaultBench.SIGNER_KEY}`).address.toLowerCase() as Address;
+export { addPartner, SECRETS_KEY } from './stage.support-spec.js';
+
 export const DOMAIN = 'app.example.com';
 
 /** What another instance of the same service shares with the first. */
 export type Replica = Pick<Service, 'app' | 'url' | 'port'>;
 
-export interface Service {
+export interface Service extends Stage {
   readonly app: NestFastifyApplication;
   readonly url: string;
   readonly port: number;
-  readonly clock: FakeClock;
-  readonly logs: string[];
-  readonly database: TestDatabase;
-  readonly bench: VaultBench;
-  readonly game: FakePartner;
   readonly store: RedemptionStore;
   /** One more instance on the same database and chain, with the same settings. */
   replica(): Promise<Replica>;
@@ -58,11 +36,8 @@ export async function startService(
   rpcUrlOf: (chainUrl: string) => Promise<string> = (url) => Promise.resolve(url),
   vault: Partial<VaultSetup> = {},
 ): Promise<Service> {
-  const database = await createTestDatabase();
-  const bench = await VaultBench.start({ canceller: SIGNER, ...vault });
-  const game = await FakePartner.start();
-  const clock = new FakeClock(bench.seconds * 1000);
-  const logs: string[] = [];
+  const stage = await startStage(vault);
+  const { database, bench, clock, logger } = stage;
   const settings = readSettings(RedemptionSettings, {
     DATABASE_URL: database.urlAs('redemption'),
     SECRETS_KEY,
@@ -81,13 +56,6 @@ export async function startService(
     WALLET_DAILY_TOKEN_BUDGET: '1000000',
     ...overrides,
   });
-  const destination = { write: (line: string) => void logs.push(line) };
-  const logger = createLogger({ app: 'redemption', level: 'trace', destination });
-  const stopOthers = async (): Promise<void> => {
-    await game.stop();
-    await bench.stop();
-    await database.drop();
-  };
   const replica = async (): Promise<Replica> => {
     const app = await createRedemption({ settings, logger, clock });
     await app.listen(0, '127.0.0.1');
@@ -95,37 +63,20 @@ export async function startService(
     return { app, port, url: `http://127.0.0.1:${port}` };
   };
   const first = await replica().catch(async (error: unknown) => {
-    await stopOthers();
+    await stopStage(stage);
     throw error;
   });
   const { app } = first;
   const store = new RedemptionStore(await database.open(), testEvidence());
   const stop = async (): Promise<void> => {
     await app.close();
-    await stopOthers();
+    await stopStage(stage);
   };
-  return { ...first, clock, logs, database, bench, game, store, replica, stop };
+  return { ...stage, ...first, store, replica, stop };
 }
 
 /** Of a service, or of what there is of one. */
 type Part<K extends keyof Service> = Pick<Service, K>;
-
-/** A partner whose callbacks go to the game server, at 0.01 USD a point. */
-export async function addPartner(
-  { database, game, clock }: Part<'database' | 'game' | 'clock'>,
-  name: string,
-  overrides: Partial<CallbackSettings> = {},
-): Promise<string> {
-  const partnerId = await registerPartner(await database.open(), KeyRing.parse(SECRETS_KEY), {
-    name,
-    url: game.url,
-    dailyTokenBudget: parseDecimal('1000000'),
-    ...overrides,
-  });
-  // The directory sees it at its next look.
-  clock.advance(2_000);
-  return partnerId;
-}
 
 export async function addPrice(
   { database, clock }: Part<'database' | 'clock'>,
@@ -157,7 +108,7 @@ export async function openSession(
   database: Database,
   { token, ...session }: { token: string; wallet: Address; expiresAtMs: number },
 ): Promise<void> {
-  const sessions = new SessionStore(database, { seal: testEvidence(), domains: [DOMAIN] });
+  const sessions = new SessionStore(database, testEvidence(), { siweDomains: [DOMAIN] });
   await sessions.open({ ...session, tokenHash: hashSessionToken(token), domain: DOMAIN });
 }
 

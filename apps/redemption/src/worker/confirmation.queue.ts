@@ -1,10 +1,23 @@
-import { type DeliveryStore, type StoredDelivery } from '#libs/db';
+/** Brings the confirmations that are owed to partners (rule H): first the row, then the call, then whether it was taken. */
+import { type CallEnd, type DeliveryStore, type StoredDelivery } from '#libs/db';
+import {
+  type ConfirmationPayload,
+  deliveryEvent,
+  type DeliveryEvent,
+  deliveryTransition,
+  mayAwaitConfirming,
+} from '#libs/domain';
+import { newRequestId } from '#libs/partner-client';
 import { tracedAs } from '../observe/trace-steps.js';
-import { type PartnerDirectory } from '../partner/partner-directory.js';
-import { type ConfirmStep } from '../steps/confirm.step.js';
+import { type PartnerCaller } from '../partner/partner-caller.js';
+import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
 import { type EngineContext, type WorkQueue } from './engine.js';
 
-/** The confirmations that are owed to partners. */
+interface Leased {
+  readonly stored: StoredDelivery;
+  readonly owner: string;
+}
+
 export class ConfirmationQueue implements WorkQueue<StoredDelivery> {
   readonly name = 'confirmations';
   readonly atOnce: number;
@@ -12,7 +25,7 @@ export class ConfirmationQueue implements WorkQueue<StoredDelivery> {
   constructor(
     private readonly store: DeliveryStore,
     private readonly directory: PartnerDirectory,
-    private readonly step: ConfirmStep,
+    private readonly caller: PartnerCaller,
     private readonly context: EngineContext,
   ) {
     this.atOnce = context.settings.atOnce;
@@ -35,6 +48,54 @@ export class ConfirmationQueue implements WorkQueue<StoredDelivery> {
       return;
     }
     const attributes = { 'lowmark.redemption_id': redemptionId, 'lowmark.partner_id': id };
-    await tracedAs('confirm', attributes, () => this.step.confirm({ stored, owner }, partner));
+    await tracedAs('confirm', attributes, () => this.confirm({ stored, owner }, partner));
+  }
+
+  private async confirm(leased: Leased, partner: PartnerEntry): Promise<void> {
+    const { stored, owner } = leased;
+    const { redemptionId, payload, delivery } = stored;
+    if (delivery.openRequestId !== null) {
+      // Our own end during the call: the partner may have taken it, and takes it once more.
+      const { openRequestId: requestId } = delivery;
+      await this.apply(leased, { type: 'failed', requestId, reason: 'crash' });
+      return;
+    }
+    const nowMs = this.context.clock.nowMs();
+    // A call that would be held back is not begun: it would leave rows, and say nothing.
+    const heldBackMs = this.caller.heldBackMs(partner);
+    if (heldBackMs !== undefined && mayAwaitConfirming(delivery, nowMs)) {
+      await this.store.postpone(stored, owner, nowMs + Math.ceil(heldBackMs));
+      return;
+    }
+    const requestId = newRequestId(this.context.clock);
+    const begun = await this.apply(leased, { type: 'call-due', requestId });
+    if (begun === undefined) return;
+    const body = JSON.parse(payload) as ConfirmationPayload;
+    const { address } = body;
+    const call = { step: 'confirm', body } as const;
+    const called = { call, address, requestId, redemptionId };
+    const { outcome, end } = await this.caller.call<'confirm'>(partner, called);
+    await this.apply(begun, deliveryEvent(requestId, outcome), end);
+  }
+
+  /** @returns the delivery as it stands now; undefined where the event changes nothing */
+  private async apply(
+    { stored, owner }: Leased,
+    event: DeliveryEvent,
+    callEnd?: CallEnd,
+  ): Promise<Leased | undefined> {
+    const { clock, random, alerts } = this.context;
+    const { redemptionId, delivery: before, partner } = stored;
+    const context = { nowMs: clock.nowMs(), jitter: random() };
+    const decision = deliveryTransition(before, event, context);
+    if (decision.kind === 'refused') return undefined;
+    const { next } = decision;
+    const release = next.openRequestId === null;
+    const end = callEnd && { callEnd };
+    await this.store.apply({ redemptionId, before, next, owner, release, ...end });
+    for (const code of decision.alerts) {
+      alerts.raise({ severity: 'warning', code, redemptionId, partner, step: 'confirm' });
+    }
+    return { stored: { ...stored, delivery: next }, owner };
   }
 }

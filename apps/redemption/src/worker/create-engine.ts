@@ -18,14 +18,10 @@ import { type Clock, type Logger } from '#libs/platform';
 import { type Registry } from '#libs/service';
 import { type Alerts } from '../observe/alerts.js';
 import { EngineMetrics } from '../observe/engine-metrics.js';
+import { type PartnerCaller } from '../partner/partner-caller.js';
 import { type PartnerDirectory } from '../partner/partner-directory.js';
-import { type PayoutPort } from '../payout/payout-port.js';
-import { AuthoriseStep } from '../steps/authorise.step.js';
-import { ConfirmStep } from '../steps/confirm.step.js';
-import { DeductStep } from '../steps/deduct.step.js';
-import { ObserveStep } from '../steps/observe.step.js';
-import { BookedCalls, type PartnerCaller } from '../steps/partner-caller.js';
-import { RevertStep } from '../steps/revert.step.js';
+import { type VaultConditions } from '../payout/vault-conditions.js';
+import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { ConfirmationQueue } from './confirmation.queue.js';
 import {
   Engine,
@@ -34,17 +30,18 @@ import {
   type PumpObserver,
   QueuePump,
 } from './engine.js';
+import { LeasedRedemptions } from './leased-redemptions.js';
 import { PayoutQueue } from './payout.queue.js';
-import { RedemptionLeases } from './redemption-leases.js';
 import { RedemptionQueue } from './redemption.queue.js';
-import { TransitionWriter } from './transition-writer.js';
+import { RevertStep } from './revert.step.js';
 
 /** What the engine shares with the rest of the service. */
 export interface EngineServices {
   readonly database: Database;
   readonly directory: PartnerDirectory;
   readonly caller: PartnerCaller;
-  readonly payouts: PayoutPort;
+  readonly conditions: VaultConditions;
+  readonly payouts: VoucherPayout;
   /** EVIDENCE_KEY. */
   readonly evidence: EvidenceSeal;
   readonly clock: Clock;
@@ -56,27 +53,22 @@ export interface EngineServices {
 }
 
 export function createEngine(services: EngineServices, settings: EngineSettings): Engine {
-  const { database, directory, caller, payouts, evidence, registry, ...tools } = services;
+  const { database, directory, caller, conditions, payouts, evidence, registry, ...tools } =
+    services;
   const { clock, logger } = tools;
   const metrics = new EngineMetrics(registry, new RedemptionViews(database), logger);
   const context = { random: Math.random, ...tools, metrics, settings };
   const store = new RedemptionStore(database, evidence);
-  const leases = new RedemptionLeases(store, directory, context);
-  const writer = new TransitionWriter(store, context);
-  const calls = new BookedCalls(writer, caller, clock);
-  const steps = {
-    deduct: new DeductStep(calls, payouts, new AttemptStore(database), context),
-    authorise: new AuthoriseStep(writer, payouts, logger),
-    revert: new RevertStep(calls, payouts, context),
-  };
-  const observe = new ObserveStep(writer, payouts, context);
+  const leased = new LeasedRedemptions(store, directory, caller, context);
+  const attempts = new AttemptStore(database);
+  const revert = new RevertStep(leased, payouts, context);
+  const redemptions = new RedemptionQueue(leased, attempts, conditions, payouts, revert, context);
   const deliveries = new DeliveryStore(database);
-  const confirm = new ConfirmStep(deliveries, caller, context);
   const observer = pumpObserver(context);
   const pumps = [
-    new QueuePump(new RedemptionQueue(leases, writer, steps, context), observer),
-    new QueuePump(new PayoutQueue(leases, observe), observer),
-    new QueuePump(new ConfirmationQueue(deliveries, directory, confirm, context), observer),
+    new QueuePump(redemptions, observer),
+    new QueuePump(new PayoutQueue(leased, payouts, context), observer),
+    new QueuePump(new ConfirmationQueue(deliveries, directory, caller, context), observer),
   ];
   caller.onBack((partner) => {
     // Only sooner: each of them is due at its own time anyway.

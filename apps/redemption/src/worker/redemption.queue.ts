@@ -2,23 +2,26 @@
  * The redemptions that need a call or a plan. One of them is taken as far as it goes at once, from step to step under one lease; then
  * it waits for its time, or for the queue of payouts.
  */
-import { StaleRedemptionError, type StoredRedemption } from '#libs/db';
-import { needsEvidence, sendsNames } from '#libs/domain';
+import {
+  type AttemptStore,
+  ReservationRefusedError,
+  StaleRedemptionError,
+  type StoredRedemption,
+} from '#libs/db';
+import { LowmarkError, needsEvidence, sendsNames, smallestUnits } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { traced } from '../observe/trace-steps.js';
 import { type PartnerEntry } from '../partner/partner-directory.js';
-import { type AuthoriseStep } from '../steps/authorise.step.js';
-import { type DeductStep } from '../steps/deduct.step.js';
-import { type RevertStep } from '../steps/revert.step.js';
+import { type VaultConditions } from '../payout/vault-conditions.js';
+import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { type EngineContext, type WorkQueue } from './engine.js';
-import { type RedemptionLeases } from './redemption-leases.js';
-import { type Applied, type TransitionWriter, type Work } from './transition-writer.js';
-
-export interface RedemptionSteps {
-  readonly deduct: DeductStep;
-  readonly authorise: AuthoriseStep;
-  readonly revert: RevertStep;
-}
+import {
+  type Applied,
+  type Booking,
+  type LeasedRedemptions,
+  type Work,
+} from './leased-redemptions.js';
+import { type RevertStep } from './revert.step.js';
 
 /** Where nothing can be done for it now, for a reason that is not its own. */
 const LATER_MS = 30_000;
@@ -29,9 +32,11 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   private stopping = false;
 
   constructor(
-    private readonly leases: RedemptionLeases,
-    private readonly writer: TransitionWriter,
-    private readonly steps: RedemptionSteps,
+    private readonly leased: LeasedRedemptions,
+    private readonly attempts: AttemptStore,
+    private readonly conditions: VaultConditions,
+    private readonly payouts: VoucherPayout,
+    private readonly reverting: RevertStep,
     private readonly context: EngineContext,
   ) {
     this.atOnce = context.settings.atOnce;
@@ -43,15 +48,16 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 
   lease(count: number, owner: string): Promise<readonly StoredRedemption[]> {
-    return this.leases.lease(count, owner, false);
+    return this.leased.lease(count, owner, false);
   }
 
   async work([first]: readonly StoredRedemption[], owner: string): Promise<void> {
     if (first === undefined) return;
-    let { work, partner } = await this.leases.workOn(first, owner);
+    const { leased } = this;
+    let work = await leased.workOn(first, owner);
     try {
       for (let leasedAt = performance.now(); ;) {
-        const applied = await this.takeStep(work, partner);
+        const applied = await this.takeStep(work);
         if (applied?.released === true) return;
         if (applied === undefined || applied.decision.kind === 'refused') {
           await this.setAside(work, applied);
@@ -59,47 +65,102 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
         }
         ({ work } = applied);
         if (this.stopping) {
-          await this.writer.release(work);
+          await leased.release(work);
           return;
         }
         if (performance.now() - leasedAt > this.context.settings.leaseMs / 3) {
-          await this.leases.renew(work);
+          await leased.renew(work);
           leasedAt = performance.now();
         }
-        ({ work, partner } = await this.leases.workOn(work.stored, owner));
+        work = await leased.workOn(work.stored, owner);
       }
     } catch (error) {
       // The user or an operator was faster: it is due, and read again.
-      if (error instanceof StaleRedemptionError) await this.writer.release(work);
+      if (error instanceof StaleRedemptionError) await leased.release(work);
       throw error;
     }
   }
 
   /** @returns undefined where its partner is not there to be called */
-  private async takeStep(
-    work: Work,
-    partner: PartnerEntry | undefined,
-  ): Promise<Applied | undefined> {
-    const { deduct, authorise, revert } = this.steps;
-    const { redemption } = work.stored;
-    if (isForeign(work.stored)) return this.writer.apply(work, { type: 'evidence-rejected' });
-    switch (redemption.state) {
+  private async takeStep(work: Work): Promise<Applied | undefined> {
+    const { stored, partner } = work;
+    const { state } = stored.redemption;
+    if (isForeign(stored)) return this.leased.apply(work, { type: 'evidence-rejected' });
+    switch (state) {
       case 'created':
       case 'deducting':
         return partner === undefined
           ? this.expire(work)
-          : traced('deduct', work, () => deduct.deduct(work, partner));
+          : traced('deduct', work, () => this.deduct(work, partner));
       case 'deducted':
-        return traced('authorise', work, () => authorise.authorise(work));
+        return traced('authorise', work, () => this.authorise(work));
       case 'reverting':
-        return partner && traced('revert', work, () => revert.revert(work, partner));
+        return partner && traced('revert', work, () => this.reverting.revert(work, partner));
       case 'authorised':
       case 'attention':
       case 'claimed':
       case 'reverted':
       case 'failed':
-        throw new TypeError(`a redemption that is ${redemption.state} is not in this queue`);
+        throw new TypeError(`a redemption that is ${state} is not in this queue`);
     }
+  }
+
+  /** Takes the points: `created` and `deducting`. A wallet that has not got them waits before it may ask again. */
+  private async deduct(work: Work, partner: PartnerEntry): Promise<Applied> {
+    const applied = await this.reserveAndCall(work, partner);
+    const { wallet, state, reason } = applied.work.stored.redemption;
+    if (state === 'failed' && (reason === 'insufficient-points' || reason === 'user-not-found')) {
+      await this.attempts.note(wallet, this.context.clock.nowMs());
+    }
+    return applied;
+  }
+
+  /**
+   * What the points are worth is reserved of the vault and of the budgets with the row of the first call; where it cannot be, nothing is
+   * taken and the redemption has failed.
+   */
+  private async reserveAndCall(work: Work, partner: PartnerEntry): Promise<Applied> {
+    const { leased } = this;
+    if (work.stored.redemption.state !== 'created') return leased.callPartner(work, partner);
+    try {
+      return await leased.callPartner(work, partner, await this.reservation(work, partner));
+    } catch (error) {
+      if (!(error instanceof ReservationRefusedError)) throw error;
+      return leased.apply(work, { type: 'cancel', by: 'system', because: error.reason });
+    }
+  }
+
+  private async reservation({ stored }: Work, { callback }: PartnerEntry): Promise<Booking> {
+    const { walletDailyTokenBudget: ofWallet } = this.context.settings;
+    const { tokenAmount, tokenDecimals } = stored.redemption;
+    const { dailyTokenBudget: ofPartner } = callback;
+    return {
+      reserve: {
+        room: await this.conditions.room(tokenAmount),
+        partnerDailyTokens: ofPartner && smallestUnits(ofPartner, tokenDecimals),
+        walletDailyTokens: ofWallet && smallestUnits(ofWallet, tokenDecimals),
+      },
+    };
+  }
+
+  /** Commits the payout plan: `deducted`. The voucher is signed from the committed plan whenever its user asks for it. */
+  private async authorise(work: Work): Promise<Applied> {
+    const { leased } = this;
+    const { redemption } = work.stored;
+    if (redemption.lostVoucherUntilSeconds !== null) {
+      return leased.apply(work, { type: 'plan-failed', detail: 'LEDGER_RESTORED' });
+    }
+    let planned;
+    try {
+      planned = await this.payouts.plan(redemption);
+    } catch (error) {
+      if (!(error instanceof LowmarkError)) throw error;
+      const { id: redemptionId } = redemption;
+      this.context.logger.warn({ err: error, redemptionId }, 'No payout plan could be made');
+      return leased.apply(work, { type: 'plan-failed', detail: error.code });
+    }
+    const { plan, place } = planned;
+    return leased.apply(work, { type: 'plan-committed', plan }, { place });
   }
 
   /** What was never begun ends with its quote, whether or not its partner is there. */
@@ -107,7 +168,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     const { clock } = this.context;
     const { state, quoteExpiresAtMs } = work.stored.redemption;
     if (state !== 'created' || clock.nowMs() < quoteExpiresAtMs) return undefined;
-    return this.writer.apply(work, { type: 'call-due', requestId: newRequestId(clock) });
+    return this.leased.apply(work, { type: 'call-due', requestId: newRequestId(clock) });
   }
 
   private async setAside(work: Work, applied: Applied | undefined): Promise<void> {
@@ -118,7 +179,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     } else {
       logger.error({ redemptionId, state, decision: applied.decision }, 'A step was refused');
     }
-    await this.writer.postpone(work, clock.nowMs() + LATER_MS);
+    await this.leased.postpone(work, clock.nowMs() + LATER_MS);
   }
 }
 

@@ -5,7 +5,7 @@ import request from 'supertest';
 import { CallbackStore, type Program, SessionStore } from '#libs/db';
 import { type Address, parseDecimal } from '#libs/domain';
 import { EvidenceKeys } from '#libs/signing';
-import { hashSessionToken, mintSessionToken } from '../../src/auth/session.guard.js';
+import { hashSessionToken, mintSessionToken } from '../../src/auth/auth.service.js';
 import {
   addPartner,
   addPrice,
@@ -71,7 +71,9 @@ describe('the redemption service’s credential', () => {
     const victim = `0x${randomBytes(20).toString('hex')}` as Address;
     const token = mintSessionToken();
     const seal = EvidenceKeys.parse(randomBytes(32).toString('base64'));
-    const sessions = new SessionStore(await intruderAs('redemption'), { seal, domains: [DOMAIN] });
+    const sessions = new SessionStore(await intruderAs('redemption'), seal, {
+      siweDomains: [DOMAIN],
+    });
     const expiresAtMs = service.clock.nowMs() + 86_400_000;
     const tokenHash = hashSessionToken(token);
     await sessions.open({ tokenHash, wallet: victim, domain: DOMAIN, expiresAtMs });

@@ -2,8 +2,8 @@
  * Many open redemptions at once, an honest partner that answers at once, and two workers of which one is killed when half is done.
  * In the end everything is finished, and nothing was done twice.
  *
- * A payout is looked at when it is authorised and an hour later, by a time that makes this jump when all claims are final; the claims
- * are sent in between and are in nobody's figures.
+ * A payout is looked at when it is authorised, and again an hour later: once all claims are final, the clock is moved by that hour. The
+ * claims are sent before it is moved, and no figure includes the time that they take.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, newRedemption, type UuidV7 } from '#libs/domain';

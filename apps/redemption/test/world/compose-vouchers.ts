@@ -1,4 +1,4 @@
-/** The payout by vouchers without a container: what `PayoutModule` puts together. */
+/** Payouts by vouchers without a container: what `PayoutModule` puts together. */
 import { type RpcPool } from '#libs/chain';
 import { type CoinStore, type KnownVaults } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
@@ -19,11 +19,17 @@ export interface VoucherTools {
   readonly logger: Logger;
 }
 
-export function composeVouchers(settings: RedemptionSettings, tools: VoucherTools): VoucherPayout {
+export function composeVouchers(
+  settings: RedemptionSettings,
+  tools: VoucherTools,
+): { readonly payouts: VoucherPayout; readonly conditions: VaultConditions } {
   const { pool, vaults, coins, alerts, clock, logger } = tools;
   const accounts = new VaultAccounts(settings, pool, coins, clock);
   const conditions = new VaultConditions(settings, pool, accounts, clock);
   const cancels = new CancelRequests(settings, pool, accounts, alerts, clock, logger);
   const every = new EveryVault(settings, pool, vaults, clock);
-  return new VoucherPayout(settings, pool, vaults, accounts, conditions, cancels, every, clock);
+  return {
+    payouts: new VoucherPayout(settings, pool, vaults, accounts, cancels, every, clock),
+    conditions,
+  };
 }

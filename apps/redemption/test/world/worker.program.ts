@@ -10,8 +10,7 @@ import { systemClock } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
 import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { Alerts } from '../../src/observe/alerts.js';
-import { PartnerCallMetrics } from '../../src/observe/partner-call.metrics.js';
-import { PartnerCaller } from '../../src/steps/partner-caller.js';
+import { PartnerCaller } from '../../src/partner/partner-caller.js';
 import { PartnerDirectory } from '../../src/partner/partner-directory.js';
 import { RedemptionSettings } from '../../src/redemption.env.js';
 import { createEngine } from '../../src/worker/create-engine.js';
@@ -73,20 +72,19 @@ async function start(setup: WorkerSetup): Promise<void> {
     vaultDailyCoin: 10n ** 18n,
     vaultCancelMinUsd: { digits: 0n, scale: 0 },
   });
-  const payouts = composeVouchers(settings, {
+  const vouchers = composeVouchers(settings, {
     ...{ pool, alerts, clock, logger },
     vaults: new KnownVaults(database),
     coins: new CoinStore(database),
   });
   const { listens, walletDailyTokens, ...options } = engine;
-  const metrics = new PartnerCallMetrics(registry);
-  const caller = new PartnerCaller(client, alerts, metrics);
+  const caller = new PartnerCaller(client, alerts, registry);
   createEngine(
     {
       database,
       directory,
       caller,
-      payouts,
+      ...vouchers,
       evidence: EvidenceKeys.parse(setup.evidenceKey),
       clock,
       logger,

@@ -142,7 +142,7 @@ export class DeliveryStore {
 
   /** Nothing was learnt: gives the lease back and writes when to look again. */
   async postpone(
-    { redemptionId: id, delivery }: Pick<StoredDelivery, 'redemptionId' | 'delivery'>,
+    { redemptionId: id, delivery }: StoredDelivery,
     owner: string,
     untilMs: number,
   ): Promise<void> {

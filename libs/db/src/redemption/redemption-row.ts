@@ -5,6 +5,7 @@ import {
   namesContent,
   type OpenCall,
   parseDecimal,
+  type PayoutPlace,
   type Redemption,
 } from '#libs/domain';
 import { addressOf, decimalText } from '../rows.js';
@@ -15,14 +16,6 @@ import { UnreadableRedemptionError } from './redemption.error.js';
 export interface EvidenceSeal {
   mac(content: string): Buffer;
   verify(content: string, mac: Uint8Array | null): boolean;
-}
-
-/** Where a payout plan is good, beside its terms; frozen with them. */
-export interface PayoutPlace {
-  readonly vault: Address;
-  readonly chainId: number;
-  /** Where the search for the payout's events begins: final before the voucher was signed. */
-  readonly fromBlock: bigint;
 }
 
 export interface StoredRedemption {

@@ -208,11 +208,7 @@ export class RedemptionStore {
   }
 
   /** Gives back the leases of redemptions of which there was nothing to learn; they are due again at that moment. */
-  async postpone(
-    seen: readonly Pick<Redemption, 'id' | 'version'>[],
-    owner: string,
-    untilMs: number,
-  ): Promise<void> {
+  async postpone(seen: readonly Redemption[], owner: string, untilMs: number): Promise<void> {
     if (seen.length === 0) return;
     const ids = seen.map(({ id }) => id);
     const versions = seen.map(({ version }) => version);

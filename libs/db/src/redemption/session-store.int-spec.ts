@@ -8,7 +8,8 @@ import { type NewSessionRow, SessionStore } from './session-store.js';
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
 
 const DOMAIN = 'app.example.com';
-const PARTS = { seal: testEvidence(), domains: [DOMAIN, 'other.example.com'] };
+const DOMAINS = [DOMAIN, 'other.example.com'];
+const SEAL = testEvidence();
 
 let test: TestDatabase;
 let database: Database;
@@ -22,7 +23,7 @@ beforeAll(async () => {
   test = await createTestDatabase();
   // As the service connects.
   database = await test.open({ url: test.urlAs('redemption') });
-  store = new SessionStore(database, PARTS);
+  store = new SessionStore(database, SEAL, { siweDomains: DOMAINS });
 });
 afterAll(() => test.drop());
 
@@ -63,7 +64,7 @@ describe('SessionStore', () => {
   it('signs in to no page that is not ours any more', async () => {
     const hash = randomBytes(32);
     await open(hash);
-    const elsewhere = new SessionStore(database, { ...PARTS, domains: ['other.example.com'] });
+    const elsewhere = new SessionStore(database, SEAL, { siweDomains: ['other.example.com'] });
     expect(await elsewhere.find(hash, NOW_MS)).toBeUndefined();
     expect(await store.find(hash, NOW_MS)).toBe(aWallet(0xab));
   });

@@ -14,34 +14,31 @@ export type NewSessionRow = Omit<SessionTerms, 'tokenHash'> & { readonly tokenHa
 export class SessionStore {
   constructor(
     private readonly database: Database,
-    private readonly parts: {
-      readonly seal: EvidenceSeal;
-      /** SIWE_DOMAINS: sessions of other pages do not count. */
-      readonly domains: readonly string[];
-    },
+    private readonly seal: EvidenceSeal,
+    /** SIWE_DOMAINS: sessions of other pages do not count. */
+    private readonly settings: { readonly siweDomains: readonly string[] },
   ) {}
 
   async open(session: NewSessionRow): Promise<void> {
     const { tokenHash, wallet, domain, expiresAtMs } = session;
-    const mac = this.parts.seal.mac(contentOf(session));
+    const mac = this.seal.mac(contentOf(session));
     const opened = { tokenHash, wallet, domain, expiresAt: new Date(expiresAtMs), mac };
     await this.database.entities((manager) => manager.insert(SessionEntity, opened));
   }
 
   /** Undefined where there is no such session, it has expired, or it was not opened by us. */
   async find(tokenHash: Buffer, nowMs: number): Promise<Address | undefined> {
-    const { seal, domains } = this.parts;
     const row = await this.database.entities((manager) =>
       manager.findOneBy(SessionEntity, {
         tokenHash,
         expiresAt: MoreThan(new Date(nowMs)),
-        domain: In(domains),
+        domain: In(this.settings.siweDomains),
       }),
     );
     if (row?.domain == null) return undefined;
     const { wallet, domain, expiresAt, mac } = row;
     const content = contentOf({ tokenHash, wallet, domain, expiresAtMs: expiresAt.getTime() });
-    return seal.verify(content, mac) ? wallet : undefined;
+    return this.seal.verify(content, mac) ? wallet : undefined;
   }
 
   async close(tokenHash: Buffer): Promise<void> {

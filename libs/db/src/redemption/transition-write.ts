@@ -4,6 +4,7 @@ import {
   evidenceContent,
   namesContent,
   type Moved,
+  type PayoutPlace,
   PermanentError,
   type Redemption,
   type ReservationRefusal,
@@ -17,7 +18,6 @@ import { HINT_CHANNEL } from './redemption-hints.js';
 import {
   addressBytes,
   type EvidenceSeal,
-  type PayoutPlace,
   READ_COLUMNS,
   type RedemptionRow,
   STATE_COLUMNS,
@@ -70,7 +70,7 @@ export interface TransitionWrite {
   /** Needed with the transition that commits the plan. */
   readonly place?: PayoutPlace;
   /** The row as it was read: where it bore our MAC, what follows from it bears one. Needed of who has the keys. */
-  readonly stored?: Pick<StoredRedemption, 'place' | 'isSealed' | 'namesAreOurs'>;
+  readonly stored?: StoredRedemption;
   /** A person vouches for what the next row calls its deduction. Counts only of who has the keys. */
   readonly vouchesForNames?: true;
   /** The call that the event is the result of, where it was learnt. */

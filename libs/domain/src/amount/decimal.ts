@@ -26,3 +26,8 @@ export function parseDecimal(text: string): Decimal {
   const scale = fraction.length - Number(exponent);
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
+
+/** Whole tokens in the smallest unit, floored. */
+export function smallestUnits({ digits, scale }: Decimal, tokenDecimals: number): bigint {
+  return (digits * 10n ** BigInt(tokenDecimals)) / 10n ** BigInt(scale);
+}

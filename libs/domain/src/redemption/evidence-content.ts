@@ -3,10 +3,11 @@ import { type Address } from '../chain/address.js';
 import { canonicalJson } from '../signing/canonical-json.js';
 import { type Redemption } from './redemption.js';
 
-/** Where a plan is good. */
-export interface EvidencePlace {
+/** Where a payout plan is good, beside its terms; frozen with them. */
+export interface PayoutPlace {
   readonly vault: Address;
   readonly chainId: number;
+  /** Where the search for the payout's events begins: final before the voucher was signed. */
   readonly fromBlock: bigint;
 }
 
@@ -14,7 +15,7 @@ export interface EvidencePlace {
 const LEADS_TO_PAYOUT = ['created', 'deducting', 'deducted'] as const;
 
 /** Whether a row without our MAC must not go on in this state. */
-export function needsEvidence({ state }: Pick<Redemption, 'state'>): boolean {
+export function needsEvidence({ state }: Redemption): boolean {
   return LEADS_TO_PAYOUT.some((one) => one === state);
 }
 
@@ -26,7 +27,7 @@ export function needsEvidence({ state }: Pick<Redemption, 'state'>): boolean {
  */
 export function evidenceContent(
   redemption: Redemption,
-  place: EvidencePlace | null,
+  place: PayoutPlace | null,
 ): string | undefined {
   const { plan, state, version, unprovenAttempts } = redemption;
   const terms = {
@@ -82,7 +83,7 @@ export function namesContent(redemption: Named): string | undefined {
 }
 
 /** Whether the next call would give back what the row names. */
-export function sendsNames({ state, openCall }: Pick<Redemption, 'state' | 'openCall'>): boolean {
+export function sendsNames({ state, openCall }: Redemption): boolean {
   return state === 'reverting' && openCall === null;
 }
 

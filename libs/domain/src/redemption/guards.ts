@@ -18,9 +18,7 @@ export const FRESHNESS_WINDOW_MS = 600_000;
 type Payable = Pick<Redemption, 'plan' | 'lostVoucherUntilSeconds'>;
 
 /** The ledger was restored from a backup after it was made: calls, a plan, a voucher and its claim may be forgotten. */
-export function isForgetful({
-  lostVoucherUntilSeconds,
-}: Pick<Redemption, 'lostVoucherUntilSeconds'>): boolean {
+export function isForgetful({ lostVoucherUntilSeconds }: Redemption): boolean {
   return lostVoucherUntilSeconds !== null;
 }
 
@@ -53,16 +51,9 @@ export function provesPaid(
 }
 
 /** Rule F, for a redemption that has a plan: the evidence in its row is enough. */
-export function isProvenDead({
-  plan,
-  lostVoucherUntilSeconds,
-  deadEvidence,
-}: Payable & Pick<Redemption, 'deadEvidence'>): boolean {
-  return (
-    plan !== null &&
-    deadEvidence !== null &&
-    provesDead({ plan, lostVoucherUntilSeconds }, deadEvidence)
-  );
+export function isProvenDead(redemption: Payable & Pick<Redemption, 'deadEvidence'>): boolean {
+  const { plan, deadEvidence } = redemption;
+  return plan !== null && deadEvidence !== null && provesDead(redemption, deadEvidence);
 }
 
 /** Rule F, for a redemption: its points may go back. Timers, users, operators and every single revert call pass here. */
@@ -124,7 +115,7 @@ export function revertTarget(
  * id, said so under its signature, was asked when no deduct call could be accepted any more, and is known to refuse late ones.
  */
 export function provesNeverDeducted(
-  redemption: Pick<Redemption, 'partnerTransactionId' | 'lastDeductAtMs'>,
+  redemption: Redemption,
   answer: { readonly call: OpenCall; readonly signed: boolean },
   { capabilities }: PartnerPolicy,
 ): boolean {

@@ -9,6 +9,7 @@ import {
   newRedemption,
   type PaidEvidence,
   PARTNER_CAPABILITIES,
+  type PayoutPlace,
   type PayoutTerms,
   type Redemption,
   type RedemptionEvent,
@@ -20,7 +21,6 @@ import {
   type Database,
   type IdempotencyKey,
   type LedgerRestore,
-  type PayoutPlace,
   type TransitionWrite,
 } from '../../index.js';
 

@@ -1,10 +1,27 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+/** Who asks, by the session, and how often they may. */
+import {
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+} from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { addressKey, type RateLimiter, type RatePolicy, siteKey } from '#libs/cache';
-import { type Address } from '#libs/domain';
+import { SessionStore } from '#libs/db';
+import { type Address, PermanentError } from '#libs/domain';
+import { CLOCK, type Clock } from '#libs/platform';
 import { Counter, HttpProblem, Registry } from '#libs/service';
 import { RATE_LIMITER } from '../connections.module.js';
-import { UserError } from './user.error.js';
+import { UserError } from '../http/user.error.js';
+import { bearerHash } from './auth.service.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose session it is; set by SessionGuard. */
+    wallet?: Address;
+  }
+}
 
 /** Signing in, per client address. */
 const SIGN_IN: RatePolicy = { rate: 1, burst: 10 };
@@ -121,6 +138,30 @@ export class SignInLimitGuard implements CanActivate {
   }
 }
 
+/** Lets users through who are signed in, at the pace of their wallet and of their client address. */
+@Injectable()
+export class SessionGuard implements CanActivate {
+  constructor(
+    private readonly sessions: SessionStore,
+    private readonly limits: RequestLimits,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws UserError 401, 429; DatabaseUnavailableError */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const tokenHash = bearerHash(request.headers.authorization);
+    if (tokenHash === undefined) throw UserError.unauthorized();
+    await this.limits.guess(request.ip);
+    const wallet = await this.sessions.find(tokenHash, this.clock.nowMs());
+    if (wallet === undefined) throw UserError.sessionEnded();
+    await this.limits.known(request.ip);
+    await this.limits.request(wallet, request.ip);
+    request.wallet = wallet;
+    return true;
+  }
+}
+
 /** How often a wallet, and a client address, may ask for a redemption. Behind SessionGuard. */
 @Injectable()
 export class RedeemLimitGuard implements CanActivate {
@@ -133,3 +174,10 @@ export class RedeemLimitGuard implements CanActivate {
     return true;
   }
 }
+
+/** The wallet that is signed in, behind SessionGuard. */
+export const Wallet = createParamDecorator((_: unknown, context: ExecutionContext): Address => {
+  const { wallet } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (wallet === undefined) throw new PermanentError('NO_GUARD', 'The route lacks SessionGuard.');
+  return wallet;
+});

@@ -1,22 +1,22 @@
 import { LowmarkError, mayAwaitPartner, payoutEvent, type PayoutEvidence } from '#libs/domain';
 import { type PartnerEntry } from '../partner/partner-directory.js';
-import { type PayoutPort, type UnplannedEvidence } from '../payout/payout-port.js';
-import { type EngineContext } from '../worker/engine.js';
-import { type Applied, committedPayout, type Work } from '../worker/transition-writer.js';
-import { CONTRADICTION_RECHECK_MS } from './observe.step.js';
-import { type BookedCalls } from './partner-caller.js';
+import { committedPayout, type UnplannedEvidence } from '../payout/payout.js';
+import { type VoucherPayout } from '../payout/voucher-payout.js';
+import { type EngineContext } from './engine.js';
+import { type Applied, type LeasedRedemptions, type Work } from './leased-redemptions.js';
+import { CONTRADICTION_RECHECK_MS } from './payout.queue.js';
 
 /** Until the vault is asked again of a payout that is not dead. */
 const RECHECK_MS = 30_000;
 
 /** Without the place where the chain was not asked. */
-type Seen = Pick<UnplannedEvidence, 'evidence'> & Partial<UnplannedEvidence>;
+type Seen = Partial<UnplannedEvidence> & { readonly evidence: PayoutEvidence };
 
 /** Gives the points back: `reverting`. */
 export class RevertStep {
   constructor(
-    private readonly calls: BookedCalls,
-    private readonly payouts: PayoutPort,
+    private readonly leased: LeasedRedemptions,
+    private readonly payouts: VoucherPayout,
     private readonly context: EngineContext,
   ) {}
 
@@ -25,37 +25,37 @@ export class RevertStep {
    * asking is cheap beside points and tokens both going.
    */
   async revert(work: Work, partner: PartnerEntry): Promise<Applied> {
+    const { leased } = this;
     const { redemption } = work.stored;
-    if (redemption.openCall !== null) return this.calls.make(work, partner);
+    if (redemption.openCall !== null) return leased.callPartner(work, partner);
     const nowMs = this.context.clock.nowMs();
     // A call that would be held back is not begun: it would leave rows, and say nothing.
-    const heldBackMs = this.calls.caller.heldBackMs(partner);
+    const heldBackMs = leased.caller.heldBackMs(partner);
     if (heldBackMs !== undefined && mayAwaitPartner(redemption, nowMs)) {
-      return this.calls.writer.postpone(work, nowMs + Math.ceil(heldBackMs));
+      return leased.postpone(work, nowMs + Math.ceil(heldBackMs));
     }
     const { evidence, place } = await this.askVault(work);
     switch (evidence.outcome) {
       case 'dead':
-        return this.calls.make(work, partner, { neverPaid: evidence });
+        return leased.callPartner(work, partner, { neverPaid: evidence });
       case 'paid': {
         const event = payoutEvent(redemption.id, evidence, 0);
-        return this.calls.writer.apply(work, event, place && { place });
+        return leased.apply(work, event, place && { place });
       }
       case 'live':
         return this.wait(work, evidence);
     }
   }
 
-  private async askVault(work: Work): Promise<Seen> {
-    const { redemption } = work.stored;
-    const payout = committedPayout(work);
+  private async askVault({ stored }: Work): Promise<Seen> {
+    const payout = committedPayout(stored);
     try {
-      if (payout === undefined) return await this.payouts.observeUnplanned(redemption);
+      if (payout === undefined) return await this.payouts.observeUnplanned(stored.redemption);
       const [evidence = { outcome: 'live' as const }] = await this.payouts.observe([payout]);
       return { evidence };
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
-      const { id: redemptionId } = redemption;
+      const { id: redemptionId } = stored.redemption;
       this.context.logger.warn(
         { err: error, redemptionId },
         'The vault cannot be asked; points wait',
@@ -69,13 +69,12 @@ export class RevertStep {
     work: Work,
     evidence: Extract<PayoutEvidence, { outcome: 'live' }>,
   ): Promise<Applied> {
-    const { writer } = this.calls;
     const { clock, logger } = this.context;
     const { id: redemptionId } = work.stored.redemption;
     const { doubt } = evidence;
     if (doubt !== undefined) logger.warn({ redemptionId, doubt }, 'The vault is in doubt');
     return doubt?.kind === 'contradiction'
-      ? writer.apply(work, payoutEvent(redemptionId, evidence, CONTRADICTION_RECHECK_MS))
-      : writer.postpone(work, clock.nowMs() + RECHECK_MS);
+      ? this.leased.apply(work, payoutEvent(redemptionId, evidence, CONTRADICTION_RECHECK_MS))
+      : this.leased.postpone(work, clock.nowMs() + RECHECK_MS);
   }
 }

@@ -1,0 +1,66 @@
+/** What the tests of the service and of its engine stand on. Counts as a test file without being one. */
+import { type CallbackSettings } from '#libs/db';
+import { VoucherSigner } from '#libs/chain';
+import { type VaultSetup } from '#libs/devchain';
+import { parseDecimal } from '#libs/domain';
+import { type Logger } from '#libs/platform';
+import { createLogger } from '#libs/service';
+import { KeyRing } from '#libs/signing';
+import {
+  aWallet,
+  createTestDatabase,
+  FakeClock,
+  FakePartner,
+  registerPartner,
+  type TestDatabase,
+  VaultBench,
+} from '#libs/testing';
+
+export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+/** Signs vouchers, and may cancel them. */
+export const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY)
+  .address;
+
+/** A database, a vault on a chain, a partner, a clock that begins with the chain's, and what was logged. */
+export interface Stage {
+  readonly database: TestDatabase;
+  readonly bench: VaultBench;
+  readonly game: FakePartner;
+  readonly clock: FakeClock;
+  readonly logs: string[];
+  readonly logger: Logger;
+}
+
+export async function startStage(vault: Partial<VaultSetup> = {}): Promise<Stage> {
+  const database = await createTestDatabase();
+  const bench = await VaultBench.start({ canceller: SIGNER, ...vault });
+  const game = await FakePartner.start();
+  const clock = new FakeClock(bench.seconds * 1000);
+  const logs: string[] = [];
+  const destination = { write: (line: string) => void logs.push(line) };
+  const logger = createLogger({ app: 'redemption', level: 'trace', destination });
+  return { database, bench, game, clock, logs, logger };
+}
+
+export async function stopStage({ game, bench, database }: Stage): Promise<void> {
+  await game.stop();
+  await bench.stop();
+  await database.drop();
+}
+
+/** A partner whose callbacks go to the game server, at 0.01 USD a point. */
+export async function addPartner(
+  { database, game, clock }: Pick<Stage, 'database' | 'game' | 'clock'>,
+  name: string,
+  overrides: Partial<CallbackSettings> = {},
+): Promise<string> {
+  const partnerId = await registerPartner(await database.open(), KeyRing.parse(SECRETS_KEY), {
+    name,
+    url: game.url,
+    dailyTokenBudget: parseDecimal('1000000'),
+    ...overrides,
+  });
+  // The directory sees it at its next look.
+  clock.advance(2_000);
+  return partnerId;
+}

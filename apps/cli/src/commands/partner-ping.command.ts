@@ -7,7 +7,7 @@ import {
 } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { callOutcome, newRequestId, PartnerClient } from '#libs/partner-client';
-import { hashApiKey, KeyRing } from '#libs/signing';
+import { hashApiKey, type KeyRing } from '#libs/signing';
 import { onPartner } from '../audited.js';
 import { CommandFailed } from '../cli.errors.js';
 import { PartnerSettings } from '../cli.env.js';

@@ -1,11 +1,14 @@
 /**
  * Every command of the handbook, read from the page and run, page after page on one system. What cannot run on a machine without containers is in
- * CHECKED_ONLY, with the reason; blocks that another test runs are in RUN_ELSEWHERE.
+ * CHECKED_ONLY, with the reason; blocks that another test types are in TYPED_ELSEWHERE.
  */
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CALLBACK_SECRET } from '../../apps/cli/src/testing/cli-bench.support-spec.js';
+import { LANGUAGE_BLOCKS, WALKED_BLOCKS } from '../partner-docs/partner-blocks.js';
+import { read } from '../partner-docs/markdown.js';
+import { README_BLOCKS } from '../stack/readme-commands.js';
 import { CHECKED_ONLY, Machine } from './machine/machine.js';
 import { OperatedSystem } from './machine/operated-system.js';
 import { isSettings, PAGES, type ShellBlock, shellBlocks } from './machine/shell-blocks.js';
@@ -25,21 +28,23 @@ const FIRST = [
   'upgrade',
 ];
 
-/** Where the commands of other pages are run: by page, and the beginning of the block where not all of the page is. */
-const RUN_ELSEWHERE: readonly (readonly [page: string, begins: string, where: string])[] = [
-  ['README.md', 'npm ci && npm start', 'test/stack/stack.e2e-spec.ts'],
-  ['README.md', 'npm ci && npm test', 'is this'],
-  ['README.md', 'curl -s -D headers', 'test/stack/stack.e2e-spec.ts'],
-  ['README.md', 'ask() {', 'test/stack/stack.e2e-spec.ts'],
-  ['README.md', 'rpc ', 'test/stack/stack.e2e-spec.ts'],
-  ['docs/partners/quick-start.md', '', 'test/partner-docs/quick-start.e2e-spec.ts'],
-  [
-    'docs/partners/why-does-my-signature-fail.md',
-    'npm run --silent cli -- sign',
-    'test/partner-docs/debugger.e2e-spec.ts',
-  ],
-  ['docs/partners/', '', 'test/stack/stack.e2e-spec.ts'],
+/** The blocks of other pages: the lists from which other tests take what they type. Each test types its list whole. */
+const TYPED_ELSEWHERE: readonly (readonly [
+  file: string,
+  list: string,
+  blocks: readonly ShellBlock[],
+])[] = [
+  ['test/stack/readme-commands.ts', 'README_BLOCKS', README_BLOCKS],
+  ['test/partner-docs/pages.e2e-spec.ts', 'WALKED_BLOCKS', WALKED_BLOCKS],
+  ['test/partner-docs/callbacks-in-languages.e2e-spec.ts', 'LANGUAGE_BLOCKS', LANGUAGE_BLOCKS],
 ];
+
+/** Blocks that no test types, and why. */
+const NOT_TYPED: Readonly<Record<string, string>> = {
+  'npm ci && npm start\n':
+    'the quick start has the same block; test/partner-docs/pages.e2e-spec.ts says how it is typed',
+  'npm ci && npm test\n': 'is this',
+};
 
 /** Words of the pages that stand for something of the reader's. */
 const REPLACED: readonly (readonly [words: RegExp, by: (system: OperatedSystem) => string])[] = [
@@ -63,23 +68,35 @@ const MAY_FAIL = [
 ];
 
 const blocks = PAGES.flatMap(shellBlocks);
-const elsewhere = ({ page, code }: ShellBlock): string | undefined =>
-  RUN_ELSEWHERE.find(([of, begins]) => page.startsWith(of) && code.startsWith(begins))?.[2];
+const typedElsewhere = TYPED_ELSEWHERE.flatMap(([, , typed]) => typed);
+const isTypedElsewhere = ({ page, line }: ShellBlock): boolean =>
+  typedElsewhere.some((one) => one.page === page && one.line === line);
+const isNotTyped = ({ page, code }: ShellBlock): boolean =>
+  page === 'README.md' && code in NOT_TYPED;
 const place = ({ page }: ShellBlock): number => {
   const at = FIRST.findIndex((name) => page === `docs/operating/${name}.md`);
   return at === -1 ? FIRST.length : at;
 };
 const here = blocks
-  .filter((block) => elsewhere(block) === undefined && !isSettings(block))
+  .filter((block) => !isTypedElsewhere(block) && !isNotTyped(block) && !isSettings(block))
   .sort((one, other) => place(one) - place(other));
 
-it('runs most blocks, and names where the others are run', () => {
+it('runs the blocks of the handbook; each other one is in the list of the test that types it', () => {
   expect(here.length).toBeGreaterThan(40);
-  for (const [page, begins] of RUN_ELSEWHERE) {
-    expect(blocks.some((one) => one.page.startsWith(page) && one.code.startsWith(begins))).toBe(
-      true,
-    );
+  expect(here.filter(({ page }) => page.startsWith('docs/partners/'))).toEqual([]);
+  for (const [file, list, typed] of TYPED_ELSEWHERE) {
+    expect(read(file)).toContain(list);
+    expect(typed.length).toBeGreaterThan(3);
+    expect(blocks).toEqual(expect.arrayContaining([...typed]));
   }
+  expect(blocks.filter(isNotTyped)).toHaveLength(Object.keys(NOT_TYPED).length);
+});
+
+it('says of CI, the image and npm test what they do', () => {
+  expect(read('.ci/run')).toMatch(/^npm ci\nnpm test$/m);
+  expect(read('Dockerfile')).toMatch(/^RUN npm ci /m);
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  expect(scripts).toMatchObject({ pretest: 'npm run --silent build', build: 'nest build' });
 });
 
 describe('the commands of', () => {

@@ -5,6 +5,9 @@ import { describe, expect, it } from '@jest/globals';
 import { PARTNER_CAPABILITIES, PARTNER_ERROR_CODES } from '#libs/domain';
 import { anchors, codeBlocks, links, pages, read } from './markdown.js';
 
+/** The interface has wallets in any case; the service happens to send them in lower case. */
+const WALLET_CASE = 'We send wallets in lower case; read them in any case';
+
 describe('the reader of pages', () => {
   it('finds links, anchors and code, and nothing of the first two in code', () => {
     const page = [
@@ -33,6 +36,18 @@ describe.each(pages())('%s', (page) => {
     for (const { language, code } of codeBlocks(read(page))) {
       if (language === 'json') expect(() => JSON.parse(code) as unknown).not.toThrow();
     }
+  });
+
+  it('shows code of the examples as it is in them', () => {
+    for (const { title, code } of codeBlocks(read(page))) {
+      const [, file] = /^from (\S+)$/.exec(title) ?? [];
+      if (file !== undefined) expect(read(`docs/partners/examples/${file}`)).toContain(code);
+    }
+  });
+
+  it('says of the case of wallets what all pages say', () => {
+    const about = sentences(read(page)).filter((one) => /\bwe send\b.*\blower case/i.test(one));
+    for (const sentence of about) expect(sentence).toContain(WALLET_CASE);
   });
 
   it('names npm scripts that exist', () => {
@@ -68,6 +83,13 @@ describe('the API reference', () => {
   });
 });
 
+describe('the case of wallets', () => {
+  it.each(['api-reference', 'callbacks'])('is said in %s', (name) => {
+    const text = read(`docs/partners/${name}.md`).replaceAll(/\s+/g, ' ');
+    expect(text).toContain(WALLET_CASE);
+  });
+});
+
 describe('the changes', () => {
   it('begin with the version that the API sends', () => {
     const openApi = JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8')) as {
@@ -84,4 +106,8 @@ function isThere(page: string, link: string): boolean {
   const target = file === '' ? page : join(dirname(page), file);
   if (!existsSync(target)) return false;
   return anchor === undefined || anchors(read(target)).includes(anchor);
+}
+
+function sentences(markdown: string): string[] {
+  return markdown.replaceAll(/\s+/g, ' ').split(/(?<=[.:]) /);
 }

@@ -1,13 +1,19 @@
-/** The commands of the README and of the partners' pages, typed into a shell beside a stack that runs. */
+/** The commands of the README, typed into a shell beside a stack that runs. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { shellBlocks } from '../operating/machine/shell-blocks.js';
+import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
 
-/** Those blocks that the README says to begin with a line that the stack printed. */
-const README = /^(curl -s -D headers|ask\(\) |rpc )/;
+/** Those blocks that the README says to begin with a line that the stack printed. All of them are typed, and no others. */
+export const README_BLOCKS: readonly ShellBlock[] = shellBlocks('README.md').filter(({ code }) =>
+  /^(curl -s -D headers|ask\(\) |rpc )/.test(code),
+);
+
+/** Waits for the end of the redemption `$id`. */
+export const UNTIL_FINAL =
+  'until [[ $(ask "$url/api/redemptions/$id" | field status) =~ ^(claimed|reverted|failed)$ ]]; do sleep 0.3; done';
 
 export interface TypedCommands {
   readonly output: string;
@@ -19,17 +25,11 @@ export interface TypedCommands {
 export async function typeReadmeCommands(screen: string): Promise<TypedCommands> {
   const lines = screen.split('\n').map((line) => line.trim());
   const given = lines.filter((line) => /^(api|url)=\S+ /.test(line));
-  const readme = shellBlocks('README.md').filter(({ code }) => README.test(code));
-  const partners = ['api-reference', 'why-does-my-signature-fail'].flatMap((name) =>
-    shellBlocks(`docs/partners/${name}.md`).filter(({ code }) => /^(curl|printf)/.test(code)),
-  );
   const script = [
     'set -e -o pipefail',
     ...given.map((line) => line.replaceAll(' ', '\n')),
-    ...readme.map(({ code }) => code),
-    'until [[ $(ask "$url/api/redemptions/$id" | field status) =~ ^(claimed|reverted|failed)$ ]]; do sleep 0.3; done',
-    'BASE_URL=$api URL="$api/api/staking/snapshots?walletAddress=$WALLET&lastDays=7"',
-    ...partners.map(({ code }) => code),
+    ...README_BLOCKS.map(({ code }) => code),
+    UNTIL_FINAL,
     'echo; echo "STATUS $(ask "$url/api/redemptions/$id" | field status)"',
   ].join('\n');
   const folder = await mkdtemp(join(tmpdir(), 'lowmark-readme-'));

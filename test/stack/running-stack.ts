@@ -25,13 +25,14 @@ export interface StackFacts {
   };
 }
 
-const MAIN = resolve('dist/apps/stack/src/main.js');
 const READY = 'Ctrl-C ends everything';
 const DEMONSTRATED = 'Both are done.';
 const LIMIT_MS = 50_000;
 
 /** The stack as `npm start` runs it, in a directory of the test's. */
 export class RunningStack {
+  static readonly PROGRAM = 'dist/apps/stack/src/main.js';
+
   output = '';
   readonly ended: Promise<number | null>;
 
@@ -50,7 +51,7 @@ export class RunningStack {
     environment: Readonly<Record<string, string>>,
     ...args: string[]
   ): RunningStack {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [resolve(RunningStack.PROGRAM), ...args], {
       cwd: directory,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '#libs/testing';
+import { freePort } from './free-port.js';
 import { typeReadmeCommands } from './readme-commands.js';
 import { redemptionsOf, rpc } from './redeemer.js';
 import { RunningStack, type StackFacts } from './running-stack.js';
@@ -117,7 +118,7 @@ describe('npm start', () => {
     expect(receipt).toMatchObject({ status: '0x1', to: first.vaultContract });
   });
 
-  it('answers the commands of the README and of the pages for partners as these say', async () => {
+  it('answers the commands of the README as it says', async () => {
     const { output, status } = await typeReadmeCommands(stack?.output ?? '');
     expect(status).toBe('claimed');
     const [, sent] = /x-api-signature: (\w+)/i.exec(output) ?? [];
@@ -223,14 +224,6 @@ function logsOf(directory: string): Promise<string[]> {
   return Promise.all(
     names.map((name) => readFile(join(directory, `.data/logs/${name}.log`), 'utf8')),
   );
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  return port;
 }
 
 function isListening(url: string): Promise<boolean> {

@@ -41,10 +41,10 @@ export interface Answer {
 
 /** What does not run here, and why. A test demands that each entry is needed. */
 export const CHECKED_ONLY = {
-  'docker compose build': 'needs an engine',
-  'docker compose down': 'needs an engine; stops the indexer and empties the database here',
+  'docker compose build': 'needs an engine; the services are looked up',
+  'docker compose down': 'needs an engine; does nothing here',
   'docker compose logs': 'needs an engine; the services are looked up',
-  'docker compose ps': 'needs an engine',
+  'docker compose ps': 'needs an engine; the services are looked up',
   'docker compose restart': 'needs an engine; the services are looked up',
   'docker compose stop': 'needs an engine; stops the indexer here, and looks the services up',
   'docker compose up':
@@ -54,11 +54,11 @@ export const CHECKED_ONLY = {
   'git pull': 'there is nothing to pull; it would change the clone under test',
   kubectl:
     'needs a cluster; deployments, jobs and secrets are looked up in deploy/kubernetes, and what `exec` runs is run',
-  'npm ci': 'would install into the clone under test; the Dockerfile and CI run it',
+  'npm ci':
+    'would install into the clone under test; .ci/run runs it, and the Dockerfile with options',
   'npm prune': 'would remove what the tests run on',
-  'npm run start:':
-    'servers; tests of their own start them (test/restarts), and the script is looked up',
-  'npx nest build': 'would delete the build under test; npm test runs it',
+  'npm run start:': 'servers; test/restarts and test/stack start them, and the script is looked up',
+  'npx nest build': 'would delete the build under test; npm test runs it before the tests',
   'cast call': 'is no tool of ours; the function is looked up in the vault',
 } as const;
 type CheckedOnly = keyof typeof CHECKED_ONLY;

@@ -1,0 +1,211 @@
+/**
+ * The callbacks of docs/partners/other-languages.md, started and proven by the commands of the page, where the language's tools
+ * are installed; and what the API reference says of answers, said by each of them and by the quick start's.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mintUuidV7, PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
+import { type PartnerCall, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
+import { systemClock } from '#libs/platform';
+import { freePort } from '../stack/free-port.js';
+import { type Language, languagesHere, sayMissing } from './languages.js';
+import { codeBlocks, read } from './markdown.js';
+import { LANGUAGE_BLOCKS } from './partner-blocks.js';
+import { PartnerTerminal } from './partner-terminal.js';
+
+const PAGE = 'docs/partners/other-languages.md';
+const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7';
+const NOBODY = `0x${'0'.repeat(39)}1`;
+const CALLBACK = { CALLBACK_KEY: 'a-key-of-my-game', CALLBACK_SECRET: 'a-secret-of-my-game' };
+
+const LANGUAGES: readonly Language[] = [
+  {
+    name: 'Python',
+    file: 'callbacks.py',
+    tools: [['python3', '--version']],
+    required: true,
+  },
+  {
+    name: 'PHP',
+    file: 'callbacks.php',
+    tools: [['php', '-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']],
+    required: true,
+  },
+  { name: 'Go', file: 'callbacks.go', tools: [['go', 'version']] },
+  {
+    name: 'Java',
+    file: 'Callbacks.java',
+    tools: [
+      ['java', '--version'],
+      ['javac', '--version'],
+    ],
+  },
+];
+const { installed, missing } = languagesHere(LANGUAGES);
+const startOf = ({ file }: Language): string[] =>
+  LANGUAGE_BLOCKS.map(({ code }) => code).filter((code) => code.includes(`/${file} `));
+const PROOF = LANGUAGE_BLOCKS.filter(({ code }) => code.includes('conformance'));
+
+describe('the callbacks in other languages', () => {
+  it('are run in the languages whose tools are here; the rest is named', () => {
+    expect(sayMissing(missing)).toEqual([]);
+  });
+
+  it('are all on the page, which has no other commands', () => {
+    const page = read(PAGE);
+    for (const language of LANGUAGES) {
+      expect(page).toContain(`(examples/${language.file})`);
+      expect(startOf(language)).toHaveLength(1);
+    }
+    expect(PROOF).toHaveLength(1);
+    expect(LANGUAGE_BLOCKS).toHaveLength(LANGUAGES.length + PROOF.length);
+  });
+});
+
+describe.each(installed)('the callbacks in $name', (language) => {
+  let terminal: PartnerTerminal;
+  let port: string;
+  let endpoint: PartnerEndpoint;
+  const client = new PartnerClient({ clock: systemClock, policy: { allowPrivate: true } });
+  beforeAll(async () => {
+    terminal = PartnerTerminal.open();
+    port = String(await freePort());
+    endpoint = new PartnerEndpoint({
+      partnerId: '5f0c1f0e-0000-4000-8000-000000000001',
+      baseUrl: `http://127.0.0.1:${port}/game`,
+      apiKey: CALLBACK.CALLBACK_KEY,
+      sharedSecret: CALLBACK.CALLBACK_SECRET,
+    });
+    const given = Object.entries({ ...CALLBACK, WALLET, PORT: port });
+    const exports = given.map(([name, value]) => `export ${name}=${value}`).join('\n');
+    await terminal.type(`mkdir my-game && cd my-game\n${exports}`);
+    const [block = ''] = startOf(language);
+    expect(await type(block)).toMatchObject({ status: 0 });
+    await terminal.answers(`http://127.0.0.1:${port}`);
+  }, 300_000);
+  afterAll(() => {
+    terminal.close();
+  });
+
+  const type = (code: string): ReturnType<PartnerTerminal['type']> =>
+    terminal.type(code.replaceAll('127.0.0.1:4100', `127.0.0.1:${port}`));
+  const redemptionId = (): UuidV7 => mintUuidV7(Date.now(), randomBytes(10));
+
+  /** What the partner says; only a verified answer says anything. */
+  async function say(call: unknown): Promise<Record<string, unknown>> {
+    const result = await client.call(endpoint, call as PartnerCall);
+    expect(result).toMatchObject({ kind: 'answer', status: 200, verdict: 'verified' });
+    return (result as { json: unknown }).json as Record<string, unknown>;
+  }
+  const points = async (address = WALLET): Promise<unknown> =>
+    (await say({ step: 'balance', address }))['points'];
+
+  it('pass the conformance tester, with every capability', async () => {
+    const [proof] = PROOF;
+    const { status, output } = await type(proof?.code ?? '');
+    expect(output).toMatch(/^Everything was tried, and no error was found\.$/m);
+    expect(output).toMatch(/ 0 error\(s\), 0 warning\(s\), 0 info\(s\), 0 not tried;/);
+    for (const name of PARTNER_CAPABILITIES) expect(output).toMatch(`yes  ${name}`);
+    expect(status).toBe(0);
+    expect(output).not.toContain(CALLBACK.CALLBACK_SECRET);
+  }, 300_000);
+
+  it('answer the calls of the API reference as it says', async () => {
+    const [deduct, deducted, revert, reverted, claim, reversal, confirmed] = referenceExamples();
+    const before = Number(await points());
+    const first = await say({ step: 'deduct', body: deduct });
+    expect(shapeOf(first)).toEqual(shapeOf(deducted));
+    const { partnerTransactionId } = first;
+    const back = { ...revert, partnerTransactionId };
+    expect(shapeOf(await say({ step: 'revert', body: back }))).toEqual(shapeOf(reverted));
+    expect(await say({ step: 'confirm', body: reversal })).toEqual(confirmed);
+    expect(await points()).toBe(before);
+    const { address, deductPoints, svcRedemptionId } = claim ?? {};
+    await say({ step: 'deduct', body: { address, deductPoints, svcRedemptionId } });
+    expect(await say({ step: 'confirm', body: claim })).toEqual(confirmed);
+    expect(await points()).toBe(before - Number(deductPoints));
+  });
+
+  it('know a wallet in any case', async () => {
+    const lower = await say({ step: 'balance', address: WALLET.toLowerCase() });
+    const capitals = `0x${WALLET.slice(2).toUpperCase()}`;
+    const upper = await say({ step: 'balance', address: capitals });
+    expect(upper).toMatchObject({ success: true, points: lower['points'] });
+  });
+
+  it('look in the order of the API reference', async () => {
+    const terms = { address: WALLET, deductPoints: 2, svcRedemptionId: redemptionId() };
+    const other = { ...terms, svcRedemptionId: redemptionId() };
+    const code = async (step: string, body: object): Promise<unknown> =>
+      (await say({ step, body }))['errorCode'];
+    const { partnerTransactionId } = await say({ step: 'deduct', body: terms });
+    await say({ step: 'deduct', body: other });
+    const revert = { ...terms, revertReason: 'User cancelled' };
+    const mixed = {
+      ...revert,
+      ...{ svcRedemptionId: other.svcRedemptionId, partnerTransactionId },
+    };
+    expect([
+      await code('deduct', { ...terms, deductPoints: 900_000 }),
+      await code('deduct', { ...terms, address: NOBODY }),
+      await code('deduct', { ...other, svcRedemptionId: redemptionId(), address: NOBODY }),
+      await code('revert', { ...mixed, deductPoints: 3 }),
+      await code('revert', { ...revert, deductPoints: 3, address: NOBODY }),
+      await code('revert', { ...revert, address: NOBODY }),
+    ]).toEqual([
+      'ERR-DUPLICATE-REQUEST',
+      'ERR-DUPLICATE-REQUEST',
+      'ERR-USER-NOT-FOUND',
+      'ERR-TRANSACTION-NOT-FOUND',
+      'ERR-INVALID-AMOUNT',
+      'ERR-INTERNAL',
+    ]);
+    await say({ step: 'revert', body: revert });
+    const mismatched = { ...revert, partnerTransactionId: 'of-another', deductPoints: 3 };
+    expect(await code('revert', mismatched)).toBe('ERR-TRANSACTION-NOT-FOUND');
+    expect(await code('revert', { ...revert, deductPoints: 3 })).toBe('ERR-ALREADY-REVERTED');
+    expect(await code('deduct', { ...terms, deductPoints: 900_000 })).toBe('ERR-DUPLICATE-REQUEST');
+  });
+
+  it('give points back to the player they came from, once', async () => {
+    const before = Number(await points());
+    const terms = { address: WALLET, deductPoints: 7, svcRedemptionId: redemptionId() };
+    await say({ step: 'deduct', body: terms });
+    expect(await points()).toBe(before - 7);
+    const revert = { ...terms, revertReason: 'User cancelled' };
+    const all = await Promise.all(
+      Array.from({ length: 5 }, () => say({ step: 'revert', body: revert })),
+    );
+    expect(all.filter(({ success }) => success === true)).toHaveLength(1);
+    expect(await points()).toBe(before);
+  });
+});
+
+type Body = Record<string, unknown>;
+
+/** The JSON of the three POST calls, in the order of the page: without the duplicate, and without the balance. */
+function referenceExamples(): Body[] {
+  const page = read('docs/partners/api-reference.md');
+  const sections = [
+    '### POST /deduct-points-by-address',
+    '### POST /revert-deduct-points',
+    '### POST /confirm-redemption',
+  ].map((heading) => {
+    const from = page.indexOf(heading);
+    return page.slice(from, page.indexOf('\n### ', from + 1));
+  });
+  const bodies = sections
+    .map((section) => section.split('\n#### ')[0] ?? '')
+    .flatMap(codeBlocks)
+    .filter(({ language }) => language === 'json')
+    .map(({ code }) => JSON.parse(code) as Body);
+  expect(bodies).toHaveLength(7);
+  return bodies;
+}
+
+/** The fields with their types. */
+function shapeOf(body: Body | undefined): Body {
+  return Object.fromEntries(
+    Object.entries(body ?? {}).map(([name, value]) => [name, typeof value]),
+  );
+}

@@ -1,0 +1,154 @@
+/** The partners' pages, followed: each shell block typed in order, beside a stack as `npm start` runs it, to the claimed tokens. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
+import { freePort } from '../stack/free-port.js';
+import { README_BLOCKS, UNTIL_FINAL } from '../stack/readme-commands.js';
+import { RunningStack } from '../stack/running-stack.js';
+import { codeBlocks, pages, read } from './markdown.js';
+import { LANGUAGE_BLOCKS, WALKED_BLOCKS } from './partner-blocks.js';
+import { PartnerTerminal } from './partner-terminal.js';
+
+const QUICK_START = 'docs/partners/quick-start.md';
+const STACK_PORTS = ['API_PORT', 'INDEXER_PORT', 'REDEMPTION_PORT', 'PARTNER_PORT'];
+
+/** What a block shows, by how it begins; each block has one. */
+const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
+  ['npm ci && npm start', /^$/],
+  ['mkdir my-game', /^$/],
+  ['export STAKING_URL', /^$/],
+  ['npm init -y', /"name": "my-game"/],
+  ['node tier.ts', /^[\d.]+ staked on average: (gold|silver|bronze)\n$/],
+  ['node partner.ts', /^$/],
+  ['LOWMARK_API_KEY=', /^Everything was tried, and no error was found\.$/m],
+  ['cd ../lowmark', /^GOOD$/m],
+  ['url=', /^$/],
+  ['curl -i', /^HTTP\/1\.1 404[^]*^x-api-signature: [0-9a-f]{64}\r$/im],
+  ['printf %s "$SHARED_SECRET"', /^\d+\n0{7} .*\n0{6}1\n$/],
+  ['curl -s -H "X-API-KEY', /^[0-9a-f]{64} {2}-\n\d+\n$/],
+  ['curl -s -X POST', /"content":"GET\/api\/staking\/snapshots\{\}".*"matches":false/],
+  ['npm run --silent cli -- sign', /^mistake +The path is signed without its first part/m],
+  ['npm run --silent cli -- partner ping', /^GOOD$/m],
+];
+
+/** What a reader of these pages has beside the variables of the quick start. */
+const READERS_OWN = `
+export BASE_URL=$STAKING_URL API_KEY=$STAKING_API_KEY SHARED_SECRET=$STAKING_SECRET
+URL="$STAKING_URL/api/staking/snapshots?walletAddress=$WALLET&lastDays=7"
+X_API_REQUEST=01a1fdfa-467b-7abc-8def-0123456789ab
+`;
+/** A signature with a mistake, over the file that the block before left. */
+const MISTAKE = `
+MY_SIGNATURE=$({ printf 'POST/deduct-points-by-address%s' "$X_API_REQUEST"; cat body; } |
+  openssl dgst -sha256 -hmac "$CALLBACK_SECRET" -r | cut -c1-64)
+`;
+
+describe('the pages for partners', () => {
+  let terminal: PartnerTerminal;
+  let stack: RunningStack;
+  let port: string;
+  /** Words of the pages that stand for what `npm start` printed, and the port of the example. */
+  let printed: readonly (readonly [string, string])[];
+  beforeAll(async () => {
+    terminal = PartnerTerminal.open();
+    const ports: Record<string, string> = {};
+    for (const name of STACK_PORTS) ports[name] = String(await freePort());
+    port = String(await freePort());
+    stack = RunningStack.start(terminal.clone, { ...ports, SIGNATURE_DEBUGGER: 'true' });
+    await stack.shows();
+    const line = (name: string): string =>
+      new RegExp(`^ +${name} +(\\S+)`, 'm').exec(stack.output)?.[1] ?? '';
+    const [, url = ''] = /^ +(url=\S+ rpc=\S+ chain=\S+)/m.exec(stack.output) ?? [];
+    printed = [
+      ['http://127.0.0.1:3000', line('Staking API')],
+      ['svck_…', line('API key')],
+      ['svcs_…', line('Shared secret')],
+      ['WALLET=0x…', `WALLET=${line('Example wallet')}`],
+      ['url=… rpc=… chain=…', url],
+      ['127.0.0.1:4100', `127.0.0.1:${port}`],
+    ];
+  }, 120_000);
+  afterAll(async () => {
+    await stack.stop();
+    terminal.close();
+  });
+
+  it('have no shell block that no test types', () => {
+    const typed = [...WALKED_BLOCKS, ...LANGUAGE_BLOCKS];
+    expect(byPlace(typed)).toEqual(byPlace(pages().flatMap(shellBlocks)));
+    for (const { code } of WALKED_BLOCKS) {
+      expect(SHOWS.filter(([begins]) => code.startsWith(begins))).toHaveLength(1);
+    }
+  });
+
+  it('start with the program of the stack', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    expect(scripts['start']).toBe(`node ${RunningStack.PROGRAM}`);
+  });
+
+  it.each(WALKED_BLOCKS)(
+    '$page, line $line',
+    async (block) => {
+      await prepare(block);
+      const { status, output } = await terminal.type(asTyped(block));
+      const shows = SHOWS.find(([begins]) => block.code.startsWith(begins))?.[1];
+      expect(output).toMatch(shows ?? '');
+      // The page shows a signature that is wrong; the command says so by its status.
+      const isWrong = block.code.includes('cli -- sign ');
+      expect(status).toBe(isWrong ? 1 : 0);
+      if (block.code.startsWith('npm ci')) await terminal.type('cd ..');
+      if (block.code.startsWith('node partner.ts'))
+        await terminal.answers(`http://127.0.0.1:${port}`);
+      if (block.code.startsWith('url=')) await redeemByHand();
+    },
+    300_000,
+  );
+
+  /** What the reader does before a block, as the text of the page says. */
+  async function prepare({ page, code }: ShellBlock): Promise<void> {
+    if (code.startsWith('npm ci')) await terminal.type('cd lowmark');
+    if (/^node \w+\.ts/.test(code)) saveCode();
+    if (page === QUICK_START) return;
+    await terminal.type(READERS_OWN);
+    if (code.includes('cli -- sign ')) await terminal.type(MISTAKE);
+  }
+
+  /** "Save this as …" */
+  function saveCode(): void {
+    for (const { title, code } of codeBlocks(read(QUICK_START))) {
+      if (/^[\w-]+\.ts$/.test(title)) writeFileSync(terminal.path(`my-game/${title}`), code);
+    }
+  }
+
+  function asTyped({ code }: ShellBlock): string {
+    let text = code.startsWith('node partner.ts') ? `export PORT=${port}\n${code}` : code;
+    for (const [words, by] of printed) text = text.replaceAll(words, by);
+    expect(text).not.toContain('…');
+    return text;
+  }
+
+  /** The last step, whose commands are those of the README from `ask() {` on. */
+  async function redeemByHand(): Promise<void> {
+    const from = README_BLOCKS.findIndex(({ code }) => code.startsWith('ask() {'));
+    const commands = README_BLOCKS.slice(from).map(({ code }) => code);
+    expect(commands).toHaveLength(3);
+    let output = '';
+    for (const code of [...commands, UNTIL_FINAL]) {
+      const typed = await terminal.type(code);
+      expect(typed).toMatchObject({ status: 0 });
+      output += typed.output;
+    }
+    expect(output).toMatch(/"tokens":333\.3/);
+    const end = await terminal.type(
+      'ask "$url/api/redemptions/$id" | field status; ask "$url/api/partners/$partner/points" | field points',
+    );
+    // One was spent by the tester.
+    expect(end.output).toBe('claimed\n44999\n');
+  }
+});
+
+function byPlace(blocks: readonly ShellBlock[]): string[] {
+  return blocks.map(({ page, line }) => `${page}:${line}`).sort();
+}

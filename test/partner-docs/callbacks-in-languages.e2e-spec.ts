@@ -45,6 +45,8 @@ const { installed, missing } = languagesHere(LANGUAGES);
 const startOf = ({ file }: Language): string[] =>
   LANGUAGE_BLOCKS.map(({ code }) => code).filter((code) => code.includes(`/${file} `));
 const PROOF = LANGUAGE_BLOCKS.filter(({ code }) => code.includes('conformance'));
+/** Typed by pages.e2e-spec.ts, beside the service that it reads from. */
+const SNAPSHOT = LANGUAGE_BLOCKS.filter(({ code }) => code.includes('snapshot.py'));
 
 describe('the callbacks in other languages', () => {
   it('are run in the languages whose tools are here; the rest is named', () => {
@@ -58,7 +60,8 @@ describe('the callbacks in other languages', () => {
       expect(startOf(language)).toHaveLength(1);
     }
     expect(PROOF).toHaveLength(1);
-    expect(LANGUAGE_BLOCKS).toHaveLength(LANGUAGES.length + PROOF.length);
+    expect(SNAPSHOT).toHaveLength(1);
+    expect(LANGUAGE_BLOCKS).toHaveLength(LANGUAGES.length + PROOF.length + SNAPSHOT.length);
   });
 });
 

@@ -47,6 +47,8 @@ describe('the pages for partners', () => {
   let terminal: PartnerTerminal;
   let stack: RunningStack;
   let port: string;
+  /** What tier.ts printed. */
+  let tier: string;
   /** Words of the pages that stand for what `npm start` printed, and the port of the example. */
   let printed: readonly (readonly [string, string])[];
   beforeAll(async () => {
@@ -93,6 +95,7 @@ describe('the pages for partners', () => {
     async (block) => {
       await prepare(block);
       const { status, output } = await terminal.type(asTyped(block));
+      if (block.code.startsWith('node tier.ts')) tier = output;
       const shows = SHOWS.find(([begins]) => block.code.startsWith(begins))?.[1];
       expect(output).toMatch(shows ?? '');
       // The page shows a signature that is wrong; the command says so by its status.
@@ -102,6 +105,41 @@ describe('the pages for partners', () => {
       if (block.code.startsWith('node partner.ts'))
         await terminal.answers(`http://127.0.0.1:${port}`);
       if (block.code.startsWith('url=')) await redeemByHand();
+    },
+    300_000,
+  );
+
+  it('read the same tier in Python', async () => {
+    const block = LANGUAGE_BLOCKS.find(({ code }) => code.includes('snapshot.py'));
+    await terminal.type('cd ../my-game');
+    const python = await terminal.type(block?.code ?? '');
+    expect(python).toEqual({ status: 0, output: tier });
+    await terminal.type('cd ../lowmark');
+    // Reads nothing under another secret.
+    const wrong = await terminal.type('cd ../my-game; STAKING_SECRET=another python3 snapshot.py');
+    expect(wrong.output).toContain('Status 200, and not signed with our secret.');
+    expect(wrong.status).toBe(1);
+    await terminal.type('cd ../lowmark');
+  });
+
+  it.each(['callbacks.py', 'callbacks.php'])(
+    'go on with %s in place of the SDK',
+    async (file) => {
+      terminal.endServers();
+      const blocks = LANGUAGE_BLOCKS.filter(
+        ({ code }) => code.includes(`/${file} `) || code.includes('conformance'),
+      );
+      expect(blocks).toHaveLength(2);
+      await terminal.type('cd ../my-game');
+      for (const block of blocks) {
+        expect(await terminal.type(asTyped(block))).toMatchObject({ status: 0 });
+        await terminal.answers(`http://127.0.0.1:${port}`);
+      }
+      const ping = WALKED_BLOCKS.find(({ code }) => code.includes('partner ping my-game'));
+      await terminal.type('cd ../lowmark');
+      const { output } = await terminal.type(ping?.code.split('\n').at(-2) ?? '');
+      expect(output).toMatch(/^GOOD$/m);
+      await redeemByHand();
     },
     300_000,
   );

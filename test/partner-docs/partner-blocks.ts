@@ -8,7 +8,7 @@ export const WALKED_BLOCKS: readonly ShellBlock[] = [
   'why-does-my-signature-fail',
 ].flatMap((name) => shellBlocks(`docs/partners/${name}.md`));
 
-/** Typed by callbacks-in-languages.e2e-spec.ts, where the language is installed. */
+/** Typed by callbacks-in-languages.e2e-spec.ts, where the language is installed; what reads a snapshot, by pages.e2e-spec.ts. */
 export const LANGUAGE_BLOCKS: readonly ShellBlock[] = shellBlocks(
   'docs/partners/other-languages.md',
 );

@@ -23,7 +23,7 @@ const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
   ['LOWMARK_API_KEY=', /^Everything was tried, and no error was found\.$/m],
   ['cd ../lowmark', /^GOOD$/m],
   ['url=', /^$/],
-  ['curl -i', /^HTTP\/1\.1 404[^]*^x-api-signature: [0-9a-f]{64}\r$/im],
+  ['curl -i', /HTTP\/1\.1 404[^]*^x-api-signature: [0-9a-f]{64}\r$/im],
   ['printf %s "$SHARED_SECRET"', /^\d+\n0{7} .*\n0{6}1\n$/],
   ['curl -s -H "X-API-KEY', /^[0-9a-f]{64} {2}-\n\d+\n$/],
   ['curl -s -X POST', /"content":"GET\/api\/staking\/snapshots\{\}".*"matches":false/],
@@ -36,6 +36,13 @@ const READERS_OWN = `
 export BASE_URL=$STAKING_URL API_KEY=$STAKING_API_KEY SHARED_SECRET=$STAKING_SECRET
 URL="$STAKING_URL/api/staking/snapshots?walletAddress=$WALLET&lastDays=7"
 X_API_REQUEST=01a1fdfa-467b-7abc-8def-0123456789ab
+`;
+/** The page gives it two seconds. */
+const UNTIL_AUTHORISED = `
+until [ "$(echo "$redemption" | field stage)" = authorised ]; do
+  sleep 0.3
+  redemption=$(ask "$url/api/redemptions/$id")
+done
 `;
 /** A signature with a mistake, over the file that the block before left. */
 const MISTAKE = `
@@ -56,7 +63,8 @@ describe('the pages for partners', () => {
     const ports: Record<string, string> = {};
     for (const name of STACK_PORTS) ports[name] = String(await freePort());
     port = String(await freePort());
-    stack = RunningStack.start(terminal.clone, { ...ports, SIGNATURE_DEBUGGER: 'true' });
+    const settings = { SIGNATURE_DEBUGGER: 'true', VOUCHER_TTL_SECONDS: '300' };
+    stack = RunningStack.start(terminal.clone, { ...ports, ...settings });
     await stack.shows();
     const line = (name: string): string =>
       new RegExp(`^ +${name} +(\\S+)`, 'm').exec(stack.output)?.[1] ?? '';
@@ -173,7 +181,8 @@ describe('the pages for partners', () => {
     const commands = README_BLOCKS.slice(from).map(({ code }) => code);
     expect(commands).toHaveLength(3);
     let output = '';
-    for (const code of [...commands, UNTIL_FINAL]) {
+    const [redeem = '', ...claim] = commands;
+    for (const code of [redeem, UNTIL_AUTHORISED, ...claim, UNTIL_FINAL]) {
       const typed = await terminal.type(code);
       expect(typed).toMatchObject({ status: 0 });
       output += typed.output;

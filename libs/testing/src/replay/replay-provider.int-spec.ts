@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeFunctionResult, encodeFunctionData, parseAbi, type Hex } from 'viem';
-import { type ProviderBehaviour } from './provider-behaviour.js';
 import { MULTICALL3, MULTICALL_ABI, replayWallet } from './replay-contracts.js';
 import { ReplayBench } from './testing/replay-bench.js';
 

@@ -1,9 +1,18 @@
+import { relative } from 'node:path';
+import { reportUsage, usageNow } from './usage.mjs';
+
 /** The environment of node-runtime.mjs: the process itself. What Jest and tests put into it is taken out after each test file. */
 export default class NodeEnvironment {
   global = globalThis;
   #console = globalThis.console;
   #exit = process.exit;
   #variables = { ...process.env };
+  #usage = usageNow();
+  #path;
+
+  constructor({ globalConfig }, { testPath }) {
+    this.#path = relative(globalConfig.rootDir, testPath);
+  }
 
   async setup() {}
 
@@ -14,6 +23,7 @@ export default class NodeEnvironment {
       if (!(name in this.#variables)) delete process.env[name];
     }
     Object.assign(process.env, this.#variables);
+    reportUsage(this.#path, this.#usage);
   }
 
   exportConditions() {

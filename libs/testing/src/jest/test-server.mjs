@@ -13,6 +13,8 @@ const SETTINGS = {
   full_page_writes: 'off',
   // Tests last seconds; a background job at a random moment only makes them differ.
   autovacuum: 'off',
+  // Each connection of a test would hash its password so many times.
+  scram_iterations: '1',
 };
 
 let running;
@@ -23,7 +25,7 @@ export async function startTestServer() {
   const server = await EmbeddedPostgres.start({
     directory: join(folder, 'data'),
     logFile: join(folder, 'postgres.log'),
-    initdbFlags: ['--no-sync'],
+    initdbFlags: ['--no-sync', '--set=scram_iterations=1'],
     settings: SETTINGS,
   });
   running = { server, folder };

@@ -1,0 +1,1 @@
+export function makeMemoryFolder(memory?: string): string | undefined;

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { compileCache } from '#libs/testing';
 import { codeBlocks, read } from './markdown.js';
 
 const SDK = 'libs/partner-sdk';
@@ -76,13 +77,19 @@ export class GameFolder {
 
   /** Runs a program to its end. @returns what it printed */
   async node(args: readonly string[], env: Environment): Promise<string> {
-    const options = { cwd: this.path, env: { PATH: process.env['PATH'], ...env } };
+    const options = {
+      cwd: this.path,
+      env: { PATH: process.env['PATH'], ...compileCache(), ...env },
+    };
     return (await promisify(execFile)(process.execPath, args, options)).stdout;
   }
 
   /** Starts a server that says where it listens. @returns its port */
   async serve(file: string, env: Environment): Promise<number> {
-    const options = { cwd: this.path, env: { PATH: process.env['PATH'], PORT: '0', ...env } };
+    const options = {
+      cwd: this.path,
+      env: { PATH: process.env['PATH'], PORT: '0', ...compileCache(), ...env },
+    };
     const child = spawn(process.execPath, [file], options);
     this.running.push(child);
     let output = '';

@@ -18,6 +18,7 @@ import { PriceStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import {
   aWallet,
+  compileCache,
   createTestDatabase,
   FakePartner,
   type TestDatabase,
@@ -155,6 +156,7 @@ beforeAll(async () => {
   const secretFile = join(folder, 'secret');
   await writeFile(secretFile, CALLBACK_SECRET, { mode: 0o600 });
   environment = {
+    ...compileCache(),
     PATH: process.env['PATH'],
     DATABASE_URL: databaseUrl.href,
     SECRETS_KEY,

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { parseDecimal } from '#libs/domain';
 import { freePort } from '#libs/devprocess';
 import { SnapshotStore } from '#libs/db';
+import { compileCache } from '#libs/testing';
 import {
   addPartner,
   aPlayer,
@@ -65,6 +66,7 @@ async function readPrice(sources: number): Promise<void> {
   indexer = spawn(process.execPath, [program('indexer')], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
+      ...compileCache(),
       DATABASE_URL: service.database.url,
       CHAIN_ID: String(chain.chainId),
       RPC_URLS: chain.url,
@@ -88,7 +90,7 @@ async function readPrice(sources: number): Promise<void> {
 }
 
 async function cli(...args: string[]): Promise<string> {
-  const env = { DATABASE_URL: service.database.url };
+  const env = { ...compileCache(), DATABASE_URL: service.database.url };
   return (await promisify(execFile)(process.execPath, [program('cli'), ...args], { env })).stdout;
 }
 

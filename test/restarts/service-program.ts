@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { compileCache } from '#libs/testing';
 
 const GENEROUS_MS = 60_000;
 
@@ -20,7 +21,7 @@ export class ServiceProgram {
   ) {
     this.child = spawn(process.execPath, [`${folder}/dist/apps/${app}/src/main.js`], {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env,
+      env: { ...(folder === '.' && compileCache()), ...env },
     });
     this.url = `http://127.0.0.1:${port}`;
     this.ended = once(this.child, 'exit').then(([code, signal]) => {

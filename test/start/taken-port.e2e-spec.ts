@@ -4,7 +4,13 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createTestDatabase, EVIDENCE_KEY, type TestDatabase, VaultBench } from '#libs/testing';
+import {
+  compileCache,
+  createTestDatabase,
+  EVIDENCE_KEY,
+  type TestDatabase,
+  VaultBench,
+} from '#libs/testing';
 
 const HOST = '127.0.0.1';
 
@@ -36,6 +42,7 @@ async function started(app: string, change: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [`dist/apps/${app}/src/main.js`], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
+      ...compileCache(),
       DATABASE_URL: database.urlAs(app as 'api'),
       SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
       EVIDENCE_KEY,

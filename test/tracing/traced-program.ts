@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { compileCache } from '#libs/testing';
 
 const GENEROUS_MS = 60_000;
 
@@ -43,7 +44,7 @@ export class TracedProgram {
   ): Promise<TracedProgram> {
     const watch = `--import=data:text/javascript,${encodeURIComponent(WATCH)}`;
     const child = spawn(process.execPath, [watch, resolve(`dist/apps/${app}/src/main.js`)], {
-      env: { PATH: process.env['PATH'], ...environment },
+      env: { PATH: process.env['PATH'], ...compileCache(), ...environment },
     });
     const program = new TracedProgram(child, url);
     for (let waitedMs = 0; !(await program.isReady()); waitedMs += 100) {

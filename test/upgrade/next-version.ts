@@ -4,6 +4,7 @@ import { cp, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { compileCache } from '#libs/testing';
 
 export interface NextMigration {
   readonly name: string;
@@ -32,7 +33,8 @@ export function program(
 ): RunningProgram {
   const main = resolve(folder, `dist/apps/${app}/src/main.js`);
   const child = spawn(process.execPath, [main, ...args], {
-    env: environment,
+    // A copy is not started often enough for its modules to be kept.
+    env: { ...(folder === '.' && compileCache()), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -3,7 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
-import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';
+import {
+  compileCache,
+  createTestDatabase,
+  startChain,
+  type TestChain,
+  type TestDatabase,
+} from '#libs/testing';
 import { type IndexerUnderTest, startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerProgram } from './indexer-program.js';
@@ -49,7 +55,7 @@ describe('the indexer process', () => {
 
   it('refuses to start with a wrong setting: names it, and shows no value', async () => {
     const child = spawn(process.execPath, ['dist/apps/indexer/src/main.js'], {
-      env: { DATABASE_URL: 'mysql://root:hunter2@localhost/x', CHAIN_ID: 'one' },
+      env: { ...compileCache(), DATABASE_URL: 'mysql://root:hunter2@localhost/x', CHAIN_ID: 'one' },
     });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

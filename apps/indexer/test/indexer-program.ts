@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#libs/devprocess';
-import { type TestChain, type TestDatabase } from '#libs/testing';
+import { compileCache, type TestChain, type TestDatabase } from '#libs/testing';
 
 const GENEROUS_MS = 60_000;
 
@@ -31,6 +31,7 @@ export class IndexerProgram {
     const child = spawn(process.execPath, ['dist/apps/indexer/src/main.js'], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
+        ...compileCache(),
         DATABASE_URL: database.urlAs('indexer'),
         RPC_URLS: rpcUrl,
         CHAIN_ID: String(chain.chainId),

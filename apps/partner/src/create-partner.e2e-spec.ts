@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSettings, SettingsError } from '#libs/config';
+import { compileCache } from '#libs/testing';
 import { PartnerSettings } from './partner.env.js';
 import { migrateGame } from './store/migrations.js';
 import { seedPlayers } from './store/players.js';
@@ -134,6 +135,7 @@ describe('the end', () => {
   it('the program starts, serves and ends with 0 at SIGTERM', async () => {
     const child = execFile(process.execPath, ['dist/apps/partner/src/main.js'], {
       env: {
+        ...compileCache(),
         DATABASE_URL: partner.test.url,
         PARTNER_API_KEY: API_KEY,
         PARTNER_SHARED_SECRET: SECRET,

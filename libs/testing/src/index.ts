@@ -31,6 +31,7 @@ export {
   NodeError,
   startFaultyNode,
 } from './fake-node/index.js';
+export { compileCache } from './programs/compile-cache.js';
 export { startRedis, type TestRedis } from './redis/start-redis.js';
 export { priceOf } from './replay/budget-meter.js';
 export { type ProviderBehaviour } from './replay/provider-behaviour.js';

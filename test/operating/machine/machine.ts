@@ -18,6 +18,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { compileCache } from '#libs/testing';
 import { runCli } from '../../../apps/cli/src/cli.js';
 import { composeCommand } from './compose-command.js';
 import { type Containers, type Environment } from './containers.js';
@@ -101,7 +102,12 @@ export class Machine {
     const port = String((server.address() as AddressInfo).port);
     const path = `${join(clone, 'bin')}:${containers.postgres.tools}:${process.env['PATH'] ?? ''}`;
     const owner = { DATABASE_URL: containers.postgres.url };
-    const environment = { PATH: path, MACHINE_URL: `http://127.0.0.1:${port}`, ...owner };
+    const environment = {
+      ...compileCache(),
+      PATH: path,
+      MACHINE_URL: `http://127.0.0.1:${port}`,
+      ...owner,
+    };
     const machine = new Machine(clone, containers, server, environment);
     server.on('request', (request, response) => {
       void text(request)

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { addressOfKey, VoucherSigner } from '#libs/chain';
-import { aWallet, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { aWallet, type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { type Ran } from './testing/cli-bench.support-spec.js';
 import { stakesOf } from './testing/stakes-of.support-spec.js';
 import { DoctorBench, URL_KEY } from './testing/doctor-bench.support-spec.js';
 
@@ -56,38 +57,6 @@ describe('an endpoint', () => {
     expect(seen.found).toContain(found);
   });
 
-  it.each([
-    [429, undefined],
-    [503, undefined],
-    [429, 60],
-  ])('that is busy all the time (%s, Retry-After %s): nothing is blamed', async (status, after) => {
-    node.fault = { kind: 'status', status, ...(after !== undefined && { retryAfter: after }) };
-    const { code, out } = await bench.run(through());
-    expect(out).not.toMatch(/FAULT|FINALITY=depth|Check/);
-    expect(out).toMatch(/^- +rpc \S+#1 +not checked: busy \(rate limited\).*#rps=/m);
-    expect(code).toBe(0);
-  });
-
-  it.each(['eth_getCode', 'eth_getBlockByNumber', 'eth_call', 'eth_getLogs'])(
-    'that is busy for %s only: nothing is blamed',
-    async (method) => {
-      node.fault = { kind: 'error', method, code: 429, message: 'Too Many Requests' };
-      const { out } = await bench.run(through());
-      expect(out).not.toMatch(/FAULT|FINALITY=depth/);
-      expect(out).toContain('not checked: busy (rate limited)');
-    },
-  );
-
-  it('that refuses each third request is asked again', async () => {
-    let requests = 0;
-    const when = (): boolean => ++requests % 3 === 0;
-    node.fault = { kind: 'status', status: 429, retryAfter: 1, when };
-    const { code, out } = await bench.run(through());
-    expect(out).not.toMatch(/FAULT|not checked: busy/);
-    expect(out).toMatch(/ok +rpc \S+: finality/);
-    expect(code).toBe(0);
-  });
-
   it('without final blocks', async () => {
     node.fault = {
       kind: 'result',
@@ -98,6 +67,64 @@ describe('an endpoint', () => {
     };
     const seen = await bench.finding('rpc node#1: finality', through());
     expect(seen).toMatchObject({ state: 'fault', mend: expect.stringContaining('FINALITY=depth') });
+  });
+});
+
+/** The doctor waits for each of these for seconds, so it looks at all of them at once. */
+describe('an endpoint that is busy', () => {
+  const ALWAYS: readonly Fault[] = [
+    { kind: 'status', status: 429 },
+    { kind: 'status', status: 503 },
+    { kind: 'status', status: 429, retryAfter: 60 },
+  ];
+  const METHODS = ['eth_getCode', 'eth_getBlockByNumber', 'eth_call', 'eth_getLogs'];
+  const TOO_MANY = { kind: 'error', code: 429, message: 'Too Many Requests' } as const;
+  let always: Ran[];
+  let forOneMethod: Ran[];
+  let eachThird: Ran;
+  beforeAll(async () => {
+    let requests = 0;
+    const when = (): boolean => ++requests % 3 === 0;
+    [always, forOneMethod, eachThird] = await Promise.all([
+      Promise.all(ALWAYS.map(runWith)),
+      Promise.all(METHODS.map((method) => runWith({ ...TOO_MANY, method }))),
+      runWith({ kind: 'status', status: 429, retryAfter: 1, when }),
+    ]);
+  });
+
+  async function runWith(fault: Fault): Promise<Ran> {
+    const node = await startFaultyNode({ upstream: bench.vault.chain.url, fault });
+    try {
+      return await bench.run({ RPC_URLS: `${node.url}/?key=${URL_KEY}` });
+    } finally {
+      await node.close();
+    }
+  }
+
+  it.each(ALWAYS.map((fault, index) => [fault, index] as const))(
+    'all the time (%j): nothing is blamed',
+    (_, index) => {
+      const { code, out } = always[index] ?? {};
+      expect(out).not.toMatch(/FAULT|FINALITY=depth|Check/);
+      expect(out).toMatch(/^- +rpc \S+#1 +not checked: busy \(rate limited\).*#rps=/m);
+      expect(code).toBe(0);
+    },
+  );
+
+  it.each(METHODS.map((method, index) => [method, index] as const))(
+    'for %s only: nothing is blamed',
+    (_, index) => {
+      const { out } = forOneMethod[index] ?? {};
+      expect(out).not.toMatch(/FAULT|FINALITY=depth/);
+      expect(out).toContain('not checked: busy (rate limited)');
+    },
+  );
+
+  it('for each third request is asked again', () => {
+    const { code, out } = eachThird;
+    expect(out).not.toMatch(/FAULT|not checked: busy/);
+    expect(out).toMatch(/ok +rpc \S+: finality/);
+    expect(code).toBe(0);
   });
 });
 

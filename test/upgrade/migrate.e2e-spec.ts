@@ -26,7 +26,10 @@ let test: TestDatabase | undefined;
 beforeAll(async () => {
   next = await NextVersion.make({ name: NAME, sql: SQL });
 });
-afterEach(() => test?.drop());
+afterEach(async () => {
+  await test?.drop();
+  test = undefined;
+});
 afterAll(() => next.remove());
 
 const migrateNow = (url: string) => program('cli', ['migrate'], { DATABASE_URL: url });
@@ -110,11 +113,16 @@ const MIGRATING = {
 const ADDRESS = `0x${'11'.repeat(20)}`;
 
 describe('a program that is older than the database', () => {
+  let newer: TestDatabase;
+  beforeAll(async () => {
+    newer = await createTestDatabase();
+    expect(await next.migrate(newer.url).ended).toMatchObject({ how: 0 });
+  });
+  afterAll(() => newer.drop());
+
   it.each(['cli', 'api', 'indexer', 'redemption'])('does not start: %s', async (app) => {
-    test = await createTestDatabase();
-    expect(await next.migrate(test.url).ended).toMatchObject({ how: 0 });
     const environment = {
-      DATABASE_URL: test.url,
+      DATABASE_URL: newer.url,
       SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
       EVIDENCE_KEY: Buffer.alloc(32, 8).toString('base64'),
       CHAIN_ID: '1',
@@ -136,12 +144,10 @@ describe('a program that is older than the database', () => {
   });
 
   it('is let start by no command where the migration does not allow it', async () => {
-    test = await createTestDatabase();
-    await next.migrate(test.url).ended;
-    const { how, output } = await next.migrate(test.url, '--let-older-start', NAME).ended;
+    const { how, output } = await next.migrate(newer.url, '--let-older-start', NAME).ended;
     expect(how).toBe(1);
     expect(output).toContain('restore the backup that was taken before it');
     expect(output).toContain('OLDER_REFUSED');
-    expect(await migrateNow(test.url).ended).toMatchObject({ how: 1 });
+    expect(await migrateNow(newer.url).ended).toMatchObject({ how: 1 });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { IndexStore, LeaderLock } from '#libs/db';
-import { anInitialIndex, aWallet, stake } from '#libs/testing';
+import { anInitialIndex } from '#libs/testing';
 import { startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
@@ -31,37 +31,6 @@ describe('the index', () => {
     await suite.chain.player.play(history.blocks(100));
     await (await suite.start()).level();
     await suite.expectIndexed();
-  });
-
-  // A few hundred blocks for each chain: anvil forgets how to go back on longer ones.
-  it.each([
-    [1, 20],
-    [21, 32],
-    [33, 41],
-    [42, 49],
-    [50, 55],
-    [56, 60],
-  ])('follows reorganisations of %s to %s blocks, each across midnight', async (from, to) => {
-    const history = new HistoryMaker(randomOf(from), START);
-    await suite.chain.player.play(history.blocks(30));
-    const running = await suite.start();
-    for (let depth = from; depth <= to; depth++) {
-      history.approachMidnight();
-      const fork = history.save();
-      await suite.chain.player.play(history.blocks(depth));
-      await running.level();
-      history.restore(fork);
-      // Two empty blocks of the same second would be one block of both forks.
-      const own = stake(aWallet(0x9000 + depth), 1n);
-      const first = { seconds: fork.seconds, transactions: [own] };
-      await suite.chain.player.reorganise(depth, [first, ...history.blocks(depth)]);
-      await running.level();
-      await suite.expectIndexed();
-    }
-    const depths = running.log
-      .filter(({ msg }) => msg === 'Rolled back')
-      .map((line) => line['depth']);
-    expect(depths).toEqual(Array.from({ length: to - from + 1 }, (_, index) => from + index));
   });
 
   it('survives one reorganisation after the other', async () => {

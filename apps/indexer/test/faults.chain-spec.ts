@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { aWallet, type Fault, type FaultyNode, startFaultyNode } from '#libs/testing';
 import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
-import { HistoryMaker, randomOf } from './history.js';
+import { begunHistory, type HistoryMaker } from './history.js';
 import { IndexerSuite, START } from './suite.js';
 
 const BLOCKS = 60;
 
-const suite = new IndexerSuite();
+const begun = () => begunHistory(11, START, BLOCKS);
+const suite = new IndexerSuite(({ player }) => player.play(begun().blocks));
 
 let node: FaultyNode;
 let history: HistoryMaker;
 
 beforeEach(async () => {
   node = await startFaultyNode({ upstream: suite.chain.rpc.url });
-  history = new HistoryMaker(randomOf(11), START);
-  await suite.chain.player.play(history.blocks(BLOCKS));
+  ({ history } = begun());
 });
 
 afterEach(async () => {

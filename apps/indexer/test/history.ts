@@ -81,3 +81,13 @@ export class HistoryMaker {
     }
   }
 }
+
+/** The first blocks of a made-up history, and what goes on behind them: the same for the same seed. */
+export function begunHistory(
+  seed: number,
+  fromSeconds: number,
+  count: number,
+): { readonly blocks: StakeBlock[]; readonly history: HistoryMaker } {
+  const history = new HistoryMaker(randomOf(seed), fromSeconds);
+  return { blocks: history.blocks(count), history };
+}

@@ -7,7 +7,7 @@ import { type VerificationSetting } from '#libs/chain';
 import { type Address } from '#libs/domain';
 import { aWallet, type Fault, type FaultyNode, stake, startFaultyNode } from '#libs/testing';
 import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
-import { HistoryMaker, randomOf } from './history.js';
+import { begunHistory, type HistoryMaker } from './history.js';
 import {
   deadChain,
   hexOf,
@@ -27,7 +27,8 @@ const NO_VIEWS = { totalView: 'none', balanceView: 'none' };
 const MORE = 5_000n;
 const AHEAD = /is dated \d+ \(Unix seconds\), \d+ seconds later than this machine's clock allows/;
 
-const suite = new IndexerSuite();
+const begun = () => begunHistory(23, START, BLOCKS);
+const suite = new IndexerSuite(({ player }) => player.play(begun().blocks));
 
 let liar: FaultyNode;
 let honest: FaultyNode;
@@ -38,8 +39,7 @@ beforeEach(async () => {
   liar = await startFaultyNode({ upstream });
   // The liar answers first.
   honest = await startFaultyNode({ upstream, fault: { kind: 'delay', ms: 30 } });
-  history = new HistoryMaker(randomOf(23), START);
-  await suite.chain.player.play(history.blocks(BLOCKS));
+  ({ history } = begun());
 });
 
 afterEach(async () => {

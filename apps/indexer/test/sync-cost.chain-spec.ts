@@ -12,18 +12,18 @@ const RANGE_BLOCKS = 100;
 /** Wallets that are compared once level, in the modes that do not compare all. */
 const SAMPLE = 32;
 
-const suite = new IndexerSuite();
+const suite = new IndexerSuite(async ({ player, rpc }) => {
+  for (let block = 0; block < BUSY; block++) {
+    await player.block(START + 12 + block * 1_200, stake(aWallet(0x100 + block), 5n));
+    await rpc.call('anvil_mine', `0x${EMPTY.toString(16)}`, '0xc');
+  }
+  await rpc.call('anvil_mine', `0x${TIP_BLOCKS.toString(16)}`, '0xc');
+});
 
 let nodes: FaultyNode[];
 
 beforeEach(async () => {
-  const { chain } = suite;
-  for (let block = 0; block < BUSY; block++) {
-    await chain.player.block(START + 12 + block * 1_200, stake(aWallet(0x100 + block), 5n));
-    await chain.rpc.call('anvil_mine', `0x${EMPTY.toString(16)}`, '0xc');
-  }
-  await chain.rpc.call('anvil_mine', `0x${TIP_BLOCKS.toString(16)}`, '0xc');
-  nodes = await Promise.all([1, 2].map(() => startFaultyNode({ upstream: chain.url })));
+  nodes = await Promise.all([1, 2].map(() => startFaultyNode({ upstream: suite.chain.url })));
 });
 afterEach(() => Promise.all(nodes.map((node) => node.close())));
 

@@ -10,22 +10,22 @@ import {
   startFaultyNode,
 } from '#libs/testing';
 import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
-import { HistoryMaker, randomOf } from './history.js';
+import { begunHistory, type HistoryMaker } from './history.js';
 import { IndexerSuite, START } from './suite.js';
 
 const BLOCKS = 80;
 /** Half of the history is final. */
 const FINALITY = 'depth:40';
 
-const suite = new IndexerSuite();
+const begun = () => begunHistory(23, START, BLOCKS);
+const suite = new IndexerSuite(({ player }) => player.play(begun().blocks));
 
 let nodes: FaultyNode[];
 let history: HistoryMaker;
 
 beforeEach(async () => {
   nodes = await Promise.all([1, 2].map(() => startFaultyNode({ upstream: suite.chain.rpc.url })));
-  history = new HistoryMaker(randomOf(23), START);
-  await suite.chain.player.play(history.blocks(BLOCKS));
+  ({ history } = begun());
 });
 
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeMemoryFolder } from './memory-folder.mjs';
+import { useMemoryFolder } from './memory-folder.mjs';
 import { requireToolsInCi } from './postgres-tools.mjs';
 import { requireRedisInCi } from './redis-server.mjs';
 import { chooseSeeds, seedNote } from './seeds.mjs';
@@ -14,7 +14,6 @@ export default async function setup() {
   process.stderr.write(seedNote());
   // The programs that tests start, and the workers, find their modules compiled.
   process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'lowmark-test-modules');
-  const folder = makeMemoryFolder();
-  if (folder !== undefined) process.env.LOWMARK_TEST_FOLDER = process.env.TMPDIR = folder;
+  useMemoryFolder();
   process.env.LOWMARK_TEST_POSTGRES = await startTestServer();
 }

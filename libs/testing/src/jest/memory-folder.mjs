@@ -18,6 +18,25 @@ const MEMORY = '/dev/shm';
 const NAME = 'lowmark-test-';
 const NEEDED_BYTES = 3 * 2 ** 30;
 
+let used;
+
+/** From now on temporary files are in memory, those of the programs that are started as well. */
+export function useMemoryFolder() {
+  const folder = makeMemoryFolder();
+  if (folder === undefined) return;
+  used = { folder, before: process.env.TMPDIR };
+  process.env.TMPDIR = folder;
+}
+
+export function leaveMemoryFolder() {
+  if (used === undefined) return;
+  const { folder, before } = used;
+  used = undefined;
+  if (before === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = before;
+  rmSync(folder, { recursive: true, force: true });
+}
+
 /** @returns a new folder; undefined where memory has no room for it (a container has 64 MB by default), or may hold no programs */
 export function makeMemoryFolder(memory = MEMORY) {
   let folder;

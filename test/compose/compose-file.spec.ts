@@ -54,6 +54,9 @@ describe('docker-compose.yml', () => {
       partner: 'local',
       'register-partner': 'local',
       prometheus: 'metrics',
+      alertmanager: 'metrics',
+      'node-exporter': 'metrics',
+      'blackbox-exporter': 'metrics',
       grafana: 'metrics',
     });
     expect(oneShots.sort()).toEqual([
@@ -219,6 +222,9 @@ describe('docker-compose.yml', () => {
       'ghcr.io/foundry-rs/foundry:v1.7.1',
       'grafana/grafana:12.4.4',
       'postgres:17.11',
+      'prom/alertmanager:v0.31.1',
+      'prom/blackbox-exporter:v0.28.0',
+      'prom/node-exporter:v1.11.1',
       'prom/prometheus:v3.13.3',
       'redis:7.4.11',
     ]);

@@ -36,6 +36,9 @@ const TALKS: readonly (readonly [string, string])[] = [
   ['prometheus', 'indexer'],
   ['prometheus', 'api'],
   ['prometheus', 'redemption'],
+  ['prometheus', 'alertmanager'],
+  ['prometheus', 'node-exporter'],
+  ['prometheus', 'blackbox-exporter'],
   ['grafana', 'prometheus'],
   // Never at the same time, or both the operator's own.
   ['migrate', 'cli'],
@@ -111,7 +114,9 @@ describe('docker-compose.yml', () => {
     }
     const open = members.filter(({ network }) => file.networks[network]?.internal !== true);
     expect(open.flatMap(({ names }) => names).sort()).toEqual([
+      'alertmanager',
       'api',
+      'blackbox-exporter',
       'chain',
       'cli',
       'grafana',

@@ -5,29 +5,50 @@ import { ROOT, textOf, yamlOf } from './compose-file.js';
 export interface AlertRule {
   readonly alert: string;
   readonly expr: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string };
+  readonly labels: { readonly severity: string; readonly service: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
 interface RulesFile {
   readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
 }
 
-interface Dashboard {
-  readonly panels: readonly {
-    readonly title: string;
-    readonly targets?: readonly { readonly expr: string }[];
-  }[];
+export interface Link {
+  readonly title: string;
+  readonly url: string;
+}
+
+export interface Panel {
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
+  readonly fieldConfig?: {
+    readonly defaults: { readonly thresholds?: { readonly steps: readonly unknown[] } };
+  };
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly links?: readonly Link[];
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+export interface Dashboard {
+  readonly panels: readonly Panel[];
+  readonly links: readonly Link[];
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly definition: string }[];
+  };
 }
 
 export function alertRules(): AlertRule[] {
   return (yamlOf('deploy/prometheus/rules.yml') as RulesFile).groups.flatMap(({ rules }) => rules);
 }
 
+export function dashboard(): Dashboard {
+  return JSON.parse(textOf('deploy/grafana/dashboards/lowmark.json')) as Dashboard;
+}
+
 /** Every panel's expressions, with the panel's title. */
 export function dashboardExpressions(): [string, string][] {
-  const { panels } = JSON.parse(textOf('deploy/grafana/dashboards/lowmark.json')) as Dashboard;
-  return panels.flatMap(({ title, targets = [] }) =>
+  return dashboard().panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }): [string, string] => [title, expr]),
   );
 }
@@ -35,7 +56,10 @@ export function dashboardExpressions(): [string, string][] {
 /** The names of time series that an expression asks for. */
 export function seriesIn(expression: string): string[] {
   const bare = expression.replaceAll(/"[^"]*"/g, '""');
-  return bare.match(/\b(?:lowmark|process|nodejs)_[a-z0-9_]+/g) ?? [];
+  return (
+    bare.match(/\b(?:(?:lowmark|process|nodejs|node|probe|alertmanager)_[a-z0-9_]+|ALERTS)\b/g) ??
+    []
+  );
 }
 
 /** The names of labels that an expression picks or groups by. */
@@ -54,12 +78,29 @@ function sources(): string[] {
     .map((path) => readFileSync(new URL(path, ROOT), 'utf8'));
 }
 
-/** The time series there are: those the code names, with what a histogram makes of them, and those of the runtime. */
+/** Time series of other programs; `monitoring.metrics-spec.ts` reads them from these programs. */
+const FOREIGN_SERIES = [
+  'ALERTS',
+  'alertmanager_notifications_total',
+  'alertmanager_notifications_failed_total',
+  'node_filesystem_avail_bytes',
+  'node_filesystem_size_bytes',
+  'node_textfile_mtime_seconds',
+  'probe_ssl_earliest_cert_expiry',
+  'probe_success',
+];
+const FOREIGN_LABELS = [
+  ...['alertstate', 'alertname', 'severity', 'integration'],
+  ...['device', 'fstype', 'file'],
+];
+
+/** The time series there are: those the code names, with what a histogram makes of them, those of the runtime and of other programs. */
 export async function knownSeries(): Promise<Set<string>> {
   const named = sources().flatMap((text) => text.match(/(?<=')lowmark_[a-z0-9_]+(?=')/g) ?? []);
   const runtime = (await createMetrics('test').getMetricsAsJSON()).map(({ name }) => name);
   const suffixes = ['', '_bucket', '_count', '_sum'];
-  return new Set([...named, ...runtime].flatMap((name) => suffixes.map((end) => name + end)));
+  const ours = [...named, ...runtime].flatMap((name) => suffixes.map((end) => name + end));
+  return new Set([...ours, ...FOREIGN_SERIES]);
 }
 
 /** The labels there are: those the code gives, and those that Prometheus adds. */
@@ -74,5 +115,5 @@ export function knownLabels(): Set<string> {
       ([, names = '']) => names.match(/[a-z_]+/g) ?? [],
     ),
   );
-  return new Set([...given, ...gauges, 'job', 'instance', 'le', 'app']);
+  return new Set([...given, ...gauges, ...FOREIGN_LABELS, 'job', 'instance', 'le', 'app']);
 }

@@ -2,7 +2,7 @@
 import { type Answer, type Machine } from './machine.js';
 
 /** Options of `docker compose VERB` that take a word. */
-const WITH_WORD = ['--name', '--entrypoint', '--scale', '--since', '--profile', '-e'];
+const WITH_WORD = ['--name', '--entrypoint', '--scale', '--since', '--profile', '-e', '-u'];
 
 interface Parsed {
   readonly options: Readonly<Record<string, string>>;

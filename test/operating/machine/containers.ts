@@ -11,7 +11,7 @@ import { type LocalPostgres } from './local-postgres.js';
 
 export type Environment = Readonly<Record<string, string>>;
 
-const VOLUMES = ['secrets', 'signer', 'game', 'chain'];
+const VOLUMES = ['secrets', 'signer', 'game', 'chain', 'textfiles'];
 const READY_MS = 30_000;
 
 export class Containers {
@@ -127,7 +127,8 @@ export class Containers {
     const here = words.map((word) =>
       word
         .replace('127.0.0.1:3001', `127.0.0.1:${this.indexerPort}`)
-        .replace(/^\/run\/lowmark$/, this.root),
+        .replace(/^\/run\/lowmark$/, this.root)
+        .replace(/^\/textfiles\//, `${this.volume('textfiles')}/`),
     );
     return here[0] === 'node' ? [process.execPath, ...here.slice(1)] : here;
   }

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useMemoryFolder } from './memory-folder.mjs';
+import { requireMonitoringInCi } from './monitoring-programs.mjs';
 import { requireToolsInCi } from './postgres-tools.mjs';
 import { requireRedisInCi } from './redis-server.mjs';
 import { chooseSeeds, seedNote } from './seeds.mjs';
@@ -10,6 +11,7 @@ import { startTestServer } from './test-server.mjs';
 export default async function setup() {
   requireRedisInCi();
   requireToolsInCi();
+  requireMonitoringInCi();
   process.env.LOWMARK_TEST_SEEDS = chooseSeeds();
   process.stderr.write(seedNote());
   // The programs that tests start, and the workers, find their modules compiled.

@@ -1,4 +1,5 @@
 import { leaveMemoryFolder } from './memory-folder.mjs';
+import { missingMonitoringNote } from './monitoring-programs.mjs';
 import { missingToolsNote } from './postgres-tools.mjs';
 import { missingRedisNote } from './redis-server.mjs';
 import { stopTestServer } from './test-server.mjs';
@@ -6,7 +7,7 @@ import { stopTestServer } from './test-server.mjs';
 export default async function teardown() {
   await stopTestServer();
   leaveMemoryFolder();
-  const note = missingRedisNote() + missingToolsNote();
+  const note = missingRedisNote() + missingToolsNote() + missingMonitoringNote();
   // Jest prints its summary before; at the exit of the process nothing comes after.
   if (note !== '') process.once('exit', () => process.stderr.write(note));
 }

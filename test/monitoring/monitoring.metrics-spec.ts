@@ -1,0 +1,244 @@
+/**
+ * What an operator gets of the profile `metrics`: the stack's real metrics, a real Prometheus with our rules, a real Alertmanager with our routes and
+ * receivers that stand for a pager and a dead man's switch. The dashboard is not drawn, as there is no Grafana; each of its queries is asked.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { redemptionVaultV2Abi } from '#libs/chain';
+import { freePort } from '#libs/devprocess';
+import { eventually } from '#libs/testing';
+import { monitoringProgram } from '../../libs/testing/src/jest/monitoring-programs.mjs';
+import { alertRules, dashboard, dashboardExpressions } from '../compose/metrics.js';
+import { codeBlocks, read } from '../partner-docs/markdown.js';
+import { rpc } from '../stack/redeemer.js';
+import { RunningStack, type StackFacts } from '../stack/running-stack.js';
+import { HANDBOOK_URL, Monitoring } from './monitoring.js';
+import { startTlsServer, type TlsServer } from './tls-server.js';
+import { WebhookReceiver } from './webhook-receiver.js';
+
+const DAYS = 30;
+/** The redemption service asks for the vault's balance twice a minute. */
+const BALANCE_MS = 60_000;
+
+/** Queries that have no answer on a machine where all is well and that lacks Redis; each has the other ones of its panel beside it. */
+const MAY_BE_EMPTY = ['min(lowmark_redis_up)'];
+
+let folder: string;
+let stack: RunningStack;
+let facts: StackFacts;
+let tls: TlsServer;
+let operators: WebhookReceiver;
+let deadMansSwitch: WebhookReceiver;
+let monitoring: Monitoring;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lowmark-monitoring-'));
+  const environment: Record<string, string> = { VOUCHER_TTL_SECONDS: '10' };
+  for (const name of ['API_PORT', 'INDEXER_PORT', 'REDEMPTION_PORT', 'PARTNER_PORT'])
+    environment[name] = String(await freePort());
+  stack = RunningStack.start(folder, environment);
+  [operators, deadMansSwitch] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
+  tls = await startTlsServer(folder, DAYS);
+  await stack.shows();
+  facts = await stack.facts();
+  monitoring = await Monitoring.start({
+    folder,
+    services: {
+      indexer: new URL(facts.indexerUrl).host,
+      api: new URL(facts.apiUrl).host,
+      redemption: new URL(facts.redemptionUrl).host,
+    },
+    certificates: [tls.address],
+    receivers: { webhook_url: operators.url, watchdog_url: deadMansSwitch.url },
+  });
+}, 150_000);
+
+afterAll(async () => {
+  await monitoring.stop();
+  await stack.stop();
+  await Promise.all([operators.stop(), deadMansSwitch.stop(), tls.stop()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+const isFiring = async (alert: string): Promise<boolean> =>
+  (await monitoring.query(`ALERTS{alertname="${alert}", alertstate="firing"}`)).length > 0;
+
+/** Sends a call from the account that deployed the vault, and is its administrator. */
+async function treasury(to: string, data: Hex): Promise<void> {
+  const [from] = (await rpc(facts, 'eth_accounts')) as string[];
+  const hash = await rpc(facts, 'eth_sendTransaction', { from, to, data });
+  let status: unknown;
+  await eventually(async () => {
+    const receipt = (await rpc(facts, 'eth_getTransactionReceipt', hash)) as { status?: string };
+    status = (receipt as { status?: string } | null)?.status;
+    return status !== undefined;
+  });
+  expect(status).toBe('0x1');
+}
+
+describe('Prometheus', () => {
+  it('reaches every target', async () => {
+    const jobs = ['alertmanager', 'api', 'blackbox', 'certificates', 'indexer', 'node'];
+    await eventually(async () => (await monitoring.query('up == 1')).length === jobs.length + 1);
+    const up = (await monitoring.query('up')).map(({ metric }) => metric['job']);
+    expect(up.sort()).toEqual([...jobs, 'redemption']);
+  });
+
+  it('has our rules, and can work each of them out', async () => {
+    const answer = await fetch(`${monitoring.prometheusUrl}/api/v1/rules`);
+    const { data } = (await answer.json()) as {
+      data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
+    };
+    await eventually(async () => (await monitoring.query('ALERTS')).length > 0);
+    const rules = data.groups.flatMap((group) => group.rules);
+    expect(rules.map(({ name }) => name)).toEqual(alertRules().map(({ alert }) => alert));
+    expect(rules.filter(({ health }) => health === 'err')).toEqual([]);
+  });
+
+  it('sees the age of a certificate that no authority signed', async () => {
+    const query = 'probe_ssl_earliest_cert_expiry - time()';
+    await eventually(async () => (await monitoring.query(query)).length === 1);
+    const [sample] = await monitoring.query(query);
+    expect(sample?.metric).toMatchObject({ job: 'certificates', instance: tls.address });
+    expect(Math.round(Number(sample?.value[1]) / 86_400)).toBe(DAYS);
+  });
+
+  it('sees when a backup was noted, as the handbook does it', async () => {
+    const old = alertRules().find(({ alert }) => alert === 'BackupOld')?.expr ?? '';
+    expect(await monitoring.query(old)).toHaveLength(1);
+    expect(read('docs/operating/backup.md')).toContain('touch /textfiles/backup.prom');
+    await writeFile(join(monitoring.textfiles, 'backup.prom'), '');
+    await eventually(async () => (await monitoring.query(old)).length === 0);
+  });
+});
+
+describe('the dashboard', () => {
+  // Two redemptions, so that there is something to show.
+  beforeAll(async () => {
+    await stack.demonstrates();
+  }, 60_000);
+
+  it.each(dashboardExpressions())('%s: %s', async (_, expression) => {
+    if (MAY_BE_EMPTY.includes(expression)) {
+      expect(await monitoring.query(expression)).toEqual([]);
+      return;
+    }
+    const numbers = async (): Promise<number[]> =>
+      (await monitoring.query(expression)).map(({ value }) => Number(value[1]));
+    await eventually(async () => (await numbers()).some((number) => Number.isFinite(number)));
+  });
+
+  it('finds the handbook, which its links begin with', async () => {
+    const [, series = '', label = ''] =
+      /^label_values\((.+), (\w+)\)$/.exec(dashboard().templating.list[0]?.definition ?? '') ?? [];
+    const found = await monitoring.query(series);
+    expect(found.map(({ metric }) => metric[label])).toEqual([HANDBOOK_URL]);
+  });
+});
+
+describe('Alertmanager', () => {
+  const config = 'deploy/alertmanager/alertmanager.yml';
+
+  it('takes what is shipped, and the e-mail of the handbook in its place', async () => {
+    const amtool = monitoringProgram('amtool') ?? '';
+    const own = read(join(folder, 'alertmanager.yml'));
+    const [mail = ''] = codeBlocks(read('docs/operating/alerts.md'))
+      .map(({ code }) => code)
+      .filter((code) => code.includes('email_configs'));
+    const receiver = mail.replaceAll(/^/gm, '  ').trimEnd();
+    const mailing = own.replace(/ {2}- name: operators\n.*\n.*\n/, `${receiver}\n`);
+    expect(mailing).toContain('auth_password_file');
+    const [one, other] = [join(folder, 'own.yml'), join(folder, 'mailing.yml')];
+    await writeFile(one, own);
+    await writeFile(other, mailing);
+    const checked = execFileSync(amtool, ['check-config', one, other], { encoding: 'utf8' });
+    expect(checked.match(/SUCCESS/g)).toHaveLength(2);
+  });
+
+  it.each([
+    ['dead-mans-switch', ['alertname=Watchdog', 'severity=none']],
+    ['operators', ['alertname=ApiDown', 'severity=critical']],
+    ['operators', ['alertname=ApiSlow', 'severity=warning']],
+  ])('sends to %s: %j', (receiver, labels) => {
+    const words = ['config', 'routes', 'test', `--config.file=${join(folder, 'alertmanager.yml')}`];
+    const told = execFileSync(monitoringProgram('amtool') ?? '', [...words, ...labels], {
+      encoding: 'utf8',
+    });
+    expect(told.trim()).toBe(receiver);
+    expect(read(config)).toContain(`- name: ${receiver}`);
+  });
+
+  it('tells the dead man’s switch again and again, and nothing else', async () => {
+    const { annotations } = await deadMansSwitch.received('Watchdog', 'firing');
+    expect(annotations['runbook_url']).toBe(`${HANDBOOK_URL}/alerts.md#watchdog`);
+    await eventually(() => deadMansSwitch.alerts.length > 2);
+    expect(new Set(deadMansSwitch.alerts.map(({ labels }) => labels['alertname'])).size).toBe(1);
+    expect(operators.alerts.filter(({ labels }) => labels['alertname'] === 'Watchdog')).toEqual([]);
+  });
+
+  it('tells the operators of an empty vault, with what to do, and when it is filled again', async () => {
+    const [token, vault] = [facts.tokenContract as Hex, facts.vaultContract as Hex];
+    const balance = (await rpc(facts, 'eth_call', {
+      to: token,
+      data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [vault] }),
+    })) as Hex;
+    const amount = BigInt(balance);
+    expect(amount).toBeGreaterThan(0n);
+    expect(await isFiring('VaultEmpty')).toBe(false);
+    const [owner] = (await rpc(facts, 'eth_accounts')) as [Hex];
+    await treasury(
+      vault,
+      encodeFunctionData({
+        abi: redemptionVaultV2Abi,
+        functionName: 'withdraw',
+        args: [token, owner, amount],
+      }),
+    );
+    const alert = await operators.received('VaultEmpty', 'firing', BALANCE_MS);
+    expect(alert.labels).toMatchObject({ severity: 'critical', service: 'redemption' });
+    expect(alert.labels).not.toHaveProperty('handbook');
+    expect(alert.annotations).toEqual({
+      summary: 'The vault holds no tokens.',
+      runbook_url: `${HANDBOOK_URL}/alerts.md#vaultempty`,
+    });
+    await treasury(
+      token,
+      encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [vault, amount] }),
+    );
+    const resolved = await operators.received('VaultEmpty', 'resolved', BALANCE_MS);
+    expect(resolved.annotations).toEqual(alert.annotations);
+  }, 150_000);
+
+  it('keeps the warnings of a service back while it is down, and nothing critical', async () => {
+    const alerts = [
+      ['RedemptionDown', 'critical', 'redemption'],
+      ['RedemptionWorkFails', 'warning', 'redemption'],
+      ['BooksMayDiffer', 'critical', 'redemption'],
+      ['IndexStalls', 'warning', 'indexer'],
+    ].map(([alertname = '', severity = '', service = '']) => ({
+      labels: { alertname, severity, service, test: 'inhibition' },
+    }));
+    const url = `${monitoring.alertmanagerUrl}/api/v2/alerts`;
+    const headers = { 'content-type': 'application/json' };
+    const posted = await fetch(url, { method: 'POST', headers, body: JSON.stringify(alerts) });
+    expect(posted.status).toBe(200);
+    let kept: string[] = [];
+    await eventually(async () => {
+      const answer = await fetch(`${url}?filter=test=inhibition`);
+      const seen = (await answer.json()) as {
+        labels: Record<string, string>;
+        status: { state: string };
+      }[];
+      const isDecided = seen.every(({ status }) => status.state !== 'unprocessed');
+      kept = seen
+        .filter(({ status }) => status.state === 'suppressed')
+        .map(({ labels }) => labels['alertname'] ?? '');
+      return seen.length === alerts.length && isDecided && kept.length > 0;
+    });
+    expect(kept).toEqual(['RedemptionWorkFails']);
+  });
+});

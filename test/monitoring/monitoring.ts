@@ -1,0 +1,152 @@
+/** The programs of the profile `metrics` but Grafana, on loopback, with the files of deploy/. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { freePort, ManagedProcess } from '#libs/devprocess';
+import { eventually } from '#libs/testing';
+import {
+  type MonitoringProgram,
+  monitoringProgram,
+} from '../../libs/testing/src/jest/monitoring-programs.mjs';
+import { type ComposeFile, yamlOf } from '../compose/compose-file.js';
+import { alertmanagerConfig, prometheusConfig } from './loopback-config.js';
+
+/** As an operator would set it. */
+export const HANDBOOK_URL = 'https://git.example/lowmark/blob/main/docs/operating';
+
+export interface Sample {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [seconds: number, value: string];
+}
+
+export interface MonitoringOptions {
+  /** For everything that is written. */
+  readonly folder: string;
+  /** `host:port` of the services, by the name of the job. */
+  readonly services: Readonly<Record<string, string>>;
+  /** TLS servers as `host:port`. */
+  readonly certificates: readonly string[];
+  /** The files of ALERTS_DIR with what is in them. */
+  readonly receivers: Readonly<Record<string, string>>;
+}
+
+export class Monitoring {
+  private readonly processes: ManagedProcess[] = [];
+
+  private constructor(
+    private readonly folder: string,
+    readonly prometheusUrl: string,
+    readonly alertmanagerUrl: string,
+  ) {}
+
+  static async start(options: MonitoringOptions): Promise<Monitoring> {
+    const { folder } = options;
+    // One after the other, as free ports that are asked for at once may be the same.
+    const ports: Partial<Record<MonitoringProgram, string>> = {};
+    const names = ['prometheus', 'alertmanager', 'node-exporter', 'blackbox-exporter'] as const;
+    for (const name of names) ports[name] = `127.0.0.1:${await freePort()}`;
+    const addressOf = (name: MonitoringProgram): string => ports[name] ?? '';
+    const monitoring = new Monitoring(
+      folder,
+      `http://${addressOf('prometheus')}`,
+      `http://${addressOf('alertmanager')}`,
+    );
+    monitoring.write(options, {
+      ...options.services,
+      alertmanager: addressOf('alertmanager'),
+      node: addressOf('node-exporter'),
+      blackbox: addressOf('blackbox-exporter'),
+    });
+    for (const name of names) await monitoring.run(name, addressOf(name));
+    return monitoring;
+  }
+
+  /** Its textfile collector reads there. */
+  get textfiles(): string {
+    return join(this.folder, 'textfiles');
+  }
+
+  /** What an expression is now. */
+  async query(expression: string): Promise<readonly Sample[]> {
+    const query = new URLSearchParams({ query: expression }).toString();
+    const answer = await fetch(`${this.prometheusUrl}/api/v1/query?${query}`);
+    const body = (await answer.json()) as {
+      readonly status: string;
+      readonly error?: string;
+      readonly data: { readonly result: readonly Sample[] };
+    };
+    if (body.status !== 'success') throw new Error(`${expression}: ${body.error ?? ''}`);
+    return body.data.result;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.stop()));
+  }
+
+  private write({ certificates, receivers }: MonitoringOptions, targets: Record<string, string>) {
+    for (const name of ['textfiles', 'targets', 'alerts']) mkdirSync(join(this.folder, name));
+    for (const [file, url] of Object.entries(receivers))
+      writeFileSync(join(this.folder, 'alerts', file), url);
+    writeFileSync(
+      join(this.folder, 'targets', 'mine.yml'),
+      JSON.stringify([{ targets: certificates }]),
+    );
+    writeFileSync(
+      join(this.folder, 'prometheus.yml'),
+      prometheusConfig({ targets, certificates: join(this.folder, 'targets') }),
+    );
+    const alerts = join(this.folder, 'alerts');
+    const urlOf = (file: string): string => readFileSync(join(alerts, file), 'utf8');
+    writeFileSync(
+      join(this.folder, 'alertmanager.yml'),
+      alertmanagerConfig(alerts, readsUrlsFromFiles() ? undefined : urlOf),
+    );
+  }
+
+  private async run(name: MonitoringProgram, address: string): Promise<void> {
+    const process_ = await ManagedProcess.start({
+      command: monitoringProgram(name) ?? name,
+      args: [`--web.listen-address=${address}`, ...this.argumentsOf(name)],
+      environment: { HANDBOOK_URL },
+      logFile: join(this.folder, `${name}.log`),
+    });
+    this.processes.push(process_);
+    try {
+      await eventually(async () => {
+        const answer = await fetch(`http://${address}/`).catch(() => undefined);
+        await answer?.arrayBuffer();
+        return answer !== undefined && answer.status < 500;
+      }, 30_000);
+    } catch (error) {
+      throw new Error(`${name} does not answer:\n${(await process_.tail()).join('\n')}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** As docker-compose.yml has them, with the paths here. */
+  private argumentsOf(name: MonitoringProgram): string[] {
+    const { services } = yamlOf('docker-compose.yml') as ComposeFile;
+    const shipped = (services[name]?.command ?? []).map((word) =>
+      word
+        .replace('/etc/prometheus', this.folder)
+        .replace('/etc/alertmanager', this.folder)
+        .replace('/etc/blackbox', resolve('deploy/blackbox'))
+        .replace('=/prometheus', `=${join(this.folder, 'tsdb')}`)
+        .replace('=/alertmanager', `=${join(this.folder, 'notifications')}`)
+        .replace('/textfiles', this.textfiles),
+    );
+    // Version 3, that of the image, always reads variables in external labels.
+    const version2 = name === 'prometheus' ? ['--enable-feature=expand-external-labels'] : [];
+    return [...shipped, ...version2];
+  }
+}
+
+/** Alertmanager can from 0.26 on; that of Debian 12 is 0.25. */
+function readsUrlsFromFiles(): boolean {
+  const version = execFileSync(monitoringProgram('alertmanager') ?? '', ['--version'], {
+    encoding: 'utf8',
+  });
+  const [, minor = '0'] = /version 0\.(\d+)/.exec(version) ?? [];
+  return Number(minor) >= 26;
+}

@@ -1,0 +1,51 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { eventually } from '#libs/testing';
+
+/** An alert as Alertmanager sends it. */
+export interface SentAlert {
+  readonly status: 'firing' | 'resolved';
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** What an operator's pager or a dead man's switch is to Alertmanager: a server that takes its JSON and keeps it. */
+export class WebhookReceiver {
+  readonly alerts: SentAlert[] = [];
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<WebhookReceiver> {
+    const server = createServer();
+    const receiver = new WebhookReceiver(server);
+    server.on('request', (request, response) => {
+      void text(request).then((body) => {
+        receiver.alerts.push(...(JSON.parse(body) as { alerts: SentAlert[] }).alerts);
+        response.end();
+      });
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    return receiver;
+  }
+
+  /** Its address, which is a secret: the path is one. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/a-secret-path`;
+  }
+
+  /** Waits until such an alert has come. */
+  async received(name: string, status: SentAlert['status'], withinMs = 60_000): Promise<SentAlert> {
+    const find = () =>
+      this.alerts.find((one) => one.labels['alertname'] === name && one.status === status);
+    await eventually(() => find() !== undefined, withinMs);
+    const alert = find();
+    if (alert === undefined) throw new Error(`${name} is gone again`);
+    return alert;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((closed) => this.server.close(closed));
+  }
+}

@@ -140,7 +140,7 @@ describe('the dashboard', () => {
 
   it('begins with six numbers that have thresholds, then what is open', () => {
     const first = others.filter(({ gridPos }) => gridPos.y === 1);
-    expect(first.map(({ type }) => type)).toEqual(Array(6).fill('stat'));
+    expect(first.map(({ type }) => type)).toEqual(Array.from({ length: 6 }, () => 'stat'));
     for (const { fieldConfig } of first) {
       expect(fieldConfig?.defaults.thresholds?.steps.length).toBeGreaterThan(1);
     }
@@ -198,7 +198,7 @@ describe('prometheus.yml', () => {
     const others = scrapes.filter(({ job }) => !OURS.includes(job));
     expect(others.map(({ job }) => job)).toEqual(['alertmanager', 'node', 'blackbox']);
     for (const { names, port } of others) {
-      const [name = ''] = names ?? [];
+      const [name = ''] = names;
       expect(services[name]?.profiles).toEqual(['metrics']);
       expect(services[name]?.healthcheck?.test.at(-1)).toContain(`http://127.0.0.1:${port}/`);
     }

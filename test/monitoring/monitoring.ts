@@ -136,9 +136,14 @@ export class Monitoring {
         .replace('=/alertmanager', `=${join(this.folder, 'notifications')}`)
         .replace('/textfiles', this.textfiles),
     );
-    // Version 3, that of the image, always reads variables in external labels.
-    const version2 = name === 'prometheus' ? ['--enable-feature=expand-external-labels'] : [];
-    return [...shipped, ...version2];
+    if (name !== 'prometheus') return shipped;
+    return [
+      ...shipped,
+      // Version 3, that of the image, always reads variables in external labels.
+      '--enable-feature=expand-external-labels',
+      // An alert that fired before Alertmanager was known is sent again after this time; a minute where it is not said.
+      '--rules.alert.resend-delay=5s',
+    ];
   }
 }
 

@@ -60,18 +60,18 @@ export class RunningStack {
   }
 
   /** Waits until the text is on the screen. */
-  async shows(text = READY): Promise<void> {
+  async shows(text = READY, limitMs = LIMIT_MS): Promise<void> {
     for (let waitedMs = 0; !this.output.includes(text); waitedMs += 50) {
       const over = this.child.exitCode !== null || this.child.signalCode !== null;
       if (this.output.includes('THE DEMONSTRATION FAILED')) throw new Error(this.output);
-      if (over || waitedMs > LIMIT_MS) throw new Error(`did not show "${text}":\n${this.output}`);
+      if (over || waitedMs > limitMs) throw new Error(`did not show "${text}":\n${this.output}`);
       await new Promise((wake) => setTimeout(wake, 50));
     }
   }
 
   /** Waits until both redemptions are through. */
-  async demonstrates(): Promise<void> {
-    await this.shows(DEMONSTRATED);
+  async demonstrates(limitMs = LIMIT_MS): Promise<void> {
+    await this.shows(DEMONSTRATED, limitMs);
   }
 
   async facts(): Promise<StackFacts> {

@@ -159,8 +159,7 @@ describe('Alertmanager', () => {
     const [mail = ''] = codeBlocks(read('docs/operating/alerts.md'))
       .map(({ code }) => code)
       .filter((code) => code.includes('email_configs'));
-    const receiver = mail.replaceAll(/^/gm, '  ').trimEnd();
-    const mailing = own.replace(/ {2}- name: operators\n.*\n.*\n/, `${receiver}\n`);
+    const mailing = own.replace(/ {2}- name: operators\n.*\n.*\n/, mail);
     expect(mailing).toContain('auth_password_file');
     const [one, other] = [join(folder, 'own.yml'), join(folder, 'mailing.yml')];
     await writeFile(one, own);

@@ -99,11 +99,11 @@ describe('Prometheus', () => {
   });
 
   it('has our rules, and can work each of them out', async () => {
+    await within(async () => (await monitoring.query('ALERTS')).length > 0);
     const answer = await fetch(`${monitoring.prometheusUrl}/api/v1/rules`);
     const { data } = (await answer.json()) as {
       data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
     };
-    await within(async () => (await monitoring.query('ALERTS')).length > 0);
     const rules = data.groups.flatMap((group) => group.rules);
     expect(rules.map(({ name }) => name)).toEqual(alertRules().map(({ alert }) => alert));
     expect(rules.filter(({ health }) => health === 'err')).toEqual([]);

@@ -83,7 +83,10 @@ export class Monitoring {
     await Promise.all(this.processes.map((process) => process.stop()));
   }
 
-  private write({ certificates, receivers }: MonitoringOptions, targets: Record<string, string>) {
+  private write(
+    { certificates, receivers }: MonitoringOptions,
+    targets: Readonly<Record<string, string>>,
+  ): void {
     for (const name of ['textfiles', 'targets', 'alerts']) mkdirSync(join(this.folder, name));
     for (const [file, url] of Object.entries(receivers))
       writeFileSync(join(this.folder, 'alerts', file), url);
@@ -104,13 +107,13 @@ export class Monitoring {
   }
 
   private async run(name: MonitoringProgram, address: string): Promise<void> {
-    const process_ = await ManagedProcess.start({
+    const started = await ManagedProcess.start({
       command: monitoringProgram(name) ?? name,
       args: [`--web.listen-address=${address}`, ...this.argumentsOf(name)],
       environment: { HANDBOOK_URL },
       logFile: join(this.folder, `${name}.log`),
     });
-    this.processes.push(process_);
+    this.processes.push(started);
     try {
       await eventually(async () => {
         const answer = await fetch(`http://${address}/`).catch(() => undefined);
@@ -118,7 +121,7 @@ export class Monitoring {
         return answer !== undefined && answer.status < 500;
       }, 30_000);
     } catch (error) {
-      throw new Error(`${name} does not answer:\n${(await process_.tail()).join('\n')}`, {
+      throw new Error(`${name} does not answer:\n${(await started.tail()).join('\n')}`, {
         cause: error,
       });
     }

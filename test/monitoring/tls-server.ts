@@ -24,6 +24,8 @@ export async function startTlsServer(folder: string, days: number): Promise<TlsS
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () => new Promise((closed) => server.close(() => closed())),
+    stop: async () => {
+      await new Promise((closed) => server.close(closed));
+    },
   };
 }

@@ -74,12 +74,14 @@ afterAll(async () => {
 const within = (holds: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(holds, 45_000);
 
-/** A partner's request, so that the api has something to measure. */
-async function readSnapshot(): Promise<void> {
+/** A partner's request and a player's, so that both services have something to measure. */
+async function askServices(): Promise<void> {
   const [wallet = ''] = (await rpc(facts, 'eth_accounts')) as string[];
   const url = `${facts.apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
   const answer = await fetch(url, { headers: { 'X-API-KEY': facts.partner.apiKey } });
   await answer.arrayBuffer();
+  const redemptions = await fetch(`${facts.redemptionUrl}/api/redemptions`);
+  await redemptions.arrayBuffer();
 }
 
 const isFiring = async (alert: string): Promise<boolean> =>
@@ -146,7 +148,7 @@ describe('the dashboard', () => {
       return;
     }
     const numbers = async (): Promise<number[]> => {
-      await readSnapshot();
+      await askServices();
       return (await monitoring.query(expression)).map(({ value }) => Number(value[1]));
     };
     await within(async () => (await numbers()).some((number) => Number.isFinite(number)));

@@ -1,5 +1,5 @@
 /**
- * `docker compose --profile local`: the life on the local chain. Deploys the contracts and plays six weeks of history when the chain
+ * `./lowmark local up`: the life on the local chain. Deploys the contracts and plays six weeks of history when the chain
  * is new, tells the services in `local.env`, and then mines a block every two seconds. It keeps the chain's state on disk; a chain that
  * is started again reads it from there. Ends with an error, to be started again, when the chain does.
  */

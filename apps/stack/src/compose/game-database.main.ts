@@ -1,4 +1,4 @@
-/** `docker compose --profile local`: the reference partner's own database and its user, where they are missing. */
+/** `./lowmark local up`: the reference partner's own database and its user, where they are missing. */
 import { readSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { prepareGame } from '../data/database-users.js';

@@ -47,5 +47,5 @@ export function localEnvironment(facts: LocalFacts): string {
   return lines.join('');
 }
 
-/** The name under which the reference partner is known to the service of `docker compose --profile local`. */
+/** The name under which the reference partner is known to the service of `./lowmark local up`. */
 export const REFERENCE_PARTNER = 'reference';

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { haproxy } from './libs/testing/src/jest/haproxy.mjs';
 import { hasTools } from './libs/testing/src/jest/postgres-tools.mjs';
 import { hasRedis } from './libs/testing/src/jest/redis-server.mjs';
 
@@ -16,6 +17,7 @@ export default {
     // Left out where there is no Redis; the last lines of the run say so, and CI fails.
     ...(hasRedis() ? ['<rootDir>/{apps,libs,test,contracts}/**/*.redis-spec.ts'] : []),
     ...(hasTools() ? ['<rootDir>/test/**/*.tools-spec.ts'] : []),
+    ...(haproxy() ? ['<rootDir>/test/**/*.haproxy-spec.ts'] : []),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',

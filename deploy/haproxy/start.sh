@@ -8,7 +8,7 @@ for name in $(echo "${TRUSTED_PROXIES:-}" | tr , ' '); do
     linklocal) name='169.254.0.0/16 fe80::/10' ;;
     uniquelocal) name='10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7' ;;
   esac
-  trusted="$trusted $name"
+  trusted="${trusted:+$trusted }$name"
 done
 # Without any: an address that no client has.
 export TRUSTED="${trusted:-255.255.255.255}" TLS=off

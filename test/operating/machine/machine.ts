@@ -43,6 +43,7 @@ export interface Answer {
 export const CHECKED_ONLY = {
   'docker compose build': 'needs an engine',
   'docker compose down': 'needs an engine; stops the indexer and empties the database here',
+  'docker compose kill': 'needs an engine; the service is looked up',
   'docker compose logs': 'needs an engine; the services are looked up',
   'docker compose ps': 'needs an engine',
   'docker compose restart': 'needs an engine; the services are looked up',
@@ -90,7 +91,7 @@ export class Machine {
 
   static async start(containers: Containers): Promise<Machine> {
     const clone = await mkdtemp(join(tmpdir(), 'lowmark-clone-'));
-    for (const name of ['dist', 'deploy']) symlinkSync(resolve(name), join(clone, name));
+    for (const name of ['dist', 'deploy', 'lowmark']) symlinkSync(resolve(name), join(clone, name));
     mkdirSync(join(clone, 'bin'));
     for (const name of STAND_INS) {
       writeFileSync(join(clone, 'bin', name), STAND_IN.replace('NAME', name));
@@ -155,7 +156,9 @@ export class Machine {
   ): Promise<Answer> {
     const environment = { ...this.containers.environmentOf(service), ...added };
     const cli = words.indexOf('dist/apps/cli/src/main.js');
-    if (words[0] === 'node' && cli === 1) return this.cli(words.slice(2), environment, input);
+    const isCli = words.slice(1, cli).every((word) => word.startsWith('--env-file'));
+    if (words[0] === 'node' && cli > 0 && isCli)
+      return this.cli(words.slice(cli + 1), environment, input);
     return {
       run: this.containers.wordsHere(words),
       environment: { ...environment, PATH: this.containers.path },

@@ -36,11 +36,18 @@ async function main(): Promise<void> {
   const file = join(localChainDirectory, 'local.env');
   const { chain, contracts, vault } = local;
   const redeemers = await local.redeemers();
-  const facts = { rpcUrl: chain.url, chainId: chain.chainId, contracts, vault, redeemers };
+  const facts = {
+    rpcUrl: chain.url,
+    serviceUrl: settings.localServiceUrl,
+    chainId: chain.chainId,
+    contracts,
+    vault,
+    redeemers,
+  };
   await writeFile(`${file}.part`, localEnvironment(facts));
   await rename(`${file}.part`, file);
   await writeFile(localReadyMark, '');
-  show(local, redeemers.at(-1));
+  show(local, settings, redeemers.at(-1));
   void chain.exited.then(({ tail }) => {
     if (ending.signal.aborted) return;
     // What it saved last is on disk; what came after is lost, and so is what we remember of it.
@@ -54,11 +61,15 @@ async function main(): Promise<void> {
 }
 
 /** The line that "Redeem by hand" in the README begins with. */
-function show({ chain, wallets }: LocalChain, player: Address | undefined): void {
+function show(
+  { chain, wallets }: LocalChain,
+  { localServiceUrl, localPublishedRpcUrl }: ChainSettings,
+  player: Address | undefined,
+): void {
   screen.step('chain', `has id ${chain.chainId}; a wallet that stakes: ${wallets[0] ?? 'none'}`);
   if (player === undefined) return;
   screen.lines(
-    `url=http://127.0.0.1:3002 rpc=http://127.0.0.1:8545 chain=${chain.chainId} partner=${REFERENCE_PARTNER} wallet=${checksummed(player)}`,
+    `url=${localServiceUrl} rpc=${localPublishedRpcUrl} chain=${chain.chainId} partner=${REFERENCE_PARTNER} wallet=${checksummed(player)}`,
   );
 }
 

@@ -5,6 +5,8 @@ import { type Address } from '#libs/domain';
 interface LocalFacts {
   /** As the services reach it. */
   readonly rpcUrl: string;
+  /** Of the redemption service, as a browser on this machine reaches it. */
+  readonly serviceUrl: string;
   readonly chainId: number;
   readonly contracts: Pick<StakingDeployment, 'staking' | 'token' | 'startBlock'>;
   readonly vault: LocalVault;
@@ -20,7 +22,8 @@ const POINTS = 1_000_000;
  * development, no secret.
  */
 export function localEnvironment(facts: LocalFacts): string {
-  const { rpcUrl, chainId, contracts, vault, redeemers } = facts;
+  const { rpcUrl, serviceUrl, chainId, contracts, vault, redeemers } = facts;
+  const { port } = new URL(serviceUrl);
   const variables = {
     RPC_URLS: rpcUrl,
     CHAIN_ID: chainId,
@@ -35,7 +38,7 @@ export function localEnvironment(facts: LocalFacts): string {
     WALLET_DAILY_TOKEN_BUDGET: 1_000_000,
     // A voucher that was left to expire may be tried again at once.
     VOUCHER_COOL_DOWN_SECONDS: 0,
-    SIWE_DOMAINS: '127.0.0.1:3002,localhost:3002',
+    SIWE_DOMAINS: `127.0.0.1:${port},localhost:${port}`,
     ALLOW_PRIVATE_PARTNERS: true,
     // Long enough to claim by hand, short enough to see one time out.
     VOUCHER_TTL_SECONDS: 300,

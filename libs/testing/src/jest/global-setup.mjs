@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { requireHaproxyInCi } from './haproxy.mjs';
 import { requireToolsInCi } from './postgres-tools.mjs';
 import { requireRedisInCi } from './redis-server.mjs';
 import { chooseSeeds, seedNote } from './seeds.mjs';
@@ -9,6 +10,7 @@ import { startTestServer } from './test-server.mjs';
 export default async function setup() {
   requireRedisInCi();
   requireToolsInCi();
+  requireHaproxyInCi();
   process.env.LOWMARK_TEST_SEEDS = chooseSeeds();
   process.stderr.write(seedNote());
   // The programs that tests start, and the workers, find their modules compiled.

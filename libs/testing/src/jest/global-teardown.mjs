@@ -1,10 +1,11 @@
+import { missingHaproxyNote } from './haproxy.mjs';
 import { missingToolsNote } from './postgres-tools.mjs';
 import { missingRedisNote } from './redis-server.mjs';
 import { stopTestServer } from './test-server.mjs';
 
 export default async function teardown() {
   await stopTestServer();
-  const note = missingRedisNote() + missingToolsNote();
+  const note = missingRedisNote() + missingToolsNote() + missingHaproxyNote();
   // Jest prints its summary before; at the exit of the process nothing comes after.
   if (note !== '') process.once('exit', () => process.stderr.write(note));
 }

@@ -53,8 +53,10 @@ export async function composeCommand(
       return '--quiet' in options
         ? { out: listed(containers.replicas(rest[0] ?? '')) }
         : machine.checkOnly('docker compose ps');
+    case 'rm':
+      // None has ended.
+      return {};
     case 'kill':
-    case 'restart':
     case 'build':
     case 'down':
     case 'logs':

@@ -126,7 +126,7 @@ describe('a request that a replica took and did not answer', () => {
 });
 
 describe('replicas of the api', () => {
-  it('are replaced one after the other, and no request is lost', async () => {
+  it('are replaced one after the other while the proxy reloads, and no request is lost', async () => {
     const database = await createTestDatabase();
     opened.push(() => database.drop());
     const credential = await serveIndex(database.url);
@@ -160,6 +160,8 @@ describe('replicas of the api', () => {
       names.addresses['api'] = [ONE, TWO, THREE].filter((address) => address !== host);
       await proxy.serves(names.addresses['api']);
       spare = host;
+      await load.more(200, 100);
+      proxy.reload();
       await load.more(200, 100);
     }
     await load.stop();

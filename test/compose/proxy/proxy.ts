@@ -19,7 +19,7 @@ export interface ProxyOptions {
 
 export class Proxy {
   private constructor(
-    private readonly process: ManagedProcess,
+    private readonly program: ManagedProcess,
     private readonly folder: string,
     /** Of the api's port. */
     readonly apiUrl: string,
@@ -29,7 +29,7 @@ export class Proxy {
   static async start({ resolver, port, trustedProxies = '' }: ProxyOptions): Promise<Proxy> {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-proxy-'));
     const [api, redemption, status] = [await freePort(), await freePort(), await freePort()];
-    const process = await ManagedProcess.start({
+    const program = await ManagedProcess.start({
       command: 'sh',
       args: [START],
       environment: {
@@ -48,7 +48,7 @@ export class Proxy {
       logFile: join(folder, 'haproxy.log'),
     });
     const [apiUrl, statusUrl] = [`http://127.0.0.1:${api}`, `http://127.0.0.1:${status}`];
-    const proxy = new Proxy(process, folder, apiUrl, statusUrl);
+    const proxy = new Proxy(program, folder, apiUrl, statusUrl);
     await proxy.until(async () => (await fetch(`${statusUrl}/health`)).ok);
     return proxy;
   }
@@ -65,16 +65,21 @@ export class Proxy {
     });
   }
 
+  /** Reads configuration and certificates again, as `./lowmark restart proxy` lets it. */
+  reload(): void {
+    if (this.program.pid !== undefined) process.kill(this.program.pid, 'SIGUSR2');
+  }
+
   async stop(): Promise<void> {
-    await this.process.stop();
+    await this.program.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
 
   private async until(isSo: () => Promise<boolean>): Promise<void> {
     const deadline = Date.now() + GENEROUS_MS;
     while (!(await isSo().catch(() => false))) {
-      if (!this.process.isRunning || Date.now() > deadline) {
-        throw new Error(`haproxy:\n${(await this.process.tail()).join('\n')}`);
+      if (!this.program.isRunning || Date.now() > deadline) {
+        throw new Error(`haproxy:\n${(await this.program.tail()).join('\n')}`);
       }
       await sleep(50);
     }

@@ -44,8 +44,8 @@ async function inspected(
   switch (format) {
     case '{{.State.Health.Status}}':
       return { out: `${await containers.named(container).health()}\n` };
-    case '{{.State.Running}} {{.RestartCount}}':
-      return { out: containers.isReplica(container) ? 'true 0\n' : 'false 0\n' };
+    case '{{.RestartCount}}':
+      return { out: '0\n' };
     case '{{.Image}}':
       return { out: 'sha256:running\n' };
     default:

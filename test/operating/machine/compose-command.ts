@@ -116,7 +116,7 @@ function listed(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Up to the first word that is no option; of commands that take services only, wherever options stand. */
+/** Up to the first word that is no option. */
 function parse(words: readonly string[]): Parsed {
   const options: Record<string, string> = {};
   let at = 0;

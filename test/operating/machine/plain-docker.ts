@@ -15,7 +15,7 @@ export async function plainDocker(machine: Machine, words: readonly string[]): P
     case 'inspect':
       return inspected(machine, rest[1] ?? '', last);
     case 'image':
-      // That of the version to come, and of another one where it was kept.
+      // Another one than the containers run.
       return { out: `sha256:${last}\n` };
     case 'ps':
       // No containers of other clones.

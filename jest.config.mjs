@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { hasMonitoring } from './libs/testing/src/jest/monitoring-programs.mjs';
+import { haproxy } from './libs/testing/src/jest/haproxy.mjs';
 import { hasTools } from './libs/testing/src/jest/postgres-tools.mjs';
 import { hasRedis } from './libs/testing/src/jest/redis-server.mjs';
 
@@ -18,6 +19,7 @@ export default {
     ...(hasRedis() ? ['<rootDir>/{apps,libs,test,contracts}/**/*.redis-spec.ts'] : []),
     ...(hasTools() ? ['<rootDir>/test/**/*.tools-spec.ts'] : []),
     ...(hasMonitoring() ? ['<rootDir>/test/**/*.metrics-spec.ts'] : []),
+    ...(haproxy() ? ['<rootDir>/test/**/*.haproxy-spec.ts'] : []),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',

@@ -8,10 +8,12 @@ import {
   ROOT,
   settingsOfProgram,
   textOf,
+  trialFile,
   yamlOf,
 } from './compose-file.js';
 
-const file = yamlOf('docker-compose.yml') as ComposeFile;
+const real = yamlOf('docker-compose.yml') as ComposeFile;
+const file = trialFile();
 const services = Object.entries(file.services);
 const ours = services.filter(([, service]) => programOf(service) !== undefined);
 const oneShots = services.filter(([, { restart }]) => restart === 'no').map(([name]) => name);
@@ -25,7 +27,7 @@ const local = localEnvironment(
     contracts: { staking: WALLET, token: WALLET, startBlock: 1n },
     vault: { vault: WALLET, startBlock: 2n },
   },
-  [WALLET],
+  { serviceUrl: 'http://127.0.0.1:3002', redeemers: [WALLET] },
 );
 const localNames = local.split('\n').map((line) => line.split('=')[0] ?? '');
 
@@ -36,7 +38,7 @@ function readsLocalEnvironment({ entrypoint = [], command = [] }: ComposeService
 describe('docker-compose.yml', () => {
   it('has the services it promises', () => {
     const profiles = Object.fromEntries(
-      services.map(([name, service]) => [name, service.profiles?.join() ?? '']),
+      Object.entries(real.services).map(([name, { profiles = [] }]) => [name, profiles.join()]),
     );
     expect(profiles).toEqual({
       secrets: '',
@@ -46,23 +48,25 @@ describe('docker-compose.yml', () => {
       indexer: '',
       api: '',
       redemption: '',
+      proxy: '',
       cli: 'cli',
-      'local-secrets': 'local',
-      chain: 'local',
-      activity: 'local',
-      'game-database': 'local',
-      partner: 'local',
-      'register-partner': 'local',
       prometheus: 'metrics',
       alertmanager: 'metrics',
       'node-exporter': 'metrics',
       'blackbox-exporter': 'metrics',
       grafana: 'metrics',
     });
+    const ofTrial = services.map(([name]) => name).filter((name) => !(name in real.services));
+    expect(ofTrial.sort()).toEqual([
+      'activity',
+      'chain',
+      'game-database',
+      'partner',
+      'register-partner',
+    ]);
     expect(oneShots.sort()).toEqual([
       'cli',
       'game-database',
-      'local-secrets',
       'migrate',
       'register-partner',
       'secrets',
@@ -81,7 +85,7 @@ describe('docker-compose.yml', () => {
     expect(known).toEqual(expect.arrayContaining(Object.keys(service.environment ?? {})));
   });
 
-  it.each(ours)('%s lacks nothing in the local profile', async (name, service) => {
+  it.each(ours)('%s lacks nothing in a trial', async (name, service) => {
     const told = [
       ...Object.keys(service.environment ?? {}).map((variable) => variable.replace(/_FILE$/, '')),
       ...(readsLocalEnvironment(service) ? localNames : []),
@@ -137,12 +141,9 @@ describe('docker-compose.yml', () => {
     const sees = services.filter(([, { volumes = [] }]) =>
       volumes.some((volume) => volume.includes(':/run/lowmark/signer')),
     );
-    expect(sees.map(([name]) => name).sort()).toEqual([
-      'activity',
-      'local-secrets',
-      'redemption',
-      'secrets',
-    ]);
+    // The cli in a trial only, where its doctor asks about the key.
+    expect(sees.map(([name]) => name).sort()).toEqual(['activity', 'cli', 'redemption', 'secrets']);
+    expect(real.services['cli']?.volumes).toEqual(['for-cli:/run/lowmark/secrets:ro']);
   });
 
   it.each(lasting)('%s has a health check and time to stop', (_, service) => {
@@ -165,6 +166,28 @@ describe('docker-compose.yml', () => {
     },
   );
 
+  it('asks for the replicas of a service where it listens, as the proxy does', () => {
+    const told = textOf('deploy/haproxy/haproxy.cfg');
+    for (const name of ['api', 'redemption']) {
+      const { environment = {}, ports, scale } = real.services[name] ?? {};
+      const upper = name.toUpperCase();
+      const port = String(environment[`${upper}_PORT`]);
+      expect(told).toContain(`presetenv ${upper} ${name}:${port}\n`);
+      const management = String(environment[`${upper}_MANAGEMENT_PORT`]);
+      expect(told).toContain(`presetenv ${upper}_MANAGEMENT_PORT ${management}\n`);
+      expect(told).toContain(`presetenv LISTEN_${upper} :${port}\n`);
+      expect(real.services['proxy']?.ports?.some((one) => one.endsWith(`:${port}`))).toBe(true);
+      expect({ ports, scale }).toEqual({ ports: undefined, scale: `\${${upper}_REPLICAS:-2}` });
+      // Its own address is what the services believe, and it believes what the operator says.
+      expect(environment['TRUSTED_PROXIES']).toMatch(/^uniquelocal\$/);
+    }
+  });
+
+  it('recreates no service because another one is', () => {
+    const dependent = Object.entries(real.services).filter(([, one]) => one.depends_on);
+    expect(dependent.map(([name]) => name)).toEqual(['grafana']);
+  });
+
   it.each(services)(
     '%s can write nowhere but where it must, and has no rights to gain',
     (_, one) => {
@@ -181,12 +204,13 @@ describe('docker-compose.yml', () => {
     expect(file.services['postgres']?.cap_add).toContain('KILL');
   });
 
-  it.each(services)('%s waits for what it needs, by health', (_, { depends_on = {} }) => {
+  it.each(services)('%s waits for what it needs, by health', (waiting, { depends_on = {} }) => {
     for (const [name, { condition }] of Object.entries(depends_on)) {
       const expected = oneShots.includes(name)
-        ? 'service_completed_successfully'
-        : 'service_healthy';
-      expect(condition).toBe(expected);
+        ? ['service_completed_successfully']
+        : // The proxy is there before its replicas are.
+          ['service_healthy', ...(waiting === 'proxy' ? ['service_started'] : [])];
+      expect(expected).toContain(condition);
     }
   });
 
@@ -202,7 +226,7 @@ describe('docker-compose.yml', () => {
   it('publishes on the loopback address unless it is told otherwise', () => {
     for (const [, { ports = [] }] of services) {
       for (const port of ports)
-        expect(port).toMatch(/^(127\.0\.0\.1|\$\{PUBLISH_ADDRESS:-127\.0\.0\.1\}):/);
+        expect(port).toMatch(/^(127\.0\.0\.1|\$\{(PUBLISH|HTTPS)_ADDRESS:-127\.0\.0\.1\}):/);
     }
   });
 
@@ -221,6 +245,7 @@ describe('docker-compose.yml', () => {
       '${LOWMARK_IMAGE:-lowmark:local}',
       'ghcr.io/foundry-rs/foundry:v1.7.1',
       'grafana/grafana:12.4.4',
+      'haproxy:3.0.25-alpine',
       'postgres:17.11',
       'prom/alertmanager:v0.31.1',
       'prom/blackbox-exporter:v0.28.0',

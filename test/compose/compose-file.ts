@@ -15,6 +15,7 @@ export interface ComposeService {
   readonly security_opt?: readonly string[];
   readonly profiles?: readonly string[];
   readonly restart?: string;
+  readonly scale?: string;
   readonly stop_grace_period?: string;
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
@@ -32,7 +33,15 @@ export interface ComposeService {
 
 export interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
-  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
+  readonly networks: Readonly<
+    Record<
+      string,
+      {
+        readonly internal?: boolean;
+        readonly driver_opts?: Readonly<Record<string, string>>;
+      } | null
+    >
+  >;
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
@@ -42,6 +51,32 @@ export function textOf(path: string): string {
 
 export function yamlOf(path: string): unknown {
   return load(textOf(path));
+}
+
+/** What a trial runs: docker-compose.yml with what docker-compose.local.yml adds to each service and puts in place of its command. */
+export function trialFile(): ComposeFile {
+  const base = yamlOf('docker-compose.yml') as ComposeFile;
+  const local = yamlOf('docker-compose.local.yml') as ComposeFile;
+  const added = Object.entries(local.services).map(([name, service]): [string, ComposeService] => [
+    name,
+    merged(base.services[name] ?? {}, service),
+  ]);
+  return {
+    services: { ...base.services, ...Object.fromEntries(added) },
+    networks: { ...base.networks, ...local.networks },
+    volumes: { ...base.volumes, ...local.volumes },
+  };
+}
+
+function merged(one: ComposeService, other: ComposeService): ComposeService {
+  return {
+    ...one,
+    ...other,
+    environment: { ...one.environment, ...other.environment },
+    volumes: [...(one.volumes ?? []), ...(other.volumes ?? [])],
+    networks: [...(one.networks ?? []), ...(other.networks ?? [])],
+    depends_on: { ...one.depends_on, ...other.depends_on },
+  };
 }
 
 /** The program of ours that a service runs, as the path of its source; undefined in containers of others. */

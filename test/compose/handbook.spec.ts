@@ -13,7 +13,7 @@ const program = createProgram({
 
 const PAGES = ['README.md', 'deploy/kubernetes/README.md', ...pagesIn('docs')];
 const CALL =
-  /(?:npm run (?:--silent )?cli --|run --rm (?:--no-deps )?cli|cli\/src\/main\.js) ([^`|#"\n]+)/g;
+  /(?:npm run (?:--silent )?cli --|\.\/lowmark (?:local )?cli|run --rm (?:--no-deps )?cli|cli\/src\/main\.js) ([^`|#"\n]+)/g;
 
 function pagesIn(folder: string): string[] {
   return readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })

@@ -4,6 +4,8 @@ import { ServiceProgram } from './service-program.js';
 export interface ApiProgramOptions {
   readonly databaseUrl: string;
   readonly secretsKey: string;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
   /** Default: one that is free. */
   readonly port?: number;
   readonly shutdownDelayMs?: number;
@@ -15,6 +17,7 @@ export interface ApiProgramOptions {
 export class ApiProgram extends ServiceProgram {
   /** Resolves when it is ready to serve. */
   static async start(options: ApiProgramOptions): Promise<ApiProgram> {
+    const { host = '127.0.0.1' } = options;
     const port = options.port ?? (await freePort());
     return new ApiProgram(
       'api',
@@ -23,11 +26,12 @@ export class ApiProgram extends ServiceProgram {
         DATABASE_URL: options.databaseUrl,
         SECRETS_KEY: options.secretsKey,
         API_PORT: String(port),
-        API_HOST: '127.0.0.1',
+        API_HOST: host,
         INDEX_MAX_LAG_SECONDS: '1000000000',
         SHUTDOWN_DELAY_MS: String(options.shutdownDelayMs ?? 0),
       },
       options.folder,
+      host,
     ).untilReady();
   }
 }

@@ -18,12 +18,13 @@ export class ServiceProgram {
     readonly port: number,
     env: Readonly<Record<string, string>>,
     folder = '.',
+    host = '127.0.0.1',
   ) {
     this.child = spawn(process.execPath, [`${folder}/dist/apps/${app}/src/main.js`], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...(folder === '.' && compileCache()), ...env },
     });
-    this.url = `http://127.0.0.1:${port}`;
+    this.url = `http://${host}:${port}`;
     this.ended = once(this.child, 'exit').then(([code, signal]) => {
       this.running = false;
       return (code ?? signal) as number | string;

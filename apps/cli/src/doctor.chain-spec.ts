@@ -99,6 +99,7 @@ describe('settings', () => {
       PRICE_MAX_CHANGE: '1',
       ALLOW_PRIVATE_PARTNERS: 'true',
       SIWE_DOMAINS: 'localhost:3002',
+      VOUCHER_TTL_SECONDS: '300',
       VAULT_PAUSER_KEY: key,
       SECRETS_KEY: EVIDENCE_KEY,
       EVIDENCE_KEY,
@@ -112,6 +113,8 @@ describe('settings', () => {
       /^FAULT +production +ALLOW_PRIVATE_PARTNERS: /m,
       /^FAULT +production +SIWE_DOMAINS: names this machine/m,
       /^FAULT +production +VAULT_PAUSER_KEY: the key is published/m,
+      /^FAULT +trial: vouchers +vouchers live 300 s/m,
+      /^FAULT +trial: price +0\.1 USD is fixed/m,
     ]) {
       expect(out).toMatch(line);
     }

@@ -1,8 +1,23 @@
-/** `docker …` as the pages write it, held against docker-compose.yml. */
+/** `docker …` as the pages and ./lowmark write it, held against docker-compose.yml. */
+import { dump } from 'js-yaml';
 import { type Answer, type Machine } from './machine.js';
+import { plainDocker } from './plain-docker.js';
 
-/** Options of `docker compose VERB` that take a word. */
-const WITH_WORD = ['--name', '--entrypoint', '--scale', '--since', '--profile', '-e', '-u'];
+/** Options of `docker compose` and of its commands that take a word. */
+const WITH_WORD = [
+  ...['--ansi', '--progress', '--env-file', '--project-name', '--profile'],
+  ...[
+    '--name',
+    '--entrypoint',
+    '--scale',
+    '--since',
+    '--exit-code-from',
+    '--signal',
+    '--tail',
+    '-e',
+    '-u',
+  ],
+];
 
 interface Parsed {
   readonly options: Readonly<Record<string, string>>;
@@ -21,70 +36,85 @@ export async function composeCommand(
   const { containers } = machine;
   const profile = before.options['--profile'];
   if (profile !== undefined) containers.requireProfile(profile);
-  if (verb === 'exec' || verb === 'run') {
-    const [service = '', ...command] = rest;
-    containers.requireServices([service]);
-    const [name, value] = (options['-e'] ?? '').split('=');
-    const added = name ? { [name]: value ?? '' } : {};
-    const called =
-      verb === 'exec' ? command : containers.called(service, command, options['--entrypoint']);
-    if ('-d' in options) {
-      await containers.startNamed(options['--name'] ?? '', service, called);
+  switch (verb) {
+    case 'config':
+      return { out: '--services' in options ? listed(containers.names) : dump(containers.config) };
+    case 'exec':
+    case 'run':
+      return runIn(machine, { verb, options, rest }, input);
+    case 'up':
+      containers.requireServices(rest);
+      return up(machine, options, rest);
+    case 'stop':
+      containers.requireServices(rest);
+      if (rest.length === 0 || rest.includes('indexer')) await containers.stopIndexer();
+      return machine.checkOnly('docker compose stop');
+    case 'ps':
+      containers.requireServices(rest);
+      return '--quiet' in options
+        ? { out: listed(containers.replicas(rest[0] ?? '')) }
+        : machine.checkOnly('docker compose ps');
+    case 'rm':
+      // None has ended.
       return {};
-    }
-    return machine.inContainer(service, called, { input, added });
+    case 'kill':
+    case 'build':
+    case 'down':
+    case 'logs':
+      containers.requireServices(rest);
+      return machine.checkOnly(`docker compose ${verb}`);
+    default:
+      throw new Error(`No stand-in knows: docker ${words.join(' ')}`);
   }
-  containers.requireServices(rest);
-  const all = rest.length === 0;
-  if (verb === 'stop') {
-    if (all || rest.includes('indexer')) await containers.stopIndexer();
-    return machine.checkOnly('docker compose stop');
-  }
-  if (verb === 'up') {
-    const withMigration = all || !('--no-deps' in options || rest.join() === 'postgres');
-    const migrated = withMigration
-      ? await machine.inContainer('migrate', ['node', 'dist/apps/cli/src/main.js', 'migrate'], {
-          input,
-        })
-      : {};
-    if ((migrated.code ?? 0) === 0 && (all || rest.includes('indexer')))
-      await containers.startIndexer();
-    return { ...machine.checkOnly('docker compose up'), ...migrated };
-  }
-  if (
-    verb === 'build' ||
-    verb === 'down' ||
-    verb === 'logs' ||
-    verb === 'ps' ||
-    verb === 'restart'
-  ) {
-    return machine.checkOnly(`docker compose ${verb}`);
-  }
-  throw new Error(`No stand-in knows: docker ${words.join(' ')}`);
 }
 
-async function plainDocker(machine: Machine, words: readonly string[]): Promise<Answer> {
+async function runIn(
+  machine: Machine,
+  { verb, options, rest }: Parsed & { readonly verb: 'exec' | 'run' },
+  input: string,
+): Promise<Answer> {
   const { containers } = machine;
-  const [verb = '', ...rest] = words;
-  const last = rest.at(-1) ?? '';
-  if (verb === 'tag') {
-    containers.requireImage(rest[0] ?? '');
-    return machine.checkOnly('docker tag');
+  const [service = '', ...command] = rest;
+  containers.requireServices([service]);
+  if (service === 'proxy') return { out: containers.proxyStatus };
+  if (command.at(-1) === 'database_url') {
+    // As it stands in the file where PostgreSQL is a container.
+    return { out: 'postgresql://lowmark:…@postgres:5432/lowmark\n' };
   }
-  if (verb === 'logs') {
-    containers.named(last);
-    return machine.checkOnly('docker logs');
-  }
-  if (verb === 'inspect') return { out: `${await containers.named(last).health()}\n` };
-  if (verb === 'stop') {
-    await containers.named(last).stop();
+  const [name, value] = (options['-e'] ?? '').split('=');
+  const added = name ? { [name]: value ?? '' } : {};
+  const called =
+    verb === 'exec' ? command : containers.called(service, command, options['--entrypoint']);
+  if ('-d' in options) {
+    await containers.startNamed(options['--name'] ?? '', service, called);
     return {};
   }
-  if (verb === 'rm') {
-    containers.remove(last);
-    return {};
+  return machine.inContainer(service, called, { input, added });
+}
+
+async function up(
+  machine: Machine,
+  options: Parsed['options'],
+  rest: readonly string[],
+): Promise<Answer> {
+  const { containers } = machine;
+  const oneShot = options['--exit-code-from'];
+  if (oneShot !== undefined) {
+    return machine.inContainer(oneShot, containers.called(oneShot, []), { input: '' });
   }
-  throw new Error(`No stand-in knows: docker ${words.join(' ')}`);
+  const [scaled = '', count] = (options['--scale'] ?? '').split('=');
+  for (const service of rest) containers.scale(service, service === scaled ? Number(count) : 0);
+  const isAll = rest.length === 0;
+  const migrated = isAll
+    ? await machine.inContainer('migrate', containers.called('migrate', []), { input: '' })
+    : {};
+  if ((migrated.code ?? 0) === 0 && (isAll || rest.includes('indexer')))
+    await containers.startIndexer();
+  return { ...machine.checkOnly('docker compose up'), ...migrated };
+}
+
+function listed(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** Up to the first word that is no option. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { redemptionVaultV2Abi } from '#libs/chain';
 import { freePort, ManagedProcess } from '#libs/devprocess';
-import { type ComposeFile, programOf, yamlOf } from '../../compose/compose-file.js';
+import { type ComposeFile, programOf, trialFile, yamlOf } from '../../compose/compose-file.js';
 import { type LocalPostgres } from './local-postgres.js';
 
 export type Environment = Readonly<Record<string, string>>;
@@ -18,6 +18,9 @@ export class Containers {
   readonly path = process.env['PATH'] ?? '';
   private readonly file = yamlOf('docker-compose.yml') as ComposeFile;
   private readonly running = new Map<string, Program>();
+  /** The containers of each service, which are counted only. */
+  private readonly counted = new Map<string, string[]>();
+  private made = 0;
 
   private constructor(
     readonly postgres: LocalPostgres,
@@ -53,7 +56,8 @@ export class Containers {
   }
 
   requireServices(names: readonly string[]): void {
-    const unknown = names.filter((name) => !(name in this.file.services));
+    const { services } = trialFile();
+    const unknown = names.filter((name) => !(name in services));
     if (unknown.length > 0)
       throw new Error(`docker-compose.yml has no service ${unknown.join(', ')}`);
   }
@@ -65,8 +69,51 @@ export class Containers {
 
   requireImage(name: string): void {
     const images = Object.values(this.file.services).map(({ image = '' }) => image);
-    if (!images.some((image) => image.includes(name)))
+    const [repository = ''] = name.split(':');
+    if (!images.some((image) => image.includes(repository)))
       throw new Error(`docker-compose.yml has no image ${name}`);
+  }
+
+  /** What `docker compose config` prints, as far as ./lowmark reads it. */
+  get config(): object {
+    const services = Object.entries(this.file.services).map(([name, { image }]) => [
+      name,
+      { image: image?.replace(/^\$\{\w+:-(.*)\}$/, '$1'), pull_policy: 'never', scale: 2 },
+    ]);
+    return { name: 'clone', services: Object.fromEntries(services) as object };
+  }
+
+  get names(): string[] {
+    const shown = Object.entries(this.file.services).filter(([, { profiles }]) => !profiles);
+    return shown.map(([name]) => name);
+  }
+
+  replicas(service: string): readonly string[] {
+    return this.counted.get(service) ?? [];
+  }
+
+  /** @param count 0: as many as docker-compose.yml says */
+  scale(service: string, count: number): void {
+    const containers = this.counted.get(service) ?? [];
+    const wanted = count === 0 ? (this.file.services[service]?.scale === undefined ? 1 : 2) : count;
+    while (containers.length < wanted) containers.push(`${service}-${++this.made}`);
+    this.counted.set(service, containers.slice(0, wanted));
+  }
+
+  isReplica(container: string): boolean {
+    return [...this.counted.values()].some((containers) => containers.includes(container));
+  }
+
+  addressOf(container: string): string {
+    return `10.0.0.${container.split('-')[1] ?? ''}`;
+  }
+
+  /** The proxy's own table, in which each replica is served. */
+  get proxyStatus(): string {
+    const containers = [...this.counted.values()].flat();
+    return containers
+      .map((one) => `api,${one},0,UP,1,L7OK,200,${this.addressOf(one)}:3000,,\n`)
+      .join('');
   }
 
   hasScript(name: string): boolean {
@@ -118,8 +165,7 @@ export class Containers {
     const { entrypoint: own = [], command = [] } = this.file.services[service] ?? {};
     if (entrypoint !== undefined) return [entrypoint, ...words];
     const behind = words.length > 0 ? words : command;
-    // The entry point of our services is a script that ends with `exec node … "$@"`.
-    return own.length > 0 ? ['node', ...own.slice(4), ...behind] : [...behind];
+    return [...own, ...behind];
   }
 
   /** The same words with paths and ports of this machine. */
@@ -161,7 +207,12 @@ export class Containers {
   }
 
   remove(name: string): void {
-    this.named(name);
+    for (const [service, containers] of this.counted) {
+      this.counted.set(
+        service,
+        containers.filter((one) => one !== name),
+      );
+    }
     this.running.delete(name);
   }
 

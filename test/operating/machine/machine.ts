@@ -42,14 +42,14 @@ export interface Answer {
 
 /** What does not run here, and why. A test demands that each entry is needed. */
 export const CHECKED_ONLY = {
-  'docker compose build': 'needs an engine; the services are looked up',
-  'docker compose down': 'needs an engine; does nothing here',
+  'docker compose build': 'needs an engine',
+  'docker compose down': 'needs an engine; stops the indexer and empties the database here',
+  'docker compose kill': 'needs an engine; the service is looked up',
   'docker compose logs': 'needs an engine; the services are looked up',
-  'docker compose ps': 'needs an engine; the services are looked up',
-  'docker compose restart': 'needs an engine; the services are looked up',
+  'docker compose ps': 'needs an engine',
   'docker compose stop': 'needs an engine; stops the indexer here, and looks the services up',
   'docker compose up':
-    'needs an engine; migrates and starts the indexer here, and looks the services up',
+    'needs an engine; migrates and starts the indexer here, counts replicas, and looks the services up',
   'docker logs': 'needs an engine; the container is looked up',
   'docker tag': 'needs an engine; the image is looked up',
   'git pull': 'there is nothing to pull; it would change the clone under test',
@@ -91,7 +91,7 @@ export class Machine {
 
   static async start(containers: Containers): Promise<Machine> {
     const clone = await mkdtemp(join(tmpdir(), 'lowmark-clone-'));
-    for (const name of ['dist', 'deploy']) symlinkSync(resolve(name), join(clone, name));
+    for (const name of ['dist', 'deploy', 'lowmark']) symlinkSync(resolve(name), join(clone, name));
     mkdirSync(join(clone, 'bin'));
     for (const name of STAND_INS) {
       writeFileSync(join(clone, 'bin', name), STAND_IN.replace('NAME', name));
@@ -161,7 +161,9 @@ export class Machine {
   ): Promise<Answer> {
     const environment = { ...this.containers.environmentOf(service), ...added };
     const cli = words.indexOf('dist/apps/cli/src/main.js');
-    if (words[0] === 'node' && cli === 1) return this.cli(words.slice(2), environment, input);
+    const isCli = words.slice(1, cli).every((word) => word.startsWith('--env-file'));
+    if (words[0] === 'node' && cli > 0 && isCli)
+      return this.cli(words.slice(cli + 1), environment, input);
     return {
       run: this.containers.wordsHere(words),
       environment: { ...environment, PATH: this.containers.path },

@@ -9,6 +9,7 @@ import { partnerChecks, secretsCheck } from '../doctor/partner.checks.js';
 import { priceChecks } from '../doctor/price.checks.js';
 import { redisCheck } from '../doctor/redis.check.js';
 import { settingsChecks } from '../doctor/settings.checks.js';
+import { trialChecks } from '../doctor/trial.checks.js';
 import { stakingChecks } from '../doctor/staking.checks.js';
 import { Subject } from '../doctor/subject.js';
 import { vaultCheck } from '../doctor/vault.check.js';
@@ -52,6 +53,7 @@ function checksFor(read: ReadDoctorSettings): readonly Check[] {
     indexCheck,
     ...priceChecks,
     ...partnerChecks,
+    ...trialChecks,
     redisCheck,
     ...endpointChecks(read.settings),
     ...stakingChecks,

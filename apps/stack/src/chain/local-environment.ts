@@ -56,17 +56,23 @@ export function playersOf(redeemers: readonly Address[]): string {
   return redeemers.map((wallet) => `${wallet}=${POINTS}`).join(',');
 }
 
-/** All of it for docker compose, as the text of a file for `node --env-file`. */
-export function localEnvironment(facts: LocalFacts, redeemers: readonly Address[]): string {
+/**
+ * All of it for docker compose, as the text of a file for `node --env-file`.
+ * @param users of the redemption service: its URL as a browser on this machine reaches it, and the wallets that have points
+ */
+export function localEnvironment(
+  facts: LocalFacts,
+  users: { readonly serviceUrl: string; readonly redeemers: readonly Address[] },
+): string {
   const variables = {
     ...chainVariables(facts),
     ...vaultVariables(facts),
     ...LOCAL_PRICE,
     ...LOCAL_REDEMPTIONS,
-    SIWE_DOMAINS: siweDomains(3002),
+    SIWE_DOMAINS: siweDomains(Number(new URL(users.serviceUrl).port)),
     // Long enough to claim by hand, short enough to see one time out.
     VOUCHER_TTL_SECONDS: '300',
-    PARTNER_PLAYERS: playersOf(redeemers),
+    PARTNER_PLAYERS: playersOf(users.redeemers),
   };
   return Object.entries(variables)
     .map(([name, value]) => `${name}=${value}\n`)

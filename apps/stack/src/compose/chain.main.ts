@@ -1,5 +1,5 @@
 /**
- * `docker compose --profile local`: the life on the local chain. Deploys the contracts and plays six weeks of history when the chain
+ * `./lowmark local up`: the life on the local chain. Deploys the contracts and plays six weeks of history when the chain
  * is new, tells the services in `local.env`, and then mines a block every two seconds. It keeps the chain's state on disk; a chain that
  * is started again reads it from there. Ends with an error, to be started again, when the chain does.
  */
@@ -35,10 +35,13 @@ async function main(): Promise<void> {
   const file = join(localChainDirectory, 'local.env');
   const { chain, facts } = local;
   const redeemers = await local.redeemers();
-  await writeFile(`${file}.part`, localEnvironment(facts, redeemers));
+  await writeFile(
+    `${file}.part`,
+    localEnvironment(facts, { serviceUrl: settings.localServiceUrl, redeemers }),
+  );
   await rename(`${file}.part`, file);
   await writeFile(localReadyMark, '');
-  show(local, redeemers.at(-1));
+  show(local, settings, redeemers.at(-1));
   void chain.exited.then(({ tail }) => {
     if (ending.signal.aborted) return;
     // What it saved last is on disk; what came after is lost, and so is what we remember of it.
@@ -52,11 +55,15 @@ async function main(): Promise<void> {
 }
 
 /** The line that "Redeem by hand" in the README begins with. */
-function show({ chain, wallets }: LocalChain, player: Address | undefined): void {
+function show(
+  { chain, wallets }: LocalChain,
+  { localServiceUrl, localPublishedRpcUrl }: ChainSettings,
+  player: Address | undefined,
+): void {
   screen.step('chain', `has id ${chain.chainId}; a wallet that stakes: ${wallets[0] ?? 'none'}`);
   if (player === undefined) return;
   screen.lines(
-    `url=http://127.0.0.1:3002 rpc=http://127.0.0.1:8545 chain=${chain.chainId} partner=${REFERENCE_PARTNER} wallet=${checksummed(player)}`,
+    `url=${localServiceUrl} rpc=${localPublishedRpcUrl} chain=${chain.chainId} partner=${REFERENCE_PARTNER} wallet=${checksummed(player)}`,
   );
 }
 

@@ -12,6 +12,12 @@ export class ChainSettings {
   @Setting({ description: 'A file that is there while the chain can be used.' })
   readonly localReadyMark!: string;
 
+  @Setting({ description: 'Where the redemption service is published.', parse: url('http') })
+  readonly localServiceUrl!: string;
+
+  @Setting({ description: 'Where the local chain is published.', parse: url('http') })
+  readonly localPublishedRpcUrl!: string;
+
   @Setting({ description: 'Whose vouchers the vault pays.', secret: true })
   readonly voucherSignerKey!: string;
 }

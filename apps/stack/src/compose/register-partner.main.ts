@@ -1,5 +1,5 @@
 /**
- * `docker compose --profile local`: makes the reference partner known to the service, with the operator's own commands. May run as often
+ * `./lowmark local up`: makes the reference partner known to the service, with the operator's own commands. May run as often
  * as one likes; it sets the callback anew and changes nothing else.
  */
 import { readSettings } from '#libs/config';

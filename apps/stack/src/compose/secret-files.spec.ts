@@ -13,7 +13,15 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readSettings, SecretsSettings } from '#libs/config';
 import { addressOfKey } from '#libs/devchain';
 import { KeyRing } from '#libs/signing';
-import { baseSecrets, localSecrets, makeMissing, shareSecrets } from './secret-files.js';
+import {
+  baseSecrets,
+  claimSecrets,
+  fileOfSecret,
+  localSecrets,
+  makeMissing,
+  setSecret,
+  shareSecrets,
+} from './secret-files.js';
 
 const PROGRAMS = ['postgres', 'redis', 'migrate', 'indexer', 'api', 'redemption', 'cli', 'game'];
 let root: string;
@@ -124,9 +132,36 @@ describe('the secrets of docker compose', () => {
     expect(readdirSync(join(root, 'secrets'))).not.toContain('secrets_key');
   });
 
-  it('hold a key that signs vouchers, in the local profile', async () => {
+  it('hold a key that signs vouchers, in a trial', async () => {
     await makeMissing(localSecrets(root));
     expect(addressOfKey(text('signer/voucher_signer_key').trim())).toMatch(/^0x[0-9a-f]{40}$/);
+  });
+
+  it('of a trial are refused by a real installation, and the other way round', async () => {
+    await claimSecrets(root, 'local');
+    await makeMissing([...baseSecrets(root), ...localSecrets(root)]);
+    await claimSecrets(root, 'local');
+    await expect(claimSecrets(root, 'base')).rejects.toThrow('were made for a trial');
+    rmSync(join(root, 'secrets/of-a-trial'));
+    await claimSecrets(root, 'base');
+    await expect(claimSecrets(root, 'local')).rejects.toThrow('are not those of a trial');
+  });
+
+  it('can be set by name, with the mode of those that are made', async () => {
+    await makeMissing(baseSecrets(root));
+    await setSecret(root, 'secrets_key', 'new,old\n');
+    await setSecret(root, 'voucher_signer_key', '0xkey\n');
+    await setSecret(root, 'redis.conf', 'requirepass x');
+    expect(text('secrets/secrets_key')).toBe('new,old\n');
+    expect(text('signer/voucher_signer_key')).toBe('0xkey\n');
+    const modeOf = (path: string): number => statSync(join(root, path)).mode & 0o777;
+    expect(modeOf('signer/voucher_signer_key')).toBe(0o400);
+    expect(modeOf('secrets/redis.conf')).toBe(0o444);
+    expect(fileOfSecret(root, 'rpc_urls')).toBe(join(root, 'secrets/rpc_urls'));
+    await expect(setSecret(root, 'secrets_key', '\n')).rejects.toThrow('is one line');
+    await expect(setSecret(root, 'secrets_key', 'a\nb\n')).rejects.toThrow('is one line');
+    await expect(setSecret(root, '../x', 'a')).rejects.toThrow('There is no secret ../x');
+    expect(text('secrets/secrets_key')).toBe('new,old\n');
   });
 
   it('are never replaced where they cannot be read', async () => {

@@ -17,6 +17,16 @@ const KEY_LOST =
   'secrets_key is missing, though api_anon_secret is there. Put it back from where you keep its copy: without it no ' +
   'partner’s secret can be read. Where there is none yet, or it is lost for good: openssl rand -base64 32 makes a new one.';
 
+/** In the folder of the secrets of a trial, whose keys and partners must not become those of a real installation. */
+const TRIAL_MARK = 'secrets/of-a-trial';
+
+const MADE_FOR_A_TRIAL =
+  'These secrets were made for a trial on a local chain (secrets/of-a-trial). Give the real installation folders or a project name ' +
+  'of its own, or remove the trial with its database: `docker compose down --volumes`, and empty SECRETS_DIR and SIGNER_DIR.';
+const NOT_OF_A_TRIAL =
+  'These secrets are not those of a trial on a local chain, which does not use them: unset SECRETS_DIR and SIGNER_DIR, or give the ' +
+  'trial a project name of its own.';
+
 /** The programs that connect to our database, each with a URL and a user of its own. */
 const PROGRAMS = ['api', 'indexer', 'redemption', 'cli'] as const;
 
@@ -145,14 +155,54 @@ async function copyWhereOther(from: string, to: string, isShared: boolean): Prom
   }
   const text = await readFile(from);
   if ((await exists(to)) && text.equals(await readFile(to))) return false;
-  const unfinished = `${to}.part`;
-  await rm(unfinished, { force: true });
-  await writeFile(unfinished, text, { mode: isShared ? 0o444 : 0o400 });
-  await rename(unfinished, to);
+  await writeSecret(to, text, isShared);
   return true;
 }
 
-/** What only the `local` profile may make up: elsewhere these are keys to other people's things. */
+/**
+ * Marks the folder as that of a trial, or refuses one of the other kind.
+ * @throws StackError where a trial left these secrets to a real installation, or the other way round
+ */
+export async function claimSecrets(root: string, kind: 'base' | 'local'): Promise<void> {
+  const mark = join(root, TRIAL_MARK);
+  const isOfTrial = await exists(mark);
+  if (kind === 'base') {
+    if (isOfTrial) throw new StackError(MADE_FOR_A_TRIAL);
+    return;
+  }
+  if (isOfTrial) return;
+  if (await exists(join(root, 'secrets/api_anon_secret'))) throw new StackError(NOT_OF_A_TRIAL);
+  await writeFile(mark, '');
+}
+
+const SIGNER_KEYS = ['voucher_signer_key', 'vault_canceller_key', 'vault_pauser_key'];
+
+/**
+ * The file of a secret that the operator may set.
+ * @throws StackError where there is none of that name
+ */
+export function fileOfSecret(root: string, name: string): string {
+  if (SIGNER_KEYS.includes(name)) return join(root, 'signer', name);
+  const files = Object.values(SHARES).flatMap((share) => share.map(([file]) => file));
+  if (files.includes(name)) return join(root, 'secrets', name);
+  const names = [...new Set([...files, ...SIGNER_KEYS])].sort();
+  throw new StackError(`There is no secret ${name}; there are ${names.join(', ')}.`);
+}
+
+/**
+ * Replaces a secret by what was typed.
+ * @throws StackError where that is no single line
+ */
+export async function setSecret(root: string, name: string, text: string): Promise<void> {
+  const path = fileOfSecret(root, name);
+  const value = text.trim();
+  if (value === '' || /[\r\n]/.test(value)) {
+    throw new StackError(`${name} is one line, which was not on standard input.`);
+  }
+  await writeSecret(path, `${value}\n`, SHARED.includes(name));
+}
+
+/** What only a trial may make up: elsewhere these are keys to other people's things. */
 export function localSecrets(root: string): SecretFile[] {
   return [
     { path: join(root, 'signer/voucher_signer_key'), make: mintPrivateKey },
@@ -169,12 +219,18 @@ export async function makeMissing(files: readonly SecretFile[]): Promise<string[
   const made: string[] = [];
   for (const { path, make, shared } of files) {
     if (await exists(path)) continue;
-    const unfinished = `${path}.part`;
-    await writeFile(unfinished, `${await make()}\n`, { mode: shared === true ? 0o444 : 0o400 });
-    await rename(unfinished, path);
+    await writeSecret(path, `${await make()}\n`, shared === true);
     made.push(path);
   }
   return made;
+}
+
+/** @param isShared whether every user of a container that mounts it may read it */
+async function writeSecret(path: string, text: string | Buffer, isShared: boolean): Promise<void> {
+  const unfinished = `${path}.part`;
+  await rm(unfinished, { force: true });
+  await writeFile(unfinished, text, { mode: isShared ? 0o444 : 0o400 });
+  await rename(unfinished, path);
 }
 
 /** Whether it is there; one that is there but cannot be read stops everything, rather than be replaced. */

@@ -1,22 +1,46 @@
 /**
- * `docker compose`: makes the secrets that were not provided, as files under the given folder.
+ * `docker compose`: makes the secrets that were not provided, as files under the given folder, and gives each program copies of those
+ * that it reads. `local` makes those of a trial, too; `set` replaces one by standard input, `show` prints one.
  *
  *   node secrets.main.js base|local FOLDER
+ *   node secrets.main.js set|show FOLDER NAME
  */
-import { baseSecrets, localSecrets, makeMissing, shareSecrets } from './secret-files.js';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import {
+  baseSecrets,
+  claimSecrets,
+  fileOfSecret,
+  localSecrets,
+  makeMissing,
+  setSecret,
+  shareSecrets,
+} from './secret-files.js';
 
-const [kind, root] = process.argv.slice(2);
-if ((kind !== 'base' && kind !== 'local') || root === undefined) {
-  console.error('Usage: secrets.main.js base|local FOLDER');
-  process.exitCode = 2;
-} else {
-  try {
-    const made = await makeMissing(kind === 'base' ? baseSecrets(root) : localSecrets(root));
-    if (kind === 'base') made.push(...(await shareSecrets(root)));
-    console.log(made.length === 0 ? 'All secrets are there' : `Made ${made.join(', ')}`);
-  } catch (error) {
-    // The error of a file system names a path, never what is in it.
-    console.error((error as Error).message);
-    process.exitCode = 1;
+const [kind = '', root = '', name = ''] = process.argv.slice(2);
+
+async function makeAll(of: 'base' | 'local'): Promise<void> {
+  await claimSecrets(root, of);
+  const files = of === 'base' ? baseSecrets(root) : [...baseSecrets(root), ...localSecrets(root)];
+  const made = [...(await makeMissing(files)), ...(await shareSecrets(root))];
+  console.log(made.length === 0 ? 'All secrets are there' : `Made ${made.join(', ')}`);
+}
+
+async function main(): Promise<void> {
+  if (root !== '' && (kind === 'base' || kind === 'local')) return makeAll(kind);
+  if (name !== '' && kind === 'set') return setSecret(root, name, await text(process.stdin));
+  if (name !== '' && kind === 'show') {
+    process.stdout.write(await readFile(fileOfSecret(root, name)));
+    return;
   }
+  console.error('Usage: secrets.main.js base|local FOLDER, or set|show FOLDER NAME');
+  process.exitCode = 2;
+}
+
+try {
+  await main();
+} catch (error) {
+  // The error of a file system names a path, never what is in it.
+  console.error((error as Error).message);
+  process.exitCode = 1;
 }

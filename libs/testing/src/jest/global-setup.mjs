@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { requireHaproxyInCi } from './haproxy.mjs';
 import { useMemoryFolder } from './memory-folder.mjs';
 import { requireMonitoringInCi } from './monitoring-programs.mjs';
 import { requireToolsInCi } from './postgres-tools.mjs';
@@ -12,6 +13,7 @@ export default async function setup() {
   requireRedisInCi();
   requireToolsInCi();
   requireMonitoringInCi();
+  requireHaproxyInCi();
   process.env.LOWMARK_TEST_SEEDS = chooseSeeds();
   process.stderr.write(seedNote());
   // The programs that tests start, and the workers, find their modules compiled.

@@ -1,3 +1,4 @@
+import { missingHaproxyNote } from './haproxy.mjs';
 import { leaveMemoryFolder } from './memory-folder.mjs';
 import { missingMonitoringNote } from './monitoring-programs.mjs';
 import { missingToolsNote } from './postgres-tools.mjs';
@@ -7,7 +8,8 @@ import { stopTestServer } from './test-server.mjs';
 export default async function teardown() {
   await stopTestServer();
   leaveMemoryFolder();
-  const note = missingRedisNote() + missingToolsNote() + missingMonitoringNote();
+  const note =
+    missingRedisNote() + missingToolsNote() + missingMonitoringNote() + missingHaproxyNote();
   // Jest prints its summary before; at the exit of the process nothing comes after.
   if (note !== '') process.once('exit', () => process.stderr.write(note));
 }

@@ -1,0 +1,1 @@
+export function haproxy(environment?: NodeJS.ProcessEnv): string | undefined;

@@ -1,0 +1,54 @@
+/** `docker …` without compose: what ./lowmark asks of containers and images, and the containers that the pages name themselves. */
+import { type Answer, type Machine } from './machine.js';
+
+export async function plainDocker(machine: Machine, words: readonly string[]): Promise<Answer> {
+  const { containers } = machine;
+  const [verb = '', ...rest] = words;
+  const last = rest.at(-1) ?? '';
+  switch (verb) {
+    case 'tag':
+      containers.requireImage(last);
+      return machine.checkOnly('docker tag');
+    case 'logs':
+      containers.named(last);
+      return machine.checkOnly('docker logs');
+    case 'inspect':
+      return inspected(machine, rest[1] ?? '', last);
+    case 'image':
+      // Another one than the containers run.
+      return { out: `sha256:${last}\n` };
+    case 'ps':
+      // No containers of other clones.
+      return {};
+    case 'volume':
+      // None of an earlier version or a trial.
+      return { code: 1 };
+    case 'exec':
+      return {};
+    case 'stop':
+      if (!containers.isReplica(last)) await containers.named(last).stop();
+      return {};
+    case 'rm':
+      containers.remove(last);
+      return {};
+    default:
+      throw new Error(`No stand-in knows: docker ${words.join(' ')}`);
+  }
+}
+
+async function inspected(
+  { containers }: Machine,
+  format: string,
+  container: string,
+): Promise<Answer> {
+  switch (format) {
+    case '{{.State.Health.Status}}':
+      return { out: `${await containers.named(container).health()}\n` };
+    case '{{.RestartCount}}':
+      return { out: '0\n' };
+    case '{{.Image}}':
+      return { out: 'sha256:running\n' };
+    default:
+      return { out: `${containers.addressOf(container)}\n` };
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Images for the names that docker-compose.yml and the Dockerfile ask for, where no registry can be had: made of Debian's and npm's packages.
+ * An image that a registry gave, or that is there, is left alone.
+ */
+import { createHash } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
+import { capture, run } from './run.mjs';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const RECIPES = fileURLToPath(new URL('stand-ins', import.meta.url));
+const BASE = 'lowmark-test/debian:trixie';
+const LABEL = 'lowmark.stand-in';
+const MIRROR = 'http://deb.debian.org/debian';
+const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
+
+/** The target in stand-ins/Dockerfile by the name of the official image. */
+const TARGETS = {
+  node: 'node',
+  postgres: 'postgres',
+  redis: 'redis',
+  haproxy: 'haproxy',
+  'ghcr.io/foundry-rs/foundry': 'foundry',
+  'prom/prometheus': 'prometheus',
+  'prom/alertmanager': 'alertmanager',
+};
+
+/**
+ * Sees to the images.
+ *
+ * @param variables those under which `docker` finds the engine
+ * @param profiles of the compose file, whose images are wanted too
+ * @param say is told each image and what came of it
+ * @returns the names that no image could be made for
+ */
+export function provideImages({
+  variables = {},
+  profiles = ['local'],
+  say = () => undefined,
+} = {}) {
+  const docker = (...words) => run('docker', words, { environment: variables });
+  const recipe = recipeHash();
+  const wanted = wantedImages(profiles).filter((image) => !isPresent(image, recipe, variables));
+  const pulled = pullAll(wanted, variables);
+  const missing = wanted.filter((image) => !pulled.includes(image));
+  for (const image of pulled) say(`${image}  pulled`);
+  const unknown = missing.filter((image) => targetOf(image) === undefined);
+  const toBuild = missing.filter((image) => targetOf(image) !== undefined);
+  if (toBuild.length > 0) {
+    const context = mkdtempSync(join(tmpdir(), 'lowmark-images-'));
+    try {
+      fillContext(context, toBuild.map(targetOf));
+      if (capture('docker', ['image', 'inspect', BASE], variables).status !== 0) {
+        makeBase(variables);
+        say(`${BASE}  made`);
+      }
+      for (const image of toBuild) {
+        const label = `${LABEL}=${recipe}`;
+        docker('build', '-q', '--target', targetOf(image), '--label', label, '-t', image, context);
+        say(`${image}  built from Debian's packages`);
+      }
+    } finally {
+      rmSync(context, { recursive: true, force: true });
+    }
+  }
+  return unknown;
+}
+
+/** The images of others that the services without a profile and those of the given profiles run, and the base of ours. */
+export function wantedImages(profiles) {
+  const { services } = load(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'));
+  const images = Object.values(services)
+    .filter((service) => (service.profiles ?? []).every((profile) => profiles.includes(profile)))
+    .map(({ image }) => image)
+    .filter((image) => image !== undefined && !image.includes('LOWMARK_IMAGE'));
+  const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+  return [...new Set([/^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)?.[1] ?? 'node', ...images])];
+}
+
+function targetOf(image) {
+  return TARGETS[image.replace(/:[^/]*$/, '')];
+}
+
+/** One of a registry is taken as it is; one of ours where its recipe has not changed. */
+function isPresent(image, recipe, variables) {
+  const format = `{{index .Config.Labels "${LABEL}"}}`;
+  const { status, stdout } = capture(
+    'docker',
+    ['image', 'inspect', '-f', format, image],
+    variables,
+  );
+  return status === 0 && ['', '<no value>', recipe].includes(stdout.trim());
+}
+
+/** Asks for the others only where the first one could be had. */
+function pullAll(images, variables) {
+  const [first, ...others] = images;
+  const pull = (image) =>
+    spawnSync('docker', ['pull', '-q', image], {
+      env: { ...process.env, ...variables },
+      timeout: 300_000,
+    }).status === 0;
+  if (first === undefined || !pull(first)) return [];
+  return [first, ...others.filter(pull)];
+}
+
+function recipeHash() {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(RECIPES).sort()) hash.update(readFileSync(join(RECIPES, name)));
+  return hash.digest('hex').slice(0, 12);
+}
+
+/** Debian without what the package manager itself does not need; straight into the engine, as its archive is large. */
+function makeBase(variables) {
+  const without = ['doc', 'man', 'locale'].map(
+    (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
+  );
+  const options = ['--quiet', '--variant=minbase', '--include=ca-certificates', ...without];
+  const words = [...options, '--aptopt=\'Acquire::Languages "none"\'', 'trixie', '-', MIRROR];
+  run('bash', ['-o', 'pipefail', '-c', `mmdebstrap ${words.join(' ')} | docker import - ${BASE}`], {
+    environment: variables,
+  });
+}
+
+/** What the Dockerfile copies. */
+function fillContext(context, targets) {
+  for (const name of readdirSync(RECIPES)) copyFileSync(join(RECIPES, name), join(context, name));
+  if (existsSync(CERTIFICATES)) copyFileSync(CERTIFICATES, join(context, 'ca-certificates.crt'));
+  else throw new Error(`${CERTIFICATES} is missing: apt-get install ca-certificates`);
+  if (targets.includes('node')) {
+    copyFileSync(join(ROOT, 'node_modules/node/bin/node'), join(context, 'node'));
+    cpSync(npmFolder(), join(context, 'npm'), { recursive: true });
+  }
+  if (targets.includes('foundry')) {
+    const { version } = JSON.parse(
+      readFileSync(join(ROOT, 'node_modules/@foundry-rs/anvil/package.json'), 'utf8'),
+    );
+    const platform = `linux-${process.arch === 'arm64' ? 'arm64' : 'amd64'}`;
+    const anvil = `node_modules/@foundry-rs/anvil-${platform}/bin/anvil`;
+    copyFileSync(join(ROOT, anvil), join(context, 'anvil'));
+    // Its release has the same version; nothing but the compose file's health check needs it.
+    const archive = run('npm', ['pack', '--silent', `@foundry-rs/cast-${platform}@${version}`], {
+      cwd: context,
+    });
+    run('tar', ['xzf', archive.trim(), '--strip-components=2', 'package/bin/cast'], {
+      cwd: context,
+    });
+    for (const name of ['anvil', 'cast']) chmodSync(join(context, name), 0o755);
+  }
+}
+
+/** The npm of this machine. */
+function npmFolder() {
+  const fromScript = process.env.npm_execpath;
+  const path = fromScript?.endsWith('npm-cli.js')
+    ? fromScript
+    : run('sh', ['-c', 'command -v npm']).trim();
+  return dirname(dirname(realpathSync(path)));
+}

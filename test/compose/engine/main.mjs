@@ -1,26 +1,62 @@
 /**
- * node test/compose/engine/main.mjs up      an engine and the images of docker-compose.yml; prints how `docker` finds it
+ * node test/compose/engine/main.mjs up      an engine and the images of the compose files; prints how `docker` finds it
  * node test/compose/engine/main.mjs down    ends the engine that `up` started
+ * node test/compose/engine/main.mjs test    both, and between them the tests *.compose-spec.ts: `npm run test:compose`
  *
- * As root on Debian. `up --metrics` makes the images of the profile `metrics` too.
+ * Starting an engine takes root and Debian. `up --metrics` makes the images of the profile `metrics` too.
  */
-import { findEngine, stopEngine } from './engine.mjs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { EngineMissing, findEngine, stopEngine } from './engine.mjs';
 import { provideImages } from './stand-in-images.mjs';
 
-const [command, ...options] = process.argv.slice(2);
+const JEST = fileURLToPath(new URL('../../../node_modules/jest/bin/jest.js', import.meta.url));
 const say = (line) => process.stderr.write(`${line}\n`);
 
-if (command === 'up') {
+const [command, ...options] = process.argv.slice(2);
+if (command === 'up') await up(options.includes('--metrics') ? ['metrics'] : []);
+else if (command === 'down') await stopEngine();
+else if (command === 'test') process.exitCode = await test();
+else {
+  say('node test/compose/engine/main.mjs up [--metrics] | down | test');
+  process.exitCode = 2;
+}
+
+async function up(profiles) {
   const { variables, started } = await findEngine({ install: true });
-  const profiles = options.includes('--metrics') ? ['local', 'metrics'] : ['local'];
   for (const image of provideImages({ variables, profiles, say })) {
     say(`!! ${image} can be had from a registry only`);
   }
-  say(started ? 'An engine was started; end it with: node test/compose/engine/main.mjs down' : '');
+  if (started) say('An engine was started; end it with: node test/compose/engine/main.mjs down');
   for (const [name, value] of Object.entries(variables)) console.log(`export ${name}=${value}`);
-} else if (command === 'down') {
-  await stopEngine();
-} else {
-  say('node test/compose/engine/main.mjs up [--metrics] | down');
-  process.exitCode = 2;
+}
+
+/** CI may install what an engine needs; elsewhere that is left to `up`. A machine that cannot have an engine is no failure. */
+async function test() {
+  let engine;
+  try {
+    engine = await findEngine({ install: process.env.CI === 'true' });
+    provideImages({ variables: engine.variables, say });
+  } catch (error) {
+    if (engine?.started) await stopEngine();
+    if (engine === undefined && !(error instanceof EngineMissing)) throw error;
+    say(
+      '\n!! NOT TESTED: docker compose and ./lowmark on a real engine (all files *.compose-spec.ts).',
+    );
+    for (const line of error.message.split('\n')) say(`!! ${line}`);
+    say('!! Debian, as root: node test/compose/engine/main.mjs up. Elsewhere: start Docker.\n');
+    return 0;
+  }
+  try {
+    const jest = spawn(
+      process.execPath,
+      [JEST, '--config', 'jest.compose.config.mjs', '--runInBand', ...options],
+      { stdio: 'inherit', env: { ...process.env, ...engine.variables } },
+    );
+    const [code] = await once(jest, 'exit');
+    return code ?? 1;
+  } finally {
+    if (engine.started) await stopEngine();
+  }
 }

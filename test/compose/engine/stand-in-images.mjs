@@ -1,5 +1,5 @@
 /**
- * Images for the names that docker-compose.yml and the Dockerfile ask for, where no registry can be had: made of Debian's and npm's packages.
+ * Images for the names that the compose files and the Dockerfile ask for, where no registry can be had: made of Debian's and npm's packages.
  * An image that a registry gave, or that is there, is left alone.
  */
 import { createHash } from 'node:crypto';
@@ -9,6 +9,7 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
+  globSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -43,15 +44,11 @@ const TARGETS = {
  * Sees to the images.
  *
  * @param variables those under which `docker` finds the engine
- * @param profiles of the compose file, whose images are wanted too
+ * @param profiles of the compose files, whose images are wanted too
  * @param say is told each image and what came of it
  * @returns the names that no image could be made for
  */
-export function provideImages({
-  variables = {},
-  profiles = ['local'],
-  say = () => undefined,
-} = {}) {
+export function provideImages({ variables = {}, profiles = [], say = () => undefined } = {}) {
   const docker = (...words) => run('docker', words, { environment: variables });
   const recipe = recipeHash();
   const wanted = wantedImages(profiles).filter((image) => !isPresent(image, recipe, variables));
@@ -82,8 +79,8 @@ export function provideImages({
 
 /** The images of others that the services without a profile and those of the given profiles run, and the base of ours. */
 export function wantedImages(profiles) {
-  const { services } = load(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'));
-  const images = Object.values(services)
+  const images = globSync('docker-compose*.yml', { cwd: ROOT })
+    .flatMap((name) => Object.values(load(readFileSync(join(ROOT, name), 'utf8')).services))
     .filter((service) => (service.profiles ?? []).every((profile) => profiles.includes(profile)))
     .map(({ image }) => image)
     .filter((image) => image !== undefined && !image.includes('LOWMARK_IMAGE'));

@@ -1,0 +1,209 @@
+import { dirname } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { StakingClient } from '#libs/partner-sdk';
+import { Clone } from './installation/clone.js';
+import {
+  configure,
+  emptyInstallation,
+  type Installation,
+  startTrial,
+} from './installation/installation.js';
+import { type Credential, Load } from './installation/load.js';
+
+const REQUESTS = 10_000;
+const PARTNER = 'partner create --name Arena --rate 1000 --burst 20000 --json';
+const DATA = ['postgres', 'redis'];
+const SERVICES = ['api', 'indexer', 'redemption'];
+
+describe('./lowmark on a real engine', () => {
+  let installation: Installation;
+  let clone: Clone;
+  let wallet = '';
+  let credential: Credential;
+  let load: Load;
+  let begunMs = 0;
+
+  function note(what: string): void {
+    process.stderr.write(
+      `${((performance.now() - begunMs) / 1000).toFixed(0).padStart(5)} s  ${what}\n`,
+    );
+  }
+
+  /** Types a command while the load goes on. */
+  async function underLoad(words: string, input = ''): Promise<void> {
+    const startedMs = performance.now();
+    load.during = words;
+    await clone.lowmark(words, input);
+    load.during = `after ${words}`;
+    note(
+      `./lowmark ${words}: ${((performance.now() - startedMs) / 1000).toFixed(1)} s; ${load.figures()}`,
+    );
+    expect(load.bad).toEqual([]);
+  }
+
+  const idsOf = async (services: readonly string[]): Promise<string[]> =>
+    (await Promise.all(services.map(async (name) => clone.containers(name)))).flat().sort();
+
+  const imageOf = async (service: string): Promise<string> => {
+    const ids = await clone.containers(service);
+    const images = await clone.docker('inspect', '--format', '{{.Image}}', ...ids);
+    const [image = '', ...others] = new Set(images.split('\n'));
+    expect(others).toEqual([]);
+    return image;
+  };
+
+  beforeAll(async () => {
+    begunMs = performance.now();
+    installation = await emptyInstallation();
+    ({ clone } = installation);
+  });
+
+  afterAll(async () => {
+    // Where a test has failed it still runs.
+    await (load as Load | undefined)?.stop();
+    for (const words of ['down --volumes --remove-orphans', 'local down --volumes']) {
+      await clone.tryLowmark(words);
+    }
+    await clone.docker('image', 'rm', '--force', `${installation.project}:test`);
+    await rm(dirname(clone.folder), { recursive: true, force: true });
+  });
+
+  it('does not start for real without settings', async () => {
+    const { code, err } = await clone.tryLowmark('up');
+    expect(code).not.toBe(0);
+    expect(err).toContain('CHAIN_ID');
+    expect(err).toContain('./lowmark local up');
+  });
+
+  it('starts a trial, which leaves nothing to a real installation beside it', async () => {
+    wallet = await startTrial(installation);
+    note('the trial runs');
+    await configure(installation);
+    note('the image is built and the settings are written');
+    await clone.lowmark('up');
+    note('the first start is done');
+    expect(JSON.parse(await clone.lowmark('cli partner list --json'))).toEqual([]);
+    const ofTrial = await clone.lowmark('local secret show secrets_key');
+    expect(await clone.lowmark('secret show secrets_key')).not.toBe(ofTrial);
+    const mounts = await clone.docker(
+      'inspect',
+      '--format',
+      '{{range .Mounts}}{{.Name}} {{end}}',
+      ...(await idsOf([...SERVICES, ...DATA])),
+    );
+    expect(mounts).toContain(`${installation.project}_postgres`);
+    expect(mounts).not.toContain('-local_');
+  });
+
+  it('answers a partner through the proxy, signed', async () => {
+    const made = JSON.parse(await clone.lowmark(`cli ${PARTNER}`)) as Credential;
+    credential = made;
+    const client = new StakingClient({
+      baseUrl: installation.apiUrl,
+      ...made,
+      retries: 60,
+      timeoutMs: 120_000,
+    });
+    expect(await client.snapshots(wallet)).toMatchObject({ walletAddress: wallet });
+    note('a snapshot is verified');
+  });
+
+  it('drops no request while it is upgraded, restarted, its keys are replaced, and on the way back', async () => {
+    load = new Load({ ...installation, wallet, credential });
+    const [data, before] = [await idsOf(DATA), await imageOf('api')];
+    const dockerfile = clone.read('Dockerfile');
+    clone.write('Dockerfile', `${dockerfile}LABEL lowmark.test=newer\n`);
+    await underLoad('upgrade');
+    const upgraded = await imageOf('api');
+    expect(upgraded).not.toBe(before);
+    expect(await imageOf('redemption')).toBe(upgraded);
+    await underLoad('restart api redemption');
+    await rotate();
+    await underLoad('back');
+    expect(await imageOf('api')).toBe(before);
+    expect(await imageOf('redemption')).toBe(before);
+    clone.write('Dockerfile', dockerfile);
+    expect(await idsOf(DATA)).toEqual(data);
+  });
+
+  /** docs/operating/keys.md: SECRETS_KEY, API_ANON_SECRET, and the partner's credential. */
+  async function rotate(): Promise<void> {
+    const old = (await clone.lowmark('secret show secrets_key')).trim();
+    const next = Buffer.alloc(32, 7).toString('base64');
+    await clone.lowmark('secret set api_anon_secret', 'a'.repeat(40));
+    await clone.lowmark('secret set secrets_key', `${next},${old}`);
+    await underLoad('restart api redemption');
+    await clone.lowmark('cli secrets rewrap');
+    const rotated = JSON.parse(
+      await clone.lowmark('cli partner rotate Arena --json'),
+    ) as Credential;
+    await clone.lowmark('secret set secrets_key', next);
+    load.credential = rotated;
+    await underLoad('restart api redemption');
+    await clone.lowmark(`cli partner revoke Arena --key-prefix ${credential.apiKey.slice(0, 12)}`);
+    await clone.lowmark('cli secrets status');
+  }
+
+  it('keeps API_REPLICAS', async () => {
+    clone.write('.env', `${clone.read('.env')}API_REPLICAS=3\n`);
+    await underLoad('up');
+    expect(await clone.containers('api')).toHaveLength(3);
+    await clone.lowmark('cli partner list');
+    await underLoad('restart redemption');
+    expect(await clone.containers('api')).toHaveLength(3);
+  });
+
+  it('goes on as it is where the migration of an upgrade fails', async () => {
+    const running = await idsOf([...SERVICES, ...DATA]);
+    const path = 'libs/db/src/migrations/index.ts';
+    const migrations = clone.read(path);
+    const failing = `{ name = 'Fails9999999999999'; up(): never { throw new Error('forced'); } async down(): Promise<void> {} }`;
+    clone.write(path, migrations.replace(/\];\s*$/, `  class ${failing},\n];\n`));
+    load.during = 'an upgrade whose migration fails';
+    const { code, err } = await clone.tryLowmark('upgrade');
+    clone.write(path, migrations);
+    expect(code).not.toBe(0);
+    expect(err).toContain('the migration failed');
+    expect(await idsOf([...SERVICES, ...DATA])).toEqual(running);
+    await load.until(REQUESTS);
+    await load.stop();
+    note(load.figures());
+    expect(load.bad).toEqual([]);
+    expect(load.snapshots).toBeGreaterThanOrEqual(REQUESTS);
+  });
+
+  it('is not touched by another clone', async () => {
+    const running = await idsOf([...SERVICES, ...DATA, 'proxy']);
+    const environment = { LOWMARK_IMAGE: `${installation.project}:test` };
+    const ofSameName = await Clone.make(
+      `${dirname(clone.folder)}/other/${installation.project}`,
+      environment,
+    );
+    ofSameName.write('.env', clone.read('.env'));
+    const refused = await ofSameName.tryLowmark('up');
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toContain('COMPOSE_PROJECT_NAME');
+    const second = await Clone.make(
+      `${dirname(clone.folder)}/${installation.project}-second`,
+      environment,
+    );
+    second.write('.env', clone.read('.env'));
+    try {
+      await second.lowmark('migrate');
+      expect(await second.containers('postgres')).toHaveLength(1);
+    } finally {
+      await second.lowmark('down --volumes');
+    }
+    expect(await idsOf([...SERVICES, ...DATA, 'proxy'])).toEqual(running);
+  });
+
+  it('refuses what a trial of an earlier version left', async () => {
+    const volume = `${installation.project}_chain`;
+    await clone.docker('volume', 'create', volume);
+    const { code, err } = await clone.tryLowmark('up');
+    await clone.docker('volume', 'rm', volume);
+    expect(code).not.toBe(0);
+    expect(err).toContain('of a trial on a local chain');
+  });
+});

@@ -1,0 +1,70 @@
+/** An installation for real, whose chain is that of a trial in the same clone; the settings of production but for the chain and the price. */
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Clone, freePorts } from './clone.js';
+
+/** The settings of a trial that describe its chain. */
+const OF_THE_CHAIN =
+  /^(CHAIN_ID|STAKE_\w+|TOKEN_CONTRACT|VAULT_CONTRACT|VAULT_START_BLOCK|PRICE_\w+)=/;
+
+/** Reaches the chain as an operator's node on the same machine would be reached. */
+const OVERRIDE = `services:
+  indexer: { networks: [node] }
+  redemption: { networks: [node] }
+  cli: { networks: [node] }
+networks:
+  node: { name: NETWORK, external: true }
+`;
+
+export interface Installation {
+  readonly clone: Clone;
+  /** Of compose; the trial's is this with `-local`. */
+  readonly project: string;
+  readonly apiUrl: string;
+  readonly redemptionUrl: string;
+}
+
+/** A clone in an empty folder, with nothing started. */
+export async function emptyInstallation(): Promise<Installation> {
+  const project = `lowmark-test-${randomBytes(3).toString('hex')}`;
+  const [api = 0, redemption = 0, https = 0, chain = 0] = await freePorts(4);
+  const clone = await Clone.make(join(tmpdir(), project, project), {
+    LOWMARK_IMAGE: `${project}:test`,
+    API_PORT: String(api),
+    REDEMPTION_PORT: String(redemption),
+    HTTPS_PORT: String(https),
+    CHAIN_PORT: String(chain),
+  });
+  return {
+    clone,
+    project,
+    apiUrl: `http://127.0.0.1:${api}`,
+    redemptionUrl: `http://127.0.0.1:${redemption}`,
+  };
+}
+
+/** Starts a trial, and keeps of it what mines blocks. @returns the wallet of a staker */
+export async function startTrial({ clone }: Installation): Promise<string> {
+  await clone.lowmark('local up');
+  await clone.lowmark('local stop proxy api redemption indexer partner');
+  const log = await clone.lowmark('local logs --no-log-prefix activity');
+  const wallet = /a wallet that stakes: (0x[0-9a-f]{40})/.exec(log)?.[1];
+  if (wallet === undefined) throw new Error(`The trial names no wallet:\n${log}`);
+  return wallet;
+}
+
+/** Writes .env and gives the key that signs vouchers, as an operator would before the first start. */
+export async function configure({ clone, project }: Installation): Promise<void> {
+  const ofTrial = await clone.lowmark('local exec -T activity cat /run/lowmark/chain/local.env');
+  const chain = ofTrial.split('\n').filter((line) => OF_THE_CHAIN.test(line));
+  const settings = ['NODE_ENV=staging', 'RPC_URLS=http://chain:8545', 'SIWE_DOMAINS=app.example'];
+  clone.write('.env', [...settings, ...chain, ''].join('\n'));
+  clone.write(
+    'docker-compose.override.yml',
+    OVERRIDE.replace('NETWORK', `${project}-local_chain-out`),
+  );
+  const key = await clone.lowmark('local secret show voucher_signer_key');
+  await clone.lowmark('build');
+  await clone.lowmark('secret set voucher_signer_key', key);
+}

@@ -1,0 +1,104 @@
+/** Callers that ask through the proxy over and over, at a steady pace; each answer is counted, and each snapshot's signature verified. */
+import { request } from 'undici';
+import { verify } from '#libs/partner-sdk';
+
+const SNAPSHOTS = '/api/staking/snapshots';
+
+export interface Credential {
+  readonly apiKey: string;
+  readonly sharedSecret: string;
+}
+
+export interface LoadOptions {
+  readonly apiUrl: string;
+  readonly redemptionUrl: string;
+  readonly wallet: string;
+  readonly credential: Credential;
+}
+
+/** One answer that is not as it should be. */
+interface Bad {
+  readonly during: string;
+  readonly what: string;
+}
+
+export class Load {
+  /** What the answers come at; a test names it. */
+  during = 'start';
+  credential: Credential;
+  readonly good = new Map<string, number>();
+  readonly bad: Bad[] = [];
+  private slowestMs = 0;
+  private stopping = false;
+  private readonly callers: Promise<unknown>;
+
+  /** Eight callers of the api, 10 requests a second each; and one of the redemption service, within its limit for an address. */
+  constructor(private readonly options: LoadOptions) {
+    this.credential = options.credential;
+    const api = Array.from({ length: 8 }, () => this.call(100, () => this.snapshot()));
+    this.callers = Promise.all([...api, this.call(1000, () => this.nonce())]);
+  }
+
+  get snapshots(): number {
+    return this.good.get('snapshots') ?? 0;
+  }
+
+  /** Waits for so many snapshots since the start. */
+  async until(count: number): Promise<void> {
+    while (this.snapshots < count && this.bad.length === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.callers;
+  }
+
+  figures(): string {
+    const good = [...this.good].map(([what, count]) => `${what} ${count}`).join(', ');
+    return `${good}, others ${this.bad.length}; slowest ${Math.round(this.slowestMs)} ms`;
+  }
+
+  private async call(paceMs: number, ask: () => Promise<string>): Promise<void> {
+    while (!this.stopping) {
+      const startedMs = performance.now();
+      const during = this.during;
+      try {
+        const what = await ask();
+        this.good.set(what, (this.good.get(what) ?? 0) + 1);
+      } catch (error) {
+        this.bad.push({ during: `${during} … ${this.during}`, what: String(error) });
+      }
+      const tookMs = performance.now() - startedMs;
+      this.slowestMs = Math.max(this.slowestMs, tookMs);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, paceMs - tookMs)));
+    }
+  }
+
+  private async snapshot(): Promise<string> {
+    const { apiUrl, wallet } = this.options;
+    const { apiKey, sharedSecret } = this.credential;
+    const answer = await request(`${apiUrl}${SNAPSHOTS}?walletAddress=${wallet}`, {
+      headers: { 'x-api-key': apiKey },
+    });
+    const body = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`snapshots ${answer.statusCode} ${body}`);
+    const signature = String(answer.headers['x-api-signature']);
+    if (!verify({ sharedSecret, signature, message: { method: 'GET', path: SNAPSHOTS, body } })) {
+      throw new Error('snapshots 200 with a wrong signature');
+    }
+    return 'snapshots';
+  }
+
+  private async nonce(): Promise<string> {
+    const answer = await request(`${this.options.redemptionUrl}/api/auth/nonce`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    const body = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`nonce ${answer.statusCode} ${body}`);
+    return 'nonces';
+  }
+}

@@ -1,7 +1,9 @@
-import { dirname } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StakingClient } from '#libs/partner-sdk';
+import { shellBlocks } from '../operating/machine/shell-blocks.js';
 import { Clone } from './installation/clone.js';
 import {
   configure,
@@ -30,16 +32,18 @@ describe('./lowmark on a real engine', () => {
     );
   }
 
-  /** Types a command while the load goes on. */
-  async function underLoad(words: string, input = ''): Promise<void> {
+  /** Does something while the load goes on; by default what the words say. */
+  async function underLoad(
+    words: string,
+    act: () => Promise<unknown> = async () => clone.block(words),
+  ): Promise<void> {
     const startedMs = performance.now();
     load.during = words;
-    await clone.lowmark(words, input);
+    await act();
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    note(`${words}: ${seconds} s; ${load.figures()}`);
     load.during = `after ${words}`;
-    note(
-      `./lowmark ${words}: ${((performance.now() - startedMs) / 1000).toFixed(1)} s; ${load.figures()}`,
-    );
-    expect(load.bad).toEqual([]);
+    expect([...load.bad]).toEqual([]);
   }
 
   const idsOf = async (services: readonly string[]): Promise<string[]> =>
@@ -65,7 +69,9 @@ describe('./lowmark on a real engine', () => {
     for (const words of ['down --volumes --remove-orphans', 'local down --volumes']) {
       await clone.tryLowmark(words);
     }
-    await clone.docker('image', 'rm', '--force', `${installation.project}:test`);
+    for (const tag of ['test', 'before']) {
+      await clone.docker('image', 'rm', `${installation.project}:${tag}`).catch(() => '');
+    }
     await rm(dirname(clone.folder), { recursive: true, force: true });
   });
 
@@ -107,70 +113,50 @@ describe('./lowmark on a real engine', () => {
     });
     expect(await client.snapshots(wallet)).toMatchObject({ walletAddress: wallet });
     note('a snapshot is verified');
+    await clone.lowmark('doctor');
   });
 
-  it('drops no request while it is upgraded, restarted, its keys are replaced, and on the way back', async () => {
+  it('drops no request while it is upgraded, its keys are replaced with restarts, and on the way back', async () => {
     load = new Load({ ...installation, wallet, credential });
     const [data, before] = [await idsOf(DATA), await imageOf('api')];
     const dockerfile = clone.read('Dockerfile');
     clone.write('Dockerfile', `${dockerfile}LABEL lowmark.test=newer\n`);
-    await underLoad('upgrade');
+    await underLoad('./lowmark upgrade');
     const upgraded = await imageOf('api');
     expect(upgraded).not.toBe(before);
     expect(await imageOf('redemption')).toBe(upgraded);
-    await underLoad('restart api redemption');
     await rotate();
-    await underLoad('back');
+    clone.write('.env', `${clone.read('.env')}API_REPLICAS=3\n`);
+    await underLoad('./lowmark back');
     expect(await imageOf('api')).toBe(before);
     expect(await imageOf('redemption')).toBe(before);
     clone.write('Dockerfile', dockerfile);
     expect(await idsOf(DATA)).toEqual(data);
   });
 
-  /** docs/operating/keys.md: SECRETS_KEY, API_ANON_SECRET, and the partner's credential. */
+  /** As docs/operating/keys.md has it: SECRETS_KEY, the key of answers to strangers, and the partner's credential. */
   async function rotate(): Promise<void> {
-    const old = (await clone.lowmark('secret show secrets_key')).trim();
-    const next = Buffer.alloc(32, 7).toString('base64');
-    await clone.lowmark('secret set api_anon_secret', 'a'.repeat(40));
-    await clone.lowmark('secret set secrets_key', `${next},${old}`);
-    await underLoad('restart api redemption');
+    const blocks = shellBlocks('docs/operating/keys.md').map(({ code }) => code);
+    const newKey = blocks.find((code) => code.includes('./lowmark secret set secrets_key')) ?? '';
+    await clone.lowmark('secret set api_anon_secret', randomBytes(24).toString('hex'));
+    await underLoad('a new SECRETS_KEY before the old one', async () => clone.block(newKey));
     await clone.lowmark('cli secrets rewrap');
-    const rotated = JSON.parse(
+    load.credential = JSON.parse(
       await clone.lowmark('cli partner rotate Arena --json'),
     ) as Credential;
+    const [next = ''] = (await clone.lowmark('secret show secrets_key')).trim().split(',');
     await clone.lowmark('secret set secrets_key', next);
-    load.credential = rotated;
-    await underLoad('restart api redemption');
-    await clone.lowmark(`cli partner revoke Arena --key-prefix ${credential.apiKey.slice(0, 12)}`);
+    await underLoad('./lowmark restart api redemption');
+    const prefix = credential.apiKey.slice(0, 12);
+    await clone.lowmark(`cli partner revoke Arena --key-prefix ${prefix}`);
     await clone.lowmark('cli secrets status');
   }
 
-  it('keeps API_REPLICAS', async () => {
-    clone.write('.env', `${clone.read('.env')}API_REPLICAS=3\n`);
-    await underLoad('up');
+  it('keeps the number of replicas that .env names', async () => {
     expect(await clone.containers('api')).toHaveLength(3);
     await clone.lowmark('cli partner list');
-    await underLoad('restart redemption');
+    await clone.docker('compose', 'up', '--detach', '--no-build', '--no-recreate', 'api');
     expect(await clone.containers('api')).toHaveLength(3);
-  });
-
-  it('goes on as it is where the migration of an upgrade fails', async () => {
-    const running = await idsOf([...SERVICES, ...DATA]);
-    const path = 'libs/db/src/migrations/index.ts';
-    const migrations = clone.read(path);
-    const failing = `{ name = 'Fails9999999999999'; up(): never { throw new Error('forced'); } async down(): Promise<void> {} }`;
-    clone.write(path, migrations.replace(/\];\s*$/, `  class ${failing},\n];\n`));
-    load.during = 'an upgrade whose migration fails';
-    const { code, err } = await clone.tryLowmark('upgrade');
-    clone.write(path, migrations);
-    expect(code).not.toBe(0);
-    expect(err).toContain('the migration failed');
-    expect(await idsOf([...SERVICES, ...DATA])).toEqual(running);
-    await load.until(REQUESTS);
-    await load.stop();
-    note(load.figures());
-    expect(load.bad).toEqual([]);
-    expect(load.snapshots).toBeGreaterThanOrEqual(REQUESTS);
   });
 
   it('is not touched by another clone', async () => {
@@ -198,12 +184,33 @@ describe('./lowmark on a real engine', () => {
     expect(await idsOf([...SERVICES, ...DATA, 'proxy'])).toEqual(running);
   });
 
+  it('goes on as it is where the migration of an upgrade fails', async () => {
+    const running = await idsOf([...SERVICES, ...DATA]);
+    const path = 'libs/db/src/migrations/index.ts';
+    const migrations = clone.read(path);
+    const failing = `{ name = 'Fails9999999999999'; up(): never { throw new Error('forced'); } async down(): Promise<void> {} }`;
+    clone.write(path, migrations.replace(/\];\s*$/, `  class ${failing},\n];\n`));
+    load.during = 'an upgrade whose migration fails';
+    const { code, err } = await clone.tryLowmark('upgrade');
+    clone.write(path, migrations);
+    expect(code).not.toBe(0);
+    expect(err).toContain('the migration failed');
+    expect(await idsOf([...SERVICES, ...DATA])).toEqual(running);
+    await load.until(REQUESTS);
+    await load.stop();
+    note(load.figures());
+    expect([...load.bad]).toEqual([]);
+    expect(load.snapshots).toBeGreaterThanOrEqual(REQUESTS);
+  });
+
   it('refuses what a trial of an earlier version left', async () => {
     const volume = `${installation.project}_chain`;
-    await clone.docker('volume', 'create', volume);
+    const image = `${installation.project}:test`;
+    const words = ['run', '--rm', '--user', '0', '--volume', `${volume}:/chain`, image];
+    await clone.docker(...words, 'sh', '-c', 'echo PRICE_SOURCE=fixed:0.15 > /chain/local.env');
     const { code, err } = await clone.tryLowmark('up');
     await clone.docker('volume', 'rm', volume);
     expect(code).not.toBe(0);
-    expect(err).toContain('of a trial on a local chain');
+    expect(err).toContain('an earlier trial on a local chain left its settings');
   });
 });

@@ -59,6 +59,13 @@ export class Clone {
     return ended.out.trim();
   }
 
+  /** Types a block of a page. @throws where a command of it fails */
+  async block(code: string): Promise<string> {
+    const ended = await this.type('bash', ['--norc', '-e', '-o', 'pipefail', '-c', code]);
+    if (ended.code !== 0) throw new Error(`${code}: ${ended.code}\n${ended.err}`);
+    return ended.out;
+  }
+
   /** The containers of a service that run, in any order. */
   async containers(service: string): Promise<string[]> {
     const ids = await this.lowmark(`ps --quiet ${service}`);

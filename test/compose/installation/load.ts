@@ -16,18 +16,13 @@ export interface LoadOptions {
   readonly credential: Credential;
 }
 
-/** One answer that is not as it should be. */
-interface Bad {
-  readonly during: string;
-  readonly what: string;
-}
-
 export class Load {
   /** What the answers come at; a test names it. */
   during = 'start';
   credential: Credential;
   readonly good = new Map<string, number>();
-  readonly bad: Bad[] = [];
+  /** Everything else by what was under way and what came. */
+  readonly bad = new Map<string, number>();
   private slowestMs = 0;
   private stopping = false;
   private readonly callers: Promise<unknown>;
@@ -45,7 +40,7 @@ export class Load {
 
   /** Waits for so many snapshots since the start. */
   async until(count: number): Promise<void> {
-    while (this.snapshots < count && this.bad.length === 0) {
+    while (this.snapshots < count && this.bad.size === 0) {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
@@ -57,7 +52,8 @@ export class Load {
 
   figures(): string {
     const good = [...this.good].map(([what, count]) => `${what} ${count}`).join(', ');
-    return `${good}, others ${this.bad.length}; slowest ${Math.round(this.slowestMs)} ms`;
+    const bad = [...this.bad.values()].reduce((sum, count) => sum + count, 0);
+    return `${good}, others ${bad}; slowest ${Math.round(this.slowestMs)} ms`;
   }
 
   private async call(paceMs: number, ask: () => Promise<string>): Promise<void> {
@@ -68,7 +64,8 @@ export class Load {
         const what = await ask();
         this.good.set(what, (this.good.get(what) ?? 0) + 1);
       } catch (error) {
-        this.bad.push({ during: `${during} … ${this.during}`, what: String(error) });
+        const what = `${during}: ${String(error)}`;
+        this.bad.set(what, (this.bad.get(what) ?? 0) + 1);
       }
       const tookMs = performance.now() - startedMs;
       this.slowestMs = Math.max(this.slowestMs, tookMs);
@@ -84,8 +81,8 @@ export class Load {
     });
     const body = await answer.body.text();
     if (answer.statusCode !== 200) throw new Error(`snapshots ${answer.statusCode} ${body}`);
-    const signature = String(answer.headers['x-api-signature']);
-    if (!verify({ sharedSecret, signature, message: { method: 'GET', path: SNAPSHOTS, body } })) {
+    const signature = answer.headers['x-api-signature'];
+    if (!verify(sharedSecret, { method: 'GET', url: SNAPSHOTS, body }, signature)) {
       throw new Error('snapshots 200 with a wrong signature');
     }
     return 'snapshots';

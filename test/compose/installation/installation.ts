@@ -47,7 +47,7 @@ export async function emptyInstallation(): Promise<Installation> {
 /** Starts a trial, and keeps of it what mines blocks. @returns the wallet of a staker */
 export async function startTrial({ clone }: Installation): Promise<string> {
   await clone.lowmark('local up');
-  await clone.lowmark('local stop proxy api redemption indexer partner');
+  await clone.lowmark('local rm --stop --force proxy api redemption indexer partner');
   const log = await clone.lowmark('local logs --no-log-prefix activity');
   const wallet = /a wallet that stakes: (0x[0-9a-f]{40})/.exec(log)?.[1];
   if (wallet === undefined) throw new Error(`The trial names no wallet:\n${log}`);

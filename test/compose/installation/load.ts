@@ -27,11 +27,11 @@ export class Load {
   private stopping = false;
   private readonly callers: Promise<unknown>;
 
-  /** Eight callers of the api, 10 requests a second each; and one of the redemption service, within its limit for an address. */
+  /** Eight callers of the api, 10 requests a second each; and one of the redemption service, at half the limit for an address. */
   constructor(private readonly options: LoadOptions) {
     this.credential = options.credential;
     const api = Array.from({ length: 8 }, () => this.call(100, () => this.snapshot()));
-    this.callers = Promise.all([...api, this.call(1000, () => this.nonce())]);
+    this.callers = Promise.all([...api, this.call(2000, () => this.nonce())]);
   }
 
   get snapshots(): number {

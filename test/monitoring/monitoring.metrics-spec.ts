@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { redemptionVaultV2Abi } from '#libs/chain';
+import { AuditRunStore, createDatabase, IndexStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { eventually } from '#libs/testing';
 import { monitoringProgram } from '../../libs/testing/src/jest/monitoring-programs.mjs';
@@ -84,6 +85,31 @@ async function askServices(): Promise<void> {
   await redemptions.arrayBuffer();
 }
 
+/** As the indexer records one; its own first one comes within ten minutes, at a full ten of the clock. */
+async function recordAudit(): Promise<void> {
+  const database = await createDatabase({ url: facts.databaseUrl, applicationName: 'test' });
+  try {
+    const state = await new IndexStore(database).state();
+    if (state === undefined) throw new Error('there is no index');
+    const now = new Date();
+    await new AuditRunStore(database).record(state.fence, {
+      startedAt: now,
+      finishedAt: now,
+      result: 'ok',
+      blockNumber: state.head.number,
+      blockHash: state.head.hash,
+      wallets: 1,
+      compared: 1,
+      differences: 0,
+      different: [],
+      indexedTotal: state.total,
+      contractTotal: state.total,
+    });
+  } finally {
+    await database.close();
+  }
+}
+
 const isFiring = async (alert: string): Promise<boolean> =>
   (await monitoring.query(`ALERTS{alertname="${alert}", alertstate="firing"}`)).length > 0;
 
@@ -115,7 +141,9 @@ describe('Prometheus', () => {
       data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
     };
     const rules = data.groups.flatMap((group) => group.rules);
-    expect(rules.map(({ name }) => name)).toEqual(alertRules().map(({ alert }) => alert));
+    // Prometheus lists the groups by their names.
+    const expected = alertRules().map(({ alert }) => alert);
+    expect(rules.map(({ name }) => name).sort()).toEqual(expected.sort());
     expect(rules.filter(({ health }) => health === 'err')).toEqual([]);
   });
 
@@ -127,18 +155,19 @@ describe('Prometheus', () => {
     expect(Math.round(Number(sample?.value[1]) / 86_400)).toBe(DAYS);
   });
 
-  it('sees when a backup was noted, as the handbook does it', async () => {
+  it('sees when a backup was noted, as ./lowmark notes it', async () => {
     const old = alertRules().find(({ alert }) => alert === 'BackupOld')?.expr ?? '';
     expect(await monitoring.query(old)).toHaveLength(1);
-    expect(read('docs/operating/backup.md')).toContain('touch /textfiles/backup.prom');
+    expect(read('lowmark')).toContain('touch /textfiles/backup.prom');
     await writeFile(join(monitoring.textfiles, 'backup.prom'), '');
     await within(async () => (await monitoring.query(old)).length === 0);
   });
 });
 
 describe('the dashboard', () => {
-  // Two redemptions, so that there is something to show.
+  // Two redemptions and an audit, so that there is something to show.
   beforeAll(async () => {
+    await recordAudit();
     await stack.demonstrates(GENEROUS_MS);
   }, 2 * GENEROUS_MS);
 

@@ -30,8 +30,7 @@ export class ApiProgram extends ServiceProgram {
         INDEX_MAX_LAG_SECONDS: '1000000000',
         SHUTDOWN_DELAY_MS: String(options.shutdownDelayMs ?? 0),
       },
-      options.folder,
-      host,
+      { folder: options.folder, host },
     ).untilReady();
   }
 }

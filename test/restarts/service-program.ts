@@ -6,6 +6,13 @@ import { compileCache } from '#libs/testing';
 
 const GENEROUS_MS = 60_000;
 
+export interface ProgramPlace {
+  /** Of the clone. */
+  readonly folder?: string | undefined;
+  /** The address that it listens on. */
+  readonly host?: string;
+}
+
 export class ServiceProgram {
   readonly url: string;
   /** How it ended: the exit code, or the signal. */
@@ -17,8 +24,7 @@ export class ServiceProgram {
     private readonly app: string,
     readonly port: number,
     env: Readonly<Record<string, string>>,
-    folder = '.',
-    host = '127.0.0.1',
+    { folder = '.', host = '127.0.0.1' }: ProgramPlace = {},
   ) {
     this.child = spawn(process.execPath, [`${folder}/dist/apps/${app}/src/main.js`], {
       stdio: ['ignore', 'ignore', 'inherit'],

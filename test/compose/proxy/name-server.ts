@@ -1,7 +1,6 @@
 /** Says which addresses a name has, as Docker's own name server does for the replicas of a service. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { type AddressInfo } from 'node:net';
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
@@ -26,7 +25,7 @@ export class NameServer {
 
   /** Host and port. */
   get place(): string {
-    return `127.0.0.1:${(this.socket.address() as AddressInfo).port}`;
+    return `127.0.0.1:${this.socket.address().port}`;
   }
 
   async stop(): Promise<void> {

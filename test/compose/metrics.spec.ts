@@ -71,7 +71,7 @@ describe('alert rules and dashboard', () => {
 describe('alert rules', () => {
   it('have one name each, a severity and a sentence', () => {
     expect(new Set(alerts).size).toBe(alerts.length);
-    for (const { labels, annotations } of rules) {
+    for (const { annotations } of rules) {
       expect(annotations.summary).toMatch(/\.$/);
     }
     const paging = rules.filter(({ alert }) => alert !== 'Watchdog');

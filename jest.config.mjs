@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { hasMonitoring } from './libs/testing/src/jest/monitoring-programs.mjs';
 import { haproxy } from './libs/testing/src/jest/haproxy.mjs';
 import { hasTools } from './libs/testing/src/jest/postgres-tools.mjs';
 import { hasRedis } from './libs/testing/src/jest/redis-server.mjs';
@@ -18,7 +17,6 @@ export default {
     // Left out where there is no Redis; the last lines of the run say so, and CI fails.
     ...(hasRedis() ? ['<rootDir>/{apps,libs,test,contracts}/**/*.redis-spec.ts'] : []),
     ...(hasTools() ? ['<rootDir>/test/**/*.tools-spec.ts'] : []),
-    ...(hasMonitoring() ? ['<rootDir>/test/**/*.metrics-spec.ts'] : []),
     ...(haproxy() ? ['<rootDir>/test/**/*.haproxy-spec.ts'] : []),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],

@@ -1,7 +1,12 @@
 import config from './jest.config.mjs';
+import { hasMonitoring } from './libs/testing/src/jest/monitoring-programs.mjs';
 
-/** What takes minutes: the same tests as in `npm test`, many times over; see CONTRIBUTING.md. */
+/** What takes minutes: the same tests as in `npm test`, many times over, and whole systems; see CONTRIBUTING.md. */
 export default {
   ...config,
-  testMatch: ['<rootDir>/{apps,libs,test,contracts}/**/*.soak-spec.ts'],
+  maxWorkers: 2,
+  testMatch: [
+    '<rootDir>/{apps,libs,test,contracts}/**/*.soak-spec.ts',
+    ...(hasMonitoring() ? ['<rootDir>/test/**/*.metrics-spec.ts'] : []),
+  ],
 };

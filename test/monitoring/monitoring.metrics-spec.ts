@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { redemptionVaultV2Abi } from '#libs/chain';
-import { AuditRunStore, createDatabase, IndexStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { eventually } from '#libs/testing';
 import { monitoringProgram } from '../../libs/testing/src/jest/monitoring-programs.mjs';
@@ -29,6 +28,9 @@ const GENEROUS_MS = 120_000;
 
 /** Queries that have no answer on a machine where all is well and that lacks Redis; each has the other ones of its panel beside it. */
 const MAY_BE_EMPTY = ['min(lowmark_redis_up)'];
+
+/** Of the nightly audit: the first one comes within ten minutes, at a full ten of the clock, so it may have been or not. */
+const OF_THE_AUDIT = /\blowmark_audit_/;
 
 /** Undo what `beforeAll` has done so far, the last first. */
 const undo: (() => Promise<unknown>)[] = [];
@@ -83,31 +85,6 @@ async function askServices(): Promise<void> {
   await answer.arrayBuffer();
   const redemptions = await fetch(`${facts.redemptionUrl}/api/redemptions`);
   await redemptions.arrayBuffer();
-}
-
-/** As the indexer records one; its own first one comes within ten minutes, at a full ten of the clock. */
-async function recordAudit(): Promise<void> {
-  const database = await createDatabase({ url: facts.databaseUrl, applicationName: 'test' });
-  try {
-    const state = await new IndexStore(database).state();
-    if (state === undefined) throw new Error('there is no index');
-    const now = new Date();
-    await new AuditRunStore(database).record(state.fence, {
-      startedAt: now,
-      finishedAt: now,
-      result: 'ok',
-      blockNumber: state.head.number,
-      blockHash: state.head.hash,
-      wallets: 1,
-      compared: 1,
-      differences: 0,
-      different: [],
-      indexedTotal: state.total,
-      contractTotal: state.total,
-    });
-  } finally {
-    await database.close();
-  }
 }
 
 const isFiring = async (alert: string): Promise<boolean> =>
@@ -165,15 +142,19 @@ describe('Prometheus', () => {
 });
 
 describe('the dashboard', () => {
-  // Two redemptions and an audit, so that there is something to show.
+  // Two redemptions, so that there is something to show.
   beforeAll(async () => {
-    await recordAudit();
     await stack.demonstrates(GENEROUS_MS);
   }, 2 * GENEROUS_MS);
 
   it.each(dashboardExpressions())('%s: %s', async (_, expression) => {
     if (MAY_BE_EMPTY.includes(expression)) {
       expect(await monitoring.query(expression)).toEqual([]);
+      return;
+    }
+    if (OF_THE_AUDIT.test(expression)) {
+      // Prometheus can work it out; that its metric exists is asked in test/compose/metrics.spec.ts.
+      expect((await monitoring.query(expression)).length).toBeLessThanOrEqual(1);
       return;
     }
     const numbers = async (): Promise<number[]> => {

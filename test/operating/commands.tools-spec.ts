@@ -35,14 +35,14 @@ const TYPED_ELSEWHERE: readonly (readonly [
   blocks: readonly ShellBlock[],
 ])[] = [
   ['test/stack/readme-commands.ts', 'README_BLOCKS', README_BLOCKS],
-  ['test/partner-docs/pages.e2e-spec.ts', 'WALKED_BLOCKS', WALKED_BLOCKS],
+  ['test/partner-docs/pages.soak-spec.ts', 'WALKED_BLOCKS', WALKED_BLOCKS],
   ['test/partner-docs/callbacks-in-languages.e2e-spec.ts', 'LANGUAGE_BLOCKS', LANGUAGE_BLOCKS],
 ];
 
 /** Blocks that no test types, and why. */
 const NOT_TYPED: Readonly<Record<string, string>> = {
   'npm ci && npm start\n':
-    'the quick start has the same block; test/partner-docs/pages.e2e-spec.ts says how it is typed',
+    'the quick start has the same block; test/partner-docs/pages.soak-spec.ts says how it is typed',
   'npm ci && npm test\n': 'is this',
 };
 

@@ -45,7 +45,7 @@ const { installed, missing } = languagesHere(LANGUAGES);
 const startOf = ({ file }: Language): string[] =>
   LANGUAGE_BLOCKS.map(({ code }) => code).filter((code) => code.includes(`/${file} `));
 const PROOF = LANGUAGE_BLOCKS.filter(({ code }) => code.includes('conformance'));
-/** Typed by pages.e2e-spec.ts, beside the service that it reads from. */
+/** Typed by pages.soak-spec.ts, beside the service that it reads from. */
 const SNAPSHOT = LANGUAGE_BLOCKS.filter(({ code }) => code.includes('snapshot.py'));
 
 describe('the callbacks in other languages', () => {

@@ -1,14 +1,14 @@
 /** The shell blocks of docs/partners, by the test that types them. */
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
 
-/** In the order in which a partner comes to them; typed by pages.e2e-spec.ts, all and in this order. */
+/** In the order in which a partner comes to them; typed by pages.soak-spec.ts, all and in this order. */
 export const WALKED_BLOCKS: readonly ShellBlock[] = [
   'quick-start',
   'api-reference',
   'why-does-my-signature-fail',
 ].flatMap((name) => shellBlocks(`docs/partners/${name}.md`));
 
-/** Typed by callbacks-in-languages.e2e-spec.ts, where the language is installed; what reads a snapshot, by pages.e2e-spec.ts. */
+/** Typed by callbacks-in-languages.e2e-spec.ts, where the language is installed; what reads a snapshot, by pages.soak-spec.ts. */
 export const LANGUAGE_BLOCKS: readonly ShellBlock[] = shellBlocks(
   'docs/partners/other-languages.md',
 );

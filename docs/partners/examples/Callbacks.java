@@ -148,7 +148,7 @@ public final class Callbacks {
         throw new Refusal("ERR-INTERNAL", "This contradicts our books.");
       }
       found.revertId = "prv_" + UUID.randomUUID();
-      // To the player whose points they were, whoever has the wallet now.
+      // To the player whose points they were, even where another one has the wallet now.
       found.player.points += terms.points();
       return Map.of(
           "success", true,

@@ -140,7 +140,7 @@ func (g *game) revert(t terms, transactionID string) (fields, error) {
 		return nil, refuse("ERR-INTERNAL", "This contradicts our books.")
 	}
 	found.revertID = newID("prv")
-	// To the player whose points they were, whoever has the wallet now.
+	// To the player whose points they were, even where another one has the wallet now.
 	found.player.points += found.points
 	return fields{
 		"success": true, "partnerTransactionId": found.transactionID, "partnerRevertId": found.revertID,

@@ -202,7 +202,7 @@ function revert(
                 "UPDATE deduction SET status = 'reverted', revert_id = ?, revert_reason = ? WHERE redemption_id = ?",
                 [$revertId, $reason, $redemptionId],
             );
-            // To the player whose points they were, whoever has the wallet now.
+            // To the player whose points they were, even where another one has the wallet now.
             $db->run(
                 'UPDATE player SET points = points + ? WHERE id = ?',
                 [$found['points'], $found['player_id']],

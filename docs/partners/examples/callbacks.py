@@ -146,7 +146,7 @@ def revert(redemption_id: str, address: str, points: int, transaction_id, reason
                 " WHERE redemption_id = ?",
                 (revert_id, reason, redemption_id),
             )
-            # To the player whose points they were, whoever has the wallet now.
+            # To the player whose points they were, even where another one has the wallet now.
             db.execute(
                 "UPDATE player SET points = points + ? WHERE id = ?",
                 (found["points"], found["player_id"]),

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mintUuidV7, PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
 import { type PartnerCall, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
 import { systemClock } from '#libs/platform';
-import { freePort } from '../stack/free-port.js';
+import { freePort } from '#libs/devprocess';
 import { type Language, languagesHere, sayMissing } from './languages.js';
 import { codeBlocks, read } from './markdown.js';
 import { LANGUAGE_BLOCKS } from './partner-blocks.js';

@@ -2,7 +2,7 @@
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
-import { freePort } from '../stack/free-port.js';
+import { freePort } from '#libs/devprocess';
 import { README_BLOCKS, UNTIL_FINAL } from '../stack/readme-commands.js';
 import { RunningStack } from '../stack/running-stack.js';
 import { codeBlocks, pages, read } from './markdown.js';

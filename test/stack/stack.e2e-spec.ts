@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '#libs/testing';
-import { freePort } from './free-port.js';
+import { freePort } from '#libs/devprocess';
 import { typeReadmeCommands } from './readme-commands.js';
 import { redemptionsOf, rpc } from './redeemer.js';
 import { RunningStack, type StackFacts } from './running-stack.js';

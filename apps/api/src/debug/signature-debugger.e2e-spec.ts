@@ -78,7 +78,7 @@ describe('the signature debugger', () => {
       await plain.stop();
     }
     const settings = readSettings(ApiSettings, {
-      DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+      DATABASE_URL: 'postgresql://reader@127.0.0.1:1/none',
       SECRETS_KEY: Buffer.alloc(32).toString('base64'),
       SIGNATURE_DEBUGGER: 'true',
       NODE_ENV: 'production',

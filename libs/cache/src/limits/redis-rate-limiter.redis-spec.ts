@@ -61,7 +61,7 @@ const until = async (condition: () => boolean): Promise<void> => {
 describe('RedisRateLimiter', () => {
   it('says at each moment what the one in memory says', async () => {
     const link = await connected();
-    // Whoever is the first to give back sends the script itself, which others overtake.
+    // Loaded beforehand: the first call would send the whole script, and calls behind it would overtake it.
     await link.run((client) => client.script('LOAD', GIVE_BACK.text));
     const waits = fc.array(
       fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: -5000, max: 50_000 })),
@@ -124,7 +124,7 @@ describe('RedisRateLimiter', () => {
 
   it('admits the share of a replica while Redis is dead, and puts it on the shared account after it', async () => {
     const clock = new FakeClock(1_800_000_000_000);
-    // With a first replica alone nobody owes anything; it is soon gone.
+    // A first replica, which is alone: no token is owed, and it soon counts as gone.
     await joined(await connected(), { clock });
     const two = [await connected(), await connected()];
     const all = await Promise.all(two.map((link) => joined(link, { replicas: 2, clock })));

@@ -3,13 +3,8 @@ import { openRedis, refuseDevelopment } from '#libs/config';
 import { Database } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { systemClock } from '#libs/platform';
-import {
-  createHttpApp,
-  measureConnections,
-  measureRequests,
-  Registry,
-  serveDocs,
-} from '#libs/service';
+import { serveDocs } from '#libs/openapi';
+import { createHttpApp, measureConnections, measureRequests, Registry } from '#libs/service';
 import { ApiModule } from './api.module.js';
 import { contractOfApi } from './docs/contract.js';
 import { MAX_BODY_BYTES, MAX_PARSED_HEAD_BYTES, SignedWire } from './http/signed-wire.js';

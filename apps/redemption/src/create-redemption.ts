@@ -1,11 +1,11 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
+import { serveDocs } from '#libs/openapi';
 import {
   createHttpApp,
   createMetrics,
   ManagementModule,
   measureRequests,
-  serveDocs,
   StrictPipe,
 } from '#libs/service';
 import { Connections, ConnectionsModule } from './connections.module.js';

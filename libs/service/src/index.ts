@@ -1,19 +1,3 @@
-export {
-  Answers,
-  type ApiDescription,
-  describeApi,
-  ErrorBody,
-  Fails,
-  FailsAnywhere,
-  FailsForNow,
-} from './docs/describe-api.js';
-export { previewApp } from './docs/preview-app.js';
-export {
-  type OpenApi,
-  type OpenApiOperation,
-  type OpenApiParameter,
-  serveDocs,
-} from './docs/serve-docs.js';
 export { type CheckResult, type HealthCheck, type HealthReport } from './health/health.registry.js';
 export { HealthModule } from './health/health.module.js';
 export { HealthRegistry, PROCESS_CHECK } from './health/health.registry.js';

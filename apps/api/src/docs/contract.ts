@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { CLOCK } from '#libs/platform';
-import { describeApi, type OpenApi } from '#libs/service';
+import { describeApi, type OpenApi } from '#libs/openapi';
 import { ApiSettings } from '../api.env.js';
 import { API_VERSION } from '../http/signed-wire.js';
 import { SnapshotReader } from '../snapshots/snapshot-reader.js';

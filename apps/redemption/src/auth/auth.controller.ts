@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiSecurity } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
-import { Answers, Fails, FailsAnywhere } from '#libs/service';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { SignInLimitGuard } from './admission.js';
 import { NonceBody, SessionBody, SignedMessage } from './auth.dto.js';
 import { AuthService, bearerHash } from './auth.service.js';

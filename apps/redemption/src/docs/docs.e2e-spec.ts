@@ -5,7 +5,7 @@ import request, { type Response } from 'supertest';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { parseDecimal } from '#libs/domain';
-import { type OpenApi } from '#libs/service';
+import { type OpenApi } from '#libs/openapi';
 import {
   addPartner,
   addPrice,

@@ -1,5 +1,5 @@
 import { type INestApplication } from '@nestjs/common';
-import { describeApi, type OpenApi } from '#libs/service';
+import { describeApi, type OpenApi } from '#libs/openapi';
 import { AuthModule } from '../auth/auth.module.js';
 import { PartnersModule } from '../partner/partners.module.js';
 import { RedemptionsModule } from '../redemptions/redemptions.module.js';

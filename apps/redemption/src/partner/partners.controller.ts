@@ -1,7 +1,7 @@
 import { Controller, Get, Ip, Param, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiSecurity } from '@nestjs/swagger';
 import { type Address } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere, FailsForNow } from '#libs/service';
+import { Answers, Fails, FailsAnywhere, FailsForNow } from '#libs/openapi';
 import { RequestLimits, SessionGuard, Wallet } from '../auth/admission.js';
 import { partnerBody, PartnersBody, PointsBody } from './partner.dto.js';
 import { PartnerDirectory } from './partner-directory.js';

@@ -17,7 +17,7 @@ import { IsInt, IsString, Matches, Max, Min, ValidateIf } from 'class-validator'
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { RedemptionStore } from '#libs/db';
 import { type Address, parseUuidV7, type UuidV7 } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere, FailsForNow } from '#libs/service';
+import { Answers, Fails, FailsAnywhere, FailsForNow } from '#libs/openapi';
 import { RedeemLimitGuard, SessionGuard, Wallet } from '../auth/admission.js';
 import { COUNT } from '../http/schema.js';
 import { UserError } from '../http/user.error.js';

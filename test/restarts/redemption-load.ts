@@ -66,7 +66,7 @@ export class RedemptionLoad {
     const created = await this.ask(user, 'create', { method: 'POST', body, key });
     const again = await this.ask(user, 'replay', { method: 'POST', body, key });
     const id = String(created?.['id'] ?? again?.['id']);
-    if (again?.['id'] !== id) throw new Error(`made twice: ${id} and ${String(again?.['id'])}`);
+    if (again?.['id'] !== id) throw new Error(`made ${id}, then answered ${JSON.stringify(again)}`);
     const one: Seen = { id, status: '' };
     this.seen.set(user.wallet, one);
     for (let looks = 0; looks < 100 && one.status !== 'authorised'; looks++) {
@@ -108,7 +108,7 @@ export class RedemptionLoad {
   }
 }
 
-/** One of 2^32 networks, from the wallet's last digits. */
+/** In a /48 of its own, by the wallet's last digits: what a site shares is no limit here, however fast the machine is. */
 function addressOf(wallet: string): string {
-  return `2001:db8:${wallet.slice(-8, -4)}:${wallet.slice(-4)}::1`;
+  return `2001:${wallet.slice(-8, -4)}:${wallet.slice(-4)}::1`;
 }

@@ -10,6 +10,7 @@ const BENCHMARKS = new Map([
   ['backfill', 'the indexer beside the least that writes the same rows'],
   ['providers', 'a first sync from providers as they are, beside the floor that each allows'],
   ['api', 'the API beside a bare server that signs a constant body'],
+  ['size', 'an index of up to a hundred million changes: its size, writing to it, reading from it'],
   ['limits', 'what two replicas of the API admit, with Redis and without, beside what they may'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],
   ['interval-form', 'what it costs that intervals cannot overlap, in three forms'],

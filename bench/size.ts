@@ -1,0 +1,241 @@
+/**
+ * What an index of up to a hundred million balance changes costs: its size, how fast a first sync writes to it beside a small one, and
+ * how long snapshots of quiet wallets and of the busiest take. The rows are made by the database; what is measured goes through the
+ * stores of the indexer and of the API, on a PostgreSQL with default durability.
+ *
+ *   npm run bench -- size [--changes 1000000,10000000,100000000] [--batches 60] [--reads 5000]
+ *                         [--settings 'shared_buffers=2GB']   of the server; default: as it comes
+ *                         [--advised 'max_wal_size=16GB;…']   set without a restart, for a second measurement of each size
+ */
+import type pg from 'pg';
+import { createDatabase, type Database, IndexStore, SnapshotStore } from '#libs/db';
+import { type Address, type BlockRef, dayOf } from '#libs/domain';
+import { CHANGES_PER_BLOCK, LargeHistory, walletOf } from './size/seed.js';
+import { BenchServer } from './support/bench-database.js';
+import { count, fixed, median, percentile, table } from './support/figures.js';
+import { numberOf, numbersOf, readOptions } from './support/options.js';
+import { say } from './support/progress.js';
+import { Random } from './support/random.js';
+
+const BLOCKS_A_BATCH = 1000;
+const CHANGES_A_BATCH = BLOCKS_A_BATCH * CHANGES_PER_BLOCK;
+const WARM_UP = 5;
+
+const options = readOptions({
+  changes: '1000000,10000000,100000000',
+  batches: '60',
+  reads: '5000',
+  settings: '',
+  advised: 'max_wal_size=16GB;checkpoint_timeout=30min;wal_compression=on',
+});
+
+interface Written {
+  /** Of a wallet's changes: its state read and its rows written. */
+  readonly changesPerSecond: number;
+  /** Of that time, reading the states. */
+  readonly reading: number;
+  readonly slowestSeconds: number;
+  readonly walBytesPerChange: number;
+}
+
+interface Reads {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+async function main(): Promise<void> {
+  const server = await BenchServer.start(settingsOf(options.settings));
+  const sized: string[][] = [];
+  const read: string[][] = [];
+  const written: string[][] = [];
+  try {
+    for (const changes of numbersOf(options.changes)) {
+      say(`${count(changes)} changes of ${count(changes / 20)} wallets …`);
+      await server.withDatabase(async (url, client) => {
+        const history = new LargeHistory(changes);
+        await history.seed(url, client);
+        sized.push(await sizes(client, history));
+        const database = await createDatabase({ url, applicationName: 'bench', poolSize: 2 });
+        try {
+          await makeBusy(client);
+          read.push(await reads(database, history));
+          const writer = new Writer(database, client, history);
+          written.push(writtenRow(history, 'as it comes', await writer.write()));
+          await set(client, settingsOf(options.advised));
+          written.push(writtenRow(history, 'as advised', await writer.write()));
+          await client.query('ALTER SYSTEM RESET ALL');
+        } finally {
+          await database.close();
+        }
+      });
+    }
+  } finally {
+    await server.stop();
+  }
+  table(['changes', 'GiB', 'bytes/change', 'of them changes', 'days', 'vacuum s'], sized);
+  console.log();
+  table(['changes', 'quiet p50 ms', 'p99 ms', 'busiest p50 ms', 'p99 ms'], read);
+  console.log();
+  table(
+    ['changes, settings', 'changes/s', 'reading states', 'slowest batch s', 'WAL bytes/change'],
+    written,
+  );
+}
+
+function writtenRow({ changes }: LargeHistory, settings: string, written: Written): string[] {
+  return [
+    `${count(changes)}, ${settings}`,
+    count(written.changesPerSecond),
+    `${fixed(100 * written.reading, 0)} %`,
+    fixed(written.slowestSeconds),
+    count(written.walBytesPerChange),
+  ];
+}
+
+/** Of the server, for all databases, without a restart. */
+async function set(client: pg.Client, settings: Record<string, string>): Promise<void> {
+  for (const [name, value] of Object.entries(settings)) {
+    await client.query(
+      `ALTER SYSTEM SET ${client.escapeIdentifier(name)} = ${client.escapeLiteral(value)}`,
+    );
+  }
+  await client.query('SELECT pg_reload_conf()');
+}
+
+async function sizes(client: pg.Client, { changes }: LargeHistory): Promise<string[]> {
+  const startMs = performance.now();
+  await client.query('VACUUM (ANALYZE, FREEZE) staking.balance_change, staking.balance_day');
+  const vacuumSeconds = (performance.now() - startMs) / 1000;
+  const { rows } = await client.query<Record<'changes' | 'days', string>>(
+    `SELECT pg_total_relation_size('staking.balance_change') AS changes, pg_total_relation_size('staking.balance_day') AS days`,
+  );
+  const [ofChanges, ofDays] = [Number(rows[0]?.changes), Number(rows[0]?.days)];
+  return [
+    count(changes),
+    fixed((ofChanges + ofDays) / 2 ** 30),
+    ...[ofChanges + ofDays, ofChanges, ofDays].map((bytes) => fixed(bytes / changes, 0)),
+    fixed(vacuumSeconds, 1),
+  ];
+}
+
+/** Goes on with the history as a first sync does: ranges of a thousand blocks, none of whose days has a row yet. */
+class Writer {
+  private readonly store: IndexStore;
+  private head: BlockRef;
+  private number: number;
+
+  constructor(
+    database: Database,
+    private readonly client: pg.Client,
+    private readonly history: LargeHistory,
+  ) {
+    this.store = new IndexStore(database);
+    this.head = history.blockRef(history.blocks);
+    this.number = history.changes;
+  }
+
+  /** From a checkpoint on, after which each page that is changed for the first time goes into the WAL as a whole. */
+  async write(): Promise<Written> {
+    const fence = await this.store.takeLead();
+    await this.client.query('CHECKPOINT');
+    const reading: number[] = [];
+    const all: number[] = [];
+    let walBefore = '';
+    for (let batch = -WARM_UP; batch < numberOf(options.batches); batch += 1) {
+      if (batch === 0) walBefore = await walPosition(this.client);
+      const [readSeconds, seconds] = await this.range(fence);
+      if (batch < 0) continue;
+      reading.push(readSeconds);
+      all.push(seconds);
+    }
+    const { rows } = await this.client.query<{ bytes: string }>(
+      'SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), $1) AS bytes',
+      [walBefore],
+    );
+    return {
+      changesPerSecond: CHANGES_A_BATCH / median(all),
+      reading: median(reading) / median(all),
+      slowestSeconds: Math.max(...all),
+      walBytesPerChange: Number(rows[0]?.bytes) / (all.length * CHANGES_A_BATCH),
+    };
+  }
+
+  /** @returns the seconds that reading the wallets' states took, and the whole */
+  private async range(fence: bigint): Promise<[number, number]> {
+    const { history, store, head: previousHead } = this;
+    const head = history.blockRef(Number(previousHead.number) + BLOCKS_A_BATCH);
+    const numbers = Array.from({ length: CHANGES_A_BATCH }, (_, place) => this.number + 1 + place);
+    const changes = numbers.map((one) => history.change(one));
+    const newDays = numbers.map((one) => history.day(one));
+    const startMs = performance.now();
+    const states = await store.walletStates(changes.map(({ wallet }) => wallet));
+    const readMs = performance.now() - startMs;
+    if (states.size !== history.walletsOf(CHANGES_A_BATCH)) throw new Error('a wallet is missing');
+    await store.commit({
+      ...{ fence, previousHead, head, changes, days: [], newDays },
+      ...{ total: 0n, blocks: [head], finalised: head },
+    });
+    this.head = head;
+    this.number += CHANGES_A_BATCH;
+    return [readMs / 1000, (performance.now() - startMs) / 1000];
+  }
+}
+
+async function walPosition(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ lsn: string }>('SELECT pg_current_wal_lsn() AS lsn');
+  return rows[0]?.lsn ?? '';
+}
+
+/** Wallet 0 becomes the busiest: a row for each day of ten years. */
+async function makeBusy(client: pg.Client): Promise<void> {
+  await client.query(
+    `INSERT INTO staking.balance_day (wallet, day, low, closing)
+      SELECT decode($1, 'hex'), day, day * 10::numeric ^ 18, day * 10::numeric ^ 18 FROM generate_series(15000, 18650) AS day
+      ON CONFLICT DO NOTHING`,
+    [walletOf(0).slice(2)],
+  );
+}
+
+/** As the API reads: one wallet after the other on one connection. */
+async function reads(database: Database, history: LargeHistory): Promise<string[]> {
+  const random = new Random(7);
+  const quiet = (): Address => walletOf(random.between(1, history.wallets - 1));
+  const figures = [
+    await readsOf(database, history, quiet),
+    await readsOf(database, history, () => walletOf(0)),
+  ];
+  const ms = figures.flatMap(({ p50Ms, p99Ms }) => [fixed(p50Ms), fixed(p99Ms)]);
+  return [count(history.changes), ...ms];
+}
+
+async function readsOf(
+  database: Database,
+  history: LargeHistory,
+  nextWallet: () => Address,
+): Promise<Reads> {
+  const store = new SnapshotStore(database);
+  const endDay = dayOf(history.blockRef(history.blocks).timestampSeconds) + 1;
+  const ms: number[] = [];
+  for (let turn = 0; turn < numberOf(options.reads); turn += 1) {
+    const wallet = nextWallet();
+    const startMs = performance.now();
+    const read = await store.read([{ wallet, endDay }]);
+    ms.push(performance.now() - startMs);
+    if (read?.daysTexts[0] === undefined) throw new Error(`${wallet} has no days`);
+  }
+  return { p50Ms: median(ms), p99Ms: percentile(ms, 0.99) };
+}
+
+/** @throws Error where a part is not name=value */
+function settingsOf(text: string): Record<string, string> {
+  const parts = text.split(';').filter((part) => part !== '');
+  return Object.fromEntries(
+    parts.map((part) => {
+      const [name, value] = part.split('=');
+      if (name === undefined || value === undefined) throw new Error(`${part} is not name=value`);
+      return [name, value];
+    }),
+  );
+}
+
+await main();

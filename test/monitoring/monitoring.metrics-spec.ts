@@ -29,7 +29,7 @@ const GENEROUS_MS = 120_000;
 /** Queries that have no answer on a machine where all is well and that lacks Redis; each has the other ones of its panel beside it. */
 const MAY_BE_EMPTY = ['min(lowmark_redis_up)'];
 
-/** Of the nightly audit: the first one comes within ten minutes, at a full ten of the clock, so it may have been or not. */
+/** Of the nightly audit: the first one comes at the next full minute, so it may have been or not. */
 const OF_THE_AUDIT = /\blowmark_audit_/;
 
 /** Undo what `beforeAll` has done so far, the last first. */

@@ -13,8 +13,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Audits the index once a night, in the process that leads and while it follows the chain. Whether one is due is looked up every ten
- * minutes, so one that was missed or failed is made up for. After a difference the first look of a new process is due at once: the
+ * Audits the index once a night, in the process that leads and while it follows the chain. Whether one is due is looked up every
+ * minute, so the first one follows the first sync, and one that was missed or failed is made up for. After a difference the first look of a new process is due at once: the
  * cause may have been mended.
  */
 @Injectable()
@@ -39,7 +39,7 @@ export class AuditService implements BeforeApplicationShutdown {
   }
 
   /** Never rejects, and never runs twice at a time: the index goes on without it. */
-  @Cron('*/10 * * * *', { name: 'audit', timeZone: 'UTC' })
+  @Cron('* * * * *', { name: 'audit', timeZone: 'UTC' })
   tick(): Promise<void> {
     return this.audits.run(() => this.attempt());
   }

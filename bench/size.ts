@@ -68,10 +68,15 @@ async function main(): Promise<void> {
           await database.close();
         }
       });
+      print({ sized, read, written });
     }
   } finally {
     await server.stop();
   }
+}
+
+/** All that is known so far: the next size takes much longer. */
+function print({ sized, read, written }: Record<'sized' | 'read' | 'written', string[][]>): void {
   table(['changes', 'GiB', 'bytes/change', 'of them changes', 'days', 'vacuum s'], sized);
   console.log();
   table(['changes', 'quiet p50 ms', 'p99 ms', 'busiest p50 ms', 'p99 ms'], read);
@@ -80,6 +85,7 @@ async function main(): Promise<void> {
     ['changes, settings', 'changes/s', 'reading states', 'slowest batch s', 'WAL bytes/change'],
     written,
   );
+  console.log();
 }
 
 function writtenRow({ changes }: LargeHistory, settings: string, written: Written): string[] {

@@ -3,7 +3,7 @@
  * hundred million changes take minutes.
  */
 import { createHash } from 'node:crypto';
-import type pg from 'pg';
+import pg from 'pg';
 import { createDatabase, IndexStore } from '#libs/db';
 import {
   type Address,
@@ -64,6 +64,24 @@ export class LargeHistory {
     return { number: BigInt(number), hash, timestampSeconds: this.secondsOf(number) };
   }
 
+  private async fill(url: string, what: string, statements: readonly string[]): Promise<void> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      await client.query(
+        `SET session_replication_role = replica; SET maintenance_work_mem = '1GB'`,
+      );
+      for (const statement of statements) {
+        const startMs = performance.now();
+        await client.query(statement);
+        const seconds = Math.round((performance.now() - startMs) / 1000);
+        say(`  ${what}: ${statement.trim().slice(0, 40)} …, ${seconds} s`);
+      }
+    } finally {
+      await client.end();
+    }
+  }
+
   /** How many wallets a run of that many changes touches. */
   walletsOf(changes: number): number {
     return Math.min(changes, this.wallets);
@@ -86,41 +104,25 @@ export class LargeHistory {
       LATERAL (SELECT (k + ${CHANGES_PER_BLOCK - 1}) / ${CHANGES_PER_BLOCK} AS block) AS b,
       LATERAL (SELECT substring(sha256((((k * ${STRIDE}) % ${wallets}))::text::bytea) FROM 1 FOR 20) AS wallet,
         ${FIRST_SECONDS} + block * ${secondsPerBlock} AS seconds) AS w`;
-    // The guards are for programs that write; a table of that size is checked once when its keys are made.
-    for (const [what, statement] of [
-      ['', 'SET session_replication_role = replica'],
-      ['', `SET maintenance_work_mem = '1GB'`],
-      ['', 'ALTER TABLE staking.balance_change DROP CONSTRAINT balance_change_pkey'],
-      ['', 'DROP INDEX staking.balance_change_block'],
-      ['', 'ALTER TABLE staking.balance_day DROP CONSTRAINT balance_day_pkey'],
-      [
-        'changes',
+    // Each table by a connection of its own. The guards are for programs that write: this is checked once, when the keys are made.
+    await Promise.all([
+      this.fill(url, 'changes', [
+        'ALTER TABLE staking.balance_change DROP CONSTRAINT balance_change_pkey',
+        'DROP INDEX staking.balance_change_block',
         `INSERT INTO staking.balance_change (wallet, block, seconds, balance)
           SELECT wallet, block, seconds, ${balanceSql('k')} FROM ${numbers}`,
-      ],
-      [
-        'days',
+        'ALTER TABLE staking.balance_change ADD PRIMARY KEY (wallet, block)',
+        `CREATE INDEX balance_change_block ON staking.balance_change USING brin (block)
+          WITH (pages_per_range = 32, autosummarize = on)`,
+      ]),
+      this.fill(url, 'days', [
+        'ALTER TABLE staking.balance_day DROP CONSTRAINT balance_day_pkey',
         `INSERT INTO staking.balance_day (wallet, day, low, closing)
           SELECT wallet, seconds / 86400, CASE WHEN k > ${wallets} THEN ${balanceSql(`(k - ${wallets})`)} ELSE 0 END,
             ${balanceSql('k')} FROM ${numbers}`,
-      ],
-      ['the key of changes', 'ALTER TABLE staking.balance_change ADD PRIMARY KEY (wallet, block)'],
-      [
-        'the blocks of changes',
-        `CREATE INDEX balance_change_block ON staking.balance_change USING brin (block)
-          WITH (pages_per_range = 32, autosummarize = on)`,
-      ],
-      [
-        'the key of days',
         'ALTER TABLE staking.balance_day ADD PRIMARY KEY (wallet, day) INCLUDE (low, closing)',
-      ],
-      ['', 'SET session_replication_role = origin'],
-    ] as const) {
-      const startMs = performance.now();
-      await client.query(statement);
-      const seconds = Math.round((performance.now() - startMs) / 1000);
-      if (what !== '') say(`  ${changes.toLocaleString('en-US')} changes: ${what}, ${seconds} s`);
-    }
+      ]),
+    ]);
     const { number, hash, timestampSeconds } = this.blockRef(this.blocks);
     await client.query(
       `UPDATE staking.index_state SET head_number = $1, head_hash = decode($2, 'hex'), head_seconds = $3, synced_at = now()`,

@@ -4,18 +4,20 @@
  * stores of the indexer and of the API, on a PostgreSQL with default durability.
  *
  *   npm run bench -- size [--changes 1000000,10000000,100000000] [--batches 60] [--reads 5000]
- *                         [--settings 'shared_buffers=2GB']   of the server; default: as it comes
- *                         [--advised 'max_wal_size=16GB;…']   set without a restart, for a second measurement of each size
+ *                         [--settings '{"shared_buffers":"2GB"}']   of the server; default: as it comes
+ *                         [--other   '{"max_wal_size":"16GB",…}']   set without a restart, for a second measurement of each size,
+ *                                                                   which goes on behind the rows of the first
  */
 import type pg from 'pg';
 import { createDatabase, type Database, IndexStore, SnapshotStore } from '#libs/db';
 import { type Address, type BlockRef, dayOf } from '#libs/domain';
-import { CHANGES_PER_BLOCK, LargeHistory, walletOf } from './size/seed.js';
+import { CHANGES_PER_BLOCK, LargeHistory } from './size/large-history.js';
+import { seedHistory } from './size/seed.js';
 import { BenchServer } from './support/bench-database.js';
 import { count, fixed, median, percentile, table } from './support/figures.js';
 import { numberOf, numbersOf, readOptions } from './support/options.js';
 import { say } from './support/progress.js';
-import { Random } from './support/random.js';
+import { Random, walletAt } from './support/random.js';
 
 const BLOCKS_A_BATCH = 1000;
 const CHANGES_A_BATCH = BLOCKS_A_BATCH * CHANGES_PER_BLOCK;
@@ -25,9 +27,12 @@ const options = readOptions({
   changes: '1000000,10000000,100000000',
   batches: '60',
   reads: '5000',
-  settings: '',
-  advised: 'max_wal_size=16GB;checkpoint_timeout=30min;wal_compression=on',
+  settings: '{}',
+  other: '{"max_wal_size":"16GB","checkpoint_timeout":"30min","wal_compression":"on"}',
 });
+
+/** Of the server, by the names of PostgreSQL. */
+type Settings = Readonly<Record<string, string>>;
 
 interface Written {
   /** Of a wallet's changes: its state read and its rows written. */
@@ -44,26 +49,25 @@ interface Reads {
 }
 
 async function main(): Promise<void> {
-  const server = await BenchServer.start(settingsOf(options.settings));
+  const server = await BenchServer.start(JSON.parse(options.settings) as Settings);
   const sized: string[][] = [];
   const read: string[][] = [];
   const written: string[][] = [];
   try {
     for (const changes of numbersOf(options.changes)) {
-      say(`${count(changes)} changes of ${count(changes / 20)} wallets …`);
+      const history = new LargeHistory(changes);
+      say(`${count(changes)} changes of ${count(history.wallets)} wallets …`);
       await server.withDatabase(async (url, client) => {
-        const history = new LargeHistory(changes);
-        await history.seed(url, client);
-        sized.push(await sizes(client, history));
+        await seedHistory(url, history);
+        sized.push(await vacuumed(client, history));
         const database = await createDatabase({ url, applicationName: 'bench', poolSize: 2 });
         try {
           await makeBusy(client);
           read.push(await reads(database, history));
           const writer = new Writer(database, client, history);
           written.push(writtenRow(history, 'as it comes', await writer.write()));
-          await set(client, settingsOf(options.advised));
-          written.push(writtenRow(history, 'as advised', await writer.write()));
-          await client.query('ALTER SYSTEM RESET ALL');
+          const other = await withSettings(client, () => writer.write());
+          written.push(writtenRow(history, 'other settings', other));
         } finally {
           await database.close();
         }
@@ -98,17 +102,25 @@ function writtenRow({ changes }: LargeHistory, settings: string, written: Writte
   ];
 }
 
-/** Of the server, for all databases, without a restart. */
-async function set(client: pg.Client, settings: Record<string, string>): Promise<void> {
+/** Works under the other settings of the server, which need no restart, and takes them back. */
+async function withSettings<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  const settings = JSON.parse(options.other) as Settings;
   for (const [name, value] of Object.entries(settings)) {
     await client.query(
       `ALTER SYSTEM SET ${client.escapeIdentifier(name)} = ${client.escapeLiteral(value)}`,
     );
   }
   await client.query('SELECT pg_reload_conf()');
+  try {
+    return await work();
+  } finally {
+    await client.query('ALTER SYSTEM RESET ALL');
+    await client.query('SELECT pg_reload_conf()');
+  }
 }
 
-async function sizes(client: pg.Client, { changes }: LargeHistory): Promise<string[]> {
+/** Vacuums as after a first sync, and says how large the tables are then. */
+async function vacuumed(client: pg.Client, { changes }: LargeHistory): Promise<string[]> {
   const startMs = performance.now();
   await client.query('VACUUM (ANALYZE, FREEZE) staking.balance_change, staking.balance_day');
   const vacuumSeconds = (performance.now() - startMs) / 1000;
@@ -136,7 +148,7 @@ class Writer {
     private readonly history: LargeHistory,
   ) {
     this.store = new IndexStore(database);
-    this.head = history.blockRef(history.blocks);
+    this.head = history.block(history.blocks);
     this.number = history.changes;
   }
 
@@ -169,14 +181,16 @@ class Writer {
   /** @returns the seconds that reading the wallets' states took, and the whole */
   private async range(fence: bigint): Promise<[number, number]> {
     const { history, store, head: previousHead } = this;
-    const head = history.blockRef(Number(previousHead.number) + BLOCKS_A_BATCH);
+    const head = history.block(Number(previousHead.number) + BLOCKS_A_BATCH);
     const numbers = Array.from({ length: CHANGES_A_BATCH }, (_, place) => this.number + 1 + place);
     const changes = numbers.map((one) => history.change(one));
     const newDays = numbers.map((one) => history.day(one));
     const startMs = performance.now();
     const states = await store.walletStates(changes.map(({ wallet }) => wallet));
     const readMs = performance.now() - startMs;
-    if (states.size !== history.walletsOf(CHANGES_A_BATCH)) throw new Error('a wallet is missing');
+    if (states.size !== Math.min(CHANGES_A_BATCH, history.wallets)) {
+      throw new Error('a wallet is missing');
+    }
     await store.commit({
       ...{ fence, previousHead, head, changes, days: [], newDays },
       ...{ total: 0n, blocks: [head], finalised: head },
@@ -198,17 +212,17 @@ async function makeBusy(client: pg.Client): Promise<void> {
     `INSERT INTO staking.balance_day (wallet, day, low, closing)
       SELECT decode($1, 'hex'), day, day * 10::numeric ^ 18, day * 10::numeric ^ 18 FROM generate_series(15000, 18650) AS day
       ON CONFLICT DO NOTHING`,
-    [walletOf(0).slice(2)],
+    [walletAt(0).slice(2)],
   );
 }
 
 /** As the API reads: one wallet after the other on one connection. */
 async function reads(database: Database, history: LargeHistory): Promise<string[]> {
   const random = new Random(7);
-  const quiet = (): Address => walletOf(random.between(1, history.wallets - 1));
+  const quiet = (): Address => walletAt(random.between(1, history.wallets - 1));
   const figures = [
     await readsOf(database, history, quiet),
-    await readsOf(database, history, () => walletOf(0)),
+    await readsOf(database, history, () => walletAt(0)),
   ];
   const ms = figures.flatMap(({ p50Ms, p99Ms }) => [fixed(p50Ms), fixed(p99Ms)]);
   return [count(history.changes), ...ms];
@@ -220,7 +234,7 @@ async function readsOf(
   nextWallet: () => Address,
 ): Promise<Reads> {
   const store = new SnapshotStore(database);
-  const endDay = dayOf(history.blockRef(history.blocks).timestampSeconds) + 1;
+  const endDay = dayOf(history.block(history.blocks).timestampSeconds) + 1;
   const ms: number[] = [];
   for (let turn = 0; turn < numberOf(options.reads); turn += 1) {
     const wallet = nextWallet();
@@ -230,18 +244,6 @@ async function readsOf(
     if (read?.daysTexts[0] === undefined) throw new Error(`${wallet} has no days`);
   }
   return { p50Ms: median(ms), p99Ms: percentile(ms, 0.99) };
-}
-
-/** @throws Error where a part is not name=value */
-function settingsOf(text: string): Record<string, string> {
-  const parts = text.split(';').filter((part) => part !== '');
-  return Object.fromEntries(
-    parts.map((part) => {
-      const [name, value] = part.split('=');
-      if (name === undefined || value === undefined) throw new Error(`${part} is not name=value`);
-      return [name, value];
-    }),
-  );
 }
 
 await main();

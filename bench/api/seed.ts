@@ -6,8 +6,6 @@ import { createDatabase, IndexStore, PartnerStore, PriceStore } from '#libs/db';
 import {
   type Address,
   type BlockDeltas,
-  type BlockHash,
-  type BlockRef,
   foldBlocks,
   type StakeDelta,
   type WalletState,
@@ -15,6 +13,7 @@ import {
 import { hashApiKey, KeyRing, type MintedCredential, mintCredential } from '#libs/signing';
 import { Progress } from '../support/progress.js';
 import { Random, walletAt } from '../support/random.js';
+import { SYNTHETIC_INDEX, syntheticBlock } from '../support/synthetic-index.js';
 
 export interface IndexShape {
   readonly wallets: number;
@@ -42,8 +41,8 @@ export async function seedIndex(url: string, shape: IndexShape): Promise<void> {
     const store = new IndexStore(database);
     const secondsOf = (number: number): number =>
       fromSeconds + Math.floor((number / changes) * (nowSeconds - fromSeconds));
-    let head = blockRef(0, fromSeconds);
-    await store.create({ ...FACTS, head });
+    let head = syntheticBlock(0, fromSeconds);
+    await store.create({ ...SYNTHETIC_INDEX, head });
     const fence = await store.takeLead();
     const states = new Map<Address, WalletState>();
     const random = new Random(1);
@@ -56,7 +55,7 @@ export async function seedIndex(url: string, shape: IndexShape): Promise<void> {
       );
       const folded = foldBlocks(states, blocks);
       for (const [wallet, state] of folded.states) states.set(wallet, state);
-      const next = blockRef(last, secondsOf(last));
+      const next = syntheticBlock(last, secondsOf(last));
       total += folded.totalDelta;
       await store.commit({
         fence,
@@ -113,16 +112,6 @@ export async function seedPartner(
   }
 }
 
-const FACTS = {
-  fingerprint: 'bench',
-  settings: {},
-  chainId: 1,
-  stakeContract: walletAt(-1),
-  tokenContract: walletAt(-2),
-  tokenSymbol: 'LOW',
-  tokenDecimals: 18,
-};
-
 function blockAt(
   number: number,
   timestampSeconds: number,
@@ -141,9 +130,4 @@ function blockAt(
     deltas.push({ wallet: walletAt(1 + (turn % quiet)), amount });
   }
   return { blockNumber: BigInt(number), timestampSeconds, deltas };
-}
-
-function blockRef(number: number, timestampSeconds: number): BlockRef {
-  const hash = `0x${number.toString(16).padStart(64, '0')}` as BlockHash;
-  return { number: BigInt(number), hash, timestampSeconds };
 }

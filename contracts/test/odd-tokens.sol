@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// @dev Keeps one of every hundred from whoever receives, or takes one more from whoever sends.
+/// @dev Burns one of every hundred that the receiver gets, or that many more of the sender's.
 contract FeeToken is ERC20 {
     bool private immutable _senderPays;
 

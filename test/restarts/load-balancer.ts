@@ -18,7 +18,9 @@ export class LoadBalancer {
 
   next(): string {
     this.turn += 1;
-    return this.ready[this.turn % this.ready.length]?.url ?? 'http://127.0.0.1:1/nobody-is-ready';
+    return (
+      this.ready[this.turn % this.ready.length]?.url ?? 'http://127.0.0.1:1/no-replica-is-ready'
+    );
   }
 
   async stop(): Promise<void> {

@@ -108,7 +108,7 @@ export class RedemptionLoad {
   }
 }
 
-/** In a /48 of its own, by the wallet's last digits: what a site shares is no limit here, however fast the machine is. */
+/** In a /48 of its own, by the wallet's last four digits: what a site shares is no limit here, however fast the machine is. */
 function addressOf(wallet: string): string {
-  return `2001:${wallet.slice(-8, -4)}:${wallet.slice(-4)}::1`;
+  return `2001:db8:${wallet.slice(-4)}::1`;
 }

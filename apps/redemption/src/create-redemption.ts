@@ -1,6 +1,6 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type Clock, type Logger, systemClock } from '#libs/platform';
 import { serveDocs } from '#libs/openapi';
+import { type Clock, type Logger, systemClock } from '#libs/platform';
 import {
   createHttpApp,
   createMetrics,

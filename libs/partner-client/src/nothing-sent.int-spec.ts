@@ -96,7 +96,7 @@ describe('a name', () => {
     const client = aClient({
       ...PUBLIC,
       resolve: () => Promise.resolve([{ address: answers.shift() ?? '', family: 4 }]),
-      // Nothing of a test leaves the machine: a public address is refused as if nobody listened there.
+      // Nothing of a test leaves the machine: a public address is refused as one on which no server listens.
       connectTcp: (options) => {
         const socket = new Socket();
         options.lookup?.(options.host ?? '', { all: true }, (error, addresses) => {

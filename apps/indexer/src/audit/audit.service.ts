@@ -14,8 +14,8 @@ const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Audits the index once a night, in the process that leads and while it follows the chain. Whether one is due is looked up every
- * minute, so the first one follows the first sync, and one that was missed or failed is made up for. After a difference the first look of a new process is due at once: the
- * cause may have been mended.
+ * minute, so the first one follows the first sync, and one that was missed or failed is made up for. After a difference the first look
+ * of a new process is due at once: the cause may have been mended.
  */
 @Injectable()
 export class AuditService implements BeforeApplicationShutdown {

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { RpcPool, WalletSignatures } from '#libs/chain';
 import { Database } from '#libs/db';
-import { CLOCK } from '#libs/platform';
 import { previewApp } from '#libs/openapi';
+import { CLOCK } from '#libs/platform';
 import { HealthRegistry, LOGGER, Registry } from '#libs/service';
 import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { ChainLink } from '../chain/chain-link.js';

@@ -129,7 +129,7 @@ describe('RedisRateLimiter', () => {
     const two = [await connected(), await connected()];
     const all = await Promise.all(two.map((link) => joined(link, { replicas: 2, clock })));
     const [one, other] = all as [RedisRateLimiter, RedisRateLimiter];
-    // Twice: whoever is first does not know yet that the other comes.
+    // Twice: the first one does not know yet that the other comes.
     const allBeat = async (): Promise<void> => {
       for (const limiter of [...all, ...all]) await limiter.beat();
     };

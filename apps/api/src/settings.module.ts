@@ -4,6 +4,7 @@ import { LOGGER } from '#libs/service';
 import { KeyRing } from '#libs/signing';
 import { ApiSettings } from './api.env.js';
 import { REDIS_DEADLINE_MS } from './connections.module.js';
+import { SLOW_READ_MS } from './snapshots/snapshot-reader.js';
 
 export interface ApiOptions {
   readonly settings: ApiSettings;
@@ -11,19 +12,23 @@ export interface ApiOptions {
   readonly clock: Clock;
   /** How long a command to Redis may take; default: 50. */
   readonly redisDeadlineMs?: number | undefined;
+  /** After how long a read of the index no longer holds up others; default: 100. */
+  readonly slowReadMs?: number | undefined;
 }
 
 /** The settings, the key that they hold, and the tools of the process, for all other modules. */
 @Module({})
 export class SettingsModule {
   /** @throws PermanentError where the key is wrong; no message repeats it */
-  static register({ settings, logger, clock, redisDeadlineMs }: ApiOptions): DynamicModule {
+  static register(options: ApiOptions): DynamicModule {
+    const { settings, logger, clock, redisDeadlineMs, slowReadMs } = options;
     const providers = [
       { provide: ApiSettings, useValue: settings },
       { provide: KeyRing, useValue: KeyRing.parse(settings.secretsKey) },
       { provide: LOGGER, useValue: logger },
       { provide: CLOCK, useValue: clock },
       { provide: REDIS_DEADLINE_MS, useValue: redisDeadlineMs },
+      { provide: SLOW_READ_MS, useValue: slowReadMs },
     ];
     return { module: SettingsModule, global: true, providers, exports: providers };
   }

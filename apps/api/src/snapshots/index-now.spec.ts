@@ -1,3 +1,4 @@
+import { stat } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { type SnapshotState } from '#libs/db';
 import { IndexNow } from './snapshot-reader.js';
@@ -73,5 +74,25 @@ describe('IndexNow', () => {
     expect(await other).toEqual(state('b'));
     reads.open[0]?.end(state('a'));
     expect(await stuck).toEqual(state('a'));
+  });
+
+  it('does not take a read for stuck whose answer came while the process itself was busy', async () => {
+    let open = 0;
+    let mostOpen = 0;
+    const index = new IndexNow<number, void>(async () => {
+      mostOpen = Math.max(mostOpen, ++open);
+      await new Promise((resolve) => {
+        stat('.', resolve);
+      });
+      open -= 1;
+    });
+    const early = index.read(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(open).toBe(1);
+    const late = index.read(1);
+    const busyUntil = performance.now() + 300;
+    while (performance.now() < busyUntil);
+    await Promise.all([early, late]);
+    expect(mostOpen).toBe(1);
   });
 });

@@ -10,12 +10,12 @@ const PATIENT_MS = 10_000;
 let redis: TestRedis;
 let replicas: [Api, Api];
 
-/** @param redisDeadlineMs long where Redis is well: on a busy machine its answers are late, and a replica would go on without it */
-async function startReplicas(redisDeadlineMs?: number): Promise<void> {
+/** @param patienceMs long where all is well: on a busy machine answers are late, and a replica would go on without them */
+async function startReplicas(patienceMs?: number): Promise<void> {
   redis = await startRedis(PASSWORD);
   const settings = { REDIS_URL: redis.url };
-  const first = await startApi(settings, undefined, redisDeadlineMs);
-  replicas = [first, await startApi(settings, first.database, redisDeadlineMs)];
+  const first = await startApi(settings, undefined, patienceMs);
+  replicas = [first, await startApi(settings, first.database, patienceMs)];
   await seedIndex(first, {
     events: [['2026-11-10T10:00:00Z', aWallet(1), 100]],
     headAt: '2026-11-21T12:00:00Z',

@@ -10,6 +10,8 @@ import { type RenderedSnapshot } from './snapshot-body.js';
 const MAX_WALLETS = 10_000;
 const SHARED_TTL_SECONDS = 86_400;
 
+export const SLOW_READ_MS = Symbol('SlowReadMs');
+
 /** What an answer takes from its wallet's rows, and how long that holds. */
 export interface WalletPart {
   /** Days since 1970-01-01 UTC, exclusive. */
@@ -46,12 +48,15 @@ export class SnapshotReader {
   /** How often what was kept helped. */
   readonly counts = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
   private readonly kept = new LRUCache<Address, WalletPart>({ max: MAX_WALLETS });
-  private readonly now = new IndexNow((asked: readonly AskedWallet[]) => this.readNow(asked));
+  private readonly now: IndexNow<AskedWallet, Found | undefined>;
 
   constructor(
     private readonly store: SnapshotStore,
     @Inject(SHARED_TEXTS) private readonly shared: RedisTexts | undefined,
-  ) {}
+    @Inject(SLOW_READ_MS) slowReadMs?: number,
+  ) {
+    this.now = new IndexNow((asked) => this.readNow(asked), slowReadMs);
+  }
 
   /**
    * Looks in Redis, under the version of the index that was seen last, for a wallet that is not kept here. Never fails.
@@ -182,7 +187,10 @@ export class IndexNow<Q, A> {
   private slowTimer: NodeJS.Timeout | undefined;
 
   /** @param source reads for all questions at once */
-  constructor(private readonly source: (questions: readonly Q[]) => Promise<A>) {}
+  constructor(
+    private readonly source: (questions: readonly Q[]) => Promise<A>,
+    private readonly slowMs = SLOW_MS,
+  ) {}
 
   /** @throws what the source throws */
   read(question: Q): Promise<A> {
@@ -208,7 +216,7 @@ export class IndexNow<Q, A> {
     };
     // The rest of this turn of the event loop joins.
     if (this.underWay === 0) setImmediate(this.startIfStill, start);
-    else this.slowTimer ??= setTimeout(this.startSlow, SLOW_MS);
+    else this.slowTimer ??= setTimeout(this.startSlow, this.slowMs);
     return { questions, answer, start };
   }
 
@@ -218,7 +226,8 @@ export class IndexNow<Q, A> {
 
   private readonly startSlow = (): void => {
     this.slowTimer = undefined;
-    this.next?.start();
+    // Where this process was busy itself the answer may be there already: it is looked at first.
+    if (this.next !== undefined) setImmediate(this.startIfStill, this.next.start);
   };
 
   private startNext(): void {

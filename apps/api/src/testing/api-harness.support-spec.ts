@@ -38,12 +38,12 @@ export interface Api {
 /**
  * Starts the API; its connections to the database go through a link that a test can cut.
  * @param shared the database of another replica, to be stopped after this one
- * @param redisDeadlineMs a busy machine is late: longer where a test is about something else
+ * @param patienceMs with Redis, and with reads of the index that are under way: a busy machine is late, which most tests are not about
  */
 export async function startApi(
   overrides: Record<string, string> = {},
   shared?: TestDatabase,
-  redisDeadlineMs?: number,
+  patienceMs?: number,
 ): Promise<Api> {
   const database = shared ?? (await createTestDatabase());
   const link = await linkTo(new URL(database.url));
@@ -59,7 +59,10 @@ export async function startApi(
   });
   const destination = { write: (line: string) => void logs.push(line) };
   const logger = createLogger({ app: 'api', level: 'info', destination });
-  const app = await createApi({ settings, logger, clock, redisDeadlineMs });
+  const app = await createApi({
+    ...{ settings, logger, clock },
+    ...{ redisDeadlineMs: patienceMs, slowReadMs: patienceMs },
+  });
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   const stop = async (): Promise<void> => {

@@ -66,6 +66,10 @@ async function blockWith(count: number, from: number): Promise<bigint> {
   return BigInt(found?.blockNumber ?? 0);
 }
 
+interface LogRange {
+  readonly fromBlock?: string;
+}
+
 const MODES = ['total', 'two', 'wallets', 'headers'] as const;
 
 describe.each(MODES)('STAKE_VERIFICATION=%s', (mode) => {
@@ -145,6 +149,24 @@ describe('one wallet’s event left out by the only endpoint, receipts too', () 
     expect(running.status.trouble).toMatch(
       /At block \d+ wallet 0x[0-9a-f]{40} has \d+ in the index but \d+ in the contract/,
     );
+    node.fault = undefined;
+    await running.level();
+    await suite.expectIndexed();
+  });
+
+  it('is reported where a balance would fall below zero, and read again once the endpoint is mended', async () => {
+    const [node] = nodes as [FaultyNode];
+    const isOfFinal = ([call]: readonly NodeCall[]): boolean => {
+      const filter = call?.method === 'eth_getLogs' ? (call.params[0] as LogRange) : undefined;
+      return Number(filter?.fromBlock) <= BLOCKS + 3 - 40;
+    };
+    node.fault = { kind: 'empty-logs', when: isOfFinal };
+    const running = await start('wallets');
+    await running.until('halted', ({ phase }) => phase === 'halted');
+    expect(running.status.trouble).toMatch(/takes \d+ from wallet 0x[0-9a-f]{40}, which holds 0/);
+    node.fault = undefined;
+    await running.level();
+    await suite.expectIndexed();
   });
 
   it('is mended where the endpoint has no state of past blocks and answers in full later', async () => {

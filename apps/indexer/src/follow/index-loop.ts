@@ -48,6 +48,12 @@ export class IndexLoop {
     });
   }
 
+  /** After a halt: everything in doubt may be read again as often as at first. */
+  async startAfresh(): Promise<void> {
+    this.levelCheck.forgetReadAgain();
+    await this.writer.reload();
+  }
+
   /**
    * One turn.
    * @throws PermanentError where only a person can help; RetryableError for all that may pass
@@ -189,6 +195,10 @@ export class LevelCheck {
     private readonly walletCheck: WalletCheck,
     private readonly policy: VerificationPolicy,
   ) {}
+
+  forgetReadAgain(): void {
+    this.walletCheck.forgetReadAgain();
+  }
 
   /** @returns false where the index was rolled back instead */
   async pass(heads: ChainHeads, signal: AbortSignal): Promise<boolean> {

@@ -147,11 +147,11 @@ export class Supervisor {
 
   /** What halted the index rests on the word of providers: it is looked at again, still halted until the chain is reached. */
   private async askAgain(signal: AbortSignal): Promise<void> {
-    const { writer, clock, status, logger } = this;
+    const { loop, clock, status, logger } = this;
     if (signal.aborted) return;
     status.progressAtMs = clock.nowMs();
     logger.info('Halted: asking the endpoints again');
-    await writer.reload();
+    await loop.startAfresh();
   }
 
   private async waitAfter(error: unknown, failures: number, signal: AbortSignal): Promise<void> {

@@ -99,6 +99,10 @@ export class SuspectRanges {
     return { from: range.from, to };
   };
 
+  clear(): void {
+    this.ranges = [];
+  }
+
   /** Forgets what lies at or below a block that has been verified since. */
   forgetUpTo(block: bigint): void {
     this.ranges = this.ranges.filter((suspect) => suspect.to > block);

@@ -109,6 +109,12 @@ export class WalletCheck {
     return { kind: 'agreed', verifiedNumber };
   }
 
+  /** What was read again before does not count against the next answers: the endpoints may have been mended since. */
+  forgetReadAgain(): void {
+    this.readAgain.clear();
+    this.suspects.clear();
+  }
+
   private async sweepAndSample(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
     const found = await this.sweep(writer, signal);
     const nowMs = this.clock.nowMs();

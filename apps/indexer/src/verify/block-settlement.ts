@@ -33,6 +33,11 @@ interface BlockInDoubt {
   readonly options: FetchOptions;
 }
 
+/** One of two providers is asked in both ways. */
+const BOTH_WAYS = ['receipts', 'logs'] as const;
+/** Where there is one provider only, logs are asked for more often: one of several nodes behind its address may lack them. */
+const LOGS_REPEATED = ['receipts', 'logs', 'logs', 'logs'] as const;
+
 /** Characters of what a source says that an error repeats. */
 const MOST_SHOWN = 300;
 
@@ -58,9 +63,10 @@ export async function settleBlock(
   const sides = isByProvider
     ? [otherProvidersThan(endpoint, endpoints), ownProvider(endpoint, endpoints)]
     : [[]];
+  const ways = isByProvider ? BOTH_WAYS : LOGS_REPEATED;
   const witnesses: Witness[] = [];
   for (const avoid of sides) {
-    for (const by of ['receipts', 'logs'] as const) {
+    for (const by of ways) {
       const single = await unlessAllFail(() =>
         source.fetch({ from: block, to: block }, { ...options, by, avoid }),
       );

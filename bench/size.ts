@@ -35,9 +35,8 @@ const options = readOptions({
 type Settings = Readonly<Record<string, string>>;
 
 interface Written {
-  /** Of a wallet's changes: its state read and its rows written. */
   readonly changesPerSecond: number;
-  /** Of that time, reading the states. */
+  /** A range's wallet states, which are read while the range before is written, beside the time that a range takes. */
   readonly reading: number;
   readonly slowestSeconds: number;
   readonly walBytesPerChange: number;
@@ -141,6 +140,8 @@ class Writer {
   private readonly store: IndexStore;
   private head: BlockRef;
   private number: number;
+  /** The range before. */
+  private writing: Promise<void> = Promise.resolve();
 
   constructor(
     database: Database,
@@ -166,6 +167,7 @@ class Writer {
       reading.push(readSeconds);
       all.push(seconds);
     }
+    await this.writing;
     const { rows } = await this.client.query<{ bytes: string }>(
       'SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), $1) AS bytes',
       [walBefore],
@@ -178,20 +180,22 @@ class Writer {
     };
   }
 
-  /** @returns the seconds that reading the wallets' states took, and the whole */
+  /** @returns the seconds that reading the wallets' states took, and those until the range before was written too */
   private async range(fence: bigint): Promise<[number, number]> {
     const { history, store, head: previousHead } = this;
     const head = history.block(Number(previousHead.number) + BLOCKS_A_BATCH);
     const numbers = Array.from({ length: CHANGES_A_BATCH }, (_, place) => this.number + 1 + place);
     const changes = numbers.map((one) => history.change(one));
     const newDays = numbers.map((one) => history.day(one));
+    const wallets = changes.map(({ wallet }) => wallet);
     const startMs = performance.now();
-    const states = await store.walletStates(changes.map(({ wallet }) => wallet));
+    const states = await store.walletStates(wallets, dayOf(head.timestampSeconds));
     const readMs = performance.now() - startMs;
     if (states.size !== Math.min(CHANGES_A_BATCH, history.wallets)) {
       throw new Error('a wallet is missing');
     }
-    await store.commit({
+    await this.writing;
+    this.writing = store.commit({
       ...{ fence, previousHead, head, changes, days: [], newDays },
       ...{ total: 0n, blocks: [head], finalised: head },
     });

@@ -258,8 +258,9 @@ export class IndexWriter {
     for (const { deltas } of blocks) {
       for (const { wallet } of deltas) if (!this.wallets.has(wallet)) missing.add(wallet);
     }
-    if (missing.size === 0) return;
-    for (const [wallet, state] of await this.store.walletStates([...missing]))
-      this.wallets.set(wallet, state);
+    const [first] = blocks;
+    if (missing.size === 0 || !first) return;
+    const states = await this.store.walletStates([...missing], dayOf(first.timestampSeconds));
+    for (const [wallet, state] of states) this.wallets.set(wallet, state);
   }
 }

@@ -8,12 +8,18 @@ import { addressOf, hashOf } from '../rows.js';
 
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
 
-const WALLET_STATES = named<{ wallets: string }>(
+/**
+ * The key of `balance_day` alone answers for a wallet whose newest change is of an earlier day: in a first sync that is nearly
+ * each, and half the work.
+ */
+const WALLET_STATES = named<{ wallets: string; fromDay: number }>(
   'index_wallet_states',
-  `SELECT encode(c.wallet, 'hex') AS wallet, c.balance, c.seconds, d.low
+  `SELECT encode(w.wallet, 'hex') AS wallet, d.closing, d.low, coalesce(c.seconds, (d.day + 1) * 86400::bigint - 1) AS seconds
     FROM unnest(:wallets::bytea[]) AS w (wallet)
-    CROSS JOIN LATERAL (SELECT * FROM staking.balance_change WHERE wallet = w.wallet ORDER BY block DESC LIMIT 1) AS c
-    LEFT JOIN staking.balance_day d ON d.wallet = c.wallet AND d.day = c.seconds / 86400`,
+    CROSS JOIN LATERAL (SELECT day, low, closing FROM staking.balance_day
+      WHERE wallet = w.wallet ORDER BY day DESC LIMIT 1) AS d
+    LEFT JOIN LATERAL (SELECT seconds FROM staking.balance_change
+      WHERE wallet = w.wallet AND d.day >= :fromDay ORDER BY block DESC LIMIT 1) AS c ON true`,
 );
 
 const BALANCES_AT = named<{ wallets: string; block: bigint }>(
@@ -53,15 +59,23 @@ export class IndexReader {
     return row && indexStateOf(row);
   }
 
-  /** Wallets without history are absent. */
-  async walletStates(wallets: readonly Address[]): Promise<Map<Address, WalletState>> {
-    type Row = Record<'wallet' | 'balance' | 'seconds', string> & { low: string | null };
-    const rows = await this.database.query<Row>(WALLET_STATES({ wallets: byteaArray(wallets) }));
+  /**
+   * What must be known of wallets to apply changes of the day `fromDay` and later. Wallets without history are absent. Where the newest
+   * change is of an earlier day, its time is told as that day's last second.
+   */
+  async walletStates(
+    wallets: readonly Address[],
+    fromDay: number,
+  ): Promise<Map<Address, WalletState>> {
+    type Row = Record<'wallet' | 'closing' | 'seconds', string> & { low: string | null };
+    const rows = await this.database.query<Row>(
+      WALLET_STATES({ wallets: byteaArray(wallets), fromDay }),
+    );
     return new Map(
-      rows.map(({ wallet, balance, seconds, low }) => [
+      rows.map(({ wallet, closing, seconds, low }) => [
         addressOf(wallet),
         {
-          balance: BigInt(balance),
+          balance: BigInt(closing),
           sinceSeconds: Number(seconds),
           low: low === null ? null : BigInt(low),
         },

@@ -108,8 +108,13 @@ describe('IndexStore', () => {
       }),
     );
     expect((await store.state())?.total).toBe(most);
-    expect(await store.walletStates([aWallet(1), aWallet(2)])).toEqual(
+    const both = [aWallet(1), aWallet(2)];
+    expect(await store.walletStates(both, day)).toEqual(
       new Map([[aWallet(1), { balance: most, sinceSeconds: head.timestampSeconds, low: 0n }]]),
+    );
+    const atMidnight = (day + 1) * 86_400 - 1;
+    expect(await store.walletStates(both, day + 1)).toEqual(
+      new Map([[aWallet(1), { balance: most, sinceSeconds: atMidnight, low: 0n }]]),
     );
     expect(await store.balancesAt([aWallet(2), aWallet(1)], 5n)).toEqual([0n, most]);
     expect(await store.balancesAt([aWallet(1)], 4n)).toEqual([0n]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type BlockDeltas, type BlockRef, foldBlocks } from '#libs/domain';
+import { type BlockDeltas, type BlockRef, dayOf, foldBlocks } from '#libs/domain';
 import {
   aBlock,
   anInitialIndex,
@@ -123,7 +123,8 @@ async function apply(
     const state = await stateOf(index);
     const deltas = part.map((block) => ({ ...block, blockNumber: block.number }));
     const wallets = deltas.flatMap((block) => block.deltas.map(({ wallet }) => wallet));
-    const folded = foldBlocks(await store.walletStates([...new Set(wallets)]), deltas);
+    const fromDay = dayOf(part[0]?.timestampSeconds ?? 0);
+    const folded = foldBlocks(await store.walletStates([...new Set(wallets)], fromDay), deltas);
     await store.commit({
       fence,
       previousHead: state.head,

@@ -46,7 +46,7 @@ export interface BalanceDay {
 /** What must be known of a wallet to apply its next change. */
 export interface WalletState {
   readonly balance: bigint;
-  /** The timestamp of its newest change, Unix seconds. */
+  /** The timestamp of its newest change, Unix seconds; where that is of an earlier day than the next change, any of its day will do. */
   readonly sinceSeconds: number;
   /** `low` of the day of its newest change. */
   readonly low: bigint | null;

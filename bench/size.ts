@@ -4,6 +4,7 @@
  * stores of the indexer and of the API, on a PostgreSQL with default durability.
  *
  *   npm run bench -- size [--changes 1000000,10000000,100000000] [--batches 60] [--reads 5000]
+ *                         [--layouts plain]                         also hash:16, time:14: the tables in so many partitions
  *                         [--settings '{"shared_buffers":"2GB"}']   of the server; default: as it comes
  *                         [--other   '{"max_wal_size":"16GB",…}']   set without a restart, for a second measurement of each size,
  *                                                                   which goes on behind the rows of the first
@@ -12,6 +13,7 @@ import type pg from 'pg';
 import { createDatabase, type Database, IndexStore, SnapshotStore } from '#libs/db';
 import { type Address, type BlockRef, dayOf } from '#libs/domain';
 import { CHANGES_PER_BLOCK, LargeHistory } from './size/large-history.js';
+import { layOut, layoutOf } from './size/layout.js';
 import { seedHistory } from './size/seed.js';
 import { BenchServer } from './support/bench-database.js';
 import { count, fixed, median, percentile, table } from './support/figures.js';
@@ -27,6 +29,7 @@ const options = readOptions({
   changes: '1000000,10000000,100000000',
   batches: '60',
   reads: '5000',
+  layouts: 'plain',
   settings: '{}',
   other: '{"max_wal_size":"16GB","checkpoint_timeout":"30min","wal_compression":"on"}',
 });
@@ -53,20 +56,25 @@ async function main(): Promise<void> {
   const read: string[][] = [];
   const written: string[][] = [];
   try {
-    for (const changes of numbersOf(options.changes)) {
-      const history = new LargeHistory(changes);
-      say(`${count(changes)} changes of ${count(history.wallets)} wallets …`);
+    const layouts = options.layouts.split(',').map(layoutOf);
+    const runs = numbersOf(options.changes).flatMap((changes) =>
+      layouts.map((layout) => ({ history: new LargeHistory(changes), layout })),
+    );
+    for (const { history, layout } of runs) {
+      const name = `${count(history.changes)}, ${layout.name}`;
+      say(`${name}: ${count(history.wallets)} wallets …`);
       await server.withDatabase(async (url, client) => {
+        await layOut(client, layout, history);
         await seedHistory(url, history);
-        sized.push(await vacuumed(client, history));
+        sized.push([name, ...(await vacuumed(client, history))]);
         const database = await createDatabase({ url, applicationName: 'bench', poolSize: 2 });
         try {
           await makeBusy(client);
-          read.push(await reads(database, history));
+          read.push([name, ...(await reads(database, history))]);
           const writer = new Writer(database, client, history);
-          written.push(writtenRow(history, 'as it comes', await writer.write()));
+          written.push([`${name}, as it comes`, ...writtenRow(await writer.write())]);
           const other = await withSettings(client, () => writer.write());
-          written.push(writtenRow(history, 'other settings', other));
+          written.push([`${name}, other settings`, ...writtenRow(other)]);
         } finally {
           await database.close();
         }
@@ -80,20 +88,25 @@ async function main(): Promise<void> {
 
 /** All that is known so far: the next size takes much longer. */
 function print({ sized, read, written }: Record<'sized' | 'read' | 'written', string[][]>): void {
-  table(['changes', 'GiB', 'bytes/change', 'of them changes', 'days', 'vacuum s'], sized);
+  table(['changes, layout', 'GiB', 'bytes/change', 'of them changes', 'days', 'vacuum s'], sized);
   console.log();
-  table(['changes', 'quiet p50 ms', 'p99 ms', 'busiest p50 ms', 'p99 ms'], read);
+  table(['changes, layout', 'quiet p50 ms', 'p99 ms', 'busiest p50 ms', 'p99 ms'], read);
   console.log();
   table(
-    ['changes, settings', 'changes/s', 'reading states', 'slowest batch s', 'WAL bytes/change'],
+    [
+      'changes, layout, settings',
+      'changes/s',
+      'reading states',
+      'slowest batch s',
+      'WAL bytes/change',
+    ],
     written,
   );
   console.log();
 }
 
-function writtenRow({ changes }: LargeHistory, settings: string, written: Written): string[] {
+function writtenRow(written: Written): string[] {
   return [
-    `${count(changes)}, ${settings}`,
     count(written.changesPerSecond),
     `${fixed(100 * written.reading, 0)} %`,
     fixed(written.slowestSeconds),
@@ -124,11 +137,12 @@ async function vacuumed(client: pg.Client, { changes }: LargeHistory): Promise<s
   await client.query('VACUUM (ANALYZE, FREEZE) staking.balance_change, staking.balance_day');
   const vacuumSeconds = (performance.now() - startMs) / 1000;
   const { rows } = await client.query<Record<'changes' | 'days', string>>(
-    `SELECT pg_total_relation_size('staking.balance_change') AS changes, pg_total_relation_size('staking.balance_day') AS days`,
+    `SELECT sum(bytes) FILTER (WHERE name LIKE 'balance_change%') AS changes, sum(bytes) FILTER (WHERE name LIKE 'balance_day%') AS days
+      FROM (SELECT relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
+        WHERE relnamespace = 'staking'::regnamespace AND relkind = 'r') AS t`,
   );
   const [ofChanges, ofDays] = [Number(rows[0]?.changes), Number(rows[0]?.days)];
   return [
-    count(changes),
     fixed((ofChanges + ofDays) / 2 ** 30),
     ...[ofChanges + ofDays, ofChanges, ofDays].map((bytes) => fixed(bytes / changes, 0)),
     fixed(vacuumSeconds, 1),
@@ -229,7 +243,7 @@ async function reads(database: Database, history: LargeHistory): Promise<string[
     await readsOf(database, history, () => walletAt(0)),
   ];
   const ms = figures.flatMap(({ p50Ms, p99Ms }) => [fixed(p50Ms), fixed(p99Ms)]);
-  return [count(history.changes), ...ms];
+  return ms;
 }
 
 async function readsOf(

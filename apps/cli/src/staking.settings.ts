@@ -10,6 +10,7 @@ import {
 import {
   CHAIN_ID_SETTING,
   DatabaseSettings,
+  databaseUrl,
   FINALITY_SETTING,
   MAX_RANGE_BLOCKS_SETTING,
   RPC_URLS_SETTING,
@@ -17,7 +18,6 @@ import {
   STAKE_CONTRACT_SETTING,
   STAKE_EVENTS_SETTING,
   STAKE_START_BLOCK_SETTING,
-  url,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
 
@@ -45,7 +45,7 @@ export class StakingSettings {
     description: 'PostgreSQL.',
     secret: true,
     optional: true,
-    parse: url('postgresql', 'postgres'),
+    parse: databaseUrl,
   })
   readonly databaseUrl?: string;
 

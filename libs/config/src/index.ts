@@ -11,6 +11,7 @@ export {
 } from './chain.settings.js';
 export {
   DatabaseSettings,
+  databaseUrl,
   EVIDENCE_KEY_SETTING,
   MANAGEMENT_PORT_SETTING,
   REDIS_URL_SETTING,

@@ -1,17 +1,23 @@
 /** Settings that the services share. */
 import { BlockList, isIP } from 'node:net';
 import { PermanentError } from '#libs/domain';
-import { LOG_LEVELS, type LogLevel } from '#libs/platform';
+import { DatabaseUrl, LOG_LEVELS, type LogLevel } from '#libs/platform';
 import { base64Key, commaList, oneOf, Setting, type SettingOptions, url } from './setting.js';
+
+/** A URL of PostgreSQL, with one host or several. */
+export function databaseUrl(text: string): string {
+  DatabaseUrl.parse(text);
+  return text;
+}
 
 /** What every program that talks to the database reads. */
 export class DatabaseSettings {
   @Setting({
     description:
-      'PostgreSQL 15 or newer. sslmode and sslrootcert in the URL mean what they mean to psql.',
+      'PostgreSQL 15 or newer. sslmode, sslrootcert, several hosts and target_session_attrs in the URL mean what they mean to psql; several hosts alone mean the one that takes writes.',
     secret: true,
     example: 'postgresql://lowmark:password@127.0.0.1:5432/lowmark?sslmode=disable',
-    parse: url('postgresql', 'postgres'),
+    parse: databaseUrl,
   })
   readonly databaseUrl!: string;
 }

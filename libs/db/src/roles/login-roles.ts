@@ -2,6 +2,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
+import { DatabaseUrl } from '#libs/platform';
 import { databaseError, DatabaseRefusedError } from '../connection/database.error.js';
 import { createDatabase, type Database } from '../connection/database.js';
 import { onSchema } from '../connection/migrate.js';
@@ -163,19 +164,14 @@ function openAs(url: string): Promise<Database> {
 }
 
 function loginOf(program: Program, url: string): Login {
-  const { username, password } = new URL(url);
-  if (username === '' || password === '') {
+  const { user, password } = DatabaseUrl.parse(url);
+  if (user === '' || password === '') {
     throw new PermanentError(
       'LOGIN_URL_INCOMPLETE',
       `${program.toUpperCase()}_DATABASE_URL must name a user and its password.`,
     );
   }
-  return {
-    program,
-    url,
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-  };
+  return { program, url, user, password };
 }
 
 function requireDifferentUsers(logins: readonly Login[]): void {
@@ -196,18 +192,13 @@ function requireOwnPlace({ program, user, url }: Login, migrating: string): void
       `${variable} names ${user}, which holds the rights of a program and is no user: name a user of its own.`,
     );
   }
-  if (databaseOf(url) !== databaseOf(migrating)) {
+  const [own, migrated] = [url, migrating].map((one) => DatabaseUrl.parse(one).database);
+  if (own !== migrated) {
     throw new PermanentError(
       'LOGIN_URL_DATABASE',
-      `${variable} names the database ${databaseOf(url)}, and DATABASE_URL names ${databaseOf(migrating)}: a program uses the database that is migrated.`,
+      `${variable} names the database ${own}, and DATABASE_URL names ${migrated}: a program uses the database that is migrated.`,
     );
   }
-}
-
-/** As the driver reads it. */
-function databaseOf(url: string): string {
-  const { pathname, username } = new URL(url);
-  return decodeURIComponent(pathname.slice(1) || username);
 }
 
 function quoted(name: string): string {

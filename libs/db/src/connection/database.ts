@@ -1,10 +1,12 @@
-import { type Pool, type PoolClient, type QueryResultRow } from 'pg';
+import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type Logger } from 'typeorm';
 import { inChildSpan, tracingIsOn } from '#libs/platform';
 import { SnakeCaseColumns } from './columns.js';
 import { connectionOptions, type DatabaseOptions } from './connection-options.js';
 import { databaseError } from './database.error.js';
 import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
+import { requireSessionDefaults, sessionSettings } from './session-settings.js';
+import { SupervisedPool } from './supervised-pool.js';
 import { spanOf, tracedClient } from './trace-statements.js';
 import { entities } from '../entities.js';
 import { migrations } from '../migrations/index.js';
@@ -35,7 +37,8 @@ export class Database {
 
   /**
    * Runs the work in one transaction on one connection: statements by the client, entities by the manager.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws; nothing is written then
+   * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws; nothing is written then, except that after a
+   * DatabaseUnavailableError at the commit it may have been
    */
   transaction<T>(work: (client: PoolClient, manager: EntityManager) => Promise<T>): Promise<T> {
     return this.onConnection(async (client) => {
@@ -116,6 +119,8 @@ class TracedDatabase extends Database {
   }
 }
 
+const DEFAULT_POOL_SIZE = 4;
+
 /** TypeORM prints failed statements and migrations to the console even where logging is off; they are thrown as well, which is enough. */
 const SILENT: Logger = {
   logQuery: () => undefined,
@@ -128,12 +133,13 @@ const SILENT: Logger = {
 
 /**
  * Opens a pool of connections and proves that the first one works, and that its schema is as demanded.
- * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaNewerError, SchemaOlderError
+ * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaNewerError, SchemaOlderError, SessionDefaultsError
  */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
   const dataSource = new DataSource({
     type: 'postgres',
-    extra: connectionOptions(options),
+    driver: { ...pg, Pool: SupervisedPool },
+    extra: { ...connectionOptions(options), max: options.poolSize ?? DEFAULT_POOL_SIZE },
     entities,
     namingStrategy: new SnakeCaseColumns(),
     migrations,
@@ -156,6 +162,9 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   const { master } = dataSource.driver as unknown as { master: Pool };
   const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master);
   try {
+    if (options.directUrl !== undefined) {
+      await requireSessionDefaults(database, sessionSettings(options));
+    }
     await requireSchema(database, options.schema);
     return database;
   } catch (error) {

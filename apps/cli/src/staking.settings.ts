@@ -9,6 +9,7 @@ import {
 } from '#libs/chain';
 import {
   CHAIN_ID_SETTING,
+  DATABASE_DIRECT_URL_SETTING,
   DatabaseSettings,
   databaseUrl,
   FINALITY_SETTING,
@@ -48,6 +49,9 @@ export class StakingSettings {
     parse: databaseUrl,
   })
   readonly databaseUrl?: string;
+
+  @Setting(DATABASE_DIRECT_URL_SETTING)
+  readonly databaseDirectUrl?: string;
 
   @Setting({ ...CHAIN_ID_SETTING, optional: true })
   @Min(1)

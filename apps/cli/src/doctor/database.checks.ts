@@ -1,3 +1,4 @@
+import { sessionUrl } from '#libs/config';
 import {
   excessRights,
   missingRights,
@@ -78,7 +79,7 @@ export const databaseChecks: readonly Check[] = [
 ];
 
 async function readServer(subject: Subject): Promise<Server> {
-  const { place: where } = DatabaseUrl.parse(subject.settings.databaseUrl ?? '');
+  const { place: where } = DatabaseUrl.parse(sessionUrl(subject.settings) ?? '');
   try {
     const database = await subject.database();
     const beforeMs = subject.clock.nowMs();

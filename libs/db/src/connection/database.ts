@@ -5,7 +5,7 @@ import { SnakeCaseColumns } from './columns.js';
 import { connectionOptions, type DatabaseOptions } from './connection-options.js';
 import { databaseError } from './database.error.js';
 import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
-import { requireSessionDefaults, sessionSettings } from './session-settings.js';
+import { requireSessionDefaults, sessionSettings, statementTimeoutOf } from './session-settings.js';
 import { SupervisedPool } from './supervised-pool.js';
 import { spanOf, tracedClient } from './trace-statements.js';
 import { entities } from '../entities.js';
@@ -16,12 +16,15 @@ export class Database {
   constructor(
     readonly dataSource: DataSource,
     readonly pool: Pool,
+    /** For how long an answer is waited for; absent: for ever. */
+    private readonly answerMs?: number,
   ) {}
 
   /** @throws DatabaseUnavailableError, DatabaseRefusedError */
   async query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
     try {
-      return await run<R>(this.pool, statement, values);
+      const { answerMs: query_timeout } = this;
+      return await run<R>(this.pool, { ...statement, query_timeout }, values);
     } catch (error) {
       throw databaseError(error);
     }
@@ -45,7 +48,8 @@ export class Database {
       await client.query('BEGIN');
       const seen = this.observed(client);
       const result = await work(seen, this.managerOn(seen, 1));
-      await client.query('COMMIT');
+      const commit: Statement = { text: 'COMMIT', query_timeout: this.answerMs };
+      await client.query(commit);
       return result;
     });
   }
@@ -120,6 +124,8 @@ class TracedDatabase extends Database {
 }
 
 const DEFAULT_POOL_SIZE = 4;
+/** The server's limit for a statement does not count what a commit waits for its standbys, nor what a pooler makes it wait. */
+const UNANSWERED_MS = 5000;
 
 /** TypeORM prints failed statements and migrations to the console even where logging is off; they are thrown as well, which is enough. */
 const SILENT: Logger = {
@@ -160,7 +166,9 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   }
   // TypeORM types the driver's pool as any.
   const { master } = dataSource.driver as unknown as { master: Pool };
-  const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master);
+  const limitMs = statementTimeoutOf(options);
+  const answerMs = limitMs === 0 ? undefined : limitMs + UNANSWERED_MS;
+  const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master, answerMs);
   try {
     if (options.directUrl !== undefined) {
       await requireSessionDefaults(database, sessionSettings(options));
@@ -179,6 +187,8 @@ export interface Statement {
   readonly text: string;
   /** What `named` has bound to it. */
   readonly values?: unknown[];
+  /** Milliseconds. */
+  readonly query_timeout?: number | undefined;
 }
 
 type Values = readonly unknown[];

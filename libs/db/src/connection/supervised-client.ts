@@ -32,6 +32,8 @@ export interface SupervisedConfig extends ClientConfig {
 }
 
 const READ_ONLY = '25006';
+/** pg has no code for it. */
+const READ_TIMEOUT = 'Query read timeout';
 /** The server's function that waits for a standby; its messages are translated, its name is not. */
 const WAITS_FOR_STANDBY = 'SyncRepWaitForLSN';
 
@@ -100,10 +102,19 @@ export class SupervisedClient extends pg.Client {
     if (typeof callback === 'function') args[last] = this.confirmed(callback as Callback);
     const result = (super.query as (...args: unknown[]) => unknown).apply(this, args);
     if (!isPromise(result)) return result;
-    return result.then((value) => {
-      if (this.isUnconfirmed) throw unconfirmed();
-      return value;
-    });
+    return result.then(
+      (value) => {
+        if (this.isUnconfirmed) throw unconfirmed();
+        return value;
+      },
+      (error: unknown) => {
+        // The statement goes on at the server, and what came after it here would wait for it.
+        if (error instanceof Error && error.message === READ_TIMEOUT) {
+          this.connection.stream.destroy();
+        }
+        throw error;
+      },
+    );
   }
 
   /** Called by the watch, tick by tick. */

@@ -7,6 +7,7 @@ import { databaseError, DatabaseRefusedError } from '../connection/database.erro
 import { createDatabase, type Database } from '../connection/database.js';
 import { onSchema } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
+import { sessionSettings, type SessionSettings } from '../connection/session-settings.js';
 import { grantRights } from './grant-rights.js';
 import { excessRights, ExcessRightsError, excessRightsOf } from './held-rights.js';
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
@@ -38,6 +39,17 @@ const USER = named<{ user: string; role: string; roles: readonly string[] }>(
     FROM pg_roles r WHERE r.rolname = :user`,
 );
 
+interface LoginOptions {
+  /** The programs go through a pooler, which begins sessions with the defaults of their user. */
+  readonly isPooled?: boolean;
+}
+
+/** Programs whose pools go through a pooler, and how their sessions begin; see `createDatabase`. */
+const POOLED: Partial<Record<Program, SessionSettings>> = {
+  api: sessionSettings({ readOnly: true }),
+  redemption: sessionSettings({}),
+};
+
 interface LoginRole {
   readonly superuser: boolean;
   readonly member: boolean;
@@ -56,12 +68,18 @@ interface Login {
 /**
  * Makes each user of the URLs where it is missing, gives it the password of its URL where that is another one, and the rights of its
  * program; then logs in as each of them and looks. Safe to run again.
- * @param url of the user that migrates: the owner of the schema, with the right to create roles
+ * @param url of the user that migrates: the owner of the schema, with the right to create roles; not a pooler's
  * @returns the names of the users
  * @throws RolesRefusedError, ExcessRightsError, LoginUrlError, and what `migrate` throws
  */
-export async function prepareLogins(url: string, urls: LoginUrls): Promise<string[]> {
-  const logins = requireLoginUrls(url, urls);
+export async function prepareLogins(
+  url: string,
+  urls: LoginUrls,
+  { isPooled = false }: LoginOptions = {},
+): Promise<string[]> {
+  const logins = requireLoginUrls(url, urls).map((login) => {
+    return isPooled ? { ...login, url: DatabaseUrl.parse(url).as(login).href } : login;
+  });
   await onSchema(url, async (database) => {
     const missing = await grantRights(database);
     if (missing.length > 0) {
@@ -73,7 +91,10 @@ export async function prepareLogins(url: string, urls: LoginUrls): Promise<strin
     }
     // All or nothing: a user who is refused has been given nothing.
     await database.transaction(async (client) => {
-      for (const login of logins) await prepareLogin(client, login, letIn.has(login.user));
+      for (const login of logins) {
+        await prepareLogin(client, login, letIn.has(login.user));
+        if (isPooled) await setSessionDefaults(client, login);
+      }
     });
   });
   for (const login of logins) await requireLogin(login);
@@ -135,6 +156,17 @@ async function prepareLogin(client: PoolClient, login: Login, isLetIn: boolean):
   }
   const excess = await excessRightsOf(client, program, user);
   if (excess.length > 0) throw new ExcessRightsError(program, excess);
+}
+
+async function setSessionDefaults(client: PoolClient, { program, user }: Login): Promise<void> {
+  for (const [name, value] of Object.entries(POOLED[program] ?? {})) {
+    const place = await client.query<{ statement: string }>(
+      `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', $1::text, current_database(), $2::text, $3::text) AS statement`,
+      [user, name, value],
+    );
+    const [row] = place.rows;
+    if (row !== undefined) await client.query(row.statement);
+  }
 }
 
 async function isRightPassword({ url }: Login): Promise<boolean> {

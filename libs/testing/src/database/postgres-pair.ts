@@ -24,16 +24,16 @@ export class TestServer {
 
   /** All its processes stand still until `resume`: connections stay open, and nothing is answered. */
   async hang(): Promise<void> {
-    for (const pid of await this.pids()) process.kill(pid, 'SIGSTOP');
+    await this.signal('SIGSTOP');
   }
 
   async resume(): Promise<void> {
-    for (const pid of await this.pids()) process.kill(pid, 'SIGCONT');
+    await this.signal('SIGCONT');
   }
 
   /** As where the machine loses its power. */
   async kill(): Promise<void> {
-    for (const pid of await this.pids()) process.kill(pid, 'SIGKILL');
+    await this.signal('SIGKILL');
     await this.server.process.ended;
   }
 
@@ -41,6 +41,17 @@ export class TestServer {
     if (!this.server.process.isRunning) return;
     await this.resume();
     await this.server.stop();
+  }
+
+  private async signal(signal: NodeJS.Signals): Promise<void> {
+    for (const pid of await this.pids()) {
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        // A backend may have ended in the meantime.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
   }
 
   private async pids(): Promise<number[]> {

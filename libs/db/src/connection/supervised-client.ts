@@ -31,6 +31,8 @@ export interface SupervisedConfig extends ClientConfig {
   readonly session: SessionSettings;
 }
 
+/** Where there is another host to try. */
+const HOST_TIMEOUT_MS = 2000;
 const READ_ONLY = '25006';
 /** pg has no code for it. */
 const READ_TIMEOUT = 'Query read timeout';
@@ -52,8 +54,12 @@ export class SupervisedClient extends pg.Client {
   readonly #config: ClientConfig;
 
   constructor({ supervision, session, ...given }: SupervisedConfig) {
-    const url = supervision.hosts.current;
-    const config = { ...given, ...serverConfig(url, session) };
+    const { current: url, isSingle } = supervision.hosts;
+    const config = {
+      ...given,
+      ...serverConfig(url, session),
+      ...(!isSingle && { connectionTimeoutMillis: HOST_TIMEOUT_MS }),
+    };
     super(config);
     this.#supervision = supervision;
     this.#url = url;

@@ -3,7 +3,7 @@
  * answer any more, and a commit that no standby confirmed is not reported as done.
  */
 import pg, { type ClientConfig } from 'pg';
-import { type ConnectionWatch } from './connection-watch.js';
+import { type ConnectionWatch, type WatchedClient } from './connection-watch.js';
 import {
   databaseError,
   DatabaseRefusedError,
@@ -41,8 +41,7 @@ const WAITS_FOR_STANDBY = 'SyncRepWaitForLSN';
 
 type Callback = (error: Error | null | undefined, result?: unknown) => void;
 
-export class SupervisedClient extends pg.Client {
-  /** For how many ticks of the watch a statement has heard nothing of the server. */
+export class SupervisedClient extends pg.Client implements WatchedClient {
   silentTicks = 0;
   private isBusy = false;
   private bytesRead = 0;
@@ -83,7 +82,6 @@ export class SupervisedClient extends pg.Client {
     );
   }
 
-  /** What another connection to the same host is made with. */
   get ownConfig(): ClientConfig {
     return this.#config;
   }
@@ -92,7 +90,6 @@ export class SupervisedClient extends pg.Client {
     return this.#url === host;
   }
 
-  /** Connections to the same host are left with this one. */
   leaveHost(reason: string): void {
     this.#supervision.watch.leaveSoon(this.#url, reason);
   }
@@ -123,7 +120,6 @@ export class SupervisedClient extends pg.Client {
     );
   }
 
-  /** Called by the watch, tick by tick. */
   countSilence(): void {
     const { bytesRead = 0 } = this.connection.stream as { bytesRead?: number };
     const isSilent = this.isBusy && bytesRead === this.bytesRead;
@@ -131,7 +127,6 @@ export class SupervisedClient extends pg.Client {
     this.bytesRead = bytesRead;
   }
 
-  /** Ends the connection at once; statements under way fail with the error. */
   leave(error: Error): void {
     this.#supervision.hosts.failed(this.#url);
     this.connection.stream.destroy(error);

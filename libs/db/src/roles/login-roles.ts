@@ -91,10 +91,8 @@ export async function prepareLogins(
     }
     // All or nothing: a user who is refused has been given nothing.
     await database.transaction(async (client) => {
-      for (const login of logins) {
-        await prepareLogin(client, login, letIn.has(login.user));
-        if (isPooled) await setSessionDefaults(client, login);
-      }
+      for (const login of logins) await prepareLogin(client, login, letIn.has(login.user));
+      if (isPooled) await setSessionDefaults(client, logins);
     });
   });
   for (const login of logins) await requireLogin(login);
@@ -147,27 +145,39 @@ async function prepareLogin(client: PoolClient, login: Login, isLetIn: boolean):
     ...(isMember ? [] : [`GRANT ${role} TO ${quoted(user)}`]),
     ...revokes,
   ];
-  for (const text of statements) {
-    await client.query(text).catch((cause: unknown) => {
-      const error = databaseError(cause);
-      if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
-      throw new RolesRefusedError([...manualStatements([login]), ...revokes], error);
-    });
-  }
+  const manual = [...manualStatements([login]), ...revokes];
+  for (const text of statements) await execute(client, text, manual);
   const excess = await excessRightsOf(client, program, user);
   if (excess.length > 0) throw new ExcessRightsError(program, excess);
 }
 
-async function setSessionDefaults(client: PoolClient, { program, user }: Login): Promise<void> {
-  for (const [name, value] of Object.entries(POOLED[program] ?? {})) {
-    const place = await client.query<{ statement: string }>(
-      `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', $1::text, current_database(), $2::text, $3::text) AS statement`,
-      [user, name, value],
-    );
-    const [row] = place.rows;
-    if (row !== undefined) await client.query(row.statement);
-  }
+/** @throws RolesRefusedError with what an administrator runs where this user may not */
+async function execute(client: PoolClient, text: string, manual: readonly string[]): Promise<void> {
+  await client.query(text).catch((cause: unknown) => {
+    const error = databaseError(cause);
+    if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
+    throw new RolesRefusedError(manual, error);
+  });
 }
+
+/** Only what is not there already: an administrator may have run it. */
+async function setSessionDefaults(client: PoolClient, logins: readonly Login[]): Promise<void> {
+  const statements: string[] = [];
+  for (const { program, user } of logins) {
+    const settings = Object.entries(POOLED[program] ?? {});
+    const names = settings.map(([name]) => name);
+    const values = settings.map(([, value]) => value);
+    const { rows } = await client.query<{ text: string }>(MISSING_DEFAULTS, [user, names, values]);
+    statements.push(...rows.map(({ text }) => text));
+  }
+  for (const text of statements) await execute(client, text, statements);
+}
+
+const MISSING_DEFAULTS = `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', $1::text, current_database(), name, value) AS text
+  FROM unnest($2::text[], $3::text[]) AS setting (name, value)
+  WHERE lower(name || '=' || value) NOT IN (
+    SELECT lower(unnest(s.setconfig)) FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
+      JOIN pg_database d ON d.oid = s.setdatabase WHERE r.rolname = $1::text AND d.datname = current_database())`;
 
 async function isRightPassword({ url }: Login): Promise<boolean> {
   try {

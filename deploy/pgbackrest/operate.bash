@@ -42,7 +42,7 @@ drill() {
     [ $failed = 0 ] || break
     sleep 1
   done
-  docker logs "$id" >&2
+  quiet logs --no-log-prefix drill >&2
   if [ $failed = 0 ]; then
     # This version's schema, and secrets that this SECRETS_KEY opens.
     run drill-check doctor || failed=1

@@ -44,8 +44,10 @@ finish() {
   ask -c "DO \$\$ BEGIN
     IF to_regclass('staking.index_state') IS NOT NULL THEN UPDATE staking.index_state SET generation = gen_random_uuid(); END IF;
   END \$\$"
-  reached=$(ask -c "SELECT to_char(pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')")
-  say "restored. The last transaction is of ${reached:-the backup itself}."
+  reached=$(ask -c "SELECT to_char(pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
+  # Without a transaction after the backup: when that began.
+  [ -n "$reached" ] || reached=$(utc "$(date -d "$(sed -n 's/^START TIME: //p' "$PGDATA/backup_label.old")" +%s)")
+  say "restored. The last transaction is of $reached: what \`ledger restored --lost-since\` is to be told."
 }
 
 case ${1:-} in

@@ -4,8 +4,7 @@ import { delimiter, join } from 'node:path';
 import { postgresTools } from './postgres-tools.mjs';
 
 const PROGRAMS = ['pg_amcheck', 'pg_controldata', 'pg_ctl', 'pg_receivewal'];
-const HOW =
-  'Install them (Debian: apt-get install postgresql pgbackrest) and run the tests again.';
+const HOW = 'Install them (Debian: apt-get install postgresql pgbackrest) and run the tests again.';
 
 export function hasPgbackrest(environment = process.env) {
   const tools = postgresTools(environment);

@@ -55,6 +55,8 @@ restore_files() {
   fi
   [ -z "$timeline" ] || options+=("--target-timeline=$timeline")
   [ -z "$backup" ] || options+=("--set=$backup")
+  # The standby that commits of before waited for does not follow this server.
+  options+=(--recovery-option=synchronous_standby_names=)
   # What the repository lacks may be in a folder beside it: wal-get.sh says which.
   # pgBackRest writes it between single quotes.
   get="pgbackrest --pg1-path=\"$PGDATA\" archive-get %f \"%p\" || bash \"$here/wal-get.sh\" \"$KEPT_DIR\" \"${WAL_DIR:-}\" %f \"%p\""

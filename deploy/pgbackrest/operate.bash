@@ -43,11 +43,8 @@ drill() {
     sleep 1
   done
   quiet logs --no-log-prefix drill >&2
-  if [ $failed = 0 ]; then
-    # This version's schema, and secrets that this SECRETS_KEY opens.
-    run drill-check doctor || failed=1
-    run drill-check secrets status || failed=1
-  fi
+  # It reads the schema of this version only, and fails where this SECRETS_KEY does not open what is in use.
+  [ $failed = 1 ] || run drill-check secrets status || failed=1
   quiet rm --stop --force --volumes drill > /dev/null 2>&1
   [ $failed = 0 ] || die "the drill FAILED: docs/operating/backup.md#the-drill"
   say "the drill found no damage."

@@ -13,9 +13,10 @@ const PAGES = [
   ),
   ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
 ];
-const SOURCES = globSync('{apps,libs,contracts,deploy,scripts}/**/*.{ts,mjs,yml,yaml,env}').concat(
-  'docker-compose.yml',
-);
+const SOURCES = globSync([
+  '{apps,libs,contracts,deploy,scripts}/**/*.{ts,mjs,yml,yaml,env,sh,bash,conf}',
+  'docker-compose{,.backup}.yml',
+]);
 /** The handbook is at most two printed pages long before it gets to the details. */
 const FIRST_DAY_WORDS = 1000;
 

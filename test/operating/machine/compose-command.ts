@@ -1,4 +1,5 @@
 /** `docker …` as the pages and ./lowmark write it, held against docker-compose.yml. */
+import { existsSync } from 'node:fs';
 import { dump } from 'js-yaml';
 import { type Answer, type Machine } from './machine.js';
 import { plainDocker } from './plain-docker.js';
@@ -77,6 +78,11 @@ async function runIn(
   const [service = '', ...command] = rest;
   containers.requireServices([service]);
   if (service === 'proxy') return { out: containers.proxyStatus };
+  if (service === 'backups') {
+    const script = (command[0] ?? '').replace('/usr/local/lib/lowmark/', 'deploy/pgbackrest/');
+    if (!existsSync(script)) throw new Error(`There is no ${script}`);
+    return machine.checkOnly('docker compose exec backups');
+  }
   if (command.at(-1) === 'database_url') {
     // As it stands in the file where PostgreSQL is a container.
     return { out: 'postgresql://lowmark:…@postgres:5432/lowmark\n' };

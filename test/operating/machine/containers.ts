@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { redemptionVaultV2Abi } from '#libs/chain';
 import { freePort, ManagedProcess } from '#libs/devprocess';
-import { type ComposeFile, programOf, trialFile, yamlOf } from '../../compose/compose-file.js';
+import { type ComposeFile, trialFile, yamlOf } from '../../compose/compose-file.js';
 import { type LocalPostgres } from './local-postgres.js';
 
 export type Environment = Readonly<Record<string, string>>;
@@ -14,9 +14,15 @@ export type Environment = Readonly<Record<string, string>>;
 const VOLUMES = ['secrets', 'signer', 'game', 'chain', 'textfiles'];
 const READY_MS = 30_000;
 
+/** With the services that docker-compose.backup.yml adds: the operator of the pages has them. */
+function withBackups(file: ComposeFile): ComposeFile {
+  const backup = yamlOf('docker-compose.backup.yml') as ComposeFile;
+  return { ...file, services: { ...backup.services, ...file.services } };
+}
+
 export class Containers {
   readonly path = process.env['PATH'] ?? '';
-  private readonly file = yamlOf('docker-compose.yml') as ComposeFile;
+  private readonly file = withBackups(yamlOf('docker-compose.yml') as ComposeFile);
   private readonly running = new Map<string, Program>();
   /** The containers of each service, which are counted only. */
   private readonly counted = new Map<string, string[]>();
@@ -56,7 +62,7 @@ export class Containers {
   }
 
   requireServices(names: readonly string[]): void {
-    const { services } = trialFile();
+    const { services } = withBackups(trialFile());
     const unknown = names.filter((name) => !(name in services));
     if (unknown.length > 0)
       throw new Error(`docker-compose.yml has no service ${unknown.join(', ')}`);
@@ -148,10 +154,10 @@ export class Containers {
         mount ? join(mount.folder, String(value).slice(mount.path.length)) : String(value),
       ];
     });
-    const isOurs = programOf(this.file.services[service] ?? {}) !== undefined;
+    const isTold = this.file.services[service]?.env_file !== undefined;
     return {
       ...(service === 'postgres' ? this.postgres.environment : {}),
-      ...(isOurs ? this.settings : {}),
+      ...(isTold ? this.settings : {}),
       ...Object.fromEntries(told.filter(([, value]) => !value.startsWith('${'))),
       ...(service === 'indexer' && {
         INDEXER_HOST: '127.0.0.1',

@@ -43,6 +43,8 @@ export interface Answer {
 /** What does not run here, and why. A test demands that each entry is needed. */
 export const CHECKED_ONLY = {
   'docker compose build': 'needs an engine',
+  'docker compose exec backups':
+    'needs pgBackRest beside PostgreSQL; test/backups runs the scripts, and they are looked up here',
   'docker compose down': 'needs an engine; stops the indexer and empties the database here',
   'docker compose kill': 'needs an engine; the service is looked up',
   'docker compose logs': 'needs an engine; the services are looked up',

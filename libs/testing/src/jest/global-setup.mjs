@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { requireHaproxyInCi } from './haproxy.mjs';
 import { useMemoryFolder } from './memory-folder.mjs';
 import { requireMonitoringInCi } from './monitoring-programs.mjs';
+import { requirePgbackrestInCi } from './pgbackrest.mjs';
 import { requireToolsInCi } from './postgres-tools.mjs';
 import { requireRedisInCi } from './redis-server.mjs';
 import { chooseSeeds, seedNote } from './seeds.mjs';
@@ -14,6 +15,7 @@ export default async function setup() {
   requireToolsInCi();
   requireMonitoringInCi();
   requireHaproxyInCi();
+  requirePgbackrestInCi();
   process.env.LOWMARK_TEST_SEEDS = chooseSeeds();
   process.stderr.write(seedNote());
   // The programs that tests start, and the workers, find their modules compiled.

@@ -1,6 +1,7 @@
 import { missingHaproxyNote } from './haproxy.mjs';
 import { leaveMemoryFolder } from './memory-folder.mjs';
 import { missingMonitoringNote } from './monitoring-programs.mjs';
+import { missingPgbackrestNote } from './pgbackrest.mjs';
 import { missingToolsNote } from './postgres-tools.mjs';
 import { missingRedisNote } from './redis-server.mjs';
 import { stopTestServer } from './test-server.mjs';
@@ -8,8 +9,13 @@ import { stopTestServer } from './test-server.mjs';
 export default async function teardown() {
   await stopTestServer();
   leaveMemoryFolder();
-  const note =
-    missingRedisNote() + missingToolsNote() + missingMonitoringNote() + missingHaproxyNote();
+  const note = [
+    missingRedisNote(),
+    missingToolsNote(),
+    missingMonitoringNote(),
+    missingHaproxyNote(),
+    missingPgbackrestNote(),
+  ].join('');
   // Jest prints its summary before; at the exit of the process nothing comes after.
   if (note !== '') process.once('exit', () => process.stderr.write(note));
 }

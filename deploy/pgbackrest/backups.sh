@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# backups.sh schedule: archiving is watched and backups are made, for as long as it runs. backups.sh run: makes a backup now.
+# backups.sh list: what there is.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/common.sh"
+: "${TEXTFILES:=/backup-textfiles}" "${BACKUP_FULL_DAYS:=7}" "${BACKUP_EVERY_HOURS:=24}"
+RETRY_SECONDS=600
+
+# The kind of backup that is due: nothing, diff or full. After a restore it is full: the backups of before are of another timeline,
+# and would be chosen for a time at which they had no part any more.
+due() {
+  ask -v info="$(pgbackrest info --output=json)" -v days="$BACKUP_FULL_DAYS" -v hours="$BACKUP_EVERY_HOURS" << 'SQL'
+WITH backup AS (
+  SELECT b ->> 'type' AS type, to_timestamp((b -> 'timestamp' ->> 'stop')::bigint) AS stopped, left(b -> 'archive' ->> 'stop', 8) AS timeline
+  FROM json_array_elements(:'info'::json -> 0 -> 'backup') b
+), newest AS (SELECT * FROM backup ORDER BY stopped DESC LIMIT 1)
+SELECT CASE
+  WHEN NOT EXISTS (SELECT FROM newest WHERE timeline = left(pg_walfile_name(pg_current_wal_lsn()), 8)) THEN 'full'
+  WHEN NOT EXISTS (SELECT FROM backup WHERE type = 'full' AND stopped > now() - make_interval(days => :days)) THEN 'full'
+  WHEN NOT EXISTS (SELECT FROM backup WHERE stopped > now() - make_interval(hours => :hours)) THEN 'diff'
+  ELSE '' END;
+SQL
+}
+
+# For the alert ArchiveStopped: for how long the oldest WAL that is complete has waited to be archived.
+note_archive() {
+  ask > "$TEXTFILES/archive.prom.part" << 'SQL'
+SELECT 'lowmark_archive_waiting_seconds ' || round(coalesce(extract(epoch FROM CASE current_setting('archive_mode')
+    WHEN 'off' THEN now() - pg_postmaster_start_time()
+    ELSE now() - (SELECT min(modification) FROM pg_ls_archive_statusdir() WHERE name LIKE '%.ready') END), 0));
+SQL
+  mv "$TEXTFILES/archive.prom.part" "$TEXTFILES/archive.prom"
+}
+
+run() {
+  local kind=${1:-$(due)}
+  kind=${kind:-diff}
+  say "begins: $kind"
+  pgbackrest --type="$kind" backup || die "no backup: pgBackRest says why above. The one before is as it was."
+  # Its time is what the alert BackupOld looks at.
+  touch "$TEXTFILES/backup.prom"
+  say "done: $kind. Restores may go back to $(utc "$(backup_ends | head -n 1)")."
+}
+
+schedule() {
+  local next=0
+  trap 'exit 0' TERM INT
+  until ask -c 'SELECT' > /dev/null 2>&1; do pause 2; done
+  until pgbackrest stanza-create; do pause 30; done
+  while :; do
+    note_archive || say "PostgreSQL does not answer"
+    if [ $SECONDS -ge $next ] && kind=$(due 2> /dev/null) && [ -n "$kind" ]; then
+      # In a process of its own, which a failure ends; what is wrong passes, or BackupOld says so.
+      "$0" run "$kind" || next=$((SECONDS + RETRY_SECONDS))
+    fi
+    pause "${BACKUP_LOOK_SECONDS:-15}"
+  done
+}
+
+# A signal ends it at once.
+pause() {
+  sleep "$1" &
+  wait $!
+}
+
+list() {
+  pgbackrest --log-level-console=error info
+  local oldest
+  oldest=$(backup_ends | head -n 1)
+  [ -n "$oldest" ] || die "there is no backup yet."
+  echo "Restores may go to any moment since $(utc "$oldest")."
+  ask -c "SELECT 'Archived last: ' || coalesce(to_char(last_archived_time AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), 'nothing')
+      || ', timeline ' || ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int FROM pg_stat_archiver" 2> /dev/null ||
+    echo 'PostgreSQL does not answer.'
+}
+
+case ${1:-} in
+  schedule | run | list) "$@" ;;
+  *) die "what? schedule, run or list" ;;
+esac

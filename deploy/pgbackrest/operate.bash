@@ -1,0 +1,51 @@
+# What ./lowmark does with docker-compose.backup.yml; it sources this file.
+scripts=/usr/local/lib/lowmark
+
+has_backups() { "${compose[@]}" config --services | grep -qx backups; }
+require_backups() {
+  has_backups || die "there are no continuous backups: docs/operating/backup.md#continuous-backups says how to begin them."
+}
+
+backups() {
+  require_backups
+  [ $# -gt 0 ] || set -- list
+  quiet exec -T backups "$scripts/backups.sh" "$@" < /dev/null
+}
+
+# To a moment: the files of PostgreSQL come from pgBackRest, and it reads its log up to there.
+restore_to() {
+  require_backups
+  require_own_database
+  run backups "$scripts/restore.sh" check "$@" || die "nothing was changed."
+  once secrets || die "the secrets are not in order; nothing was changed."
+  quiet stop redemption api indexer backups
+  # In order it archives its last second; else the script keeps what it could not.
+  quiet stop postgres
+  run backups "$scripts/restore.sh" files "$@" ||
+    die "not restored. PostgreSQL is stopped, and its files may be half those of the backup: restore again."
+  quiet up --detach --no-deps --no-build postgres
+  run backups "$scripts/restore.sh" finish || die "what was restored does not start: ./lowmark logs postgres"
+  migrate
+  quiet up --detach --no-deps --no-build backups
+  say "Before ./lowmark up: ./lowmark cli ledger restored, as docs/operating/backup.md says."
+}
+
+# The newest backup, restored beside the database in a container of its own, which is removed at the end.
+drill() {
+  local failed=0 id
+  require_backups
+  quiet rm --stop --force --volumes drill > /dev/null 2>&1 || true
+  DRILL_TO=${1:-latest} quiet up --detach --no-deps --no-build drill
+  id=$(quiet ps --all --quiet drill)
+  until docker exec "$id" test -e /drill/checked 2> /dev/null; do
+    [ "$(docker inspect --format '{{.State.Running}}' "$id")" = true ] || failed=1
+    [ $failed = 0 ] || break
+    sleep 1
+  done
+  quiet logs --no-log-prefix drill >&2
+  # It reads the schema of this version only, and fails where this SECRETS_KEY does not open what is in use.
+  [ $failed = 1 ] || run drill-check secrets status || failed=1
+  quiet rm --stop --force --volumes drill > /dev/null 2>&1
+  [ $failed = 0 ] || die "the drill FAILED: docs/operating/backup.md#the-drill"
+  say "the drill found no damage."
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# restore.sh check --to TIME|latest …: whether it can be done; changes nothing.
+# restore.sh files --to TIME|latest [--timeline N] [--set BACKUP]: puts the files of the backup in the place of a server that was stopped.
+# restore.sh finish: once it was started again, waits until it has come to that moment, and says which it is.
+# What the server could not archive any more is kept first, so that each moment up to its last can still be gone to.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/common.sh"
+
+# A server that ended in order has archived everything; of another one all of its WAL is kept. What a restore left that did not come to
+# its end has nothing of its own.
+keep_wal() {
+  local state folder
+  [ -d "$PGDATA/pg_wal" ] && [ ! -e "$PGDATA/recovery.signal" ] || return 0
+  state=$(LC_ALL=C pg_controldata -D "$PGDATA" | sed -n 's/^Database cluster state: *//p')
+  if [ "$state" = 'shut down' ] && ! compgen -G "$PGDATA/pg_wal/archive_status/*.ready" > /dev/null; then return 0; fi
+  folder=$KEPT_DIR/wal-$(date -u +%Y%m%dT%H%M%SZ)
+  mkdir -p "$KEPT_DIR"
+  cp -a "$PGDATA/pg_wal" "$folder.part"
+  mv "$folder.part" "$folder"
+  say "not all was archived ($state): kept $folder. Remove it when nothing of it is missed."
+}
+
+files() {
+  read_target "$@"
+  ! pg_isready --quiet || die "PostgreSQL runs: stop it first."
+  keep_wal
+  # Of a server that was killed; it does not run.
+  rm -f "$PGDATA/postmaster.pid"
+  restore_files
+  say "the files are back. Start PostgreSQL, which now reads its log up to $to."
+}
+
+finish() {
+  local reached answer since=$SECONDS
+  while [ "$(ask -c 'SELECT pg_is_in_recovery()' 2> /dev/null)" != f ]; do
+    sleep 1
+    # 1: it reads its log and accepts no connection yet.
+    answer=0 && pg_isready --quiet || answer=$?
+    [ $answer -gt 1 ] || since=$SECONDS
+    [ $((SECONDS - since)) -lt "${FINISH_SECONDS:-60}" ] || die "PostgreSQL does not start: its log says why. Another --to may be given."
+  done
+  # Before a program asks: what is cached of the index may be of after that moment.
+  ask -c "DO \$\$ BEGIN
+    IF to_regclass('staking.index_state') IS NOT NULL THEN UPDATE staking.index_state SET generation = gen_random_uuid(); END IF;
+  END \$\$"
+  reached=$(ask -c "SELECT to_char(pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
+  # Without a transaction after the backup: when that began.
+  [ -n "$reached" ] || reached=$(utc "$(date -d "$(sed -n 's/^START TIME: //p' "$PGDATA/backup_label.old")" +%s)")
+  say "restored. The last transaction is of $reached: what \`ledger restored --lost-since\` is to be told."
+}
+
+case ${1:-} in
+  check) shift && read_target "$@" ;;
+  files | finish) "$@" ;;
+  *) die "what? check, files or finish" ;;
+esac

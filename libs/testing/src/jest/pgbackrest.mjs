@@ -1,0 +1,33 @@
+/** Tests in files *.pgbackrest-spec.ts need pgBackRest on the PATH, and a PostgreSQL that is installed whole. */
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { postgresTools } from './postgres-tools.mjs';
+
+const PROGRAMS = ['pg_amcheck', 'pg_controldata', 'pg_ctl', 'pg_receivewal'];
+const HOW = 'Install them (Debian: apt-get install postgresql pgbackrest) and run the tests again.';
+
+export function hasPgbackrest(environment = process.env) {
+  const tools = postgresTools(environment);
+  return (
+    tools !== undefined &&
+    PROGRAMS.every((name) => existsSync(join(tools, name))) &&
+    (environment.PATH ?? '')
+      .split(delimiter)
+      .some((folder) => existsSync(join(folder, 'pgbackrest')))
+  );
+}
+
+/** CI leaves nothing out. */
+export function requirePgbackrestInCi(environment = process.env) {
+  if (environment.CI === 'true' && !hasPgbackrest(environment)) {
+    throw new Error(
+      `There is no pgBackRest, or no PostgreSQL with its tools, for the tests *.pgbackrest-spec.ts. ${HOW}`,
+    );
+  }
+}
+
+/** The last lines of a run that left tests out. */
+export function missingPgbackrestNote(environment = process.env) {
+  if (hasPgbackrest(environment)) return '';
+  return `\n!! NOT TESTED: continuous backups (all files *.pgbackrest-spec.ts).\n!! ${HOW}\n`;
+}

@@ -39,6 +39,8 @@ export class Standby {
   session: object = {};
   /** Why it is not used; undefined while it answers. */
   reason: string | undefined = 'has not been reached yet';
+  /** How many looks it answered. */
+  looks = 0;
   /** Replayed at the last look. */
   bytes = 0n;
   private connected: Connected | undefined;
@@ -116,6 +118,7 @@ export class Standby {
     this.bytes = bytes;
     this.seenAtQuestion = history.begun;
     this.answeredAtMs = atMs;
+    this.looks += 1;
     this.reason = undefined;
   }
 

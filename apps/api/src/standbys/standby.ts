@@ -25,6 +25,8 @@ export interface StandbyOptions {
   /** Opens a pool of connections that only read. */
   readonly open: (url: string) => Promise<Database>;
   readonly history: WalHistory;
+  /** The identifier of the primary; undefined before it was heard. */
+  readonly primarySystem: () => string | undefined;
   readonly clock: Clock;
 }
 
@@ -71,6 +73,8 @@ export class Standby {
   /** Begins a look, unless one is under way or it is left alone. */
   look(): void {
     if (this.isClosed || this.looking !== undefined || performance.now() < this.nextLookMs) return;
+    // Nothing to hold it against yet.
+    if (this.options.primarySystem() === undefined) return;
     this.looking = this.lookNow()
       .catch((error: unknown) => {
         this.fail(messageOf(error));
@@ -103,11 +107,12 @@ export class Standby {
   }
 
   private async lookNow(): Promise<void> {
-    const { history, clock } = this.options;
+    const { history, clock, primarySystem } = this.options;
     const { database } = await this.connect();
     const atMs = clock.nowMs();
-    const { isStandby, bytes } = await readWalPosition(database);
+    const { isStandby, bytes, system } = await readWalPosition(database);
     if (!isStandby) throw new Error('is no standby: it can be written');
+    if (system !== primarySystem()) throw new Error('is no standby of the server of DATABASE_URL');
     if (history.isShorterThan(this.bytes, this.seenAtQuestion)) {
       this.bytes = bytes;
       this.seenAtQuestion = history.begun;

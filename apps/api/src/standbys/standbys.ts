@@ -23,6 +23,8 @@ export class Standbys {
   private readonly history: WalHistory;
   private readonly timer: NodeJS.Timeout | undefined;
   private readonly used = new Set<Standby>();
+  /** The primary's identifier. */
+  private system: string | undefined;
   private isAskingPrimary = false;
   private turn = Math.floor(Math.random() * 1000);
 
@@ -30,7 +32,8 @@ export class Standbys {
     const { urls, open, clock, maxLagMs } = options;
     this.history = new WalHistory(maxLagMs);
     const { history } = this;
-    this.all = urls.map((url) => new Standby({ url, open, history, clock }));
+    const primarySystem = (): string | undefined => this.system;
+    this.all = urls.map((url) => new Standby({ url, open, history, primarySystem, clock }));
     if (urls.length > 0) this.timer = setInterval(this.look, LOOK_EVERY_MS);
   }
 
@@ -76,7 +79,8 @@ export class Standbys {
     this.isAskingPrimary = true;
     const answered = this.history.ask(this.options.clock.nowMs());
     try {
-      const { bytes } = await readWalPosition(this.options.primary);
+      const { bytes, system } = await readWalPosition(this.options.primary);
+      this.system = system;
       answered(bytes);
     } catch {
       // Not heard; requests that need the primary say so themselves.

@@ -11,6 +11,7 @@ const BENCHMARKS = new Map([
   ['providers', 'a first sync from providers as they are, beside the floor that each allows'],
   ['api', 'the API beside a bare server that signs a constant body'],
   ['size', 'an index of up to a hundred million changes: its size, writing to it, reading from it'],
+  ['replicas', 'reads of the API with standbys of the database, and what each server pays for one'],
   ['limits', 'what two replicas of the API admit, with Redis and without, beside what they may'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],
   ['pooling', 'what a statement takes by its name, without one, through PgBouncer and HAProxy'],

@@ -7,6 +7,8 @@ export interface ApiOptions {
   readonly databaseUrl: string;
   readonly secretsKey: string;
   readonly redisUrl?: string;
+  /** Standbys of the database. */
+  readonly readUrls?: readonly string[];
   readonly logFile: string;
   readonly nodeOptions?: readonly string[];
 }
@@ -21,6 +23,7 @@ export async function startApi({
   databaseUrl,
   secretsKey,
   redisUrl,
+  readUrls = [],
   logFile,
   nodeOptions = [],
 }: ApiOptions): Promise<Listening> {
@@ -34,6 +37,7 @@ export async function startApi({
       API_PORT: '0',
       API_HOST: '127.0.0.1',
       ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
+      ...(readUrls.length > 0 && { DATABASE_READ_URLS: readUrls.join(',') }),
     },
   });
   return { program, port: await portIn(program, /127\.0\.0\.1:(\d+)/) };

@@ -8,6 +8,7 @@ import {
   Setting,
   SHUTDOWN_DELAY_SETTING,
   trustedProxies,
+  urlList,
 } from '#libs/config';
 
 /** The settings of the API. */
@@ -68,7 +69,26 @@ export class ApiSettings extends SecretsSettings {
   readonly trustedProxies?: string[];
 
   @Setting({
-    description: 'Database connections held at most.',
+    description:
+      'Standbys of the database that snapshots are read from, separated by commas; the primary takes over from one that fails or lags. Unset: the primary alone.',
+    secret: true,
+    optional: true,
+    example: 'postgresql://lowmark_api:password@127.0.0.1:5433/lowmark?sslmode=disable',
+    parse: urlList('postgresql', 'postgres'),
+  })
+  readonly databaseReadUrls?: string[];
+
+  @Setting({
+    description:
+      'How far behind the primary a standby may be for an answer to be read from it: no answer is older than its request by more.',
+    default: '2',
+  })
+  @Min(1)
+  @Max(60)
+  readonly readMaxLagSeconds!: number;
+
+  @Setting({
+    description: 'Database connections held at most, on each server.',
     default: '8',
   })
   @Min(1)

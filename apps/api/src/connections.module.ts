@@ -6,6 +6,7 @@ import { countPrograms, createDatabase, Database, requireOwnRights } from '#libs
 import { type Clock, CLOCK, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { ApiSettings } from './api.env.js';
+import { Standbys } from './standbys/standbys.js';
 
 export const RATE_LIMITER = Symbol('RateLimiter');
 /** Undefined without REDIS_URL. */
@@ -37,21 +38,31 @@ const SHARING_NAME = 'lowmark api ';
     },
     { provide: RATE_LIMITER, inject: [SHARING], useFactory: ({ limiter }: Sharing) => limiter },
     { provide: REDIS, inject: [SHARING], useFactory: ({ redis }: Sharing) => redis },
-    { provide: OPENED, inject: [REDIS, Database], useFactory: (...opened: unknown[]) => opened },
+    {
+      provide: Standbys,
+      inject: [ApiSettings, LOGGER, REPLICA_ID, Database, CLOCK],
+      useFactory: openStandbys,
+    },
+    {
+      provide: OPENED,
+      inject: [REDIS, Standbys, Database],
+      useFactory: (...opened: unknown[]) => opened,
+    },
     {
       provide: SHARED_TEXTS,
       inject: [SHARING],
       useFactory: ({ redis }: Sharing) => redis && new RedisTexts(redis),
     },
   ],
-  exports: [Database, OPENED, RATE_LIMITER, REDIS, SHARED_TEXTS],
+  exports: [Database, Standbys, OPENED, RATE_LIMITER, REDIS, SHARED_TEXTS],
 })
 export class ConnectionsModule {}
 
 async function openDatabase(
-  { databaseUrl: url, databaseDirectUrl: directUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
+  { databaseUrl, databaseDirectUrl: directUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
   logger: Logger,
   id: string,
+  url = databaseUrl,
 ): Promise<Database> {
   const database = await createDatabase({
     url,
@@ -78,6 +89,22 @@ async function openDatabase(
     await database.close();
     throw error;
   }
+}
+
+/** They are connected to in the background: the api starts and serves without them. */
+function openStandbys(
+  settings: ApiSettings,
+  logger: Logger,
+  id: string,
+  ...[primary, clock]: [Database, Clock]
+): Standbys {
+  return new Standbys({
+    urls: settings.databaseReadUrls ?? [],
+    maxLagMs: settings.readMaxLagSeconds * 1000,
+    primary,
+    open: (url) => openDatabase(settings, logger, id, url),
+    ...{ clock, logger },
+  });
 }
 
 function openSharing(

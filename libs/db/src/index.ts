@@ -31,6 +31,7 @@ export {
   REDEMPTION_PROGRAM,
   type ServerFacts,
 } from './inspection/server-facts.js';
+export { readWalPosition, type WalPosition } from './inspection/wal-position.js';
 export { excessRights, missingRights, requireOwnRights } from './roles/held-rights.js';
 export {
   type LoginUrls,

@@ -21,6 +21,7 @@ export { registerPartner } from './partner/register-partner.js';
 export { EVIDENCE_KEY, testEvidence } from './evidence/test-evidence.js';
 export { eventually } from './clock/eventually.js';
 export { FakeClock } from './clock/fake-clock.js';
+export { ReplicatedPostgres, type ReplicatedServer } from './database/replicated-postgres.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';
 export { PgBouncer } from './database/start-pgbouncer.js';
 export { PostgresPair, startTestPostgres, TestServer } from './database/postgres-pair.js';

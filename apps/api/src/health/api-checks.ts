@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type RedisLink } from '#libs/cache';
-import { type IndexState, IndexStore } from '#libs/db';
+import { type SnapshotState } from '#libs/db';
 import { coverage, type CoverageGap, windowOf } from '#libs/domain';
 import { CLOCK, type Clock, TtlCache } from '#libs/platform';
 import { type CheckResult, HealthRegistry, PROCESS_CHECK } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { REDIS } from '../connections.module.js';
+import { StandbyReads } from '../standbys/standby-reads.js';
 
 const REASONS: Readonly<Record<CoverageGap, string>> = {
   halted: 'has stopped',
@@ -20,11 +21,11 @@ const SHARED_MS = 1000;
 @Injectable()
 export class ApiChecks {
   private stopped = false;
-  private readonly readings: TtlCache<'index', Promise<IndexState | undefined>>;
+  private readonly readings: TtlCache<'index', Promise<SnapshotState | undefined>>;
 
   constructor(
     health: HealthRegistry,
-    private readonly index: IndexStore,
+    private readonly reads: StandbyReads,
     private readonly settings: ApiSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
@@ -45,7 +46,7 @@ export class ApiChecks {
     const progress = {
       headSeconds: state.head.timestampSeconds,
       syncedAt: state.syncedAt,
-      haltedReason: state.halted?.reason,
+      haltedReason: state.haltedReason,
     };
     const covered = coverage(progress, windowOf(nowMs, 1), nowMs, this.settings.indexMaxLagSeconds);
     const details = {
@@ -55,10 +56,10 @@ export class ApiChecks {
     return covered === 'covered' ? { details } : { reason: REASONS[covered.reason], details };
   }
 
-  private readIndex(): Promise<IndexState | undefined> {
+  private readIndex(): Promise<SnapshotState | undefined> {
     const kept = this.readings.get('index');
     if (kept !== undefined) return kept;
-    const reading = this.index.state();
+    const reading = this.reads.read().then((read) => read?.state);
     this.readings.set('index', reading);
     return reading;
   }

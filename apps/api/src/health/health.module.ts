@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
-import { Database, IndexStore } from '#libs/db';
-import { provide } from '#libs/service';
 import { AuthModule } from '../auth/auth.module.js';
 import { SnapshotsModule } from '../snapshots/snapshots.module.js';
+import { StandbyMetrics } from '../standbys/standby-metrics.js';
 import { ApiChecks, RedisCheck } from './api-checks.js';
 import { ApiMetrics } from './api-metrics.js';
 import { ApiShutdown } from './api-shutdown.js';
@@ -10,6 +9,6 @@ import { ApiShutdown } from './api-shutdown.js';
 /** Whether the api can serve, how it serves, and how it stops. */
 @Module({
   imports: [AuthModule, SnapshotsModule],
-  providers: [provide(IndexStore, Database), ApiChecks, RedisCheck, ApiMetrics, ApiShutdown],
+  providers: [ApiChecks, RedisCheck, ApiMetrics, StandbyMetrics, ApiShutdown],
 })
 export class HealthModule {}

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { RedisTexts } from '#libs/cache';
-import { type AskedWallet, isDaysText, type SnapshotState, SnapshotStore } from '#libs/db';
+import { type AskedWallet, isDaysText, type SnapshotState } from '#libs/db';
 import { type Address, SECONDS_PER_DAY } from '#libs/domain';
 import { SHARED_TEXTS } from '../connections.module.js';
+import { StandbyReads } from '../standbys/standby-reads.js';
 import { type RenderedSnapshot } from './snapshot-body.js';
 
 /** Wallets kept at once in this process; some 5 KB each at most. */
@@ -51,7 +52,7 @@ export class SnapshotReader {
   private readonly now: IndexNow<AskedWallet, Found | undefined>;
 
   constructor(
-    private readonly store: SnapshotStore,
+    private readonly store: StandbyReads,
     @Inject(SHARED_TEXTS) private readonly shared: RedisTexts | undefined,
     @Inject(SLOW_READ_MS) slowReadMs?: number,
   ) {

@@ -9,6 +9,7 @@ import { partnerChecks, secretsCheck } from '../doctor/partner.checks.js';
 import { priceChecks } from '../doctor/price.checks.js';
 import { redisCheck } from '../doctor/redis.check.js';
 import { settingsChecks } from '../doctor/settings.checks.js';
+import { standbyCheck } from '../doctor/standby.checks.js';
 import { trialChecks } from '../doctor/trial.checks.js';
 import { stakingChecks } from '../doctor/staking.checks.js';
 import { Subject } from '../doctor/subject.js';
@@ -49,6 +50,7 @@ function checksFor(read: ReadDoctorSettings): readonly Check[] {
   return [
     ...settingsChecks(read),
     ...databaseChecks,
+    ...(read.settings.databaseReadUrls === undefined ? [] : [standbyCheck]),
     secretsCheck,
     indexCheck,
     ...priceChecks,

@@ -12,6 +12,7 @@ import {
   type SettingsSource,
   TOKEN_CONTRACT_SETTING,
   url,
+  urlList,
 } from '#libs/config';
 import { type Address, type Decimal } from '#libs/domain';
 import {
@@ -30,6 +31,7 @@ import { StakingSettings } from '../staking.settings.js';
 /** The variables that a check may need. */
 export type Variable =
   | 'DATABASE_URL'
+  | 'DATABASE_READ_URLS'
   | 'SECRETS_KEY'
   | 'REDIS_URL'
   | 'CHAIN_ID'
@@ -69,6 +71,19 @@ export class DoctorSettings extends StakingSettings {
   @Min(0)
   @Max(77)
   readonly tokenDecimals?: number;
+
+  @Setting({
+    description: 'Standbys that the api reads from.',
+    secret: true,
+    optional: true,
+    parse: urlList('postgresql', 'postgres'),
+  })
+  readonly databaseReadUrls?: string[];
+
+  @Setting({ description: 'How far behind a standby may be.', default: '2' })
+  @Min(1)
+  @Max(60)
+  readonly readMaxLagSeconds!: number;
 
   @Setting({ description: 'How far behind the index may be.', default: '120' })
   @Min(1)

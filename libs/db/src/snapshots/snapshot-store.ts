@@ -34,6 +34,8 @@ export interface AskedWallet {
 /** All that answers are made of, as it stood at one moment. */
 export interface SnapshotRead {
   readonly state: SnapshotState;
+  /** The state as the database writes it: the same text is the same state, on whichever server. */
+  readonly stateText: string;
   /**
    * In the order asked: the wallet's newest 31 days with a change before `endDay`, newest first, as text for `walletDaysFrom`.
    * That is enough for the longest window and the balance carried into it. Undefined where the wallet never staked.
@@ -106,7 +108,7 @@ export class SnapshotStore {
     const [first] = rows;
     if (first === undefined) return undefined;
     const daysTexts = asked.map((_, place) => rows[place]?.days ?? undefined);
-    return { state: this.stateOf(first.state), daysTexts };
+    return { state: this.stateOf(first.state), stateText: first.state, daysTexts };
   }
 
   private stateOf(text: string): SnapshotState {

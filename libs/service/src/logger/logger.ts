@@ -17,6 +17,7 @@ const SECRET_FIELDS = [
   'authorization',
   'x-api-key',
   'databaseUrl',
+  'databaseReadUrls',
   'connectionString',
   'rpcUrls',
 ];

@@ -38,9 +38,14 @@ export class TestDatabase {
     await execute(this.url, EMPTY);
   }
 
+  /** Closes what `open` opened. */
+  async close(): Promise<void> {
+    await Promise.all(this.opened.splice(0).map((database) => database.close()));
+  }
+
   /** Closes what `open` opened and removes the database, with all connections to it. */
   async drop(): Promise<void> {
-    await Promise.all(this.opened.splice(0).map((database) => database.close()));
+    await this.close();
     await administer(`DROP DATABASE "${this.name}" WITH (FORCE)`);
   }
 }

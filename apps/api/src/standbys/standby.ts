@@ -1,0 +1,154 @@
+import {
+  type AskedWallet,
+  type Database,
+  readWalPosition,
+  type SnapshotRead,
+  SnapshotStore,
+} from '#libs/db';
+import { type Clock, within } from '#libs/platform';
+import { type WalHistory } from './wal-history.js';
+
+/** A read that takes longer is made elsewhere: the server or the way to it is stuck. */
+const ANSWER_MS = 500;
+/** Closing waits no longer for a server that does not answer. */
+const CLOSE_MS = 1000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+
+interface Connected {
+  readonly database: Database;
+  readonly store: SnapshotStore;
+}
+
+export interface StandbyOptions {
+  readonly url: string;
+  /** Opens a pool of connections that only read. */
+  readonly open: (url: string) => Promise<Database>;
+  readonly history: WalHistory;
+  /** The identifier of the primary; undefined before it was heard. */
+  readonly primarySystem: () => string | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * One server that replays the primary's log: how far it is, and reads on it. One that fails is left alone for a pause that doubles, and is
+ * used again once it has answered a look.
+ */
+export class Standby {
+  /** Host and port. */
+  readonly name: string;
+  /** Another object after each failure: behind the same address may then be another server. */
+  session: object = {};
+  /** Why it is not used; undefined while it answers. */
+  reason: string | undefined = 'has not been reached yet';
+  /** How many looks it answered. */
+  looks = 0;
+  /** Replayed at the last look. */
+  bytes = 0n;
+  private connected: Connected | undefined;
+  private levelMs: number | undefined;
+  private answeredAtMs = -Infinity;
+  private seenAtQuestion = 0;
+  private failures = 0;
+  private nextLookMs = -Infinity;
+  private looking: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(private readonly options: StandbyOptions) {
+    const { host, hostname } = new URL(options.url);
+    this.name = hostname === '' ? 'local socket' : host;
+  }
+
+  /** How far it is behind at most, in ms; undefined where that is not known. */
+  get lagMs(): number | undefined {
+    if (this.reason !== undefined || this.levelMs === undefined) return undefined;
+    return Math.max(0, this.options.clock.nowMs() - this.levelMs);
+  }
+
+  /** Whether it answered within this time. */
+  hasAnsweredWithin(ms: number): boolean {
+    return this.reason === undefined && this.options.clock.nowMs() - this.answeredAtMs <= ms;
+  }
+
+  /** Begins a look, unless one is under way or it is left alone. */
+  look(): void {
+    if (this.isClosed || this.looking !== undefined || performance.now() < this.nextLookMs) return;
+    // Nothing to hold it against yet.
+    if (this.options.primarySystem() === undefined) return;
+    this.looking = this.lookNow()
+      .catch((error: unknown) => {
+        this.fail(messageOf(error));
+      })
+      .finally(() => {
+        this.looking = undefined;
+      });
+  }
+
+  /** @returns undefined where it did not answer in time, or with an error: it is left alone then */
+  async read(asked: readonly AskedWallet[]): Promise<SnapshotRead | undefined> {
+    const { connected } = this;
+    if (connected === undefined) return undefined;
+    try {
+      const read = await within(ANSWER_MS, connected.store.read(asked), () => {
+        throw new Error(`did not answer a read within ${ANSWER_MS} ms`);
+      });
+      this.failures = 0;
+      return read;
+    } catch (error) {
+      this.fail(messageOf(error));
+      return undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const closing = Promise.resolve(this.looking).then(() => this.connected?.database.close());
+    await within(CLOSE_MS, closing, () => undefined);
+  }
+
+  private async lookNow(): Promise<void> {
+    const { history, clock, primarySystem } = this.options;
+    const { database } = await this.connect();
+    const atMs = clock.nowMs();
+    const { isStandby, bytes, system } = await readWalPosition(database);
+    if (!isStandby) throw new Error('is no standby: it can be written');
+    if (system !== primarySystem()) throw new Error('is no standby of the server of DATABASE_URL');
+    if (history.isShorterThan(this.bytes, this.seenAtQuestion)) {
+      this.bytes = bytes;
+      this.seenAtQuestion = history.begun;
+      throw new Error('has more than the primary: it followed another one');
+    }
+    const level = history.levelAt(bytes);
+    if (level !== undefined) this.levelMs = level;
+    this.bytes = bytes;
+    this.seenAtQuestion = history.begun;
+    this.answeredAtMs = atMs;
+    this.looks += 1;
+    this.reason = undefined;
+  }
+
+  private async connect(): Promise<Connected> {
+    if (this.connected === undefined) {
+      const database = await this.options.open(this.options.url);
+      if (this.isClosed) {
+        await database.close();
+        throw new Error('was closed');
+      }
+      this.connected = { database, store: new SnapshotStore(database) };
+    }
+    return this.connected;
+  }
+
+  private fail(reason: string): void {
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.failures);
+    this.failures += 1;
+    this.nextLookMs = performance.now() + pauseMs;
+    this.reason = reason;
+    this.levelMs = undefined;
+    this.session = {};
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -9,20 +9,21 @@ import {
 } from '#libs/chain';
 import {
   CHAIN_ID_SETTING,
-  DatabaseSettings,
   FINALITY_SETTING,
   MAX_RANGE_BLOCKS_SETTING,
   RPC_URLS_SETTING,
   Setting,
   STAKE_CONTRACT_SETTING,
   STAKE_EVENTS_SETTING,
+  STAKE_SET_SETTING,
   STAKE_START_BLOCK_SETTING,
   url,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
+import { StakeSetSettings } from './cli.env.js';
 
 /** The settings of `audit`: what the contracts are, the index itself knows. */
-export class AuditSettings extends DatabaseSettings {
+export class AuditSettings extends StakeSetSettings {
   @Setting(RPC_URLS_SETTING)
   readonly rpcUrls!: string[];
 
@@ -48,6 +49,9 @@ export class StakingSettings {
     parse: url('postgresql', 'postgres'),
   })
   readonly databaseUrl?: string;
+
+  @Setting(STAKE_SET_SETTING)
+  readonly stakeSet!: string;
 
   @Setting({ ...CHAIN_ID_SETTING, optional: true })
   @Min(1)

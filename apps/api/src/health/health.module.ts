@@ -1,6 +1,4 @@
 import { Module } from '@nestjs/common';
-import { Database, IndexStore } from '#libs/db';
-import { provide } from '#libs/service';
 import { AuthModule } from '../auth/auth.module.js';
 import { SnapshotsModule } from '../snapshots/snapshots.module.js';
 import { ApiChecks, RedisCheck } from './api-checks.js';
@@ -10,6 +8,6 @@ import { ApiShutdown } from './api-shutdown.js';
 /** Whether the api can serve, how it serves, and how it stops. */
 @Module({
   imports: [AuthModule, SnapshotsModule],
-  providers: [provide(IndexStore, Database), ApiChecks, RedisCheck, ApiMetrics, ApiShutdown],
+  providers: [ApiChecks, RedisCheck, ApiMetrics, ApiShutdown],
 })
 export class HealthModule {}

@@ -23,8 +23,8 @@ export interface MissingPart {
  * @throws PermanentError where the settings do not say what to sync, or are not those of the index; DatabaseUnavailableError
  */
 export async function readMissingPart(settings: PlanSettings, pool: RpcPool): Promise<MissingPart> {
-  const { databaseUrl } = settings;
-  const state = databaseUrl === undefined ? undefined : await storedIndex(databaseUrl);
+  const { databaseUrl, stakeSet } = settings;
+  const state = databaseUrl === undefined ? undefined : await storedIndex(databaseUrl, stakeSet);
   if (state === undefined) return partOfSettings(settings, pool);
   const [difference] = settingDifferences(state, await givenSettings(settings));
   if (difference) {
@@ -54,9 +54,9 @@ async function partOfSettings(settings: PlanSettings, pool: RpcPool): Promise<Mi
   };
 }
 
-async function storedIndex(url: string): Promise<IndexState | undefined> {
+async function storedIndex(url: string, stakeSet: string): Promise<IndexState | undefined> {
   try {
-    return await withDatabase(url, (database) => new IndexStore(database).state());
+    return await withDatabase(url, (database) => new IndexStore(database).state(), stakeSet);
   } catch (error) {
     if (isNotMigrated(error)) return undefined;
     throw error;

@@ -10,6 +10,8 @@ import {
   SECRETS_KEY_SETTING,
   Setting,
   type SettingOptions,
+  STAKE_SET_SETTING,
+  STAKE_SETS_SETTING,
   TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
@@ -25,6 +27,9 @@ function loginUrl(program: string): SettingOptions {
 
 /** The settings of `migrate`: DATABASE_URL is the owner's here. */
 export class MigrateSettings extends DatabaseSettings {
+  @Setting(STAKE_SETS_SETTING)
+  readonly stakeSets?: string[];
+
   @Setting(loginUrl('api'))
   readonly apiDatabaseUrl?: string;
 
@@ -40,6 +45,12 @@ export class MigrateSettings extends DatabaseSettings {
 
 /** The settings of commands that seal and open no secret. */
 export class OperatorSettings extends DatabaseSettings {}
+
+/** The settings of commands on what a stake set has for itself. */
+export class StakeSetSettings extends DatabaseSettings {
+  @Setting(STAKE_SET_SETTING)
+  readonly stakeSet!: string;
+}
 
 /** The settings of the partner commands that seal or open a secret. */
 export class PartnerSettings extends DatabaseSettings {

@@ -2,11 +2,12 @@
 import { userInfo } from 'node:os';
 import { type Argument, Command, type Option } from 'commander';
 import { readSettings, sessionUrl, type SettingsClass, type SettingsSource } from '#libs/config';
-import { createDatabase, type Database } from '#libs/db';
+import { createDatabase, type Database, StakeSetStore } from '#libs/db';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { type Clock, redact } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
 import { NotConfirmedError } from './cli.errors.js';
-import { ACTOR_NAME, LIST_MOST } from './options.js';
+import { ACTOR_NAME, LIST_MOST, ON_STAKE_SET } from './options.js';
 import { jsonLine } from './output/text.js';
 
 /** Where a command reads and writes; the standard streams in the program, memory in a test. */
@@ -118,6 +119,20 @@ export class Call<Settings extends object = object> {
     return withDatabase(sessionUrl(this.settings), work);
   }
 
+  /** The same for work on the tables of a stake set. */
+  withStakeSet<T>(
+    this: {
+      readonly settings: {
+        readonly databaseUrl: string;
+        readonly databaseDirectUrl?: string;
+        readonly stakeSet: string;
+      };
+    },
+    work: (database: Database) => Promise<T>,
+  ): Promise<T> {
+    return withDatabase(sessionUrl(this.settings), work, this.settings.stakeSet);
+  }
+
   /** Lets a person say yes to what cannot be taken back, unless --yes has. @throws NotConfirmedError */
   async confirm(consequence: string): Promise<void> {
     const { ask } = this.terminal;
@@ -150,14 +165,15 @@ export class Call<Settings extends object = object> {
   }
 }
 
-/** Opens a database for the length of the work. */
+/** Opens a database for the length of the work. @param stakeSet whose tables the work means by those of the default set */
 export async function withDatabase<T>(
   url: string,
   work: (database: Database) => Promise<T>,
+  stakeSet = DEFAULT_STAKE_SET,
 ): Promise<T> {
   const database = await createDatabase({ url, applicationName: 'lowmark cli', poolSize: 1 });
   try {
-    return await work(database);
+    return await work(await new StakeSetStore(database).open(stakeSet));
   } finally {
     await database.close();
   }
@@ -196,10 +212,22 @@ export function commanderOf(
     ]);
     const given = { ...command.opts(), ...Object.fromEntries(named) };
     spec.check?.(given);
-    const settings = spec.settings ? readSettings(spec.settings, context.source()) : {};
+    const ofCall = { ...context, source: sourceFor(spec, given, context) };
+    const settings = spec.settings ? readSettings(spec.settings, ofCall.source()) : {};
     const name = [...(parents ?? []), spec.name].join(' ');
-    await spec.action(new Call(context, name, settings, given), given);
+    await spec.action(new Call(ofCall, name, settings, given), given);
   });
+}
+
+/** The settings, with that of the option which stands for one. */
+function sourceFor(
+  { options = [] }: CommandSpec,
+  given: { readonly stakeSet?: string },
+  { source }: CommandContext,
+): CommandContext['source'] {
+  const { stakeSet } = given;
+  if (stakeSet === undefined || !options.includes(ON_STAKE_SET)) return source;
+  return () => ({ ...source(), STAKE_SET: stakeSet });
 }
 
 function systemUser(): string {

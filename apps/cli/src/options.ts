@@ -1,6 +1,13 @@
 /** Options that several commands have, and parsers of their values. None is lenient: what is written is what is meant, exactly. */
 import { Argument, InvalidArgumentError, Option } from 'commander';
-import { type Address, type Decimal, parseAddress, parseDecimal } from '#libs/domain';
+import {
+  type Address,
+  type Decimal,
+  isStakeSetName,
+  parseAddress,
+  parseDecimal,
+  STAKE_SET_RULE,
+} from '#libs/domain';
 
 type Parse = (text: string, before: never) => unknown;
 
@@ -42,6 +49,19 @@ export const LIMIT = option(
   `how many, ${LIST_MOST} at most`,
   positiveInteger,
   50,
+);
+
+/** A value of STAKE_SET. */
+export function stakeSet(text: string): string {
+  if (!isStakeSetName(text)) throw new InvalidArgumentError(`Expected ${STAKE_SET_RULE}.`);
+  return text;
+}
+
+/** Takes the place of STAKE_SET for one call; see `Call.source`. */
+export const ON_STAKE_SET = option(
+  '--stake-set <name>',
+  'of several stake sets the one that is meant (default: STAKE_SET)',
+  stakeSet,
 );
 
 const MAX_INT = 2_147_483_647;

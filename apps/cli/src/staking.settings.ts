@@ -10,7 +10,6 @@ import {
 import {
   CHAIN_ID_SETTING,
   DATABASE_DIRECT_URL_SETTING,
-  DatabaseSettings,
   databaseUrl,
   FINALITY_SETTING,
   MAX_RANGE_BLOCKS_SETTING,
@@ -18,12 +17,14 @@ import {
   Setting,
   STAKE_CONTRACT_SETTING,
   STAKE_EVENTS_SETTING,
+  STAKE_SET_SETTING,
   STAKE_START_BLOCK_SETTING,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
+import { StakeSetSettings } from './cli.env.js';
 
 /** The settings of `audit`: what the contracts are, the index itself knows. */
-export class AuditSettings extends DatabaseSettings {
+export class AuditSettings extends StakeSetSettings {
   @Setting(RPC_URLS_SETTING)
   readonly rpcUrls!: string[];
 
@@ -52,6 +53,9 @@ export class StakingSettings {
 
   @Setting(DATABASE_DIRECT_URL_SETTING)
   readonly databaseDirectUrl?: string;
+
+  @Setting(STAKE_SET_SETTING)
+  readonly stakeSet!: string;
 
   @Setting({ ...CHAIN_ID_SETTING, optional: true })
   @Min(1)

@@ -9,6 +9,7 @@ import {
   Setting,
   STAKE_CONTRACT_SETTING,
   STAKE_EVENTS_SETTING,
+  STAKE_SET_SETTING,
   STAKE_START_BLOCK_SETTING,
   TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
@@ -47,6 +48,9 @@ function auditSample(text: string): number | 'all' {
 
 /** The settings of the indexer. */
 export class IndexerSettings extends ServiceSettings {
+  @Setting(STAKE_SET_SETTING)
+  readonly stakeSet!: string;
+
   @Setting(CHAIN_ID_SETTING)
   @Min(1)
   readonly chainId!: number;

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { HealthModule, MetricsModule } from '#libs/service';
+import { createMetrics, HealthModule, MetricsModule } from '#libs/service';
 import { AuditModule } from './audit/audit.module.js';
 import { ConnectionsModule } from './connections/connections.module.js';
 import { FollowModule } from './follow/follow.module.js';
@@ -17,7 +18,7 @@ export class IndexerModule {
       imports: [
         ConnectionsModule.register(settings, logger),
         HealthModule,
-        MetricsModule.register('indexer'),
+        MetricsModule.register('indexer', createMetrics('indexer', labelsOf(settings))),
         ScheduleModule.forRoot(),
         FollowModule,
         PriceModule,
@@ -25,4 +26,9 @@ export class IndexerModule {
       ],
     };
   }
+}
+
+/** The figures of an installation of one contract are as they are without sets. */
+function labelsOf({ stakeSet }: IndexerSettings): Record<string, string> {
+  return stakeSet === DEFAULT_STAKE_SET ? {} : { stake_set: stakeSet };
 }

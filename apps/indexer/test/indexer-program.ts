@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#libs/devprocess';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { compileCache, type TestChain, type TestDatabase } from '#libs/testing';
 
 const GENEROUS_MS = 60_000;
@@ -20,11 +21,15 @@ export class IndexerProgram {
     private readonly port: number,
   ) {}
 
-  /** @param rpcUrl default: the chain itself */
+  /**
+   * @param rpcUrl default: the chain itself
+   * @param stakeSet default: the default one
+   */
   static async start(
     chain: TestChain,
     database: TestDatabase,
     rpcUrl = chain.rpc.url,
+    stakeSet = DEFAULT_STAKE_SET,
   ): Promise<IndexerProgram> {
     const port = await freePort();
     const { contracts } = chain;
@@ -34,6 +39,7 @@ export class IndexerProgram {
         ...compileCache(),
         DATABASE_URL: database.urlAs('indexer'),
         RPC_URLS: rpcUrl,
+        STAKE_SET: stakeSet,
         CHAIN_ID: String(chain.chainId),
         FINALITY: 'depth:70',
         STAKE_CONTRACT: contracts.staking,
@@ -78,6 +84,10 @@ export class IndexerProgram {
       if (Date.now() > deadline) throw new Error(`not ${what}: ${JSON.stringify(details)}`);
       await sleep(50);
     }
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${this.port}/metrics`)).text();
   }
 
   /** It leads, and its index ends at the chain's newest block. */

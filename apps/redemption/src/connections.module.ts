@@ -7,8 +7,10 @@ import {
   countPrograms,
   createDatabase,
   Database,
+  PriceStore,
   REDEMPTION_PROGRAM,
   requireOwnRights,
+  StakeSetStore,
 } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
 import { Gauge, measureConnections, type Registry } from '#libs/service';
@@ -26,6 +28,8 @@ export class Connections {
   private constructor(
     readonly chain: ChainLink,
     readonly database: Database,
+    /** Of the token, by the stake set whose token the vault pays. */
+    readonly prices: PriceStore,
     readonly limiter: RateLimiter,
     private readonly redis: RedisLink | undefined,
   ) {}
@@ -57,6 +61,7 @@ export class Connections {
           logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
         },
       });
+      const prices = new PriceStore(await new StakeSetStore(database).open(settings.stakeSet));
       measureConnections(registry, database);
       const { limiter, redis } = await createSharing(settings.redisUrl, {
         clock,
@@ -67,7 +72,7 @@ export class Connections {
         replicasAtMost,
       });
       if (redis !== undefined) measureRedis(registry, redis);
-      return new Connections(chain, database, limiter, redis);
+      return new Connections(chain, database, prices, limiter, redis);
     } catch (error) {
       for (const one of opened.reverse()) await one.close();
       throw error;
@@ -84,13 +89,14 @@ export class Connections {
 @Module({})
 export class ConnectionsModule {
   static register(connections: Connections): DynamicModule {
-    const { chain, database, limiter } = connections;
+    const { chain, database, prices, limiter } = connections;
     const providers = [
       { provide: Connections, useValue: connections },
       { provide: ChainLink, useValue: chain },
       { provide: RpcPool, useValue: chain.pool },
       { provide: WalletSignatures, useValue: chain.signatures },
       { provide: Database, useValue: database },
+      { provide: PriceStore, useValue: prices },
       { provide: RATE_LIMITER, useValue: limiter },
     ];
     return { module: ConnectionsModule, global: true, providers, exports: providers };

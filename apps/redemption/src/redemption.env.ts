@@ -16,6 +16,7 @@ import {
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
+  STAKE_SET_SETTING,
   TOKEN_CONTRACT_SETTING,
   trustedProxies,
 } from '#libs/config';
@@ -67,6 +68,10 @@ export class RedemptionSettings extends SecretsSettings {
 
   @Setting(FINALITY_SETTING)
   readonly finality!: string;
+
+  /** Whose price of the token is redeemed at. */
+  @Setting(STAKE_SET_SETTING)
+  readonly stakeSet!: string;
 
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;

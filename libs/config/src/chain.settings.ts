@@ -1,5 +1,5 @@
 /** Settings of the chain that several programs read, each in a class of its own. */
-import { type Address } from '#libs/domain';
+import { type Address, DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from '#libs/domain';
 import {
   address,
   commaList,
@@ -41,6 +41,22 @@ export const PAYOUT_EXPIRY_MARGIN_SETTING: SettingOptions = {
   default: '300',
 };
 
+export const STAKE_SET_SETTING: SettingOptions = {
+  description:
+    'Which stake set of the database is meant, where one installation indexes several contracts (docs/operating/several-contracts.md).',
+  default: DEFAULT_STAKE_SET,
+  parse: stakeSet,
+};
+
+export const STAKE_SETS_SETTING: SettingOptions = {
+  description:
+    'For `migrate`: names of stake sets besides the default one, separated by commas, which are made where they are missing; none is ever removed. A name is ' +
+    `${STAKE_SET_RULE}.`,
+  optional: true,
+  example: 'golf,chess',
+  parse: (text) => [...new Set(commaList(text).map(stakeSet))],
+};
+
 export const STAKE_CONTRACT_SETTING: SettingOptions = {
   description:
     'The staking contract, or several separated by commas whose balances add up; the first is the one reported.',
@@ -64,6 +80,11 @@ export const MAX_RANGE_BLOCKS_SETTING: SettingOptions = {
     'Blocks asked for at once, at most; the indexer finds the best number below it, and what the provider allows.',
   default: '10000',
 };
+
+function stakeSet(text: string): string {
+  if (!isStakeSetName(text)) throw new Error(`must be ${STAKE_SET_RULE}`);
+  return text;
+}
 
 function addresses(text: string): [Address, ...Address[]] {
   const [first, ...rest] = [...new Set(commaList(text).map(address))];

@@ -7,6 +7,7 @@ import { PriceEntity } from './prices/price.entity.js';
 import { CommandEntity } from './redemption/command.entity.js';
 import { NonceEntity } from './redemption/nonce.entity.js';
 import { SessionEntity } from './redemption/session.entity.js';
+import { StakeSetEntity } from './stake-sets/stake-set.entity.js';
 
 /** The tables that are written and read by entities. All others have their SQL in the file that uses it; schema.int-spec.ts lists them. */
 export const entities = [
@@ -19,4 +20,5 @@ export const entities = [
   PriceAcceptanceEntity,
   PriceEntity,
   SessionEntity,
+  StakeSetEntity,
 ];

@@ -20,6 +20,7 @@ export {
   requireSameSettings,
   type SettingDifference,
   settingDifferences,
+  stakeContractsOf,
   SettingsChangedError,
 } from './index-store/index-state.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
@@ -40,11 +41,12 @@ export {
   scramVerifier,
 } from './roles/login-roles.js';
 export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';
-export { LeaderLock } from './index-store/leader-lock.js';
+export { LeaderLock, leaderLockOf } from './index-store/leader-lock.js';
 export { CredentialStore, type NewCredential } from './partners/credential-store.js';
 export {
   type PartnerAudit,
   type PartnerIdentity,
+  type PartnerTerms,
   PartnerUnknownError,
   type RateLimits,
 } from './partners/partner-changes.js';
@@ -134,6 +136,8 @@ export {
   RedemptionViews,
   type StateCount,
 } from './redemption/redemption-views.js';
+export { UnknownStakeSetError } from './stake-sets/stake-set.js';
+export { StakeSetStore } from './stake-sets/stake-set-store.js';
 export { SessionStore } from './redemption/session-store.js';
 export {
   type CallEnd,

@@ -42,7 +42,8 @@ const COLUMNS = {
     WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1`,
 };
 const CONSTRAINTS = {
-  text: `SELECT contype AS kind, confrelid::regclass::text AS "refersTo",
+  text: `SELECT contype AS kind, coalesce((SELECT format('%I.%I', n.nspname, c.relname)
+        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = confrelid), '-') AS "refersTo",
       ARRAY(SELECT a.attname::text FROM unnest(conkey) WITH ORDINALITY AS k(number, place)
         JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.number ORDER BY k.place) AS columns
     FROM pg_constraint WHERE conrelid = $1::regclass AND contype IN ('p', 'u', 'f') ORDER BY 1, 3`,

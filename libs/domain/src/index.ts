@@ -1,3 +1,4 @@
+export { type AccountId, accountIdText, parseAccountId } from './chain/account-id.js';
 export { type Address, parseAddress, ZERO_ADDRESS } from './chain/address.js';
 export { type BlockHash, type BlockHeader, type BlockRef } from './chain/block.js';
 export {
@@ -14,6 +15,7 @@ export {
   type WalletState,
 } from './balance/balance.js';
 export { foldBlocks, type FoldedBlocks, NegativeBalanceError } from './balance/fold-blocks.js';
+export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './chain/stake-set.js';
 export { dayOf, SECONDS_PER_DAY } from './day/day.js';
 export {
   LowmarkError,

@@ -1,5 +1,5 @@
-import { type IndexState } from '#libs/db';
-import { type Address, parseAddress } from '#libs/domain';
+import { type IndexState, stakeContractsOf } from '#libs/db';
+import { type Address } from '#libs/domain';
 
 /** What the index was made of, as its settings are stored with it. */
 export interface IndexedContracts {
@@ -13,15 +13,11 @@ export interface IndexedContracts {
 }
 
 /** Fields that are not as the indexer writes them are left out. */
-export function indexedContracts({ settings, stakeContract }: IndexState): IndexedContracts {
-  const { stakeContracts, startBlock, events } = settings;
-  const [first = stakeContract, ...more] = listOf(stakeContracts).flatMap((text) => {
-    const address = typeof text === 'string' ? parseAddress(text) : undefined;
-    return address === undefined ? [] : [address];
-  });
+export function indexedContracts(state: IndexState): IndexedContracts {
+  const { startBlock, events } = state.settings;
   const specs = listOf(events).filter(isRecord);
   return {
-    contracts: [first, ...more],
+    contracts: stakeContractsOf(state),
     startBlock:
       typeof startBlock === 'string' && /^\d+$/.test(startBlock) ? BigInt(startBlock) : undefined,
     topics: specs.flatMap(({ topic0 }) => (typeof topic0 === 'string' ? [topic0] : [])),

@@ -40,6 +40,8 @@ export class LastUse {
 export interface Caller extends RatePolicy {
   readonly partnerId: string;
   readonly credentialId: string;
+  /** What its requests mean that name no contract. */
+  readonly stakeSet: string;
   readonly sharedSecret: string;
 }
 
@@ -56,9 +58,9 @@ export class PartnerKeys {
     const keyHash = hashApiKey(apiKey);
     const found = await this.partners.findCredential(keyHash);
     if (found === undefined) return undefined;
-    const { secretCiphertext, partnerId, credentialId, rate, burst } = found;
+    const { secretCiphertext, partnerId, credentialId, stakeSet, rate, burst } = found;
     const sharedSecret = this.keyRing.open(secretCiphertext, keyHash);
-    return { partnerId, credentialId, rate, burst, sharedSecret };
+    return { partnerId, credentialId, stakeSet, rate, burst, sharedSecret };
   }
 }
 
@@ -166,10 +168,11 @@ export class Admissions {
     this.anonymousSecret = settings.apiAnonSecret ?? randomBytes(32).toString('base64url');
   }
 
-  /** Whether the caller's key is known to be valid without a look-up. */
-  knows(request: Pick<FastifyRequest, 'headers'>): boolean {
+  /** The caller, where the key is known to be valid without a look-up. */
+  known(request: Pick<FastifyRequest, 'headers'>): Caller | undefined {
     const apiKey = apiKeyOf(request);
-    return apiKey !== undefined && typeof this.credentials.peek(apiKey) === 'object';
+    const known = apiKey === undefined ? undefined : this.credentials.peek(apiKey);
+    return known === 'unknown' ? undefined : known;
   }
 
   async admit(request: Pick<FastifyRequest, 'headers' | 'raw' | 'ip'>): Promise<Admission> {
@@ -180,7 +183,7 @@ export class Admissions {
     }
     const known = this.credentials.peek(apiKey);
     if (known === 'unknown') return this.anonymous(address);
-    if (known !== undefined) return this.known(known);
+    if (known !== undefined) return this.counted(known);
     return this.afterLookUp(apiKey, address);
   }
 
@@ -190,7 +193,7 @@ export class Admissions {
     return this.refusedOrNot({ secret: this.anonymousSecret, verdict });
   }
 
-  private async known(caller: Caller): Promise<Admission> {
+  private async counted(caller: Caller): Promise<Admission> {
     this.lastUse.note(caller.credentialId);
     const verdict = await this.limiter.take(`partner:${caller.partnerId}`, caller);
     return this.refusedOrNot({ caller, secret: caller.sharedSecret, verdict });
@@ -208,7 +211,7 @@ export class Admissions {
     }
     if (caller === undefined) return advance ?? this.anonymous(address);
     if (advance !== undefined) await this.limiter.giveBack(`address:${address}`, ANONYMOUS_POLICY);
-    return this.known(caller);
+    return this.counted(caller);
   }
 
   private notCounted(): Admission {

@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
 import { type Caller, CredentialCache, type PartnerKeys } from './admission.js';
 
-const CALLER: Caller = { partnerId: 'p', credentialId: 'c', sharedSecret: 's', rate: 1, burst: 1 };
+const CALLER: Caller = {
+  ...{ partnerId: 'p', credentialId: 'c', stakeSet: 'default' },
+  ...{ sharedSecret: 's', rate: 1, burst: 1 },
+};
 
 /** A source that answers as told and counts how often it is asked. */
 class Source {

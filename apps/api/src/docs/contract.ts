@@ -6,14 +6,14 @@ import { describeApi, type OpenApi } from '#libs/openapi';
 import { CLOCK } from '#libs/platform';
 import { ApiSettings } from '../api.env.js';
 import { API_VERSION } from '../http/signed-wire.js';
-import { SnapshotReader } from '../snapshots/snapshot-reader.js';
 import { ErrorAnswer } from '../snapshots/snapshots.dto.js';
 import { SnapshotsRoute } from '../snapshots/snapshots.route.js';
+import { StakeSets } from '../snapshots/stake-sets.js';
 
 /** The route with nothing behind it: the contract is in its decorators alone. */
 @Module({
   controllers: [SnapshotsRoute],
-  providers: [SnapshotReader, ApiSettings, CLOCK].map((provide) => ({ provide, useValue: {} })),
+  providers: [StakeSets, ApiSettings, CLOCK].map((provide) => ({ provide, useValue: {} })),
 })
 class ContractModule {}
 

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type RedisLink } from '#libs/cache';
 import { type SnapshotState } from '#libs/db';
-import { coverage, type CoverageGap, windowOf } from '#libs/domain';
+import { coverage, type CoverageGap, DEFAULT_STAKE_SET, windowOf } from '#libs/domain';
 import { CLOCK, type Clock, TtlCache } from '#libs/platform';
 import { type CheckResult, HealthRegistry, PROCESS_CHECK } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { REDIS } from '../connections.module.js';
-import { StandbyReads } from '../standbys/standby-reads.js';
+import { StakeSets } from '../snapshots/stake-sets.js';
 
 const REASONS: Readonly<Record<CoverageGap, string>> = {
   halted: 'has stopped',
@@ -17,15 +17,15 @@ const REASONS: Readonly<Record<CoverageGap, string>> = {
 /** Requests for the health need no key: all within this time share one reading, also one that fails. */
 const SHARED_MS = 1000;
 
-/** Readiness: whether a snapshot asked for now would be answered. */
+/** Readiness: whether a snapshot asked for now would be answered, of one stake set at least. */
 @Injectable()
 export class ApiChecks {
   private stopped = false;
-  private readonly readings: TtlCache<'index', Promise<SnapshotState | undefined>>;
+  private readonly readings: TtlCache<'index', Promise<ReadonlyMap<string, SnapshotState>>>;
 
   constructor(
     health: HealthRegistry,
-    private readonly reads: StandbyReads,
+    private readonly stakeSets: StakeSets,
     private readonly settings: ApiSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
@@ -39,9 +39,26 @@ export class ApiChecks {
     this.stopped = true;
   }
 
+  /** How far each stake set is behind the clock, by its name. */
+  async lagSeconds(): Promise<Map<string, number>> {
+    const states = [...(await this.readStates())];
+    return new Map(states.map(([name, state]) => [name, this.lagOf(state)]));
+  }
+
   private async checkIndex(): Promise<CheckResult> {
-    const state = await this.readIndex();
-    if (state === undefined) return { reason: 'does not exist yet: start the indexer' };
+    const states = await this.readStates();
+    const results = [...states].map(([name, state]) => [name, this.resultOf(state)] as const);
+    const [only] = results;
+    if (only === undefined) return { reason: 'does not exist yet: start the indexer' };
+    if (results.length === 1 && only[0] === DEFAULT_STAKE_SET) return only[1];
+    const isServed = results.some(([, { reason }]) => reason === undefined);
+    const details = Object.fromEntries(
+      results.map(([name, { reason = 'ready' }]) => [name, reason]),
+    );
+    return isServed ? { details } : { reason: 'serves no stake set', details };
+  }
+
+  private resultOf(state: SnapshotState): CheckResult {
     const nowMs = this.clock.nowMs();
     const progress = {
       headSeconds: state.head.timestampSeconds,
@@ -51,15 +68,19 @@ export class ApiChecks {
     const covered = coverage(progress, windowOf(nowMs, 1), nowMs, this.settings.indexMaxLagSeconds);
     const details = {
       block: state.head.number.toString(),
-      lagSeconds: Math.round(nowMs / 1000) - state.head.timestampSeconds,
+      lagSeconds: this.lagOf(state),
     };
     return covered === 'covered' ? { details } : { reason: REASONS[covered.reason], details };
   }
 
-  private readIndex(): Promise<SnapshotState | undefined> {
+  private lagOf({ head }: SnapshotState): number {
+    return Math.round(this.clock.nowMs() / 1000) - head.timestampSeconds;
+  }
+
+  private readStates(): Promise<ReadonlyMap<string, SnapshotState>> {
     const kept = this.readings.get('index');
     if (kept !== undefined) return kept;
-    const reading = this.reads.read().then((read) => read?.state);
+    const reading = this.stakeSets.states();
     this.readings.set('index', reading);
     return reading;
   }

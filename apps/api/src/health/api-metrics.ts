@@ -3,7 +3,8 @@ import { type RedisLink } from '#libs/cache';
 import { Counter, Gauge, Registry } from '#libs/service';
 import { Admissions } from '../auth/admission.js';
 import { REDIS } from '../connections.module.js';
-import { SnapshotReader } from '../snapshots/snapshot-reader.js';
+import { ApiChecks } from './api-checks.js';
+import { StakeSets } from '../snapshots/stake-sets.js';
 
 /** What the api counts in plain numbers, handed over at each scrape. */
 @Injectable()
@@ -11,7 +12,8 @@ export class ApiMetrics {
   constructor(
     registry: Registry,
     { refused }: Admissions,
-    { counts }: SnapshotReader,
+    stakeSets: StakeSets,
+    checks: ApiChecks,
     @Inject(REDIS) redis: RedisLink | undefined,
   ) {
     const registers = [registry];
@@ -33,11 +35,24 @@ export class ApiMetrics {
       registers,
       collect() {
         this.reset();
+        const { counts } = stakeSets;
         for (const layer of ['process', 'redis'] as const) {
           for (const result of ['hit', 'miss'] as const) {
             this.inc({ layer, result }, counts[layer][result]);
           }
         }
+      },
+    });
+    new Gauge({
+      name: 'lowmark_stake_set_lag_seconds',
+      help: 'How far the newest block of each stake set that has an index is behind the clock, whether its indexer runs or not',
+      labelNames: ['stake_set'],
+      registers,
+      async collect() {
+        this.reset();
+        // Where the database does not answer there is no such figure; the health page says so.
+        const lags = await checks.lagSeconds().catch(() => new Map<string, number>());
+        for (const [stake_set, lag] of lags) this.set({ stake_set }, lag);
       },
     });
     if (redis === undefined) return;

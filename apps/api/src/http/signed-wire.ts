@@ -11,10 +11,10 @@ import {
   REQUEST_ID_HEADER,
 } from '#libs/service';
 import { hmacSha256Hex, pathOf, signedContent } from '#libs/signing';
-import { type Admission, Admissions } from '../auth/admission.js';
+import { type Admission, Admissions, type Caller } from '../auth/admission.js';
 
 /** The date of the contract; see `docs/wire/snapshots.md`. */
-export const API_VERSION = '2026-11-21';
+export const API_VERSION = '2026-11-23';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** Starts what can be done for a known caller while it is asked whether the caller may go on. Never fails. */
-    prepare?: (request: FastifyRequest) => Promise<void> | undefined;
+    prepare?: (request: FastifyRequest, caller: Caller) => Promise<void> | undefined;
   }
 }
 
@@ -65,8 +65,9 @@ export class SignedWire implements HttpWire {
     fastify.decorateRequest('admission', null);
     fastify.decorateRequest('prepared', undefined);
     fastify.addHook('onRequest', async (request) => {
-      if (this.admissions.knows(request)) {
-        request.prepared = request.routeOptions.config.prepare?.(request);
+      const known = this.admissions.known(request);
+      if (known !== undefined) {
+        request.prepared = request.routeOptions.config.prepare?.(request, known);
       }
       const admission = await this.admissions.admit(request);
       request.admission = admission;

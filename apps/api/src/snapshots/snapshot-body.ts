@@ -20,6 +20,8 @@ export interface Snapshot {
   readonly tokenSymbol: string;
   readonly tokenContract: Address;
   readonly stakeContract: Address;
+  /** Where a contract was asked for: that one, and its chain. */
+  readonly contract?: { readonly account: string; readonly chainId: number } | undefined;
   /** In token units, like every amount here. */
   readonly average: number;
   /** Absent without a price, or where it is too old. */
@@ -40,6 +42,8 @@ export interface Rendering {
   readonly state: SnapshotState;
   /** US dollars for one token; undefined without a fresh price. */
   readonly usd: string | undefined;
+  /** The account id that was asked for; undefined where none was. */
+  readonly contract: string | undefined;
 }
 
 /** An answer without its time, and what it was made of beside the part of its wallet. */
@@ -48,14 +52,19 @@ export interface RenderedSnapshot extends Rendering {
 }
 
 /** Whether an answer that was made before of the same part is this one. */
-export function isSame(rendered: RenderedSnapshot, { window, state, usd }: Rendering): boolean {
+export function isSame(
+  rendered: RenderedSnapshot,
+  { window, state, usd, contract }: Rendering,
+): boolean {
   const { state: before } = rendered;
   if (rendered.window.firstDay !== window.firstDay || rendered.usd !== usd) return false;
+  if (rendered.contract !== contract) return false;
   return (
     before === state ||
     (before.tokenSymbol === state.tokenSymbol &&
       before.tokenDecimals === state.tokenDecimals &&
       before.tokenContract === state.tokenContract &&
+      before.chainId === state.chainId &&
       before.stakeContract === state.stakeContract)
   );
 }
@@ -65,8 +74,11 @@ export function render(daysText: string, rendering: Rendering): RenderedSnapshot
   return { ...rendering, body: bodyParts(snapshotOf(daysText, rendering)) };
 }
 
-function snapshotOf(daysText: string, { wallet, window, state, usd }: Rendering): Snapshot {
-  const { tokenSymbol, tokenContract, stakeContract, tokenDecimals } = state;
+function snapshotOf(
+  daysText: string,
+  { wallet, window, state, usd, contract }: Rendering,
+): Snapshot {
+  const { tokenSymbol, tokenContract, stakeContract, tokenDecimals, chainId } = state;
   const minima = dailyMinima(daysIn(walletDaysFrom(daysText), window), window);
   const average = averageStaked(
     minima.map(({ minimum }) => minimum),
@@ -77,6 +89,7 @@ function snapshotOf(daysText: string, { wallet, window, state, usd }: Rendering)
   const value = rate && valueOf(average, rate);
   return {
     ...{ wallet, tokenSymbol, tokenContract, stakeContract },
+    ...(contract !== undefined && { contract: { account: contract, chainId } }),
     average: ratioToNumber(average.numerator, average.denominator),
     ...(value && {
       usd: {
@@ -117,7 +130,7 @@ export function bodyAt({ head, tail }: SnapshotFacts, requestedAtMs: number): st
  * @throws PermanentError NUMBER_TOO_LARGE where an amount is beyond what JSON numbers can say
  */
 export function bodyParts(snapshot: Snapshot): SnapshotFacts {
-  const { usd } = snapshot;
+  const { usd, contract } = snapshot;
   const days = snapshot.days.map(({ day, amount }) => {
     const date = dateOf(day);
     return `{"from":"${date}T00:00:00.000Z","snapshotAmount":${numberOf(amount)},"to":"${date}T23:59:59.999Z"}`;
@@ -125,6 +138,9 @@ export function bodyParts(snapshot: Snapshot): SnapshotFacts {
   return {
     head:
       `{"averageStakedAmount":${numberOf(snapshot.average)}` +
+      (contract === undefined
+        ? ''
+        : `,"chainId":${contract.chainId},"contract":"${contract.account}"`) +
       (usd === undefined ? '' : `,"exchangeRateToUSD":${numberOf(usd.rate)}`) +
       `,"requestedAt":"`,
     tail:

@@ -26,7 +26,7 @@ export interface WalletPart {
 }
 
 /** A wallet's part, and the state of the index to which it belongs. */
-interface IndexedWallet {
+export interface IndexedWallet {
   readonly state: SnapshotState;
   readonly part: WalletPart;
 }

@@ -44,10 +44,15 @@ const INDEX_HEADERS = {
 
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: integer(1) } } as const;
 
-function failure(status: number, code: string, description: string, headers: object = {}) {
+function failure(
+  status: number,
+  code: string | readonly string[],
+  description: string,
+  headers: object = {},
+) {
   const schema = {
     allOf: [{ $ref: getSchemaPath(ErrorAnswer) }],
-    properties: { code: { enum: [code] } },
+    properties: { code: { enum: [code].flat() } },
   };
   return ApiResponse({
     status,
@@ -72,9 +77,13 @@ export const SnapshotsContract = (): MethodDecorator =>
       headers: { ...COMMON_HEADERS, ...INDEX_HEADERS },
       type: SnapshotsAnswer,
     }),
-    failure(400, 'BAD_REQUEST', 'walletAddress or lastDays is not as described.'),
+    failure(400, 'BAD_REQUEST', 'walletAddress, lastDays or contract is not as described.'),
     failure(401, 'UNAUTHORIZED', 'X-API-KEY is missing or not valid.'),
-    failure(404, 'NOT_FOUND', 'The wallet never staked; the message names it.'),
+    failure(
+      404,
+      ['NOT_FOUND', 'CONTRACT_NOT_FOUND'],
+      'NOT_FOUND: the wallet never staked; the message names it. CONTRACT_NOT_FOUND: the contract is not indexed here.',
+    ),
     failure(429, 'RATE_LIMIT_EXCEEDED', 'Too many requests.', RETRY_AFTER),
     failure(500, 'INTERNAL_SERVER_ERROR', 'An unexpected failure.'),
     failure(

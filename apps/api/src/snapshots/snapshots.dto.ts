@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { type Address, parseAddress } from '#libs/domain';
+import { type AccountId, type Address, parseAccountId, parseAddress } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
 
 const MAX_DAYS = 30;
@@ -24,16 +24,26 @@ export class SnapshotQuery {
     default: DEFAULT_DAYS,
   })
   readonly lastDays!: number;
+
+  @ApiPropertyOptional({
+    description:
+      'The staking contract that is meant, by its account id (CAIP-10), the address in any case; given at most once. Without it the one agreed for your partner account.',
+    type: String,
+    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
+    example: 'eip155:1:0x2222222222222222222222222222222222222222',
+  })
+  readonly contract?: AccountId | undefined;
 }
 
 /**
- * Checks the query string by hand: two fields, on every request. A parameter that comes twice is a list, and so refused; those not
+ * Checks the query string by hand: three fields, on every request. A parameter that comes twice is a list, and so refused; those not
  * known are ignored.
  * @throws HttpProblem 400
  */
 export function parseSnapshotQuery({
   walletAddress: text,
   lastDays = String(DEFAULT_DAYS),
+  contract: account,
 }: Readonly<Record<string, unknown>>): SnapshotQuery {
   const walletAddress = typeof text === 'string' ? parseAddress(text) : undefined;
   if (walletAddress === undefined) {
@@ -45,7 +55,15 @@ export function parseSnapshotQuery({
       'lastDays must be given at most once: a whole number from 1 to 30 in plain digits.',
     );
   }
-  return { walletAddress, lastDays: Number(lastDays) };
+  if (account === undefined) return { walletAddress, lastDays: Number(lastDays) };
+  const contract = typeof account === 'string' ? parseAccountId(account) : undefined;
+  if (contract === undefined) {
+    throw new HttpProblem(
+      400,
+      'contract must be given at most once: eip155:, the number of the chain, a colon, and 0x with 40 hex digits.',
+    );
+  }
+  return { walletAddress, lastDays: Number(lastDays), contract };
 }
 
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
@@ -83,6 +101,21 @@ export class SnapshotsAnswer {
 
   @ApiProperty(ADDRESS)
   readonly stakeContract!: string;
+
+  @ApiPropertyOptional({
+    description:
+      'The account id that was asked for, its address in lower case; with `contract` only.',
+    type: String,
+    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
+  })
+  readonly contract?: string;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    description: 'The chain of that contract; with `contract` only.',
+  })
+  readonly chainId?: number;
 
   @ApiProperty({
     ...AMOUNT,

@@ -1,12 +1,21 @@
 import { Module } from '@nestjs/common';
-import { Database, SnapshotStore } from '#libs/db';
+import { Database } from '#libs/db';
+import { CLOCK } from '#libs/platform';
 import { provide } from '#libs/service';
+import { ApiSettings } from '../api.env.js';
 import { StandbyReads } from '../standbys/standby-reads.js';
+import { Standbys } from '../standbys/standbys.js';
 import { SnapshotReader } from './snapshot-reader.js';
 import { SnapshotsRoute } from './snapshots.route.js';
+import { StakeSets } from './stake-sets.js';
 
 @Module({
-  providers: [provide(SnapshotStore, Database), StandbyReads, SnapshotReader, SnapshotsRoute],
-  exports: [SnapshotReader, StandbyReads],
+  providers: [
+    provide(StandbyReads, Database, Standbys, ApiSettings, CLOCK),
+    SnapshotReader,
+    StakeSets,
+    SnapshotsRoute,
+  ],
+  exports: [StakeSets],
 })
 export class SnapshotsModule {}

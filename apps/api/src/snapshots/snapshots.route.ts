@@ -1,22 +1,38 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type SnapshotState } from '#libs/db';
-import { coverage, type CoverageGap, type DayWindow, parseAddress, windowOf } from '#libs/domain';
+import { type AskedWallet, type SnapshotState } from '#libs/db';
+import {
+  type AccountId,
+  accountIdText,
+  coverage,
+  type CoverageGap,
+  type DayWindow,
+  parseAddress,
+  windowOf,
+} from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
+import { type Caller } from '../auth/admission.js';
 import { requireCaller } from '../auth/api-key.guard.js';
 import { sendSigned } from '../http/signed-wire.js';
 import { bodyAt, isSame, render, type RenderedSnapshot, type Rendering } from './snapshot-body.js';
-import { SnapshotReader, type WalletPart } from './snapshot-reader.js';
+import { type IndexedWallet, type WalletPart } from './snapshot-reader.js';
 import { SnapshotsContract } from './snapshots.contract.js';
 import { parseSnapshotQuery, SnapshotQuery } from './snapshots.dto.js';
+import { isOfSet, StakeSets } from './stake-sets.js';
 
 const GAPS: Readonly<Record<CoverageGap, readonly [retryAfterSeconds: number, message: string]>> = {
   'not-synced': [30, 'The index of staked balances is not complete yet: try again later.'],
   lagging: [5, 'The index of staked balances is behind the chain: try again shortly.'],
   halted: [60, 'The index of staked balances has stopped and is being looked after.'],
 };
+
+interface SnapshotExchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly caller: Caller;
+}
 
 /**
  * `GET /api/staking/snapshots`: an answer from one state of the index as it was after the request arrived, or none. See
@@ -28,7 +44,7 @@ const GAPS: Readonly<Record<CoverageGap, readonly [retryAfterSeconds: number, me
 @Controller('api/staking/snapshots')
 export class SnapshotsRoute {
   constructor(
-    private readonly reader: SnapshotReader,
+    private readonly stakeSets: StakeSets,
     private readonly settings: ApiSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -38,38 +54,47 @@ export class SnapshotsRoute {
       '/api/staking/snapshots',
       { config: { prepare: this.prepare } },
       (request, reply) => {
-        requireCaller(request.admission);
+        const caller = requireCaller(request.admission);
         const query = parseSnapshotQuery(request.query as Record<string, unknown>);
-        return this.read(query, request, reply);
+        return this.read(query, { request, reply, caller });
       },
     );
   }
 
   /** The look into Redis goes out with the limiter's own: one round trip for both. */
-  private readonly prepare = ({ query }: FastifyRequest): Promise<void> | undefined => {
-    const { walletAddress: text } = query as Record<string, unknown>;
+  private readonly prepare = (
+    { query }: FastifyRequest,
+    { stakeSet }: Caller,
+  ): Promise<void> | undefined => {
+    const { walletAddress: text, contract } = query as Record<string, unknown>;
     const wallet = typeof text === 'string' ? parseAddress(text) : undefined;
-    if (wallet === undefined) return undefined;
-    return this.reader.fetchShared({ wallet, endDay: windowOf(this.clock.nowMs(), 1).endDay });
+    // Of a contract the set has to be found first.
+    if (wallet === undefined || contract !== undefined) return undefined;
+    const { endDay } = windowOf(this.clock.nowMs(), 1);
+    return this.stakeSets.readerOf(stakeSet).fetchShared({ wallet, endDay });
   };
 
-  /** @throws HttpProblem 404 (the wallet never staked), 503 (the index does not cover the window), errors of the database */
+  /** @throws HttpProblem 404 (the wallet never staked, the contract is not indexed), 503 (the index does not cover the window), errors of the database */
   @Get()
   @SnapshotsContract()
   async read(
     @Query() query: SnapshotQuery,
-    request: FastifyRequest,
-    reply: FastifyReply,
+    { request, reply, caller }: SnapshotExchange,
   ): Promise<void> {
     const requestedAtMs = this.clock.nowMs();
     const { walletAddress: wallet, lastDays } = query;
     const window = windowOf(requestedAtMs, lastDays);
+    const asked = { wallet, endDay: window.endDay };
     const found =
-      (await this.reader.read({ wallet, endDay: window.endDay }, request.prepared)) ?? notSynced();
+      query.contract === undefined
+        ? await this.stakeSets.readerOf(caller.stakeSet).read(asked, request.prepared)
+        : await this.readContract(query.contract, asked, caller);
+    if (found === undefined) throw unavailable('not-synced');
     const { state } = found;
     this.requireCovered(state, window, requestedAtMs);
     const usd = this.freshPriceOf(state, requestedAtMs);
-    const { body } = renderedOf(found.part, { wallet, window, state, usd });
+    const contract = query.contract && accountIdText(query.contract);
+    const { body } = renderedOf(found.part, { wallet, window, state, usd, contract });
     const isFinal = (state.finalisedSeconds ?? -Infinity) >= window.endSeconds;
     const headers = [
       'x-index-block',
@@ -78,6 +103,21 @@ export class SnapshotsRoute {
       String(isFinal),
     ];
     sendSigned({ request, reply }, bodyAt(body, requestedAtMs), headers);
+  }
+
+  /** Undefined where the set is being indexed anew for another contract. @throws HttpProblem 404 (the contract is not indexed) */
+  private async readContract(
+    contract: AccountId,
+    asked: AskedWallet,
+    { stakeSet: ownSet }: Caller,
+  ): Promise<IndexedWallet | undefined> {
+    const set = await this.stakeSets.find(contract, ownSet);
+    if (set === undefined) {
+      const message = `Stakes in ${accountIdText(contract)} are not indexed here.`;
+      throw new HttpProblem(404, message, { code: 'CONTRACT_NOT_FOUND' });
+    }
+    const found = await this.stakeSets.readerOf(set.name).read(asked);
+    return found !== undefined && isOfSet(found.state, set) ? found : undefined;
   }
 
   private requireCovered(state: SnapshotState, window: DayWindow, nowMs: number): void {
@@ -101,14 +141,12 @@ export class SnapshotsRoute {
 function renderedOf(part: WalletPart, rendering: Rendering): RenderedSnapshot {
   const { rendered, daysText } = part;
   if (daysText === undefined) {
-    throw new HttpProblem(404, `No staking data for wallet ${rendering.wallet}`);
+    const { wallet, contract } = rendering;
+    const of = contract === undefined ? '' : ` in ${contract}`;
+    throw new HttpProblem(404, `No staking data for wallet ${wallet}${of}`);
   }
   if (rendered !== undefined && isSame(rendered, rendering)) return rendered;
   return (part.rendered = render(daysText, rendering));
-}
-
-function notSynced(): never {
-  throw unavailable('not-synced');
 }
 
 function unavailable(gap: CoverageGap): HttpProblem {

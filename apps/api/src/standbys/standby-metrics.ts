@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from '#libs/service';
-import { FALLBACKS, StandbyReads } from './standby-reads.js';
+import { FALLBACKS } from './standby.js';
 import { Standbys } from './standbys.js';
 
 /** Where reads go, and how far behind each standby is; only where DATABASE_READ_URLS names one. */
 @Injectable()
 export class StandbyMetrics {
-  constructor(registry: Registry, standbys: Standbys, { counts }: StandbyReads) {
+  constructor(registry: Registry, standbys: Standbys) {
     if (standbys.all.length === 0) return;
     const registers = [registry];
     new Gauge({
@@ -38,8 +38,8 @@ export class StandbyMetrics {
       registers,
       collect() {
         this.reset();
-        this.inc({ server: 'primary' }, counts.primary);
-        for (const [{ name }, { reads }] of counts.standbys) this.inc({ server: name }, reads);
+        this.inc({ server: 'primary' }, standbys.primaryReads);
+        for (const { name, counts } of standbys.all) this.inc({ server: name }, counts.reads);
       },
     });
     new Counter({
@@ -49,8 +49,8 @@ export class StandbyMetrics {
       registers,
       collect() {
         this.reset();
-        for (const [{ name }, { fallbacks }] of counts.standbys) {
-          for (const why of FALLBACKS) this.inc({ standby: name, why }, fallbacks[why]);
+        for (const { name, counts } of standbys.all) {
+          for (const why of FALLBACKS) this.inc({ standby: name, why }, counts.fallbacks[why]);
         }
       },
     });

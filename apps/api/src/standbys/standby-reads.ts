@@ -1,40 +1,33 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { type AskedWallet, type SnapshotRead, type SnapshotState, SnapshotStore } from '#libs/db';
-import { CLOCK, type Clock } from '#libs/platform';
-import { ApiSettings } from '../api.env.js';
+import {
+  type AskedWallet,
+  type Database,
+  type SnapshotRead,
+  type SnapshotState,
+  SnapshotStore,
+} from '#libs/db';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { type ApiSettings } from '../api.env.js';
 import { NewestState } from './newest-state.js';
-import { type Standby } from './standby.js';
-import { Standbys } from './standbys.js';
-
-/** Why a read was made again elsewhere. */
-export const FALLBACKS = ['failed', 'older', 'without-primary'] as const;
-type Fallback = (typeof FALLBACKS)[number];
-
-export interface StandbyCounts {
-  /** Reads that gave what was asked. */
-  reads: number;
-  readonly fallbacks: Record<Fallback, number>;
-}
+import { type Fallback, type Standby } from './standby.js';
+import { type Standbys } from './standbys.js';
 
 /**
- * Reads of snapshots, on a standby where one may be used, else on the primary. Wallets and state come from one statement on one server;
- * no state is older than one that an earlier answer of this process had.
+ * Reads of one stake set's snapshots, on a standby where one may be used, else on the primary. Wallets and state come from one statement
+ * on one server; no state is older than one that an earlier answer of this process had.
  */
-@Injectable()
 export class StandbyReads {
-  readonly counts = { primary: 0, standbys: new Map<Standby, StandbyCounts>() };
+  private readonly primary: SnapshotStore;
   private readonly newest = new NewestState();
 
   constructor(
-    private readonly primary: SnapshotStore,
+    database: Database,
     private readonly standbys: Standbys,
     private readonly settings: ApiSettings,
-    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly clock: Clock,
+    private readonly set = DEFAULT_STAKE_SET,
   ) {
-    for (const standby of standbys.all) {
-      const fallbacks = { failed: 0, older: 0, 'without-primary': 0 };
-      this.counts.standbys.set(standby, { reads: 0, fallbacks });
-    }
+    this.primary = new SnapshotStore(database.inSet(set));
   }
 
   /** The newest state that was read; whether it is still so only a read can tell. */
@@ -49,16 +42,15 @@ export class StandbyReads {
   async read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
     for (const standby of this.standbys.choose()) {
       const read = await this.readOn(standby, asked);
-      const counts = this.counts.standbys.get(standby);
       if (typeof read !== 'string') {
-        if (counts) counts.reads += 1;
+        standby.counts.reads += 1;
         return read;
       }
-      if (counts) counts.fallbacks[read] += 1;
+      standby.counts.fallbacks[read] += 1;
     }
     const begun = this.newest.begin();
     const read = await this.primary.read(asked);
-    this.counts.primary += 1;
+    this.standbys.primaryReads += 1;
     return read && { ...read, state: this.newest.take(read, this.primary, begun) };
   }
 
@@ -68,7 +60,7 @@ export class StandbyReads {
   ): Promise<SnapshotRead | Fallback> {
     const { session } = standby;
     const begun = this.newest.begin();
-    const read = await standby.read(asked);
+    const read = await standby.read(asked, this.set);
     if (read === undefined) return 'failed';
     if (!this.standbys.primaryIsHeard && !this.isFresh(read.state)) return 'without-primary';
     const state = this.newest.admit(read, session, begun);

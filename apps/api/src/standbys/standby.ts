@@ -5,7 +5,7 @@ import {
   type SnapshotRead,
   SnapshotStore,
 } from '#libs/db';
-import { type Clock, within } from '#libs/platform';
+import { type Clock, DatabaseUrl, within } from '#libs/platform';
 import { type WalHistory } from './wal-history.js';
 
 /** A read that takes longer is made elsewhere: the server or the way to it is stuck. */
@@ -15,9 +15,14 @@ const CLOSE_MS = 1000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 
+/** Why a read was made again elsewhere. */
+export const FALLBACKS = ['failed', 'older', 'without-primary'] as const;
+export type Fallback = (typeof FALLBACKS)[number];
+
 interface Connected {
   readonly database: Database;
-  readonly store: SnapshotStore;
+  /** By the stake set. */
+  readonly stores: Map<string, SnapshotStore>;
 }
 
 export interface StandbyOptions {
@@ -41,6 +46,8 @@ export class Standby {
   session: object = {};
   /** Why it is not used; undefined while it answers. */
   reason: string | undefined = 'has not been reached yet';
+  /** Reads that gave what was asked, and those that did not. */
+  readonly counts = { reads: 0, fallbacks: { failed: 0, older: 0, 'without-primary': 0 } };
   /** How many looks it answered. */
   looks = 0;
   /** Replayed at the last look. */
@@ -55,8 +62,7 @@ export class Standby {
   private isClosed = false;
 
   constructor(private readonly options: StandbyOptions) {
-    const { host, hostname } = new URL(options.url);
-    this.name = hostname === '' ? 'local socket' : host;
+    this.name = DatabaseUrl.parse(options.url).hosts.join(',') || 'local socket';
   }
 
   /** How far it is behind at most, in ms; undefined where that is not known. */
@@ -85,11 +91,11 @@ export class Standby {
   }
 
   /** @returns undefined where it did not answer in time, or with an error: it is left alone then */
-  async read(asked: readonly AskedWallet[]): Promise<SnapshotRead | undefined> {
+  async read(asked: readonly AskedWallet[], set: string): Promise<SnapshotRead | undefined> {
     const { connected } = this;
     if (connected === undefined) return undefined;
     try {
-      const read = await within(ANSWER_MS, connected.store.read(asked), () => {
+      const read = await within(ANSWER_MS, storeOf(connected, set).read(asked), () => {
         throw new Error(`did not answer a read within ${ANSWER_MS} ms`);
       });
       this.failures = 0;
@@ -134,7 +140,7 @@ export class Standby {
         await database.close();
         throw new Error('was closed');
       }
-      this.connected = { database, store: new SnapshotStore(database) };
+      this.connected = { database, stores: new Map() };
     }
     return this.connected;
   }
@@ -147,6 +153,12 @@ export class Standby {
     this.levelMs = undefined;
     this.session = {};
   }
+}
+
+function storeOf({ database, stores }: Connected, set: string): SnapshotStore {
+  let store = stores.get(set);
+  if (store === undefined) stores.set(set, (store = new SnapshotStore(database.inSet(set))));
+  return store;
 }
 
 function messageOf(error: unknown): string {

@@ -8,7 +8,6 @@ import {
 } from '#libs/testing';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support-spec.js';
 import { ask, ChangingIndex } from '../snapshots/never-stale.support-spec.js';
-import { StandbyReads } from './standby-reads.js';
 import { Standbys } from './standbys.js';
 
 const MAX_LAG_MS = 2000;
@@ -50,10 +49,9 @@ afterEach(async () => {
 const snapshot = async (): Promise<number | undefined> => (await ask(api, apiKey)).balance;
 const standbys = (): Standbys => api.app.get(Standbys, { strict: false });
 const usable = (): number => standbys().all.filter((one) => standbys().isUsable(one)).length;
-const counts = (): StandbyReads['counts'] => api.app.get(StandbyReads, { strict: false }).counts;
-const readsOnStandbys = (): number[] => [...counts().standbys.values()].map(({ reads }) => reads);
+const readsOnStandbys = (): number[] => standbys().all.map(({ counts }) => counts.reads);
 const fallbacks = (why: 'failed' | 'older' | 'without-primary'): number =>
-  [...counts().standbys.values()].reduce((sum, { fallbacks: found }) => sum + found[why], 0);
+  standbys().all.reduce((sum, { counts }) => sum + counts.fallbacks[why], 0);
 const server = (found: ReplicatedServer | undefined): ReplicatedServer => {
   if (found === undefined) throw new Error('there are two standbys');
   return found;
@@ -66,9 +64,9 @@ async function untilNewest(): Promise<void> {
 
 describe('reads with two standbys', () => {
   it('are spread over both, and the primary has none', async () => {
-    const [primaryBefore, before] = [counts().primary, readsOnStandbys()];
+    const [primaryBefore, before] = [standbys().primaryReads, readsOnStandbys()];
     for (let i = 0; i < 20; i += 1) expect(await snapshot()).toBe(index.committed);
-    expect(counts().primary).toBe(primaryBefore);
+    expect(standbys().primaryReads).toBe(primaryBefore);
     expect(readsOnStandbys()).toEqual(before.map((reads) => reads + 10));
   });
 
@@ -104,9 +102,9 @@ describe('a standby that lags', () => {
     expect(usable()).toBe(0);
     await resume();
     await eventually(() => usable() === 2);
-    const reads = counts().primary;
+    const reads = standbys().primaryReads;
     expect(await snapshot()).toBe(index.committed);
-    expect(counts().primary).toBe(reads);
+    expect(standbys().primaryReads).toBe(reads);
   });
 
   it('shows nothing that an earlier answer was past, in a reorganisation neither', async () => {

@@ -20,6 +20,7 @@ export interface StandbysOptions {
  */
 export class Standbys {
   readonly all: readonly Standby[];
+  primaryReads = 0;
   private readonly history: WalHistory;
   private readonly timer: NodeJS.Timeout | undefined;
   private readonly used = new Set<Standby>();

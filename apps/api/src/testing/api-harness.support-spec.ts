@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readSettings } from '#libs/config';
 import { IndexStore, PartnerStore, PriceStore } from '#libs/db';
-import { type Address, type BlockDeltas, foldBlocks } from '#libs/domain';
+import { type Address, type BlockDeltas, DEFAULT_STAKE_SET, foldBlocks } from '#libs/domain';
 import { createLogger } from '#libs/service';
 import { hashApiKey, KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
 import {
@@ -76,7 +76,7 @@ export async function startApi(
 export async function addPartner(
   api: Api,
   name: string,
-  policy: { rate: number; burst: number } = { rate: 1000, burst: 10_000 },
+  policy: { rate: number; burst: number; stakeSet?: string } = { rate: 1000, burst: 10_000 },
 ): Promise<MintedCredential> {
   const minted = mintCredential();
   const keyHash = hashApiKey(minted.apiKey);
@@ -95,13 +95,19 @@ export interface Seed {
   readonly finalisedAt?: string;
   readonly synced?: boolean;
   readonly symbol?: string;
+  /** Default: the default one. */
+  readonly stakeSet?: string;
+  readonly stakeContract?: Address;
 }
 
 /** Writes a history as the indexer would. */
 export async function seedIndex(api: Api, seed: Seed): Promise<void> {
-  const index = new IndexStore(await api.database.open());
+  const { stakeSet = DEFAULT_STAKE_SET, stakeContract } = seed;
+  const index = new IndexStore((await api.database.open()).inSet(stakeSet));
   const first = aBlock(0, seconds('2026-01-01T00:00:00Z'));
-  await index.create(anInitialIndex({ head: first, tokenSymbol: seed.symbol ?? 'SVC' }));
+  const tokenSymbol = seed.symbol ?? 'SVC';
+  const of = { head: first, tokenSymbol, ...(stakeContract && { stakeContract }) };
+  await index.create(anInitialIndex(of));
   const blocks: BlockDeltas[] = seed.events.map(([iso, wallet, tokens], i) => ({
     blockNumber: BigInt(i + 1),
     timestampSeconds: seconds(iso),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError, Option } from 'commander';
 import { RpcPool } from '#libs/chain';
-import { DatabaseSettings, readSettings, sessionUrl } from '#libs/config';
+import { readSettings, sessionUrl } from '#libs/config';
 import {
   type AuditComparison,
   type AuditDifference,
@@ -19,9 +19,10 @@ import {
   indexedContracts,
   requireComparison,
 } from '#libs/verification';
+import { StakeSetSettings } from '../cli.env.js';
 import { CommandFailed } from '../cli.errors.js';
 import { type Call, command, withDatabase } from '../command.js';
-import { JSON_LINE, option } from '../options.js';
+import { JSON_LINE, ON_STAKE_SET, option } from '../options.js';
 import { progressOf } from '../output/progress.js';
 import { type Field, fieldLines, moment, table, tokensText } from '../output/text.js';
 import { stakeReader } from '../staking.js';
@@ -46,6 +47,7 @@ export const auditCommand = command({
     option('--wallets <number>', `how many, drawn at random, or all`, walletCount, 200),
     option('--block <block>', 'a final block, or finalised: the newest one', block, 'finalised'),
     new Option('--last', 'show the last nightly audit instead').conflicts(['wallets', 'block']),
+    ON_STAKE_SET,
     JSON_LINE,
   ],
   note: '\nThe sum is that of all wallets in any case. Old blocks need an endpoint with their state.',
@@ -55,7 +57,7 @@ export const auditCommand = command({
 async function compare(call: Call, { block: at, wallets }: Given): Promise<void> {
   const { terminal, clock } = call;
   const settings = readSettings(AuditSettings, call.source);
-  const { result, state } = await withDatabase(sessionUrl(settings), async (database) => {
+  const auditAll = async (database: Database) => {
     const stored = await storedIndex(database);
     const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
     await pool.verifyChainId(stored.chainId);
@@ -67,7 +69,8 @@ async function compare(call: Call, { block: at, wallets }: Given): Promise<void>
     const compared = await auditIndex({ database, reader, ...scope, sleep, onProgress });
     requireComparison(compared, reader);
     return { result: compared, state: stored };
-  });
+  };
+  const { result, state } = await withDatabase(sessionUrl(settings), auditAll, settings.stakeSet);
   const { tokenDecimals, tokenSymbol } = state;
   call.print(
     { ...result, agrees: agrees(result), tokenDecimals, tokenSymbol },
@@ -84,15 +87,20 @@ async function storedIndex(database: Database): Promise<IndexState> {
 
 /** What the indexer found by itself; fails like the comparison where it found a difference. */
 async function showLast(call: Call): Promise<void> {
-  const databaseUrl = sessionUrl(readSettings(DatabaseSettings, call.source));
-  const { state, last, compared } = await withDatabase(databaseUrl, async (database) => {
+  const settings = readSettings(StakeSetSettings, call.source);
+  const readRuns = async (database: Database) => {
     const runs = new AuditRunStore(database);
     return {
       state: await storedIndex(database),
       last: await runs.last(),
       compared: await runs.lastComparison(),
     };
-  });
+  };
+  const { state, last, compared } = await withDatabase(
+    sessionUrl(settings),
+    readRuns,
+    settings.stakeSet,
+  );
   if (last === undefined) {
     throw new AuditImpossibleError(
       'The indexer has made no audit yet: see AUDIT_HOUR_UTC, or leave out --last.',

@@ -11,10 +11,11 @@ import { redisCheck } from '../doctor/redis.check.js';
 import { settingsChecks } from '../doctor/settings.checks.js';
 import { standbyCheck } from '../doctor/standby.checks.js';
 import { trialChecks } from '../doctor/trial.checks.js';
+import { stakeSetsCheck } from '../doctor/stake-sets.check.js';
 import { stakingChecks } from '../doctor/staking.checks.js';
 import { Subject } from '../doctor/subject.js';
 import { vaultCheck } from '../doctor/vault.check.js';
-import { JSON_LINE } from '../options.js';
+import { JSON_LINE, ON_STAKE_SET } from '../options.js';
 import { printable } from '../output/text.js';
 
 /** Every question to a node or a database has a shorter one of its own. */
@@ -24,7 +25,7 @@ const TIMEOUT_MS = 45_000;
 export const doctorCommand = command({
   name: 'doctor',
   description: 'check settings, database, Redis, chain, contracts and vault; changes nothing',
-  options: [JSON_LINE],
+  options: [ON_STAKE_SET, JSON_LINE],
   note: '\nIt looks at what is set; what is missing is said and not checked.',
   async action(call) {
     const read = readDoctorSettings(call.source);
@@ -53,6 +54,7 @@ function checksFor(read: ReadDoctorSettings): readonly Check[] {
     ...(read.settings.databaseReadUrls === undefined ? [] : [standbyCheck]),
     secretsCheck,
     indexCheck,
+    stakeSetsCheck,
     ...priceChecks,
     ...partnerChecks,
     ...trialChecks,

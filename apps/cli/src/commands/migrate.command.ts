@@ -21,6 +21,7 @@ export const migrateCommand = command({
   settings: MigrateSettings,
   async action({ settings, terminal }, { letOlderStart: named }: Given) {
     const databaseUrl = sessionUrl(settings);
+    const { stakeSets = [] } = settings;
     if (named !== undefined) {
       const names = [...new Set(named.flatMap((text) => text.split(',')))].filter(Boolean);
       await letOlderStart(databaseUrl, names);
@@ -31,7 +32,7 @@ export const migrateCommand = command({
     }
     const urls = loginUrls(settings);
     requireLoginUrls(databaseUrl, urls);
-    const applied = await migrate(databaseUrl);
+    const applied = await migrate(databaseUrl, { stakeSets });
     terminal.out(
       applied.length === 0
         ? 'The schema is up to date.\n'

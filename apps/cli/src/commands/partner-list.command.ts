@@ -3,8 +3,9 @@ import {
   type ListedPartner,
   type PartnerCallback,
   PartnerStore,
-  type RateLimits,
+  type PartnerTerms,
 } from '#libs/db';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { OperatorSettings } from '../cli.env.js';
 import { command } from '../command.js';
 import { JSON_LINE } from '../options.js';
@@ -48,7 +49,7 @@ function partnerText({ partner, callback }: Found): string {
   const fields: Field[] = [
     ['id', partner.partnerId],
     ['created', moment(partner.createdAt)],
-    rateField(partner),
+    ...termFields(partner),
     ...credentials,
     ...(callback === undefined
       ? [['callback', 'none: nothing can be redeemed with it'] as const]
@@ -57,8 +58,12 @@ function partnerText({ partner, callback }: Found): string {
   return `${printable(partner.partnerName)}\n${fieldLines(fields, '  ')}`;
 }
 
-export function rateField({ rate, burst }: RateLimits): Field {
-  return ['requests', `${rate} a second, ${burst} at once`];
+export function termFields({ rate, burst, stakeSet }: PartnerTerms): Field[] {
+  return [
+    ['requests', `${rate} a second, ${burst} at once`],
+    // It is a word for who has several.
+    ['stake set', stakeSet === DEFAULT_STAKE_SET ? undefined : stakeSet],
+  ];
 }
 
 function standingOf({ paused, dailyTokenBudget }: PartnerCallback): string {
@@ -67,7 +72,8 @@ function standingOf({ paused, dailyTokenBudget }: PartnerCallback): string {
 }
 
 function partnerJson({ partner, callback }: Found): object {
-  const { partnerId: id, partnerName: name, createdAt, rate, burst, credentials } = partner;
+  const { partnerId: id, partnerName: name, createdAt, ...terms } = partner;
+  const { rate, burst, stakeSet, credentials } = terms;
   const json = callback === undefined ? null : callbackJson(callback);
-  return { id, name, createdAt, rate, burst, credentials, callback: json };
+  return { id, name, createdAt, rate, burst, stakeSet, credentials, callback: json };
 }

@@ -1,10 +1,16 @@
 import { InvalidArgumentError } from 'commander';
-import { CallbackStore, CredentialStore, PartnerStore, type RateLimits } from '#libs/db';
+import {
+  CallbackStore,
+  CredentialStore,
+  PartnerStore,
+  type PartnerTerms,
+  type RateLimits,
+} from '#libs/db';
 import { audited, onPartner } from '../audited.js';
 import { OptionError } from '../cli.errors.js';
 import { OperatorSettings, PartnerSettings } from '../cli.env.js';
 import { type Call, command, type CommandGroup, type CommandSpec } from '../command.js';
-import { AS, JSON_LINE, option, positiveInteger, required } from '../options.js';
+import { AS, JSON_LINE, option, positiveInteger, required, stakeSet } from '../options.js';
 import { type Field, fieldLines, printable } from '../output/text.js';
 import {
   CALLBACK_OPTIONS,
@@ -21,20 +27,26 @@ import {
   privateNote,
 } from '../partner/callback.js';
 import { issueCredential, issuedText } from '../partner/credential.js';
-import { list, rateField } from './partner-list.command.js';
+import { list, termFields } from './partner-list.command.js';
 import { PARTNER, ping } from './partner-ping.command.js';
 
 const MAX_NAME_LENGTH = 100;
 
-/** How much a partner may ask of the api. */
-function rateOptions(defaults: Partial<RateLimits> = {}) {
+/** How much a partner may ask of the api, and of which stake set. */
+function termOptions(defaults: Partial<RateLimits> = {}) {
   return [
     option('--rate <requests>', 'requests per second', positiveInteger, defaults.rate),
     option('--burst <requests>', 'requests at once', positiveInteger, defaults.burst),
+    option(
+      '--stake-set <name>',
+      'the stake set that its requests mean where they name no contract; default: the one without a name',
+      stakeSet,
+    ),
   ];
 }
 
-type CreateGiven = CallbackOptions & RateLimits & { readonly name: string };
+type CreateGiven = CallbackOptions &
+  RateLimits & { readonly name: string; readonly stakeSet?: string };
 
 /** With its first credential and, where it is given, its callback; all or nothing. Key and secret are stored nowhere in the clear. */
 const create = command({
@@ -42,7 +54,7 @@ const create = command({
   description: 'create a partner and print its API key and shared secret, once',
   options: [
     required('--name <name>', 'the name of the partner, unique', newName),
-    ...rateOptions({ rate: 20, burst: 100 }),
+    ...termOptions({ rate: 20, burst: 100 }),
     JSON_LINE,
     AS,
     ...CALLBACK_OPTIONS,
@@ -51,16 +63,23 @@ const create = command({
   settings: PartnerSettings,
   async action(call, given: CreateGiven) {
     const { name, rate, burst } = given;
+    const bound = boundTo(given);
     const keyRing = call.keyRing();
     const credential = await readCallbackCredential(given, call.terminal);
     const change = { options: given, credential, keyRing, partnerName: name };
     const callback = hasCallbackOptions(given) ? mergeCallback(undefined, change) : undefined;
     const { minted, stored } = issueCredential(keyRing);
-    const done = call.audited({ name, rate, burst, ...auditedOptions(given, credential) });
+    const done = call.audited({
+      name,
+      rate,
+      burst,
+      ...bound,
+      ...auditedOptions(given, credential),
+    });
     const { partnerId } = await call.withDatabase((database) =>
       audited(database, done, {}, () =>
         new PartnerStore(database).create(
-          { name, rate, burst, credential: stored, ...(callback && { callback }) },
+          { name, rate, burst, ...bound, credential: stored, ...(callback && { callback }) },
           { actor: done.actor, note: { ...done, outcome: 'done' } },
         ),
       ),
@@ -71,17 +90,21 @@ const create = command({
   },
 });
 
-type SetGiven = CallbackOptions & Partial<RateLimits> & { readonly name: string };
+function boundTo({ stakeSet: set }: { readonly stakeSet?: string }): { stakeSet?: string } {
+  return set === undefined ? {} : { stakeSet: set };
+}
+
+type SetGiven = CallbackOptions & Partial<PartnerTerms> & { readonly name: string };
 
 /** A partner's limits, how it is called and what may be redeemed with it; what is not given stays as it is. */
 const set = command({
   name: 'set',
   description: 'set how much a partner may ask, how it is called and what may be redeemed with it',
   arguments: [PARTNER],
-  options: [AS, ...rateOptions(), ...CALLBACK_OPTIONS],
+  options: [AS, ...termOptions(), ...CALLBACK_OPTIONS],
   note: SECRET_NOTE,
   check(given: SetGiven) {
-    if (limitsOf(given) === undefined && !hasCallbackOptions(given)) {
+    if (termsOf(given) === undefined && !hasCallbackOptions(given)) {
       throw new OptionError('Nothing to set: `partner set --help` lists what can be.');
     }
   },
@@ -91,36 +114,36 @@ const set = command({
   },
 });
 
-function limitsOf({ rate, burst }: Partial<RateLimits>): Partial<RateLimits> | undefined {
-  const limits = { ...(rate && { rate }), ...(burst && { burst }) };
-  return Object.keys(limits).length > 0 ? limits : undefined;
+function termsOf({ rate, burst, ...given }: SetGiven): Partial<PartnerTerms> | undefined {
+  const terms = { ...(rate && { rate }), ...(burst && { burst }), ...boundTo(given) };
+  return Object.keys(terms).length > 0 ? terms : undefined;
 }
 
 /** All that was given or, where it is refused, nothing. */
 async function setPartner(call: Call<PartnerSettings>, given: SetGiven): Promise<Field[]> {
   const { rate, burst } = given;
-  const limits = limitsOf(given);
+  const terms = termsOf(given);
   const keyRing = call.keyRing();
   const credential = await readCallbackCredential(given, call.terminal);
-  const audited = { rate, burst, ...auditedOptions(given, credential) };
+  const audited = { rate, burst, ...boundTo(given), ...auditedOptions(given, credential) };
   return onPartner(
     call,
     given.name,
     audited,
     async (database, { partnerId, partnerName }, audit) => {
       const name: Field = ['partner', partnerName];
-      if (limits !== undefined && !hasCallbackOptions(given)) {
+      if (terms !== undefined && !hasCallbackOptions(given)) {
         const store = new PartnerStore(database);
-        return [name, rateField(await store.setRateLimits(partnerId, limits, audit))];
+        return [name, ...termFields(await store.setTerms(partnerId, terms, audit))];
       }
       const change = { options: given, credential, keyRing, partnerName };
-      const { callback, limits: stored } = await new CallbackStore(database).change(
+      const { callback, terms: stored } = await new CallbackStore(database).change(
         partnerId,
         (before) => mergeCallback(before, change),
-        { limits, audit },
+        { terms, audit },
       );
       call.terminal.err(privateNote(callback) + notLiveNote(callback));
-      return [name, ...callbackFields(callback), ...(stored ? [rateField(stored)] : [])];
+      return [name, ...callbackFields(callback), ...(stored ? termFields(stored) : [])];
     },
   );
 }

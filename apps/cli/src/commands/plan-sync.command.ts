@@ -7,7 +7,7 @@ import {
   unitsFor,
 } from '#libs/chain';
 import { command } from '../command.js';
-import { JSON_LINE, option } from '../options.js';
+import { JSON_LINE, ON_STAKE_SET, option } from '../options.js';
 import { tellingWhile } from '../output/progress.js';
 import { duration, fieldLines, table } from '../output/text.js';
 import { planSync, type SyncPlan } from '../plan/plan-sync.js';
@@ -20,7 +20,11 @@ const TIMEOUT_MS = 15_000;
 export const planSyncCommand = command({
   name: 'plan-sync',
   description: 'say what a sync will read and cost before it is begun: calls, units, time',
-  options: [option('--anew', 'as if nothing was indexed yet: for a reindexing'), JSON_LINE],
+  options: [
+    option('--anew', 'as if nothing was indexed yet: for a reindexing'),
+    ON_STAKE_SET,
+    JSON_LINE,
+  ],
   note: '\nWith the settings of the indexer. With DATABASE_URL and an index there, only what is missing is counted.',
   settings: PlanSettings,
   async action(call, { anew = false }: { readonly anew?: boolean }) {

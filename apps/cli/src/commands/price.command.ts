@@ -6,11 +6,11 @@ import {
   type PriceHold,
   PriceStore,
 } from '#libs/db';
-import { type Decimal, parseDecimal, ratioToNumber } from '#libs/domain';
+import { type Decimal, DEFAULT_STAKE_SET, parseDecimal, ratioToNumber } from '#libs/domain';
 import { audited } from '../audited.js';
-import { OperatorSettings } from '../cli.env.js';
+import { StakeSetSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
-import { argument, AS, JSON_LINE, positiveDecimal } from '../options.js';
+import { argument, AS, JSON_LINE, ON_STAKE_SET, positiveDecimal } from '../options.js';
 import { type Field, fieldLines, fromNow, moment } from '../output/text.js';
 
 /** Why a price is held, for operators; by the reasons of libs/price. */
@@ -26,10 +26,10 @@ export const HELD_BECAUSE: Readonly<Record<string, string>> = {
 const show = command({
   name: 'show',
   description: 'show the stored price, and whether one is held',
-  options: [JSON_LINE],
-  settings: OperatorSettings,
+  options: [ON_STAKE_SET, JSON_LINE],
+  settings: StakeSetSettings,
   async action(call) {
-    const shown = await call.withDatabase(async (database) => {
+    const shown = await call.withStakeSet(async (database) => {
       const prices = new PriceStore(database);
       const { hold } = await prices.standing();
       const stored = await prices.newest();
@@ -51,13 +51,13 @@ const accept = command({
       positiveDecimal,
     ),
   ],
-  options: [AS],
-  settings: OperatorSettings,
+  options: [ON_STAKE_SET, AS],
+  settings: StakeSetSettings,
   async action(call, { usd: price }: { readonly usd: Decimal }) {
     const usd = decimalText(price);
-    const { actor, ...given } = call.audited({ usd });
-    const note = { ...given, arguments: { usd }, outcome: 'accepted' };
-    const hold = await call.withDatabase((database) =>
+    const { actor, ...given } = call.audited({ usd, ...namedSet(call.settings) });
+    const note = { ...given, outcome: 'accepted' };
+    const hold = await call.withStakeSet((database) =>
       audited(database, { actor, ...given }, {}, () =>
         new PriceAcceptanceStore(database).accept(usd, { actor, note }),
       ),
@@ -67,6 +67,11 @@ const accept = command({
     );
   },
 });
+
+/** In the audit, where it is not the only one. */
+function namedSet({ stakeSet }: StakeSetSettings): { readonly stakeSet?: string } {
+  return stakeSet === DEFAULT_STAKE_SET ? {} : { stakeSet };
+}
 
 export const priceCommands: CommandGroup = {
   name: 'price',

@@ -83,7 +83,7 @@ async function readServer(subject: Subject): Promise<Server> {
   try {
     const database = await subject.database();
     const beforeMs = subject.clock.nowMs();
-    const facts = await readServerFacts(database);
+    const facts = await readServerFacts(database, subject.settings.stakeSet);
     const afterMs = subject.clock.nowMs();
     return { ...facts, where, aheadMs: facts.nowMs - (beforeMs + afterMs) / 2 };
   } catch (error) {

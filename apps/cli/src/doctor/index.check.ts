@@ -54,7 +54,7 @@ async function readIndex(subject: Subject): Promise<Index> {
     return { state, settings: subject.settings, nowMs: subject.clock.nowMs() };
   }
   // Why there is none to see: where it cannot be read this throws.
-  await new IndexStore(await subject.database()).state();
+  await new IndexStore(await subject.stakes()).state();
   throw new CheckEnded(notChecked('there is none yet; the indexer makes it'));
 }
 

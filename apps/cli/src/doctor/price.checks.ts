@@ -137,7 +137,7 @@ async function storedAnswer(subject: Subject): Promise<Answer | undefined> {
   const { priceSource } = subject.settings;
   // Said by the check of the source.
   if (priceSource?.length === 0) return undefined;
-  const price = await new PriceStore(await subject.database()).newest();
+  const price = await new PriceStore(await subject.stakes()).newest();
   if (price !== undefined) return agedAnswer(price, await subject.price(), subject);
   return priceSource === undefined
     ? notChecked('none is stored, and PRICE_SOURCE is not set')
@@ -186,7 +186,7 @@ function storedRemedy(seen: SeenPrice): string {
 
 async function limitAnswers(subject: Subject): Promise<Answer[]> {
   const { priceSource = [], priceMinUsd, priceMaxUsd } = subject.settings;
-  const { hold } = await new PriceStore(await subject.database()).standing();
+  const { hold } = await new PriceStore(await subject.stakes()).standing();
   const answers: Answer[] = [];
   if (hold !== undefined) {
     const before = hold.beforeUsd === undefined ? 'none before' : `${hold.beforeUsd} before`;

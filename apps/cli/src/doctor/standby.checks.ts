@@ -1,6 +1,6 @@
 import { createDatabase, type Database, readWalPosition, type WalPosition } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { sleep } from '#libs/platform';
+import { DatabaseUrl, sleep } from '#libs/platform';
 import { type Answer, check, ok, warning } from './checks.js';
 import { type Subject } from './subject.js';
 
@@ -17,7 +17,7 @@ export const standbyCheck = check({
     return Promise.all(
       urls.map(async (url) => {
         const answer = await standbyAnswer(url, primary, subject);
-        return { ...answer, title: `standby ${new URL(url).host}` };
+        return { ...answer, title: `standby ${DatabaseUrl.parse(url).hosts.join(',')}` };
       }),
     );
   },

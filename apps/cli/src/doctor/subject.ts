@@ -1,7 +1,13 @@
 import { sessionUrl } from '#libs/config';
 import { indexedContracts } from '#libs/verification';
 import { ChainReader, loadStakeEvents, RpcPool, type StakeEventSpec } from '#libs/chain';
-import { createDatabase, type Database, IndexStore, type IndexState } from '#libs/db';
+import {
+  createDatabase,
+  type Database,
+  IndexStore,
+  type IndexState,
+  StakeSetStore,
+} from '#libs/db';
 import { type Address, LowmarkError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type PriceReading, priceReader, type SourceReading } from '#libs/price';
@@ -67,6 +73,11 @@ export class Subject {
       schema: 'any',
     });
     return this.opening;
+  }
+
+  /** For what the stake set of the settings has for itself. @throws UnknownStakeSetError, and as `database` */
+  async stakes(): Promise<Database> {
+    return new StakeSetStore(await this.database()).open(this.settings.stakeSet);
   }
 
   /** Whether `migrate` was ever run; also where the user may not read it. @throws DatabaseUnavailableError, DatabaseRefusedError */
@@ -151,7 +162,7 @@ export class Subject {
   private async readIndex(): Promise<IndexState | undefined> {
     if (this.settings.databaseUrl === undefined) return undefined;
     try {
-      return await new IndexStore(await this.database()).state();
+      return await new IndexStore(await this.stakes()).state();
     } catch {
       // Said by the checks of the database itself.
       return undefined;

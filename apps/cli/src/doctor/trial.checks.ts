@@ -24,7 +24,7 @@ export const trialChecks = [
 
 async function priceAnswer(subject: Subject): Promise<Answer | undefined> {
   if (!isProduction(subject.settings)) return undefined;
-  const price = await new PriceStore(await subject.database()).newest();
+  const price = await new PriceStore(await subject.stakes()).newest();
   return price?.source === 'fixed'
     ? fault(
         `${price.usd} USD is fixed, as in a trial`,

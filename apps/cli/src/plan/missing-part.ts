@@ -25,7 +25,8 @@ export interface MissingPart {
  */
 export async function readMissingPart(settings: PlanSettings, pool: RpcPool): Promise<MissingPart> {
   const databaseUrl = sessionUrl(settings);
-  const state = databaseUrl === undefined ? undefined : await storedIndex(databaseUrl);
+  const { stakeSet } = settings;
+  const state = databaseUrl === undefined ? undefined : await storedIndex(databaseUrl, stakeSet);
   if (state === undefined) return partOfSettings(settings, pool);
   const [difference] = settingDifferences(state, await givenSettings(settings));
   if (difference) {
@@ -55,9 +56,9 @@ async function partOfSettings(settings: PlanSettings, pool: RpcPool): Promise<Mi
   };
 }
 
-async function storedIndex(url: string): Promise<IndexState | undefined> {
+async function storedIndex(url: string, stakeSet: string): Promise<IndexState | undefined> {
   try {
-    return await withDatabase(url, (database) => new IndexStore(database).state());
+    return await withDatabase(url, (database) => new IndexStore(database).state(), stakeSet);
   } catch (error) {
     if (isNotMigrated(error)) return undefined;
     throw error;

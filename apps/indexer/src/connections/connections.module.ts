@@ -11,7 +11,14 @@ import {
   type StakeDescription,
 } from '#libs/chain';
 import { developmentChain, refuseDevelopment, sessionUrl } from '#libs/config';
-import { createDatabase, Database, LeaderLock, requireOwnRights } from '#libs/db';
+import {
+  createDatabase,
+  Database,
+  LeaderLock,
+  leaderLockOf,
+  requireOwnRights,
+  StakeSetStore,
+} from '#libs/db';
 import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
 import { looseLimits } from '#libs/price';
 import { LOGGER, measureConnections, observeRpc, provide, Registry } from '#libs/service';
@@ -34,7 +41,7 @@ export class ConnectionsModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   static register(settings: IndexerSettings, logger: Logger): DynamicModule {
-    const { rpcUrls: urls } = settings;
+    const { rpcUrls: urls, stakeSet } = settings;
     const url = sessionUrl(settings);
     const providers = [
       { provide: IndexerSettings, useValue: settings },
@@ -48,7 +55,8 @@ export class ConnectionsModule implements OnApplicationShutdown {
       },
       {
         provide: LeaderLock,
-        useFactory: () => new LeaderLock({ url, applicationName: APPLICATION }),
+        useFactory: () =>
+          new LeaderLock({ url, applicationName: APPLICATION }, leaderLockOf(stakeSet)),
       },
       { provide: STAKES, useFactory: () => loadStakeDescription(settings.stakeEvents) },
       {
@@ -134,10 +142,10 @@ async function openDatabase(
         logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
       },
     });
+    measureConnections(registry, database);
+    return await new StakeSetStore(database).open(settings.stakeSet);
   } catch (error) {
     await database.close();
     throw error;
   }
-  measureConnections(registry, database);
-  return database;
 }

@@ -1,6 +1,4 @@
 import { Module } from '@nestjs/common';
-import { Database, PriceStore } from '#libs/db';
-import { provide } from '#libs/service';
 import { AuthModule } from '../auth/auth.module.js';
 import { PartnersModule } from '../partner/partners.module.js';
 import { PayoutModule } from '../payout/payout.module.js';
@@ -14,13 +12,6 @@ import { RedemptionsController } from './redemptions.controller.js';
 @Module({
   imports: [AuthModule, PartnersModule, PayoutModule],
   controllers: [RedemptionsController],
-  providers: [
-    CancelService,
-    CreationService,
-    ExpirySweep,
-    RedeemablePrice,
-    RedemptionPresenter,
-    provide(PriceStore, Database),
-  ],
+  providers: [CancelService, CreationService, ExpirySweep, RedeemablePrice, RedemptionPresenter],
 })
 export class RedemptionsModule {}

@@ -1,5 +1,6 @@
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type Logger } from 'typeorm';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { inChildSpan, tracingIsOn } from '#libs/platform';
 import { SnakeCaseColumns } from './columns.js';
 import { connectionOptions, type DatabaseOptions } from './connection-options.js';
@@ -10,6 +11,8 @@ import { SupervisedPool } from './supervised-pool.js';
 import { spanOf, tracedClient } from './trace-statements.js';
 import { entities } from '../entities.js';
 import { migrations } from '../migrations/index.js';
+import { poolInSchema } from '../stake-sets/pool-in-schema.js';
+import { schemaOf } from '../stake-sets/stake-set.js';
 
 /** One open database: TypeORM's DataSource, and its pool of connections for prepared statements and COPY. */
 export class Database {
@@ -52,6 +55,16 @@ export class Database {
       await client.query(commit);
       return result;
     });
+  }
+
+  /**
+   * The same connections, on which all SQL means the tables of another stake set where it names those of the default one. Closing one
+   * closes both.
+   */
+  inSet(set: string): Database {
+    if (set === DEFAULT_STAKE_SET) return this;
+    const pool = poolInSchema(this.pool, schemaOf(set));
+    return new (this.constructor as typeof Database)(this.dataSource, pool, this.answerMs);
   }
 
   /** How the pool's connections are used now; see `measureConnections` of #libs/service. */

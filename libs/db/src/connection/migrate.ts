@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { QueryFailedError } from 'typeorm';
+import { MigrationExecutor, QueryFailedError } from 'typeorm';
 import { PermanentError } from '#libs/domain';
 import { migrations } from '../migrations/index.js';
 import { grantRights } from '../roles/grant-rights.js';
+import { upgradeSets } from '../stake-sets/upgrade-sets.js';
 import { createDatabase, type Database } from './database.js';
 import { databaseError, SchemaBusyError, UnsupportedDatabaseError } from './database.error.js';
 import { named } from './named.js';
@@ -40,19 +41,22 @@ class OlderRefusedError extends PermanentError {
 interface MigrateOptions {
   /** How often it waits for tables in use, about three seconds each. Default 20. */
   readonly tries?: number;
+  /** To be made where they are not there. */
+  readonly stakeSets?: readonly string[];
 }
 
 /**
  * Brings the schema up to date in one transaction; does nothing where it is. Two that run at once wait for each other. Where programs
  * are at work it waits for tables a little at a time, and lets them go on in between. What was accepted for an older program is so no
- * longer, unless it is that program. Then every program's role has the rights that rights.ts says, and no others.
+ * longer, unless it is that program. Then every program's role has the rights that rights.ts says, and no others. The stake sets that
+ * there are have the same migrations.
  *
  * @returns the names of the migrations that were applied
  * @throws UnsupportedDatabaseError, SchemaNewerError, SchemaBusyError, DatabaseUnavailableError, DatabaseRefusedError
  */
-export async function migrate(url: string, { tries = 20 }: MigrateOptions = {}): Promise<string[]> {
+export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
   return onSchema(url, async (database) => {
-    const applied = await runMigrations(database, tries);
+    const applied = await runMigrations(database, options);
     const { unknown } = await readSchema(database);
     // An older program that was let start again migrates first, as it always does.
     if (unknown.length === 0) {
@@ -89,6 +93,14 @@ export async function letOlderStart(
     }
   }
   await onSchema(url, async (database) => {
+    for (const { name, olderMisreads } of known) {
+      if (olderMisreads === undefined || !names.includes(name)) continue;
+      const rows = await database.query({ text: olderMisreads.rows });
+      if (rows.length === 0) continue;
+      throw new OlderRefusedError(
+        `An older program would misread what was written since ${name}: ${olderMisreads.remedy}.`,
+      );
+    }
     const changed = await database.query<{ name: string }>(ACCEPT({ names }));
     const absent = names.filter((name) => !changed.some((row) => row.name === name));
     if (absent.length > 0) {
@@ -142,17 +154,42 @@ async function requireSupported(database: Database): Promise<void> {
   }
 }
 
-async function runMigrations(database: Database, tries: number): Promise<string[]> {
+async function runMigrations(
+  database: Database,
+  { tries = 20, stakeSets = [] }: MigrateOptions,
+): Promise<string[]> {
   await database.query({ text: `CREATE SCHEMA IF NOT EXISTS ${MIGRATION_SCHEMA}` });
   for (let left = tries; ; left--) {
     try {
-      const applied = await database.dataSource.runMigrations();
-      return applied.map(({ name }) => name);
+      return await inOneTransaction(database, stakeSets);
     } catch (error) {
       if (!waitedForTable(error)) throw error;
       if (left <= 1) throw new SchemaBusyError(error);
     }
     await sleep(PAUSE_MS);
+  }
+}
+
+async function inOneTransaction(
+  { dataSource }: Database,
+  stakeSets: readonly string[],
+): Promise<string[]> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    await runner.startTransaction();
+    const executor = new MigrationExecutor(dataSource, runner);
+    // This one is.
+    executor.transaction = 'none';
+    const applied = await executor.executePendingMigrations();
+    const ofSets = await upgradeSets(runner, stakeSets);
+    await runner.commitTransaction();
+    return [...applied.map(({ name }) => name), ...ofSets];
+  } catch (error) {
+    // A connection that is lost has lost its transaction, too; what lost it is the error that tells.
+    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  } finally {
+    await runner.release();
   }
 }
 

@@ -9,4 +9,6 @@ export interface SchemaMigration extends MigrationInterface {
    * again. Absent: the way back is the backup.
    */
   readonly olderMayStart?: true;
+  /** While there are such rows the older program would be wrong after all: what an operator has to do before it may start. */
+  readonly olderMisreads?: { readonly rows: string; readonly remedy: string };
 }

@@ -5,6 +5,7 @@ import {
   canonicalJson,
   PermanentError,
   RetryableError,
+  parseAddress,
 } from '#libs/domain';
 import { addressOf, blockOf, hashOf } from '../rows.js';
 
@@ -191,3 +192,15 @@ const VARIABLES: Record<string, string> = {
   startBlock: 'STAKE_START_BLOCK',
   events: 'STAKE_EVENTS',
 };
+
+/** The contracts whose balances add up; the first is the one that is reported. */
+export function stakeContractsOf({
+  settings,
+  stakeContract,
+}: Pick<IndexState, 'settings' | 'stakeContract'>): readonly [Address, ...Address[]] {
+  const { stakeContracts } = settings;
+  const [first = stakeContract, ...more] = (
+    Array.isArray(stakeContracts) ? (stakeContracts as unknown[]) : []
+  ).flatMap((text) => (typeof text === 'string' ? (parseAddress(text) ?? []) : []));
+  return [first, ...more];
+}

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 function aLock(timings?: LeaderTimings): LeaderLock {
-  return new LeaderLock({ url: test.url, applicationName: 'leader' }, timings);
+  return new LeaderLock({ url: test.url, applicationName: 'leader' }, undefined, timings);
 }
 
 describe('LeaderLock', () => {

@@ -1,9 +1,22 @@
+import { createHash } from 'node:crypto';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
 import { databaseError } from '../connection/database.error.js';
 import { SupervisedClient, type SupervisedConfig } from '../connection/supervised-client.js';
 
-/** Any two numbers: one indexer for each database. */
-export const LEADER_LOCK = [0x10_77, 2] as const;
+/** The two numbers of an advisory lock. */
+export type LockNumbers = readonly [number, number];
+
+/** Any two numbers: one indexer for each stake set of each database. */
+const LEADER_LOCK: LockNumbers = [0x10_77, 2];
+const LEADER_LOCKS_OF_SETS = 0x10_78;
+
+/** Of the sets but the default one the second number is a hash of the name. */
+export function leaderLockOf(set: string): LockNumbers {
+  if (set === DEFAULT_STAKE_SET) return LEADER_LOCK;
+  return [LEADER_LOCKS_OF_SETS, createHash('sha256').update(set).digest().readInt32BE()];
+}
+
 const HEARTBEAT_TIMEOUT_MS = 5000;
 
 export interface LeaderTimings {
@@ -32,6 +45,7 @@ export class LeaderLock {
   /** @param options of a database that is not behind a pooler: it is the session that holds the lock */
   constructor(
     options: DatabaseOptions,
+    private readonly lock: LockNumbers = LEADER_LOCK,
     private readonly timings = TIMINGS,
   ) {
     const config = connectionOptions({ ...options, statementTimeoutMs: HEARTBEAT_TIMEOUT_MS });
@@ -86,7 +100,7 @@ export class LeaderLock {
     try {
       await client.connect();
       const { rows } = (await client.query('SELECT pg_try_advisory_lock($1, $2) AS held', [
-        ...LEADER_LOCK,
+        ...this.lock,
       ])) as { rows: { held: boolean }[] };
       if (rows[0]?.held === true) return client;
       await client.end();

@@ -1,5 +1,5 @@
 import { type Database, type Statement } from '../connection/database.js';
-import { LEADER_LOCK } from '../index-store/leader-lock.js';
+import { leaderLockOf } from '../index-store/leader-lock.js';
 
 /** What the server says of itself, for an operator. */
 export interface ServerFacts {
@@ -8,7 +8,7 @@ export interface ServerFacts {
   readonly nowMs: number;
   /** A standby: nothing can be written. */
   readonly isStandby: boolean;
-  /** An indexer holds the right to write the index. */
+  /** An indexer holds the right to write the index of the stake set. */
   readonly isLed: boolean;
 }
 
@@ -17,13 +17,13 @@ const FACTS: Statement = {
   name: 'server_facts',
   text: `SELECT current_setting('server_version_num')::int AS version,
       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs", pg_is_in_recovery() AS "isStandby",
-      EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = $1 AND objid = $2
+      EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid::int = $1 AND objid::int = $2
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS "isLed"`,
 };
 
 /** @throws DatabaseUnavailableError, DatabaseRefusedError */
-export async function readServerFacts(database: Database): Promise<ServerFacts> {
-  const [facts] = await database.query<ServerFacts & object>(FACTS, LEADER_LOCK);
+export async function readServerFacts(database: Database, stakeSet: string): Promise<ServerFacts> {
+  const [facts] = await database.query<ServerFacts & object>(FACTS, leaderLockOf(stakeSet));
   if (facts === undefined) throw new TypeError('one row always comes');
   return facts;
 }

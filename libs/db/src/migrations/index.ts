@@ -29,6 +29,7 @@ import {
 import { ReservedTokens1760000000019 } from './reserved-tokens.js';
 import { BoundedAttempts1760000000020 } from './bounded-attempts.js';
 import { RestoreMark1760000000024, SealedLedger1760000000023 } from './sealed-ledger.js';
+import { StakeSets1760000000025 } from './stake-sets.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -55,4 +56,5 @@ export const migrations = [
   NamesMac1760000000022,
   SealedLedger1760000000023,
   RestoreMark1760000000024,
+  StakeSets1760000000025,
 ];

@@ -13,8 +13,8 @@ import {
   lockPartner,
   type PartnerAudit,
   type PartnerIdentity,
-  type RateLimits,
-  setRateLimits,
+  type PartnerTerms,
+  setTerms,
 } from './partner-changes.js';
 
 /** How a partner is called and what may be redeemed with it. */
@@ -41,14 +41,14 @@ export interface PartnerCallback extends CallbackSettings, PartnerIdentity {
 /** What is written together with a callback, or not at all. */
 export interface WithCallback {
   /** What is absent stays. */
-  readonly limits?: Partial<RateLimits> | undefined;
+  readonly terms?: Partial<PartnerTerms> | undefined;
   readonly audit?: PartnerAudit | undefined;
 }
 
 export interface ChangedCallback {
   readonly callback: PartnerCallback;
   /** Absent where none was given. */
-  readonly limits?: RateLimits | undefined;
+  readonly terms?: PartnerTerms | undefined;
 }
 
 export class PartnerMissingError extends PermanentError {
@@ -87,17 +87,17 @@ export class CallbackStore {
   change(
     partner: string,
     merge: (before: PartnerCallback | undefined, who: PartnerIdentity) => CallbackSettings,
-    { limits, audit }: WithCallback = {},
+    { terms, audit }: WithCallback = {},
   ): Promise<ChangedCallback> {
     return this.database.transaction(async (client, manager) => {
       const who = await lockPartner(client, partner);
       const before = await findCallback(manager, who.partnerId);
       await setCallback(manager, who.partnerId, merge(before, who));
-      const set = limits && (await setRateLimits(client, who.partnerId, limits));
+      const set = terms && (await setTerms(client, manager, who.partnerId, terms));
       await auditPartner(manager, who.partnerId, audit);
       const callback = await findCallback(manager, who.partnerId);
       if (callback === undefined) throw new PartnerMissingError();
-      return { callback, limits: set };
+      return { callback, terms: set };
     });
   }
 

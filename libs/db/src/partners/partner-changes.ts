@@ -1,9 +1,12 @@
 /** What changes of a partner have in common: its lock, its limits, and the note of the command. */
 import { type PoolClient } from 'pg';
 import { type EntityManager } from 'typeorm';
-import { PermanentError } from '#libs/domain';
+import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
+import { UnknownStakeSetError } from '../stake-sets/stake-set.js';
+import { StakeSetEntity } from '../stake-sets/stake-set.entity.js';
+import { PartnerEntity } from './partner.entity.js';
 
 export interface PartnerIdentity {
   readonly partnerId: string;
@@ -22,6 +25,12 @@ export interface RateLimits {
   readonly rate: number;
   /** Requests at once. */
   readonly burst: number;
+}
+
+/** What is set of a partner besides its callback. */
+export interface PartnerTerms extends RateLimits {
+  /** What its requests mean that name no contract. */
+  readonly stakeSet: string;
 }
 
 /** Who changes a partner by which command; noted in the transaction of the change, so that neither is without the other. */
@@ -43,8 +52,12 @@ const LOCK = named<{ nameOrId: string }>('partner_lock', `${BY_NAME_OR_ID} FOR U
 const SET_LIMITS = named<{ partnerId: string; rate: number | null; burst: number | null }>(
   'partner_set_limits',
   `UPDATE partners.partner SET rate = coalesce(:rate, rate), burst = coalesce(:burst, burst) WHERE id = :partnerId
-    RETURNING rate, burst`,
+    RETURNING rate, burst, coalesce(stake_set, '${DEFAULT_STAKE_SET}') AS "stakeSet"`,
 );
+
+type SetTerms = { [Limit in keyof RateLimits]?: number | null | undefined } & {
+  readonly stakeSet?: string | undefined;
+};
 
 /** Changes to one partner happen one after the other from here on. @throws PartnerUnknownError */
 export async function lockPartner(client: PoolClient, nameOrId: string): Promise<PartnerIdentity> {
@@ -53,15 +66,31 @@ export async function lockPartner(client: PoolClient, nameOrId: string): Promise
   return rows[0];
 }
 
-/** What is absent stays. @throws PartnerUnknownError */
-export async function setRateLimits(
+/** What is absent stays. @throws PartnerUnknownError, UnknownStakeSetError */
+export async function setTerms(
   client: PoolClient,
+  manager: EntityManager,
   partnerId: string,
-  { rate = null, burst = null }: { [Limit in keyof RateLimits]?: number | null | undefined },
-): Promise<RateLimits> {
-  const { rows } = await client.query<RateLimits>(SET_LIMITS({ partnerId, rate, burst }));
+  { rate = null, burst = null, stakeSet }: SetTerms,
+): Promise<PartnerTerms> {
+  if (stakeSet !== undefined) await bindToStakeSet(manager, partnerId, stakeSet);
+  const { rows } = await client.query<PartnerTerms>(SET_LIMITS({ partnerId, rate, burst }));
   if (rows[0] === undefined) throw new PartnerUnknownError();
   return rows[0];
+}
+
+/** From now on requests of the partner that name no contract mean this set. @throws UnknownStakeSetError */
+export async function bindToStakeSet(
+  manager: EntityManager,
+  partnerId: string,
+  stakeSet: string,
+): Promise<void> {
+  const isDefault = stakeSet === DEFAULT_STAKE_SET;
+  if (!isDefault && !(await manager.existsBy(StakeSetEntity, { name: stakeSet }))) {
+    const sets = await manager.find(StakeSetEntity, { order: { name: 'ASC' } });
+    throw new UnknownStakeSetError(stakeSet, [DEFAULT_STAKE_SET, ...sets.map(({ name }) => name)]);
+  }
+  await manager.update(PartnerEntity, partnerId, { stakeSet: isDefault ? null : stakeSet });
 }
 
 export async function auditPartner(

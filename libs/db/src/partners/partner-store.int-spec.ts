@@ -38,6 +38,7 @@ describe('PartnerStore', () => {
       credentialId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       partnerId,
       partnerName: 'Acme',
+      stakeSet: 'default',
       rate: 5,
       burst: 9,
       secretCiphertext: credential.secretCiphertext,
@@ -96,6 +97,7 @@ describe('PartnerStore', () => {
       ...orion,
       rate: 1,
       burst: 2,
+      stakeSet: 'default',
       createdAt: expect.any(Date),
       credentials: [
         {

@@ -1,4 +1,4 @@
-import { PermanentError } from '#libs/domain';
+import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { DatabaseRefusedError } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
@@ -7,16 +7,20 @@ import { type NewCredential } from './credential-store.js';
 import { CredentialEntity } from './credential.entity.js';
 import {
   auditPartner,
+  bindToStakeSet,
   IDENTIFY,
   type PartnerAudit,
   type PartnerIdentity,
+  type PartnerTerms,
   type RateLimits,
-  setRateLimits,
+  setTerms,
 } from './partner-changes.js';
 import { PartnerEntity } from './partner.entity.js';
 
 export interface NewPartner extends RateLimits {
   readonly name: string;
+  /** Default: the default one. */
+  readonly stakeSet?: string;
   readonly credential: NewCredential;
   /** Where points can be redeemed with it. */
   readonly callback?: CallbackSettings;
@@ -30,13 +34,13 @@ export interface ListedCredential {
   readonly lastUsedAt: Date | null;
 }
 
-export interface ListedPartner extends PartnerIdentity, RateLimits {
+export interface ListedPartner extends PartnerIdentity, PartnerTerms {
   readonly createdAt: Date;
   /** Oldest first, the revoked ones too. */
   readonly credentials: readonly ListedCredential[];
 }
 
-export interface FoundCredential extends PartnerIdentity, RateLimits {
+export interface FoundCredential extends PartnerIdentity, PartnerTerms {
   readonly credentialId: string;
   readonly secretCiphertext: Buffer;
 }
@@ -53,7 +57,7 @@ const UNIQUE_VIOLATION = '23505';
 const FIND = named<{ keyHash: Buffer }>(
   'partner_credential',
   `SELECT c.id AS "credentialId", c.partner_id AS "partnerId", p.name AS "partnerName", p.rate, p.burst,
-      c.secret_ciphertext AS "secretCiphertext"
+      coalesce(p.stake_set, '${DEFAULT_STAKE_SET}') AS "stakeSet", c.secret_ciphertext AS "secretCiphertext"
     FROM partners.credential c JOIN partners.partner p ON p.id = c.partner_id
     WHERE c.key_hash = :keyHash AND c.revoked_at IS NULL`,
 );
@@ -71,13 +75,14 @@ export class PartnerStore {
    * @throws PartnerExistsError, DatabaseRefusedError
    */
   async create(
-    { credential, callback, ...partner }: NewPartner,
+    { credential, callback, stakeSet, ...partner }: NewPartner,
     audit?: PartnerAudit,
   ): Promise<{ partnerId: string }> {
     try {
       return await this.database.transaction(async (_client, manager) => {
         const { identifiers } = await manager.insert(PartnerEntity, partner);
         const partnerId = String(identifiers[0]?.['id']);
+        if (stakeSet !== undefined) await bindToStakeSet(manager, partnerId, stakeSet);
         await manager.insert(CredentialEntity, { partnerId, ...credential });
         if (callback !== undefined) await setCallback(manager, partnerId, callback);
         await auditPartner(manager, partnerId, audit);
@@ -91,14 +96,14 @@ export class PartnerStore {
     }
   }
 
-  /** What is absent stays. @throws PartnerUnknownError */
-  async setRateLimits(
+  /** What is absent stays. @throws PartnerUnknownError, UnknownStakeSetError */
+  async setTerms(
     partnerId: string,
-    limits: Partial<RateLimits>,
+    terms: Partial<PartnerTerms>,
     audit?: PartnerAudit,
-  ): Promise<RateLimits> {
+  ): Promise<PartnerTerms> {
     return this.database.transaction(async (client, manager) => {
-      const set = await setRateLimits(client, partnerId, limits);
+      const set = await setTerms(client, manager, partnerId, terms);
       await auditPartner(manager, partnerId, audit);
       return set;
     });
@@ -119,12 +124,13 @@ export class PartnerStore {
       const credentials = await manager.find(CredentialEntity, {
         order: { createdAt: 'ASC', id: 'ASC' },
       });
-      return partners.map(({ id, name, createdAt, rate, burst }) => ({
+      return partners.map(({ id, name, createdAt, rate, burst, stakeSet }) => ({
         partnerId: id,
         partnerName: name,
         createdAt,
         rate,
         burst,
+        stakeSet: stakeSet ?? DEFAULT_STAKE_SET,
         credentials: credentials.filter((one) => one.partnerId === id).map(listedCredential),
       }));
     });

@@ -1,4 +1,5 @@
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { StakeSetEntity } from '../stake-sets/stake-set.entity.js';
 
 @Entity({ schema: 'partners', name: 'partner' })
 export class PartnerEntity {
@@ -19,4 +20,12 @@ export class PartnerEntity {
 
   @Column('timestamptz', { default: () => 'now()' })
   createdAt!: Date;
+
+  /** What its requests mean that name no contract; null: the default set. */
+  @Column('text', { nullable: true })
+  stakeSet!: string | null;
+
+  @ManyToOne(() => StakeSetEntity)
+  @JoinColumn({ name: 'stake_set' })
+  set!: StakeSetEntity | null;
 }

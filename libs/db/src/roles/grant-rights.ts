@@ -6,8 +6,8 @@ import {
   PROGRAM_ROLES,
   PROGRAMS,
   rightsOf,
-  SCHEMAS,
-  schemasOf,
+  usesSchema,
+  readSchemas,
 } from './rights.js';
 
 /**
@@ -78,16 +78,16 @@ async function missingStatements(
   programs: readonly Program[],
 ): Promise<string[]> {
   const roles = programs.map((program) => PROGRAM_ROLES[program]);
-  const granted = await run<GrantedRow>(client, GRANTED, [[...SCHEMAS], roles]);
+  const schemas = await readSchemas((statement) => run(client, statement));
+  const granted = await run<GrantedRow>(client, GRANTED, [schemas, roles]);
   const users = await run<{ schema: string; role: string; uses: boolean }>(client, SCHEMA_USERS, [
-    [...SCHEMAS],
+    schemas,
     roles,
   ]);
   return programs.flatMap((program) => {
     const role = PROGRAM_ROLES[program];
-    const wantedSchemas = schemasOf(program);
     const ofSchemas = users
-      .filter((one) => one.role === role && one.uses !== wantedSchemas.includes(one.schema))
+      .filter((one) => one.role === role && one.uses !== usesSchema(program, one.schema))
       .map(({ schema, uses }) =>
         uses
           ? `REVOKE USAGE ON SCHEMA ${schema} FROM ${role}`

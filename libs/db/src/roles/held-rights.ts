@@ -9,8 +9,8 @@ import {
   type Program,
   PROGRAM_ROLES,
   REFUSED_PRIVILEGES,
-  SCHEMAS,
-  TABLES,
+  readSchemas,
+  tablesOf,
 } from './rights.js';
 
 /** The credential may do more than its program needs. */
@@ -115,12 +115,13 @@ async function excessOf(
   program: Program,
   name: string | null = null,
 ): Promise<string[]> {
-  const [user] = await query<Attributes>(ATTRIBUTES({ schemas: SCHEMAS, name }));
+  const schemas = await readSchemas(query);
+  const [user] = await query<Attributes>(ATTRIBUTES({ schemas, name }));
   if (user === undefined) throw new TypeError('the user of a session is a role');
   // Of a superuser all the rest is true as well.
   if (user.superuser) return [`${user.name} is a superuser`];
   const tables = await query<TableRights>(
-    TABLES_USED({ schemas: SCHEMAS, privileges: PRIVILEGE_LIST, name }),
+    TABLES_USED({ schemas, privileges: PRIVILEGE_LIST, name }),
   );
   return [
     ...ofAttributes(user, program),
@@ -176,9 +177,10 @@ export async function requireOwnRights(
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function missingRights(database: Database, program: Program): Promise<string[]> {
-  const wanted = TABLES.flatMap((table) =>
-    privilegesOf(program, table).map((privilege) => ({ table, privilege })),
-  );
+  const schemas = await readSchemas((statement) => database.query(statement));
+  const wanted = schemas
+    .flatMap(tablesOf)
+    .flatMap((table) => privilegesOf(program, table).map((privilege) => ({ table, privilege })));
   const rows = await database.query<TableRights & object>(
     MISSING({
       tables: wanted.map(({ table }) => table),

@@ -2,6 +2,8 @@
  * What each program may do with each table: the one place where it is said. `migrate` gives these rights and takes all others, the
  * services and `doctor` hold their own rights against it, and program-rights.int-spec.ts tries every cell.
  */
+import { type Statement } from '../connection/database.js';
+import { inDefaultSet, SET_SCHEMAS } from '../stake-sets/stake-set.js';
 
 /** The programs that connect at run time, and the role without login that holds the rights of each. */
 export const PROGRAM_ROLES = {
@@ -27,6 +29,7 @@ type Row = readonly [table: string, api: string, indexer: string, redemption: st
 const ROWS: readonly Row[] = [
   // table                                  api   indexer  redemption  cli
   ['lowmark.migration',                     'r',  'r',     'r',        'r'],
+  ['lowmark.stake_set',                     'r',  'r',     'r',        'r'],
   ['partners.partner',                      'r',  '-',     'r',        'raw'],
   ['partners.credential',                   'r',  '-',     '-',        'raw'],
   ['partners.callback',                     '-',  '-',     'r',        'raw'],
@@ -61,19 +64,42 @@ const ROWS: readonly Row[] = [
   ['redemption.claim_acknowledgement',      '-',  '-',     'r',        'ra'],
 ];
 
-/** The schemas that are ours. A table of theirs that has no line in the table above may be used by no program. */
+/**
+ * The schemas that are ours, besides those of stake sets, which are as `staking`. A table of theirs that has no line in the table above may be used by no program.
+ */
 export const SCHEMAS = ['lowmark', 'partners', 'staking', 'redemption'] as const;
 export const TABLES: readonly string[] = ROWS.map(([table]) => table);
 
+const SET_SCHEMAS_THERE: Statement = {
+  name: 'set_schemas',
+  text: 'SELECT nspname::text AS schema FROM pg_namespace WHERE nspname ~ $1 ORDER BY 1',
+  values: [SET_SCHEMAS],
+};
+
+/** All that are ours in a database, those of its stake sets too. */
+export async function readSchemas(
+  query: (statement: Statement) => Promise<{ readonly schema: string }[]>,
+): Promise<string[]> {
+  const rows = await query(SET_SCHEMAS_THERE);
+  return [...SCHEMAS, ...rows.map(({ schema }) => schema)];
+}
+
+/** The tables that a schema has. */
+export function tablesOf(schema: string): string[] {
+  return TABLES.filter((table) => table.startsWith(`${inDefaultSet(schema)}.`)).map((table) =>
+    table.replace(/^[^.]*/, schema),
+  );
+}
+
 /** Letters in the order of the access lists. */
 export function rightsOf(program: Program, table: string): readonly Letter[] {
-  const row = ROWS.find(([name]) => name === table);
+  const name = inDefaultSet(table);
+  const row = ROWS.find(([known]) => known === name);
   const cell = row?.[PROGRAMS.indexOf(program) + 1] ?? '-';
   return cell === '-' ? [] : (Array.from(cell) as Letter[]);
 }
 
-/** The schemas that a program looks into. */
-export function schemasOf(program: Program): readonly string[] {
-  const used = TABLES.filter((table) => rightsOf(program, table).length > 0);
-  return SCHEMAS.filter((schema) => used.some((table) => table.startsWith(`${schema}.`)));
+/** Whether a program looks into a schema. */
+export function usesSchema(program: Program, schema: string): boolean {
+  return tablesOf(schema).some((table) => rightsOf(program, table).length > 0);
 }

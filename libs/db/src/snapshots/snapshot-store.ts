@@ -17,6 +17,7 @@ export interface SnapshotState {
   /** When the index was last level with the chain. */
   readonly syncedAt: Date | undefined;
   readonly haltedReason: string | undefined;
+  readonly chainId: number;
   readonly stakeContract: Address;
   readonly tokenContract: Address;
   readonly tokenSymbol: string;
@@ -48,7 +49,7 @@ export interface SnapshotRead {
  */
 const STATE_TEXT = `json_build_array(s.generation, s.head_number::text, encode(s.head_hash, 'hex'), s.head_seconds,
     s.finalised_seconds, s.synced_at, s.halted_reason, encode(s.stake_contract, 'hex'), encode(s.token_contract, 'hex'),
-    s.token_symbol, s.token_decimals,
+    s.token_symbol, s.token_decimals, s.chain_id,
     (SELECT json_build_array(usd::text, observed_at, source) FROM staking.price
       WHERE NOT EXISTS (SELECT FROM staking.price_hold) ORDER BY read_at DESC LIMIT 1))::text`;
 
@@ -138,6 +139,7 @@ type StateColumns = [
   tokenContract: string,
   tokenSymbol: string,
   tokenDecimals: number,
+  chainId: number,
   price: [usd: string, observedAt: string, source: string] | null,
 ];
 
@@ -145,13 +147,15 @@ type StateColumns = [
 function snapshotStateFrom(text: string): SnapshotState {
   const [generation, number, hash, timestampSeconds, finalisedSeconds, syncedAt, ...facts] =
     JSON.parse(text) as StateColumns;
-  const [haltedReason, stakeContract, tokenContract, tokenSymbol, tokenDecimals, price] = facts;
+  const [haltedReason, stakeContract, tokenContract, tokenSymbol, tokenDecimals, chainId, price] =
+    facts;
   return {
     generation,
     head: { number: BigInt(number), hash: hashOf(hash), timestampSeconds },
     finalisedSeconds: finalisedSeconds ?? undefined,
     syncedAt: syncedAt === null ? undefined : new Date(syncedAt),
     haltedReason: haltedReason ?? undefined,
+    chainId,
     stakeContract: addressOf(stakeContract),
     tokenContract: addressOf(tokenContract),
     tokenSymbol,

@@ -18,6 +18,9 @@ export interface StakingSnapshots {
   readonly tokenSymbol: string;
   readonly tokenContract: string;
   readonly stakeContract: string;
+  /** Where a contract was asked for: that one, in lower case, and its chain. */
+  readonly contract?: string;
+  readonly chainId?: number;
   /** In token units: the sum of the days divided by their number. */
   readonly averageStakedAmount: number;
   /** Left out where the service has no fresh price. */
@@ -27,6 +30,13 @@ export interface StakingSnapshots {
   readonly stakingSnapshots: readonly DailySnapshot[];
 }
 
+/** What was asked for, wallet and contract in lower case. */
+export interface AskedSnapshots {
+  readonly wallet: string;
+  readonly lastDays: number;
+  readonly contract: string | undefined;
+}
+
 type Json = Readonly<Record<string, unknown>>;
 
 const TEXTS = ['requestedAt', 'tokenSymbol', 'tokenContract', 'stakeContract'] as const;
@@ -34,13 +44,18 @@ const PRICES = ['valueInUSD', 'exchangeRateToUSD'] as const;
 
 /**
  * Holds a verified body against what was asked: the query string is not signed, so an answer to another question would verify.
- * @param wallet in lower case
  * @throws UnexpectedAnswerError
  */
-export function readSnapshots(body: unknown, wallet: string, lastDays: number): StakingSnapshots {
+export function readSnapshots(
+  body: unknown,
+  { wallet, lastDays, contract }: AskedSnapshots,
+): StakingSnapshots {
   if (!isObject(body)) throw new UnexpectedAnswerError('it is no JSON object');
   if (parseAddress(body['walletAddress']) !== wallet) {
     throw new UnexpectedAnswerError('walletAddress is not the wallet that was asked for');
+  }
+  if (body['contract'] !== contract) {
+    throw new UnexpectedAnswerError('contract is not the one that was asked for');
   }
   const days = body['stakingSnapshots'];
   if (!Array.isArray(days) || days.length !== lastDays) {

@@ -131,6 +131,54 @@ describe('an answer that is not', () => {
   });
 });
 
+describe('an answer of one contract of several', () => {
+  const CONTRACT = `eip155:8453:0x${'AB'.repeat(20)}`;
+  const LOWER = CONTRACT.toLowerCase();
+  const OF_CONTRACT = { ...BODY, contract: LOWER, chainId: 8453 };
+
+  it('is that of the contract that was asked for, kept apart from those of others', async () => {
+    const client = api.client({ cacheSeconds: 60 });
+    api.answers = [signed(OF_CONTRACT), signed(BODY)];
+    expect(await client.snapshots(WALLET, { contract: CONTRACT })).toEqual(OF_CONTRACT);
+    expect(await client.snapshots(WALLET, { contract: LOWER })).toEqual(OF_CONTRACT);
+    expect(await client.snapshots(WALLET)).toEqual(BODY);
+    expect(api.requests.map(({ url }) => url)).toEqual([
+      `/api/staking/snapshots?walletAddress=${WALLET}&lastDays=7&contract=${LOWER}`,
+      `/api/staking/snapshots?walletAddress=${WALLET}&lastDays=7`,
+    ]);
+  });
+
+  it.each([
+    ['none', CONTRACT, BODY],
+    ['another chain', CONTRACT, { ...OF_CONTRACT, contract: LOWER.replace('8453', '1') }],
+    ['a contract where none was asked for', undefined, OF_CONTRACT],
+  ])('is refused where it is of %s', async (_what, contract, body) => {
+    api.answers = [signed(body)];
+    const asked = contract === undefined ? {} : { contract };
+    expect(await failure(api.client().snapshots(WALLET, asked))).toMatchObject({
+      name: 'UnexpectedAnswerError',
+      message: expect.stringContaining('contract is not the one that was asked for'),
+    });
+  });
+
+  it('is the lowest tier only where the refusal is about wallet and contract', async () => {
+    const none = (of: string) =>
+      refusal(404, 'NOT_FOUND', `No staking data for wallet ${WALLET}${of}`);
+    for (const [contract, answer, isNone] of [
+      [CONTRACT, none(` in ${LOWER}`), true],
+      [CONTRACT, none(''), false],
+      [CONTRACT, none(` in ${LOWER.replace('8453', '1')}`), false],
+      [undefined, none(` in ${LOWER}`), false],
+      [CONTRACT, refusal(404, 'CONTRACT_NOT_FOUND', `${WALLET} ${LOWER}`), false],
+    ] as const) {
+      api.answers = [answer];
+      const asked = contract === undefined ? {} : { contract };
+      const error = await failure(api.client().snapshotsOrNone(WALLET, asked));
+      expect([answer, error === undefined]).toEqual([answer, isNone]);
+    }
+  });
+});
+
 describe('refusals', () => {
   it('a wallet that never staked is an error, or none where that is asked for', async () => {
     api.answers = [NONE];
@@ -167,6 +215,8 @@ describe('refusals', () => {
     [WALLET, { lastDays: 31 }, RangeError],
     [WALLET, { lastDays: 1.5 }, RangeError],
     [WALLET, { lastDays: '7' as never }, RangeError],
+    [WALLET, { contract: WALLET }, TypeError],
+    [WALLET, { contract: 'eip155:1:0x12' }, TypeError],
   ])('%p with %p is refused before anything is sent', async (wallet, query, type) => {
     expect(await failure(api.client().snapshots(wallet, query))).toBeInstanceOf(type);
     expect(api.requests).toHaveLength(0);

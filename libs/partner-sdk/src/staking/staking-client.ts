@@ -1,10 +1,10 @@
-import { parseAddress } from '../address.js';
+import { parseAccountId, parseAddress } from '../address.js';
 import { type Clock, systemClock } from '../clock.js';
 import { type Credential, requireCredential } from '../credential.js';
 import { parseStrictJson, verify } from '../signing/signing.js';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from './errors.js';
 import { exchange, type ExchangeOptions, type RawAnswer, retryAfterSeconds } from './exchange.js';
-import { readSnapshots, type StakingSnapshots } from './snapshots.js';
+import { type AskedSnapshots, readSnapshots, type StakingSnapshots } from './snapshots.js';
 
 export interface StakingClientOptions extends Credential {
   /** Such as `https://staking.example`; a path of its own is kept. */
@@ -24,6 +24,8 @@ export interface StakingClientOptions extends Credential {
 export interface SnapshotQuery {
   /** Complete UTC days, 1 to 30. Default: 7. */
   readonly lastDays?: number;
+  /** The staking contract by its CAIP-10 account id, `eip155:1:0x…`. Default: the one agreed for the partner account. */
+  readonly contract?: string;
 }
 
 const PATH = '/api/staking/snapshots';
@@ -88,26 +90,33 @@ export class StakingClient {
   /** @returns the refusal for a wallet that never staked */
   private async find(
     wallet: string,
-    { lastDays = 7 }: SnapshotQuery,
+    { lastDays = 7, contract: text }: SnapshotQuery,
   ): Promise<StakingSnapshots | LowmarkApiError> {
     const address = parseAddress(wallet);
     if (address === undefined) throw new TypeError('wallet must be 0x and 40 hex digits');
     requireRange('lastDays', lastDays, { from: 1, to: MAX_DAYS });
-    const load = (): Promise<StakingSnapshots | LowmarkApiError> => this.load(address, lastDays);
-    return this.#cache === undefined ? load() : this.#cache.get(`${address} ${lastDays}`, load);
+    const contract = text === undefined ? undefined : parseAccountId(text);
+    if (text !== undefined && contract === undefined) {
+      throw new TypeError(
+        'contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits',
+      );
+    }
+    const asked = { wallet: address, lastDays, contract };
+    const load = (): Promise<StakingSnapshots | LowmarkApiError> => this.load(asked);
+    return this.#cache === undefined
+      ? load()
+      : this.#cache.get(`${address} ${lastDays} ${contract ?? ''}`, load);
   }
 
-  private async load(
-    wallet: string,
-    lastDays: number,
-  ): Promise<StakingSnapshots | LowmarkApiError> {
-    const url = `${this.#endpoint}?walletAddress=${wallet}&lastDays=${lastDays}`;
+  private async load(asked: AskedSnapshots): Promise<StakingSnapshots | LowmarkApiError> {
+    const { wallet, lastDays, contract } = asked;
+    const of = contract === undefined ? '' : `&contract=${contract}`;
+    const url = `${this.#endpoint}?walletAddress=${wallet}&lastDays=${lastDays}${of}`;
     const answer = await exchange(url, this.#exchangeOptions);
     const body = this.verifiedBody(url, answer);
-    if (answer.status === 200) return readSnapshots(body, wallet, lastDays);
+    if (answer.status === 200) return readSnapshots(body, asked);
     const refusal = refusalOf(answer, body);
-    // The query string is not signed. Without the wallet it is about another one, or about a path that does not exist.
-    if (refusal.status === 404 && refusal.message.toLowerCase().includes(wallet)) return refusal;
+    if (refusal.status === 404 && isAbout(refusal, asked)) return refusal;
     throw refusal;
   }
 
@@ -123,6 +132,16 @@ export class StakingClient {
       throw new UnexpectedAnswerError(`the body of status ${status} is not JSON`);
     }
   }
+}
+
+/** The query string is not signed: a refusal that does not name wallet and contract is about others, or about the path. */
+function isAbout(
+  { code, message }: LowmarkApiError,
+  { wallet, contract }: AskedSnapshots,
+): boolean {
+  const text = message.toLowerCase();
+  const named = contract === undefined ? !text.includes('eip155:') : text.includes(contract);
+  return code === 'NOT_FOUND' && text.includes(wallet) && named;
 }
 
 function refusalOf({ status, headers }: RawAnswer, body: unknown): LowmarkApiError {

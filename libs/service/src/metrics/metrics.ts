@@ -8,10 +8,15 @@ export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 /**
  * A registry of its own for one service (never the process-wide one, so that two services can share a process): the
  * runtime's usual metrics, `lowmark_build_info`, and what the service adds under `lowmark_*`.
+ *
+ * @param labels of all its metrics, besides `app`
  */
-export function createMetrics(app: string): Registry {
+export function createMetrics(
+  app: string,
+  labels: Readonly<Record<string, string>> = {},
+): Registry {
   const registry = new Registry();
-  registry.setDefaultLabels({ app });
+  registry.setDefaultLabels({ app, ...labels });
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'lowmark_build_info',

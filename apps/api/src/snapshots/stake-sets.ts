@@ -1,0 +1,149 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { RedisTexts } from '#libs/cache';
+import {
+  Database,
+  IndexStore,
+  type SnapshotState,
+  stakeContractsOf,
+  StakeSetStore,
+} from '#libs/db';
+import { type AccountId, type Address, DEFAULT_STAKE_SET } from '#libs/domain';
+import { CLOCK, type Clock, FreshValue, within } from '#libs/platform';
+import { ApiSettings } from '../api.env.js';
+import { SHARED_TEXTS } from '../connections.module.js';
+import { StandbyReads } from '../standbys/standby-reads.js';
+import { Standbys } from '../standbys/standbys.js';
+import { SLOW_READ_MS, SnapshotReader } from './snapshot-reader.js';
+
+/** How long a contract may be served, or not be found, after that has changed. */
+const DIRECTORY_TTL_MS = 5000;
+/** Where the primary does not answer for so long, what was known last counts. */
+const DIRECTORY_ANSWER_MS = 500;
+
+/** A stake set that has an index. */
+interface IndexedSet {
+  readonly name: string;
+  readonly chainId: number;
+  /** The first is the one that is reported. */
+  readonly contracts: readonly [Address, ...Address[]];
+}
+
+interface Directory {
+  /** The default one first. */
+  readonly names: readonly string[];
+  readonly indexed: readonly IndexedSet[];
+}
+
+/** How one set is read. */
+interface SetReading {
+  readonly reads: StandbyReads;
+  readonly reader: SnapshotReader;
+}
+
+/** The stake sets of the database: which contract is whose, and a reader for each. */
+@Injectable()
+export class StakeSets {
+  private readonly readings: Map<string, SetReading>;
+  private readonly directories: FreshValue<Directory>;
+  private known: Directory | undefined;
+
+  constructor(
+    reader: SnapshotReader,
+    reads: StandbyReads,
+    private readonly database: Database,
+    private readonly standbys: Standbys,
+    private readonly settings: ApiSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(SHARED_TEXTS) private readonly shared: RedisTexts | undefined,
+    @Inject(SLOW_READ_MS) private readonly slowReadMs?: number,
+  ) {
+    this.readings = new Map([[DEFAULT_STAKE_SET, { reads, reader }]]);
+    const options = { clock, ttlMs: DIRECTORY_TTL_MS };
+    this.directories = new FreshValue(() => this.readDirectory(), options);
+  }
+
+  /** How often what was kept helped, in all readers. */
+  get counts(): SnapshotReader['counts'] {
+    const sum = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
+    for (const { reader } of this.readings.values()) {
+      const { counts } = reader;
+      for (const layer of ['process', 'redis'] as const) {
+        sum[layer].hit += counts[layer].hit;
+        sum[layer].miss += counts[layer].miss;
+      }
+    }
+    return sum;
+  }
+
+  /** @param set that there is */
+  readerOf(set: string): SnapshotReader {
+    return this.readingOf(set).reader;
+  }
+
+  /**
+   * The set that indexes the contract. Of several the caller's own, else the first.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async find({ chainId, address }: AccountId, ownSet: string): Promise<IndexedSet | undefined> {
+    const { indexed } = await this.directory();
+    const found = indexed.filter(
+      (set) => set.chainId === chainId && set.contracts.includes(address),
+    );
+    return found.find(({ name }) => name === ownSet) ?? found[0];
+  }
+
+  /** Of those that have an index, the default one first. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async states(): Promise<ReadonlyMap<string, SnapshotState>> {
+    const states = new Map<string, SnapshotState>();
+    for (const name of await this.names()) {
+      const read = await this.readingOf(name).reads.read();
+      if (read !== undefined) states.set(name, read.state);
+    }
+    return states;
+  }
+
+  private readingOf(set: string): SetReading {
+    let reading = this.readings.get(set);
+    if (reading === undefined) {
+      const { database, standbys, settings, clock } = this;
+      const reads = new StandbyReads(database, standbys, settings, clock, set);
+      const reader = new SnapshotReader(reads, this.shared, this.slowReadMs);
+      reading = { reads, reader };
+      this.readings.set(set, reading);
+    }
+    return reading;
+  }
+
+  private async names(): Promise<readonly string[]> {
+    try {
+      return (await this.directory()).names;
+    } catch {
+      // Never known: reading the default set tells what is wrong.
+      return [DEFAULT_STAKE_SET];
+    }
+  }
+
+  /** As it is, or as it was last where the primary does not answer: standbys may be read without it. */
+  private async directory(): Promise<Directory> {
+    const { known } = this;
+    if (known === undefined) return this.directories.get();
+    const read = this.directories.get().catch(() => known);
+    return within(DIRECTORY_ANSWER_MS, read, () => known);
+  }
+
+  private async readDirectory(): Promise<Directory> {
+    const names = await new StakeSetStore(this.database).names();
+    const indexed: IndexedSet[] = [];
+    for (const name of names) {
+      const state = await new IndexStore(this.database.inSet(name)).state();
+      if (state === undefined) continue;
+      indexed.push({ name, chainId: state.chainId, contracts: stakeContractsOf(state) });
+    }
+    return (this.known = { names, indexed });
+  }
+}
+
+/** Whether what was read belongs to the contracts that were found: a set can be indexed anew for others. */
+export function isOfSet(state: SnapshotState, { chainId, contracts }: IndexedSet): boolean {
+  return state.chainId === chainId && state.stakeContract === contracts[0];
+}

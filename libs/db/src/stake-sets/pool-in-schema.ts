@@ -1,0 +1,65 @@
+/** Connections on which the SQL of the default stake set is sent as that of another set. */
+import { type Pool, type PoolClient } from 'pg';
+import { sqlInSchema } from './stake-set.js';
+
+interface NamedStatement {
+  readonly name?: string;
+  readonly text: string;
+}
+
+type Query = (...args: unknown[]) => unknown;
+
+/** The pool itself is shared: connections go back to it, and serve other sets in turn. */
+export function poolInSchema(pool: Pool, schema: string): Pool {
+  const inSchema = new StatementsInSchema(schema);
+  const query = inSchema.sending(pool.query.bind(pool));
+  const connect = async (): Promise<PoolClient> => {
+    const client = await pool.connect();
+    return withMethods(client, { query: inSchema.sending(client.query.bind(client) as Query) });
+  };
+  return withMethods(pool, { query, connect });
+}
+
+class StatementsInSchema {
+  /** By the text, of those with a name: they are constants of the program, and few. */
+  private readonly prepared = new Map<string, NamedStatement>();
+
+  constructor(private readonly schema: string) {}
+
+  sending(query: Query): Query {
+    return (first, ...rest) => query(this.translated(first), ...rest);
+  }
+
+  private translated(first: unknown): unknown {
+    if (typeof first === 'string') return sqlInSchema(first, this.schema);
+    const statement = first as NamedStatement;
+    if (isStream(first)) return Object.assign(first, this.statement(statement));
+    return { ...statement, ...this.statement(statement) };
+  }
+
+  /** A name stands for one text on a connection, so that of another set has another. */
+  private statement({ name, text }: NamedStatement): NamedStatement {
+    if (name === undefined) return { text: sqlInSchema(text, this.schema) };
+    let translated = this.prepared.get(text);
+    if (translated === undefined) {
+      translated = { name: `${name} ${this.schema}`, text: sqlInSchema(text, this.schema) };
+      this.prepared.set(text, translated);
+    }
+    return translated;
+  }
+}
+
+/** COPY: it sends its text when it is submitted, and must stay the object that its caller writes to. */
+function isStream(first: unknown): first is object {
+  return typeof first === 'object' && first !== null && 'submit' in first;
+}
+
+function withMethods<T extends object>(target: T, methods: Readonly<Record<string, unknown>>): T {
+  return new Proxy(target, {
+    get: (of, key) => {
+      if (typeof key === 'string' && Object.hasOwn(methods, key)) return methods[key];
+      const value: unknown = Reflect.get(of, key, of);
+      return typeof value === 'function' ? (value.bind(of) as unknown) : value;
+    },
+  });
+}

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type BlockRef, foldBlocks } from '#libs/domain';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import {
+  type Database,
+  excessRights,
+  IndexStore,
+  LeaderLock,
+  leaderLockOf,
+  letOlderStart,
+  migrate,
+  missingRights,
+  PartnerStore,
+  PriceAcceptanceStore,
+  PriceStore,
+  PROGRAMS,
+  SnapshotStore,
+  StakeSetStore,
+} from '../index.js';
+
+const WALLET = aWallet(1);
+const DAY = 86_400;
+
+/** All that migrations make in a schema, by the name of the default one. */
+const CATALOGUE = {
+  text: `SELECT kind, replace(definition, $1::text, 'staking') AS definition FROM (
+      SELECT 'column' AS kind, format('%s.%s %s %s %s %s', c.oid::regclass, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+          pg_get_expr(d.adbin, d.adrelid), a.attidentity) AS definition
+        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+          LEFT JOIN pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum)
+        WHERE c.relnamespace = $1::text::regnamespace AND c.relkind IN ('r', 'v')
+      UNION ALL SELECT 'index', pg_get_indexdef(oid) FROM pg_class WHERE relnamespace = $1::text::regnamespace AND relkind = 'i'
+      UNION ALL SELECT 'constraint', format('%s %s', conrelid::regclass, pg_get_constraintdef(oid))
+        FROM pg_constraint WHERE connamespace = $1::text::regnamespace
+      UNION ALL SELECT 'trigger', pg_get_triggerdef(g.oid) FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid
+        WHERE c.relnamespace = $1::text::regnamespace AND NOT g.tgisinternal
+      UNION ALL SELECT 'function', pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = $1::text::regnamespace
+      UNION ALL SELECT 'comment', format('%s %s %s', c.oid::regclass, d.objsubid, d.description)
+        FROM pg_class c JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass
+        WHERE c.relnamespace = $1::text::regnamespace) AS all_of_it
+    ORDER BY 1, 2`,
+};
+
+let test: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  await migrate(test.url, { stakeSets: ['golf', 'default', 'chess'] });
+  database = await test.open();
+});
+afterAll(() => test.drop());
+
+/** An index of one wallet's stakes, block by block, a day each. */
+async function index(set: string, stakes: readonly number[]): Promise<Index> {
+  const store = new IndexStore(database.inSet(set));
+  const first = aBlock(0, 0);
+  await store.create(anInitialIndex({ head: first, tokenSymbol: set.toUpperCase() }));
+  const fence = await store.takeLead();
+  const blocks = stakes.map((stake, day) => aBlock(day + 1, (day + 1) * DAY, stake));
+  const head = blocks.at(-1) ?? first;
+  const { changes, days, totalDelta } = foldBlocks(
+    new Map(),
+    stakes.map((stake, day) => ({
+      blockNumber: BigInt(day + 1),
+      timestampSeconds: (day + 1) * DAY,
+      deltas: [{ wallet: WALLET, amount: BigInt(stake) }],
+    })),
+  );
+  const batch = { changes, days, blocks, total: totalDelta };
+  await store.commit({ ...batch, fence, previousHead: first, head, synced: true });
+  return { store, fence, head, blocks };
+}
+
+interface Index {
+  readonly store: IndexStore;
+  readonly fence: bigint;
+  readonly head: BlockRef;
+  readonly blocks: readonly BlockRef[];
+}
+
+function contentOf(set: string): Promise<unknown> {
+  const of = database.inSet(set);
+  return Promise.all(
+    ['index_state', 'block', 'balance_change', 'balance_day', 'price'].map((table) =>
+      of.query({ text: `SELECT * FROM staking.${table} ORDER BY 1, 2` }),
+    ),
+  );
+}
+
+describe('migrate', () => {
+  it('makes for each set what the default one has, and nothing where it is there already', async () => {
+    const expected = await database.query(CATALOGUE, ['staking']);
+    expect(expected.length).toBeGreaterThan(50);
+    for (const schema of ['stakes_golf', 'stakes_chess']) {
+      expect(await database.query(CATALOGUE, [schema])).toEqual(expected);
+    }
+    expect(await migrate(test.url, { stakeSets: ['chess'] })).toEqual([]);
+    expect(await new StakeSetStore(database).names()).toEqual(['default', 'chess', 'golf']);
+  });
+
+  it('brings sets up to date that are not named, and makes others in the same transaction or not at all', async () => {
+    const other = await createTestDatabase();
+    try {
+      await migrate(other.url, { stakeSets: ['golf'] });
+      const opened = await other.open();
+      await opened.query({
+        text: 'DROP TABLE stakes_golf.price_hold, stakes_golf.price_acceptance',
+      });
+      await opened.query({
+        text: 'UPDATE lowmark.stake_set SET migrations = trim_array(migrations, 1)',
+      });
+      await opened.query({ text: 'CREATE SCHEMA stakes_chess' });
+      await expect(migrate(other.url, { stakeSets: ['chess'] })).rejects.toThrow('stakes_chess');
+      const { rows } = await opened.pool.query(
+        'SELECT FROM lowmark.stake_set WHERE cardinality(migrations) = 4',
+      );
+      expect(rows).toEqual([]);
+      await opened.query({ text: 'DROP SCHEMA stakes_chess' });
+      expect(await migrate(other.url)).toEqual(['PriceHold1760000000015 of golf']);
+    } finally {
+      await other.drop();
+    }
+  });
+
+  it.each(PROGRAMS)('gives the %s its rights on each set, and no more', async (program) => {
+    const own = await test.open({ url: test.urlAs(program), poolSize: 1 });
+    expect(await missingRights(own, program)).toEqual([]);
+    expect(await excessRights(own, program)).toEqual([]);
+    await database.query({ text: 'GRANT TRUNCATE ON stakes_golf.price TO lowmark_reader' });
+    const excess = program === 'api' ? ['TRUNCATE on stakes_golf.price'] : [];
+    expect(await excessRights(own, program)).toEqual(excess);
+    await migrate(test.url);
+    expect(await excessRights(own, program)).toEqual([]);
+  });
+});
+
+describe('a stake set', () => {
+  it('that there is not is refused, with those that there are and what to do', async () => {
+    await expect(new StakeSetStore(database).open('tennis')).rejects.toMatchObject({
+      code: 'STAKE_SET_UNKNOWN',
+      retryable: false,
+      message: expect.stringMatching(
+        /no stake set tennis; it has default, chess, golf\..*STAKE_SETS.*npm run migrate/,
+      ),
+    });
+  });
+
+  it('has an index, prices and a lead of its own; what happens to one leaves the others as they are', async () => {
+    await index('default', [5]);
+    const golf = await index('golf', [10, 20, 30]);
+    await new PriceStore(database.inSet('golf')).add({
+      usd: '7',
+      observedAt: new Date(1000),
+      source: 'fixed',
+    });
+    const untouched = await contentOf('default');
+    const reads = async (set: string) => {
+      const store = new SnapshotStore(database.inSet(set));
+      const read = await store.read([{ wallet: WALLET, endDay: 100 }]);
+      return [read?.state.tokenSymbol, read?.daysTexts[0], read?.state.price?.usd];
+    };
+    expect(await reads('golf')).toEqual([
+      'GOLF',
+      '[[3,null,"60"],[2,null,"30"],[1,null,"10"]]',
+      '7',
+    ]);
+    expect(await reads('default')).toEqual(['DEFAULT', expect.stringContaining('"5"'), undefined]);
+
+    const to = golf.blocks[0] as BlockRef;
+    await golf.store.rollback({ fence: golf.fence, head: golf.head, to });
+    expect((await reads('golf'))[1]).toBe('[[1,null,"10"]]');
+    await golf.store.halt(golf.fence, 'for a reason');
+    await golf.store.takeLead();
+    await database.inSet('golf').query({ text: 'TRUNCATE staking.balance_change, staking.block' });
+    expect(await contentOf('default')).toEqual(untouched);
+  });
+
+  it('writes by entities and in transactions to its own tables, and to those that all share', async () => {
+    const chess = database.inSet('chess');
+    await expect(
+      new PriceAcceptanceStore(chess).accept('2', {
+        actor: 'operator:test',
+        note: { command: 'price accept', outcome: 'accepted' },
+      }),
+    ).rejects.toMatchObject({ code: 'PRICE_NOT_HELD' });
+    await chess.transaction(async (client) => {
+      await client.query(
+        `INSERT INTO staking.price_acceptance (usd, held_usd, reason, actor) VALUES (2, 2, 'first', 'operator:test')`,
+      );
+      await client.query(`INSERT INTO partners.partner (name) VALUES ('shared')`);
+    });
+    expect(await new PriceAcceptanceStore(chess).newest()).toMatchObject({ usd: '2' });
+    expect(await new PriceAcceptanceStore(database).newest()).toBeUndefined();
+    expect(await new PartnerStore(database).identify('shared')).toBeDefined();
+  });
+
+  it('shares its connections with the others, each statement meaning its own set', async () => {
+    const one = await test.open({ poolSize: 1 });
+    await new IndexStore(one.inSet('chess')).create(anInitialIndex({ tokenSymbol: 'CHESS' }));
+    for (const set of ['default', 'chess', 'golf', 'chess', 'default']) {
+      expect((await new IndexStore(one.inSet(set)).state())?.tokenSymbol).toBe(set.toUpperCase());
+    }
+    expect(one.connections).toEqual({ idle: 1, busy: 0, waiting: 0 });
+  });
+
+  it('is led by one, whoever leads the others', async () => {
+    const aLock = (set: string) =>
+      new LeaderLock({ url: test.url, applicationName: 'leader' }, leaderLockOf(set));
+    const locks = ['default', 'golf', 'chess', 'golf'].map(aLock);
+    const held = [];
+    for (const lock of locks) held.push(await lock.tryAcquire());
+    expect(held).toEqual([true, true, true, false]);
+    for (const lock of locks) await lock.release();
+  });
+});
+
+describe('a partner', () => {
+  const NAME = 'StakeSets1760000000025';
+
+  it('is bound to a set that there is, and no older program may start before it is bound back', async () => {
+    const partners = new PartnerStore(database);
+    const { partnerId } = await partners.create({
+      ...{ name: 'golfers', rate: 1, burst: 1, stakeSet: 'golf' },
+      credential: { keyHash: Buffer.alloc(32), keyPrefix: 'k', secretCiphertext: Buffer.alloc(1) },
+    });
+    expect(await partners.findCredential(Buffer.alloc(32))).toMatchObject({ stakeSet: 'golf' });
+    await expect(partners.setTerms(partnerId, { stakeSet: 'tennis' })).rejects.toMatchObject({
+      code: 'STAKE_SET_UNKNOWN',
+    });
+    await expect(letOlderStart(test.url, [NAME])).rejects.toMatchObject({
+      code: 'OLDER_REFUSED',
+      message: expect.stringContaining('partner set NAME --stake-set default'),
+    });
+    expect(await partners.setTerms(partnerId, { stakeSet: 'default' })).toEqual({
+      ...{ rate: 1, burst: 1, stakeSet: 'default' },
+    });
+    expect(await partners.findCredential(Buffer.alloc(32))).toMatchObject({ stakeSet: 'default' });
+    await letOlderStart(test.url, [NAME]);
+    await migrate(test.url);
+  });
+});

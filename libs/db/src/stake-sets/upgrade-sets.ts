@@ -1,0 +1,71 @@
+import { type QueryRunner } from 'typeorm';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { StakingIndex1760000000000 } from '../migrations/staking-index.js';
+import {
+  AuditRun1760000000010,
+  IndexGeneration1760000000007,
+  PriceHold1760000000015,
+} from '../migrations/staking-state.js';
+import { schemaOf, sqlInSchema } from './stake-set.js';
+
+/**
+ * The migrations of what a stake set has for itself, oldest first. A new one that touches the schema `staking` touches nothing else,
+ * and is listed here as well as in migrations/index.ts.
+ */
+export const SET_MIGRATIONS = [
+  StakingIndex1760000000000,
+  IndexGeneration1760000000007,
+  AuditRun1760000000010,
+  PriceHold1760000000015,
+];
+
+interface SetRow {
+  readonly name: string;
+  readonly migrations: readonly string[];
+}
+
+/**
+ * Makes the sets that are wanted and not there, and brings those that are there up to date, whether wanted or not.
+ * @param runner in the transaction of the other migrations
+ * @returns what was applied: `StakingIndex1760000000000 of golf`
+ */
+export async function upgradeSets(
+  runner: QueryRunner,
+  wanted: readonly string[],
+): Promise<string[]> {
+  const rows = (await runner.query(
+    'SELECT name, migrations FROM lowmark.stake_set ORDER BY name',
+  )) as SetRow[];
+  const made = wanted.filter((set) => set !== DEFAULT_STAKE_SET && !rows.some(isCalled(set)));
+  const sets = [...rows, ...made.map((name) => ({ name, migrations: [] }))];
+  const applied: string[] = [];
+  for (const set of sets) {
+    const names = await upgradeSet(runner, set);
+    applied.push(...names.map((name) => `${name} of ${set.name}`));
+  }
+  return applied;
+}
+
+function isCalled(set: string): (row: SetRow) => boolean {
+  return ({ name }) => name === set;
+}
+
+async function upgradeSet(runner: QueryRunner, { name, migrations }: SetRow): Promise<string[]> {
+  const schema = schemaOf(name);
+  // All that a migration of ours asks of its runner.
+  const query = (sql: string): Promise<unknown> => runner.query(sqlInSchema(sql, schema));
+  const inSchema = { query } as QueryRunner;
+  const missing = SET_MIGRATIONS.map((Migration) => new Migration()).filter(
+    (migration) => !migrations.includes(migration.name),
+  );
+  for (const migration of missing) await migration.up(inSchema);
+  const applied = missing.map((migration) => migration.name);
+  if (applied.length > 0) {
+    await runner.query(
+      `INSERT INTO lowmark.stake_set AS s (name, migrations) VALUES ($1, $2)
+        ON CONFLICT (name) DO UPDATE SET migrations = s.migrations || excluded.migrations`,
+      [name, applied],
+    );
+  }
+  return applied;
+}

@@ -1,0 +1,300 @@
+/** Three contracts on two chains in one installation: an indexer for each, one api, a partner of each game. Needs a build. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Database, PriceStore } from '#libs/db';
+import { deployStaking, stake } from '#libs/devchain';
+import { LowmarkApiError, StakingClient } from '#libs/partner-sdk';
+import {
+  aWallet,
+  createTestDatabase,
+  eventually,
+  StakingPlayer,
+  startChain,
+  type TestChain,
+  type TestDatabase,
+} from '#libs/testing';
+import { IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
+import { ApiProgram } from '../restarts/api-program.js';
+import { SECRETS_KEY } from '../restarts/served-index.js';
+import { program } from '../upgrade/next-version.js';
+
+const DAY = 86_400;
+const TOKEN = 10n ** 18n;
+const PLAYER = aWallet(0x77);
+const SETS = ['default', 'golf', 'chess'] as const;
+type StakeSet = (typeof SETS)[number];
+/** What the player stakes in each, ten days ago and two days ago. */
+const STAKES: Record<StakeSet, readonly [bigint, bigint]> = {
+  default: [5n, 1n],
+  golf: [70n, 10n],
+  chess: [900n, 100n],
+};
+
+const now = Math.floor(Date.now() / 1000);
+let database: TestDatabase;
+let open: Database;
+let chains: Record<StakeSet, TestChain>;
+let api: ApiProgram;
+const indexers = new Map<StakeSet, IndexerProgram>();
+const clients = new Map<StakeSet, StakingClient>();
+
+beforeAll(async () => {
+  const [home, away] = await Promise.all([aChain(), aChain()]);
+  const contracts = await deployStaking(home.rpc, now - 11 * DAY);
+  const golf = { ...home, contracts, player: new StakingPlayer(home.rpc, contracts) };
+  chains = { default: home, golf, chess: away };
+  for (const set of SETS) await play(set, 10, STAKES[set][0]);
+  for (const set of SETS) await play(set, 2, STAKES[set][1]);
+  await Promise.all([home.player.mine(now), away.player.mine(now)]);
+
+  database = await createTestDatabase();
+  expect(await cli('migrate', { STAKE_SETS: 'golf,chess' })).toMatch(
+    /^Applied 8: .* of golf, .* of chess\n/,
+  );
+  open = await database.open();
+  for (const set of SETS) indexers.set(set, await startIndexer(set));
+  await level();
+  api = await ApiProgram.start({ databaseUrl: database.urlAs('api'), secretsKey: SECRETS_KEY });
+  for (const set of SETS) {
+    const args = ['partner', 'create', '--name', `${set} game`, '--json', '--stake-set', set];
+    const { apiKey, sharedSecret } = JSON.parse(await cli(args)) as Record<string, string>;
+    if (apiKey === undefined || sharedSecret === undefined) throw new Error('no credential');
+    clients.set(set, client({ apiKey, sharedSecret }));
+  }
+});
+afterAll(async () => {
+  await api.kill();
+  await Promise.all([...indexers.values()].map((indexer) => indexer.kill()));
+  await Promise.all([chains.default.stop(), chains.chess.stop()]);
+  await database.drop();
+});
+
+function client(credential: { apiKey: string; sharedSecret: string }): StakingClient {
+  return new StakingClient({ ...credential, baseUrl: api.url, retries: 0 });
+}
+
+const aChain = (): Promise<TestChain> => startChain({ deployedSeconds: now - 11 * DAY });
+
+/** At noon of a day some days ago; the two of one chain one second apart. */
+async function play(set: StakeSet, daysAgo: number, tokens: bigint): Promise<void> {
+  const noon = Math.floor(now / DAY) * DAY - daysAgo * DAY + DAY / 2;
+  const seconds = noon + SETS.indexOf(set);
+  await chains[set].player.block(seconds, stake(PLAYER, tokens * TOKEN));
+}
+
+function startIndexer(set: StakeSet): Promise<IndexerProgram> {
+  return IndexerProgram.start(chains[set], database, chains[set].rpc.url, set);
+}
+
+function indexerOf(set: StakeSet): IndexerProgram {
+  const indexer = indexers.get(set);
+  if (indexer === undefined) throw new Error(`no indexer of ${set}`);
+  return indexer;
+}
+
+async function level(): Promise<void> {
+  for (const set of SETS) await indexerOf(set).level(chains[set]);
+}
+
+/** @returns what it printed; the exit code is 0 */
+async function cli(
+  args: string | readonly string[],
+  settings: Record<string, string> = {},
+): Promise<string> {
+  const { how, output } = await lowmark(args, settings);
+  expect({ how, output }).toEqual({ how: 0, output });
+  return output;
+}
+
+function lowmark(args: string | readonly string[], settings: Record<string, string>) {
+  const given = typeof args === 'string' ? args.split(' ') : args;
+  const DATABASE_URL = given[0] === 'migrate' ? database.url : database.urlAs('cli');
+  return program('cli', given, { DATABASE_URL, SECRETS_KEY, ...settings }).ended;
+}
+
+const accountOf = (set: StakeSet): string =>
+  `eip155:${chains[set].chainId}:${chains[set].contracts.staking}`;
+
+/** Of the last nine days, oldest first; what was staked ten days ago stood from the beginning of the first. */
+function amountsOf(set: StakeSet): number[] {
+  const [first, second] = STAKES[set].map(Number) as [number, number];
+  return [...Array<number>(8).fill(first), first + second];
+}
+
+function clientOf(set: StakeSet): StakingClient {
+  const found = clients.get(set);
+  if (found === undefined) throw new Error(`no partner of ${set}`);
+  return found;
+}
+
+async function amounts(by: StakeSet, contract?: string): Promise<number[]> {
+  const asked = contract === undefined ? {} : { contract };
+  const { stakingSnapshots } = await clientOf(by).snapshots(PLAYER, { lastDays: 9, ...asked });
+  return stakingSnapshots.map(({ snapshotAmount }) => snapshotAmount);
+}
+
+const TABLES = ['index_state', 'block', 'balance_change', 'balance_day', 'price'];
+async function contentOf(set: StakeSet): Promise<unknown[]> {
+  const all = [];
+  for (const table of TABLES) {
+    const rows = await open.inSet(set).query({
+      text: `SELECT to_jsonb(t) - 'updated_at' - 'synced_at' AS row FROM staking.${table} t`,
+    });
+    all.push(rows.map(({ row }) => JSON.stringify(row)).sort());
+  }
+  return all;
+}
+
+describe('an installation of several contracts', () => {
+  it.each(SETS)(
+    'answers the partner of %s from its own contract, as if it were the only one',
+    async (set) => {
+      const answer = await clientOf(set).snapshots(PLAYER, { lastDays: 9 });
+      expect(answer.stakingSnapshots.map(({ snapshotAmount }) => snapshotAmount)).toEqual(
+        amountsOf(set),
+      );
+      const { staking, token } = chains[set].contracts;
+      expect(answer).toMatchObject({ stakeContract: staking, tokenContract: token });
+      expect(Object.keys(answer)).not.toEqual(expect.arrayContaining(['contract']));
+      expect(Object.keys(answer)).not.toEqual(expect.arrayContaining(['chainId']));
+    },
+  );
+
+  it('answers of any contract that is asked for, and says which one it is', async () => {
+    for (const by of SETS) {
+      for (const set of SETS) expect(await amounts(by, accountOf(set))).toEqual(amountsOf(set));
+    }
+    const contract = accountOf('golf').replace(/[a-f\d]{40}$/, (digits) => digits.toUpperCase());
+    expect(await clientOf('chess').snapshots(PLAYER, { contract })).toMatchObject({
+      contract: accountOf('golf'),
+      chainId: chains.golf.chainId,
+      stakeContract: chains.golf.contracts.staking,
+    });
+  });
+
+  it('refuses a contract that it does not index, be it only on another chain', async () => {
+    const { chainId, contracts } = chains.golf;
+    for (const contract of [
+      `eip155:${chainId + 1}:${contracts.staking}`,
+      `eip155:${chainId}:${PLAYER}`,
+    ]) {
+      await expect(amounts('golf', contract)).rejects.toMatchObject({
+        status: 404,
+        code: 'CONTRACT_NOT_FOUND',
+      });
+      await expect(clientOf('golf').snapshotsOrNone(PLAYER, { contract })).rejects.toThrow(
+        LowmarkApiError,
+      );
+    }
+    expect(
+      await clientOf('golf').snapshotsOrNone(aWallet(0x99), { contract: accountOf('chess') }),
+    ).toBeUndefined();
+  });
+
+  it('prices each token by itself', async () => {
+    const observedAt = new Date();
+    await new PriceStore(open.inSet('golf')).add({ usd: '2', observedAt, source: 'fixed' });
+    const { exchangeRateToUSD } = await clientOf('golf').snapshots(PLAYER);
+    expect(exchangeRateToUSD).toBe(2);
+    expect((await clientOf('default').snapshots(PLAYER)).exchangeRateToUSD).toBeUndefined();
+  });
+
+  it('tells the sets apart in the figures of the indexers; the default one’s are as ever', async () => {
+    expect(await indexerOf('golf').metrics()).toMatch(
+      /lowmark_index_head_block\{.*stake_set="golf"/,
+    );
+    expect(await indexerOf('default').metrics()).not.toContain('stake_set');
+  });
+
+  it('is looked at set by set by the commands', async () => {
+    const settings = { RPC_URLS: chains.chess.rpc.url, STAKE_SET: 'golf' };
+    const audit = await cli('audit --stake-set chess --json --wallets all', settings);
+    expect(JSON.parse(audit)).toMatchObject({ agrees: true, wallets: 1 });
+    const { output } = await lowmark('doctor --stake-set golf --json', {});
+    const { findings } = JSON.parse(output) as { findings: { what: string; found: string }[] };
+    const found = (what: string) => findings.find((one) => one.what === what)?.found;
+    expect(found('stake set default')).toContain(chains.default.contracts.staking);
+    expect(found('stake set chess')).toContain(`on chain ${chains.chess.chainId}`);
+    expect(found('stake set golf')).toBeUndefined();
+    expect(found('indexer')).toBe('one holds the lead');
+    const plan = await cli('plan-sync --json', {
+      RPC_URLS: chains.golf.rpc.url,
+      STAKE_SET: 'golf',
+    });
+    expect(JSON.parse(plan)).toMatchObject({ chainId: chains.golf.chainId, finalBlocks: 0 });
+  });
+
+  it('refuses to start an indexer of a set that there is not, and says what to do', async () => {
+    const { chainId, contracts, rpc } = chains.golf;
+    const { how, output } = await program('indexer', [], {
+      DATABASE_URL: database.urlAs('indexer'),
+      STAKE_SET: 'tennis',
+      CHAIN_ID: String(chainId),
+      RPC_URLS: rpc.url,
+      STAKE_CONTRACT: contracts.staking,
+      STAKE_START_BLOCK: String(contracts.startBlock),
+      TOKEN_CONTRACT: contracts.token,
+      INDEXER_PORT: '0',
+    }).ended;
+    expect(how).toBe(1);
+    expect(output).toContain('"code":"STAKE_SET_UNKNOWN"');
+    expect(output).toMatch(
+      /it has default, chess, golf\..*add tennis to STAKE_SETS and run `npm run migrate`/,
+    );
+    expect(await lowmark('audit --stake-set tennis', { RPC_URLS: rpc.url })).toMatchObject({
+      how: 1,
+      output: expect.stringContaining('STAKE_SET_UNKNOWN'),
+    });
+    expect(
+      await lowmark(['partner', 'set', 'golf game', '--stake-set', 'tennis'], {}),
+    ).toMatchObject({ how: 1, output: expect.stringContaining('STAKE_SET_UNKNOWN') });
+  });
+});
+
+describe('what happens to one set', () => {
+  it('leaves the others as they are: a reorganisation, and being indexed anew', async () => {
+    const [home, golf] = [await contentOf('default'), await contentOf('golf')];
+    const { player } = chains.chess;
+    const noon = Math.floor(now / DAY) * DAY - DAY / 2;
+    await player.reorganise(1, [
+      { seconds: noon, transactions: [stake(PLAYER, 4000n * TOKEN)] },
+      { seconds: now + 1, transactions: [] },
+    ]);
+    await indexerOf('chess').level(chains.chess);
+    // Yesterday's low is that of the morning: two days ago it was the stake of before.
+    expect((await amounts('chess')).at(-1)).toBe(1000);
+    expect(
+      await open.inSet('chess').query({ text: 'SELECT rollbacks::int FROM staking.index_state' }),
+    ).toEqual([{ rollbacks: 1 }]);
+
+    await indexerOf('chess').stop();
+    const tables = ['balance_change', 'balance_day', 'block', 'index_state', 'audit_run'];
+    const list = tables.map((table) => `staking.${table}`).join(', ');
+    await open.inSet('chess').query({ text: `TRUNCATE ${list}` });
+    await expect(amounts('chess')).rejects.toMatchObject({ status: 503 });
+    expect(await amounts('golf')).toEqual(amountsOf('golf'));
+    indexers.set('chess', await startIndexer('chess'));
+    await indexerOf('chess').level(chains.chess);
+    expect((await amounts('chess')).at(-1)).toBe(1000);
+
+    expect(await contentOf('default')).toEqual(home);
+    expect(await contentOf('golf')).toEqual(golf);
+  });
+
+  it('is not in the way of the others: one that has stopped is 503, and they are served', async () => {
+    await indexerOf('golf').stop();
+    await open.inSet('golf').query({
+      text: `UPDATE staking.index_state SET halted_at = now(), halted_reason = 'for a test'`,
+    });
+    await expect(amounts('golf')).rejects.toMatchObject({ status: 503 });
+    await expect(amounts('default', accountOf('golf'))).rejects.toMatchObject({ status: 503 });
+    expect(await amounts('golf', accountOf('default'))).toEqual(amountsOf('default'));
+    expect(await api.isReady()).toBe(true);
+  });
+
+  it('follows a partner that is bound to another set, within seconds', async () => {
+    await cli(['partner', 'set', 'golf game', '--stake-set', 'default']);
+    await eventually(
+      async () => (await amounts('golf').catch(() => [])).join() === amountsOf('default').join(),
+    );
+  });
+});

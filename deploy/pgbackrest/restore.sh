@@ -40,6 +40,7 @@ finish() {
     [ $answer -gt 1 ] || since=$SECONDS
     [ $((SECONDS - since)) -lt "${FINISH_SECONDS:-60}" ] || die "PostgreSQL does not start: its log says why. Another --to may be given."
   done
+  [ -f "$PGDATA/backup_label.old" ] || die "this server was not restored."
   # Before a program asks: what is cached of the index may be of after that moment.
   ask -c "DO \$\$ BEGIN
     IF to_regclass('staking.index_state') IS NOT NULL THEN UPDATE staking.index_state SET generation = gen_random_uuid(); END IF;

@@ -225,7 +225,8 @@ export class Machine {
   /** What the line itself sets. */
   private typed(environment: Environment): Environment {
     const own = Object.entries(environment).filter(
-      ([name, value]) => /^[A-Z_]+(URL|FILE)$/.test(name) && this.environment[name] !== value,
+      ([name, value]) =>
+        /^(?:[A-Z_]+(?:URL|FILE)|STAKE_SETS?)$/.test(name) && this.environment[name] !== value,
     );
     return Object.fromEntries(own);
   }

@@ -16,6 +16,7 @@ const NEW = [
   'NamesMac1760000000022',
   'SealedLedger1760000000023',
   'RestoreMark1760000000024',
+  'StakeSets1760000000025',
 ];
 
 let test: TestDatabase;

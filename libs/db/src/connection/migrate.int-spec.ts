@@ -30,6 +30,7 @@ const ALL = [
   'NamesMac1760000000022',
   'SealedLedger1760000000023',
   'RestoreMark1760000000024',
+  'StakeSets1760000000025',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

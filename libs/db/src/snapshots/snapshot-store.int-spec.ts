@@ -60,6 +60,7 @@ describe('SnapshotStore', () => {
       finalisedSeconds: undefined,
       syncedAt: undefined,
       haltedReason: undefined,
+      chainId: state?.chainId,
       stakeContract: state?.stakeContract,
       tokenContract: state?.tokenContract,
       tokenSymbol: state?.tokenSymbol,

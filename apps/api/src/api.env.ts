@@ -1,4 +1,4 @@
-import { IsInt, Max, Min, MinLength } from 'class-validator';
+import { Max, Min, MinLength } from 'class-validator';
 import {
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
@@ -55,9 +55,6 @@ export class ApiSettings extends SecretsSettings {
   readonly redisUrl?: string;
 
   @Setting(REPLICAS_AT_MOST_SETTING)
-  @IsInt()
-  @Min(1)
-  @Max(10_000)
   readonly replicasAtMost?: number;
 
   @Setting({

@@ -1,4 +1,4 @@
-import { IsInt, Max, Min } from 'class-validator';
+import { Max, Min } from 'class-validator';
 import { type VaultPlace } from '#libs/chain';
 import {
   address,
@@ -281,9 +281,6 @@ export class RedemptionSettings extends SecretsSettings {
   readonly redisUrl?: string;
 
   @Setting(REPLICAS_AT_MOST_SETTING)
-  @IsInt()
-  @Min(1)
-  @Max(10_000)
   readonly replicasAtMost?: number;
 
   @Setting({ description: 'Database connections held at most.', default: '8' })

@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { DatabaseSettings, readSettings, requireReplicasAtMost, sessionUrl } from './index.js';
+import {
+  DatabaseSettings,
+  readSettings,
+  REPLICAS_AT_MOST_SETTING,
+  requireReplicasAtMost,
+  sessionUrl,
+} from './index.js';
 
 const DATABASE_URL = 'postgresql://user:hunter2@pooler:6432/db';
 const DATABASE_DIRECT_URL = 'postgresql://user:hunter2@one:5432,two:5432/db';
@@ -32,5 +38,9 @@ describe('requireReplicasAtMost', () => {
     expect(requireReplicasAtMost({ ...pooled, redisUrl: undefined })).toBeUndefined();
     const counted = { redisUrl: 'redis://redis', replicasAtMost: 200 };
     expect(requireReplicasAtMost(counted)).toBeUndefined();
+  });
+
+  it.each(['0', '-1', '1.5', '10000', 'many', ''])('is no number of replicas: %j', (text) => {
+    expect(() => REPLICAS_AT_MOST_SETTING.parse?.(text)).toThrow('from 1 to 9999');
   });
 });

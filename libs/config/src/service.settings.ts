@@ -71,7 +71,13 @@ export const REPLICAS_AT_MOST_SETTING: SettingOptions = {
   description:
     'With DATABASE_DIRECT_URL and REDIS_URL: how many replicas of this service may run. Behind a pooler they cannot be counted, so each admits this part of the limits while it has no Redis.',
   optional: true,
+  parse: replicaCount,
 };
+
+function replicaCount(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error('must be a whole number from 1 to 9999');
+  return Number(text);
+}
 
 interface SharingSettings {
   readonly databaseDirectUrl?: string | undefined;

@@ -23,7 +23,7 @@ export class IndexerProgram {
   /** @param rpcUrl default: the chain itself */
   static async start(
     chain: TestChain,
-    database: TestDatabase,
+    database: Pick<TestDatabase, 'urlAs'>,
     rpcUrl = chain.rpc.url,
   ): Promise<IndexerProgram> {
     const port = await freePort();

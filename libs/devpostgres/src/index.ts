@@ -1,1 +1,2 @@
 export { EmbeddedPostgres } from './embedded-postgres.js';
+export { PostgresUser } from './postgres-user.js';

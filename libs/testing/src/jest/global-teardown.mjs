@@ -1,3 +1,4 @@
+import { missingClusterNote } from './cluster-programs.mjs';
 import { missingHaproxyNote } from './haproxy.mjs';
 import { leaveMemoryFolder } from './memory-folder.mjs';
 import { missingMonitoringNote } from './monitoring-programs.mjs';
@@ -9,7 +10,11 @@ export default async function teardown() {
   await stopTestServer();
   leaveMemoryFolder();
   const note =
-    missingRedisNote() + missingToolsNote() + missingMonitoringNote() + missingHaproxyNote();
+    missingRedisNote() +
+    missingToolsNote() +
+    missingMonitoringNote() +
+    missingHaproxyNote() +
+    missingClusterNote();
   // Jest prints its summary before; at the exit of the process nothing comes after.
   if (note !== '') process.once('exit', () => process.stderr.write(note));
 }

@@ -1,0 +1,159 @@
+/** The primary of a PostgreSQL with failover is killed, stopped and cut off under the load of all services, and nothing is lost. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Database } from '#libs/db';
+import { createTestDatabase } from '#libs/testing';
+import { startIndexer } from '../../apps/indexer/test/harness.js';
+import { randomOf } from '../../apps/indexer/test/history.js';
+import { indexedTables } from '../../apps/indexer/test/oracle.js';
+import { type LoadUser } from '../restarts/redemption-load.js';
+import { SnapshotLoad } from '../restarts/snapshot-load.js';
+import { ClusterStage, POINTS } from './cluster-stage.js';
+import { type Fault, faultsBy } from './faults.js';
+import { PartnerWriter } from './partner-writer.js';
+import { PatientRedemptions } from './patient-redemptions.js';
+import { waitFor } from './wait-for.js';
+
+const ROUND_MS = 180_000;
+const START_MS = 300_000;
+const FAILOVER_MS = 90_000;
+const USERS_A_ROUND = 30;
+const API_PAUSE_MS = 100;
+/** Of the redemption service, whatever happens to its database. */
+const ANSWERS = [
+  ...['create 201', 'replay 200', 'read 200'],
+  ...['create', 'replay', 'read'].map((what) => `${what} 503 SERVICE_UNAVAILABLE`),
+];
+
+export function describeFailover(rounds: number, seed: number): void {
+  describe(`${rounds} failovers, with the seed ${seed},`, () => {
+    const stage = new ClusterStage();
+    const users: LoadUser[] = [];
+    const gaps: number[] = [];
+    let snapshots: SnapshotLoad;
+    let redemptions: PatientRedemptions;
+    let writers: PartnerWriter[];
+
+    beforeAll(async () => {
+      await stage.start(seed);
+      snapshots = new SnapshotLoad(stage.credential, () => stage.api.url, 4, API_PAUSE_MS);
+      redemptions = new PatientRedemptions(users, () => stage.redemption.url, 2);
+      writers = [await PartnerWriter.start('By HAProxy', stage.cluster.urlOf('owner'))];
+    }, START_MS);
+    afterAll(() => stage.stop(), START_MS);
+
+    async function round({ strike, heal }: Fault, waitMs: number): Promise<void> {
+      const { cluster } = stage;
+      const primary = await cluster.healthy();
+      await stage.signIn(users, USERS_A_ROUND);
+      await redemptions.more(2);
+      for (const writer of writers) writer.longestGap();
+      await strike(primary);
+      await waitFor('another primary', FAILOVER_MS, async () => {
+        const other = await cluster.primary();
+        return other !== undefined && other !== primary;
+      });
+      await Promise.all([
+        snapshots.more(200),
+        redemptions.more(2),
+        ...writers.map((writer) => writer.more(5)),
+      ]);
+      await sleep(waitMs);
+      await heal(primary);
+      await cluster.healthy();
+      for (const writer of writers) gaps.push(writer.longestGap());
+    }
+
+    const random = randomOf(seed);
+    const faults = faultsBy(random, rounds).map((fault) => ({ fault, waitMs: random(3000) }));
+    it.each(faults)(
+      'goes on where $fault.name',
+      async ({ fault, waitMs }) => {
+        await round(fault, waitMs);
+        console.info(`${fault.name}: ${gaps.at(-1)?.toFixed(1) ?? ''} s without a write`);
+      },
+      ROUND_MS,
+    );
+
+    it(
+      'has lost nothing that was acknowledged, and done nothing twice',
+      async () => {
+        await stage.cluster.healthy();
+        await redemptions.stop();
+        await snapshots.stop();
+        for (const writer of writers) await writer.stop();
+        console.info(figures());
+
+        expect([...snapshots.answers.keys()].sort()).toEqual([200, 503]);
+        expect(ANSWERS).toEqual(expect.arrayContaining([...redemptions.answers.keys()]));
+        await expectPartners(stage.database);
+        await expectRedemptions(stage.database);
+      },
+      ROUND_MS,
+    );
+
+    it(
+      'has the index of an undisturbed run',
+      async () => {
+        await stage.life.end();
+        await stage.indexer.level(stage.life.chain);
+        const undisturbed = await createTestDatabase();
+        const { chain } = stage.life;
+        const fresh = await startIndexer({ chain, database: undisturbed, finality: 'depth:70' });
+        try {
+          await fresh.level();
+          const expected = await indexedTables(await undisturbed.open());
+          expect(expected.changes.length).toBeGreaterThan(100);
+          expect(await indexedTables(stage.database)).toEqual(expected);
+        } finally {
+          await fresh.stop();
+          await undisturbed.drop();
+        }
+      },
+      ROUND_MS,
+    );
+
+    async function expectPartners(database: Database): Promise<void> {
+      const rows = await database.query<{ id: string; name: string }>({
+        text: 'SELECT id, name FROM partners.partner',
+      });
+      const stored = new Map(rows.map(({ id, name }) => [name, id]));
+      const lost = writers.flatMap(({ acknowledged }) =>
+        [...acknowledged].filter(([name, id]) => stored.get(name) !== id),
+      );
+      expect(lost).toEqual([]);
+    }
+
+    /** The service's ledger and the game's agree, and both with what users were told. */
+    async function expectRedemptions(database: Database): Promise<void> {
+      const rows = await database.query<{ id: string; wallet: string; points: string }>({
+        text: `SELECT id, '0x' || encode(wallet, 'hex') AS wallet, points FROM redemption.redemption`,
+      });
+      const told = [...redemptions.seen].map(([wallet, { id }]) => `${wallet} ${id}`);
+      expect(rows.map(({ wallet, id }) => `${wallet} ${id}`).sort()).toEqual(told.sort());
+      const { deductions, points } = stage.game;
+      expect(deductions.size).toBe(rows.length);
+      expect([...deductions.values()].filter(({ reverted }) => reverted)).toEqual([]);
+      for (const { wallet } of rows) expect(points.get(wallet)).toBe(POINTS - 100);
+      const statuses = new Set([...redemptions.seen.values()].map(({ status }) => status));
+      expect(statuses).toEqual(new Set(['authorised']));
+    }
+
+    function figures(): string {
+      const sorted = [...gaps].sort((one, other) => one - other);
+      const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0).toFixed(1);
+      const partners = writers.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
+      return [
+        `${rounds} rounds; seconds without a write: median ${at(0.5)}, longest ${at(1)}`,
+        `api: ${shown(snapshots.answers)}`,
+        `redemption: ${shown(redemptions.answers)}`,
+        `${partners} partners and ${redemptions.seen.size} redemptions acknowledged`,
+        ...writers.map((writer) => writer.failed),
+      ].join('\n');
+    }
+  });
+}
+
+function shown(answers: ReadonlyMap<string | number, number>): string {
+  return [...answers].map(([what, times]) => `${times} × ${what}`).join(', ');
+}

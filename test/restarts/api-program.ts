@@ -3,6 +3,8 @@ import { ServiceProgram } from './service-program.js';
 
 export interface ApiProgramOptions {
   readonly databaseUrl: string;
+  /** Where the URL is a pooler's. */
+  readonly databaseDirectUrl?: string;
   readonly secretsKey: string;
   /** Default: 127.0.0.1. */
   readonly host?: string;
@@ -24,6 +26,7 @@ export class ApiProgram extends ServiceProgram {
       port,
       {
         DATABASE_URL: options.databaseUrl,
+        DATABASE_DIRECT_URL: options.databaseDirectUrl ?? '',
         SECRETS_KEY: options.secretsKey,
         API_PORT: String(port),
         API_HOST: host,

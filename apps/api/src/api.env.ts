@@ -1,8 +1,9 @@
-import { Max, Min, MinLength } from 'class-validator';
+import { IsInt, Max, Min, MinLength } from 'class-validator';
 import {
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
   REDIS_URL_SETTING,
+  REPLICAS_AT_MOST_SETTING,
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
@@ -51,6 +52,12 @@ export class ApiSettings extends SecretsSettings {
 
   @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
+
+  @Setting(REPLICAS_AT_MOST_SETTING)
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
+  readonly replicasAtMost?: number;
 
   @Setting({
     description:

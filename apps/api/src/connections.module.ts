@@ -1,3 +1,4 @@
+import { requireReplicasAtMost } from '#libs/config';
 import { randomUUID } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
 import { createSharing, RedisTexts, type Sharing } from '#libs/cache';
@@ -48,15 +49,16 @@ const SHARING_NAME = 'lowmark api ';
 export class ConnectionsModule {}
 
 async function openDatabase(
-  { databaseUrl: url, redisUrl, apiPoolSize: poolSize, nodeEnv }: ApiSettings,
+  { databaseUrl: url, databaseDirectUrl: directUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
   logger: Logger,
   id: string,
 ): Promise<Database> {
   const database = await createDatabase({
     url,
+    directUrl,
     // Those who share limits are counted by it.
     applicationName: redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`,
-    poolSize,
+    poolSize: apiPoolSize,
     schema: 'current',
     readOnly: true,
     onError: (error) => {
@@ -79,11 +81,13 @@ async function openDatabase(
 }
 
 function openSharing(
-  { redisUrl }: ApiSettings,
+  settings: ApiSettings,
   logger: Logger,
   id: string,
   ...[database, clock, redisDeadlineMs]: [Database, Clock, number | undefined]
 ): Promise<Sharing> {
   const countReplicas = (): Promise<number> => countPrograms(database, SHARING_NAME);
-  return createSharing(redisUrl, { clock, logger, id, countReplicas, redisDeadlineMs });
+  const replicasAtMost = requireReplicasAtMost(settings);
+  const options = { clock, logger, id, countReplicas, replicasAtMost, redisDeadlineMs };
+  return createSharing(settings.redisUrl, options);
 }

@@ -2,6 +2,7 @@ import { Max, Min } from 'class-validator';
 import {
   CHAIN_ID_SETTING,
   DatabaseSettings,
+  databaseUrl,
   EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
   PAYOUT_EXPIRY_MARGIN_SETTING,
@@ -10,7 +11,6 @@ import {
   Setting,
   type SettingOptions,
   TOKEN_CONTRACT_SETTING,
-  url,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
 
@@ -19,7 +19,7 @@ function loginUrl(program: string): SettingOptions {
     description: `For \`migrate\`: the DATABASE_URL of the ${program}. Its user is made where it is missing and gets the password and the rights of the ${program}, and no more. Unset: left as it is.`,
     secret: true,
     optional: true,
-    parse: url('postgresql', 'postgres'),
+    parse: databaseUrl,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Commands as values: what each is called, takes and reads, and what it does. */
 import { userInfo } from 'node:os';
 import { type Argument, Command, type Option } from 'commander';
-import { readSettings, type SettingsClass, type SettingsSource } from '#libs/config';
+import { readSettings, sessionUrl, type SettingsClass, type SettingsSource } from '#libs/config';
 import { createDatabase, type Database } from '#libs/db';
 import { type Clock, redact } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
@@ -110,10 +110,12 @@ export class Call<Settings extends object = object> {
 
   /** Opens the database for the length of the work. */
   withDatabase<T>(
-    this: { readonly settings: { readonly databaseUrl: string } },
+    this: {
+      readonly settings: { readonly databaseUrl: string; readonly databaseDirectUrl?: string };
+    },
     work: (database: Database) => Promise<T>,
   ): Promise<T> {
-    return withDatabase(this.settings.databaseUrl, work);
+    return withDatabase(sessionUrl(this.settings), work);
   }
 
   /** Lets a person say yes to what cannot be taken back, unless --yes has. @throws NotConfirmedError */

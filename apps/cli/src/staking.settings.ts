@@ -9,7 +9,9 @@ import {
 } from '#libs/chain';
 import {
   CHAIN_ID_SETTING,
+  DATABASE_DIRECT_URL_SETTING,
   DatabaseSettings,
+  databaseUrl,
   FINALITY_SETTING,
   MAX_RANGE_BLOCKS_SETTING,
   RPC_URLS_SETTING,
@@ -17,7 +19,6 @@ import {
   STAKE_CONTRACT_SETTING,
   STAKE_EVENTS_SETTING,
   STAKE_START_BLOCK_SETTING,
-  url,
 } from '#libs/config';
 import { type Address } from '#libs/domain';
 
@@ -45,9 +46,12 @@ export class StakingSettings {
     description: 'PostgreSQL.',
     secret: true,
     optional: true,
-    parse: url('postgresql', 'postgres'),
+    parse: databaseUrl,
   })
   readonly databaseUrl?: string;
+
+  @Setting(DATABASE_DIRECT_URL_SETTING)
+  readonly databaseDirectUrl?: string;
 
   @Setting({ ...CHAIN_ID_SETTING, optional: true })
   @Min(1)

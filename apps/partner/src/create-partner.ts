@@ -1,3 +1,4 @@
+import { sessionUrl } from '#libs/config';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createDatabase } from '#libs/db';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
@@ -30,7 +31,7 @@ export async function createPartner({
   clock = systemClock,
 }: PartnerOptions): Promise<NestFastifyApplication> {
   const database = await createDatabase({
-    url: settings.databaseUrl,
+    url: sessionUrl(settings),
     applicationName: 'lowmark partner',
     poolSize: POOL_SIZE,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,

@@ -1,3 +1,4 @@
+import { requireReplicasAtMost } from '#libs/config';
 import { randomUUID } from 'node:crypto';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { RpcPool, WalletSignatures } from '#libs/chain';
@@ -40,6 +41,7 @@ export class Connections {
     tools: ChainTools,
   ): Promise<Connections> {
     const { logger, registry } = tools;
+    const replicasAtMost = requireReplicasAtMost(settings);
     const chain = new ChainLink(settings, clock, tools);
     const opened: { close(): Promise<void> }[] = [chain];
     try {
@@ -62,6 +64,7 @@ export class Connections {
         id,
         family: 'redemption',
         countReplicas: () => countPrograms(database, REPLICA),
+        replicasAtMost,
       });
       if (redis !== undefined) measureRedis(registry, redis);
       return new Connections(chain, database, limiter, redis);
@@ -95,12 +98,12 @@ export class ConnectionsModule {
 }
 
 function openDatabase(
-  { databaseUrl: url, redemptionPoolSize: poolSize }: RedemptionSettings,
+  { databaseUrl: url, databaseDirectUrl: directUrl, redemptionPoolSize }: RedemptionSettings,
   applicationName: string,
   logger: Logger,
 ): Promise<Database> {
   return createDatabase({
-    ...{ url, applicationName, poolSize, schema: 'current' },
+    ...{ url, directUrl, applicationName, poolSize: redemptionPoolSize, schema: 'current' },
     onError: (error) => {
       // The driver's error drags its whole connection along.
       logger.warn({ reason: error.message }, 'A database connection was lost');

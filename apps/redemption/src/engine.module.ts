@@ -1,3 +1,4 @@
+import { sessionUrl } from '#libs/config';
 import { Module } from '@nestjs/common';
 import { Database } from '#libs/db';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
@@ -56,7 +57,8 @@ const POLL_MS = 1_000;
 export class EngineModule {}
 
 function optionsOf({ redemptionsAtOnce: atOnce, ...settings }: RedemptionSettings): EngineSettings {
-  const { payoutPollMs, databaseUrl, walletDailyTokenBudget } = settings;
+  const { payoutPollMs, walletDailyTokenBudget } = settings;
+  const databaseUrl = sessionUrl(settings);
   const pollMs = Math.min(POLL_MS, payoutPollMs);
   return { atOnce, leaseMs: LEASE_MS, pollMs, payoutPollMs, databaseUrl, walletDailyTokenBudget };
 }

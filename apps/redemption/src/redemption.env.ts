@@ -1,4 +1,4 @@
-import { Max, Min } from 'class-validator';
+import { IsInt, Max, Min } from 'class-validator';
 import { type VaultPlace } from '#libs/chain';
 import {
   address,
@@ -11,6 +11,7 @@ import {
   NODE_ENV_SETTING,
   naturalBigInt,
   REDIS_URL_SETTING,
+  REPLICAS_AT_MOST_SETTING,
   RPC_URLS_SETTING,
   SecretsSettings,
   Setting,
@@ -273,6 +274,12 @@ export class RedemptionSettings extends SecretsSettings {
 
   @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
+
+  @Setting(REPLICAS_AT_MOST_SETTING)
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
+  readonly replicasAtMost?: number;
 
   @Setting({ description: 'Database connections held at most.', default: '8' })
   @Min(2)

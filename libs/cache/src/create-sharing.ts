@@ -25,6 +25,8 @@ export interface SharingOptions {
   readonly family?: string;
   /** How many replicas live, this one included, whether or not there is Redis. */
   readonly countReplicas: () => Promise<number>;
+  /** Where they cannot be counted: how many may live. */
+  readonly replicasAtMost?: number | undefined;
   /** How long a command to Redis may take; absent: the link's own. */
   readonly redisDeadlineMs?: number | undefined;
 }
@@ -32,7 +34,7 @@ export interface SharingOptions {
 /** @param url of Redis, if any; never shown */
 export async function createSharing(
   url: string | undefined,
-  { clock, logger, id, family, countReplicas, redisDeadlineMs }: SharingOptions,
+  { clock, logger, id, family, countReplicas, replicasAtMost, redisDeadlineMs }: SharingOptions,
 ): Promise<Sharing> {
   if (url === undefined) return { limiter: new MemoryRateLimiter(clock), redis: undefined };
   const redis = new RedisLink({
@@ -48,7 +50,9 @@ export async function createSharing(
     link: redis,
     id,
     ...(family !== undefined && { family }),
-    countReplicas: tellingOfNone(countReplicas, logger),
+    ...(replicasAtMost === undefined
+      ? { countReplicas: tellingOfNone(countReplicas, logger) }
+      : { countReplicas: () => Promise.resolve(0), replicasAtMost }),
   });
   const isUp = await redis.whenUp(START_MS);
   await limiter.start();

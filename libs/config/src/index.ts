@@ -10,14 +10,19 @@ export {
   TOKEN_CONTRACT_SETTING,
 } from './chain.settings.js';
 export {
+  DATABASE_DIRECT_URL_SETTING,
   DatabaseSettings,
+  databaseUrl,
   EVIDENCE_KEY_SETTING,
   MANAGEMENT_PORT_SETTING,
   REDIS_URL_SETTING,
+  REPLICAS_AT_MOST_SETTING,
+  requireReplicasAtMost,
   refuseSharedEvidenceKey,
   SECRETS_KEY_SETTING,
   SecretsSettings,
   ServiceSettings,
+  sessionUrl,
   SHUTDOWN_DELAY_SETTING,
   trustedProxies,
 } from './service.settings.js';

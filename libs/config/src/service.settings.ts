@@ -1,19 +1,49 @@
 /** Settings that the services share. */
 import { BlockList, isIP } from 'node:net';
 import { PermanentError } from '#libs/domain';
-import { LOG_LEVELS, type LogLevel } from '#libs/platform';
+import { DatabaseUrl, LOG_LEVELS, type LogLevel } from '#libs/platform';
 import { base64Key, commaList, oneOf, Setting, type SettingOptions, url } from './setting.js';
+
+/** A URL of PostgreSQL, with one host or several. */
+export function databaseUrl(text: string): string {
+  DatabaseUrl.parse(text);
+  return text;
+}
+
+export const DATABASE_DIRECT_URL_SETTING: SettingOptions = {
+  description:
+    'Where DATABASE_URL is a pooler’s that gives each transaction another session (PgBouncer with pool_mode=transaction): the same database without the pooler, for what needs a session. Unset: DATABASE_URL leads to PostgreSQL itself.',
+  secret: true,
+  optional: true,
+  example: 'postgresql://lowmark:password@127.0.0.1:5432/lowmark?sslmode=disable',
+  parse: databaseUrl,
+};
 
 /** What every program that talks to the database reads. */
 export class DatabaseSettings {
   @Setting({
     description:
-      'PostgreSQL 15 or newer. sslmode and sslrootcert in the URL mean what they mean to psql.',
+      'PostgreSQL 15 or newer. sslmode, sslrootcert, several hosts and target_session_attrs in the URL mean what they mean to psql; several hosts alone mean the one that takes writes.',
     secret: true,
     example: 'postgresql://lowmark:password@127.0.0.1:5432/lowmark?sslmode=disable',
-    parse: url('postgresql', 'postgres'),
+    parse: databaseUrl,
   })
   readonly databaseUrl!: string;
+
+  @Setting(DATABASE_DIRECT_URL_SETTING)
+  readonly databaseDirectUrl?: string;
+}
+
+interface DatabaseUrls {
+  readonly databaseUrl?: string | undefined;
+  readonly databaseDirectUrl?: string | undefined;
+}
+
+/** Where a session lasts as long as its connection: for locks, LISTEN, migrations and commands. */
+export function sessionUrl(settings: DatabaseUrls & { readonly databaseUrl: string }): string;
+export function sessionUrl(settings: DatabaseUrls): string | undefined;
+export function sessionUrl({ databaseUrl, databaseDirectUrl }: DatabaseUrls): string | undefined {
+  return databaseDirectUrl ?? databaseUrl;
 }
 
 /** What every service reads. */
@@ -35,6 +65,30 @@ export const REDIS_URL_SETTING: SettingOptions = {
   example: 'redis://:password@127.0.0.1:6379',
   parse: url('redis', 'rediss'),
 };
+
+/** REPLICAS_AT_MOST, of services that share limits; see `requireReplicasAtMost`. */
+export const REPLICAS_AT_MOST_SETTING: SettingOptions = {
+  description:
+    'With DATABASE_DIRECT_URL and REDIS_URL: how many replicas of this service may run. Behind a pooler they cannot be counted, so each admits this part of the limits while it has no Redis.',
+  optional: true,
+};
+
+interface SharingSettings {
+  readonly databaseDirectUrl?: string | undefined;
+  readonly redisUrl?: string | undefined;
+  readonly replicasAtMost?: number | undefined;
+}
+
+/** @throws PermanentError REPLICAS_AT_MOST_MISSING */
+export function requireReplicasAtMost(settings: SharingSettings): number | undefined {
+  const { databaseDirectUrl, redisUrl, replicasAtMost } = settings;
+  if (databaseDirectUrl === undefined || redisUrl === undefined) return undefined;
+  if (replicasAtMost !== undefined) return replicasAtMost;
+  throw new PermanentError(
+    'REPLICAS_AT_MOST_MISSING',
+    'Behind a pooler (DATABASE_DIRECT_URL) replicas that share limits (REDIS_URL) cannot be counted: set REPLICAS_AT_MOST to the most that may run. See docs/operating/pooling.md.',
+  );
+}
 
 export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
   description:

@@ -22,4 +22,5 @@ export {
   type Tracer,
   tracingIsOn,
 } from './spans.js';
+export { DatabaseUrl, SESSION_TARGETS, type SessionTarget } from './database-url.js';
 export { type Deadline, deadlineIn, retryAfterMs, sleep, within } from './time.js';

@@ -22,6 +22,8 @@ export { EVIDENCE_KEY, testEvidence } from './evidence/test-evidence.js';
 export { eventually } from './clock/eventually.js';
 export { FakeClock } from './clock/fake-clock.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';
+export { PgBouncer } from './database/start-pgbouncer.js';
+export { PostgresPair, startTestPostgres, TestServer } from './database/postgres-pair.js';
 export { aBlock, anInitialIndex, aWallet } from './database/index-builders.js';
 export {
   type Fault,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError, Option } from 'commander';
 import { RpcPool } from '#libs/chain';
-import { DatabaseSettings, readSettings } from '#libs/config';
+import { DatabaseSettings, readSettings, sessionUrl } from '#libs/config';
 import {
   type AuditComparison,
   type AuditDifference,
@@ -55,7 +55,7 @@ export const auditCommand = command({
 async function compare(call: Call, { block: at, wallets }: Given): Promise<void> {
   const { terminal, clock } = call;
   const settings = readSettings(AuditSettings, call.source);
-  const { result, state } = await withDatabase(settings.databaseUrl, async (database) => {
+  const { result, state } = await withDatabase(sessionUrl(settings), async (database) => {
     const stored = await storedIndex(database);
     const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
     await pool.verifyChainId(stored.chainId);
@@ -84,7 +84,7 @@ async function storedIndex(database: Database): Promise<IndexState> {
 
 /** What the indexer found by itself; fails like the comparison where it found a difference. */
 async function showLast(call: Call): Promise<void> {
-  const { databaseUrl } = readSettings(DatabaseSettings, call.source);
+  const databaseUrl = sessionUrl(readSettings(DatabaseSettings, call.source));
   const { state, last, compared } = await withDatabase(databaseUrl, async (database) => {
     const runs = new AuditRunStore(database);
     return {

@@ -1,3 +1,4 @@
+import { sessionUrl } from '#libs/config';
 import { letOlderStart, type LoginUrls, migrate, prepareLogins, requireLoginUrls } from '#libs/db';
 import { MigrateSettings } from '../cli.env.js';
 import { command } from '../command.js';
@@ -19,7 +20,7 @@ export const migrateCommand = command({
   ],
   settings: MigrateSettings,
   async action({ settings, terminal }, { letOlderStart: named }: Given) {
-    const { databaseUrl } = settings;
+    const databaseUrl = sessionUrl(settings);
     if (named !== undefined) {
       const names = [...new Set(named.flatMap((text) => text.split(',')))].filter(Boolean);
       await letOlderStart(databaseUrl, names);
@@ -37,7 +38,8 @@ export const migrateCommand = command({
         : `Applied ${applied.length}: ${applied.join(', ')}\n`,
     );
     if (Object.keys(urls).length === 0) return;
-    const users = await prepareLogins(databaseUrl, urls);
+    const isPooled = settings.databaseDirectUrl !== undefined;
+    const users = await prepareLogins(databaseUrl, urls, { isPooled });
     terminal.out(`Users with the rights of their programs: ${users.join(', ')}\n`);
   },
 });

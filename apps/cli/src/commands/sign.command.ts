@@ -1,5 +1,5 @@
 import { CallbackStore, PartnerMissingError, PartnerStore, PartnerUnknownError } from '#libs/db';
-import { readSettings } from '#libs/config';
+import { readSettings, sessionUrl } from '#libs/config';
 import { explainSignature, hashApiKey, KeyRing, type SignatureExplanation } from '#libs/signing';
 import { CommandFailed, OptionError } from '../cli.errors.js';
 import { PartnerSettings } from '../cli.env.js';
@@ -54,8 +54,9 @@ async function secretOf(call: Call, given: Given): Promise<string> {
     throw new OptionError('Give one of --secret-file, --secret and --partner.');
   }
   if (secret !== undefined) return secret;
-  const { databaseUrl, secretsKey } = readSettings(PartnerSettings, call.source);
-  const callback = await withDatabase(databaseUrl, async (database) => {
+  const settings = readSettings(PartnerSettings, call.source);
+  const { secretsKey } = settings;
+  const callback = await withDatabase(sessionUrl(settings), async (database) => {
     const who = await new PartnerStore(database).identify(partner ?? '');
     if (who === undefined) throw new PartnerUnknownError();
     return new CallbackStore(database).find(who.partnerId);

@@ -1,3 +1,4 @@
+import { sessionUrl } from '#libs/config';
 import {
   excessRights,
   missingRights,
@@ -10,6 +11,7 @@ import {
   type ServerFacts,
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
+import { DatabaseUrl } from '#libs/platform';
 import {
   type Answer,
   type Check,
@@ -77,7 +79,7 @@ export const databaseChecks: readonly Check[] = [
 ];
 
 async function readServer(subject: Subject): Promise<Server> {
-  const where = placeOf(subject.settings.databaseUrl ?? '');
+  const { place: where } = DatabaseUrl.parse(sessionUrl(subject.settings) ?? '');
   try {
     const database = await subject.database();
     const beforeMs = subject.clock.nowMs();
@@ -93,12 +95,6 @@ async function readServer(subject: Subject): Promise<Server> {
       ),
     );
   }
-}
-
-/** Host, port and name; neither user nor password. */
-function placeOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host === '' ? 'a local socket' : host}${decodeURIComponent(pathname)}`;
 }
 
 function serverAnswer({ where, version, isStandby }: Server): Answer {

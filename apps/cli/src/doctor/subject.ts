@@ -1,3 +1,4 @@
+import { sessionUrl } from '#libs/config';
 import { indexedContracts } from '#libs/verification';
 import { ChainReader, loadStakeEvents, RpcPool, type StakeEventSpec } from '#libs/chain';
 import { createDatabase, type Database, IndexStore, type IndexState } from '#libs/db';
@@ -59,7 +60,7 @@ export class Subject {
   /** Also one that a newer program has migrated. @throws DatabaseUnavailableError, DatabaseRefusedError */
   database(): Promise<Database> {
     this.opening ??= createDatabase({
-      url: this.settings.databaseUrl ?? '',
+      url: sessionUrl(this.settings) ?? '',
       applicationName: 'lowmark doctor',
       poolSize: 4,
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,

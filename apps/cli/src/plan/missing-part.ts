@@ -1,4 +1,5 @@
 /** What is to be synced: by the index that there is, else by the settings. */
+import { sessionUrl } from '#libs/config';
 import { indexedContracts } from '#libs/verification';
 import { loadStakeEvents, type RpcPool, type StakeEventSpec } from '#libs/chain';
 import { type IndexState, IndexStore, settingDifferences } from '#libs/db';
@@ -23,7 +24,7 @@ export interface MissingPart {
  * @throws PermanentError where the settings do not say what to sync, or are not those of the index; DatabaseUnavailableError
  */
 export async function readMissingPart(settings: PlanSettings, pool: RpcPool): Promise<MissingPart> {
-  const { databaseUrl } = settings;
+  const databaseUrl = sessionUrl(settings);
   const state = databaseUrl === undefined ? undefined : await storedIndex(databaseUrl);
   if (state === undefined) return partOfSettings(settings, pool);
   const [difference] = settingDifferences(state, await givenSettings(settings));

@@ -10,7 +10,7 @@ import {
   RpcPool,
   type StakeDescription,
 } from '#libs/chain';
-import { developmentChain, refuseDevelopment } from '#libs/config';
+import { developmentChain, refuseDevelopment, sessionUrl } from '#libs/config';
 import { createDatabase, Database, LeaderLock, requireOwnRights } from '#libs/db';
 import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
 import { looseLimits } from '#libs/price';
@@ -34,7 +34,8 @@ export class ConnectionsModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   static register(settings: IndexerSettings, logger: Logger): DynamicModule {
-    const { rpcUrls: urls, databaseUrl: url } = settings;
+    const { rpcUrls: urls } = settings;
+    const url = sessionUrl(settings);
     const providers = [
       { provide: IndexerSettings, useValue: settings },
       { provide: LOGGER, useValue: logger },
@@ -117,9 +118,11 @@ async function openDatabase(
     ...looseLimits(settings),
   ]);
   const database = await createDatabase({
-    url: settings.databaseUrl,
+    url: sessionUrl(settings),
     applicationName: APPLICATION,
     schema: 'current',
+    // What is missing after a failover is read from the chain again.
+    synchronousCommit: 'local',
     onError: (error) => {
       logger.warn({ err: error }, 'An idle database connection failed');
     },

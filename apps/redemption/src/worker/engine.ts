@@ -20,7 +20,7 @@ export interface EngineSettings {
   readonly walletDailyTokenBudget?: Decimal | undefined;
   /** How soon an open payout is looked at again. */
   readonly payoutPollMs: number;
-  /** Where hints are listened for; absent: only the sweeps find work. */
+  /** Where hints are listened for, not behind a pooler; absent: only the sweeps find work. */
   readonly databaseUrl?: string;
 }
 

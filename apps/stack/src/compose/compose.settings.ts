@@ -1,4 +1,4 @@
-import { DatabaseSettings, SecretsSettings, Setting, url } from '#libs/config';
+import { DatabaseSettings, databaseUrl, SecretsSettings, Setting, url } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 
 /** What `chain.main` is told; see docker-compose.yml. */
@@ -27,7 +27,7 @@ export class GameDatabaseSettings extends DatabaseSettings {
   @Setting({
     description: 'The database of the reference partner, and its user.',
     secret: true,
-    parse: url('postgresql', 'postgres'),
+    parse: databaseUrl,
   })
   readonly gameDatabaseUrl!: string;
 }

@@ -1,11 +1,11 @@
 /** `./lowmark local up`: the reference partner's own database and its user, where they are missing. */
-import { readSettings } from '#libs/config';
+import { readSettings, sessionUrl } from '#libs/config';
 import { prepareGame } from '../data/start-database.js';
 import { endWithMessage, GameDatabaseSettings } from './compose.settings.js';
 
 try {
-  const { databaseUrl, gameDatabaseUrl } = readSettings(GameDatabaseSettings);
-  await prepareGame(databaseUrl, gameDatabaseUrl);
+  const settings = readSettings(GameDatabaseSettings);
+  await prepareGame(sessionUrl(settings), settings.gameDatabaseUrl);
   console.log('The reference partner has a database of its own');
 } catch (error) {
   endWithMessage(error);

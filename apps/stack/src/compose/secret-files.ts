@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintPrivateKey } from '#libs/devchain';
+import { DatabaseUrl } from '#libs/platform';
 import { mintSecretsKey } from '#libs/signing';
 import { StackError } from '../stack.error.js';
 
@@ -114,11 +115,9 @@ export function baseSecrets(root: string): SecretFile[] {
 
 /** The same server, and a user and a password of its own; `migrate` makes the user. The game has a database of its own as well. */
 async function programUrl(ownerFile: string, program: string): Promise<string> {
-  const url = new URL(await firstLine(ownerFile));
-  url.username = `lowmark_${program}`;
-  url.password = mintHex();
-  if (program === 'game') url.pathname = '/lowmark_game';
-  return url.href;
+  const login = { user: `lowmark_${program}`, password: mintHex() };
+  const database = program === 'game' ? { database: 'lowmark_game' } : {};
+  return DatabaseUrl.parse(await firstLine(ownerFile)).as({ ...login, ...database }).href;
 }
 
 async function firstLine(path: string): Promise<string> {

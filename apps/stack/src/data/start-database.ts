@@ -10,6 +10,7 @@ import {
   scramVerifier,
 } from '#libs/db';
 import { EmbeddedPostgres } from '#libs/devpostgres';
+import { DatabaseUrl } from '#libs/platform';
 import { keepRunning, type StackContext } from '../context.js';
 import { type DatabaseUsers } from './stack-file.js';
 
@@ -64,8 +65,7 @@ async function embedded(context: StackContext) {
 }
 
 function external(url: string) {
-  const { host, pathname } = new URL(url);
-  return { url, name: host + pathname };
+  return { url, name: DatabaseUrl.parse(url).place };
 }
 
 const GAME = 'game';
@@ -91,10 +91,9 @@ async function prepareUsers(url: string, users: DatabaseUsers): Promise<UserUrls
     cli: urlOf(url, 'cli', users),
   };
   await prepareLogins(url, urls);
-  const game = new URL(urlOf(url, GAME, users));
-  game.pathname = `/${game.username}`;
-  await prepareGame(url, game.href);
-  return { ...urls, game: game.href };
+  const game = urlOf(url, GAME, users, userOf(GAME, users));
+  await prepareGame(url, game);
+  return { ...urls, game };
 }
 
 /**
@@ -103,8 +102,8 @@ async function prepareUsers(url: string, users: DatabaseUsers): Promise<UserUrls
  * @param game the URL that the game will be given
  */
 export async function prepareGame(owner: string, game: string): Promise<void> {
-  const { username, password, pathname } = new URL(game);
-  const [user, name] = [quoted(username), quoted(pathname.slice(1))];
+  const login = DatabaseUrl.parse(game);
+  const [user, name] = [quoted(login.user), quoted(login.database)];
   const database = await createDatabase({
     url: owner,
     applicationName: 'lowmark stack',
@@ -114,12 +113,12 @@ export async function prepareGame(owner: string, game: string): Promise<void> {
   const isThere = async (text: string, value: string): Promise<boolean> =>
     (await database.query({ text }, [value])).length > 0;
   try {
-    const verifier = `LOGIN PASSWORD '${scramVerifier(decodeURIComponent(password))}'`;
-    const verb = (await isThere('SELECT FROM pg_roles WHERE rolname = $1', username))
+    const verifier = `LOGIN PASSWORD '${scramVerifier(login.password)}'`;
+    const verb = (await isThere('SELECT FROM pg_roles WHERE rolname = $1', login.user))
       ? 'ALTER'
       : 'CREATE';
     await database.query({ text: `${verb} ROLE ${user} ${verifier}` });
-    if (await isThere('SELECT FROM pg_database WHERE datname = $1', pathname.slice(1))) return;
+    if (await isThere('SELECT FROM pg_database WHERE datname = $1', login.database)) return;
     await database.query({ text: `GRANT ${user} TO CURRENT_USER` });
     await database.query({ text: `CREATE DATABASE ${name} OWNER ${user}` });
   } finally {
@@ -131,9 +130,12 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function urlOf(owner: string, program: string, { suffix, passwords }: DatabaseUsers): string {
-  const url = new URL(owner);
-  url.username = `lowmark_${program}_${suffix}`;
-  url.password = passwords[program] ?? '';
-  return url.href;
+function userOf(program: string, { suffix }: DatabaseUsers): string {
+  return `lowmark_${program}_${suffix}`;
+}
+
+function urlOf(owner: string, program: string, users: DatabaseUsers, database?: string): string {
+  const login = { user: userOf(program, users), password: users.passwords[program] ?? '' };
+  return DatabaseUrl.parse(owner).as({ ...login, ...(database !== undefined && { database }) })
+    .href;
 }

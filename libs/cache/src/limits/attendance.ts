@@ -35,6 +35,8 @@ interface AttendanceOptions {
   readonly id: string;
   /** How many replicas live, this one included. Where it fails, or is none, the number before holds. */
   readonly countReplicas: () => Promise<number>;
+  /** Where they are not counted: how many may live. Those that have Redis then leave nothing to those that have not. */
+  readonly replicasAtMost?: number | undefined;
   /** Any clock that is never set back. */
   readonly nowMs: () => number;
 }
@@ -72,23 +74,25 @@ export class Attendance {
 
   /** Never throws. Only the first beat waits for the database. */
   async beat(): Promise<void> {
-    const counted = this.count();
-    if (this.living === undefined) await counted;
+    const counting = this.count();
+    if (this.living === undefined) await counting;
     // As counted at the last beat: one that has just started is about to come. Where they cannot be counted none is taken to have left.
-    const { living = this.replicas } = this;
+    const { replicasAtMost } = this.options;
+    const { living = replicasAtMost === undefined ? this.replicas : 1 } = this;
     const { timesUp } = this.link;
     try {
       const here = Number(await this.attend());
       if (here === 0) this.waitingSinceMs ??= this.options.nowMs();
       if (!(here >= 1)) throw new TypeError('Not counted');
-      this.replicas = Math.max(living, here);
-      this.weight = this.replicas / here;
+      const counted = Math.max(living, here);
+      this.replicas = Math.max(counted, replicasAtMost ?? 1);
+      this.weight = counted / here;
       this.wasHere = true;
       this.agreedWith = timesUp;
     } catch {
       // It has to wait for others, or Redis has failed, which the link has logged.
       this.forget();
-      this.replicas = Math.max(this.replicas, living);
+      this.replicas = Math.max(this.replicas, living, replicasAtMost ?? 1);
     }
   }
 

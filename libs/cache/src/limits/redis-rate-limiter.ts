@@ -23,6 +23,8 @@ export interface RedisRateLimiterOptions {
   readonly family?: string;
   /** How many replicas live, this one included: also while there is no Redis. Where it fails, or is none, the number before holds. */
   readonly countReplicas: () => Promise<number>;
+  /** Where they are not counted: how many may live. */
+  readonly replicasAtMost?: number;
   /** Unix milliseconds in place of every clock, for tests. */
   readonly nowMs?: () => number;
 }
@@ -41,7 +43,7 @@ export class RedisRateLimiter implements RateLimiter {
   private readonly prefix: string;
   private readonly beats = new SingleFlight<void>();
 
-  constructor({ link, id, family, countReplicas, nowMs }: RedisRateLimiterOptions) {
+  constructor({ link, id, family, countReplicas, replicasAtMost, nowMs }: RedisRateLimiterOptions) {
     this.link = link;
     const keys = agreementKeys(family);
     this.agreed = keys.agreed;
@@ -53,6 +55,7 @@ export class RedisRateLimiter implements RateLimiter {
       keys,
       id,
       countReplicas,
+      replicasAtMost,
       nowMs: steadyMs,
     });
     this.own = new OwnShare(steadyMs);

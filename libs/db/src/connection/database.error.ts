@@ -44,6 +44,13 @@ export class SchemaBusyError extends RetryableError {
 const PASSING = /^(08|53|57|40)/;
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
+const mayPassErrors = new WeakSet<Error>();
+
+/** Notes of a refusal that it is the server's state, not the statement: as `DatabaseUnavailableError` it is tried again. */
+export function mayPass(error: Error): void {
+  mayPassErrors.add(error);
+}
+
 /** The error of the driver as one of ours; what is no error of the driver stays as it is. */
 export function databaseError(error: unknown): LowmarkError | Error {
   // TypeORM wraps what the driver throws.
@@ -54,7 +61,7 @@ export function databaseError(error: unknown): LowmarkError | Error {
   const sqlState =
     code !== undefined && SQL_STATE.test(code) && 'severity' in error ? code : undefined;
   if (sqlState !== undefined) {
-    return PASSING.test(sqlState)
+    return PASSING.test(sqlState) || mayPassErrors.has(error)
       ? new DatabaseUnavailableError(error)
       : new DatabaseRefusedError(sqlState, error);
   }

@@ -1,10 +1,12 @@
-import { type Pool, type PoolClient, type QueryResultRow } from 'pg';
+import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type Logger } from 'typeorm';
 import { inChildSpan, tracingIsOn } from '#libs/platform';
 import { SnakeCaseColumns } from './columns.js';
 import { connectionOptions, type DatabaseOptions } from './connection-options.js';
 import { databaseError } from './database.error.js';
 import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
+import { requireSessionDefaults, sessionSettings, statementTimeoutOf } from './session-settings.js';
+import { SupervisedPool } from './supervised-pool.js';
 import { spanOf, tracedClient } from './trace-statements.js';
 import { entities } from '../entities.js';
 import { migrations } from '../migrations/index.js';
@@ -14,12 +16,15 @@ export class Database {
   constructor(
     readonly dataSource: DataSource,
     readonly pool: Pool,
+    /** For how long an answer is waited for; absent: for ever. */
+    private readonly answerMs?: number,
   ) {}
 
   /** @throws DatabaseUnavailableError, DatabaseRefusedError */
   async query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
     try {
-      return await run<R>(this.pool, statement, values);
+      const { answerMs: query_timeout } = this;
+      return await run<R>(this.pool, { ...statement, query_timeout }, values);
     } catch (error) {
       throw databaseError(error);
     }
@@ -35,14 +40,16 @@ export class Database {
 
   /**
    * Runs the work in one transaction on one connection: statements by the client, entities by the manager.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws; nothing is written then
+   * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws; nothing is written then, except that after a
+   * DatabaseUnavailableError at the commit it may have been
    */
   transaction<T>(work: (client: PoolClient, manager: EntityManager) => Promise<T>): Promise<T> {
     return this.onConnection(async (client) => {
       await client.query('BEGIN');
       const seen = this.observed(client);
       const result = await work(seen, this.managerOn(seen, 1));
-      await client.query('COMMIT');
+      const commit: Statement = { text: 'COMMIT', query_timeout: this.answerMs };
+      await client.query(commit);
       return result;
     });
   }
@@ -116,6 +123,10 @@ class TracedDatabase extends Database {
   }
 }
 
+const DEFAULT_POOL_SIZE = 4;
+/** The server's limit for a statement does not count what a commit waits for its standbys, nor what a pooler makes it wait. */
+const UNANSWERED_MS = 5000;
+
 /** TypeORM prints failed statements and migrations to the console even where logging is off; they are thrown as well, which is enough. */
 const SILENT: Logger = {
   logQuery: () => undefined,
@@ -128,12 +139,13 @@ const SILENT: Logger = {
 
 /**
  * Opens a pool of connections and proves that the first one works, and that its schema is as demanded.
- * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaNewerError, SchemaOlderError
+ * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaNewerError, SchemaOlderError, SessionDefaultsError
  */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
   const dataSource = new DataSource({
     type: 'postgres',
-    extra: connectionOptions(options),
+    driver: { ...pg, Pool: SupervisedPool },
+    extra: { ...connectionOptions(options), max: options.poolSize ?? DEFAULT_POOL_SIZE },
     entities,
     namingStrategy: new SnakeCaseColumns(),
     migrations,
@@ -154,8 +166,13 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   }
   // TypeORM types the driver's pool as any.
   const { master } = dataSource.driver as unknown as { master: Pool };
-  const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master);
+  const limitMs = statementTimeoutOf(options);
+  const answerMs = limitMs === 0 ? undefined : limitMs + UNANSWERED_MS;
+  const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master, answerMs);
   try {
+    if (options.directUrl !== undefined) {
+      await requireSessionDefaults(database, sessionSettings(options));
+    }
     await requireSchema(database, options.schema);
     return database;
   } catch (error) {
@@ -170,6 +187,8 @@ export interface Statement {
   readonly text: string;
   /** What `named` has bound to it. */
   readonly values?: unknown[];
+  /** Milliseconds. */
+  readonly query_timeout?: number | undefined;
 }
 
 type Values = readonly unknown[];

@@ -1,5 +1,6 @@
 import { type PoolClient } from 'pg';
 import { type BalanceChange, type BalanceDay, type BlockRef } from '#libs/domain';
+import { run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { hashOf, hexOf } from '../rows.js';
 import { byWallet, copyChanges, copyDays } from './copy-rows.js';
@@ -58,10 +59,13 @@ const CREATE_STATE = named<Record<string, unknown>>(
     ON CONFLICT DO NOTHING`,
 );
 
-/** `fingerprint`: of the only index that is meant, or null. */
+/**
+ * `fingerprint`: of the only index that is meant, or null. What is cached may be of blocks that were lost in a failover, so that the
+ * generation is another one.
+ */
 const TAKE_LEAD = named<{ fingerprint: string | null }>(
   'index_take_lead',
-  `UPDATE staking.index_state SET fence = fence + 1, updated_at = now()
+  `UPDATE staking.index_state SET fence = fence + 1, generation = gen_random_uuid(), updated_at = now()
     WHERE fingerprint = coalesce(:fingerprint, fingerprint) RETURNING fence`,
 );
 
@@ -166,7 +170,11 @@ export class IndexStore extends IndexReader {
   async takeLead({ settings, stalledMs = STALLED_MS }: LeadOptions = {}): Promise<bigint> {
     await this.database.query(END_STALLED({ stalledMs }));
     const fingerprint = settings ? fingerprintOf(settings) : null;
-    const [row] = await this.database.query<{ fence: string }>(TAKE_LEAD({ fingerprint }));
+    const [row] = await this.database.transaction(async (client) => {
+      // Two leaders with one fence could be, if it were missing after a failover; blocks can be.
+      await client.query('SET LOCAL synchronous_commit = on');
+      return run<{ fence: string }>(client, TAKE_LEAD({ fingerprint }));
+    });
     if (row !== undefined) return BigInt(row.fence);
     const state = await this.state();
     if (state && settings) requireSameSettings(state, settings);

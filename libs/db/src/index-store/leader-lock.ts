@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
 import { databaseError } from '../connection/database.error.js';
+import { SupervisedClient, type SupervisedConfig } from '../connection/supervised-client.js';
 
 /** Any two numbers: one indexer for each database. */
 export const LEADER_LOCK = [0x10_77, 2] as const;
@@ -20,7 +20,8 @@ const TIMINGS: LeaderTimings = { heartbeatMs: 2000, silentMs: 8000 };
  * without heartbeats. It keeps a second indexer from working in vain; what keeps it from harm is the fence of IndexStore.
  */
 export class LeaderLock {
-  private client: Client | undefined;
+  private client: SupervisedClient | undefined;
+  private readonly config: SupervisedConfig;
   private heartbeat: NodeJS.Timeout | undefined;
   private settle: (reason: Error) => void = () => undefined;
   private ending = false;
@@ -28,10 +29,18 @@ export class LeaderLock {
   /** Resolves with the reason once a lock that was held is lost; never after `release`. A new promise with each acquisition. */
   lost: Promise<Error> = new Promise(() => undefined);
 
+  /** @param options of a database that is not behind a pooler: it is the session that holds the lock */
   constructor(
-    private readonly options: DatabaseOptions,
+    options: DatabaseOptions,
     private readonly timings = TIMINGS,
-  ) {}
+  ) {
+    const config = connectionOptions({ ...options, statementTimeoutMs: HEARTBEAT_TIMEOUT_MS });
+    this.config = {
+      ...config,
+      session: { ...config.session, idle_session_timeout: String(timings.silentMs) },
+      query_timeout: HEARTBEAT_TIMEOUT_MS,
+    };
+  }
 
   get held(): boolean {
     return this.client !== undefined;
@@ -43,36 +52,13 @@ export class LeaderLock {
    */
   async tryAcquire(): Promise<boolean> {
     if (this.client !== undefined) return true;
-    const connection = connectionOptions({
-      ...this.options,
-      statementTimeoutMs: HEARTBEAT_TIMEOUT_MS,
-    });
-    const client = new Client({
-      ...connection,
-      options: `${connection.options ?? ''} -c idle_session_timeout=${this.timings.silentMs}`,
-      query_timeout: HEARTBEAT_TIMEOUT_MS,
-    });
-    // Before the lock is held there is no listener to tell; connect and query report their own failures.
-    client.on('error', (error) => {
-      this.lose(client, error);
-    });
-    client.on('end', () => {
-      this.lose(client, new Error('the connection ended'));
-    });
+    let client: SupervisedClient | undefined;
     try {
-      await client.connect();
-      const { rows } = await client.query<{ held: boolean }>(
-        'SELECT pg_try_advisory_lock($1, $2) AS held',
-        [...LEADER_LOCK],
-      );
-      if (rows[0]?.held !== true) {
-        await client.end();
-        return false;
-      }
+      client = await this.config.supervision.hosts.attempt(() => this.acquire());
     } catch (error) {
-      await client.end().catch(() => undefined);
       throw databaseError(error);
     }
+    if (client === undefined) return false;
     this.hold(client);
     return true;
   }
@@ -87,7 +73,31 @@ export class LeaderLock {
     this.ending = false;
   }
 
-  private hold(client: Client): void {
+  /** Undefined where another session has the lock. */
+  private async acquire(): Promise<SupervisedClient | undefined> {
+    const client = new SupervisedClient(this.config);
+    // Before the lock is held there is no listener to tell; connect and query report their own failures.
+    client.on('error', (error) => {
+      this.lose(client, error);
+    });
+    client.on('end', () => {
+      this.lose(client, new Error('the connection ended'));
+    });
+    try {
+      await client.connect();
+      const { rows } = (await client.query('SELECT pg_try_advisory_lock($1, $2) AS held', [
+        ...LEADER_LOCK,
+      ])) as { rows: { held: boolean }[] };
+      if (rows[0]?.held === true) return client;
+      await client.end();
+      return undefined;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private hold(client: SupervisedClient): void {
     this.client = client;
     this.lost = new Promise((resolve) => {
       this.settle = resolve;
@@ -100,7 +110,7 @@ export class LeaderLock {
     }, this.timings.heartbeatMs).unref();
   }
 
-  private lose(client: Client, reason: Error): void {
+  private lose(client: SupervisedClient, reason: Error): void {
     if (this.client !== client || this.ending) return;
     this.forget();
     this.settle(reason);

@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
 import { databaseError } from '../connection/database.error.js';
+import { SupervisedClient, type SupervisedConfig } from '../connection/supervised-client.js';
 
 export const HINT_CHANNEL = 'lowmark_redemption';
 
@@ -14,14 +14,32 @@ export interface HintListener {
  * A connection of its own; where it is lost `onLost` is told, and `start` may be called again.
  */
 export class RedemptionHints {
-  private client: Client | undefined;
+  private client: SupervisedClient | undefined;
+  private readonly config: SupervisedConfig;
 
-  constructor(private readonly options: Pick<DatabaseOptions, 'url' | 'applicationName'>) {}
+  /** @param options of a database that is not behind a pooler: it is the session that listens */
+  constructor(options: Pick<DatabaseOptions, 'url' | 'applicationName'>) {
+    this.config = connectionOptions(options);
+  }
 
   /** Does nothing where it listens already. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async start(listener: HintListener): Promise<void> {
     if (this.client !== undefined) return;
-    const client = new Client(connectionOptions(this.options));
+    try {
+      await this.config.supervision.hosts.attempt(() => this.listen(listener));
+    } catch (error) {
+      throw databaseError(error);
+    }
+  }
+
+  async stop(): Promise<void> {
+    const { client } = this;
+    this.client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  private async listen(listener: HintListener): Promise<void> {
+    const client = new SupervisedClient(this.config);
     this.client = client;
     client.on('error', (error) => {
       this.lose(client, listener, error);
@@ -38,17 +56,11 @@ export class RedemptionHints {
     } catch (error) {
       this.client = undefined;
       await client.end().catch(() => undefined);
-      throw databaseError(error);
+      throw error;
     }
   }
 
-  async stop(): Promise<void> {
-    const { client } = this;
-    this.client = undefined;
-    await client?.end().catch(() => undefined);
-  }
-
-  private lose(client: Client, listener: HintListener, error: Error): void {
+  private lose(client: SupervisedClient, listener: HintListener, error: Error): void {
     if (this.client !== client) return;
     this.client = undefined;
     listener.onLost(error);

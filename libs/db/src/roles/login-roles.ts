@@ -2,10 +2,12 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
+import { DatabaseUrl } from '#libs/platform';
 import { databaseError, DatabaseRefusedError } from '../connection/database.error.js';
 import { createDatabase, type Database } from '../connection/database.js';
 import { onSchema } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
+import { sessionSettings, type SessionSettings } from '../connection/session-settings.js';
 import { grantRights } from './grant-rights.js';
 import { excessRights, ExcessRightsError, excessRightsOf } from './held-rights.js';
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
@@ -37,6 +39,17 @@ const USER = named<{ user: string; role: string; roles: readonly string[] }>(
     FROM pg_roles r WHERE r.rolname = :user`,
 );
 
+interface LoginOptions {
+  /** The programs go through a pooler, which begins sessions with the defaults of their user. */
+  readonly isPooled?: boolean;
+}
+
+/** Programs whose pools go through a pooler, and how their sessions begin; see `createDatabase`. */
+const POOLED: Partial<Record<Program, SessionSettings>> = {
+  api: sessionSettings({ readOnly: true }),
+  redemption: sessionSettings({}),
+};
+
 interface LoginRole {
   readonly superuser: boolean;
   readonly member: boolean;
@@ -55,12 +68,18 @@ interface Login {
 /**
  * Makes each user of the URLs where it is missing, gives it the password of its URL where that is another one, and the rights of its
  * program; then logs in as each of them and looks. Safe to run again.
- * @param url of the user that migrates: the owner of the schema, with the right to create roles
+ * @param url of the user that migrates: the owner of the schema, with the right to create roles; not a pooler's
  * @returns the names of the users
  * @throws RolesRefusedError, ExcessRightsError, LoginUrlError, and what `migrate` throws
  */
-export async function prepareLogins(url: string, urls: LoginUrls): Promise<string[]> {
-  const logins = requireLoginUrls(url, urls);
+export async function prepareLogins(
+  url: string,
+  urls: LoginUrls,
+  { isPooled = false }: LoginOptions = {},
+): Promise<string[]> {
+  const logins = requireLoginUrls(url, urls).map((login) => {
+    return isPooled ? { ...login, url: DatabaseUrl.parse(url).as(login).href } : login;
+  });
   await onSchema(url, async (database) => {
     const missing = await grantRights(database);
     if (missing.length > 0) {
@@ -72,7 +91,10 @@ export async function prepareLogins(url: string, urls: LoginUrls): Promise<strin
     }
     // All or nothing: a user who is refused has been given nothing.
     await database.transaction(async (client) => {
-      for (const login of logins) await prepareLogin(client, login, letIn.has(login.user));
+      for (const login of logins) {
+        await prepareLogin(client, login, letIn.has(login.user));
+        if (isPooled) await setSessionDefaults(client, login);
+      }
     });
   });
   for (const login of logins) await requireLogin(login);
@@ -136,6 +158,17 @@ async function prepareLogin(client: PoolClient, login: Login, isLetIn: boolean):
   if (excess.length > 0) throw new ExcessRightsError(program, excess);
 }
 
+async function setSessionDefaults(client: PoolClient, { program, user }: Login): Promise<void> {
+  for (const [name, value] of Object.entries(POOLED[program] ?? {})) {
+    const place = await client.query<{ statement: string }>(
+      `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', $1::text, current_database(), $2::text, $3::text) AS statement`,
+      [user, name, value],
+    );
+    const [row] = place.rows;
+    if (row !== undefined) await client.query(row.statement);
+  }
+}
+
 async function isRightPassword({ url }: Login): Promise<boolean> {
   try {
     const database = await openAs(url);
@@ -163,19 +196,14 @@ function openAs(url: string): Promise<Database> {
 }
 
 function loginOf(program: Program, url: string): Login {
-  const { username, password } = new URL(url);
-  if (username === '' || password === '') {
+  const { user, password } = DatabaseUrl.parse(url);
+  if (user === '' || password === '') {
     throw new PermanentError(
       'LOGIN_URL_INCOMPLETE',
       `${program.toUpperCase()}_DATABASE_URL must name a user and its password.`,
     );
   }
-  return {
-    program,
-    url,
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-  };
+  return { program, url, user, password };
 }
 
 function requireDifferentUsers(logins: readonly Login[]): void {
@@ -196,18 +224,13 @@ function requireOwnPlace({ program, user, url }: Login, migrating: string): void
       `${variable} names ${user}, which holds the rights of a program and is no user: name a user of its own.`,
     );
   }
-  if (databaseOf(url) !== databaseOf(migrating)) {
+  const [own, migrated] = [url, migrating].map((one) => DatabaseUrl.parse(one).database);
+  if (own !== migrated) {
     throw new PermanentError(
       'LOGIN_URL_DATABASE',
-      `${variable} names the database ${databaseOf(url)}, and DATABASE_URL names ${databaseOf(migrating)}: a program uses the database that is migrated.`,
+      `${variable} names the database ${own}, and DATABASE_URL names ${migrated}: a program uses the database that is migrated.`,
     );
   }
-}
-
-/** As the driver reads it. */
-function databaseOf(url: string): string {
-  const { pathname, username } = new URL(url);
-  return decodeURIComponent(pathname.slice(1) || username);
 }
 
 function quoted(name: string): string {

@@ -1,11 +1,11 @@
-/** Tests in files *.tools-spec.ts need a PostgreSQL that is installed whole, with pg_dump and the like, and a redis-server. */
+/** Tests in files *.tools-spec.ts need a PostgreSQL that is installed whole, with pg_dump and the like, a redis-server and a pgbouncer. */
 import { existsSync, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { redisServer } from './redis-server.mjs';
 
 const PROGRAMS = ['initdb', 'postgres', 'psql', 'pg_dump', 'pg_restore', 'createdb', 'vacuumdb'];
 const HOW =
-  'Install them (Debian: apt-get install postgresql redis-server) and run the tests again.';
+  'Install them (Debian: apt-get install postgresql redis-server pgbouncer) and run the tests again.';
 
 /** @returns the folder with the programs of a PostgreSQL that is installed whole */
 export function postgresTools(environment = process.env) {
@@ -14,15 +14,22 @@ export function postgresTools(environment = process.env) {
   return folders.find((folder) => PROGRAMS.every((name) => existsSync(join(folder, name))));
 }
 
+/** @returns the path of pgbouncer; Debian has it where not every user looks */
+function pgBouncer(environment) {
+  const folders = [...(environment.PATH ?? '').split(delimiter), '/usr/sbin'];
+  return folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
+}
+
 export function hasTools(environment = process.env) {
-  return postgresTools(environment) !== undefined && redisServer(environment) !== undefined;
+  const all = [postgresTools(environment), redisServer(environment), pgBouncer(environment)];
+  return !all.includes(undefined);
 }
 
 /** CI leaves nothing out. */
 export function requireToolsInCi(environment = process.env) {
   if (environment.CI === 'true' && !hasTools(environment)) {
     throw new Error(
-      `There is no PostgreSQL with its tools, or no redis-server, for the tests *.tools-spec.ts. ${HOW}`,
+      `There is no PostgreSQL with its tools, no redis-server or no pgbouncer, for the tests *.tools-spec.ts. ${HOW}`,
     );
   }
 }
@@ -30,5 +37,5 @@ export function requireToolsInCi(environment = process.env) {
 /** The last lines of a run that left tests out. */
 export function missingToolsNote(environment = process.env) {
   if (hasTools(environment)) return '';
-  return `\n!! NOT TESTED: the commands of the handbook (all files *.tools-spec.ts).\n!! ${HOW}\n`;
+  return `\n!! NOT TESTED: the commands of the handbook, and PgBouncer (all files *.tools-spec.ts).\n!! ${HOW}\n`;
 }

@@ -1,0 +1,146 @@
+/** A URL of two hosts, on a primary and its standby: what becomes of a program's connections when the primary is lost. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually, PostgresPair } from '#libs/testing';
+import { createDatabase, type Database, DatabaseUnavailableError } from '../index.js';
+import { LeaderLock } from '../index-store/leader-lock.js';
+import { RedemptionHints } from '../redemption/redemption-hints.js';
+
+const APPLICATION = { applicationName: 'test' };
+
+let pair: PostgresPair;
+const opened: { close(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  pair = await PostgresPair.start();
+  const database = await open(pair.primary.url);
+  await database.query({ text: 'CREATE TABLE mark (n int)' });
+});
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+  await pair.stop();
+});
+
+async function open(url: string, options: object = {}): Promise<Database> {
+  const database = await createDatabase({ url, ...APPLICATION, schema: 'any', ...options });
+  opened.push(database);
+  return database;
+}
+
+function insert(database: Database, n: number): Promise<unknown> {
+  return database.query({ text: 'INSERT INTO mark VALUES ($1)' }, [n]);
+}
+
+async function portOf(database: Database): Promise<string> {
+  const [row] = await database.query<{ port: number }>({
+    text: 'SELECT inet_server_port() AS port',
+  });
+  return `127.0.0.1:${row?.port ?? 0}`;
+}
+
+async function promote(): Promise<void> {
+  const database = await open(pair.standby.url);
+  await database.query({ text: 'SELECT pg_promote()' });
+}
+
+/** As a program does it: what may pass is tried again. */
+async function insertAtLast(database: Database, n: number): Promise<void> {
+  await eventually(async () => {
+    try {
+      await insert(database, n);
+      return true;
+    } catch (error) {
+      expect(error).toBeInstanceOf(DatabaseUnavailableError);
+      return false;
+    }
+  }, 40_000);
+}
+
+describe('several hosts', () => {
+  it('uses the one that takes writes, in whatever order they stand', async () => {
+    for (const order of ['primary first', 'standby first'] as const) {
+      const database = await open(pair.url(order));
+      expect(await portOf(database)).toBe(pair.primary.host);
+    }
+  });
+
+  it('uses the one that target_session_attrs asks for', async () => {
+    const standby = await open(`${pair.url()}&target_session_attrs=standby`);
+    expect(await portOf(standby)).toBe(pair.standby.host);
+    await expect(open(`${pair.standby.url}&target_session_attrs=read-write`)).rejects.toThrow(
+      'The database did not answer (no server is read-write now)',
+    );
+  });
+
+  it('reads at the primary as well, unless another is asked for', async () => {
+    const admin = await open(pair.primary.url);
+    await admin.query({ text: 'CREATE ROLE lowmark_reader' });
+    const database = await open(pair.url('standby first'), { readOnly: true });
+    expect(await portOf(database)).toBe(pair.primary.host);
+  });
+
+  it('does not try a wrong password at one host after the other', async () => {
+    const url = pair.url().replace(/lowmark:[^@]*@/, 'lowmark:wrong@');
+    await expect(open(url)).rejects.toMatchObject({ sqlState: '28P01' });
+  });
+
+  it('goes on at the standby once that is promoted, when the primary was killed', async () => {
+    const database = await open(pair.url());
+    await insert(database, 1);
+    await pair.primary.kill();
+    await expect(insert(database, 2)).rejects.toThrow(DatabaseUnavailableError);
+    await promote();
+    await insertAtLast(database, 3);
+    expect(await portOf(database)).toBe(pair.standby.host);
+  });
+
+  it('goes on at the standby once that is promoted, when the primary hangs', async () => {
+    const database = await open(pair.url(), { statementTimeoutMs: 0 });
+    await insert(database, 1);
+    await pair.primary.hang();
+    await promote();
+    // Without an end of its own: only that the connection is given up ends it.
+    await expect(insert(database, 2)).rejects.toThrow(DatabaseUnavailableError);
+    await insertAtLast(database, 3);
+    expect(await portOf(database)).toBe(pair.standby.host);
+  });
+
+  it('takes the lead and listens at the new primary', async () => {
+    const lock = new LeaderLock({ url: pair.url(), ...APPLICATION });
+    opened.push({ close: () => lock.release() });
+    expect(await lock.tryAcquire()).toBe(true);
+    const { lost } = lock;
+    await pair.primary.kill();
+    expect(await lost).toBeInstanceOf(Error);
+    await promote();
+    expect(await lock.tryAcquire()).toBe(true);
+
+    const hints = new RedemptionHints({ url: pair.url(), ...APPLICATION });
+    opened.push({ close: () => hints.stop() });
+    const database = await open(pair.url());
+    const heard = new Promise<void>((resolve) => {
+      void hints.start({ onHint: resolve, onLost: () => undefined }).then(async () => {
+        await database.query({ text: 'NOTIFY lowmark_redemption' });
+      });
+    });
+    await heard;
+  });
+});
+
+describe('a server that takes no writes any more', () => {
+  it('is left, and the statement may be tried again', async () => {
+    const database = await open(pair.standby.url);
+    await expect(insert(database, 1)).rejects.toThrow(DatabaseUnavailableError);
+    await eventually(() => database.connections.idle + database.connections.busy === 0);
+    await promote();
+    await insertAtLast(database, 2);
+  });
+
+  it('is no fault of the server where the session itself only reads', async () => {
+    const admin = await open(pair.primary.url);
+    await admin.query({ text: 'CREATE ROLE lowmark_reader' });
+    const database = await open(pair.primary.url, { readOnly: true });
+    await expect(insert(database, 1)).rejects.toMatchObject({
+      sqlState: expect.stringMatching(/^(25006|42501)$/),
+    });
+  });
+});

@@ -1,0 +1,42 @@
+/** A single server that stands still: its connections are open and nothing is answered. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestPostgres } from '#libs/testing';
+import { createDatabase, type Database, DatabaseUnavailableError } from '../index.js';
+
+let postgres: Awaited<ReturnType<typeof startTestPostgres>>;
+let database: Database;
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+  database = await createDatabase({
+    ...{ url: postgres.server.url, applicationName: 'test', schema: 'any' },
+    // No end of its own.
+    statementTimeoutMs: 0,
+  });
+});
+afterAll(async () => {
+  await database.close();
+  await postgres.stop();
+});
+
+describe('a hung server', () => {
+  it('costs a statement and a transaction some seconds, and is used again once it answers', async () => {
+    await database.query({ text: 'SELECT 1' });
+    await postgres.server.hang();
+    const transaction = database.transaction(async (client) => {
+      await client.query('SELECT 1');
+    });
+    const statement = database.query({ text: 'SELECT 1' });
+    const results = await Promise.allSettled([statement, transaction]);
+    for (const result of results) {
+      expect(result).toMatchObject({ reason: expect.any(DatabaseUnavailableError) });
+    }
+    await postgres.server.resume();
+    expect(await database.query({ text: 'SELECT 1 AS one' })).toEqual([{ one: 1 }]);
+  });
+
+  it('is told from a statement that takes long', async () => {
+    expect(await database.query({ text: 'SELECT 1 AS one, pg_sleep(9)::text AS slept' })).toEqual([
+      { one: 1, slept: '' },
+    ]);
+  });
+});

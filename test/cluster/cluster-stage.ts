@@ -16,22 +16,26 @@ import {
   openSession,
   SECRETS_KEY as REDEMPTION_SECRETS_KEY,
 } from '../../apps/redemption/src/testing/redemption-harness.support-spec.js';
-import { ApiProgram } from '../restarts/api-program.js';
+import { ApiProgram, type ApiProgramOptions } from '../restarts/api-program.js';
 import { type LoadUser } from '../restarts/redemption-load.js';
 import { RedemptionProgram } from '../restarts/redemption-program.js';
 import { addBusyPartner, SECRETS_KEY } from '../restarts/served-index.js';
-import { PostgresCluster, type Way } from './postgres-cluster.js';
+import { PostgresCluster } from './postgres-cluster.js';
 import { StakingLife } from './staking-life.js';
+import { waitFor } from './wait-for.js';
 
 export const POINTS = 1000;
+const START_MS = 60_000;
 
 export class ClusterStage {
   cluster!: PostgresCluster;
   life!: StakingLife;
   game!: FakePartner;
-  api!: ApiProgram;
+  /** One behind PgBouncer and HAProxy, one that knows all hosts. */
+  readonly apis: ApiProgram[] = [];
   redemption!: RedemptionProgram;
-  indexer!: IndexerProgram;
+  /** One works, the other stands by. */
+  readonly indexers: IndexerProgram[] = [];
   credential!: MintedCredential;
   /** Of the owner. */
   database!: Database;
@@ -45,7 +49,7 @@ export class ClusterStage {
     const { cluster } = this;
     await migrate(cluster.urlOf('owner'));
     const logins = PROGRAMS.map((program) => [program, cluster.urlOf(program)]);
-    await prepareLogins(cluster.urlOf('owner'), Object.fromEntries(logins));
+    await prepareLogins(cluster.urlOf('owner'), Object.fromEntries(logins), { isPooled: true });
     this.database = await createDatabase({
       url: cluster.urlOf('owner'),
       applicationName: 'test',
@@ -92,25 +96,49 @@ export class ClusterStage {
 
   private async startServices(): Promise<void> {
     const { cluster, life, bench } = this;
-    const urlAs = (program: 'api' | 'indexer' | 'redemption', way: Way): string =>
-      cluster.urlOf(program, way);
-    this.indexer = await IndexerProgram.start(life.chain, {
-      urlAs: () => urlAs('indexer', 'haproxy'),
-    });
-    this.started.push(() => this.indexer.kill());
-    await this.indexer.until('following', ({ isReady }) => isReady);
-    this.api = await ApiProgram.start({
-      databaseUrl: urlAs('api', 'haproxy'),
-      secretsKey: SECRETS_KEY,
-    });
-    this.started.push(() => this.api.kill());
+    for (const way of ['hosts', 'haproxy'] as const) {
+      const database = { urlAs: () => cluster.urlOf('indexer', way) };
+      const indexer = await IndexerProgram.start(life.chain, database);
+      this.indexers.push(indexer);
+      this.started.push(() => indexer.kill());
+    }
+    await waitFor('an indexer that leads', START_MS, () => this.leads());
+    const [direct, secretsKey] = [cluster.urlOf('api'), SECRETS_KEY];
+    this.apis.push(
+      await this.ownedApi({ databaseUrl: cluster.urlOf('api', 'hosts'), secretsKey }),
+      await this.ownedApi({
+        databaseUrl: cluster.urlOf('api', 'pgbouncer'),
+        databaseDirectUrl: direct,
+        secretsKey,
+      }),
+    );
     this.redemption = await RedemptionProgram.start({
-      databaseUrl: urlAs('redemption', 'haproxy'),
+      databaseUrl: cluster.urlOf('redemption', 'hosts'),
       secretsKey: REDEMPTION_SECRETS_KEY,
       bench,
       shutdownDelayMs: 0,
     });
     this.started.push(() => this.redemption.kill());
+  }
+
+  /** Whether one indexer works and the other one stands by. */
+  async leads(): Promise<boolean> {
+    const phases = await Promise.all(this.indexers.map((indexer) => indexer.phase()));
+    return phases.sort().join() === 'following,standby';
+  }
+
+  /** The one that works. */
+  async leader(): Promise<IndexerProgram> {
+    for (const indexer of this.indexers) {
+      if ((await indexer.phase()) === 'following') return indexer;
+    }
+    throw new Error('no indexer leads');
+  }
+
+  private async ownedApi(options: ApiProgramOptions): Promise<ApiProgram> {
+    const api = await ApiProgram.start(options);
+    this.started.push(() => api.kill());
+    return api;
   }
 
   private owned<T extends { stop(): Promise<unknown> }>(part: T): T {

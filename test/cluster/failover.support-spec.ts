@@ -29,16 +29,22 @@ export function describeFailover(rounds: number, seed: number): void {
   describe(`${rounds} failovers, with the seed ${seed},`, () => {
     const stage = new ClusterStage();
     const users: LoadUser[] = [];
-    const gaps: number[] = [];
+    /** Of each writer, the seconds without a write. */
+    const gaps: readonly number[][] = [[], []];
     let snapshots: SnapshotLoad;
     let redemptions: PatientRedemptions;
     let writers: PartnerWriter[];
 
     beforeAll(async () => {
       await stage.start(seed);
-      snapshots = new SnapshotLoad(stage.credential, () => stage.api.url, 4, API_PAUSE_MS);
+      let turn = 0;
+      const nextApi = () => stage.apis[turn++ % stage.apis.length]?.url ?? '';
+      snapshots = new SnapshotLoad(stage.credential, nextApi, 4, API_PAUSE_MS);
       redemptions = new PatientRedemptions(users, () => stage.redemption.url, 2);
-      writers = [await PartnerWriter.start('By HAProxy', stage.cluster.urlOf('owner'))];
+      writers = [
+        await PartnerWriter.start('By HAProxy', stage.cluster.urlOf('owner', 'haproxy')),
+        await PartnerWriter.start('By hosts', stage.cluster.urlOf('owner', 'hosts')),
+      ];
     }, START_MS);
     afterAll(() => stage.stop(), START_MS);
 
@@ -61,7 +67,8 @@ export function describeFailover(rounds: number, seed: number): void {
       await sleep(waitMs);
       await heal(primary);
       await cluster.healthy();
-      for (const writer of writers) gaps.push(writer.longestGap());
+      for (const [place, writer] of writers.entries()) gaps[place]?.push(writer.longestGap());
+      await waitFor('one indexer that leads', FAILOVER_MS, () => stage.leads());
     }
 
     const random = randomOf(seed);
@@ -70,7 +77,8 @@ export function describeFailover(rounds: number, seed: number): void {
       'goes on where $fault.name',
       async ({ fault, waitMs }) => {
         await round(fault, waitMs);
-        console.info(`${fault.name}: ${gaps.at(-1)?.toFixed(1) ?? ''} s without a write`);
+        const seconds = gaps.map((of) => of.at(-1)?.toFixed(1)).join(' and ');
+        console.info(`${fault.name}: ${seconds} s without a write`);
       },
       ROUND_MS,
     );
@@ -96,7 +104,7 @@ export function describeFailover(rounds: number, seed: number): void {
       'has the index of an undisturbed run',
       async () => {
         await stage.life.end();
-        await stage.indexer.level(stage.life.chain);
+        await (await stage.leader()).level(stage.life.chain);
         const undisturbed = await createTestDatabase();
         const { chain } = stage.life;
         const fresh = await startIndexer({ chain, database: undisturbed, finality: 'depth:70' });
@@ -140,11 +148,9 @@ export function describeFailover(rounds: number, seed: number): void {
     }
 
     function figures(): string {
-      const sorted = [...gaps].sort((one, other) => one - other);
-      const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0).toFixed(1);
       const partners = writers.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
       return [
-        `${rounds} rounds; seconds without a write: median ${at(0.5)}, longest ${at(1)}`,
+        `${rounds} rounds; seconds without a write by HAProxy: ${summary(gaps[0])}; by hosts: ${summary(gaps[1])}`,
         `api: ${shown(snapshots.answers)}`,
         `redemption: ${shown(redemptions.answers)}`,
         `${partners} partners and ${redemptions.seen.size} redemptions acknowledged`,
@@ -152,6 +158,12 @@ export function describeFailover(rounds: number, seed: number): void {
       ].join('\n');
     }
   });
+}
+
+function summary(seconds: readonly number[] = []): string {
+  const sorted = [...seconds].sort((one, other) => one - other);
+  const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0).toFixed(1);
+  return `median ${at(0.5)}, longest ${at(1)}`;
 }
 
 function shown(answers: ReadonlyMap<string | number, number>): string {

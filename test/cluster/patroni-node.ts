@@ -19,6 +19,7 @@ export interface ClusterPasswords {
   readonly rewind: string;
   /** Of the user `lowmark`, who owns the database. */
   readonly owner: string;
+  readonly pooler: string;
 }
 
 interface ShippedConfig {
@@ -67,6 +68,7 @@ export class PatroniNode {
         LANG: 'C.UTF-8',
         PSQL: this.program('psql'),
         LOWMARK_PASSWORD: passwords.owner,
+        PGBOUNCER_PASSWORD: passwords.pooler,
         PATRONI_SUPERUSER_PASSWORD: passwords.superuser,
         PATRONI_REPLICATION_PASSWORD: passwords.replication,
         PATRONI_REWIND_PASSWORD: passwords.rewind,

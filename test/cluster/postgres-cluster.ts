@@ -9,6 +9,7 @@ import { type Program } from '#libs/db';
 import { clusterProgram } from '../../libs/testing/src/jest/cluster-programs.mjs';
 import { EtcdServer } from './etcd-server.js';
 import { type ClusterPasswords, PatroniNode } from './patroni-node.js';
+import { Pooler } from './pooler.js';
 import { waitFor } from './wait-for.js';
 
 const HOST = '127.0.0.1';
@@ -16,18 +17,20 @@ const NODES = ['node1', 'node2', 'node3'] as const;
 const START_MS = 120_000;
 
 /** The ways to the primary. */
-export type Way = 'haproxy' | 'hosts';
+export type Way = 'haproxy' | 'hosts' | 'pgbouncer';
 
 export class PostgresCluster {
   readonly nodes: PatroniNode[] = [];
   private etcd: EtcdServer | undefined;
   private haproxy: ManagedProcess | undefined;
   private haproxyPort = 0;
+  private pooler: Pooler | undefined;
   private readonly passwords: ClusterPasswords = {
     superuser: secret(),
     replication: secret(),
     rewind: secret(),
     owner: secret(),
+    pooler: secret(),
   };
 
   private constructor(private readonly folder: string) {}
@@ -53,12 +56,12 @@ export class PostgresCluster {
       program === 'owner'
         ? ['lowmark', this.passwords.owner]
         : [`test_${program}`, `test_${program}`];
-    const hosts =
-      way === 'haproxy'
-        ? `${HOST}:${this.haproxyPort}`
-        : this.nodes.map(({ port }) => `${HOST}:${port}`).join(',');
-    const attributes = way === 'hosts' ? '&target_session_attrs=read-write' : '';
-    return `postgres://${user}:${password}@${hosts}/lowmark?sslmode=disable${attributes}`;
+    const ports =
+      way === 'hosts'
+        ? this.nodes.map(({ port }) => port)
+        : [way === 'pgbouncer' ? (this.pooler?.port ?? 0) : this.haproxyPort];
+    const hosts = ports.map((port) => `${HOST}:${port}`).join(',');
+    return `postgres://${user}:${password}@${hosts}/lowmark?sslmode=disable`;
   }
 
   /** The one node that Patroni calls the primary; undefined where there is none, or more than one. */
@@ -89,6 +92,7 @@ export class PostgresCluster {
   }
 
   async stop(): Promise<void> {
+    await this.pooler?.stop();
     await this.haproxy?.stop();
     await Promise.all(this.nodes.map((node) => node.stop()));
     await this.etcd?.stop();
@@ -132,6 +136,11 @@ export class PostgresCluster {
     }
     for (const node of this.nodes) await node.start();
     await this.startHaproxy();
+    this.pooler = await Pooler.start(
+      join(this.folder, 'pgbouncer'),
+      this.haproxyPort,
+      passwords.pooler,
+    );
     await this.healthy();
   }
 

@@ -89,6 +89,11 @@ export class IndexerProgram {
     );
   }
 
+  /** Undefined where it does not say. */
+  async phase(): Promise<string | undefined> {
+    return (await this.details())?.phase;
+  }
+
   standby(): Promise<void> {
     return this.until('standing by', ({ phase }) => phase === 'standby');
   }

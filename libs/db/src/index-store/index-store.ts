@@ -83,14 +83,10 @@ const END_STALLED = named<{ stalledMs: number }>(
         AND l.mode IN ('RowShareLock', 'RowExclusiveLock'))`,
 );
 
-/**
- * Locks the row until the end of the transaction and tells whose it is. The transaction waits for no standby: what a failover loses of
- * the index is read again from the chain. A new fence does wait, so that none is given out twice.
- */
+/** Locks the row until the end of the transaction and tells whose it is. */
 export const LOCK_STATE = named(
   'index_lock',
-  `SELECT fence, head_number, encode(head_hash, 'hex') AS head_hash, set_config('synchronous_commit', 'local', true)
-    FROM staking.index_state FOR NO KEY UPDATE`,
+  `SELECT fence, head_number, encode(head_hash, 'hex') AS head_hash FROM staking.index_state FOR NO KEY UPDATE`,
 );
 
 const UPSERT_DAYS = named<Record<'wallets' | 'days' | 'lows' | 'closings', string>>(

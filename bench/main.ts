@@ -13,6 +13,7 @@ const BENCHMARKS = new Map([
   ['size', 'an index of up to a hundred million changes: its size, writing to it, reading from it'],
   ['limits', 'what two replicas of the API admit, with Redis and without, beside what they may'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],
+  ['pooling', 'what a statement takes by its name, without one, through PgBouncer and HAProxy'],
   ['interval-form', 'what it costs that intervals cannot overlap, in three forms'],
 ]);
 

@@ -80,7 +80,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives no program a secret that it does not read', () => {
-    const optional = ['rpc_urls', 'price_source'];
+    const optional = ['rpc_urls', 'price_source', 'database_direct_url'];
     const readers = services.filter(([, service]) => shareOf(service) !== undefined);
     expect(readers.length).toBeGreaterThan(8);
     for (const [share, files] of Object.entries(SHARES)) {

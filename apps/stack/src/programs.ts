@@ -33,6 +33,9 @@ export function childEnvironment(
     environment[name] = value;
     environment[`${name}_FILE`] = undefined;
   }
+  // They log in as users of their own, at the server of DATABASE_URL.
+  environment['DATABASE_DIRECT_URL'] = undefined;
+  environment['DATABASE_DIRECT_URL_FILE'] = undefined;
   return environment;
 }
 

@@ -32,36 +32,35 @@ const NOT_OF_A_TRIAL =
 const PROGRAMS = ['api', 'indexer', 'redemption', 'cli'] as const;
 
 /**
- * Which program gets a copy of which file, under which name. What is not there is not copied: `rpc_urls` and `price_source` only exist
- * where the operator brought them.
+ * Which program gets a copy of which file, under which name. What is not there is not copied: `rpc_urls`, `price_source` and the direct
+ * URLs only exist where the operator brought them.
  */
 export const SHARES: Readonly<Record<string, readonly (readonly [file: string, as?: string])[]>> = {
   postgres: [['postgres_password']],
   redis: [['redis.conf']],
   migrate: [
     ['database_url'],
+    ['database_direct_url'],
     ['game_database_url'],
     ...PROGRAMS.map((program) => [`${program}_database_url`] as const),
   ],
-  indexer: [['indexer_database_url', 'database_url'], ['rpc_urls'], ['price_source']],
-  api: [['api_database_url', 'database_url'], ['secrets_key'], ['api_anon_secret'], ['redis_url']],
+  indexer: [...databaseUrls('indexer'), ['rpc_urls'], ['price_source']],
+  api: [...databaseUrls('api'), ['secrets_key'], ['api_anon_secret'], ['redis_url']],
   redemption: [
-    ['redemption_database_url', 'database_url'],
+    ...databaseUrls('redemption'),
     ['secrets_key'],
     ['evidence_key'],
     ['redis_url'],
     ['rpc_urls'],
     ['price_source'],
   ],
-  cli: [
-    ['cli_database_url', 'database_url'],
-    ['secrets_key'],
-    ['redis_url'],
-    ['rpc_urls'],
-    ['price_source'],
-  ],
+  cli: [...databaseUrls('cli'), ['secrets_key'], ['redis_url'], ['rpc_urls'], ['price_source']],
   game: [['game_database_url', 'database_url']],
 };
+
+function databaseUrls(program: string): (readonly [file: string, as: string])[] {
+  return ['database_url', 'database_direct_url'].map((name) => [`${program}_${name}`, name]);
+}
 
 /** PostgreSQL and Redis run as users of their own, and mount nothing but what is theirs. */
 const SHARED = ['postgres_password', 'redis.conf'];

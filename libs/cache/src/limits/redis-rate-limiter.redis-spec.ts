@@ -39,12 +39,17 @@ async function connected(deadlineMs = PATIENT_MS): Promise<RedisLink> {
 /** One of several replicas, as the others know. */
 async function joined(
   link: RedisLink,
-  { replicas = 1, clock }: { replicas?: number; clock?: FakeClock } = {},
+  {
+    replicas = 1,
+    replicasAtMost,
+    clock,
+  }: { replicas?: number; replicasAtMost?: number; clock?: FakeClock } = {},
 ): Promise<RedisRateLimiter> {
   const limiter = new RedisRateLimiter({
     link,
     id: `test-${links.indexOf(link)}`,
     countReplicas: () => Promise.resolve(replicas),
+    ...(replicasAtMost !== undefined && { replicasAtMost }),
     ...(clock && { nowMs: () => clock.nowMs() }),
   });
   await limiter.beat();
@@ -161,6 +166,29 @@ describe('RedisRateLimiter', () => {
     expect(await other.take(aKey(), policy)).toMatchObject({ allowed: true });
     expect(await other.take(key, policy)).toMatchObject({ allowed: true, remaining: 93 });
     expect(await other.take(another, policy)).toMatchObject({ allowed: true, remaining: 48 });
+  });
+
+  it('admits all with Redis, and the part of one of the most that may live without, where none are counted', async () => {
+    const clock = new FakeClock(1_800_000_000_000);
+    const link = await connected();
+    const limiter = await joined(link, { replicas: 0, replicasAtMost: 10, clock });
+    const policy = { rate: 0.001, burst: 100 };
+    const admitted = async (key: string): Promise<number> => {
+      let count = 0;
+      for (let i = 0; i < 150; i += 1) if ((await limiter.take(key, policy)).allowed) count += 1;
+      return count;
+    };
+    // It does not know what an empty Redis forgot: every caller is taken to owe a whole burst.
+    expect(await admitted(aKey())).toBe(0);
+    clock.advance(100_000_000);
+    await limiter.beat();
+    expect(await admitted(aKey())).toBe(100);
+    await redis.kill();
+    await until(() => !link.isUp);
+    await limiter.beat();
+    expect(await admitted(aKey())).toBe(10);
+    await redis.restart();
+    await until(() => link.isUp);
   });
 
   it('counts nothing in a Redis that has forgotten who is here, until that is agreed on anew', async () => {

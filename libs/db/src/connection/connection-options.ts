@@ -27,8 +27,6 @@ export interface DatabaseOptions extends SessionOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** Where there is another host to try. */
-const HOST_TIMEOUT_MS = 2000;
 /** A connection on which nothing is said notices by it that the server's machine is gone. */
 const KEEP_ALIVE_MS = 10_000;
 
@@ -45,7 +43,7 @@ export function connectionOptions(options: DatabaseOptions): SupervisedConfig {
     // A pooler takes no settings of the session; see requireSessionDefaults.
     session: pooled ? {} : sessionSettings(options),
     application_name: options.applicationName,
-    connectionTimeoutMillis: hosts.isSingle ? CONNECT_TIMEOUT_MS : HOST_TIMEOUT_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     // A reader also gives up where the server no longer answers at all.

@@ -3,22 +3,37 @@
  * may take long. The proof is that the server does not let a new connection in either, twice in a row.
  */
 import pg, { type ClientConfig } from 'pg';
-import { type SupervisedClient } from './supervised-client.js';
 
 const TICK_MS = 1000;
 const SILENT_TICKS = 3;
 const PROBE_MS = 2500;
 const PROBES = 2;
 
+/** What the watch needs of a `SupervisedClient`. */
+export interface WatchedClient {
+  /** For how many ticks a statement has heard nothing of the server. */
+  silentTicks: number;
+  /** What another connection to the same host is made with. */
+  readonly ownConfig: ClientConfig;
+  /** Called tick by tick. */
+  countSilence(): void;
+  isAt(host: URL): boolean;
+  /** Ends the connection at once; statements under way fail with the error. */
+  leave(error: Error): void;
+  /** Connections to the same host are left with this one. */
+  leaveHost(reason: string): void;
+  once(event: 'end', listener: () => void): unknown;
+}
+
 export class ConnectionWatch {
-  private readonly clients = new Set<SupervisedClient>();
+  private readonly clients = new Set<WatchedClient>();
   private timer: NodeJS.Timeout | undefined;
   private isProbing = false;
 
   /** @param besides how else the database is reached, where the clients' own way goes through a pooler */
   constructor(private readonly besides?: ClientConfig) {}
 
-  add(client: SupervisedClient): void {
+  add(client: WatchedClient): void {
     this.clients.add(client);
     client.once('end', () => {
       this.clients.delete(client);
@@ -50,7 +65,7 @@ export class ConnectionWatch {
     });
   }
 
-  private async leaveWhereHung(silent: SupervisedClient): Promise<void> {
+  private async leaveWhereHung(silent: WatchedClient): Promise<void> {
     const ways = [silent.ownConfig, ...(this.besides === undefined ? [] : [this.besides])];
     for (let left = PROBES; left > 0; left--) {
       const answers = await Promise.all(ways.map(isAnswered));

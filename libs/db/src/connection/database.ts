@@ -167,7 +167,9 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   // TypeORM types the driver's pool as any.
   const { master } = dataSource.driver as unknown as { master: Pool };
   const limitMs = statementTimeoutOf(options);
-  const answerMs = limitMs === 0 ? undefined : limitMs + UNANSWERED_MS;
+  // Connections that only read have a shorter one.
+  const isUnlimited = limitMs === 0 || options.readOnly === true;
+  const answerMs = isUnlimited ? undefined : limitMs + UNANSWERED_MS;
   const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master, answerMs);
   try {
     if (options.directUrl !== undefined) {

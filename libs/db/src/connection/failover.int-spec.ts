@@ -14,6 +14,11 @@ beforeEach(async () => {
   pair = await PostgresPair.start();
   const database = await open(pair.primary.url);
   await database.query({ text: 'CREATE TABLE mark (n int)' });
+  const standby = await open(pair.standby.url);
+  const isThere = { text: `SELECT to_regclass('mark') IS NOT NULL AS there` };
+  await eventually(
+    async () => (await standby.query<{ there: boolean }>(isThere))[0]?.there === true,
+  );
 });
 afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();

@@ -3,7 +3,7 @@
  * answer any more, and a commit that no standby confirmed is not reported as done.
  */
 import pg, { type ClientConfig } from 'pg';
-import { type ConnectionWatch } from './connection-watch.js';
+import { type ConnectionWatch, type WatchedClient } from './connection-watch.js';
 import {
   databaseError,
   DatabaseRefusedError,
@@ -31,6 +31,8 @@ export interface SupervisedConfig extends ClientConfig {
   readonly session: SessionSettings;
 }
 
+/** Where there is another host to try. */
+const HOST_TIMEOUT_MS = 2000;
 const READ_ONLY = '25006';
 /** pg has no code for it. */
 const READ_TIMEOUT = 'Query read timeout';
@@ -39,8 +41,7 @@ const WAITS_FOR_STANDBY = 'SyncRepWaitForLSN';
 
 type Callback = (error: Error | null | undefined, result?: unknown) => void;
 
-export class SupervisedClient extends pg.Client {
-  /** For how many ticks of the watch a statement has heard nothing of the server. */
+export class SupervisedClient extends pg.Client implements WatchedClient {
   silentTicks = 0;
   private isBusy = false;
   private bytesRead = 0;
@@ -52,8 +53,12 @@ export class SupervisedClient extends pg.Client {
   readonly #config: ClientConfig;
 
   constructor({ supervision, session, ...given }: SupervisedConfig) {
-    const url = supervision.hosts.current;
-    const config = { ...given, ...serverConfig(url, session) };
+    const { current: url, isSingle } = supervision.hosts;
+    const config = {
+      ...given,
+      ...serverConfig(url, session),
+      ...(!isSingle && { connectionTimeoutMillis: HOST_TIMEOUT_MS }),
+    };
     super(config);
     this.#supervision = supervision;
     this.#url = url;
@@ -77,7 +82,6 @@ export class SupervisedClient extends pg.Client {
     );
   }
 
-  /** What another connection to the same host is made with. */
   get ownConfig(): ClientConfig {
     return this.#config;
   }
@@ -86,7 +90,6 @@ export class SupervisedClient extends pg.Client {
     return this.#url === host;
   }
 
-  /** Connections to the same host are left with this one. */
   leaveHost(reason: string): void {
     this.#supervision.watch.leaveSoon(this.#url, reason);
   }
@@ -117,7 +120,6 @@ export class SupervisedClient extends pg.Client {
     );
   }
 
-  /** Called by the watch, tick by tick. */
   countSilence(): void {
     const { bytesRead = 0 } = this.connection.stream as { bytesRead?: number };
     const isSilent = this.isBusy && bytesRead === this.bytesRead;
@@ -125,7 +127,6 @@ export class SupervisedClient extends pg.Client {
     this.bytesRead = bytesRead;
   }
 
-  /** Ends the connection at once; statements under way fail with the error. */
   leave(error: Error): void {
     this.#supervision.hosts.failed(this.#url);
     this.connection.stream.destroy(error);

@@ -22,7 +22,9 @@ export class SupervisedPool extends pg.Pool {
   override connect(callback?: Connected): Promise<PoolClient> | void {
     const { hosts } = this.supervision;
     if (hosts.isSingle) {
-      return callback === undefined ? super.connect() : super.connect(callback as never);
+      if (callback === undefined) return super.connect();
+      super.connect(callback as never);
+      return;
     }
     const connecting = hosts.attempt(() => super.connect());
     if (callback === undefined) return connecting;

@@ -1,7 +1,13 @@
 /** A primary that waits for a standby that is not there: a commit whose wait is cut off is not done. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually, startTestPostgres } from '#libs/testing';
-import { createDatabase, type Database, DatabaseUnavailableError } from '../index.js';
+import { anInitialIndex, eventually, startTestPostgres } from '#libs/testing';
+import {
+  createDatabase,
+  type Database,
+  DatabaseUnavailableError,
+  IndexStore,
+  migrate,
+} from '../index.js';
 
 const WAITING = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
 
@@ -63,6 +69,20 @@ describe('a standby that stays away', () => {
     await cutOff('pg_terminate_backend');
     expect(await hasty.query({ text: 'SELECT 1 AS one' })).toEqual([{ one: 1 }]);
     await hasty.close();
+  });
+});
+
+describe('the lead over the index', () => {
+  it('is not taken where the standby is away, though blocks could be written', async () => {
+    const options = encodeURIComponent('-c synchronous_commit=local');
+    await migrate(`${postgres.server.url}&options=${options}`);
+    const indexer = await open({ synchronousCommit: 'local' });
+    const store = new IndexStore(indexer);
+    await store.create(anInitialIndex());
+    const refused = expect(store.takeLead()).rejects.toThrow(DatabaseUnavailableError);
+    await cutOff('pg_cancel_backend');
+    await refused;
+    await indexer.close();
   });
 });
 

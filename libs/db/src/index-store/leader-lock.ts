@@ -104,7 +104,7 @@ export class LeaderLock {
     });
     // A server that vanished without a word is noticed at the time limit of the next heartbeat.
     this.heartbeat = setInterval(() => {
-      client.query('SELECT 1').catch((error: unknown) => {
+      (client.query('SELECT 1') as Promise<unknown>).catch((error: unknown) => {
         this.lose(client, error as Error);
       });
     }, this.timings.heartbeatMs).unref();

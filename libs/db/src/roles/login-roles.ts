@@ -147,26 +147,30 @@ async function prepareLogin(client: PoolClient, login: Login, isLetIn: boolean):
     ...(isMember ? [] : [`GRANT ${role} TO ${quoted(user)}`]),
     ...revokes,
   ];
-  for (const text of statements) {
-    await client.query(text).catch((cause: unknown) => {
-      const error = databaseError(cause);
-      if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
-      throw new RolesRefusedError([...manualStatements([login]), ...revokes], error);
-    });
-  }
+  const manual = [...manualStatements([login]), ...revokes];
+  for (const text of statements) await execute(client, text, manual);
   const excess = await excessRightsOf(client, program, user);
   if (excess.length > 0) throw new ExcessRightsError(program, excess);
 }
 
+/** @throws RolesRefusedError with what an administrator runs where this user may not */
+async function execute(client: PoolClient, text: string, manual: readonly string[]): Promise<void> {
+  await client.query(text).catch((cause: unknown) => {
+    const error = databaseError(cause);
+    if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
+    throw new RolesRefusedError(manual, error);
+  });
+}
+
 async function setSessionDefaults(client: PoolClient, { program, user }: Login): Promise<void> {
-  for (const [name, value] of Object.entries(POOLED[program] ?? {})) {
-    const place = await client.query<{ statement: string }>(
-      `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', $1::text, current_database(), $2::text, $3::text) AS statement`,
-      [user, name, value],
-    );
-    const [row] = place.rows;
-    if (row !== undefined) await client.query(row.statement);
-  }
+  const settings = Object.entries(POOLED[program] ?? {});
+  const { rows } = await client.query<{ text: string }>(
+    `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', $1::text, current_database(), name, value) AS text
+      FROM unnest($2::text[], $3::text[]) AS setting (name, value)`,
+    [user, settings.map(([name]) => name), settings.map(([, value]) => value)],
+  );
+  const statements = rows.map(({ text }) => text);
+  for (const text of statements) await execute(client, text, statements);
 }
 
 async function isRightPassword({ url }: Login): Promise<boolean> {

@@ -113,7 +113,7 @@ export class ClusterStage {
       }),
     );
     this.redemption = await RedemptionProgram.start({
-      databaseUrl: cluster.urlOf('redemption', 'hosts'),
+      databaseUrl: cluster.urlOf('redemption'),
       secretsKey: REDEMPTION_SECRETS_KEY,
       bench,
       shutdownDelayMs: 0,

@@ -4,6 +4,11 @@ import { signalAll } from './node-processes.js';
 /** What can happen to the primary's machine. */
 export interface Fault {
   readonly name: string;
+  /**
+   * PostgreSQL goes on as if it led. Only what asks Patroni, as HAProxy does, leaves it; a client that knows the hosts takes its word,
+   * and waits for a standby that no longer follows.
+   */
+  readonly isHidden?: true;
   strike(primary: PatroniNode): Promise<void>;
   /** The machine is as before, but for what another primary has done meanwhile. */
   heal(node: PatroniNode): Promise<void>;
@@ -44,13 +49,20 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'Patroni is stopped',
+    isHidden: true,
     strike: (primary) => stopAll(() => primary.patroniProcesses()),
     heal: goOn,
   },
   {
     name: 'the network to etcd is cut',
-    strike: (primary) => Promise.resolve(primary.etcd.cut()),
-    heal: (node) => Promise.resolve(node.etcd.mend()),
+    strike: (primary) => {
+      primary.etcd.cut();
+      return Promise.resolve();
+    },
+    heal: (node) => {
+      node.etcd.mend();
+      return Promise.resolve();
+    },
   },
 ];
 

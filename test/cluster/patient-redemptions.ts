@@ -13,7 +13,7 @@ export class PatientRedemptions extends RedemptionLoad {
     return users.pop();
   }
 
-  protected override asksAgain(status: number): boolean {
-    return status === UNAVAILABLE;
+  protected override get asksAgainAfter(): readonly number[] {
+    return [UNAVAILABLE];
   }
 }

@@ -73,9 +73,9 @@ export class RedemptionLoad {
     return user;
   }
 
-  /** Whether a caller asks the same again. */
-  protected asksAgain(_status: number): boolean {
-    return false;
+  /** Answers after which a caller asks the same again. */
+  protected get asksAgainAfter(): readonly number[] {
+    return [];
   }
 
   private async redeem(user: LoadUser): Promise<void> {
@@ -101,7 +101,7 @@ export class RedemptionLoad {
   ): Promise<Record<string, unknown> | undefined> {
     for (;;) {
       const { status, answer } = await this.askOnce(user, what, options);
-      if (!this.asksAgain(status)) return status === 0 ? undefined : answer;
+      if (!this.asksAgainAfter.includes(status)) return status === 0 ? undefined : answer;
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }

@@ -91,10 +91,8 @@ export async function prepareLogins(
     }
     // All or nothing: a user who is refused has been given nothing.
     await database.transaction(async (client) => {
-      for (const login of logins) {
-        await prepareLogin(client, login, letIn.has(login.user));
-        if (isPooled) await setSessionDefaults(client, login);
-      }
+      for (const login of logins) await prepareLogin(client, login, letIn.has(login.user));
+      if (isPooled) await setSessionDefaults(client, logins);
     });
   });
   for (const login of logins) await requireLogin(login);
@@ -162,16 +160,24 @@ async function execute(client: PoolClient, text: string, manual: readonly string
   });
 }
 
-async function setSessionDefaults(client: PoolClient, { program, user }: Login): Promise<void> {
-  const settings = Object.entries(POOLED[program] ?? {});
-  const { rows } = await client.query<{ text: string }>(
-    `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', $1::text, current_database(), name, value) AS text
-      FROM unnest($2::text[], $3::text[]) AS setting (name, value)`,
-    [user, settings.map(([name]) => name), settings.map(([, value]) => value)],
-  );
-  const statements = rows.map(({ text }) => text);
+/** Only what is not there already: an administrator may have run it. */
+async function setSessionDefaults(client: PoolClient, logins: readonly Login[]): Promise<void> {
+  const statements: string[] = [];
+  for (const { program, user } of logins) {
+    const settings = Object.entries(POOLED[program] ?? {});
+    const names = settings.map(([name]) => name);
+    const values = settings.map(([, value]) => value);
+    const { rows } = await client.query<{ text: string }>(MISSING_DEFAULTS, [user, names, values]);
+    statements.push(...rows.map(({ text }) => text));
+  }
   for (const text of statements) await execute(client, text, statements);
 }
+
+const MISSING_DEFAULTS = `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', $1::text, current_database(), name, value) AS text
+  FROM unnest($2::text[], $3::text[]) AS setting (name, value)
+  WHERE lower(name || '=' || value) NOT IN (
+    SELECT lower(unnest(s.setconfig)) FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
+      JOIN pg_database d ON d.oid = s.setdatabase WHERE r.rolname = $1::text AND d.datname = current_database())`;
 
 async function isRightPassword({ url }: Login): Promise<boolean> {
   try {

@@ -68,6 +68,12 @@ export class ClusterStage {
     await this.startServices();
   }
 
+  /** One is good for some minutes. */
+  async addPrice(): Promise<void> {
+    const price = { usd: '0.15', observedAt: new Date(), source: 'fixed' };
+    await new PriceStore(this.database).add(price);
+  }
+
   /** Users with points, each with a session, for a load that goes on. */
   async signIn(users: LoadUser[], count: number): Promise<void> {
     for (let made = 0; made < count; made++) {
@@ -90,8 +96,7 @@ export class ClusterStage {
       url: this.game.url,
       dailyTokenBudget: parseDecimal('1000000'),
     });
-    const price = { usd: '0.15', observedAt: new Date(), source: 'fixed' };
-    await new PriceStore(this.database).add(price);
+    await this.addPrice();
   }
 
   private async startServices(): Promise<void> {
@@ -125,6 +130,13 @@ export class ClusterStage {
   async leads(): Promise<boolean> {
     const phases = await Promise.all(this.indexers.map((indexer) => indexer.phase()));
     return phases.sort().join() === 'following,standby';
+  }
+
+  /** The one that works has read what is on the chain now, but for what may be taken back. */
+  async follows(): Promise<void> {
+    const newest = Number(await this.life.chain.player.head());
+    const leader = await this.leader();
+    await leader.until(`near block ${newest}`, ({ headBlock }) => (headBlock ?? 0) >= newest - 10);
   }
 
   /** The one that works. */

@@ -54,6 +54,7 @@ export function describeFailover(rounds: number, seed: number): void {
     async function round(fault: Fault, waitMs: number): Promise<void> {
       const { cluster } = stage;
       const primary = await cluster.healthy();
+      await stage.addPrice();
       await stage.signIn(users, USERS_A_ROUND);
       await redemptions.more(2);
       for (const writer of writers) writer.longestGap();
@@ -83,6 +84,7 @@ export function describeFailover(rounds: number, seed: number): void {
         `${fault.name}: ${proxiedGap.toFixed(1)} s without a write by HAProxy, ${directGap.toFixed(1)} s by hosts`,
       );
       await waitFor('one indexer that leads', FAILOVER_MS, () => stage.leads());
+      await stage.follows();
     }
 
     const random = randomOf(seed);

@@ -77,7 +77,10 @@ export class PostgresCluster {
     try {
       await waitFor('a healthy cluster', withinMs, async () => {
         primary = await this.primary();
-        return primary !== undefined && (await this.followers(primary)) === 'async,sync';
+        if (primary === undefined || (await this.followers(primary)) !== 'async,sync') return false;
+        // Patroni notes a while later in etcd whom it has chosen; until then no other node may lead.
+        const are = await Promise.all(this.nodes.map((node) => node.is('synchronous')));
+        return are.includes(true);
       });
     } catch (cause) {
       throw new Error(`the cluster is not healthy:\n${await this.tails()}`, { cause });

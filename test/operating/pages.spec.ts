@@ -9,7 +9,7 @@ const HANDBOOK = globSync('docs/operating/*.md');
 const PAGES = [
   ...HANDBOOK,
   ...globSync(
-    '{docs/*.md,docs/decisions/*.md,docs/wire/*.md,contracts/README.md,deploy/kubernetes/README.md}',
+    '{docs/*.md,docs/decisions/*.md,docs/wire/*.md,contracts/README.md,deploy/{kubernetes,ha}/README.md}',
   ),
   ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
 ];

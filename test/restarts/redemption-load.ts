@@ -6,6 +6,13 @@ export interface LoadUser {
   readonly token: string;
 }
 
+interface Asked {
+  readonly method: string;
+  readonly path?: string;
+  readonly body?: string;
+  readonly key?: string;
+}
+
 /** Of each user's one redemption. */
 export interface Seen {
   readonly id: string;
@@ -20,7 +27,7 @@ export class RedemptionLoad {
   /** Answers so far by what was asked, the status and the code of an error; status 0 where there was none. */
   readonly answers = new Map<string, number>();
   readonly seen = new Map<string, Seen>();
-  private stopping = false;
+  protected stopping = false;
   private readonly callers: Promise<unknown>;
 
   /**
@@ -54,10 +61,21 @@ export class RedemptionLoad {
 
   private async call(): Promise<void> {
     while (!this.stopping) {
-      const user = this.users.pop();
-      if (user === undefined) throw new Error('there are no users left');
-      await this.redeem(user);
+      const user = await this.nextUser(this.users);
+      if (user !== undefined) await this.redeem(user);
     }
+  }
+
+  /** Who redeems next. @throws where there are none left, though the load goes on */
+  protected nextUser(users: LoadUser[]): LoadUser | Promise<LoadUser | undefined> {
+    const user = users.pop();
+    if (user === undefined) throw new Error('there are no users left');
+    return user;
+  }
+
+  /** Answers after which a caller asks the same again. */
+  protected get asksAgainAfter(): readonly number[] {
+    return [];
   }
 
   private async redeem(user: LoadUser): Promise<void> {
@@ -69,7 +87,7 @@ export class RedemptionLoad {
     if (again?.['id'] !== id) throw new Error(`made ${id}, then answered ${JSON.stringify(again)}`);
     const one: Seen = { id, status: '' };
     this.seen.set(user.wallet, one);
-    for (let looks = 0; looks < 100 && one.status !== 'authorised'; looks++) {
+    for (let looks = 0; looks < 400 && one.status !== 'authorised'; looks++) {
       await new Promise((resolve) => setTimeout(resolve, 250));
       const read = await this.ask(user, 'read', { method: 'GET', path: `/${id}` });
       one.status = read?.['voucher'] == null ? String(read?.['status']) : 'authorised';
@@ -77,10 +95,22 @@ export class RedemptionLoad {
   }
 
   private async ask(
+    user: LoadUser,
+    what: string,
+    options: Asked,
+  ): Promise<Record<string, unknown> | undefined> {
+    for (;;) {
+      const { status, answer } = await this.askOnce(user, what, options);
+      if (!this.asksAgainAfter.includes(status)) return status === 0 ? undefined : answer;
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+
+  private async askOnce(
     { wallet, token }: LoadUser,
     what: string,
-    options: { method: string; path?: string; body?: string; key?: string },
-  ): Promise<Record<string, unknown> | undefined> {
+    options: Asked,
+  ): Promise<{ status: number; answer: Record<string, unknown> | undefined }> {
     const { method, path = '', body, key } = options;
     let status = 0;
     let answer: Record<string, unknown> | undefined;
@@ -104,7 +134,7 @@ export class RedemptionLoad {
     const code = status < 400 ? '' : ` ${String(answer?.['code'])}`;
     const name = `${what} ${status}${code}`;
     this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
-    return status === 0 ? undefined : answer;
+    return { status, answer };
   }
 }
 

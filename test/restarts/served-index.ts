@@ -1,4 +1,4 @@
-import { createDatabase, IndexStore, PartnerStore } from '#libs/db';
+import { createDatabase, type Database, IndexStore, PartnerStore } from '#libs/db';
 import { dayOf } from '#libs/domain';
 import { hashApiKey, KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
 import { aBlock, anInitialIndex, aWallet } from '#libs/testing';
@@ -27,21 +27,26 @@ export async function serveIndex(databaseUrl: string): Promise<MintedCredential>
       blocks: [head],
       synced: true,
     });
-    const minted = mintCredential();
-    const keyHash = hashApiKey(minted.apiKey);
-    const credential = {
-      keyHash,
-      keyPrefix: minted.apiKey.slice(0, 12),
-      secretCiphertext: KeyRing.parse(SECRETS_KEY).seal(minted.sharedSecret, keyHash),
-    };
-    await new PartnerStore(database).create({
-      name: 'Busy',
-      rate: 100_000,
-      burst: 1_000_000,
-      credential,
-    });
-    return minted;
+    return await addBusyPartner(database);
   } finally {
     await database.close();
   }
+}
+
+/** A partner without limits. */
+export async function addBusyPartner(database: Database): Promise<MintedCredential> {
+  const minted = mintCredential();
+  const keyHash = hashApiKey(minted.apiKey);
+  const credential = {
+    keyHash,
+    keyPrefix: minted.apiKey.slice(0, 12),
+    secretCiphertext: KeyRing.parse(SECRETS_KEY).seal(minted.sharedSecret, keyHash),
+  };
+  await new PartnerStore(database).create({
+    name: 'Busy',
+    rate: 100_000,
+    burst: 1_000_000,
+    credential,
+  });
+  return minted;
 }

@@ -11,11 +11,15 @@ export class SnapshotLoad {
   private stopping = false;
   private readonly callers: Promise<unknown>;
 
-  /** @param pick the service to ask next */
+  /**
+   * @param pick the service to ask next
+   * @param pauseMs of each caller between an answer and its next question
+   */
   constructor(
     private readonly credential: MintedCredential,
     private readonly pick: () => string,
     callers = 4,
+    private readonly pauseMs = 0,
   ) {
     this.callers = Promise.all(Array.from({ length: callers }, () => this.call()));
     // Told by `stop`.
@@ -46,7 +50,8 @@ export class SnapshotLoad {
       const status = await this.ask();
       this.answers.set(status, this.count(status) + 1);
       // A caller told to wait does not hammer.
-      if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+      const pauseMs = status === 200 ? this.pauseMs : Math.max(20, this.pauseMs);
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 

@@ -27,7 +27,7 @@ export class IndexerProgram {
    */
   static async start(
     chain: TestChain,
-    database: TestDatabase,
+    database: Pick<TestDatabase, 'urlAs'>,
     rpcUrl = chain.rpc.url,
     stakeSet = DEFAULT_STAKE_SET,
   ): Promise<IndexerProgram> {
@@ -97,6 +97,11 @@ export class IndexerProgram {
       `level with block ${newest}`,
       ({ isReady, phase, headBlock }) => isReady && phase === 'following' && headBlock === newest,
     );
+  }
+
+  /** Undefined where it does not say. */
+  async phase(): Promise<string | undefined> {
+    return (await this.details())?.phase;
   }
 
   standby(): Promise<void> {

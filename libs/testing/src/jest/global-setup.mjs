@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { requireClusterInCi } from './cluster-programs.mjs';
 import { requireHaproxyInCi } from './haproxy.mjs';
 import { useMemoryFolder } from './memory-folder.mjs';
 import { requireMonitoringInCi } from './monitoring-programs.mjs';
@@ -16,6 +17,7 @@ export default async function setup() {
   requireMonitoringInCi();
   requireHaproxyInCi();
   requirePgbackrestInCi();
+  requireClusterInCi();
   process.env.LOWMARK_TEST_SEEDS = chooseSeeds();
   process.stderr.write(seedNote());
   // The programs that tests start, and the workers, find their modules compiled.

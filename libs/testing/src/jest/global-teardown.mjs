@@ -1,3 +1,4 @@
+import { missingClusterNote } from './cluster-programs.mjs';
 import { missingHaproxyNote } from './haproxy.mjs';
 import { leaveMemoryFolder } from './memory-folder.mjs';
 import { missingMonitoringNote } from './monitoring-programs.mjs';
@@ -15,6 +16,7 @@ export default async function teardown() {
     missingMonitoringNote(),
     missingHaproxyNote(),
     missingPgbackrestNote(),
+    missingClusterNote(),
   ].join('');
   // Jest prints its summary before; at the exit of the process nothing comes after.
   if (note !== '') process.once('exit', () => process.stderr.write(note));

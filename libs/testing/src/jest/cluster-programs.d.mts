@@ -1,0 +1,1 @@
+export function clusterProgram(name: string, environment?: NodeJS.ProcessEnv): string | undefined;

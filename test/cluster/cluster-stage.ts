@@ -1,0 +1,160 @@
+/** All services and their users on a PostgreSQL with failover. */
+import {
+  createDatabase,
+  type Database,
+  migrate,
+  prepareLogins,
+  PROGRAMS,
+  PriceStore,
+} from '#libs/db';
+import { KeyRing, type MintedCredential } from '#libs/signing';
+import { aWallet, FakePartner, registerPartner, VaultBench } from '#libs/testing';
+import { parseDecimal } from '#libs/domain';
+import { IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
+import { mintSessionToken } from '../../apps/redemption/src/auth/auth.service.js';
+import {
+  openSession,
+  SECRETS_KEY as REDEMPTION_SECRETS_KEY,
+} from '../../apps/redemption/src/testing/redemption-harness.support-spec.js';
+import { ApiProgram, type ApiProgramOptions } from '../restarts/api-program.js';
+import { type LoadUser } from '../restarts/redemption-load.js';
+import { RedemptionProgram } from '../restarts/redemption-program.js';
+import { addBusyPartner, SECRETS_KEY } from '../restarts/served-index.js';
+import { PostgresCluster } from './postgres-cluster.js';
+import { StakingLife } from './staking-life.js';
+import { waitFor } from './wait-for.js';
+
+export const POINTS = 1000;
+const START_MS = 60_000;
+
+export class ClusterStage {
+  cluster!: PostgresCluster;
+  life!: StakingLife;
+  game!: FakePartner;
+  /** One behind PgBouncer and HAProxy, one that knows all hosts. */
+  readonly apis: ApiProgram[] = [];
+  redemption!: RedemptionProgram;
+  /** One works, the other stands by. */
+  readonly indexers: IndexerProgram[] = [];
+  credential!: MintedCredential;
+  /** Of the owner. */
+  database!: Database;
+  private bench!: VaultBench;
+  private users = 0;
+  private readonly started: (() => Promise<unknown>)[] = [];
+
+  /** @param seed of what happens on the chain. Call `stop` whether it succeeds or not. */
+  async start(seed: number): Promise<void> {
+    this.cluster = this.owned(await PostgresCluster.start());
+    const { cluster } = this;
+    await migrate(cluster.urlOf('owner'));
+    const logins = PROGRAMS.map((program) => [program, cluster.urlOf(program)]);
+    await prepareLogins(cluster.urlOf('owner'), Object.fromEntries(logins), { isPooled: true });
+    this.database = await createDatabase({
+      url: cluster.urlOf('owner'),
+      applicationName: 'test',
+      poolSize: 2,
+    });
+    this.started.push(() => this.database.close());
+    this.life = await StakingLife.start(seed);
+    this.started.push(async () => {
+      await this.life.end().catch(() => undefined);
+      await this.life.chain.stop();
+    });
+    this.bench = this.owned(await VaultBench.start());
+    await this.bench.finalise();
+    this.game = this.owned(await FakePartner.start());
+    await this.addPartners();
+    await this.startServices();
+  }
+
+  /** One is good for some minutes. */
+  async addPrice(): Promise<void> {
+    const price = { usd: '0.15', observedAt: new Date(), source: 'fixed' };
+    await new PriceStore(this.database).add(price);
+  }
+
+  /** Users with points, each with a session, for a load that goes on. */
+  async signIn(users: LoadUser[], count: number): Promise<void> {
+    for (let made = 0; made < count; made++) {
+      const [wallet, token] = [aWallet(++this.users), mintSessionToken()];
+      await openSession(this.database, { token, wallet, expiresAtMs: Date.now() + 7_200_000 });
+      this.game.points.set(wallet, POINTS);
+      users.unshift({ wallet, token });
+    }
+  }
+
+  /** Everything that was started, the last first. */
+  async stop(): Promise<void> {
+    for (const end of this.started.reverse()) await end();
+  }
+
+  private async addPartners(): Promise<void> {
+    this.credential = await addBusyPartner(this.database);
+    await registerPartner(this.database, KeyRing.parse(REDEMPTION_SECRETS_KEY), {
+      name: 'Arena',
+      url: this.game.url,
+      dailyTokenBudget: parseDecimal('1000000'),
+    });
+    await this.addPrice();
+  }
+
+  private async startServices(): Promise<void> {
+    const { cluster, life, bench } = this;
+    for (const way of ['hosts', 'haproxy'] as const) {
+      const database = { urlAs: () => cluster.urlOf('indexer', way) };
+      const indexer = await IndexerProgram.start(life.chain, database);
+      this.indexers.push(indexer);
+      this.started.push(() => indexer.kill());
+    }
+    await waitFor('an indexer that leads', START_MS, () => this.leads());
+    const [direct, secretsKey] = [cluster.urlOf('api'), SECRETS_KEY];
+    this.apis.push(
+      await this.ownedApi({ databaseUrl: cluster.urlOf('api', 'hosts'), secretsKey }),
+      await this.ownedApi({
+        databaseUrl: cluster.urlOf('api', 'pgbouncer'),
+        databaseDirectUrl: direct,
+        secretsKey,
+      }),
+    );
+    this.redemption = await RedemptionProgram.start({
+      databaseUrl: cluster.urlOf('redemption'),
+      secretsKey: REDEMPTION_SECRETS_KEY,
+      bench,
+      shutdownDelayMs: 0,
+    });
+    this.started.push(() => this.redemption.kill());
+  }
+
+  /** Whether one indexer works and the other one stands by. */
+  async leads(): Promise<boolean> {
+    const phases = await Promise.all(this.indexers.map((indexer) => indexer.phase()));
+    return phases.sort().join() === 'following,standby';
+  }
+
+  /** The one that works has read what is on the chain now, but for what may be taken back. */
+  async follows(): Promise<void> {
+    const newest = Number(await this.life.chain.player.head());
+    const leader = await this.leader();
+    await leader.until(`near block ${newest}`, ({ headBlock }) => (headBlock ?? 0) >= newest - 10);
+  }
+
+  /** The one that works. */
+  async leader(): Promise<IndexerProgram> {
+    for (const indexer of this.indexers) {
+      if ((await indexer.phase()) === 'following') return indexer;
+    }
+    throw new Error('no indexer leads');
+  }
+
+  private async ownedApi(options: ApiProgramOptions): Promise<ApiProgram> {
+    const api = await ApiProgram.start(options);
+    this.started.push(() => api.kill());
+    return api;
+  }
+
+  private owned<T extends { stop(): Promise<unknown> }>(part: T): T {
+    this.started.push(() => part.stop());
+    return part;
+  }
+}

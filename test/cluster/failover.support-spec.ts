@@ -1,0 +1,185 @@
+/** The primary of a PostgreSQL with failover is killed, stopped and cut off under the load of all services, and nothing is lost. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Database } from '#libs/db';
+import { createTestDatabase } from '#libs/testing';
+import { startIndexer } from '../../apps/indexer/test/harness.js';
+import { randomOf } from '../../apps/indexer/test/history.js';
+import { indexedTables } from '../../apps/indexer/test/oracle.js';
+import { type LoadUser } from '../restarts/redemption-load.js';
+import { SnapshotLoad } from '../restarts/snapshot-load.js';
+import { ClusterStage, POINTS } from './cluster-stage.js';
+import { type Fault, faultsBy } from './faults.js';
+import { PartnerWriter } from './partner-writer.js';
+import { PatientRedemptions } from './patient-redemptions.js';
+import { waitFor } from './wait-for.js';
+
+const ROUND_MS = 180_000;
+const START_MS = 300_000;
+const FAILOVER_MS = 90_000;
+const USERS_A_ROUND = 30;
+const API_PAUSE_MS = 100;
+/** Of the redemption service, whatever happens to its database. */
+const ANSWERS = [
+  ...['create 201', 'replay 200', 'read 200'],
+  ...['create', 'replay', 'read'].map((what) => `${what} 503 SERVICE_UNAVAILABLE`),
+];
+
+export function describeFailover(rounds: number, seed: number): void {
+  describe(`${rounds} failovers, with the seed ${seed},`, () => {
+    const stage = new ClusterStage();
+    const users: LoadUser[] = [];
+    /** Of each writer and round, the seconds without a write. */
+    const gaps: Record<'proxied' | 'direct', number[]> = { proxied: [], direct: [] };
+    let snapshots: SnapshotLoad;
+    let redemptions: PatientRedemptions;
+    /** By HAProxy. */
+    let proxied: PartnerWriter;
+    /** By a URL with all hosts. */
+    let direct: PartnerWriter;
+    let writers: readonly PartnerWriter[];
+
+    beforeAll(async () => {
+      await stage.start(seed);
+      let turn = 0;
+      const nextApi = () => stage.apis[turn++ % stage.apis.length]?.url ?? '';
+      snapshots = new SnapshotLoad(stage.credential, nextApi, 4, API_PAUSE_MS);
+      redemptions = new PatientRedemptions(users, () => stage.redemption.url, 2);
+      proxied = await PartnerWriter.start('By HAProxy', stage.cluster.urlOf('owner', 'haproxy'));
+      direct = await PartnerWriter.start('By hosts', stage.cluster.urlOf('owner', 'hosts'));
+      writers = [proxied, direct];
+    }, START_MS);
+    afterAll(() => stage.stop(), START_MS);
+
+    async function round(fault: Fault, waitMs: number): Promise<void> {
+      const { cluster } = stage;
+      const primary = await cluster.healthy();
+      await stage.addPrice();
+      await stage.signIn(users, USERS_A_ROUND);
+      await redemptions.more(2);
+      for (const writer of writers) writer.longestGap();
+      await fault.strike(primary);
+      try {
+        await waitFor('another primary', FAILOVER_MS, async () => {
+          const other = await cluster.primary();
+          return other !== undefined && other !== primary;
+        });
+        await Promise.all([
+          snapshots.more(200),
+          redemptions.more(2),
+          proxied.more(5),
+          fault.isHidden === true || direct.more(5),
+        ]);
+        await sleep(waitMs);
+      } finally {
+        await fault.heal(primary);
+      }
+      await cluster.healthy();
+      await Promise.all(writers.map((writer) => writer.more(5)));
+      const [proxiedGap, directGap] = [proxied.longestGap(), direct.longestGap()];
+      gaps.proxied.push(proxiedGap);
+      // For as long as the test lets it be.
+      if (fault.isHidden !== true) gaps.direct.push(directGap);
+      console.info(
+        `${fault.name}: ${proxiedGap.toFixed(1)} s without a write by HAProxy, ${directGap.toFixed(1)} s by hosts`,
+      );
+      await waitFor('one indexer that leads', FAILOVER_MS, () => stage.leads());
+      await stage.follows();
+    }
+
+    const random = randomOf(seed);
+    const faults = faultsBy(random, rounds).map((fault) => ({ fault, waitMs: random(3000) }));
+    it.each(faults)(
+      'goes on where $fault.name',
+      async ({ fault, waitMs }) => {
+        await round(fault, waitMs);
+      },
+      ROUND_MS,
+    );
+
+    it(
+      'has lost nothing that was acknowledged, and done nothing twice',
+      async () => {
+        await stage.cluster.healthy();
+        await redemptions.stop();
+        await snapshots.stop();
+        for (const writer of writers) await writer.stop();
+        console.info(figures());
+
+        expect([...snapshots.answers.keys()].sort()).toEqual([200, 503]);
+        expect(ANSWERS).toEqual(expect.arrayContaining([...redemptions.answers.keys()]));
+        await expectPartners(stage.database);
+        await expectRedemptions(stage.database);
+      },
+      ROUND_MS,
+    );
+
+    it(
+      'has the index of an undisturbed run',
+      async () => {
+        await stage.life.end();
+        await (await stage.leader()).level(stage.life.chain);
+        const undisturbed = await createTestDatabase();
+        const { chain } = stage.life;
+        const fresh = await startIndexer({ chain, database: undisturbed, finality: 'depth:70' });
+        try {
+          await fresh.level();
+          const expected = await indexedTables(await undisturbed.open());
+          expect(expected.changes.length).toBeGreaterThan(100);
+          expect(await indexedTables(stage.database)).toEqual(expected);
+        } finally {
+          await fresh.stop();
+          await undisturbed.drop();
+        }
+      },
+      ROUND_MS,
+    );
+
+    async function expectPartners(database: Database): Promise<void> {
+      const rows = await database.query<{ id: string; name: string }>({
+        text: 'SELECT id, name FROM partners.partner',
+      });
+      const stored = new Map(rows.map(({ id, name }) => [name, id]));
+      const lost = writers.flatMap(({ acknowledged }) =>
+        [...acknowledged].filter(([name, id]) => stored.get(name) !== id),
+      );
+      expect(lost).toEqual([]);
+    }
+
+    /** The service's ledger and the game's agree, and both with what users were told. */
+    async function expectRedemptions(database: Database): Promise<void> {
+      const rows = await database.query<{ id: string; wallet: string; points: string }>({
+        text: `SELECT id, '0x' || encode(wallet, 'hex') AS wallet, points FROM redemption.redemption`,
+      });
+      const told = [...redemptions.seen].map(([wallet, { id }]) => `${wallet} ${id}`);
+      expect(rows.map(({ wallet, id }) => `${wallet} ${id}`).sort()).toEqual(told.sort());
+      const { deductions, points } = stage.game;
+      expect(deductions.size).toBe(rows.length);
+      expect([...deductions.values()].filter(({ reverted }) => reverted)).toEqual([]);
+      for (const { wallet } of rows) expect(points.get(wallet)).toBe(POINTS - 100);
+      const statuses = new Set([...redemptions.seen.values()].map(({ status }) => status));
+      expect(statuses).toEqual(new Set(['authorised']));
+    }
+
+    function figures(): string {
+      const partners = writers.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
+      return [
+        `${rounds} rounds; seconds without a write by HAProxy: ${summary(gaps.proxied)}; by hosts: ${summary(gaps.direct)}`,
+        `api: ${shown(snapshots.answers)}`,
+        `redemption: ${shown(redemptions.answers)}`,
+        `${partners} partners and ${redemptions.seen.size} redemptions acknowledged`,
+        ...writers.map((writer) => writer.failed),
+      ].join('\n');
+    }
+  });
+}
+
+function summary(seconds: readonly number[] = []): string {
+  const sorted = [...seconds].sort((one, other) => one - other);
+  const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0).toFixed(1);
+  return `median ${at(0.5)}, longest ${at(1)}`;
+}
+
+function shown(answers: ReadonlyMap<string | number, number>): string {
+  return [...answers].map(([what, times]) => `${times} × ${what}`).join(', ');
+}

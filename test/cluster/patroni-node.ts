@@ -1,0 +1,176 @@
+/** One node as deploy/ha runs it: Patroni with its PostgreSQL. Processes that a test may hurt. */
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { dump, load } from 'js-yaml';
+import { freePort, ManagedProcess } from '#libs/devprocess';
+import { PostgresUser } from '#libs/devpostgres';
+import { eventually } from '#libs/testing';
+import { clusterProgram } from '../../libs/testing/src/jest/cluster-programs.mjs';
+import { postgresTools } from '../../libs/testing/src/jest/postgres-tools.mjs';
+import { HeldLink } from './held-link.js';
+import { commandOf, processTree, signalAll } from './node-processes.js';
+
+const SHIPPED = 'deploy/ha/patroni.yml';
+const HOST = '127.0.0.1';
+
+export interface ClusterPasswords {
+  readonly superuser: string;
+  readonly replication: string;
+  readonly rewind: string;
+  /** Of the user `lowmark`, who owns the database. */
+  readonly owner: string;
+  readonly pooler: string;
+}
+
+interface ShippedConfig {
+  readonly bootstrap: Record<string, unknown>;
+  readonly postgresql: Record<string, unknown>;
+}
+
+export interface PatroniNodeOptions {
+  readonly name: string;
+  /** For this node alone; made here. */
+  readonly folder: string;
+  readonly etcdPort: number;
+  readonly passwords: ClusterPasswords;
+}
+
+export class PatroniNode {
+  private patroni: ManagedProcess | undefined;
+
+  private constructor(
+    private readonly options: PatroniNodeOptions,
+    /** The network to etcd. */
+    readonly etcd: HeldLink,
+    readonly port: number,
+    readonly checkPort: number,
+  ) {}
+
+  /** Made, not started. */
+  static async create(options: PatroniNodeOptions): Promise<PatroniNode> {
+    const etcd = await HeldLink.start(options.etcdPort);
+    const node = new PatroniNode(options, etcd, await freePort(), await freePort());
+    await node.configure();
+    return node;
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  async start(): Promise<void> {
+    const { folder, passwords } = this.options;
+    const user = await PostgresUser.for([folder]);
+    this.patroni = await ManagedProcess.start({
+      ...user.command(clusterProgram('patroni') ?? 'patroni', [this.configFile]),
+      environment: {
+        PATH: process.env['PATH'],
+        LANG: 'C.UTF-8',
+        PSQL: this.program('psql'),
+        LOWMARK_PASSWORD: passwords.owner,
+        PGBOUNCER_PASSWORD: passwords.pooler,
+        PATRONI_SUPERUSER_PASSWORD: passwords.superuser,
+        PATRONI_REPLICATION_PASSWORD: passwords.replication,
+        PATRONI_REWIND_PASSWORD: passwords.rewind,
+      },
+      logFile: join(folder, 'patroni.log'),
+    });
+  }
+
+  /** Whether Patroni says that it is this: `primary`, `replica`, `synchronous`, `health`. */
+  async is(role: string): Promise<boolean> {
+    const answer = await fetch(`http://${HOST}:${this.checkPort}/${role}`, {
+      signal: AbortSignal.timeout(2000),
+    }).catch(() => undefined);
+    await answer?.arrayBuffer().catch(() => undefined);
+    return answer?.status === 200;
+  }
+
+  /** Patroni, with what it has started since. */
+  patroniProcesses(): Promise<number[]> {
+    const { pid, isRunning } = this.patroni ?? {};
+    return pid !== undefined && isRunning === true ? processTree(pid) : Promise.resolve([]);
+  }
+
+  /** PostgreSQL's postmaster first, then its backends. */
+  async postgresProcesses(): Promise<number[]> {
+    const file = await readFile(join(this.dataFolder, 'postmaster.pid'), 'utf8').catch(() => '');
+    const pid = Number(file.split('\n')[0]);
+    // The file outlives a postmaster that was killed, whose number another process may have been given.
+    return (await commandOf(pid)).includes(this.dataFolder) ? processTree(pid) : [];
+  }
+
+  async allProcesses(): Promise<number[]> {
+    return [...(await this.patroniProcesses()), ...(await this.postgresProcesses())];
+  }
+
+  /** The machine is gone, at once. Patroni first, that it starts nothing more. */
+  async kill(): Promise<void> {
+    signalAll(await this.patroniProcesses(), 'SIGKILL');
+    await this.patroni?.ended;
+    await this.killPostgres();
+  }
+
+  async killPostgres(): Promise<void> {
+    signalAll(await this.postgresProcesses(), 'SIGKILL');
+    await this.untilNoPostgres();
+  }
+
+  /** Leaves no process behind, whatever was done to it. */
+  async stop(): Promise<void> {
+    signalAll(await this.allProcesses(), 'SIGCONT');
+    await this.kill();
+    await this.etcd.stop();
+  }
+
+  /** What it did last, for the report of a test that failed. */
+  async tail(): Promise<string> {
+    return (await this.patroni?.tail(12))?.join('\n') ?? 'not started';
+  }
+
+  private async untilNoPostgres(): Promise<void> {
+    await eventually(async () => (await this.postgresProcesses()).length === 0);
+  }
+
+  private get dataFolder(): string {
+    return join(this.options.folder, 'data');
+  }
+
+  private get configFile(): string {
+    return join(this.options.folder, 'patroni.yml');
+  }
+
+  private program(name: string): string {
+    return join(postgresTools() ?? '', name);
+  }
+
+  /** The file of deploy/ha with the addresses and folders of this machine. */
+  private async configure(): Promise<void> {
+    const { folder, name } = this.options;
+    await mkdir(folder);
+    const shipped = load(await readFile(SHIPPED, 'utf8')) as ShippedConfig;
+    const config = {
+      ...shipped,
+      name,
+      bootstrap: { ...shipped.bootstrap, post_bootstrap: resolve('deploy/ha/create-database.sh') },
+      restapi: {
+        listen: `${HOST}:${this.checkPort}`,
+        connect_address: `${HOST}:${this.checkPort}`,
+      },
+      // As a proxy, so that Patroni does not look for a way around the link.
+      etcd: { hosts: [`${HOST}:${this.etcd.port}`], use_proxies: true },
+      postgresql: {
+        ...shipped.postgresql,
+        listen: `${HOST}:${this.port}`,
+        connect_address: `${HOST}:${this.port}`,
+        data_dir: this.dataFolder,
+        bin_dir: postgresTools(),
+        pgpass: join(folder, 'pgpass'),
+      },
+    };
+    await writeFile(this.configFile, dump(config));
+    const { ids } = await PostgresUser.for([folder]);
+    if (ids === undefined) return;
+    for (const path of [folder, this.configFile]) await chown(path, ids.uid, ids.gid);
+  }
+}

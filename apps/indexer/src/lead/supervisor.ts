@@ -6,7 +6,7 @@
  * that halted over what providers said asks them again now and then, and goes on where they have been mended.
  */
 import { AllEndpointsFailedError } from '#libs/chain';
-import { FencedError, type LeaderLock } from '#libs/db';
+import { DatabaseUnavailableError, FencedError, type LeaderLock } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type Clock, type Logger, sleep } from '#libs/platform';
 import { type IndexWriter } from '../apply/index-writer.js';
@@ -29,6 +29,8 @@ const CONFIRMATIONS = 3;
 /** What fails again and again is told once in so long. */
 const SAY_EVERY_MS = 60_000;
 const FIRST_BACKOFF_MS = 250;
+/** A failover of the database takes seconds, and another indexer may be trying too. */
+const DATABASE_BACKOFF_MS = 2000;
 
 export class Supervisor {
   private saidAtMs = 0;
@@ -156,7 +158,9 @@ export class Supervisor {
 
   private async waitAfter(error: unknown, failures: number, signal: AbortSignal): Promise<void> {
     const { status, clock, logger } = this;
-    const { maxBackoffMs } = this.options;
+    const isDatabase = error instanceof DatabaseUnavailableError;
+    const mostMs = this.options.maxBackoffMs;
+    const maxBackoffMs = isDatabase ? Math.min(mostMs, DATABASE_BACKOFF_MS) : mostMs;
     const askedMs = error instanceof AllEndpointsFailedError ? error.retryAfterMs : 0;
     const waitMs = Math.min(maxBackoffMs, Math.max(askedMs, backoffMs(failures, maxBackoffMs)));
     status.trouble = error instanceof Error ? error.message : String(error);

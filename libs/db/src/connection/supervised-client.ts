@@ -3,6 +3,7 @@
  * answer any more, and a commit that no standby confirmed is not reported as done.
  */
 import pg, { type ClientConfig } from 'pg';
+import { within } from '#libs/platform';
 import { type ConnectionWatch, type WatchedClient } from './connection-watch.js';
 import {
   databaseError,
@@ -33,6 +34,8 @@ export interface SupervisedConfig extends ClientConfig {
 
 /** Where there is another host to try. */
 const HOST_TIMEOUT_MS = 2000;
+/** A goodbye to a server that does not answer, or a way to it that is held, would wait for ever. */
+const GOODBYE_MS = 1000;
 const READ_ONLY = '25006';
 /** pg has no code for it. */
 const READ_TIMEOUT = 'Query read timeout';
@@ -132,6 +135,12 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
     this.connection.stream.destroy(error);
   }
 
+  /** Says goodbye, and does not wait for an answer that does not come. Never fails. */
+  async close(): Promise<void> {
+    const ended = this.end().catch(() => undefined);
+    await within(GOODBYE_MS, ended, () => this.connection.stream.destroy());
+  }
+
   private async connectToTarget(): Promise<pg.Client> {
     const { hosts, readOnly, watch } = this.#supervision;
     try {
@@ -142,8 +151,8 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
     } catch (error) {
       // Wrong credentials are wrong everywhere.
       if (!(databaseError(error) instanceof DatabaseRefusedError)) hosts.failed(this.#url);
-      // What is half open is closed; what cannot be closed is gone already.
-      this.end().catch(() => undefined);
+      // What is half open is closed.
+      void this.close();
       throw error;
     }
     watch.add(this);

@@ -83,7 +83,7 @@ export class LeaderLock {
     if (client === undefined) return;
     this.ending = true;
     this.forget();
-    await client.end().catch(() => undefined);
+    await client.close();
     this.ending = false;
   }
 
@@ -103,10 +103,10 @@ export class LeaderLock {
         ...this.lock,
       ])) as { rows: { held: boolean }[] };
       if (rows[0]?.held === true) return client;
-      await client.end();
+      await client.close();
       return undefined;
     } catch (error) {
-      await client.end().catch(() => undefined);
+      await client.close();
       throw error;
     }
   }
@@ -128,8 +128,8 @@ export class LeaderLock {
     if (this.client !== client || this.ending) return;
     this.forget();
     this.settle(reason);
-    // The session may still live on the server and hold the lock; what cannot be ended is gone already.
-    client.end().catch(() => undefined);
+    // The session may still live on the server and hold the lock.
+    void client.close();
   }
 
   private forget(): void {

@@ -35,7 +35,7 @@ export class RedemptionHints {
   async stop(): Promise<void> {
     const { client } = this;
     this.client = undefined;
-    await client?.end().catch(() => undefined);
+    await client?.close();
   }
 
   private async listen(listener: HintListener): Promise<void> {
@@ -55,7 +55,7 @@ export class RedemptionHints {
       await client.query(`LISTEN ${HINT_CHANNEL}`);
     } catch (error) {
       this.client = undefined;
-      await client.end().catch(() => undefined);
+      await client.close();
       throw error;
     }
   }

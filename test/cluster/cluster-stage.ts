@@ -26,6 +26,7 @@ import { waitFor } from './wait-for.js';
 
 export const POINTS = 1000;
 const START_MS = 60_000;
+const FOLLOW_MS = 90_000;
 
 export class ClusterStage {
   cluster!: PostgresCluster;
@@ -135,8 +136,11 @@ export class ClusterStage {
   /** The one that works has read what is on the chain now, but for what may be taken back. */
   async follows(): Promise<void> {
     const newest = Number(await this.life.chain.player.head());
-    const leader = await this.leader();
-    await leader.until(`near block ${newest}`, ({ headBlock }) => (headBlock ?? 0) >= newest - 10);
+    await waitFor(`index near block ${newest}`, FOLLOW_MS, async () => {
+      // The lead may change hands meanwhile.
+      const heads = await Promise.all(this.indexers.map((indexer) => indexer.headFollowed()));
+      return heads.some((head) => head !== undefined && head >= newest - 10);
+    });
   }
 
   /** The one that works. */

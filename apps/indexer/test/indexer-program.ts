@@ -104,6 +104,12 @@ export class IndexerProgram {
     return (await this.details())?.phase;
   }
 
+  /** The newest block that it has; undefined where it does not follow the chain. */
+  async headFollowed(): Promise<number | undefined> {
+    const details = await this.details();
+    return details?.phase === 'following' ? (details.headBlock ?? undefined) : undefined;
+  }
+
   standby(): Promise<void> {
     return this.until('standing by', ({ phase }) => phase === 'standby');
   }

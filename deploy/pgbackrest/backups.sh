@@ -40,7 +40,7 @@ run() {
   pgbackrest --type="$kind" backup || die "no backup: pgBackRest says why above. The one before is as it was."
   # Its time is what the alert BackupOld looks at.
   touch "$TEXTFILES/backup.prom"
-  say "done: $kind. Restores may go back to $(utc "$(backup_ends | head -n 1)")."
+  say "done: $kind. Restores may go back to $(utc "$(backup_ends | sed -n 1p)")."
 }
 
 schedule() {
@@ -67,7 +67,7 @@ pause() {
 list() {
   pgbackrest --log-level-console=error info
   local oldest
-  oldest=$(backup_ends | head -n 1)
+  oldest=$(backup_ends | sed -n 1p)
   [ -n "$oldest" ] || die "there is no backup yet."
   echo "Restores may go to any moment since $(utc "$oldest")."
   ask -c "SELECT 'Archived last: ' || coalesce(to_char(last_archived_time AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), 'nothing')

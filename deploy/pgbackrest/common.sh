@@ -35,7 +35,7 @@ read_target() {
     shift 2
   done
   [[ $timeline =~ ^[0-9]*$ ]] || die "$timeline is no number of a timeline: ./lowmark backups lists them."
-  oldest=$(backup_ends | head -n 1)
+  oldest=$(backup_ends | sed -n 1p)
   [ -n "$oldest" ] || die "there is no backup in the repository: see docs/operating/backup.md#where-backups-are-kept."
   [ "$to" != latest ] || return 0
   [[ $to =~ ^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(\.[0-9]{1,6})?Z$ ]] && seconds=$(date -u -d "$to" +%s 2> /dev/null) ||

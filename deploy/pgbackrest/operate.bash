@@ -1,7 +1,8 @@
 # What ./lowmark does with docker-compose.backup.yml; it sources this file.
 scripts=/usr/local/lib/lowmark
 
-has_backups() { "${compose[@]}" config --services | grep -qx backups; }
+# Without grep -q, which ends at the first match: what writes to it would fail then, and with it the pipe. So does head.
+has_backups() { "${compose[@]}" config --services | grep -x backups > /dev/null; }
 require_backups() {
   has_backups || die "there are no continuous backups: docs/operating/backup.md#continuous-backups says how to begin them."
 }

@@ -77,13 +77,16 @@ export function provideImages({ variables = {}, profiles = [], say = () => undef
   return unknown;
 }
 
+/** Settings that name images which the compose files build. */
+const OUR_IMAGES = /LOWMARK_IMAGE|BACKUP_IMAGE/;
+
 /** The images of others that the services without a profile and those of the given profiles run, and the base of ours. */
 export function wantedImages(profiles) {
   const images = globSync('docker-compose*.yml', { cwd: ROOT })
     .flatMap((name) => Object.values(load(readFileSync(join(ROOT, name), 'utf8')).services))
     .filter((service) => (service.profiles ?? []).every((profile) => profiles.includes(profile)))
     .map(({ image }) => image)
-    .filter((image) => image !== undefined && !image.includes('LOWMARK_IMAGE'));
+    .filter((image) => image !== undefined && !OUR_IMAGES.test(image));
   const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
   return [...new Set([/^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)?.[1] ?? 'node', ...images])];
 }

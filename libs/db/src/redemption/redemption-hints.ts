@@ -64,7 +64,6 @@ export class RedemptionHints {
     if (this.client !== client) return;
     this.client = undefined;
     listener.onLost(error);
-    // What cannot be ended is gone already.
-    client.end().catch(() => undefined);
+    void client.close();
   }
 }

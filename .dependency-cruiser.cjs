@@ -47,7 +47,7 @@ module.exports = {
       from: { path: '^(apps|libs)/', pathNot: '^libs/testing/|^apps/[^/]+/test/|[.-]spec\\.ts$' },
       to: { path: '^libs/testing/' },
     },
-    only('viem-only-in-chain', 'viem', 'libs/chain|libs/devchain'),
+    only('viem-only-in-chain', 'viem', 'libs/chain|libs/devchain|apps/web'),
     only('database-only-in-db', 'typeorm|pg|pg-copy-streams', 'libs/db'),
     only('redis-only-in-cache', 'ioredis', 'libs/cache'),
     only('opentelemetry-only-in-telemetry', '@opentelemetry', 'libs/telemetry'),
@@ -65,7 +65,10 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, pathNot: '[.-]spec\\.ts$|main\\.ts$|^libs/testing/src/jest/' },
+      from: {
+        orphan: true,
+        pathNot: '[.-]spec\\.ts$|main\\.tsx?$|^libs/testing/src/jest/|^apps/web/vite',
+      },
       to: {},
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

@@ -1,4 +1,18 @@
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
+
+/** What the code of the services and that of the pages have in common. */
+const common = {
+  '@typescript-eslint/no-floating-promises': 'error',
+  '@typescript-eslint/switch-exhaustiveness-check': 'error',
+  '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+  '@typescript-eslint/restrict-template-expressions': [
+    'error',
+    { allowNumber: true, allowBoolean: true },
+  ],
+  'no-empty': ['error', { allowEmptyCatch: false }],
+  'max-lines': ['error', { max: 300 }],
+};
 
 const restricted = {
   'no-restricted-syntax': [
@@ -29,26 +43,29 @@ export default tseslint.config(
   { ignores: ['**/dist/**', '.data/**', 'node_modules/**', '**/*.generated.ts'] },
   {
     files: ['**/*.ts'],
+    ignores: ['apps/web/src/**'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname },
     },
     rules: {
-      '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': 'error',
-      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      ...common,
       // Nest modules and DTOs are classes whose whole meaning is in their decorators.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
-      '@typescript-eslint/restrict-template-expressions': [
-        'error',
-        { allowNumber: true, allowBoolean: true },
-      ],
       // Nest takes its options as literals of classes it declares.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
-      'no-empty': ['error', { allowEmptyCatch: false }],
-      'max-lines': ['error', { max: 300 }],
       ...restricted,
     },
+  },
+  {
+    // In a browser: its own clock, and React's rules.
+    files: ['apps/web/src/**/*.{ts,tsx}'],
+    ignores: ['**/*.spec.ts'],
+    extends: [tseslint.configs.strictTypeChecked, reactHooks.configs.flat.recommended],
+    languageOptions: {
+      parserOptions: { project: './apps/web/tsconfig.json', tsconfigRootDir: import.meta.dirname },
+    },
+    rules: common,
   },
   {
     files: [

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { chromium } from './libs/testing/src/jest/chromium.mjs';
 import { haproxy } from './libs/testing/src/jest/haproxy.mjs';
 import { hasPgbackrest } from './libs/testing/src/jest/pgbackrest.mjs';
 import { hasTools } from './libs/testing/src/jest/postgres-tools.mjs';
@@ -19,6 +20,7 @@ export default {
     ...(hasRedis() ? ['<rootDir>/{apps,libs,test,contracts}/**/*.redis-spec.ts'] : []),
     ...(hasTools() ? ['<rootDir>/test/**/*.tools-spec.ts'] : []),
     ...(hasPgbackrest() ? ['<rootDir>/test/**/*.pgbackrest-spec.ts'] : []),
+    ...(chromium() ? ['<rootDir>/{apps,test}/**/*.browser-spec.ts'] : []),
     ...(haproxy() ? ['<rootDir>/test/**/*.haproxy-spec.ts'] : []),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],

@@ -5,7 +5,13 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 
-const SOURCES = ['{apps,libs,bench}/**/*.ts', '.swcrc', 'nest-cli.json', 'package-lock.json'];
+const SOURCES = [
+  '{apps,libs,bench}/**/*.{ts,tsx,css,html,svg}',
+  'docs/wire/*.json',
+  '.swcrc',
+  'nest-cli.json',
+  'package-lock.json',
+];
 
 const changedMs = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const builtMs = changedMs('dist/apps/cli/src/main.js');

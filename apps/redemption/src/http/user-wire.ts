@@ -6,8 +6,8 @@ import {
   type HttpWire,
   JSON_TYPE,
   REQUEST_ID_HEADER,
+  takeStrictJsonOnly,
 } from '#libs/service';
-import { parseStrictJson } from './strict-json.js';
 import { toUserError } from './user.error.js';
 
 /** A signature of a contract wallet that does not exist yet brings its deployment along; the rest is far below 1 KiB. */
@@ -27,18 +27,7 @@ export class UserWire implements HttpWire {
   }));
 
   configure(fastify: FastifyInstance): void {
-    fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser<Buffer>(
-      'application/json',
-      { parseAs: 'buffer' },
-      (_, body, done) => {
-        try {
-          done(null, parseStrictJson(body));
-        } catch (error) {
-          done(error as Error);
-        }
-      },
-    );
+    takeStrictJsonOnly(fastify);
   }
 
   complete(request: FastifyRequest, reply: FastifyReply): void {

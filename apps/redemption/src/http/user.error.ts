@@ -13,10 +13,6 @@ export class UserError extends HttpProblem {
     super(status, message, { ...options, code });
   }
 
-  static badRequest(field: string, message: string): UserError {
-    return new UserError(400, 'BAD_REQUEST', message, { field });
-  }
-
   static unauthorized(): UserError {
     const message = 'Sign in first: Authorization must be Bearer and the token of a session.';
     return new UserError(401, 'UNAUTHORIZED', message);

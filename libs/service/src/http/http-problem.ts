@@ -26,6 +26,10 @@ export class HttpProblem extends LowmarkError {
     this.retryable = retryAfterSeconds !== undefined;
   }
 
+  static badRequest(field: string, message: string): HttpProblem {
+    return new HttpProblem(400, message, { field });
+  }
+
   static tooManyRequests(retryAfterSeconds: number): HttpProblem {
     const message = `Too many requests: try again in ${retryAfterSeconds} s.`;
     return new HttpProblem(429, message, { retryAfterSeconds });

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { requireClusterInCi } from './cluster-programs.mjs';
+import { requireChromiumInCi } from './chromium.mjs';
 import { requireHaproxyInCi } from './haproxy.mjs';
 import { useMemoryFolder } from './memory-folder.mjs';
 import { requireMonitoringInCi } from './monitoring-programs.mjs';
@@ -15,6 +16,7 @@ export default async function setup() {
   requireRedisInCi();
   requireToolsInCi();
   requireMonitoringInCi();
+  requireChromiumInCi();
   requireHaproxyInCi();
   requirePgbackrestInCi();
   requireClusterInCi();

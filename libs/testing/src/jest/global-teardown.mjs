@@ -1,3 +1,4 @@
+import { missingChromiumNote } from './chromium.mjs';
 import { missingClusterNote } from './cluster-programs.mjs';
 import { missingHaproxyNote } from './haproxy.mjs';
 import { leaveMemoryFolder } from './memory-folder.mjs';
@@ -12,6 +13,7 @@ export default async function teardown() {
   leaveMemoryFolder();
   const note = [
     missingRedisNote(),
+    missingChromiumNote(),
     missingToolsNote(),
     missingMonitoringNote(),
     missingHaproxyNote(),

@@ -1,4 +1,5 @@
-import { UserError } from './user.error.js';
+import { type FastifyInstance } from 'fastify';
+import { HttpProblem } from './http-problem.js';
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
@@ -6,7 +7,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 /**
  * A body as I-JSON (RFC 7493) wants it: UTF-8, and no name twice in one object, where two readers could each take another value.
  * @returns undefined for an empty body
- * @throws UserError 400
+ * @throws HttpProblem 400
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined;
@@ -17,7 +18,23 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   } catch {
     // The parser's own message is left out: it would repeat what was sent.
   }
-  throw UserError.badRequest('body', 'The body must be JSON in UTF-8 with no name twice.');
+  throw HttpProblem.badRequest('body', 'The body must be JSON in UTF-8 with no name twice.');
+}
+
+/** The only bodies that a server takes. */
+export function takeStrictJsonOnly(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer' },
+    (_, body, done) => {
+      try {
+        done(null, parseStrictJson(body));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  );
 }
 
 /** @param text valid JSON */

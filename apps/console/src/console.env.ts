@@ -1,0 +1,74 @@
+import { Matches, Max, Min } from 'class-validator';
+import {
+  MANAGEMENT_PORT_SETTING,
+  NODE_ENV_SETTING,
+  ServiceSettings,
+  Setting,
+  SHUTDOWN_DELAY_SETTING,
+  trustedProxies,
+  url,
+} from '#libs/config';
+
+/** @throws Error where it is more than a scheme, a host and a port */
+function origin(text: string): string {
+  const parsed = new URL(url('http', 'https')(text));
+  if (parsed.origin !== text.replace(/\/$/, '')) {
+    throw new Error('must be a scheme, a host and a port, as browsers show them: https://host');
+  }
+  return parsed.origin;
+}
+
+/** The settings of the server of the web pages. */
+export class ConsoleSettings extends ServiceSettings {
+  @Setting({ description: 'The port of the web pages.', default: '3003' })
+  @Min(0)
+  @Max(65_535)
+  readonly consolePort!: number;
+
+  @Setting({ description: 'The address that the web pages are served on.', default: '0.0.0.0' })
+  readonly consoleHost!: string;
+
+  @Setting(MANAGEMENT_PORT_SETTING)
+  @Min(0)
+  @Max(65_535)
+  readonly consoleManagementPort?: number;
+
+  @Setting({
+    description:
+      'Where browsers reach the pages: scheme, host and port. Requests of other origins are refused; cookies are Secure with https.',
+    default: 'http://127.0.0.1:3003',
+    parse: origin,
+  })
+  readonly consoleOrigin!: string;
+
+  @Setting({
+    description: 'Where the console reaches the redemption service, for the players’ pages.',
+    default: 'http://127.0.0.1:3002',
+    parse: origin,
+  })
+  readonly redemptionUrl!: string;
+
+  @Setting({
+    description:
+      'Project id of WalletConnect: players may then also connect wallets on another device, by its relay. Unset: only wallets in the browser.',
+    optional: true,
+  })
+  @Matches(/^[0-9a-f]{32}$/, { message: '$property must be 32 hex digits' })
+  readonly walletconnectProjectId?: string;
+
+  @Setting({
+    description:
+      'Proxies in front of the service whose X-Forwarded-For is believed, separated by commas: addresses, ranges such as 10.0.0.0/8, loopback, linklocal, uniquelocal. Unset: none.',
+    optional: true,
+    parse: trustedProxies,
+  })
+  readonly trustedProxies?: string[];
+
+  @Setting(SHUTDOWN_DELAY_SETTING)
+  @Min(0)
+  @Max(120_000)
+  readonly shutdownDelayMs!: number;
+
+  @Setting(NODE_ENV_SETTING)
+  readonly nodeEnv?: string;
+}

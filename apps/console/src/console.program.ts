@@ -1,0 +1,30 @@
+import { readSettings } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { StoppedError, stopOnSignals } from '#libs/platform';
+import { createLogger, listenOn } from '#libs/service';
+import { startTracing } from '#libs/telemetry';
+import { ConsoleSettings } from './console.env.js';
+import { createConsole } from './create-console.js';
+
+const startup = createLogger({ app: 'console' });
+
+try {
+  const settings = readSettings(ConsoleSettings);
+  const logger = createLogger({ app: 'console', level: settings.logLevel });
+  const shutdown = stopOnSignals(logger);
+  const tracing = await startTracing({ service: 'lowmark-console', logger });
+  const app = await shutdown.unlessStopped(() => createConsole({ settings, logger }));
+  shutdown.closes(tracing.endAfter(app));
+  const { consolePort, consoleManagementPort, consoleHost } = settings;
+  await listenOn(
+    { CONSOLE_PORT: consolePort, CONSOLE_MANAGEMENT_PORT: consoleManagementPort },
+    () => app.listen(consolePort, consoleHost),
+  );
+  logger.info({ url: await app.getUrl() }, 'Serving');
+} catch (error) {
+  if (error instanceof StoppedError) process.exit(0);
+  // What to mend is in the message; the stack of a wrong setting says nothing more.
+  if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
+  else startup.fatal({ err: error }, 'The console could not run');
+  process.exit(1);
+}

@@ -1,0 +1,27 @@
+import { Injectable, Module } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { HealthRegistry, HttpShutdown, PROCESS_CHECK } from '#libs/service';
+import { ConsoleSettings } from '../console.env.js';
+
+/** Whether the process goes on. The pages are served whatever is down behind them: they say so themselves. */
+@Injectable()
+class ProcessState {
+  isStopping = false;
+
+  constructor(health: HealthRegistry) {
+    health.register(PROCESS_CHECK, () => (this.isStopping ? { reason: 'shutting down' } : {}));
+  }
+}
+
+@Injectable()
+class ConsoleShutdown extends HttpShutdown {
+  constructor(host: HttpAdapterHost, state: ProcessState, { shutdownDelayMs }: ConsoleSettings) {
+    const stopping = (): void => {
+      state.isStopping = true;
+    };
+    super({ host, stopping, delayMs: shutdownDelayMs, opened: [] });
+  }
+}
+
+@Module({ providers: [ProcessState, ConsoleShutdown] })
+export class HealthModule {}

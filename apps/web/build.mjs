@@ -1,0 +1,12 @@
+/** Builds the web app into dist/apps/web. A field that an API no longer has, and a page that still reads it, fail here. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+import './clients.mjs';
+
+const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
+const { status } = spawnSync(process.execPath, [tsc, '-p', import.meta.dirname], {
+  stdio: 'inherit',
+});
+if (status !== 0) process.exit(status ?? 1);
+await build({ configFile: fileURLToPath(new URL('vite.config.mjs', import.meta.url)) });

@@ -1,0 +1,11 @@
+/** Writes the types of the services' APIs for the pages, from the OpenAPI documents that the services are held to. */
+import { readFile, writeFile } from 'node:fs/promises';
+import openapiTS, { astToString } from 'openapi-typescript';
+
+const DOCUMENTS = ['redemption'];
+
+for (const name of DOCUMENTS) {
+  const source = new URL(`../../docs/wire/${name}-openapi.json`, import.meta.url);
+  const types = astToString(await openapiTS(JSON.parse(await readFile(source, 'utf8'))));
+  await writeFile(new URL(`src/api/${name}.generated.ts`, import.meta.url), types);
+}

@@ -1,0 +1,5 @@
+import { Title } from '@mantine/core';
+
+export function PartnerArea() {
+  return <Title order={1}>Partner</Title>;
+}

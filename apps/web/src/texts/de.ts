@@ -1,0 +1,15 @@
+import { type Texts } from './en';
+
+export const de: Texts = {
+  shell: {
+    main: 'Seite',
+    language: 'Sprache',
+    light: 'Helle Farben',
+    dark: 'Dunkle Farben',
+    home: 'Zur ersten Seite',
+    notFound: 'Diese Seite gibt es nicht',
+    notFoundMore:
+      'Die Adresse ist vielleicht unvollständig, oder was sie zeigte, ist nicht mehr da.',
+    retry: 'Noch einmal versuchen',
+  },
+};

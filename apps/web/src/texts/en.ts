@@ -1,0 +1,15 @@
+/** The words of the pages. Every other language has the same shape, which the compiler checks. */
+export const en = {
+  shell: {
+    main: 'Page',
+    language: 'Language',
+    light: 'Light colours',
+    dark: 'Dark colours',
+    home: 'To the first page',
+    notFound: 'There is no such page',
+    notFoundMore: 'The address may be incomplete, or what it showed is gone.',
+    retry: 'Try again',
+  },
+};
+
+export type Texts = typeof en;

@@ -1,0 +1,29 @@
+/** A language is one file beside this one, and a line here. */
+import { en, type Texts } from './en';
+
+export const LANGUAGES = [
+  { code: 'en', name: 'English' },
+  { code: 'de', name: 'Deutsch' },
+] as const;
+
+export type Language = (typeof LANGUAGES)[number]['code'];
+
+/** English is there from the start, the others are loaded when they are chosen. */
+export const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
+  en: () => Promise.resolve(en),
+  de: async () => (await import('./de')).de,
+};
+
+const KEPT_AS = 'lowmark-language';
+
+/** What was chosen before, else the browser's, else English. */
+export function firstLanguage(): Language {
+  const wanted = [localStorage.getItem(KEPT_AS), ...navigator.languages];
+  const codes = wanted.map((one) => one?.slice(0, 2).toLowerCase());
+  const known = codes.map((wantedCode) => LANGUAGES.find(({ code }) => code === wantedCode)?.code);
+  return known.find((code) => code !== undefined) ?? 'en';
+}
+
+export function keepLanguage(language: Language): void {
+  localStorage.setItem(KEPT_AS, language);
+}

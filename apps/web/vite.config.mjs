@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { defineConfig } from 'vite';
+
+const OUT = join(import.meta.dirname, '../../dist/apps/web');
+
+/** Leaves each file compressed beside itself, once, so that no request waits for it. */
+const precompressed = {
+  name: 'precompressed',
+  closeBundle() {
+    const folder = join(OUT, 'assets');
+    for (const name of readdirSync(folder)) {
+      if (!/\.(js|css|svg|json)$/.test(name)) continue;
+      const content = readFileSync(join(folder, name));
+      writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content));
+      writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+    }
+  },
+};
+
+export default defineConfig({
+  root: import.meta.dirname,
+  logLevel: 'warn',
+  plugins: [precompressed],
+  resolve: {
+    // Pure functions that the pages share with the services; see apps/web/README.md.
+    alias: { '#libs/domain': join(import.meta.dirname, '../../libs/domain/src/index.ts') },
+  },
+  build: {
+    outDir: OUT,
+    emptyOutDir: true,
+    target: 'es2022',
+    // No script and no image inside the document: its policy allows none.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 600,
+    rolldownOptions: {
+      onLog(level, log, report) {
+        // Of Mantine's files: a mark for servers that render, which none does here.
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
+      },
+    },
+  },
+});

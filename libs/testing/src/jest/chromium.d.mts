@@ -1,0 +1,1 @@
+export function chromium(environment?: NodeJS.ProcessEnv): string | undefined;

@@ -8,7 +8,7 @@ import {
   PriceStore,
 } from '#libs/db';
 import { KeyRing, type MintedCredential } from '#libs/signing';
-import { aWallet, FakePartner, registerPartner, VaultBench } from '#libs/testing';
+import { aWallet, eventually, FakePartner, registerPartner, VaultBench } from '#libs/testing';
 import { parseDecimal } from '#libs/domain';
 import { IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
 import { mintSessionToken } from '../../apps/redemption/src/auth/auth.service.js';
@@ -22,7 +22,6 @@ import { RedemptionProgram } from '../restarts/redemption-program.js';
 import { addBusyPartner, SECRETS_KEY } from '../restarts/served-index.js';
 import { PostgresCluster } from './postgres-cluster.js';
 import { StakingLife } from './staking-life.js';
-import { waitFor } from './wait-for.js';
 
 export const POINTS = 1000;
 const START_MS = 60_000;
@@ -108,7 +107,11 @@ export class ClusterStage {
       this.indexers.push(indexer);
       this.started.push(() => indexer.kill());
     }
-    await waitFor('an indexer that leads', START_MS, () => this.leads());
+    await eventually(() => this.leads(), {
+      what: 'an indexer that leads',
+      withinMs: START_MS,
+      everyMs: 100,
+    });
     const [direct, secretsKey] = [cluster.urlOf('api'), SECRETS_KEY];
     this.apis.push(
       await this.ownedApi({ databaseUrl: cluster.urlOf('api', 'hosts'), secretsKey }),
@@ -136,11 +139,14 @@ export class ClusterStage {
   /** The one that works has read what is on the chain now, but for what may be taken back. */
   async follows(): Promise<void> {
     const newest = Number(await this.life.chain.player.head());
-    await waitFor(`index near block ${newest}`, FOLLOW_MS, async () => {
-      // The lead may change hands meanwhile.
-      const heads = await Promise.all(this.indexers.map((indexer) => indexer.headFollowed()));
-      return heads.some((head) => head !== undefined && head >= newest - 10);
-    });
+    await eventually(
+      async () => {
+        // The lead may change hands meanwhile.
+        const heads = await Promise.all(this.indexers.map((indexer) => indexer.headFollowed()));
+        return heads.some((head) => head !== undefined && head >= newest - 10);
+      },
+      { what: `index near block ${newest}`, withinMs: FOLLOW_MS, everyMs: 100 },
+    );
   }
 
   /** The one that works. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
-import { createTestDatabase } from '#libs/testing';
+import { createTestDatabase, eventually } from '#libs/testing';
 import { startIndexer } from '../../apps/indexer/test/harness.js';
 import { randomOf } from '../../apps/indexer/test/history.js';
 import { indexedTables } from '../../apps/indexer/test/oracle.js';
@@ -12,7 +12,6 @@ import { ClusterStage, POINTS } from './cluster-stage.js';
 import { type Fault, faultsBy } from './faults.js';
 import { PartnerWriter } from './partner-writer.js';
 import { PatientRedemptions } from './patient-redemptions.js';
-import { waitFor } from './wait-for.js';
 
 const ROUND_MS = 180_000;
 const START_MS = 300_000;
@@ -60,10 +59,13 @@ export function describeFailover(rounds: number, seed: number): void {
       for (const writer of writers) writer.longestGap();
       await fault.strike(primary);
       try {
-        await waitFor('another primary', FAILOVER_MS, async () => {
-          const other = await cluster.primary();
-          return other !== undefined && other !== primary;
-        });
+        await eventually(
+          async () => {
+            const other = await cluster.primary();
+            return other !== undefined && other !== primary;
+          },
+          { what: 'another primary', withinMs: FAILOVER_MS, everyMs: 100 },
+        );
         await Promise.all([
           snapshots.more(200),
           redemptions.more(2),
@@ -83,7 +85,11 @@ export function describeFailover(rounds: number, seed: number): void {
       console.info(
         `${fault.name}: ${proxiedGap.toFixed(1)} s without a write by HAProxy, ${directGap.toFixed(1)} s by hosts`,
       );
-      await waitFor('one indexer that leads', FAILOVER_MS, () => stage.leads());
+      await eventually(() => stage.leads(), {
+        what: 'one indexer that leads',
+        withinMs: FAILOVER_MS,
+        everyMs: 100,
+      });
       await stage.follows();
     }
 

@@ -60,7 +60,7 @@ export const FAULTS: readonly Fault[] = [
       return Promise.resolve();
     },
     heal: (node) => {
-      node.etcd.mend();
+      node.etcd.renew();
       return Promise.resolve();
     },
   },

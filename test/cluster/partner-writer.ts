@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, type Database, PartnerStore } from '#libs/db';
-import { waitFor } from './wait-for.js';
+import { eventually } from '#libs/testing';
 
 const PAUSE_MS = 100;
 const RETRY_MS = 200;
@@ -34,11 +34,11 @@ export class PartnerWriter {
   /** Waits for that many partners that are written from now on. */
   async more(count: number): Promise<void> {
     const before = this.acknowledged.size;
-    await waitFor(
-      `${count} further partners by ${this.name} (${this.failed})`,
-      GENEROUS_MS,
-      () => this.acknowledged.size >= before + count,
-    );
+    await eventually(() => this.acknowledged.size >= before + count, {
+      what: `${count} further partners by ${this.name} (${this.failed})`,
+      withinMs: GENEROUS_MS,
+      everyMs: 100,
+    });
   }
 
   /** The longest time between two partners since it was asked for last, in seconds. */

@@ -4,10 +4,9 @@ import { join, resolve } from 'node:path';
 import { dump, load } from 'js-yaml';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { PostgresUser } from '#libs/devpostgres';
-import { eventually } from '#libs/testing';
+import { eventually, TcpLink } from '#libs/testing';
 import { clusterProgram } from '../../libs/testing/src/jest/cluster-programs.mjs';
 import { postgresTools } from '../../libs/testing/src/jest/postgres-tools.mjs';
-import { HeldLink } from './held-link.js';
 import { commandOf, processTree, signalAll } from './node-processes.js';
 
 const SHIPPED = 'deploy/ha/patroni.yml';
@@ -41,14 +40,15 @@ export class PatroniNode {
   private constructor(
     private readonly options: PatroniNodeOptions,
     /** The network to etcd. */
-    readonly etcd: HeldLink,
+    readonly etcd: TcpLink,
     readonly port: number,
     readonly checkPort: number,
   ) {}
 
   /** Made, not started. */
   static async create(options: PatroniNodeOptions): Promise<PatroniNode> {
-    const etcd = await HeldLink.start(options.etcdPort);
+    const etcd = new TcpLink({ host: HOST, port: options.etcdPort });
+    await etcd.open();
     const node = new PatroniNode(options, etcd, await freePort(), await freePort());
     await node.configure();
     return node;
@@ -120,7 +120,7 @@ export class PatroniNode {
   async stop(): Promise<void> {
     signalAll(await this.allProcesses(), 'SIGCONT');
     await this.kill();
-    await this.etcd.stop();
+    await this.etcd.close();
   }
 
   /** What it did last, for the report of a test that failed. */

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { type Program } from '#libs/db';
+import { eventually } from '#libs/testing';
 import { clusterProgram } from '../../libs/testing/src/jest/cluster-programs.mjs';
 import { EtcdServer } from './etcd-server.js';
 import { type ClusterPasswords, PatroniNode } from './patroni-node.js';
 import { Pooler } from './pooler.js';
-import { waitFor } from './wait-for.js';
 
 const HOST = '127.0.0.1';
 const NODES = ['node1', 'node2', 'node3'] as const;
@@ -75,13 +75,17 @@ export class PostgresCluster {
   async healthy(withinMs = START_MS): Promise<PatroniNode> {
     let primary: PatroniNode | undefined;
     try {
-      await waitFor('a healthy cluster', withinMs, async () => {
-        primary = await this.primary();
-        if (primary === undefined || (await this.followers(primary)) !== 'async,sync') return false;
-        // Patroni notes a while later in etcd whom it has chosen; until then no other node may lead.
-        const are = await Promise.all(this.nodes.map((node) => node.is('synchronous')));
-        return are.includes(true);
-      });
+      await eventually(
+        async () => {
+          primary = await this.primary();
+          if (primary === undefined || (await this.followers(primary)) !== 'async,sync')
+            return false;
+          // Patroni notes a while later in etcd whom it has chosen; until then no other node may lead.
+          const are = await Promise.all(this.nodes.map((node) => node.is('synchronous')));
+          return are.includes(true);
+        },
+        { what: 'a healthy cluster', withinMs, everyMs: 100 },
+      );
     } catch (cause) {
       throw new Error(`the cluster is not healthy:\n${await this.tails()}`, { cause });
     }

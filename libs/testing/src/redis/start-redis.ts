@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
-import { type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, ManagedProcess } from '#libs/devprocess';
+import { TcpLink } from '../wire/tcp-link.js';
 
 /** A Redis that a test may hurt. */
 export interface TestRedis {
@@ -127,65 +127,36 @@ async function answers(port: number): Promise<boolean> {
 }
 
 class LinkedRedis implements TestRedis {
-  private readonly sockets = new Set<Socket>();
-  private paused = false;
-  private port = 0;
-  private readonly server = createServer((near) => {
-    this.join(near);
-  });
+  private readonly link: TcpLink;
 
-  constructor(private readonly target: URL) {}
+  constructor(private readonly target: URL) {
+    this.link = new TcpLink({ host: target.hostname, port: Number(target.port || 6379) });
+  }
 
   get url(): string {
     const url = new URL(this.target);
     url.hostname = '127.0.0.1';
-    url.port = String(this.port);
+    url.port = String(this.link.port);
     return url.href;
   }
 
-  async kill(): Promise<void> {
-    if (!this.server.listening) return;
-    const closed = once(this.server, 'close');
-    this.server.close();
-    for (const socket of this.sockets) socket.destroy();
-    await closed;
+  kill(): Promise<void> {
+    return this.link.close();
   }
 
-  async restart(): Promise<void> {
-    this.paused = false;
-    this.server.listen(this.port, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
+  restart(): Promise<void> {
+    return this.link.open();
   }
 
   pause(): void {
-    this.paused = true;
-    for (const socket of this.sockets) socket.pause();
+    this.link.cut();
   }
 
   resume(): void {
-    this.paused = false;
-    for (const socket of this.sockets) socket.resume();
+    this.link.resume();
   }
 
   stop(): Promise<void> {
-    return this.kill();
-  }
-
-  private join(near: Socket): void {
-    const far = connect(Number(this.target.port || 6379), this.target.hostname);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.sockets.add(from);
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        this.sockets.delete(from);
-        to.destroy();
-      });
-      from.pipe(to);
-      if (this.paused) from.pause();
-    }
+    return this.link.close();
   }
 }

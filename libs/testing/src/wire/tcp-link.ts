@@ -2,24 +2,26 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** The network between two programs, by TCP: what is cut takes connections and bytes, and passes nothing on. */
-export class HeldLink {
+export class TcpLink {
   private readonly sockets = new Set<Socket>();
   private isCut = false;
+  private listenPort = 0;
   private readonly server = createServer((near) => {
     this.join(near);
   });
 
-  private constructor(private readonly target: number) {}
+  constructor(private readonly target: { readonly host: string; readonly port: number }) {}
 
-  static async start(targetPort: number): Promise<HeldLink> {
-    const link = new HeldLink(targetPort);
-    link.server.listen(0, '127.0.0.1');
-    await once(link.server, 'listening');
-    return link;
+  /** The same one from the first `open` on; 0 before. */
+  get port(): number {
+    return this.listenPort;
   }
 
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
+  async open(): Promise<void> {
+    this.isCut = false;
+    this.server.listen(this.listenPort, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.listenPort = (this.server.address() as AddressInfo).port;
   }
 
   cut(): void {
@@ -27,13 +29,21 @@ export class HeldLink {
     for (const socket of this.sockets) socket.pause();
   }
 
-  /** What was under way is gone; new connections pass. */
-  mend(): void {
+  /** What was held goes on. */
+  resume(): void {
+    this.isCut = false;
+    for (const socket of this.sockets) socket.resume();
+  }
+
+  /** What was held is gone; new connections pass. */
+  renew(): void {
     this.isCut = false;
     for (const socket of this.sockets) socket.destroy();
   }
 
-  async stop(): Promise<void> {
+  /** New connections are refused; it may be opened again. */
+  async close(): Promise<void> {
+    if (!this.server.listening) return;
     const closed = once(this.server, 'close');
     this.server.close();
     for (const socket of this.sockets) socket.destroy();
@@ -41,7 +51,7 @@ export class HeldLink {
   }
 
   private join(near: Socket): void {
-    const far = connect(this.target, '127.0.0.1');
+    const far = connect(this.target.port, this.target.host);
     for (const [from, to] of [
       [near, far],
       [far, near],

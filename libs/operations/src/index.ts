@@ -58,6 +58,12 @@ export {
   showPrice,
 } from './price.js';
 export {
+  type ActionInput,
+  type ActionName,
+  allowedActions,
+  type OperatorAction,
+} from './redemptions/actions.js';
+export {
   ADOPT_CONSEQUENCE,
   adoptRedemptions,
   type ForeignRedemption,
@@ -79,7 +85,6 @@ export {
   showRedemption,
 } from './redemptions/find.js';
 export {
-  insteadOf,
   operate,
   type Operated,
   type Operation,

@@ -112,16 +112,14 @@ const INSTEAD: Readonly<Partial<Record<RefusalCode, string>>> = {
 /** The rules do not allow it; nothing was changed. */
 export class RefusedOperationError extends PermanentError {
   readonly refusal: RefusalCode;
+  /** What to do; undefined where the domain's own message says it. */
+  readonly instead: string | undefined;
 
   constructor({ code, message }: Refusal) {
-    const instead = insteadOf(code);
+    const instead = INSTEAD[code];
     const text = instead === undefined ? message : `${message} ${instead}`;
     super(code.replaceAll('-', '_').toUpperCase(), text);
     this.refusal = code;
+    this.instead = instead;
   }
-}
-
-/** What to do where an operation is refused; undefined where the refusal's own message says it. */
-export function insteadOf(code: RefusalCode): string | undefined {
-  return INSTEAD[code];
 }

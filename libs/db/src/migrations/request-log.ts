@@ -55,11 +55,13 @@ DECLARE
 BEGIN
   INSERT INTO partners.request (partner_id, credential_id, at, method, path, path_length, status, code, body, body_bytes, signature,
       duration_us)
-    SELECT c.partner_id, c.id, to_timestamp(r."atMs" / 1000.0), r.method, r.path, r."pathLength", r.status, r.code,
-      substring(bodies FROM r."bodyStart" + 1 FOR r."bodyKept"), r."bodyBytes", decode(r.signature, 'hex'), r."durationUs"
-    FROM json_to_recordset(requests) AS r("credentialId" uuid, "atMs" float8, method text, path text, "pathLength" int, status int,
-      code text, "bodyStart" int, "bodyKept" int, "bodyBytes" int, signature text, "durationUs" int)
-    JOIN partners.credential c ON c.id = r."credentialId";
+    SELECT c.partner_id, c.id, to_timestamp(r.at_ms / 1000.0), r.method, r.path, r.path_length, r.status, r.code,
+      substring(bodies FROM r.body_start + 1 FOR r.body_kept), r.body_bytes, decode(r.signature, 'hex'), r.duration_us
+    FROM ROWS FROM (json_to_recordset(requests) AS ("credentialId" uuid, "atMs" float8, method text, path text, "pathLength" int,
+      status int, code text, "bodyStart" int, "bodyKept" int, "bodyBytes" int, signature text, "durationUs" int)) WITH ORDINALITY
+      AS r(credential_id, at_ms, method, path, path_length, status, code, body_start, body_kept, body_bytes, signature, duration_us, place)
+    JOIN partners.credential c ON c.id = r.credential_id
+    ORDER BY r.place;
   GET DIAGNOSTICS added = ROW_COUNT;
   RETURN added;
 END $$;

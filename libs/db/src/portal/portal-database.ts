@@ -24,12 +24,11 @@ export class PortalDatabase {
    * Reads as one partner, in one transaction.
    * @throws PermanentError PARTNER_ID_INVALID; DatabaseUnavailableError, DatabaseRefusedError, or what the work throws
    */
-  asPartner<T>(partnerId: string, work: (query: PortalQuery) => Promise<T>): Promise<T> {
+  async asPartner<T>(partnerId: string, work: (query: PortalQuery) => Promise<T>): Promise<T> {
     if (!UUID.test(partnerId)) {
       throw new PermanentError('PARTNER_ID_INVALID', 'The id of a partner is a UUID.');
     }
     return this.database.transaction(async (client) => {
-      await client.query('SET TRANSACTION READ ONLY');
       await run(client, ACT_AS({ partnerId }));
       return work((statement) => run(client, statement));
     });

@@ -3,6 +3,7 @@ import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER, ManagementModule, type Registry } from '#libs/service';
 import { ConsoleSettings } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
+import { HttpModule } from './http/http.module.js';
 
 export interface ConsoleTools {
   readonly settings: ConsoleSettings;
@@ -12,7 +13,7 @@ export interface ConsoleTools {
 }
 
 /** The server of the web pages. */
-@Module({ imports: [HealthModule] })
+@Module({ imports: [HttpModule, HealthModule] })
 export class ConsoleModule {
   static register({ settings, logger, clock, registry }: ConsoleTools): DynamicModule {
     const { consoleManagementPort: port, consoleHost: host } = settings;

@@ -1,3 +1,4 @@
+import fastifyCookie from '@fastify/cookie';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
 import {
@@ -37,6 +38,7 @@ export async function createConsole({
     wire: () => new ConsoleWire(settings),
     server: { trustProxy: settings.trustedProxies ?? false, bodyLimit: MAX_BODY_BYTES },
   });
+  await app.register(fastifyCookie);
   app.useGlobalPipes(new StrictPipe((field, message) => HttpProblem.badRequest(field, message)));
   measureRequests(app.getHttpAdapter().getInstance(), registry, 'lowmark_console_request_seconds');
   await servePages(app, settings, pages);

@@ -6,6 +6,7 @@ export {
   isNotMigrated,
   isWithoutRight,
 } from './connection/database.error.js';
+export { LateDatabase } from './connection/late-database.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';
 export {

@@ -6,6 +6,7 @@ export {
   isNotMigrated,
   isWithoutRight,
 } from './connection/database.error.js';
+export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';
 export {
@@ -144,7 +145,6 @@ export {
 export { type AuditEntry, type AuditFilter, AuditLog } from './redemption/audit-log.js';
 export {
   type CallsOfHour,
-  type LogPage,
   type PartnerCallEntry,
   RedemptionLog,
 } from './redemption/redemption-log.js';
@@ -152,7 +152,6 @@ export {
   isIdPrefix,
   type OpenKey,
   type OpenState,
-  type PageRequest,
   type RedemptionFilter,
   type RedemptionOverview,
   type RedemptionPage,

@@ -7,6 +7,7 @@ export {
   isWithoutRight,
 } from './connection/database.error.js';
 export { LateDatabase } from './connection/late-database.js';
+export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';
 export {
@@ -145,7 +146,6 @@ export {
 export { type AuditEntry, type AuditFilter, AuditLog } from './redemption/audit-log.js';
 export {
   type CallsOfHour,
-  type LogPage,
   type PartnerCallEntry,
   RedemptionLog,
 } from './redemption/redemption-log.js';
@@ -153,7 +153,6 @@ export {
   isIdPrefix,
   type OpenKey,
   type OpenState,
-  type PageRequest,
   type RedemptionFilter,
   type RedemptionOverview,
   type RedemptionPage,

@@ -103,7 +103,7 @@ describe('the log of requests', () => {
       expect(row.keyPrefix).toBe(apiKey.slice(0, 12));
       const [path] = row.path.split('?');
       if (row.body.length < row.bodyBytes) continue;
-      expect(hmacSha256Hex(sharedSecret, `GET${path}${row.body}`)).toBe(row.signature);
+      expect(hmacSha256Hex(sharedSecret, `GET${path}${row.body.toString()}`)).toBe(row.signature);
     }
   });
 

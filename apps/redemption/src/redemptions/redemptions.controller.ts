@@ -174,9 +174,7 @@ export class RedemptionsController {
     @Query() { limit, before }: PageQuery,
   ): Promise<RedemptionsBody> {
     const found = await this.store.list(wallet, limit + 1, before);
-    const page = found.slice(0, limit);
-    const redemptions = await Promise.all(page.map((one) => this.presenter.present(one)));
-    return { redemptions, next: found.length > limit ? (redemptions.at(-1)?.id ?? null) : null };
+    return this.presenter.presentPage(found, limit);
   }
 
   @Get(':id')

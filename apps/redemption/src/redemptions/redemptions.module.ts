@@ -23,5 +23,6 @@ import { RedemptionsController } from './redemptions.controller.js';
     RedeemablePrice,
     RedemptionPresenter,
   ],
+  exports: [RedemptionPresenter],
 })
 export class RedemptionsModule {}

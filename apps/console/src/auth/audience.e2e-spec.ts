@@ -38,6 +38,8 @@ function routesOf(controller: Class): Route[] {
   const { prototype } = controller as unknown as { prototype: Record<string, Handler> };
   return Object.getOwnPropertyNames(prototype).flatMap((name) => {
     const handler = prototype[name] as Handler;
+    // It has the metadata of the class.
+    if (name === 'constructor') return [];
     const path = Reflect.getMetadata(PATH_METADATA, handler) as string | undefined;
     if (path === undefined) return [];
     const guards = [handler, controller].flatMap(

@@ -1,5 +1,6 @@
 import { Matches, Max, Min } from 'class-validator';
 import {
+  type DevelopmentSetting,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
   ServiceSettings,
@@ -16,6 +17,24 @@ function origin(text: string): string {
     throw new Error('must be a scheme, a host and a port, as browsers show them: https://host');
   }
   return parsed.origin;
+}
+
+const LOCAL_CHAIN = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|chain)$/;
+
+/** @throws Error where it is not a chain of this machine, or that of the local profile of compose */
+function localChain(text: string): string {
+  const parsed = url('http')(text);
+  if (LOCAL_CHAIN.test(new URL(parsed).hostname)) return parsed;
+  throw new Error('must be on this machine (loopback) or the host "chain" of the local profile');
+}
+
+/** @returns that the page offers a wallet whose accounts anybody can use */
+export function testWallet(rpcUrl: string | undefined): DevelopmentSetting {
+  return {
+    variable: 'CONSOLE_TEST_WALLET_RPC_URL',
+    isGiven: rpcUrl !== undefined,
+    why: 'gives the accounts of a local chain to every visitor. Unset it',
+  };
 }
 
 /** The settings of the server of the web pages. */
@@ -55,6 +74,14 @@ export class ConsoleSettings extends ServiceSettings {
   })
   @Matches(/^[0-9a-f]{32}$/, { message: '$property must be 32 hex digits' })
   readonly walletconnectProjectId?: string;
+
+  @Setting({
+    description:
+      'Development only: a local chain whose unlocked accounts the players’ page offers as a test wallet, to try it without an extension. Loopback, or the host chain of the local profile. Refused where NODE_ENV is production.',
+    optional: true,
+    parse: localChain,
+  })
+  readonly consoleTestWalletRpcUrl?: string;
 
   @Setting({
     description:

@@ -4,6 +4,7 @@ import { LOGGER, ManagementModule, type Registry } from '#libs/service';
 import { ConsoleSettings } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { PlayerModule } from './player/player.module.js';
 
 export interface ConsoleTools {
   readonly settings: ConsoleSettings;
@@ -13,7 +14,7 @@ export interface ConsoleTools {
 }
 
 /** The server of the web pages. */
-@Module({ imports: [HttpModule, HealthModule] })
+@Module({ imports: [HttpModule, HealthModule, PlayerModule] })
 export class ConsoleModule {
   static register({ settings, logger, clock, registry }: ConsoleTools): DynamicModule {
     const { consoleManagementPort: port, consoleHost: host } = settings;

@@ -1,5 +1,6 @@
 import fastifyCookie from '@fastify/cookie';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { refuseDevelopment } from '#libs/config';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
 import {
   createHttpApp,
@@ -8,7 +9,7 @@ import {
   measureRequests,
   StrictPipe,
 } from '#libs/service';
-import { type ConsoleSettings } from './console.env.js';
+import { type ConsoleSettings, testWallet } from './console.env.js';
 import { ConsoleModule } from './console.module.js';
 import { ConsoleWire, MAX_BODY_BYTES } from './http/console-wire.js';
 import { BUILT_PAGES, servePages } from './pages/serve-pages.js';
@@ -24,7 +25,7 @@ export interface ConsoleOptions {
 
 /**
  * The server of the web pages, ready to listen; `close()` stops it and everything it opened.
- * @throws PermanentError where a setting is wrong, or the pages are not built
+ * @throws PermanentError where a setting is wrong or is refused in production, or the pages are not built
  */
 export async function createConsole({
   settings,
@@ -32,6 +33,7 @@ export async function createConsole({
   clock = systemClock,
   pages = BUILT_PAGES,
 }: ConsoleOptions): Promise<NestFastifyApplication> {
+  refuseDevelopment(settings.nodeEnv, [testWallet(settings.consoleTestWalletRpcUrl)]);
   const registry = createMetrics('console');
   const app = await createHttpApp(ConsoleModule.register({ settings, logger, clock, registry }), {
     logger,

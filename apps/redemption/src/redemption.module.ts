@@ -4,6 +4,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { ClaimWatchModule } from './claim-watch/claim-watch.module.js';
 import { EngineModule } from './engine.module.js';
 import { Lifecycle, Shutdown } from './lifecycle.js';
+import { LiveModule } from './live/live.module.js';
 import { PartnersModule } from './partner/partners.module.js';
 import { PayoutModule } from './payout/payout.module.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
@@ -16,6 +17,7 @@ import { RedemptionsModule } from './redemptions/redemptions.module.js';
     AuthModule,
     PartnersModule,
     RedemptionsModule,
+    LiveModule,
     PayoutModule,
     EngineModule,
     ReconciliationModule,

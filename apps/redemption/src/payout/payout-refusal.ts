@@ -4,7 +4,7 @@ import { Counter, Registry } from '#libs/service';
 /** What keeps a payout from being begun; the values of the label `reason` of lowmark_payouts_refused_total. */
 const REASONS = ['chain', 'paused', 'set-up', 'balance', 'window', 'too-much'] as const;
 
-type RefusalReason = (typeof REASONS)[number];
+export type RefusalReason = (typeof REASONS)[number];
 
 /** Why no payout can be begun now. */
 export interface PayoutRefusal {

@@ -7,7 +7,12 @@ import { Alerts } from '../observe/alerts.js';
 import { PartnerDirectory } from '../partner/partner-directory.js';
 import { type Voucher } from '../payout/payout.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
-import { isCancelRequested, type RedemptionBody, redemptionBody } from './redemption.dto.js';
+import {
+  isCancelRequested,
+  type RedemptionBody,
+  redemptionBody,
+  type RedemptionsBody,
+} from './redemption.dto.js';
 
 /** Redemptions as their users see them: with the partner's name and, while it can be claimed, the voucher. */
 @Injectable()
@@ -27,6 +32,13 @@ export class RedemptionPresenter {
     // A partner whose callback cannot be used now has no name here.
     const partner = { id, name: entry?.callback.partnerName ?? id };
     return redemptionBody(redemption, partner, await this.voucherOf(stored));
+  }
+
+  /** @param found one more than the page has at most, where there is another page */
+  async presentPage(found: readonly StoredRedemption[], limit: number): Promise<RedemptionsBody> {
+    const page = found.slice(0, limit);
+    const redemptions = await Promise.all(page.map((one) => this.present(one)));
+    return { redemptions, next: found.length > limit ? (redemptions.at(-1)?.id ?? null) : null };
   }
 
   /**

@@ -1,5 +1,7 @@
-import { Matches, Max, Min } from 'class-validator';
+import { Matches, Max, MaxLength, Min } from 'class-validator';
 import {
+  address,
+  commaList,
   type DevelopmentSetting,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
@@ -26,6 +28,10 @@ function localChain(text: string): string {
   const parsed = url('http')(text);
   if (LOCAL_CHAIN.test(new URL(parsed).hostname)) return parsed;
   throw new Error('must be on this machine (loopback) or the host "chain" of the local profile');
+}
+
+function addresses(text: string): string[] {
+  return commaList(text).map(address);
 }
 
 /** @returns that the page offers a wallet whose accounts anybody can use */
@@ -82,6 +88,37 @@ export class ConsoleSettings extends ServiceSettings {
     parse: localChain,
   })
   readonly consoleTestWalletRpcUrl?: string;
+
+  @Setting({
+    description:
+      'The accounts that the test wallet offers, separated by commas. Unset: all of the local chain.',
+    optional: true,
+    parse: addresses,
+  })
+  readonly consoleTestWalletAccounts?: string[];
+
+  @Setting({
+    description:
+      'What the players’ page calls the network, as wallets do: Base, say. Unset: Chain and its id.',
+    optional: true,
+  })
+  @MaxLength(40)
+  readonly consoleNetworkName?: string;
+
+  @Setting({
+    description: 'The coin in which the network takes its fees.',
+    default: 'ETH',
+  })
+  @MaxLength(10)
+  readonly consoleNetworkCoin!: string;
+
+  @Setting({
+    description:
+      'A public RPC endpoint of the network, without a key: wallets that do not know the network are given it. The pages do not call it. Unset: players add the network themselves.',
+    optional: true,
+    parse: url('https', 'http'),
+  })
+  readonly consoleNetworkRpcUrl?: string;
 
   @Setting({
     description:

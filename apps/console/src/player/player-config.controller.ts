@@ -4,8 +4,14 @@ import { ConsoleSettings } from '../console.env.js';
 export interface PlayerConfig {
   /** Null: no wallets of other devices. */
   readonly walletConnectProjectId: string | null;
-  /** Whether the page has a wallet of its own, whose accounts are those of a local chain. */
-  readonly hasTestWallet: boolean;
+  /** A wallet in the page whose accounts are those of a local chain; null: there is none. */
+  readonly testWallet: { readonly accounts: readonly string[] | null } | null;
+  /** What wallets are told of a network that they do not know. */
+  readonly network: {
+    readonly name: string | null;
+    readonly coin: string;
+    readonly rpcUrl: string | null;
+  };
 }
 
 /** What the players' page has to know of the console before it asks anything of the redemption service. */
@@ -15,10 +21,17 @@ export class PlayerConfigController {
 
   @Get()
   config(): PlayerConfig {
-    const { walletconnectProjectId = null, consoleTestWalletRpcUrl } = this.settings;
+    const { walletconnectProjectId, consoleTestWalletRpcUrl } = this.settings;
+    const { consoleNetworkName, consoleNetworkCoin, consoleNetworkRpcUrl } = this.settings;
+    const { consoleTestWalletAccounts: accounts = null } = this.settings;
     return {
-      walletConnectProjectId: walletconnectProjectId,
-      hasTestWallet: consoleTestWalletRpcUrl !== undefined,
+      walletConnectProjectId: walletconnectProjectId ?? null,
+      testWallet: consoleTestWalletRpcUrl === undefined ? null : { accounts },
+      network: {
+        name: consoleNetworkName ?? null,
+        coin: consoleNetworkCoin,
+        rpcUrl: consoleNetworkRpcUrl ?? null,
+      },
     };
   }
 }

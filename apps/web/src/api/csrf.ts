@@ -3,6 +3,8 @@ export const CSRF_HEADER = 'x-csrf-token';
 
 /** The value for the session of an area; without a session any value will do. */
 export function csrfToken(area: 'player' | 'operate' | 'partner'): string {
-  const found = new RegExp(`(?:^|; )(?:__Host-)?lowmark-${area}-csrf=([^;]+)`).exec(document.cookie);
+  const found = new RegExp(`(?:^|; )(?:__Host-)?lowmark-${area}-csrf=([^;]+)`).exec(
+    document.cookie,
+  );
   return found?.[1] ?? 'none';
 }

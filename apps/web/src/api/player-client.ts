@@ -10,8 +10,11 @@ const TIMEOUT_MS = 30_000;
 /** Shows the console that this is its own page. Every answer that is not a success becomes an ApiProblem; a session that has ended is forgotten. */
 const ownPage: Middleware = {
   onRequest({ request }) {
-    if (request.method !== 'GET') request.headers.set(CSRF_HEADER, sessionStore.get()?.csrf ?? csrfToken('player'));
-    return new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]) });
+    if (request.method !== 'GET')
+      request.headers.set(CSRF_HEADER, sessionStore.get()?.csrf ?? csrfToken('player'));
+    return new Request(request, {
+      signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
   },
   async onResponse({ response, schemaPath }) {
     readServerClock(response);

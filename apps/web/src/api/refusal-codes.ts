@@ -9,9 +9,5 @@ type Code<B> = B extends { success: false; code: infer C } ? (string extends C ?
 export type ServiceCode = Code<Body<Answers<Operations>>> & string;
 /** What the console itself refuses with, and what the page finds without an answer. */
 export type PageCode =
-  | 'ANSWER_TOO_LARGE'
-  | 'CSRF_TOKEN'
-  | 'FOREIGN_ORIGIN'
-  | 'NO_CONNECTION'
-  | 'UNEXPECTED_ANSWER';
+  'ANSWER_TOO_LARGE' | 'CSRF_TOKEN' | 'FOREIGN_ORIGIN' | 'NO_CONNECTION' | 'UNEXPECTED_ANSWER';
 export type RefusalCode = ServiceCode | PageCode;

@@ -12,8 +12,12 @@ export interface AmountOptions {
  * @param amount a whole number of the smallest unit, as a decimal string
  * @throws RangeError where it is none
  */
-export function formatAmount(amount: string, { decimals, locale, maxFraction }: AmountOptions): string {
-  if (!/^\d+$/.test(amount)) throw new RangeError('An amount is a whole number of the smallest unit.');
+export function formatAmount(
+  amount: string,
+  { decimals, locale, maxFraction }: AmountOptions,
+): string {
+  if (!/^\d+$/.test(amount))
+    throw new RangeError('An amount is a whole number of the smallest unit.');
   const digits = amount.padStart(decimals + 1, '0');
   const point = digits.length - decimals;
   return joined(digits.slice(0, point), digits.slice(point), { locale, maxFraction });
@@ -54,7 +58,9 @@ export function parsePoints(text: string): number | undefined {
 /** In dollars with cents; less than a cent keeps the digits that say how much. */
 export function formatUsd(value: number, locale: string, maxFraction = 2): string {
   const style = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
-  return new Intl.NumberFormat(locale, { ...style, maximumFractionDigits: maxFraction }).format(value);
+  return new Intl.NumberFormat(locale, { ...style, maximumFractionDigits: maxFraction }).format(
+    value,
+  );
 }
 
 export function formatPercent(rate: number, locale: string): string {

@@ -26,7 +26,9 @@ export function formatCountdown(ms: number): string {
     Math.floor((seconds % 3600) / 60),
     String(seconds % 60).padStart(2, '0'),
   ];
-  return hours === 0 ? `${minutes}:${rest}` : `${hours}:${String(minutes).padStart(2, '0')}:${rest}`;
+  return hours === 0
+    ? `${minutes}:${rest}`
+    : `${hours}:${String(minutes).padStart(2, '0')}:${rest}`;
 }
 
 /** `in 5 minutes`, in the units that a person would use. */

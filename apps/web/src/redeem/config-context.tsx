@@ -21,10 +21,12 @@ export function useRedeemConfig(): RedeemConfig {
   return config;
 }
 
-/** An amount of the smallest unit as `340.25 LOW`, cut at six digits. */
+/** An amount of the smallest unit as `340.25 LOW`, cut at six digits; while the chain does not say what a token is, there is no such text. */
 export function useTokenText(): (amount: string) => string {
   const { language } = useTexts();
-  const { token } = useRedeemConfig().chain;
-  return (amount) =>
-    `${formatAmount(amount, { decimals: token.decimals, locale: language, maxFraction: 6 })} ${token.symbol}`;
+  const { decimals, symbol } = useRedeemConfig().chain.token;
+  return (amount) => {
+    if (decimals === null) return '…';
+    return `${formatAmount(amount, { decimals, locale: language, maxFraction: 6 })} ${symbol ?? ''}`.trim();
+  };
 }

@@ -32,16 +32,20 @@ export interface RedeemConfig {
 }
 
 const TRY_AGAIN_MS = 4_000;
+/** Whether payouts are possible may change. */
+const REFRESH_MS = 60_000;
 
-/** What does not change while the page is open. Asked for until it is there. */
+/** What the page has to know before a wallet is chosen. Asked for until it is there. */
 export function useRedeemConfigQuery() {
   return useQuery({
     queryKey: ['redeem-config'],
-    staleTime: Infinity,
     gcTime: Infinity,
     retry: false,
     queryFn: loadConfig,
-    refetchInterval: ({ state }) => (state.status === 'error' ? TRY_AGAIN_MS : false),
+    refetchInterval: ({ state }) =>
+      state.status === 'error' || state.data?.chain.token.decimals == null
+        ? TRY_AGAIN_MS
+        : REFRESH_MS,
   });
 }
 

@@ -6,7 +6,11 @@ import { useTexts } from '../texts/texts-context';
 type Said = { readonly code: string; readonly retryAfterSeconds?: number | null | undefined };
 
 /** One sentence for what was refused, and until when. No code, and no text of a service, is shown to a player. */
-export function problemText({ redeem }: Texts, { code, retryAfterSeconds }: Said, locale: string): string {
+export function problemText(
+  { redeem }: Texts,
+  { code, retryAfterSeconds }: Said,
+  locale: string,
+): string {
   const known: Readonly<Record<string, string>> = redeem.refusals;
   const text = known[code] ?? redeem.refusals.UNEXPECTED_ANSWER;
   if (retryAfterSeconds === undefined || retryAfterSeconds === null) return text;

@@ -1,5 +1,7 @@
-import { SimpleGrid, Stack } from '@mantine/core';
+import { Alert, SimpleGrid, Stack } from '@mantine/core';
 import { useConnection } from 'wagmi';
+import { useTexts } from '../texts/texts-context';
+import { useRedeemConfig } from './config-context';
 import { PartnersPanel } from './partners/partners-panel';
 import { RedemptionsPanel } from './redemptions/redemptions-panel';
 import { useRedemptions } from './redemptions/redemptions-query';
@@ -21,10 +23,23 @@ function SignedIn({ session }: { readonly session: Session }) {
   return (
     <Stack gap="lg">
       <AccountBar session={session} />
+      <PayoutsNotice />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
         <PartnersPanel wallet={session.wallet} redemptions={redemptions.data?.items ?? []} />
         <RedemptionsPanel wallet={session.wallet} redemptions={redemptions} />
       </SimpleGrid>
     </Stack>
+  );
+}
+
+/** Said once for all partners, before anybody tries. */
+function PayoutsNotice() {
+  const { payouts: words } = useTexts().texts.redeem;
+  const { available, reason } = useRedeemConfig().chain.payouts;
+  if (available || reason === null) return null;
+  return (
+    <Alert color="yellow" role="status">
+      {words[reason]}
+    </Alert>
   );
 }

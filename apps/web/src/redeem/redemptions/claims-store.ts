@@ -54,7 +54,10 @@ class ClaimsStore {
 
 function read(): Claims {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEPT_AS) ?? '{}') as Record<string, Partial<SentClaim>>;
+    const kept = JSON.parse(localStorage.getItem(KEPT_AS) ?? '{}') as Record<
+      string,
+      Partial<SentClaim>
+    >;
     const valid = Object.entries(kept).filter(
       (entry): entry is [string, SentClaim] =>
         /^0x[0-9a-f]{64}$/.test(entry[1].hash ?? '') && typeof entry[1].sentAtMs === 'number',

@@ -77,7 +77,8 @@ export function stepsOf(redemption: Redemption, phase: Phase, sent: SentClaim | 
   const steps = [done('started', initialAt)];
   if (phase === 'failed') return [...steps, done('failed', failedAt)];
   const wasTaken = deductedAt !== null;
-  if (wasTaken || !isBackwards(phase)) steps.push(one('taken', deductedAt, phase === 'starting' || phase === 'taking'));
+  if (wasTaken || !isBackwards(phase))
+    steps.push(one('taken', deductedAt, phase === 'starting' || phase === 'taking'));
   if (authorisedAt !== null || !isBackwards(phase)) {
     steps.push(one('voucher', authorisedAt, phase === 'preparing'));
   }

@@ -79,14 +79,23 @@ async function loadPage(wallet: string, before?: string): Promise<Page> {
   return data === undefined || !isOurs ? { redemptions: [], next: null } : data;
 }
 
-function takeIn(client: QueryClient, wallet: string, changed: readonly Redemption[], page?: Page): void {
+function takeIn(
+  client: QueryClient,
+  wallet: string,
+  changed: readonly Redemption[],
+  page?: Page,
+): void {
   const before = client.getQueryData<Redemptions>(keyOf(wallet));
   refreshPoints(client, before, changed);
   client.setQueryData<Redemptions>(keyOf(wallet), merged(before ?? NOTHING, changed, page));
 }
 
 /** Points change where a redemption does. */
-function refreshPoints(client: QueryClient, before: Redemptions | undefined, changed: readonly Redemption[]): void {
+function refreshPoints(
+  client: QueryClient,
+  before: Redemptions | undefined,
+  changed: readonly Redemption[],
+): void {
   const stages = new Map(before?.items.map(({ id, stage }) => [id, stage]));
   const moved = changed.filter(({ id, stage }) => before !== undefined && stages.get(id) !== stage);
   for (const { partner } of moved) {

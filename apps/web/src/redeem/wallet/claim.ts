@@ -1,7 +1,8 @@
 /** Claims, through the wallet: nothing is asked of a person that the chain would refuse. */
 import { type Hex } from 'viem';
 import { call, estimateGas, getTransactionReceipt, sendTransaction } from 'viem/actions';
-import { type Config, getConnectorClient } from 'wagmi/actions';
+import { type Config } from 'wagmi';
+import { getConnectorClient } from 'wagmi/actions';
 import { type Voucher } from '../config';
 import { isRejection } from './wallet-errors';
 
@@ -17,10 +18,18 @@ export type ClaimState = 'open' | 'claimed' | 'cancelled';
 const STATUS_SELECTOR = '0x52ad0d5e';
 const STATES: readonly ClaimState[] = ['open', 'claimed', 'cancelled'];
 
-export async function sendClaim(wallets: Config, voucher: Voucher, onStep: (step: ClaimStep) => void): Promise<ClaimEnd> {
+export async function sendClaim(
+  wallets: Config,
+  voucher: Voucher,
+  onStep: (step: ClaimStep) => void,
+): Promise<ClaimEnd> {
   onStep('preparing');
   const client = await getConnectorClient(wallets, { chainId: voucher.chainId });
-  const claim = { account: client.account, to: voucher.vault as Hex, data: voucher.calldata as Hex };
+  const claim = {
+    account: client.account,
+    to: voucher.vault as Hex,
+    data: voucher.calldata as Hex,
+  };
   let gas: bigint;
   try {
     gas = await estimateGas(client, claim);
@@ -30,7 +39,11 @@ export async function sendClaim(wallets: Config, voucher: Voucher, onStep: (step
   onStep('confirm');
   try {
     // A fifth more: what it costs may change until its block.
-    const hash = await sendTransaction(client, { ...claim, chain: client.chain, gas: gas + gas / 5n });
+    const hash = await sendTransaction(client, {
+      ...claim,
+      chain: client.chain,
+      gas: gas + gas / 5n,
+    });
     return { kind: 'sent', hash };
   } catch (error) {
     return { kind: isRejection(error) ? 'rejected' : 'failed' };
@@ -38,7 +51,10 @@ export async function sendClaim(wallets: Config, voucher: Voucher, onStep: (step
 }
 
 /** Notices a claim from wherever it was sent. Undefined where the chain does not say. */
-export async function claimStateOf(wallets: Config, voucher: Pick<Voucher, 'chainId' | 'vault' | 'redemptionId'>): Promise<ClaimState | undefined> {
+export async function claimStateOf(
+  wallets: Config,
+  voucher: Pick<Voucher, 'chainId' | 'vault' | 'redemptionId'>,
+): Promise<ClaimState | undefined> {
   const client = await getConnectorClient(wallets, { chainId: voucher.chainId });
   const data = `${STATUS_SELECTOR}${voucher.redemptionId.slice(2)}` as Hex;
   const { data: answer } = await call(client, { to: voucher.vault as Hex, data });

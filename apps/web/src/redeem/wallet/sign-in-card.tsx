@@ -29,7 +29,8 @@ export function SignInCard({ wallet }: { readonly wallet: string }) {
           </Text>
         </div>
         <Text size="sm">
-          {walletTexts.connected}: <span className="text-of-others">{connector?.name.slice(0, 60)}</span>,{' '}
+          {walletTexts.connected}:{' '}
+          <span className="text-of-others">{connector?.name.slice(0, 60)}</span>,{' '}
           <span title={wallet}>{shortAddress(wallet)}</span>
         </Text>
         <Group>

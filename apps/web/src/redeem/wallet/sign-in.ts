@@ -25,7 +25,14 @@ const TRIES = 3;
 const PAUSE_MS = 1_500;
 
 /** By a text that the wallet signs (EIP-4361). @throws ApiProblem */
-export async function signIn({ wallets, connector, wallet, chainId, statement, onStep }: SignInOptions): Promise<SignInEnd> {
+export async function signIn({
+  wallets,
+  connector,
+  wallet,
+  chainId,
+  statement,
+  onStep,
+}: SignInOptions): Promise<SignInEnd> {
   const { data: issued } = await playerApi.POST('/api/auth/nonce');
   const account = getAddress(wallet);
   const message = createSiweMessage({

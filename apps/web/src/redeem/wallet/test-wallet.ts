@@ -47,7 +47,12 @@ class TestWallet {
       case 'eth_accounts':
         return this.chosenFirst();
       case 'wallet_requestPermissions':
-        return [{ parentCapability: 'eth_accounts', caveats: [{ type: 'restrictReturnedAccounts', value: await this.chosenFirst() }] }];
+        return [
+          {
+            parentCapability: 'eth_accounts',
+            caveats: [{ type: 'restrictReturnedAccounts', value: await this.chosenFirst() }],
+          },
+        ];
       case 'wallet_revokePermissions':
         return null;
       case 'wallet_switchEthereumChain':

@@ -2,7 +2,8 @@
 export function isRejection(error: unknown): boolean {
   for (let one = error; typeof one === 'object' && one !== null; one = (one as Error).cause) {
     const { code, name } = one as { readonly code?: unknown; readonly name?: unknown };
-    if (code === 4001 || code === 'ACTION_REJECTED' || name === 'UserRejectedRequestError') return true;
+    if (code === 4001 || code === 'ACTION_REJECTED' || name === 'UserRejectedRequestError')
+      return true;
   }
   return false;
 }

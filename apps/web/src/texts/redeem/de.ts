@@ -11,14 +11,27 @@ export const redeemDe: typeof redeemEn = {
     title: 'Einlösungen sind gerade nicht erreichbar',
     more: 'Nichts geht verloren: Was begonnen wurde, läuft von selbst weiter. Diese Seite versucht es alle paar Sekunden.',
   },
-  offline: 'Du bist offline. Was du hier siehst, kann alt sein; es wird erneuert, wenn du zurück bist.',
+  payouts: {
+    chain:
+      'Die Chain ist gerade nicht erreichbar, deshalb kann nichts eingelöst werden. Was begonnen wurde, geht weiter, wenn sie zurück ist.',
+    paused:
+      'Auszahlungen sind angehalten. Bis sie weitergehen, kann nichts eingelöst oder abgeholt werden; Punkte abgelaufener Gutscheine kommen zurück.',
+    'set-up': 'Auszahlungen sind gerade nicht möglich, deshalb kann nichts eingelöst werden.',
+    balance: 'Gerade gibt es keine Token auszuzahlen, deshalb kann nichts eingelöst werden.',
+    window:
+      'Was in einer Weile ausgezahlt werden kann, ist aufgebraucht. Versuche es später noch einmal.',
+    'too-much': 'Gerade können nur kleine Beträge eingelöst werden.',
+  },
+  offline:
+    'Du bist offline. Was du hier siehst, kann alt sein; es wird erneuert, wenn du zurück bist.',
   loading: 'Lädt…',
   retry: 'Noch einmal versuchen',
   wallet: {
     title: 'Wallet verbinden',
     why: 'Deine Wallet zeigt, welche Punkte dir gehören, und bekommt die Token.',
     none: 'In diesem Browser ist keine Wallet',
-    noneMore: 'Installiere eine Wallet als Erweiterung, oder öffne diese Seite im Browser deiner Wallet-App.',
+    noneMore:
+      'Installiere eine Wallet als Erweiterung, oder öffne diese Seite im Browser deiner Wallet-App.',
     connect: (name) => `${name} verbinden`,
     test: 'Ein Konto der lokalen Chain, um diese Seite auszuprobieren.',
     rejected: 'Die Wallet hat sich nicht verbunden. Du kannst es noch einmal versuchen.',
@@ -37,7 +50,8 @@ export const redeemDe: typeof redeemEn = {
     checking: 'Die Unterschrift wird geprüft…',
     statement: 'Sign in to redeem points.',
     rejected: 'Du hast nicht unterschrieben. Du kannst es noch einmal versuchen.',
-    expired: 'Deine Sitzung ist zu Ende. Melde dich noch einmal an; alles ist, wo du es gelassen hast.',
+    expired:
+      'Deine Sitzung ist zu Ende. Melde dich noch einmal an; alles ist, wo du es gelassen hast.',
     signedOut: 'Du bist abgemeldet.',
     signOut: 'Abmelden',
     signedInAs: 'Angemeldet als',
@@ -112,7 +126,8 @@ export const redeemDe: typeof redeemEn = {
     'claim-timeout': 'Der Gutschein wurde nicht rechtzeitig abgeholt.',
     'deduction-unknown': 'Das Spiel sagte nicht klar, ob es deine Punkte abgezogen hat.',
     'payout-unavailable': 'Die Token konnten nicht ausgezahlt werden.',
-    'budget-spent': 'Was heute eingelöst werden kann, wurde gerade aufgebraucht. Versuche es morgen.',
+    'budget-spent':
+      'Was heute eingelöst werden kann, wurde gerade aufgebraucht. Versuche es morgen.',
     'restored-out-of-band': 'Ein Betreiber hat sie beendet.',
   },
   steps: {
@@ -137,7 +152,8 @@ export const redeemDe: typeof redeemEn = {
     wouldFail:
       'Die Chain würde diese Abholung gerade ablehnen. Warte etwas und versuche es noch einmal; bleibt es so, kommen deine Punkte zurück.',
     failed: 'Die Wallet konnte die Abholung nicht senden. Du kannst es noch einmal versuchen.',
-    wrongNetwork: (chain) => `Deine Wallet ist in einem anderen Netz. Zum Abholen braucht es ${chain}.`,
+    wrongNetwork: (chain) =>
+      `Deine Wallet ist in einem anderen Netz. Zum Abholen braucht es ${chain}.`,
     switchTo: (chain) => `Zu ${chain} wechseln`,
     switchFailed: (chain, id) =>
       `Die Wallet hat nicht gewechselt. Wähle in ihr ${chain} (Chain ${id}), oder füge es dort hinzu.`,

@@ -4,12 +4,23 @@ import { refusalsEn } from './refusals-en';
 /** What players read. Placeholders are arguments; a name in one is of others, and shown as it is. */
 export const redeemEn = {
   title: 'Redeem points',
-  intro: 'Turn points from your games into tokens. Until you have claimed them, your points can come back.',
+  intro:
+    'Turn points from your games into tokens. Until you have claimed them, your points can come back.',
   refusals: refusalsEn satisfies Record<RefusalCode, string>,
   waitUntil: (wait: string) => `Try again ${wait}.`,
   unreachable: {
     title: 'Redemptions cannot be reached at the moment',
     more: 'Nothing is lost: what was begun goes on by itself. This page tries again every few seconds.',
+  },
+  payouts: {
+    chain:
+      'The chain cannot be reached at the moment, so nothing can be redeemed. What was begun goes on when it is back.',
+    paused:
+      'Payouts are paused. Nothing can be redeemed or claimed until they go on; points of vouchers that run out come back.',
+    'set-up': 'Payouts are not possible at the moment, so nothing can be redeemed.',
+    balance: 'There are no tokens to pay out at the moment, so nothing can be redeemed.',
+    window: 'What can be paid out in a while is used up. Try again later.',
+    'too-much': 'Only small amounts can be redeemed at the moment.',
   },
   offline: 'You are offline. What you see here may be old; it is updated when you are back.',
   loading: 'Loading…',
@@ -18,7 +29,8 @@ export const redeemEn = {
     title: 'Connect your wallet',
     why: 'Your wallet shows which points are yours, and receives the tokens.',
     none: 'No wallet was found in this browser',
-    noneMore: 'Install a wallet as an extension, or open this page in the browser of your wallet’s app.',
+    noneMore:
+      'Install a wallet as an extension, or open this page in the browser of your wallet’s app.',
     connect: (name: string) => `Connect ${name}`,
     test: 'An account of the local chain, for trying this page.',
     rejected: 'The wallet did not connect. You can try again.',
@@ -66,7 +78,8 @@ export const redeemEn = {
     submitEmpty: 'Redeem',
     submitting: 'Redeeming…',
     waiting: 'There is no answer yet. This page goes on asking; nothing is done twice.',
-    atLeast: 'You never get less than this: if the price moves below, nothing is taken and you are asked again.',
+    atLeast:
+      'You never get less than this: if the price moves below, nothing is taken and you are asked again.',
   },
   list: {
     title: 'Your redemptions',
@@ -93,7 +106,8 @@ export const redeemEn = {
     failed: 'Nothing was taken',
   },
   notes: {
-    unclaimed: (time: string) => `If you do not claim, your points come back after ${time}, at the latest.`,
+    unclaimed: (time: string) =>
+      `If you do not claim, your points come back after ${time}, at the latest.`,
     returns: (time: string) => `Your points come back after ${time}, at the latest.`,
     final: (wait: string) => `The chain usually makes it final ${wait}.`,
     leave: 'You can close this page. It goes on without you.',
@@ -133,7 +147,8 @@ export const redeemEn = {
     confirm: 'Look at your wallet: it asks you to send the claim.',
     rejected: 'You did not send it. You can try again until the time is over.',
     failedOnChain: 'The claim did not go through. You can try again.',
-    wouldFail: 'The chain would refuse this claim at the moment. Wait a little and try again; if it stays so, your points come back.',
+    wouldFail:
+      'The chain would refuse this claim at the moment. Wait a little and try again; if it stays so, your points come back.',
     failed: 'The wallet could not send the claim. You can try again.',
     wrongNetwork: (chain: string) => `Your wallet is on another network. Claiming needs ${chain}.`,
     switchTo: (chain: string) => `Switch to ${chain}`,
@@ -145,7 +160,8 @@ export const redeemEn = {
   cancel: {
     button: 'Cancel',
     title: 'Cancel this redemption?',
-    before: 'Your points come back at once. If you cancel often, you wait before you can redeem again.',
+    before:
+      'Your points come back at once. If you cancel often, you wait before you can redeem again.',
     after: (time: string) =>
       `You can then no longer claim the tokens, and your points come back after ${time}, at the latest. You also wait before you can redeem again.`,
     yes: 'Yes, cancel it',

@@ -23,12 +23,12 @@ export const refusalsDe: Record<RefusalCode, string> = {
   PARTNER_ERROR:
     'Das Spiel gab eine Antwort, die nicht zu brauchen ist. Es wurden keine Punkte abgezogen.',
   PARTNER_PAUSED: 'Dieses Spiel nimmt zurzeit keine Einlösungen an.',
-  PARTNER_UNAVAILABLE:
-    'Das Spiel ist gerade nicht erreichbar. Es wurden keine Punkte abgezogen.',
+  PARTNER_UNAVAILABLE: 'Das Spiel ist gerade nicht erreichbar. Es wurden keine Punkte abgezogen.',
   PAYOUTS_UNAVAILABLE:
     'Gerade können keine Token ausgezahlt werden, deshalb werden keine Punkte abgezogen.',
   PRICE_STALE: 'Der Preis des Tokens ist zu alt, deshalb werden keine Punkte abgezogen.',
-  PRICE_UNAVAILABLE: 'Gerade gibt es keinen Preis des Tokens, deshalb werden keine Punkte abgezogen.',
+  PRICE_UNAVAILABLE:
+    'Gerade gibt es keinen Preis des Tokens, deshalb werden keine Punkte abgezogen.',
   QUOTE_CHANGED:
     'Der Preis hat sich bewegt: Du hättest weniger bekommen als gezeigt. Es wurde nichts abgezogen; sieh dir den neuen Betrag an.',
   RATE_LIMIT_EXCEEDED:
@@ -36,11 +36,13 @@ export const refusalsDe: Record<RefusalCode, string> = {
   REDEMPTION_OPEN:
     'Du hast bei diesem Spiel eine offene Einlösung. Schließe sie ab oder brich sie ab.',
   SERVICE_UNAVAILABLE: 'Einlösungen sind gerade nicht erreichbar.',
-  SIWE_CHAIN_ID: 'Die Nachricht wurde für ein anderes Netz unterschrieben. Melde dich noch einmal an.',
+  SIWE_CHAIN_ID:
+    'Die Nachricht wurde für ein anderes Netz unterschrieben. Melde dich noch einmal an.',
   SIWE_DOMAIN:
     'Die Anmeldung ist für die Adresse dieser Seite nicht eingerichtet. Der Betreiber muss sie in SIWE_DOMAINS aufnehmen.',
   SIWE_EXPIRED: 'Die Nachricht wurde zu spät unterschrieben. Melde dich noch einmal an.',
-  SIWE_ISSUED_AT: 'Die Uhr dieses Geräts geht stark falsch. Stelle sie und melde dich noch einmal an.',
+  SIWE_ISSUED_AT:
+    'Die Uhr dieses Geräts geht stark falsch. Stelle sie und melde dich noch einmal an.',
   SIWE_NONCE:
     'Die Nachricht wurde schon benutzt, oder es dauerte zu lange. Melde dich noch einmal an.',
   SIWE_NOT_BEFORE:

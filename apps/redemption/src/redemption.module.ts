@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AuthModule } from './auth/auth.module.js';
+import { ChainModule } from './chain/chain.module.js';
 import { ClaimWatchModule } from './claim-watch/claim-watch.module.js';
 import { EngineModule } from './engine.module.js';
 import { Lifecycle, Shutdown } from './lifecycle.js';
@@ -15,6 +16,7 @@ import { RedemptionsModule } from './redemptions/redemptions.module.js';
   imports: [
     ScheduleModule.forRoot(),
     AuthModule,
+    ChainModule,
     PartnersModule,
     RedemptionsModule,
     LiveModule,

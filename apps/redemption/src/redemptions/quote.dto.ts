@@ -11,7 +11,7 @@ const WHOLE = { message: '$property must be a whole number above 0, given once.'
 
 /** A parameter that comes twice is a list, and so refused. */
 export class QuoteQuery {
-  @ApiProperty({ ...COUNT, minimum: 1 })
+  @ApiProperty({ ...COUNT, minimum: 1, description: 'How many would be redeemed.' })
   @Transform(({ value }) =>
     typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : (value as unknown),
   )

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { ChainModule } from '../chain/chain.module.js';
 import { PartnersModule } from '../partner/partners.module.js';
 import { PayoutModule } from '../payout/payout.module.js';
 import { CancelService } from './cancel.service.js';
@@ -13,7 +14,7 @@ import { RedemptionsController } from './redemptions.controller.js';
 
 /** What users do with redemptions: ask for one, look at them, cancel. */
 @Module({
-  imports: [AuthModule, PartnersModule, PayoutModule],
+  imports: [AuthModule, ChainModule, PartnersModule, PayoutModule],
   controllers: [QuotesController, RedemptionsController],
   providers: [
     CancelService,

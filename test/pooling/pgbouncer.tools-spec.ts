@@ -7,6 +7,8 @@ import {
   type DatabaseOptions,
   DatabaseUnavailableError,
   IndexStore,
+  openPortal,
+  PartnerStore,
   prepareLogins,
   RedemptionStore,
   SnapshotStore,
@@ -29,6 +31,7 @@ import {
 import { ApiProgram } from '../restarts/api-program.js';
 
 const POOL_SIZE = 2;
+const USERS = ['test_api', 'test_redemption', 'test_portal'];
 
 let test: TestDatabase;
 let pooler: PgBouncer;
@@ -37,7 +40,7 @@ beforeAll(async () => {
   test = await createTestDatabase();
   pooler = await PgBouncer.start({
     ...{ url: test.url, poolSize: POOL_SIZE },
-    users: ['test_api', 'test_redemption'],
+    users: USERS,
   });
 });
 afterEach(async () => {
@@ -62,7 +65,8 @@ async function open(
 }
 
 function migrated(): Promise<string[]> {
-  const urls = { api: test.urlAs('api'), redemption: test.urlAs('redemption') };
+  const programs = ['api', 'redemption', 'portal'] as const;
+  const urls = Object.fromEntries(programs.map((program) => [program, test.urlAs(program)]));
   return prepareLogins(test.url, urls, { isPooled: true });
 }
 
@@ -80,7 +84,7 @@ describe('behind the pooler', () => {
     await pooler.stop();
     pooler = await PgBouncer.start({
       ...{ url: test.url, poolSize: POOL_SIZE },
-      users: ['test_api', 'test_redemption'],
+      users: USERS,
     });
   });
 
@@ -91,6 +95,29 @@ describe('behind the pooler', () => {
         current_setting('default_transaction_read_only') AS "readOnly"`,
     });
     expect(row).toEqual({ role: 'lowmark_reader', limit: '5s', zone: 'UTC', readOnly: 'on' });
+  });
+
+  it('partners see what is theirs and no more, over two connections', async () => {
+    const partners = new PartnerStore(await test.open());
+    const ids = await Promise.all(
+      ['Acme', 'Beta'].map(async (name) => {
+        const [keyHash, secretCiphertext] = [randomBytes(32), randomBytes(64)];
+        const credential = { keyHash, keyPrefix: 'svck_test', secretCiphertext };
+        return (await partners.create({ name, rate: 1, burst: 1, credential })).partnerId;
+      }),
+    );
+    const [url, directUrl] = [pooler.through(test.urlAs('portal')), test.urlAs('portal')];
+    const portal = await openPortal({ url, directUrl, applicationName: 'test', poolSize: 10 });
+    opened.push(portal);
+    const text = 'SELECT id FROM portal.partner';
+    const seen = await Promise.all(
+      Array.from({ length: 200 }, async (_, turn) => {
+        const partnerId = ids[turn % 2] ?? '';
+        const own = await portal.asPartner(partnerId, (query) => query<{ id: string }>({ text }));
+        return [own[0]?.id === partnerId, own.length, await portal.database.query({ text })];
+      }),
+    );
+    expect(seen).toEqual(seen.map(() => [true, 1, []]));
   });
 
   it('forty processes read snapshots over two connections', async () => {

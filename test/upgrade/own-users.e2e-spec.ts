@@ -17,6 +17,9 @@ const NEW = [
   'SealedLedger1760000000023',
   'RestoreMark1760000000024',
   'StakeSets1760000000025',
+  'Console1760000000026',
+  'RequestLog1760000000027',
+  'Portal1760000000028',
 ];
 
 let test: TestDatabase;

@@ -41,6 +41,12 @@ export class MigrateSettings extends DatabaseSettings {
 
   @Setting(loginUrl('cli'))
   readonly cliDatabaseUrl?: string;
+
+  @Setting(loginUrl('console'))
+  readonly consoleDatabaseUrl?: string;
+
+  @Setting(loginUrl("console's portal, through which partners see what is theirs"))
+  readonly portalDatabaseUrl?: string;
 }
 
 /** The settings of commands that seal and open no secret. */

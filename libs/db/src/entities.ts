@@ -5,7 +5,6 @@ import { PartnerEntity } from './partners/partner.entity.js';
 import { PriceAcceptanceEntity } from './prices/price-acceptance.entity.js';
 import { PriceEntity } from './prices/price.entity.js';
 import { CommandEntity } from './redemption/command.entity.js';
-import { NonceEntity } from './redemption/nonce.entity.js';
 import { SessionEntity } from './redemption/session.entity.js';
 import { StakeSetEntity } from './stake-sets/stake-set.entity.js';
 
@@ -15,7 +14,6 @@ export const entities = [
   CallbackEntity,
   CommandEntity,
   CredentialEntity,
-  NonceEntity,
   PartnerEntity,
   PriceAcceptanceEntity,
   PriceEntity,

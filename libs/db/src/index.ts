@@ -144,3 +144,37 @@ export {
   type ReservationLimits,
   type TransitionWrite,
 } from './redemption/transition-write.js';
+export {
+  type Approval,
+  ApprovalClosedError,
+  type ApprovalDecision,
+  type ApprovalRequest,
+  ApprovalStore,
+  OwnApprovalError,
+} from './console/approval-store.js';
+export {
+  type ConsoleSession,
+  ConsoleSessionStore,
+  type NewConsoleSession,
+} from './console/console-session-store.js';
+export {
+  type Invitation,
+  InvitationStore,
+  type InvitingPartner,
+  type NewInvitation,
+} from './console/invitation-store.js';
+export {
+  LOGIN_ATTEMPT_MS,
+  type LoginAttempt,
+  LoginAttemptStore,
+} from './console/login-attempt-store.js';
+export { type Member, MemberStore } from './console/member-store.js';
+export { type NewSignInLink, SignInLinkStore } from './console/sign-in-link-store.js';
+export { type OperatorRole, type Person, type Standing } from './console/standing.js';
+export {
+  type LoggedRequest,
+  MOST_LOGGED_BODY,
+  RequestLogStore,
+} from './partners/request-log-store.js';
+export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
+export { type AnsweredRequest, readRequests, type RequestPage } from './portal/request-page.js';

@@ -32,6 +32,15 @@ const BY_HAND: Record<string, string> = {
   'redemption.claim_alarm': 'judged beside the redemptions in the statement that writes it',
   'redemption.claim_acknowledgement': 'written for what the claim is found to be in that statement',
   'redemption.ledger_restore': 'read beside each redemption',
+  'redemption.nonce': 'used once, by the statement that removes it; the console’s has the same',
+  'console.nonce': 'used once, by the statement that removes it; the service’s has the same',
+  'console.session': 'counts only beside the member whose it is',
+  'console.login_attempt': 'used once, by the statement that removes it',
+  'console.sign_in_link': 'used once, in one statement',
+  'console.invitation': 'accepted once, in one statement',
+  'console.member': 'added by INSERT … ON CONFLICT',
+  'console.approval': 'decided once, in one statement',
+  'partners.request': 'written through a function, in batches',
 };
 
 /** $1 a table. Constraints: p primary key, u unique, f foreign key. */

@@ -47,10 +47,13 @@ export const migrateCommand = command({
 
 function loginUrls(settings: MigrateSettings): LoginUrls {
   const { apiDatabaseUrl, indexerDatabaseUrl, redemptionDatabaseUrl, cliDatabaseUrl } = settings;
+  const { consoleDatabaseUrl, portalDatabaseUrl } = settings;
   return {
     ...(apiDatabaseUrl !== undefined && { api: apiDatabaseUrl }),
     ...(indexerDatabaseUrl !== undefined && { indexer: indexerDatabaseUrl }),
     ...(redemptionDatabaseUrl !== undefined && { redemption: redemptionDatabaseUrl }),
     ...(cliDatabaseUrl !== undefined && { cli: cliDatabaseUrl }),
+    ...(consoleDatabaseUrl !== undefined && { console: consoleDatabaseUrl }),
+    ...(portalDatabaseUrl !== undefined && { portal: portalDatabaseUrl }),
   };
 }

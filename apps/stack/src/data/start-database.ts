@@ -34,7 +34,7 @@ export async function startDatabase(context: StackContext): Promise<StackDatabas
   const applied = await migrate(url);
   if (databaseUrl !== undefined) screen.step('database', `the one of DATABASE_URL (${name})`);
   if (applied.length > 0) screen.step('database', 'has its schema');
-  const users = file.content.databaseUsers ?? mintDatabaseUsers();
+  const users = withAllPasswords(file.content.databaseUsers);
   await file.set({ databaseUsers: users });
   return { urls: await prepareUsers(url, users), name };
 }
@@ -70,12 +70,11 @@ function external(url: string) {
 
 const GAME = 'game';
 
-function mintDatabaseUsers(): DatabaseUsers {
+/** Those that the file has, and new ones for the programs that an older stack did not know. */
+function withAllPasswords(users?: DatabaseUsers): DatabaseUsers {
   const mint = (bytes: number): string => randomBytes(bytes).toString('hex');
-  return {
-    suffix: mint(3),
-    passwords: Object.fromEntries([...PROGRAMS, GAME].map((name) => [name, mint(24)])),
-  };
+  const minted = Object.fromEntries([...PROGRAMS, GAME].map((name) => [name, mint(24)]));
+  return { suffix: users?.suffix ?? mint(3), passwords: { ...minted, ...users?.passwords } };
 }
 
 /**
@@ -89,6 +88,8 @@ async function prepareUsers(url: string, users: DatabaseUsers): Promise<UserUrls
     indexer: urlOf(url, 'indexer', users),
     redemption: urlOf(url, 'redemption', users),
     cli: urlOf(url, 'cli', users),
+    console: urlOf(url, 'console', users),
+    portal: urlOf(url, 'portal', users),
   };
   await prepareLogins(url, urls);
   const game = urlOf(url, GAME, users, userOf(GAME, users));

@@ -23,6 +23,9 @@ const READER_TIMEOUT_MS = 5000;
 /** A leader that stopped in the middle of a transaction frees its locks after this time. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
+/** Of the portal's user, whose statements read what one partner asks for. */
+export const PORTAL_SESSION = { statementTimeoutMs: READER_TIMEOUT_MS } as const;
+
 /** PostgreSQL's parameters and their values, as pg_settings shows them; of times, milliseconds. */
 export type SessionSettings = Readonly<Record<string, string>>;
 

@@ -30,6 +30,9 @@ import { ReservedTokens1760000000019 } from './reserved-tokens.js';
 import { BoundedAttempts1760000000020 } from './bounded-attempts.js';
 import { RestoreMark1760000000024, SealedLedger1760000000023 } from './sealed-ledger.js';
 import { StakeSets1760000000025 } from './stake-sets.js';
+import { Console1760000000026 } from './console.js';
+import { RequestLog1760000000027 } from './request-log.js';
+import { Portal1760000000028 } from './portal.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -57,4 +60,7 @@ export const migrations = [
   SealedLedger1760000000023,
   RestoreMark1760000000024,
   StakeSets1760000000025,
+  Console1760000000026,
+  RequestLog1760000000027,
+  Portal1760000000028,
 ];

@@ -1,32 +1,52 @@
-import { LessThanOrEqual } from 'typeorm';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { NonceEntity } from './nonce.entity.js';
 
-/** One statement, so that of two who use a nonce at once one is too late. */
-const USE = named<{ nonce: string; now: Date }>(
-  'nonce_use',
-  'DELETE FROM redemption.nonce WHERE nonce = :nonce RETURNING expires_at > :now AS good',
-);
+/** Those that sign wallets in: the redemption service, and the console. */
+type NonceSchema = 'redemption' | 'console';
 
 /** The nonces of Sign-In with Ethereum: each is good once, and not for long. */
 export class NonceStore {
-  constructor(private readonly database: Database) {}
+  private readonly statements;
+
+  constructor(
+    private readonly database: Database,
+    schema: NonceSchema = 'redemption',
+  ) {
+    this.statements = statementsOf(schema);
+  }
 
   async issue(nonce: string, expiresAtMs: number): Promise<void> {
-    const issued = { nonce, expiresAt: new Date(expiresAtMs) };
-    await this.database.entities((manager) => manager.insert(NonceEntity, issued));
+    await this.database.query(this.statements.issue({ nonce, expiresAt: new Date(expiresAtMs) }));
   }
 
   /** True for exactly one caller, before it expires; in any case it is gone after that. */
   async use(nonce: string, nowMs: number): Promise<boolean> {
     const now = new Date(nowMs);
-    const [row] = await this.database.query<{ good: boolean }>(USE({ nonce, now }));
+    const use = this.statements.use({ nonce, now });
+    const [row] = await this.database.query<{ good: boolean }>(use);
     return row?.good === true;
   }
 
   async forgetExpired(nowMs: number): Promise<void> {
-    const expired = { expiresAt: LessThanOrEqual(new Date(nowMs)) };
-    await this.database.entities((manager) => manager.delete(NonceEntity, expired));
+    await this.database.query(this.statements.forget({ now: new Date(nowMs) }));
   }
+}
+
+function statementsOf(schema: NonceSchema) {
+  const table = `${schema}.nonce`;
+  return {
+    issue: named<{ nonce: string; expiresAt: Date }>(
+      `${schema}_nonce_issue`,
+      `INSERT INTO ${table} (nonce, expires_at) VALUES (:nonce, :expiresAt)`,
+    ),
+    // One statement, so that of two who use a nonce at once one is too late.
+    use: named<{ nonce: string; now: Date }>(
+      `${schema}_nonce_use`,
+      `DELETE FROM ${table} WHERE nonce = :nonce RETURNING expires_at > :now AS good`,
+    ),
+    forget: named<{ now: Date }>(
+      `${schema}_nonce_forget`,
+      `DELETE FROM ${table} WHERE expires_at <= :now`,
+    ),
+  };
 }

@@ -7,7 +7,11 @@ import { databaseError, DatabaseRefusedError } from '../connection/database.erro
 import { createDatabase, type Database } from '../connection/database.js';
 import { onSchema } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
-import { sessionSettings, type SessionSettings } from '../connection/session-settings.js';
+import {
+  PORTAL_SESSION,
+  sessionSettings,
+  type SessionSettings,
+} from '../connection/session-settings.js';
 import { grantRights } from './grant-rights.js';
 import { excessRights, ExcessRightsError, excessRightsOf } from './held-rights.js';
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
@@ -48,6 +52,8 @@ interface LoginOptions {
 const POOLED: Partial<Record<Program, SessionSettings>> = {
   api: sessionSettings({ readOnly: true }),
   redemption: sessionSettings({}),
+  console: sessionSettings({}),
+  portal: sessionSettings(PORTAL_SESSION),
 };
 
 interface LoginRole {
@@ -82,7 +88,8 @@ export async function prepareLogins(
   });
   await onSchema(url, async (database) => {
     const missing = await grantRights(database);
-    if (missing.length > 0) {
+    // Without its URL a program is not used here.
+    if (logins.some(({ program }) => missing.includes(PROGRAM_ROLES[program]))) {
       throw new RolesRefusedError(manualStatements(logins));
     }
     const letIn = new Set<string>();
@@ -116,7 +123,7 @@ export function requireLoginUrls(url: string, urls: LoginUrls): Login[] {
 /** What an administrator runs where the migrating user may not; passwords are set by \password of psql. */
 function manualStatements(logins: readonly Login[]): string[] {
   return [
-    ...Object.values(PROGRAM_ROLES).map((role) => `CREATE ROLE ${role} NOLOGIN`),
+    ...logins.map(({ program }) => `CREATE ROLE ${PROGRAM_ROLES[program]} NOLOGIN`),
     ...logins.map(({ program, user }) => {
       return `CREATE ROLE ${quoted(user)} LOGIN IN ROLE ${PROGRAM_ROLES[program]}`;
     }),

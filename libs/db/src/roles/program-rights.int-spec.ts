@@ -147,11 +147,26 @@ describe('the rights of the programs', () => {
     },
   );
 
-  it('leave the api the one thing that it may write: when a credential was used', async () => {
-    const text = `SELECT has_function_privilege('test_' || p, 'partners.note_use(uuid)', 'EXECUTE') AS may
-      FROM unnest($1::text[]) p`;
-    const rows = await owner.query<{ may: boolean }>({ text }, [[...PROGRAMS]]);
+  it.each([
+    'partners.note_use(uuid)',
+    'partners.note_requests(json, bytea)',
+    'partners.forget_requests(timestamptz, int, int)',
+  ])('leave %s to the api, which may write nothing else', async (routine) => {
+    const text = `SELECT has_function_privilege('test_' || p, $2, 'EXECUTE') AS may FROM unnest($1::text[]) p`;
+    const rows = await owner.query<{ may: boolean }>({ text }, [[...PROGRAMS], routine]);
     expect(rows.map(({ may }) => may)).toEqual(PROGRAMS.map((program) => program === 'api'));
+  });
+
+  it('of the console are those of the cli, and its own schema and the request log', () => {
+    const more = TABLES.filter(
+      (table) => rightsOf('console', table).join('') !== rightsOf('cli', table).join(''),
+    );
+    expect(more.filter((table) => !table.startsWith('console.'))).toEqual(['partners.request']);
+    for (const table of more) {
+      expect(rightsOf('console', table)).toEqual(
+        expect.arrayContaining([...rightsOf('cli', table)]),
+      );
+    }
   });
 
   it.each(PROGRAMS)('%s has nothing in excess', async (program) => {

@@ -11,6 +11,8 @@ export const PROGRAM_ROLES = {
   indexer: 'lowmark_index_writer',
   redemption: 'lowmark_redeemer',
   cli: 'lowmark_operator',
+  console: 'lowmark_console',
+  portal: 'lowmark_portal',
 } as const;
 
 export type Program = keyof typeof PROGRAM_ROLES;
@@ -22,52 +24,84 @@ export type Letter = keyof typeof PRIVILEGES;
 /** What no program may do with any table. */
 export const REFUSED_PRIVILEGES = ['TRUNCATE', 'REFERENCES', 'TRIGGER'] as const;
 
-type Row = readonly [table: string, api: string, indexer: string, redemption: string, cli: string];
+type Row = readonly [
+  table: string,
+  api: string,
+  indexer: string,
+  redemption: string,
+  cli: string,
+  console: string,
+  portal: string,
+];
 
 /** A new table is a new line here. r: read, a: add, w: change, d: remove; -: nothing. */
 // prettier-ignore
 const ROWS: readonly Row[] = [
-  // table                                  api   indexer  redemption  cli
-  ['lowmark.migration',                     'r',  'r',     'r',        'r'],
-  ['lowmark.stake_set',                     'r',  'r',     'r',        'r'],
-  ['partners.partner',                      'r',  '-',     'r',        'raw'],
-  ['partners.credential',                   'r',  '-',     '-',        'raw'],
-  ['partners.callback',                     '-',  '-',     'r',        'raw'],
-  ['staking.index_state',                   'r',  'raw',   '-',        'r'],
-  ['staking.block',                         '-',  'rawd',   '-',        'r'],
-  ['staking.balance_change',                '-',  'rad',   '-',        'r'],
-  ['staking.balance_day',                   'r',  'rawd',  '-',        'r'],
-  ['staking.balance_interval',              '-',  '-',     '-',        'r'],
-  ['staking.price',                         'r',  'raw',   'r',        'r'],
-  ['staking.price_hold',                    'r',  'rawd',  'r',        'rw'],
-  ['staking.price_acceptance',              'r',  'r',     'r',        'ra'],
-  ['staking.audit_run',                     '-',  'rad',   '-',        'r'],
-  ['redemption.redemption',                 '-',  '-',     'raw',      'rw'],
-  ['redemption.transition',                 '-',  '-',     'ra',       'ra'],
-  ['redemption.partner_call',               '-',  '-',     'raw',      'raw'],
-  ['redemption.confirmation',               '-',  '-',     'raw',      'raw'],
-  ['redemption.idempotency_key',            '-',  '-',     'ra',       '-'],
-  ['redemption.audit',                      '-',  '-',     'ra',       'ra'],
-  ['redemption.nonce',                      '-',  '-',     'rad',      '-'],
-  ['redemption.session',                    '-',  '-',     'rad',      '-'],
-  ['redemption.reconciliation_checkpoint',  '-',  '-',     'raw',      'ra'],
-  ['redemption.reconciliation_run',         '-',  '-',     'ra',       'r'],
-  ['redemption.vault_claim',                '-',  '-',     'rawd',     'r'],
-  ['redemption.ledger_restore',             '-',  '-',     'r',        'ra'],
-  ['redemption.coin_spent',                 '-',  '-',     'raw',      '-'],
-  ['redemption.claim_watch',                '-',  '-',     'raw',      'r'],
-  ['redemption.claim_alarm',                '-',  '-',     'raw',      'r'],
-  ['redemption.task',                       '-',  '-',     'rw',       '-'],
-  ['redemption.reserved',                   '-',  '-',     '-',        '-'],
-  ['redemption.released',                   '-',  '-',     '-',        '-'],
-  ['redemption.vain_attempt',               '-',  '-',     'rawd',     '-'],
-  ['redemption.claim_acknowledgement',      '-',  '-',     'r',        'ra'],
+  // table                                  api    indexer  redemption  cli    console   portal
+  ['lowmark.migration',                     'r',   'r',     'r',        'r',   'r',      '-'],
+  ['lowmark.stake_set',                     'r',   'r',     'r',        'r',   'r',      '-'],
+  ['partners.partner',                      'r',   '-',     'r',        'raw', 'raw',    '-'],
+  ['partners.credential',                   'r',   '-',     '-',        'raw', 'raw',    '-'],
+  ['partners.callback',                     '-',   '-',     'r',        'raw', 'raw',    '-'],
+  ['partners.request',                      '-',   '-',     '-',        '-',   'r',      '-'],
+  ['staking.index_state',                   'r',   'raw',   '-',        'r',   'r',      '-'],
+  ['staking.block',                         '-',   'rawd',  '-',        'r',   'r',      '-'],
+  ['staking.balance_change',                '-',   'rad',   '-',        'r',   'r',      '-'],
+  ['staking.balance_day',                   'r',   'rawd',  '-',        'r',   'r',      '-'],
+  ['staking.balance_interval',              '-',   '-',     '-',        'r',   'r',      '-'],
+  ['staking.price',                         'r',   'raw',   'r',        'r',   'r',      '-'],
+  ['staking.price_hold',                    'r',   'rawd',  'r',        'rw',  'rw',     '-'],
+  ['staking.price_acceptance',              'r',   'r',     'r',        'ra',  'ra',     '-'],
+  ['staking.audit_run',                     '-',   'rad',   '-',        'r',   'r',      '-'],
+  ['redemption.redemption',                 '-',   '-',     'raw',      'rw',  'rw',     '-'],
+  ['redemption.transition',                 '-',   '-',     'ra',       'ra',  'ra',     '-'],
+  ['redemption.partner_call',               '-',   '-',     'raw',      'raw', 'raw',    '-'],
+  ['redemption.confirmation',               '-',   '-',     'raw',      'raw', 'raw',    '-'],
+  ['redemption.idempotency_key',            '-',   '-',     'ra',       '-',   '-',      '-'],
+  ['redemption.audit',                      '-',   '-',     'ra',       'ra',  'ra',     '-'],
+  ['redemption.nonce',                      '-',   '-',     'rad',      '-',   '-',      '-'],
+  ['redemption.session',                    '-',   '-',     'rad',      '-',   '-',      '-'],
+  ['redemption.reconciliation_checkpoint',  '-',   '-',     'raw',      'ra',  'ra',     '-'],
+  ['redemption.reconciliation_run',         '-',   '-',     'ra',       'r',   'r',      '-'],
+  ['redemption.vault_claim',                '-',   '-',     'rawd',     'r',   'r',      '-'],
+  ['redemption.ledger_restore',             '-',   '-',     'r',        'ra',  'ra',     '-'],
+  ['redemption.coin_spent',                 '-',   '-',     'raw',      '-',   '-',      '-'],
+  ['redemption.claim_watch',                '-',   '-',     'raw',      'r',   'r',      '-'],
+  ['redemption.claim_alarm',                '-',   '-',     'raw',      'r',   'r',      '-'],
+  ['redemption.task',                       '-',   '-',     'rw',       '-',   '-',      '-'],
+  ['redemption.reserved',                   '-',   '-',     '-',        '-',   '-',      '-'],
+  ['redemption.released',                   '-',   '-',     '-',        '-',   '-',      '-'],
+  ['redemption.vain_attempt',               '-',   '-',     'rawd',     '-',   '-',      '-'],
+  ['redemption.claim_acknowledgement',      '-',   '-',     'r',        'ra',  'ra',     '-'],
+  ['console.session',                       '-',   '-',     '-',        '-',   'rawd',   '-'],
+  ['console.nonce',                         '-',   '-',     '-',        '-',   'rad',    '-'],
+  ['console.login_attempt',                 '-',   '-',     '-',        '-',   'rad',    '-'],
+  ['console.sign_in_link',                  '-',   '-',     '-',        'ra',  'rawd',   '-'],
+  ['console.invitation',                    '-',   '-',     '-',        'ra',  'raw',    '-'],
+  ['console.member',                        '-',   '-',     '-',        'r',   'raw',    '-'],
+  ['console.approval',                      '-',   '-',     '-',        'r',   'raw',    '-'],
+  ['portal.partner',                        '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.credential',                     '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.callback',                       '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.redemption',                     '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.transition',                     '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.partner_call',                   '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.confirmation',                   '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.request',                        '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.member',                         '-',   '-',     '-',        '-',   '-',      'r'],
 ];
 
 /**
  * The schemas that are ours, besides those of stake sets, which are as `staking`. A table of theirs that has no line in the table above may be used by no program.
  */
-export const SCHEMAS = ['lowmark', 'partners', 'staking', 'redemption'] as const;
+export const SCHEMAS = [
+  'lowmark',
+  'partners',
+  'staking',
+  'redemption',
+  'console',
+  'portal',
+] as const;
 export const TABLES: readonly string[] = ROWS.map(([table]) => table);
 
 const SET_SCHEMAS_THERE: Statement = {

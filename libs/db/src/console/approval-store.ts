@@ -1,0 +1,202 @@
+import { PermanentError } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { type Person } from './standing.js';
+
+export type ApprovalDecision = 'approved' | 'refused' | 'withdrawn';
+
+export interface ApprovalRequest {
+  readonly action: string;
+  /** Of the action; plain JSON without secrets. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** What it means, in the words that were shown to who asks. */
+  readonly summary: string;
+  readonly requestedBy: Person;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface Approval {
+  readonly id: bigint;
+  readonly action: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly summary: string;
+  readonly requestedBy: Person;
+  readonly requestedAt: Date;
+  readonly expiresAt: Date;
+  readonly decided: {
+    readonly decision: ApprovalDecision;
+    readonly by: Person;
+    readonly at: Date;
+  } | null;
+  /** What came of it; null after an approval: it was begun, and its end was never learnt. */
+  readonly outcome: string | null;
+}
+
+/** Who asked cannot approve or refuse, and another cannot withdraw. */
+export class OwnApprovalError extends PermanentError {
+  constructor() {
+    super(
+      'APPROVAL_OF_ANOTHER',
+      'An action is approved or refused by another operator than the one who asked for it; that one can withdraw it.',
+    );
+  }
+}
+
+/** There is no such request, it is decided, or it has expired. */
+export class ApprovalClosedError extends PermanentError {
+  constructor() {
+    super('APPROVAL_CLOSED', 'This request is decided or has expired: ask for the action again.');
+  }
+}
+
+interface Page {
+  /** The smallest id of the page before. */
+  readonly before?: bigint | undefined;
+  readonly limit: number;
+}
+
+const COLUMNS = `id, action, arguments, summary, requested_by, requested_name, requested_at, expires_at, decision, decided_by,
+  decided_name, decided_at, outcome`;
+
+interface Row {
+  readonly id: string;
+  readonly action: string;
+  readonly arguments: Record<string, unknown>;
+  readonly summary: string;
+  readonly requested_by: string;
+  readonly requested_name: string;
+  readonly requested_at: Date;
+  readonly expires_at: Date;
+  readonly decision: ApprovalDecision | null;
+  readonly decided_by: string;
+  readonly decided_name: string;
+  readonly decided_at: Date;
+  readonly outcome: string | null;
+}
+
+const REQUEST = named<{
+  action: string;
+  args: string;
+  summary: string;
+  subject: string;
+  name: string;
+  now: Date;
+  expiresAt: Date;
+}>(
+  'approval_request',
+  `INSERT INTO console.approval (action, arguments, summary, requested_by, requested_name, requested_at, expires_at)
+    VALUES (:action, :args, :summary, :subject, :name, :now, :expiresAt) RETURNING ${COLUMNS}`,
+);
+
+/** One statement, so that of two who decide at once one is too late. */
+const DECIDE = named<{ id: string; decision: string; subject: string; name: string; now: Date }>(
+  'approval_decide',
+  `UPDATE console.approval SET decision = :decision, decided_by = :subject, decided_name = :name, decided_at = :now
+    WHERE id = :id AND decision IS NULL AND expires_at > :now RETURNING ${COLUMNS}`,
+);
+
+const FINISH = named<{ id: string; outcome: string }>(
+  'approval_finish',
+  `UPDATE console.approval SET outcome = :outcome WHERE id = :id AND decision = 'approved' AND outcome IS NULL RETURNING id`,
+);
+
+const FIND = named<{ id: string }>(
+  'approval_find',
+  `SELECT ${COLUMNS} FROM console.approval WHERE id = :id`,
+);
+
+const OPEN = named<{ now: Date; limit: number }>(
+  'approval_open',
+  `SELECT ${COLUMNS} FROM console.approval WHERE decision IS NULL AND expires_at > :now ORDER BY expires_at, id LIMIT :limit`,
+);
+
+const PAGE = named<{ before: string | null; limit: number }>(
+  'approval_page',
+  `SELECT ${COLUMNS} FROM console.approval WHERE :before::bigint IS NULL OR id < :before ORDER BY id DESC LIMIT :limit`,
+);
+
+const CHECK_VIOLATION = '23514';
+
+/** Actions that wait for a second operator. That it is a second one holds by a CHECK of the table. */
+export class ApprovalStore {
+  constructor(private readonly database: Database) {}
+
+  async request(request: ApprovalRequest): Promise<Approval> {
+    const { action, summary, requestedBy, nowMs, expiresAtMs } = request;
+    const args = JSON.stringify(request.arguments);
+    const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
+    const { subject, name } = requestedBy;
+    const rows = await this.database.query<Row>(
+      REQUEST({ action, args, summary, subject, name, ...times }),
+    );
+    return approvalOf(rows[0] as Row);
+  }
+
+  /**
+   * For exactly one caller. After `approved` that one carries the action out and then calls `finish`.
+   * @throws OwnApprovalError, ApprovalClosedError
+   */
+  async decide(
+    id: bigint,
+    decision: ApprovalDecision,
+    { subject, name }: Person,
+    nowMs: number,
+  ): Promise<Approval> {
+    const values = { id: id.toString(), decision, subject, name, now: new Date(nowMs) };
+    let rows: Row[];
+    try {
+      rows = await this.database.query<Row>(DECIDE(values));
+    } catch (error) {
+      if (isCheckViolation(error)) throw new OwnApprovalError();
+      throw error;
+    }
+    if (rows[0] === undefined) throw new ApprovalClosedError();
+    return approvalOf(rows[0]);
+  }
+
+  /** What came of an approved action; said once. @throws ApprovalClosedError */
+  async finish(id: bigint, outcome: string): Promise<void> {
+    const rows = await this.database.query(FINISH({ id: id.toString(), outcome }));
+    if (rows.length === 0) throw new ApprovalClosedError();
+  }
+
+  async find(id: bigint): Promise<Approval | undefined> {
+    const [row] = await this.database.query<Row>(FIND({ id: id.toString() }));
+    return row && approvalOf(row);
+  }
+
+  /** Those that can be decided, the first to expire first. */
+  async listOpen(nowMs: number, limit: number): Promise<Approval[]> {
+    const rows = await this.database.query<Row>(OPEN({ now: new Date(nowMs), limit }));
+    return rows.map(approvalOf);
+  }
+
+  /** All, newest first. */
+  async list({ before, limit }: Page): Promise<Approval[]> {
+    const page = { before: before?.toString() ?? null, limit };
+    return (await this.database.query<Row>(PAGE(page))).map(approvalOf);
+  }
+}
+
+function isCheckViolation(error: unknown): boolean {
+  return (error as { sqlState?: unknown }).sqlState === CHECK_VIOLATION;
+}
+
+function approvalOf(row: Row): Approval {
+  return {
+    id: BigInt(row.id),
+    action: row.action,
+    arguments: row.arguments,
+    summary: row.summary,
+    requestedBy: { subject: row.requested_by, name: row.requested_name },
+    requestedAt: row.requested_at,
+    expiresAt: row.expires_at,
+    decided: row.decision && {
+      decision: row.decision,
+      by: { subject: row.decided_by, name: row.decided_name },
+      at: row.decided_at,
+    },
+    outcome: row.outcome,
+  };
+}

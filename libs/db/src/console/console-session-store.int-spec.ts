@@ -1,0 +1,141 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  ConsoleSessionStore,
+  type Database,
+  InvitationStore,
+  MemberStore,
+  type NewConsoleSession,
+} from '../index.js';
+
+const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
+const HOUR_MS = 3_600_000;
+const ANNA = { subject: `wallet:0x${'a1'.repeat(20)}`, name: 'Anna' };
+
+let test: TestDatabase;
+let database: Database;
+let sessions: ConsoleSessionStore;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open({ url: test.urlAs('console'), poolSize: 4 });
+  sessions = new ConsoleSessionStore(database);
+});
+afterAll(() => test.drop());
+
+async function open(change: Partial<NewConsoleSession> = {}): Promise<Buffer> {
+  const session: NewConsoleSession = {
+    ...ANNA,
+    tokenHash: randomBytes(32),
+    standing: { kind: 'operator', role: 'admin' },
+    nowMs: NOW_MS,
+    expiresAtMs: NOW_MS + HOUR_MS,
+    ...change,
+  };
+  await sessions.open(session);
+  return session.tokenHash;
+}
+
+describe('ConsoleSessionStore', () => {
+  it('finds who is signed in, until the session expires or was idle for too long', async () => {
+    const hash = await open();
+    const now = new Date(NOW_MS);
+    const found = {
+      ...ANNA,
+      standing: { kind: 'operator', role: 'admin' },
+      createdAt: now,
+      seenAt: now,
+      authenticatedAt: now,
+      expiresAt: new Date(NOW_MS + HOUR_MS),
+    };
+    expect(await sessions.find(hash, { nowMs: NOW_MS })).toEqual(found);
+    expect(await sessions.find(hash, { nowMs: NOW_MS + HOUR_MS - 1 })).toEqual(found);
+    expect(await sessions.find(hash, { nowMs: NOW_MS + HOUR_MS })).toBeUndefined();
+    expect(await sessions.find(hash, { nowMs: NOW_MS + 999, idleMs: 1000 })).toEqual(found);
+    expect(await sessions.find(hash, { nowMs: NOW_MS + 1000, idleMs: 1000 })).toBeUndefined();
+    expect(await sessions.find(randomBytes(32), { nowMs: NOW_MS })).toBeUndefined();
+  });
+
+  it('notes to the minute that a session is in use', async () => {
+    const hash = await open();
+    const seenAtMs = async () => (await sessions.find(hash, { nowMs: NOW_MS }))?.seenAt.getTime();
+    await sessions.see(hash, NOW_MS + 59_999);
+    expect(await seenAtMs()).toBe(NOW_MS);
+    await sessions.see(hash, NOW_MS + 60_000);
+    expect(await seenAtMs()).toBe(NOW_MS + 60_000);
+  });
+
+  it('is fresh again after a sign-in of the same person, not of another', async () => {
+    const hash = await open();
+    const other = `wallet:0x${'b2'.repeat(20)}`;
+    expect(await sessions.reauthenticate(hash, other, NOW_MS + 5)).toBe(false);
+    expect(await sessions.reauthenticate(hash, ANNA.subject, NOW_MS + HOUR_MS)).toBe(false);
+    expect(await sessions.reauthenticate(hash, ANNA.subject, NOW_MS + 5)).toBe(true);
+    const found = await sessions.find(hash, { nowMs: NOW_MS });
+    expect(found?.authenticatedAt).toEqual(new Date(NOW_MS + 5));
+  });
+
+  it('closes one, or all of a person but one, and forgets what expired', async () => {
+    const subject = `oidc:https://id.example.com|${randomUUID()}`;
+    const [one, two, three] = [
+      await open({ subject }),
+      await open({ subject }),
+      await open({ subject }),
+    ];
+    await sessions.close(one);
+    expect(await sessions.find(one, { nowMs: NOW_MS })).toBeUndefined();
+    expect(await sessions.closeAll(subject, two)).toBe(1);
+    expect(await sessions.find(three, { nowMs: NOW_MS })).toBeUndefined();
+    expect(await sessions.find(two, { nowMs: NOW_MS })).toBeDefined();
+    expect(await sessions.closeAll(subject)).toBe(1);
+    const expired = await open({ subject, expiresAtMs: NOW_MS + 1 });
+    const lasting = await open({ subject, expiresAtMs: NOW_MS + 2 });
+    await sessions.forgetExpired(NOW_MS + 1);
+    expect(await sessions.find(expired, { nowMs: NOW_MS })).toBeUndefined();
+    expect(await sessions.find(lasting, { nowMs: NOW_MS })).toBeDefined();
+  });
+
+  it('of a partner counts only while its person is a member', async () => {
+    const members = new MemberStore(database);
+    const invitations = new InvitationStore(database);
+    const [partnerId, tokenHash] = [randomUUID(), randomBytes(32)];
+    const standing = { kind: 'partner', partnerId } as const;
+    const hash = await open({ standing });
+    const find = () => sessions.find(hash, { nowMs: NOW_MS });
+    expect(await find()).toBeUndefined();
+    const times = { nowMs: NOW_MS, expiresAtMs: NOW_MS + HOUR_MS };
+    await invitations.create({
+      tokenHash,
+      partnerId,
+      invitedBy: 'operator:x',
+      note: 'A',
+      ...times,
+    });
+    await invitations.accept(tokenHash, ANNA, NOW_MS);
+    expect(await find()).toMatchObject({ standing });
+    await members.remove(partnerId, ANNA.subject, NOW_MS);
+    expect(await find()).toBeUndefined();
+  });
+
+  it.each([
+    ['a wallet in other letters', { subject: `wallet:0x${'A1'.repeat(20)}` }],
+    ['a subject of no kind', { subject: 'anna' }],
+    ['a subject without its second half', { subject: 'oidc:https://id.example.com|' }],
+    ['an endless subject', { subject: `oidc:https://id.example.com|${'x'.repeat(600)}` }],
+    ['a token in place of its hash', { tokenHash: Buffer.from('svct_token') }],
+    ['no name', { name: '' }],
+    ['an endless name', { name: 'n'.repeat(256) }],
+    ['an end before its beginning', { expiresAtMs: NOW_MS }],
+    ['a role that there is not', { standing: { kind: 'operator', role: 'owner' as 'admin' } }],
+  ] as const)('keeps no row with %s', async (_, change) => {
+    await expect(open(change)).rejects.toMatchObject({ sqlState: '23514' });
+  });
+
+  it('keeps names of 255 emoji, in any direction, and with markup', async () => {
+    for (const name of ['🦊'.repeat(255), '\u202eannA', '<script>alert(1)</script>']) {
+      const hash = await open({ name });
+      expect((await sessions.find(hash, { nowMs: NOW_MS }))?.name).toBe(name);
+    }
+  });
+});

@@ -1,0 +1,121 @@
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import {
+  type Person,
+  type Standing,
+  standingOf,
+  standingRow,
+  type StandingRow,
+} from './standing.js';
+
+export interface NewConsoleSession extends Person {
+  /** SHA-256 of the token, 32 bytes; here and below. */
+  readonly tokenHash: Buffer;
+  readonly standing: Standing;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface ConsoleSession extends Person {
+  readonly standing: Standing;
+  readonly createdAt: Date;
+  /** To the minute. */
+  readonly seenAt: Date;
+  /** The last fresh sign-in. */
+  readonly authenticatedAt: Date;
+  readonly expiresAt: Date;
+}
+
+interface Times {
+  readonly nowMs: number;
+  /** A session that was not seen for so long has ended. Default: none has. */
+  readonly idleMs?: number;
+}
+
+const OPEN = named<
+  StandingRow & Person & { readonly tokenHash: Buffer; now: Date; readonly expiresAt: Date }
+>(
+  'console_session_open',
+  `INSERT INTO console.session (token_hash, kind, role, partner, subject, name, created_at, seen_at, authenticated_at, expires_at)
+    VALUES (:tokenHash, :kind, :role, :partner, :subject, :name, :now, :now, :now, :expiresAt)`,
+);
+
+/** A partner's session counts for as long as its person is a member. */
+const FIND = named<{ tokenHash: Buffer; now: Date; idleSince: Date | null }>(
+  'console_session_find',
+  `SELECT s.kind, s.role, s.partner, s.subject, s.name, s.created_at AS "createdAt", s.seen_at AS "seenAt",
+      s.authenticated_at AS "authenticatedAt", s.expires_at AS "expiresAt"
+    FROM console.session s
+    WHERE s.token_hash = :tokenHash AND s.expires_at > :now AND (:idleSince::timestamptz IS NULL OR s.seen_at > :idleSince)
+      AND (s.kind = 'operator' OR EXISTS (SELECT FROM console.member m
+        WHERE m.partner = s.partner AND m.subject = s.subject AND m.removed_at IS NULL))`,
+);
+
+const SEE = named<{ tokenHash: Buffer; now: Date }>(
+  'console_session_see',
+  `UPDATE console.session SET seen_at = :now WHERE token_hash = :tokenHash AND seen_at <= :now::timestamptz - interval '1 minute'`,
+);
+
+const REAUTHENTICATE = named<{ tokenHash: Buffer; subject: string; now: Date }>(
+  'console_session_reauthenticate',
+  `UPDATE console.session SET authenticated_at = greatest(authenticated_at, :now), seen_at = greatest(seen_at, :now)
+    WHERE token_hash = :tokenHash AND subject = :subject AND expires_at > :now RETURNING subject`,
+);
+
+const CLOSE = named<{ tokenHash: Buffer }>(
+  'console_session_close',
+  'DELETE FROM console.session WHERE token_hash = :tokenHash',
+);
+const CLOSE_ALL = named<{ subject: string; kept: Buffer | null }>(
+  'console_session_close_all',
+  `DELETE FROM console.session WHERE subject = :subject AND token_hash IS DISTINCT FROM :kept::bytea RETURNING subject`,
+);
+const FORGET = named<{ now: Date }>(
+  'console_session_forget',
+  'DELETE FROM console.session WHERE expires_at <= :now',
+);
+
+/** Who is signed in to the web pages. Of a token only the SHA-256 is here: who reads the table cannot sign in with it. */
+export class ConsoleSessionStore {
+  constructor(private readonly database: Database) {}
+
+  async open({ standing, nowMs, expiresAtMs, ...session }: NewConsoleSession): Promise<void> {
+    const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
+    await this.database.query(OPEN({ ...session, ...standingRow(standing), ...times }));
+  }
+
+  /** Undefined where there is no such session, it has ended, or its person may no longer act for the partner. */
+  async find(tokenHash: Buffer, { nowMs, idleMs }: Times): Promise<ConsoleSession | undefined> {
+    const idleSince = idleMs === undefined ? null : new Date(nowMs - idleMs);
+    const [row] = await this.database.query<StandingRow & Omit<ConsoleSession, 'standing'>>(
+      FIND({ tokenHash, now: new Date(nowMs), idleSince }),
+    );
+    if (row === undefined) return undefined;
+    const { kind, role, partner, ...session } = row;
+    return { ...session, standing: standingOf({ kind, role, partner }) };
+  }
+
+  /** Notes that it is in use; at most once a minute. */
+  async see(tokenHash: Buffer, nowMs: number): Promise<void> {
+    await this.database.query(SEE({ tokenHash, now: new Date(nowMs) }));
+  }
+
+  /** After a fresh sign-in of the same person; false for another one, or where the session has ended. */
+  async reauthenticate(tokenHash: Buffer, subject: string, nowMs: number): Promise<boolean> {
+    const now = new Date(nowMs);
+    return (await this.database.query(REAUTHENTICATE({ tokenHash, subject, now }))).length > 0;
+  }
+
+  async close(tokenHash: Buffer): Promise<void> {
+    await this.database.query(CLOSE({ tokenHash }));
+  }
+
+  /** Of one person, but for the one that is kept. @returns how many */
+  async closeAll(subject: string, kept: Buffer | null = null): Promise<number> {
+    return (await this.database.query(CLOSE_ALL({ subject, kept }))).length;
+  }
+
+  async forgetExpired(nowMs: number): Promise<void> {
+    await this.database.query(FORGET({ now: new Date(nowMs) }));
+  }
+}

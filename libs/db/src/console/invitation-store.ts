@@ -1,0 +1,112 @@
+import { type Database, run } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { addMember } from './member-store.js';
+import { type Person } from './standing.js';
+
+export interface NewInvitation {
+  /** SHA-256 of the token, 32 bytes; here and below. */
+  readonly tokenHash: Buffer;
+  readonly partnerId: string;
+  /** `operator:NAME`. */
+  readonly invitedBy: string;
+  /** An address, or whatever tells the operator whom it is for. */
+  readonly note: string;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface Invitation {
+  readonly id: bigint;
+  readonly invitedBy: string;
+  readonly note: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly acceptedAt: Date | null;
+  readonly acceptedBy: string | null;
+  readonly withdrawnAt: Date | null;
+}
+
+export interface InvitingPartner {
+  readonly partnerId: string;
+  readonly partnerName: string;
+}
+
+const CREATE = named<
+  Omit<NewInvitation, 'nowMs' | 'expiresAtMs'> & { readonly now: Date; readonly expiresAt: Date }
+>(
+  'invitation_create',
+  `INSERT INTO console.invitation (token_hash, partner, invited_by, note, created_at, expires_at)
+    VALUES (:tokenHash, :partnerId, :invitedBy, :note, :now, :expiresAt) RETURNING id`,
+);
+
+const GOOD = 'accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > :now';
+
+const FIND = named<{ tokenHash: Buffer; now: Date }>(
+  'invitation_find',
+  `SELECT i.partner AS "partnerId", p.name AS "partnerName"
+    FROM console.invitation i JOIN partners.partner p ON p.id = i.partner WHERE i.token_hash = :tokenHash AND ${GOOD}`,
+);
+
+/** One statement, so that of two who accept at once one is too late. */
+const ACCEPT = named<{ tokenHash: Buffer; subject: string; now: Date }>(
+  'invitation_accept',
+  `UPDATE console.invitation SET accepted_at = :now, accepted_by = :subject WHERE token_hash = :tokenHash AND ${GOOD}
+    RETURNING partner AS "partnerId"`,
+);
+
+const WITHDRAW = named<{ partnerId: string; id: string; now: Date }>(
+  'invitation_withdraw',
+  `UPDATE console.invitation SET withdrawn_at = :now WHERE id = :id AND partner = :partnerId AND ${GOOD} RETURNING id`,
+);
+
+const LIST = named<{ partnerId: string; before: string | null; limit: number }>(
+  'invitation_list',
+  `SELECT id, invited_by AS "invitedBy", note, created_at AS "createdAt", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
+      accepted_by AS "acceptedBy", withdrawn_at AS "withdrawnAt"
+    FROM console.invitation WHERE partner = :partnerId AND (:before::bigint IS NULL OR id < :before) ORDER BY id DESC LIMIT :limit`,
+);
+
+/** Invitations to act for a partner: each is accepted once. */
+export class InvitationStore {
+  constructor(private readonly database: Database) {}
+
+  async create({ nowMs, expiresAtMs, ...invitation }: NewInvitation): Promise<bigint> {
+    const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
+    const [row] = await this.database.query<{ id: string }>(CREATE({ ...invitation, ...times }));
+    return BigInt((row as { id: string }).id);
+  }
+
+  /** The partner that invites, while the invitation can be accepted. */
+  async find(tokenHash: Buffer, nowMs: number): Promise<InvitingPartner | undefined> {
+    const now = new Date(nowMs);
+    return (await this.database.query<InvitingPartner & object>(FIND({ tokenHash, now })))[0];
+  }
+
+  /** For exactly one caller, who is a member from now on. @returns the id of the partner */
+  accept(tokenHash: Buffer, person: Person, nowMs: number): Promise<string | undefined> {
+    return this.database.transaction(async (client) => {
+      const now = new Date(nowMs);
+      const { subject } = person;
+      const [row] = await run<{ partnerId: string }>(client, ACCEPT({ tokenHash, subject, now }));
+      if (row === undefined) return undefined;
+      await addMember(client, { ...person, partnerId: row.partnerId, now });
+      return row.partnerId;
+    });
+  }
+
+  /** False where it cannot be accepted any more. */
+  async withdraw(partnerId: string, id: bigint, nowMs: number): Promise<boolean> {
+    const withdrawal = WITHDRAW({ partnerId, id: id.toString(), now: new Date(nowMs) });
+    return (await this.database.query(withdrawal)).length > 0;
+  }
+
+  /** Newest first. */
+  async list(
+    partnerId: string,
+    { before, limit }: { readonly before?: bigint | undefined; readonly limit: number },
+  ): Promise<Invitation[]> {
+    const page = { partnerId, before: before?.toString() ?? null, limit };
+    const rows = await this.database.query<Omit<Invitation, 'id'> & { id: string }>(LIST(page));
+    return rows.map((row) => ({ ...row, id: BigInt(row.id) }));
+  }
+}

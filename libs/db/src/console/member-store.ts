@@ -1,0 +1,71 @@
+import { type PoolClient } from 'pg';
+import { type Database, run } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { type Person } from './standing.js';
+
+export interface Member extends Person {
+  readonly addedAt: Date;
+}
+
+interface NewMember extends Person {
+  readonly partnerId: string;
+  readonly now: Date;
+}
+
+const ADD = named<NewMember>(
+  'member_add',
+  `INSERT INTO console.member (partner, subject, name, added_at) VALUES (:partnerId, :subject, :name, :now)
+    ON CONFLICT (partner, subject) WHERE removed_at IS NULL DO UPDATE SET name = excluded.name`,
+);
+
+const LIST = named<{ partnerId: string }>(
+  'member_list',
+  `SELECT subject, name, added_at AS "addedAt" FROM console.member
+    WHERE partner = :partnerId AND removed_at IS NULL ORDER BY added_at, id`,
+);
+
+const PARTNERS = named<{ subject: string }>(
+  'member_partners',
+  `SELECT m.partner AS "partnerId", p.name AS "partnerName" FROM console.member m JOIN partners.partner p ON p.id = m.partner
+    WHERE m.subject = :subject AND m.removed_at IS NULL ORDER BY lower(p.name)`,
+);
+
+const REMOVE = named<{ partnerId: string; subject: string; now: Date }>(
+  'member_remove',
+  `UPDATE console.member SET removed_at = greatest(:now, added_at)
+    WHERE partner = :partnerId AND subject = :subject AND removed_at IS NULL RETURNING subject`,
+);
+
+const CLOSE_SESSIONS = named<{ partnerId: string; subject: string }>(
+  'member_close_sessions',
+  'DELETE FROM console.session WHERE partner = :partnerId AND subject = :subject',
+);
+
+/** In the transaction of what makes the person a member; one who is stays it, under the new name. */
+export async function addMember(client: PoolClient, { partnerId, subject, name, now }: NewMember) {
+  await run(client, ADD({ partnerId, subject, name, now }));
+}
+
+/** Who may act for a partner on the web pages. */
+export class MemberStore {
+  constructor(private readonly database: Database) {}
+
+  /** Longest first. */
+  list(partnerId: string): Promise<Member[]> {
+    return this.database.query<Member & object>(LIST({ partnerId }));
+  }
+
+  /** The partners that a person may act for, by name. */
+  partnersOf(subject: string): Promise<{ partnerId: string; partnerName: string }[]> {
+    return this.database.query(PARTNERS({ subject }));
+  }
+
+  /** And ends the person's sessions for that partner. False where there is no such member. */
+  remove(partnerId: string, subject: string, nowMs: number): Promise<boolean> {
+    return this.database.transaction(async (client) => {
+      const removed = await run(client, REMOVE({ partnerId, subject, now: new Date(nowMs) }));
+      await run(client, CLOSE_SESSIONS({ partnerId, subject }));
+      return removed.length > 0;
+    });
+  }
+}

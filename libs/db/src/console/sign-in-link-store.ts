@@ -1,0 +1,77 @@
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { addMember } from './member-store.js';
+import {
+  type Person,
+  type Standing,
+  standingOf,
+  standingRow,
+  type StandingRow,
+} from './standing.js';
+
+export interface NewSignInLink {
+  /** SHA-256 of the token, 32 bytes. */
+  readonly tokenHash: Buffer;
+  readonly standing: Standing;
+  /** Lower-case letters, digits and dashes: who uses it has the subject `link:NAME`. */
+  readonly name: string;
+  /** `operator:NAME`, or the program. */
+  readonly createdBy: string;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+}
+
+const CREATE = named<
+  StandingRow & { tokenHash: Buffer; name: string; createdBy: string; now: Date; expiresAt: Date }
+>(
+  'sign_in_link_create',
+  `INSERT INTO console.sign_in_link (token_hash, kind, role, partner, name, created_by, created_at, expires_at)
+    VALUES (:tokenHash, :kind, :role, :partner, :name, :createdBy, :now, :expiresAt)`,
+);
+
+/** One statement, so that of two who use a link at once one is too late. */
+const USE = named<{ tokenHash: Buffer; now: Date }>(
+  'sign_in_link_use',
+  `UPDATE console.sign_in_link SET used_at = :now
+    WHERE token_hash = :tokenHash AND used_at IS NULL AND expires_at > :now RETURNING kind, role, partner, name`,
+);
+
+const FORGET = named<{ before: Date }>(
+  'sign_in_link_forget',
+  'DELETE FROM console.sign_in_link WHERE expires_at <= :before',
+);
+
+/** Links that sign in once: the first way in, and that of a stack on one machine. */
+export class SignInLinkStore {
+  constructor(private readonly database: Database) {}
+
+  async create({ standing, nowMs, expiresAtMs, ...link }: NewSignInLink): Promise<void> {
+    const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
+    await this.database.query(CREATE({ ...link, ...standingRow(standing), ...times }));
+  }
+
+  /** For exactly one caller, before it expires. Who signs in for a partner is a member of it from now on. */
+  use(
+    tokenHash: Buffer,
+    nowMs: number,
+  ): Promise<(Person & { readonly standing: Standing }) | undefined> {
+    return this.database.transaction(async (client) => {
+      const now = new Date(nowMs);
+      const { rows } = await client.query<StandingRow & { readonly name: string }>(
+        USE({ tokenHash, now }),
+      );
+      if (rows[0] === undefined) return undefined;
+      const { name, ...row } = rows[0];
+      const used = { subject: `link:${name}`, name, standing: standingOf(row) };
+      if (used.standing.kind === 'partner') {
+        await addMember(client, { ...used, partnerId: used.standing.partnerId, now });
+      }
+      return used;
+    });
+  }
+
+  /** Those that expired before. */
+  async forgetExpired(beforeMs: number): Promise<void> {
+    await this.database.query(FORGET({ before: new Date(beforeMs) }));
+  }
+}

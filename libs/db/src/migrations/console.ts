@@ -1,0 +1,183 @@
+import { type QueryRunner } from 'typeorm';
+import { type SchemaMigration } from '../connection/schema-migration.js';
+
+/** Who is signed in to the web pages, who may act for a partner, and what waits for a second operator. Only new tables. */
+export class Console1760000000026 implements SchemaMigration {
+  readonly name = 'Console1760000000026';
+  readonly olderMayStart = true;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(SIGN_IN);
+    await runner.query(MEMBERS);
+    await runner.query(APPROVALS);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP SCHEMA console CASCADE');
+  }
+}
+
+/** Of the tables whose rows stand for an operator or for a partner's member. */
+const ONE_KIND = `kind text NOT NULL CHECK (kind IN ('operator', 'partner')),
+  role text CHECK (role IN ('viewer', 'operator', 'admin')),
+  partner uuid,
+  CHECK ((kind = 'operator') = (role IS NOT NULL)),
+  CHECK ((kind = 'partner') = (partner IS NOT NULL))`;
+
+const SIGN_IN = `
+CREATE SCHEMA console;
+
+-- One spelling for one person: who signs in with another spelling of the same wallet is no second operator.
+CREATE DOMAIN console.subject AS text
+  CHECK (length(VALUE) <= 512 AND VALUE ~ '^(wallet:0x[0-9a-f]{40}|oidc:[^|[:space:]]+[|][^[:space:]]+|link:[a-z0-9][a-z0-9-]*)$');
+CREATE DOMAIN console.shown_name AS text CHECK (length(VALUE) BETWEEN 1 AND 255);
+CREATE DOMAIN console.hash AS bytea CHECK (octet_length(VALUE) = 32);
+
+CREATE TABLE console.session (
+  token_hash console.hash PRIMARY KEY,
+  ${ONE_KIND},
+  subject console.subject NOT NULL,
+  name console.shown_name NOT NULL,
+  created_at timestamptz NOT NULL,
+  seen_at timestamptz NOT NULL,
+  authenticated_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  CHECK (expires_at > created_at)
+);
+COMMENT ON COLUMN console.session.token_hash IS 'SHA-256 of the token in the cookie, which is kept nowhere';
+COMMENT ON COLUMN console.session.subject IS 'how they signed in: wallet:0x…, oidc:ISSUER|SUB, link:NAME';
+COMMENT ON COLUMN console.session.authenticated_at IS 'the last fresh sign-in';
+CREATE INDEX session_expires ON console.session (expires_at);
+CREATE INDEX session_subject ON console.session (subject);
+
+CREATE TABLE console.nonce (
+  nonce text PRIMARY KEY CHECK (length(nonce) BETWEEN 8 AND 255),
+  expires_at timestamptz NOT NULL
+);
+COMMENT ON TABLE console.nonce IS 'Sign-In with Ethereum: handed out and not used yet';
+CREATE INDEX nonce_expires ON console.nonce (expires_at);
+
+CREATE TABLE console.login_attempt (
+  state_hash console.hash PRIMARY KEY,
+  kind text NOT NULL CHECK (kind IN ('operator', 'partner')),
+  code_verifier text NOT NULL CHECK (length(code_verifier) BETWEEN 43 AND 128),
+  nonce text NOT NULL CHECK (length(nonce) BETWEEN 8 AND 255),
+  return_to text NOT NULL CHECK (length(return_to) <= 2048 AND return_to ~ '^/($|[^/\\\\])'),
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  CHECK (expires_at > created_at AND expires_at <= created_at + interval '10 minutes')
+);
+COMMENT ON TABLE console.login_attempt IS 'OpenID Connect: what the second half of a sign-in needs of the first';
+COMMENT ON COLUMN console.login_attempt.state_hash IS 'SHA-256 of the state';
+COMMENT ON COLUMN console.login_attempt.return_to IS 'a path of the pages';
+CREATE INDEX login_attempt_expires ON console.login_attempt (expires_at);
+
+CREATE TABLE console.sign_in_link (
+  token_hash console.hash PRIMARY KEY,
+  ${ONE_KIND},
+  name text NOT NULL CHECK (length(name) <= 64 AND name ~ '^[a-z0-9][a-z0-9-]*$'),
+  created_by text NOT NULL CHECK (created_by <> ''),
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  used_at timestamptz,
+  CHECK (expires_at > created_at),
+  CHECK (used_at < expires_at)
+);
+COMMENT ON COLUMN console.sign_in_link.token_hash IS 'SHA-256 of the token in the link, which is kept nowhere';
+COMMENT ON COLUMN console.sign_in_link.name IS 'who signs in with it has the subject link:NAME';
+CREATE INDEX sign_in_link_expires ON console.sign_in_link (expires_at);
+`;
+
+const MEMBERS = `
+CREATE TABLE console.invitation (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  token_hash console.hash NOT NULL UNIQUE,
+  -- No foreign keys between schemas of different writers; partners are never deleted.
+  partner uuid NOT NULL,
+  invited_by text NOT NULL CHECK (invited_by <> ''),
+  note console.shown_name NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  accepted_at timestamptz,
+  accepted_by console.subject,
+  withdrawn_at timestamptz,
+  CHECK (expires_at > created_at),
+  CHECK (num_nonnulls(accepted_at, accepted_by) IN (0, 2)),
+  CHECK (accepted_at < expires_at),
+  CHECK (num_nonnulls(accepted_at, withdrawn_at) < 2)
+);
+COMMENT ON COLUMN console.invitation.note IS 'an address, or whatever tells the operator whom it is for';
+CREATE INDEX invitation_partner ON console.invitation (partner, id);
+
+CREATE TABLE console.member (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  partner uuid NOT NULL,
+  subject console.subject NOT NULL,
+  name console.shown_name NOT NULL,
+  added_at timestamptz NOT NULL,
+  removed_at timestamptz CHECK (removed_at >= added_at)
+);
+COMMENT ON TABLE console.member IS 'who may act for a partner on the web pages';
+CREATE UNIQUE INDEX member_active ON console.member (partner, subject) WHERE removed_at IS NULL;
+CREATE INDEX member_subject ON console.member (subject) WHERE removed_at IS NULL;
+`;
+
+const APPROVALS = `
+CREATE TABLE console.approval (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  action text NOT NULL CHECK (action <> '' AND length(action) <= 100),
+  arguments jsonb NOT NULL CHECK (jsonb_typeof(arguments) = 'object' AND octet_length(arguments::text) <= 16384),
+  summary text NOT NULL CHECK (length(summary) BETWEEN 1 AND 4000),
+  requested_by console.subject NOT NULL,
+  requested_name console.shown_name NOT NULL,
+  requested_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  decision text CHECK (decision IN ('approved', 'refused', 'withdrawn')),
+  decided_by console.subject,
+  decided_name console.shown_name,
+  decided_at timestamptz,
+  outcome text CHECK (length(outcome) BETWEEN 1 AND 4000),
+  CHECK (expires_at > requested_at),
+  CHECK (num_nonnulls(decision, decided_by, decided_name, decided_at) IN (0, 4)),
+  CHECK (decided_at < expires_at),
+  -- Who asked for it can take it back, and nothing else.
+  CONSTRAINT decided_by_another CHECK ((decision = 'withdrawn') = (decided_by = requested_by)),
+  CONSTRAINT outcome_of_approved CHECK (outcome IS NULL OR coalesce(decision = 'approved', false))
+);
+COMMENT ON TABLE console.approval IS 'actions that wait for a second operator';
+COMMENT ON COLUMN console.approval.arguments IS 'of the action; no secrets';
+COMMENT ON COLUMN console.approval.summary IS 'what it means, in the words that were shown to who asked for it';
+COMMENT ON COLUMN console.approval.outcome IS 'what came of it; null after an approval: it was begun, and its end was never learnt';
+CREATE INDEX approval_open ON console.approval (expires_at) WHERE decision IS NULL;
+
+CREATE FUNCTION console.guard_approval() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.decision IS NOT NULL THEN
+      RAISE EXCEPTION 'an approval is asked for before it is decided' USING ERRCODE = 'integrity_constraint_violation';
+    END IF;
+    RETURN NEW;
+  END IF;
+  IF (NEW.id, NEW.action, NEW.arguments, NEW.summary, NEW.requested_by, NEW.requested_name, NEW.requested_at, NEW.expires_at)
+    IS DISTINCT FROM (OLD.id, OLD.action, OLD.arguments, OLD.summary, OLD.requested_by, OLD.requested_name, OLD.requested_at, OLD.expires_at) THEN
+    RAISE EXCEPTION 'what approval % is asked for is frozen', OLD.id USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF OLD.decision IS NOT NULL AND (NEW.decision, NEW.decided_by, NEW.decided_name, NEW.decided_at)
+    IS DISTINCT FROM (OLD.decision, OLD.decided_by, OLD.decided_name, OLD.decided_at) THEN
+    RAISE EXCEPTION 'approval % is decided', OLD.id USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF OLD.outcome IS NOT NULL AND NEW.outcome IS DISTINCT FROM OLD.outcome THEN
+    RAISE EXCEPTION 'the outcome of approval % is known', OLD.id USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON console.approval
+  FOR EACH ROW EXECUTE FUNCTION console.guard_approval();
+CREATE FUNCTION console.refuse_removal() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'rows of %.% are never removed (%)', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_OP
+    USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER never_removed BEFORE DELETE OR TRUNCATE ON console.approval
+  FOR EACH STATEMENT EXECUTE FUNCTION console.refuse_removal();
+`;

@@ -1,0 +1,222 @@
+/** What the portal's user sees: of the partner of its transaction everything that a view has, and of others nothing. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type Database, openPortal, type PortalDatabase } from '../index.js';
+import { tablesOf, TABLES } from '../roles/rights.js';
+
+const VIEWS = tablesOf('portal');
+const PARTNERS = [randomUUID(), randomUUID()] as const;
+const [ACME, BETA] = PARTNERS;
+const SECRET = randomBytes(40);
+
+let test: TestDatabase;
+let owner: Database;
+let portal: PortalDatabase;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  owner = await test.open();
+  portal = await openPortal({
+    ...{ url: test.urlAs('portal'), applicationName: 'test portal', poolSize: 2 },
+  });
+  for (const [place, partner] of PARTNERS.entries()) await fill(partner, place + 1);
+});
+afterAll(async () => {
+  await portal.close();
+  await test.drop();
+});
+
+/** A row of the partner in every table that a view shows; what the guards of the ledger demand is not the matter here. */
+async function fill(partner: string, rows: number): Promise<void> {
+  const client = await owner.pool.connect();
+  const insert = (table: string, values: Record<string, unknown>) => {
+    const names = Object.keys(values);
+    const places = names.map((_, place) => `$${place + 1}`);
+    const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`;
+    return client.query(text, Object.values(values));
+  };
+  try {
+    await client.query('SET session_replication_role = replica');
+    await insert('partners.partner', { id: partner, name: `of ${partner}` });
+    const of = { partner_id: partner };
+    await insert('partners.callback', {
+      ...{ ...of, url: `https://${partner}.example`, key: SECRET.toString('hex') },
+      ...{ secret_ciphertext: SECRET, usd_per_point: 1 },
+    });
+    for (let row = 0; row < rows; row += 1) {
+      const credential = { key_hash: randomBytes(32), key_prefix: 'svck_test' };
+      await insert('partners.credential', { ...of, ...credential, secret_ciphertext: SECRET });
+      await insert('partners.request', {
+        ...{ ...of, credential_id: randomUUID(), at: new Date(), method: 'GET', path: '/' },
+        ...{ path_length: 1, status: 200, body: partner, body_bytes: 100 },
+        ...{ signature: randomBytes(32), duration_us: 1 },
+      });
+      const subject = `link:m${row}-${partner}`;
+      await insert('console.member', { partner, subject, name: partner, added_at: new Date() });
+      await fillLedger(insert, partner);
+    }
+  } finally {
+    client.release(true);
+  }
+}
+
+async function fillLedger(
+  insert: (table: string, values: Record<string, unknown>) => Promise<unknown>,
+  partner: string,
+): Promise<void> {
+  const v7 = (): string => randomUUID().replace(/^(.{14})4/, '$17');
+  const now = new Date();
+  const id = v7();
+  await insert('redemption.redemption', {
+    ...{ id, partner, wallet: randomBytes(20), points: 1, usd_amount: 1, token_amount: 1 },
+    ...{ token_decimals: 18, price_usd: 1, quote_expires_at: now, initial_at: now },
+    ...{ state: 'created', version: 1, exposure: 'none', unproven_attempts: 0 },
+    ...{ candidate_transaction_ids: [], redemption_id_refuted: false, deduct_attempts: 0 },
+    ...{ payout_attempts: 0, revert_attempts: 0, next_action_at: now, state_since_at: now },
+  });
+  await insert('redemption.transition', {
+    ...{ redemption_id: id, version: 1, event: 'created', to_state: 'created' },
+    ...{ actor: 'operator:anna' },
+  });
+  await insert('redemption.partner_call', {
+    ...{ request_id: v7(), redemption_id: id, partner, step: 'deduct' },
+  });
+  await insert('redemption.confirmation', {
+    ...{ redemption_id: id, partner, state: 'pending', version: 1, attempts: 0 },
+    ...{ payload: '{"status":"claimed"}', next_action_at: now },
+  });
+}
+
+const countOf = (view: string, partner: string): Promise<number> =>
+  portal.asPartner(partner, async (query) => {
+    const rows = await query<{ count: string }>({ text: `SELECT count(*) FROM ${view}` });
+    return Number(rows[0]?.count);
+  });
+
+/** Where a view shows whose row it is: the column, or what of it names the partner. */
+const OWNER: Record<string, string> = {
+  'portal.partner': 'id::text',
+  'portal.callback': `split_part(substr(url, 9), '.', 1)`,
+  'portal.request': `convert_from(body, 'UTF8')`,
+  'portal.member': 'name',
+};
+
+describe('each view', () => {
+  it('is one that the test has rows for', () => {
+    expect(VIEWS.length).toBeGreaterThan(8);
+    expect(Object.keys(OWNER).filter((view) => !VIEWS.includes(view))).toEqual([]);
+  });
+
+  it.each(VIEWS)(
+    '%s shows the rows of the partner of the transaction and no others',
+    async (view) => {
+      const isOne = ['portal.partner', 'portal.callback'].includes(view);
+      expect(await countOf(view, ACME)).toBe(1);
+      expect(await countOf(view, BETA)).toBe(isOne ? 1 : 2);
+      expect(await countOf(view, randomUUID())).toBe(0);
+      const whose = OWNER[view];
+      if (whose === undefined) return;
+      const text = `SELECT DISTINCT ${whose} AS partner FROM ${view}`;
+      const shown = await portal.asPartner(BETA, (query) => query({ text }));
+      expect(shown).toEqual([{ partner: BETA }]);
+    },
+  );
+
+  it.each(VIEWS)('%s shows nothing outside of a transaction of a partner', async (view) => {
+    await countOf(view, ACME);
+    expect(await portal.database.query({ text: `SELECT * FROM ${view}` })).toEqual([]);
+  });
+
+  it.each(VIEWS)('%s is filtered before what a reader asks for is computed', async (view) => {
+    // A condition that fails on each row that it is given: given those of others it would tell of them.
+    const text = `SELECT * FROM ${view} v WHERE 1 / (length(v::text) * 0) = 1`;
+    const nothing = portal.asPartner(randomUUID(), (query) => query({ text }));
+    expect(await nothing).toEqual([]);
+    const own = portal.asPartner(ACME, (query) => query({ text }));
+    await expect(own).rejects.toMatchObject({ sqlState: '22012' });
+  });
+
+  it.each(VIEWS)('%s has no secret, no hash of one and no operator', async (view) => {
+    const rows = await portal.asPartner(ACME, (query) => query({ text: `SELECT * FROM ${view}` }));
+    expect(rows).toHaveLength(1);
+    const columns = Object.keys(rows[0] ?? {});
+    expect(columns.filter((name) => /secret|hash$|^key$|lease|mac/.test(name))).toEqual(
+      view === 'portal.redemption' ? ['paid_transaction_hash'] : [],
+    );
+    const text = Object.values(rows[0] ?? {})
+      .map((value) => (Buffer.isBuffer(value) ? value.toString('hex') : JSON.stringify(value)))
+      .join('\n');
+    expect(text).not.toContain(SECRET.toString('hex'));
+    expect(text).not.toContain('anna');
+  });
+});
+
+describe('a transaction of a partner', () => {
+  it('never leaks into another: 200 of two partners, interleaved over two connections', async () => {
+    const seen = await Promise.all(
+      Array.from({ length: 200 }, async (_, turn) => {
+        const partner = PARTNERS[turn % 2] as string;
+        const ids = await portal
+          .asPartner(partner, async (query) => {
+            const [before] = await query<{ id: string }>({ text: 'SELECT id FROM portal.partner' });
+            if (turn % 7 === 0) throw new Error('given up');
+            const [after] = await query<{ id: string }>({ text: 'SELECT id FROM portal.partner' });
+            return [before?.id, after?.id];
+          })
+          .catch((error: unknown) => (error as Error).message);
+        const without = await portal.database.query({ text: 'SELECT id FROM portal.partner' });
+        const expected = turn % 7 === 0 ? 'given up' : [partner, partner];
+        return { isRight: JSON.stringify(ids) === JSON.stringify(expected), without };
+      }),
+    );
+    expect(seen).toEqual(seen.map(() => ({ isRight: true, without: [] })));
+  });
+
+  it.each(['', 'x', `${ACME}'`, `${ACME} `, '%', `${ACME}\n`])(
+    'is none of %j, which is no id',
+    async (partner) => {
+      const reading = portal.asPartner(partner, () => Promise.resolve());
+      await expect(reading).rejects.toMatchObject({ code: 'PARTNER_ID_INVALID' });
+    },
+  );
+});
+
+describe('the user of the portal', () => {
+  it('can read no table and no view but its own', async () => {
+    const refused: string[] = [];
+    for (const table of TABLES.filter((one) => !VIEWS.includes(one))) {
+      await portal
+        .asPartner(ACME, (query) => query({ text: `SELECT FROM ${table} LIMIT 0` }))
+        .catch((error: unknown) => {
+          if ((error as { sqlState?: string }).sqlState === '42501') refused.push(table);
+        });
+    }
+    expect(refused).toEqual(TABLES.filter((one) => !VIEWS.includes(one)));
+  });
+
+  it('can call no function of ours', async () => {
+    const functions = await owner.query<{ call: string }>({
+      text: `SELECT format('SELECT %s::regprocedure', quote_literal(p.oid::regprocedure)) AS call
+        FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE n.nspname IN ('lowmark', 'partners', 'staking', 'redemption', 'console', 'portal')`,
+    });
+    expect(functions.length).toBeGreaterThan(20);
+    for (const { call } of functions) {
+      await expect(portal.database.query({ text: call })).rejects.toMatchObject({
+        sqlState: '42501',
+      });
+    }
+  });
+
+  it('can become no other role', async () => {
+    const roles = await owner.query<{ role: string }>({
+      text: `SELECT rolname AS role FROM pg_roles WHERE rolname NOT IN ('test_portal', 'lowmark_portal')`,
+    });
+    expect(roles.length).toBeGreaterThan(10);
+    for (const { role } of roles) {
+      const becoming = portal.database.query({ text: `SET ROLE "${role}"` });
+      await expect(becoming).rejects.toMatchObject({ sqlState: '42501' });
+    }
+  });
+});

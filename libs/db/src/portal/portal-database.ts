@@ -1,0 +1,50 @@
+import { type QueryResultRow } from 'pg';
+import { PermanentError } from '#libs/domain';
+import { type DatabaseOptions } from '../connection/connection-options.js';
+import { createDatabase, type Database, run, type Statement } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { PORTAL_SESSION } from '../connection/session-settings.js';
+
+/** Statements on the views of schema `portal`. */
+export type PortalQuery = <R extends QueryResultRow>(statement: Statement) => Promise<R[]>;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** For this transaction only: what follows on the same connection has no partner, also behind a pooler. */
+const ACT_AS = named<{ partnerId: string }>(
+  'portal_act_as',
+  `SELECT set_config('lowmark.partner', :partnerId, true)`,
+);
+
+/** The database as one partner may see it: the views of schema `portal`, which show the rows of the partner of the transaction. */
+export class PortalDatabase {
+  constructor(readonly database: Database) {}
+
+  /**
+   * Reads as one partner, in one transaction.
+   * @throws PermanentError PARTNER_ID_INVALID; DatabaseUnavailableError, DatabaseRefusedError, or what the work throws
+   */
+  async asPartner<T>(partnerId: string, work: (query: PortalQuery) => Promise<T>): Promise<T> {
+    if (!UUID.test(partnerId)) {
+      throw new PermanentError('PARTNER_ID_INVALID', 'The id of a partner is a UUID.');
+    }
+    return this.database.transaction(async (client) => {
+      await run(client, ACT_AS({ partnerId }));
+      return work((statement) => run(client, statement));
+    });
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+}
+
+/**
+ * @param options with the URL of the portal's user, who may not even see which migrations there are: the schema is checked by the console
+ * @throws what `createDatabase` throws
+ */
+export async function openPortal(
+  options: Omit<DatabaseOptions, 'schema' | 'readOnly'>,
+): Promise<PortalDatabase> {
+  return new PortalDatabase(await createDatabase({ ...options, ...PORTAL_SESSION, schema: 'any' }));
+}

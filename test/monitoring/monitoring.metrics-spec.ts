@@ -15,7 +15,7 @@ import { monitoringProgram } from '../../libs/testing/src/jest/monitoring-progra
 import { alertRules, dashboard, dashboardExpressions } from '../compose/metrics.js';
 import { codeBlocks, read } from '../partner-docs/markdown.js';
 import { rpc } from '../stack/redeemer.js';
-import { RunningStack, type StackFacts } from '../stack/running-stack.js';
+import { RunningStack, STACK_PORTS, type StackFacts } from '../stack/running-stack.js';
 import { HANDBOOK_URL, Monitoring } from './monitoring.js';
 import { startTlsServer, type TlsServer } from './tls-server.js';
 import { WebhookReceiver } from './webhook-receiver.js';
@@ -47,8 +47,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lowmark-monitoring-'));
   undo.push(() => rm(folder, { recursive: true, force: true }));
   const environment: Record<string, string> = { VOUCHER_TTL_SECONDS: '10' };
-  for (const name of ['API_PORT', 'INDEXER_PORT', 'REDEMPTION_PORT', 'PARTNER_PORT'])
-    environment[name] = String(await freePort());
+  for (const name of STACK_PORTS) environment[name] = String(await freePort());
   stack = RunningStack.start(folder, environment);
   undo.push(() => stack.stop());
   [operators, deadMansSwitch] = [await WebhookReceiver.start(), await WebhookReceiver.start()];

@@ -11,6 +11,7 @@ import { type StackSettings } from './stack.env.js';
 import { StackError } from './stack.error.js';
 
 interface StackFacts {
+  readonly settings: StackSettings;
   readonly chain: StackChain;
   readonly urls: UserUrls;
   readonly secrets: Secrets;
@@ -20,7 +21,7 @@ type Variables = Readonly<Record<string, string>>;
 
 interface ServiceRow {
   /** Of the folder under apps, and of its port and host among the settings. */
-  readonly name: 'api' | 'indexer' | 'redemption' | 'partner';
+  readonly name: 'api' | 'indexer' | 'redemption' | 'console' | 'partner';
   /** It runs only where redemptions can be paid. */
   readonly isForRedemptions?: true;
   /** A secret that the stack makes is told only to those that use it. */
@@ -64,6 +65,19 @@ const SERVICES: readonly ServiceRow[] = [
       // So short that one can watch how a redemption times out.
       VOUCHER_TTL_SECONDS: '30',
     }),
+    // Players sign in on the pages, whichever other domains there are to be.
+    lists: ({ settings }) => ({ SIWE_DOMAINS: siweDomains(settings.consolePort) }),
+  },
+  {
+    name: 'console',
+    settings: ({ chain, urls, settings }) => ({
+      DATABASE_URL: urls.console,
+      PORTAL_DATABASE_URL: urls.portal,
+      REDEMPTION_URL: localUrl(settings.redemptionPort),
+      // Its wallets sign for everyone who asks: those of a chain that is not ours are not offered.
+      ...(chain.local && { CONSOLE_TEST_WALLET_RPC_URL: chain.local.chain.url }),
+    }),
+    defaults: (_, port) => ({ CONSOLE_ORIGIN: localUrl(port) }),
   },
   {
     name: 'partner',
@@ -111,7 +125,11 @@ function variable(name: string, what: 'PORT' | 'HOST'): string {
 }
 
 /** Starts the services and returns when each says that it is ready. */
-export async function startServices(context: StackContext, facts: StackFacts): Promise<void> {
+export async function startServices(
+  context: StackContext,
+  parts: Omit<StackFacts, 'settings'>,
+): Promise<void> {
+  const facts = { ...parts, settings: context.settings };
   const outcomes = await Promise.allSettled(
     servicesFor(context.settings).map((row) => startService(context, facts, row)),
   );

@@ -19,7 +19,7 @@ restore_to() {
   require_own_database
   run backups "$scripts/restore.sh" check "$@" || die "nothing was changed."
   once secrets || die "the secrets are not in order; nothing was changed."
-  quiet stop redemption api indexer backups
+  quiet stop console redemption api indexer backups
   # In order it archives its last second; else the script keeps what it could not.
   quiet stop postgres
   run backups "$scripts/restore.sh" files "$@" ||

@@ -61,6 +61,7 @@ beforeAll(async () => {
       indexer: new URL(facts.indexerUrl).host,
       api: new URL(facts.apiUrl).host,
       redemption: new URL(facts.redemptionUrl).host,
+      console: new URL(facts.consoleUrl).host,
     },
     certificates: [tls.address],
     receivers: { webhook_url: operators.url, watchdog_url: deadMansSwitch.url },

@@ -64,7 +64,11 @@ export {
 } from './rpc/endpoint-urls.js';
 export { RpcPool } from './rpc/rpc-pool.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
-export { SIGN_IN_DISAGREEMENT, WalletSignatures } from './siwe/wallet-signatures.js';
+export {
+  isSignedByAccount,
+  SIGN_IN_DISAGREEMENT,
+  WalletSignatures,
+} from './siwe/wallet-signatures.js';
 export { ClaimReader, type ShownClaim } from './vault/claim-reader.js';
 export { deployVault } from './vault/deploy-vault.js';
 export { formatEther as formatCoin } from 'viem/utils';

@@ -1,5 +1,6 @@
 export { type DatabaseOptions } from './connection/connection-options.js';
 export { createDatabase, Database, type Statement } from './connection/database.js';
+export { LateDatabase } from './connection/late-database.js';
 export { DatabaseRefusedError, DatabaseUnavailableError } from './connection/database.error.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';

@@ -70,7 +70,7 @@ export class WalletSignatures {
     const data = bytes(signature);
     if (data === undefined || data === '0x') return false;
     const hash = hashMessage(text);
-    if (ACCOUNT_SIGNATURE.test(data) && (await recovered(hash, data)) === wallet) return true;
+    if (await isSignedByAccount(wallet, text, data)) return true;
     return this.isValid({ wallet, hash, signature: data });
   }
 
@@ -147,6 +147,20 @@ function verdict(
   if (answer === valid) return true;
   if (answer === invalid) return false;
   throw new MalformedAnswerError('a signature is neither valid nor invalid', session);
+}
+
+/**
+ * Whether an account signed a text (EIP-191). No chain is asked: false for every contract wallet.
+ * @param signature `0x` and hex digits; false where it is anything else
+ */
+export async function isSignedByAccount(
+  wallet: Address,
+  text: string,
+  signature: string,
+): Promise<boolean> {
+  const data = bytes(signature);
+  if (data === undefined || !ACCOUNT_SIGNATURE.test(data)) return false;
+  return (await recovered(hashMessage(text), data)) === wallet;
 }
 
 /** In lower case; undefined where no account can have made it. */

@@ -13,6 +13,8 @@ export interface NewConsoleSession extends Person {
   readonly tokenHash: Buffer;
   readonly standing: Standing;
   readonly nowMs: number;
+  /** When the person signed in where that was not just now: a provider may have known them for longer. */
+  readonly authenticatedAtMs?: number | undefined;
   readonly expiresAtMs: number;
 }
 
@@ -33,11 +35,12 @@ interface Times {
 }
 
 const OPEN = named<
-  StandingRow & Person & { readonly tokenHash: Buffer; now: Date; readonly expiresAt: Date }
+  StandingRow &
+    Person & { readonly tokenHash: Buffer; now: Date; authenticatedAt: Date; expiresAt: Date }
 >(
   'console_session_open',
   `INSERT INTO console.session (token_hash, kind, role, partner, subject, name, created_at, seen_at, authenticated_at, expires_at)
-    VALUES (:tokenHash, :kind, :role, :partner, :subject, :name, :now, :now, :now, :expiresAt)`,
+    VALUES (:tokenHash, :kind, :role, :partner, :subject, :name, :now, :now, :authenticatedAt, :expiresAt)`,
 );
 
 /** A partner's session counts for as long as its person is a member. */
@@ -62,6 +65,13 @@ const REAUTHENTICATE = named<{ tokenHash: Buffer; subject: string; now: Date }>(
     WHERE token_hash = :tokenHash AND subject = :subject AND expires_at > :now RETURNING subject`,
 );
 
+const CHOOSE_PARTNER = named<{ tokenHash: Buffer; partnerId: string }>(
+  'console_session_choose_partner',
+  `UPDATE console.session s SET partner = :partnerId WHERE s.token_hash = :tokenHash AND s.kind = 'partner' AND EXISTS (
+      SELECT FROM console.member m WHERE m.partner = :partnerId AND m.subject = s.subject AND m.removed_at IS NULL)
+    RETURNING s.subject`,
+);
+
 const CLOSE = named<{ tokenHash: Buffer }>(
   'console_session_close',
   'DELETE FROM console.session WHERE token_hash = :tokenHash',
@@ -79,8 +89,15 @@ const FORGET = named<{ now: Date }>(
 export class ConsoleSessionStore {
   constructor(private readonly database: Database) {}
 
-  async open({ standing, nowMs, expiresAtMs, ...session }: NewConsoleSession): Promise<void> {
-    const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
+  async open({
+    standing,
+    nowMs,
+    authenticatedAtMs = nowMs,
+    expiresAtMs,
+    ...session
+  }: NewConsoleSession): Promise<void> {
+    const authenticatedAt = new Date(Math.min(authenticatedAtMs, nowMs));
+    const times = { now: new Date(nowMs), authenticatedAt, expiresAt: new Date(expiresAtMs) };
     await this.database.query(OPEN({ ...session, ...standingRow(standing), ...times }));
   }
 
@@ -104,6 +121,11 @@ export class ConsoleSessionStore {
   async reauthenticate(tokenHash: Buffer, subject: string, nowMs: number): Promise<boolean> {
     const now = new Date(nowMs);
     return (await this.database.query(REAUTHENTICATE({ tokenHash, subject, now }))).length > 0;
+  }
+
+  /** The same session for another partner of the same person; false where the person is no member of that one. */
+  async choosePartner(tokenHash: Buffer, partnerId: string): Promise<boolean> {
+    return (await this.database.query(CHOOSE_PARTNER({ tokenHash, partnerId }))).length > 0;
   }
 
   async close(tokenHash: Buffer): Promise<void> {

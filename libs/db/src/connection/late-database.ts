@@ -1,0 +1,71 @@
+import { type PoolClient, type QueryResultRow } from 'pg';
+import { type EntityManager } from 'typeorm';
+import { SingleFlight } from '#libs/platform';
+import { Database, type Statement } from './database.js';
+import { DatabaseUnavailableError } from './database.error.js';
+
+/**
+ * A database that a program can start without. Where it is not open yet, each use opens it first, and throws what that throws; those
+ * that come meanwhile wait for the same attempt.
+ */
+export class LateDatabase extends Database {
+  private readonly opening = new SingleFlight<Database>();
+  private opened: Database | undefined;
+  private isClosed = false;
+
+  /** @param create opens it: `createDatabase`, and what has to hold before it is used */
+  constructor(private readonly create: () => Promise<Database>) {
+    // Every method is that of the opened one.
+    super(undefined as never, undefined as never);
+  }
+
+  /** @throws what `createDatabase` throws */
+  open(): Promise<Database> {
+    return this.opened === undefined
+      ? this.opening.run(() => this.openNow())
+      : Promise.resolve(this.opened);
+  }
+
+  override async query<R extends QueryResultRow>(
+    statement: Statement,
+    values?: readonly unknown[],
+  ): Promise<R[]> {
+    return (await this.open()).query<R>(statement, values);
+  }
+
+  override async entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return (await this.open()).entities(work);
+  }
+
+  override async transaction<T>(
+    work: (client: PoolClient, manager: EntityManager) => Promise<T>,
+  ): Promise<T> {
+    return (await this.open()).transaction(work);
+  }
+
+  override inSet(set: string): Database {
+    return new LateDatabase(async () => (await this.open()).inSet(set));
+  }
+
+  override get connections(): { idle: number; busy: number; waiting: number } {
+    return this.opened?.connections ?? { idle: 0, busy: 0, waiting: 0 };
+  }
+
+  override async close(): Promise<void> {
+    this.isClosed = true;
+    // What is being opened closes itself.
+    await this.opened?.close();
+  }
+
+  private async openNow(): Promise<Database> {
+    if (this.isClosed) throw new DatabaseUnavailableError(new Error('the program stops'));
+    const database = await this.create();
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been closed meanwhile
+    if (this.isClosed) {
+      await database.close();
+      throw new DatabaseUnavailableError(new Error('the program stops'));
+    }
+    this.opened = database;
+    return database;
+  }
+}

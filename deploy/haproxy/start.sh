@@ -13,7 +13,8 @@ for name in $(echo "${TRUSTED_PROXIES:-}" | tr , ' '); do
 done
 # Without any: an address that no client has.
 export TRUSTED="${trusted:-255.255.255.255}" TLS=off
-for certificate in /run/lowmark/tls/*.pem; do
+export TLS_FOLDER="${TLS_FOLDER:-/run/lowmark/tls}"
+for certificate in "$TLS_FOLDER"/*.pem; do
   [ ! -e "$certificate" ] || TLS=on
 done
 # Without any: a name that no host has.

@@ -77,7 +77,7 @@ afterAll(async () => {
 const within = (holds: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(holds, 45_000);
 
-/** A partner's request and a player's, so that both services have something to measure. */
+/** A partner's request, a player's and one for a page, so that the services have something to measure. */
 async function askServices(): Promise<void> {
   const [wallet = ''] = (await rpc(facts, 'eth_accounts')) as string[];
   const url = `${facts.apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
@@ -85,6 +85,8 @@ async function askServices(): Promise<void> {
   await answer.arrayBuffer();
   const redemptions = await fetch(`${facts.redemptionUrl}/api/redemptions`);
   await redemptions.arrayBuffer();
+  const page = await fetch(`${facts.consoleUrl}/redeem`);
+  await page.arrayBuffer();
 }
 
 const isFiring = async (alert: string): Promise<boolean> =>
@@ -105,7 +107,7 @@ async function treasury(to: string, data: Hex): Promise<void> {
 
 describe('Prometheus', () => {
   it('reaches every target', async () => {
-    const jobs = ['alertmanager', 'api', 'blackbox', 'certificates', 'indexer', 'node'];
+    const jobs = ['alertmanager', 'api', 'blackbox', 'certificates', 'console', 'indexer', 'node'];
     await within(async () => (await monitoring.query('up == 1')).length === jobs.length + 1);
     const up = (await monitoring.query('up')).map(({ metric }) => metric['job']);
     expect(up.sort()).toEqual([...jobs, 'redemption']);

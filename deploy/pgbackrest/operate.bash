@@ -27,6 +27,7 @@ restore_to() {
   quiet up --detach --no-deps --no-build postgres
   run backups "$scripts/restore.sh" finish || die "what was restored does not start: ./lowmark logs postgres"
   migrate
+  end_sign_ins
   quiet up --detach --no-deps --no-build backups
   say "Before ./lowmark up: ./lowmark cli ledger restored, as docs/operating/backup.md says."
 }

@@ -113,9 +113,13 @@ export function baseSecrets(root: string): SecretFile[] {
   ];
 }
 
+/** A user cannot be called as a role of ours is. */
+const ROLE_SUFFIXES: Readonly<Record<string, string>> = { console: '_web', portal: '_web' };
+
 /** The same server, and a user and a password of its own; `migrate` makes the user. The game has a database of its own as well. */
 async function programUrl(ownerFile: string, program: string): Promise<string> {
-  const login = { user: `lowmark_${program}`, password: mintHex() };
+  const user = `lowmark_${program}${ROLE_SUFFIXES[program] ?? ''}`;
+  const login = { user, password: mintHex() };
   const database = program === 'game' ? { database: 'lowmark_game' } : {};
   return DatabaseUrl.parse(await firstLine(ownerFile)).as({ ...login, ...database }).href;
 }

@@ -29,7 +29,7 @@ interface ServiceRow {
   /** What it is told where the environment of the stack says nothing else. */
   readonly defaults?: (facts: StackFacts, port: number) => Variables;
   /** What comes in front of the lists that the environment of the stack has. */
-  readonly lists?: (facts: StackFacts) => Variables;
+  readonly lists?: (facts: StackFacts, port: number) => Variables;
 }
 
 /** Each of them is ready when its `/health/ready` says so. */
@@ -59,14 +59,15 @@ const SERVICES: readonly ServiceRow[] = [
       SECRETS_KEY: secrets.secretsKey,
       EVIDENCE_KEY: secrets.evidenceKey,
     }),
-    defaults: (_, port) => ({
+    defaults: () => ({
       ...LOCAL_REDEMPTIONS,
-      SIWE_DOMAINS: siweDomains(port),
       // So short that one can watch how a redemption times out.
       VOUCHER_TTL_SECONDS: '30',
     }),
-    // Players sign in on the pages, whichever other domains there are to be.
-    lists: ({ settings }) => ({ SIWE_DOMAINS: siweDomains(settings.consolePort) }),
+    // The web pages and its own, whichever others there are to be.
+    lists: ({ settings }, port) => ({
+      SIWE_DOMAINS: siweDomains(settings.consolePort, port),
+    }),
   },
   {
     name: 'console',
@@ -148,7 +149,7 @@ async function startService(
     environment: childEnvironment(
       { ...settings(facts), [variable(name, 'PORT')]: String(port) },
       { ...defaults?.(facts, port), [variable(name, 'HOST')]: '127.0.0.1' },
-      lists?.(facts),
+      lists?.(facts, port),
     ),
     logFile: join(context.paths.logs, `${name}.log`),
   });

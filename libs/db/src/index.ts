@@ -119,6 +119,12 @@ export {
   StaleRedemptionError,
   UnreadableRedemptionError,
 } from './redemption/redemption.error.js';
+export {
+  type Look,
+  type LookRequest,
+  RedemptionChanges,
+  type SeenRedemption,
+} from './redemption/redemption-changes.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
 export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export {

@@ -1,20 +1,13 @@
-import { Max, Min } from 'class-validator';
 import {
-  CHAIN_ID_SETTING,
   DatabaseSettings,
   databaseUrl,
   EVIDENCE_KEY_SETTING,
-  FINALITY_SETTING,
-  PAYOUT_EXPIRY_MARGIN_SETTING,
-  RPC_URLS_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
   type SettingOptions,
   STAKE_SET_SETTING,
   STAKE_SETS_SETTING,
-  TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
-import { type Address } from '#libs/domain';
 
 function loginUrl(program: string): SettingOptions {
   return {
@@ -74,22 +67,4 @@ export class AdoptSettings extends DatabaseSettings {
 }
 
 /** What `redemption show` asks the chain with; without them it says so. */
-export class EvidenceSettings {
-  @Setting(CHAIN_ID_SETTING)
-  @Min(1)
-  readonly chainId!: number;
-
-  @Setting(RPC_URLS_SETTING)
-  readonly rpcUrls!: string[];
-
-  @Setting(FINALITY_SETTING)
-  readonly finality!: string;
-
-  @Setting(TOKEN_CONTRACT_SETTING)
-  readonly tokenContract!: Address;
-
-  @Setting(PAYOUT_EXPIRY_MARGIN_SETTING)
-  @Min(0)
-  @Max(86_400)
-  readonly payoutExpiryMarginSeconds!: number;
-}
+export { EvidenceSettings } from '#libs/operations';

@@ -1,8 +1,8 @@
 import { type Command, CommanderError } from 'commander';
 import { environmentOrStack, type SettingsSource, STACK_FILE } from '#libs/config';
+import { isNotMigrated } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { type Clock, redact, systemClock, version } from '#libs/platform';
-import { isNotMigrated } from './cli.errors.js';
 import { type CommandContext, commanderOf, type Terminal } from './command.js';
 import { auditCommand } from './commands/audit.command.js';
 import { doctorCommand } from './commands/doctor.command.js';

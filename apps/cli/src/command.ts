@@ -4,10 +4,11 @@ import { type Argument, Command, type Option } from 'commander';
 import { readSettings, sessionUrl, type SettingsClass, type SettingsSource } from '#libs/config';
 import { createDatabase, type Database, StakeSetStore } from '#libs/db';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { type Operator, OPERATOR_NAME, operatorActor } from '#libs/operations';
 import { type Clock, redact } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
 import { NotConfirmedError } from './cli.errors.js';
-import { ACTOR_NAME, LIST_MOST, ON_STAKE_SET } from './options.js';
+import { LIST_MOST, ON_STAKE_SET } from './options.js';
 import { jsonLine } from './output/text.js';
 
 /** Where a command reads and writes; the standard streams in the program, memory in a test. */
@@ -18,15 +19,6 @@ export interface Terminal {
   readonly ask?: (question: string) => Promise<string>;
   /** All of the standard input. */
   readonly input?: () => Promise<string>;
-}
-
-/** A command as the audit knows it. */
-export interface AuditedCommand {
-  readonly actor: string;
-  /** `redemption retry` */
-  readonly command: string;
-  /** Without secrets. */
-  readonly arguments?: object;
 }
 
 /** What every command works with. */
@@ -93,15 +85,10 @@ export class Call<Settings extends object = object> {
     return this.context.source();
   }
 
-  /** `operator:NAME`, as the audit and the timeline keep it. */
-  get actor(): string {
-    return `operator:${this.given.as ?? systemUser()}`;
-  }
-
-  /** This command for the audit. @param given its arguments, without secrets */
-  audited(given?: object): AuditedCommand {
-    const { actor, command } = this;
-    return { actor, command, ...(given && { arguments: given }) };
+  /** Who gives this command, as the audit and the timeline keep it. */
+  get operator(): Operator {
+    const { command } = this;
+    return { actor: operatorActor(this.given.as ?? systemUser()), command };
   }
 
   /** @throws PermanentError where SECRETS_KEY is unusable */
@@ -234,7 +221,7 @@ function systemUser(): string {
   const { uid } = process.getuid === undefined ? { uid: 0 } : { uid: process.getuid() };
   try {
     const { username } = userInfo();
-    return ACTOR_NAME.test(username) ? username : `uid-${uid}`;
+    return OPERATOR_NAME.test(username) ? username : `uid-${uid}`;
   } catch (error) {
     // A container may run under a number that no user has.
     if (!(error instanceof Error)) throw error;

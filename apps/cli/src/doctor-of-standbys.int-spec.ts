@@ -7,7 +7,7 @@ import {
   type ReplicatedServer,
 } from '#libs/testing';
 import { runCli } from './cli.js';
-import { type Finding } from './doctor/checks.js';
+import { type Finding } from '#libs/doctor';
 
 let postgres: ReplicatedPostgres;
 let [standby, promoted]: ReplicatedServer[] = [];

@@ -4,7 +4,7 @@ import { freePort } from '#libs/devprocess';
 import { systemClock } from '#libs/platform';
 import { startRedis, type TestRedis } from '#libs/testing';
 import { runCli } from './cli.js';
-import { type Finding } from './doctor/checks.js';
+import { type Finding } from '#libs/doctor';
 import {
   type RedisProxy,
   type RedisProxyOptions,

@@ -8,6 +8,7 @@ import {
   parseDecimal,
   STAKE_SET_RULE,
 } from '#libs/domain';
+import { NONE, OPERATOR_NAME, type OrNone } from '#libs/operations';
 
 type Parse = (text: string, before: never) => unknown;
 
@@ -26,14 +27,12 @@ export function argument(name: string, description: string, parse?: Parse): Argu
   return parse === undefined ? made : made.argParser(parse as (text: string) => unknown);
 }
 
-export const ACTOR_NAME = /^[A-Za-z0-9._@+-]{1,64}$/;
-
 /** The name that the audit and the timeline keep. */
 export const AS = option(
   '--as <name>',
   'your name for the audit (default: the user of the operating system)',
   (text) => {
-    if (!ACTOR_NAME.test(text)) {
+    if (!OPERATOR_NAME.test(text)) {
       throw new InvalidArgumentError('Expected 1 to 64 letters, digits and . _ @ + -');
     }
     return text;
@@ -67,10 +66,6 @@ export const ON_STAKE_SET = option(
 const MAX_INT = 2_147_483_647;
 const DECIMAL = /^\d{1,30}(?:\.\d{1,30})?$/;
 const POINTS = /^[1-9]\d{0,15}$/;
-
-/** `none` takes a limit away. */
-export const NONE = 'none';
-export type OrNone<T> = T | typeof NONE;
 
 export function positiveInteger(text: string): number {
   const value = /^\d+$/.test(text) ? Number(text) : 0;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex, verifySignature } from '#libs/signing';
 import { FakePartner, type PartnerBehaviour, type PartnerCall } from '#libs/testing';
-import { type PingReport } from './partner/ping-report.js';
+import { type PingReport } from '#libs/operations';
 import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
 
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';
 import { type UuidV7 } from '#libs/domain';
 import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
-import { tokensText } from './output/text.js';
+import { tokensText } from '#libs/operations';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 import { aStored } from './testing/redemption-rows.support-spec.js';
 

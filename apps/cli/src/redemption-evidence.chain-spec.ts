@@ -3,7 +3,7 @@ import { FakeClock, VaultBench } from '#libs/testing';
 import { vaultIdOf, type Voucher } from '#libs/chain';
 import { systemClock } from '#libs/platform';
 import { newRedemption, type PayoutPlace, type Redemption, type UuidV7 } from '#libs/domain';
-import { chainEvidence } from './redemption/chain-evidence.js';
+import { chainEvidence } from '#libs/operations';
 
 const ID = '0199d000-0000-7000-8000-0000000000aa' as UuidV7;
 

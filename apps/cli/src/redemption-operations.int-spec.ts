@@ -10,7 +10,7 @@ import {
   REDEMPTION_STATES,
   transition,
 } from '#libs/domain';
-import { type OperatorEvent } from './redemption/operate.js';
+import { type OperatorEvent } from '#libs/operations';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 import {
   aStored,

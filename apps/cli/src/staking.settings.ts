@@ -1,26 +1,7 @@
 /** Settings of the indexer that commands read too; docs/operating/settings.md lists them as the indexer's. */
-import { Max, Min } from 'class-validator';
-import {
-  STAKE_BALANCE_VIEW_SETTING,
-  STAKE_TOTAL_VIEW_SETTING,
-  STAKE_VERIFICATION_SETTING,
-  type StakeView,
-  type VerificationSetting,
-} from '#libs/chain';
-import {
-  CHAIN_ID_SETTING,
-  DATABASE_DIRECT_URL_SETTING,
-  databaseUrl,
-  FINALITY_SETTING,
-  MAX_RANGE_BLOCKS_SETTING,
-  RPC_URLS_SETTING,
-  Setting,
-  STAKE_CONTRACT_SETTING,
-  STAKE_EVENTS_SETTING,
-  STAKE_SET_SETTING,
-  STAKE_START_BLOCK_SETTING,
-} from '#libs/config';
-import { type Address } from '#libs/domain';
+import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } from '#libs/chain';
+import { RPC_URLS_SETTING, Setting, STAKE_EVENTS_SETTING } from '#libs/config';
+import { StakingSettings } from '#libs/operations';
 import { StakeSetSettings } from './cli.env.js';
 
 /** The settings of `audit`: what the contracts are, the index itself knows. */
@@ -36,59 +17,6 @@ export class AuditSettings extends StakeSetSettings {
 
   @Setting(STAKE_BALANCE_VIEW_SETTING)
   readonly stakeBalanceView?: readonly StakeView[];
-}
-
-/**
- * With which the chain and the contracts on it are read, none of them required. What the contracts are, an index knows too;
- * where there is none they must be set.
- */
-export class StakingSettings {
-  @Setting({
-    description: 'PostgreSQL.',
-    secret: true,
-    optional: true,
-    parse: databaseUrl,
-  })
-  readonly databaseUrl?: string;
-
-  @Setting(DATABASE_DIRECT_URL_SETTING)
-  readonly databaseDirectUrl?: string;
-
-  @Setting(STAKE_SET_SETTING)
-  readonly stakeSet!: string;
-
-  @Setting({ ...CHAIN_ID_SETTING, optional: true })
-  @Min(1)
-  readonly chainId?: number;
-
-  @Setting({ ...RPC_URLS_SETTING, optional: true })
-  readonly rpcUrls?: string[];
-
-  @Setting(FINALITY_SETTING)
-  readonly finality!: string;
-
-  @Setting({ ...STAKE_CONTRACT_SETTING, optional: true })
-  readonly stakeContract?: Address[];
-
-  @Setting({ ...STAKE_START_BLOCK_SETTING, optional: true })
-  readonly stakeStartBlock?: bigint;
-
-  @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
-  readonly stakeEvents?: string;
-
-  @Setting(STAKE_TOTAL_VIEW_SETTING)
-  readonly stakeTotalView?: readonly StakeView[];
-
-  @Setting(STAKE_BALANCE_VIEW_SETTING)
-  readonly stakeBalanceView?: readonly StakeView[];
-
-  @Setting(STAKE_VERIFICATION_SETTING)
-  readonly stakeVerification!: VerificationSetting;
-
-  @Setting(MAX_RANGE_BLOCKS_SETTING)
-  @Min(1)
-  @Max(100_000)
-  readonly maxRangeBlocks!: number;
 }
 
 /** The settings of `plan-sync`. */

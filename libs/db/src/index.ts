@@ -1,7 +1,13 @@
 export { type DatabaseOptions } from './connection/connection-options.js';
 export { createDatabase, Database, type Statement } from './connection/database.js';
 export { LateDatabase } from './connection/late-database.js';
-export { DatabaseRefusedError, DatabaseUnavailableError } from './connection/database.error.js';
+export {
+  DatabaseRefusedError,
+  DatabaseUnavailableError,
+  isNotMigrated,
+  isWithoutRight,
+} from './connection/database.error.js';
+export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';
 export {
@@ -143,6 +149,21 @@ export {
   RedemptionViews,
   type StateCount,
 } from './redemption/redemption-views.js';
+export { type AuditEntry, type AuditFilter, AuditLog } from './redemption/audit-log.js';
+export {
+  type CallsOfHour,
+  type PartnerCallEntry,
+  RedemptionLog,
+} from './redemption/redemption-log.js';
+export {
+  isIdPrefix,
+  type OpenKey,
+  type OpenState,
+  type RedemptionFilter,
+  type RedemptionOverview,
+  type RedemptionPage,
+  RedemptionPages,
+} from './redemption/redemption-pages.js';
 export { UnknownStakeSetError } from './stake-sets/stake-set.js';
 export { StakeSetStore } from './stake-sets/stake-set-store.js';
 export { SessionStore } from './redemption/session-store.js';

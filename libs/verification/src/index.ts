@@ -1,4 +1,4 @@
-export { auditIndex } from './audit-index.js';
+export { auditIndex, requireIndex } from './audit-index.js';
 export { BalanceComparison, type Difference } from './balance-comparison.js';
 export { type AuditQuestion, type AuditResult } from './compare-balances.js';
 export { indexedContracts } from './indexed-contracts.js';

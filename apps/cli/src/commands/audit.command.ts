@@ -1,37 +1,22 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError, Option } from 'commander';
-import { RpcPool } from '#libs/chain';
 import { readSettings, sessionUrl } from '#libs/config';
 import {
   type AuditComparison,
   type AuditDifference,
   type AuditRun,
-  AuditRunStore,
-  type Database,
   type IndexState,
-  IndexStore,
 } from '#libs/db';
-import {
-  agrees,
-  AuditImpossibleError,
-  auditIndex,
-  type AuditResult,
-  indexedContracts,
-  requireComparison,
-} from '#libs/verification';
+import { auditNow, lastAudits, moment, tokensText } from '#libs/operations';
+import { agrees, AuditImpossibleError, type AuditResult } from '#libs/verification';
 import { StakeSetSettings } from '../cli.env.js';
 import { CommandFailed } from '../cli.errors.js';
 import { type Call, command, withDatabase } from '../command.js';
 import { JSON_LINE, ON_STAKE_SET, option } from '../options.js';
 import { progressOf } from '../output/progress.js';
-import { type Field, fieldLines, moment, table, tokensText } from '../output/text.js';
-import { stakeReader } from '../staking.js';
+import { type Field, fieldLines, table } from '../output/text.js';
 import { AuditSettings } from '../staking.settings.js';
 
 const MOST = 100_000;
-const TIMEOUT_MS = 15_000;
-/** A person waits. */
-const PACE = { batchesAtOnce: 4, pauseMs: 0 };
 
 interface Given {
   readonly wallets: number | 'all';
@@ -57,20 +42,12 @@ export const auditCommand = command({
 async function compare(call: Call, { block: at, wallets }: Given): Promise<void> {
   const { terminal, clock } = call;
   const settings = readSettings(AuditSettings, call.source);
-  const auditAll = async (database: Database) => {
-    const stored = await storedIndex(database);
-    const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
-    await pool.verifyChainId(stored.chainId);
-    const { contracts, isPartial } = indexedContracts(stored);
-    const { chainId } = stored;
-    const reader = await stakeReader(pool, { chainId, contracts, isPartial }, settings);
-    const onProgress = progressOf(terminal, clock);
-    const scope = { block: at, sample: wallets, pace: PACE };
-    const compared = await auditIndex({ database, reader, ...scope, sleep, onProgress });
-    requireComparison(compared, reader);
-    return { result: compared, state: stored };
-  };
-  const { result, state } = await withDatabase(sessionUrl(settings), auditAll, settings.stakeSet);
+  const onProgress = progressOf(terminal, clock);
+  const { result, state } = await withDatabase(
+    sessionUrl(settings),
+    (database) => auditNow({ database, clock, settings }, { block: at, wallets, onProgress }),
+    settings.stakeSet,
+  );
   const { tokenDecimals, tokenSymbol } = state;
   call.print(
     { ...result, agrees: agrees(result), tokenDecimals, tokenSymbol },
@@ -79,26 +56,12 @@ async function compare(call: Call, { block: at, wallets }: Given): Promise<void>
   if (!agrees(result)) throw new CommandFailed();
 }
 
-async function storedIndex(database: Database): Promise<IndexState> {
-  const state = await new IndexStore(database).state();
-  if (state === undefined) throw new AuditImpossibleError('There is no index yet.');
-  return state;
-}
-
 /** What the indexer found by itself; fails like the comparison where it found a difference. */
 async function showLast(call: Call): Promise<void> {
   const settings = readSettings(StakeSetSettings, call.source);
-  const readRuns = async (database: Database) => {
-    const runs = new AuditRunStore(database);
-    return {
-      state: await storedIndex(database),
-      last: await runs.last(),
-      compared: await runs.lastComparison(),
-    };
-  };
   const { state, last, compared } = await withDatabase(
     sessionUrl(settings),
-    readRuns,
+    lastAudits,
     settings.stakeSet,
   );
   if (last === undefined) {

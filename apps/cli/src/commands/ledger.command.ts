@@ -1,25 +1,20 @@
 import { InvalidArgumentError } from 'commander';
+import { type KnownVault } from '#libs/db';
+import { parseAddress } from '#libs/domain';
 import {
-  countPrograms,
-  type Database,
-  type KnownVault,
-  KnownVaults,
-  LedgerRestoreStore,
-  REDEMPTION_PROGRAM,
-  type RestoreScope,
-} from '#libs/db';
-import { PermanentError } from '#libs/domain';
-import { OptionError } from '../cli.errors.js';
+  forgottenVaults,
+  noteLedgerRestore,
+  OptionError,
+  restoreConsequence,
+  restoreSummary,
+  TTL_SECONDS,
+  vouchersUntil,
+} from '#libs/operations';
 import { OperatorSettings } from '../cli.env.js';
 import { type Call, command, type CommandGroup } from '../command.js';
 import { AS, option, positiveInteger, required, YES } from '../options.js';
-import { moment } from '../output/text.js';
-import { forgottenVaults, vaultOption } from '../redemption/chain-evidence.js';
 
-/** The least and the most that VOUCHER_TTL_SECONDS can be. */
-const TTL_SECONDS = { min: 10, max: 86_400 };
-/** What the clocks of the service, the chain and the operator may differ by. */
-const CLOCKS_SECONDS = 600;
+const VAULT_OPTION = /^(0x[0-9a-f]{40})(?::(\d{1,15}))?$/i;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/;
 
 interface Given {
@@ -64,68 +59,14 @@ async function noteRestore(
   const nowMs = call.clock.nowMs();
   if (lostSinceMs > nowMs) throw new OptionError('--lost-since is later than now.');
   const forgotten = await forgottenVaults(named, call.source, call.clock);
-  const since = moment(lostSinceMs) ?? '';
-  const times = { nowMs, voucherSeconds: voucherTtl + CLOCKS_SECONDS };
+  const note = { nowMs, lostSinceMs, voucherTtlSeconds: voucherTtl, forgotten };
   const noted = await call.withDatabase(async (database) => {
-    const restores = new LedgerRestoreStore(database);
-    await requireStopped(database);
-    await requireLongEnough(restores, voucherTtl);
-    await call.confirm(consequence(await restores.scope(times), since));
-    await requireStopped(database);
-    const known = new KnownVaults(database);
-    if (forgotten) {
-      for (const vault of forgotten.vaults) await known.add(forgotten.chainId, vault);
-    }
-    return restores.record({
-      ...times,
-      lostSinceMs,
-      actor: call.actor,
-      command: call.command,
-      arguments: {
-        lostSince: since,
-        voucherTtlSeconds: voucherTtl,
-        ...(forgotten && { vaults: forgotten.vaults.map(({ vault }) => vault) }),
-      },
-    });
+    await call.confirm(await restoreConsequence(database, note));
+    return noteLedgerRestore(database, call.operator, note);
   });
   call.terminal.out(
-    `Noted: ${summary(noted)}.\nTheir points go back once a final block is later than ${until(noted)}, where no vault has paid them.\n`,
+    `Noted: ${restoreSummary(noted)}.\nTheir points go back once a final block is later than ${vouchersUntil(noted)}, where no vault has paid them.\n`,
   );
-}
-
-async function requireStopped(database: Database): Promise<void> {
-  if ((await countPrograms(database, REDEMPTION_PROGRAM)) === 0) return;
-  throw new PermanentError(
-    'REDEMPTION_RUNS',
-    'A redemption service is connected to this database: it may just be planning what this note is to forbid. Stop every one of them (backup.md, step 1), then try again. Nothing was noted.',
-  );
-}
-
-/** What the ledger itself has seen is no less. */
-async function requireLongEnough(restores: LedgerRestoreStore, voucherTtl: number): Promise<void> {
-  const longest = Math.min(await restores.longestVoucherSeconds(), TTL_SECONDS.max);
-  if (voucherTtl >= longest) return;
-  throw new OptionError(
-    `--voucher-ttl: this ledger has vouchers of ${longest} seconds. Give ${longest}, or more where there were longer ones since the backup.`,
-  );
-}
-
-function consequence(scope: RestoreScope, since: string): string {
-  return (
-    `What happened since ${since} is not in this ledger: ${summary(scope)}. None of them is begun or planned again; each ends by what ` +
-    `the vaults and the partner say, and no points of them go back before ${until(scope)}. This cannot be taken back.`
-  );
-}
-
-function until({ vouchersUntilSeconds }: RestoreScope): string {
-  return moment(vouchersUntilSeconds * 1000) ?? '';
-}
-
-function summary({ unplanned }: RestoreScope): string {
-  const counts = Object.entries(unplanned).map(([state, count]) => `${count} ${state}`);
-  return counts.length === 0
-    ? 'no redemption is open without a plan'
-    : `open without a plan are ${counts.join(', ')}`;
 }
 
 function utc(text: string): number {
@@ -143,4 +84,14 @@ function ttl(text: string): number {
     throw new InvalidArgumentError(`Expected ${min} to ${max} seconds.`);
   }
   return seconds;
+}
+
+/** `ADDRESS` or `ADDRESS:START_BLOCK`, as one more of a list. */
+function vaultOption(text: string, before: readonly KnownVault[] = []): KnownVault[] {
+  const [, address = '', startBlock = '0'] = VAULT_OPTION.exec(text) ?? [];
+  const vault = parseAddress(address);
+  if (vault === undefined) {
+    throw new InvalidArgumentError('Expected ADDRESS or ADDRESS:START_BLOCK.');
+  }
+  return [...before, { vault, startBlock: BigInt(startBlock) }];
 }

@@ -1,16 +1,11 @@
-import {
-  CallbackStore,
-  type ListedPartner,
-  type PartnerCallback,
-  PartnerStore,
-  type PartnerTerms,
-} from '#libs/db';
+import { type PartnerCallback, type PartnerTerms } from '#libs/db';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { type FoundPartner, listPartners, moment, printable } from '#libs/operations';
 import { OperatorSettings } from '../cli.env.js';
 import { command } from '../command.js';
 import { JSON_LINE } from '../options.js';
-import { type Field, fieldLines, moment, printable } from '../output/text.js';
-import { callbackFields, callbackJson } from '../partner/callback.js';
+import { type Field, fieldLines } from '../output/text.js';
+import { callbackFields, callbackJson } from '../partner/callback-text.js';
 
 /** All about the partners but their secrets. */
 export const list = command({
@@ -19,14 +14,7 @@ export const list = command({
   options: [JSON_LINE],
   settings: OperatorSettings,
   async action(call) {
-    const { partners, callbacks } = await call.withDatabase(async (database) => ({
-      partners: await new PartnerStore(database).list(),
-      callbacks: await new CallbackStore(database).list(),
-    }));
-    const found = partners.map((partner) => ({
-      partner,
-      callback: callbacks.find(({ partnerId }) => partnerId === partner.partnerId),
-    }));
+    const found = await call.withDatabase(listPartners);
     call.print(
       found.map(partnerJson),
       found.map(partnerText).join('\n') || 'There are no partners: `partner create` makes one.\n',
@@ -34,12 +22,7 @@ export const list = command({
   },
 });
 
-interface Found {
-  readonly partner: ListedPartner;
-  readonly callback: PartnerCallback | undefined;
-}
-
-function partnerText({ partner, callback }: Found): string {
+function partnerText({ partner, callback }: FoundPartner): string {
   const credentials = partner.credentials.map((credential): Field => {
     const { keyPrefix, createdAt, revokedAt, lastUsedAt } = credential;
     const revoked = revokedAt === null ? '' : `, revoked ${moment(revokedAt) ?? ''}`;
@@ -71,7 +54,7 @@ function standingOf({ paused, dailyTokenBudget }: PartnerCallback): string {
   return dailyTokenBudget === undefined ? 'REFUSED: no daily token budget' : 'open';
 }
 
-function partnerJson({ partner, callback }: Found): object {
+function partnerJson({ partner, callback }: FoundPartner): object {
   const { partnerId: id, partnerName: name, createdAt, ...terms } = partner;
   const { rate, burst, stakeSet, credentials } = terms;
   const json = callback === undefined ? null : callbackJson(callback);

@@ -1,19 +1,10 @@
-import {
-  CallbackStore,
-  type Database,
-  PartnerMissingError,
-  RedemptionStore,
-  RedemptionViews,
-} from '#libs/db';
 import { type Address } from '#libs/domain';
-import { callOutcome, newRequestId, PartnerClient } from '#libs/partner-client';
-import { hashApiKey, type KeyRing } from '#libs/signing';
-import { onPartner } from '../audited.js';
+import { pingPartner } from '#libs/operations';
 import { CommandFailed } from '../cli.errors.js';
 import { PartnerSettings } from '../cli.env.js';
-import { type Call, command } from '../command.js';
+import { command } from '../command.js';
 import { argument, AS, JSON_LINE, option, positiveInteger, required, wallet } from '../options.js';
-import { ObservedEndpoint, type Pinged, pingReport, pingText } from '../partner/ping-report.js';
+import { pingText } from '../partner/ping-text.js';
 
 export const PARTNER = argument('<name>', 'name or id of the partner');
 
@@ -37,39 +28,14 @@ export const ping = command({
     AS,
   ],
   settings: PartnerSettings,
-  async action(call, given: Given) {
+  async action(call, { name: partner, address, timeout: timeoutSeconds, allowPrivate }: Given) {
+    const { clock, operator } = call;
     const keyRing = call.keyRing();
-    const { name, address } = given;
-    const report = await onPartner(call, name, { address }, async (database, who, audit) => {
-      const { partnerId: partner } = who;
-      const pinged = await readBalance(call, database, { ...given, keyRing, partnerId: partner });
-      const note = { ...audit.note, outcome: pinged.outcome.kind };
-      await new RedemptionViews(database).audit(audit.actor, note, { partner });
-      return pingReport(pinged);
-    });
+    const asked = { partner, address, timeoutSeconds, allowPrivate };
+    const report = await call.withDatabase((database) =>
+      pingPartner({ database, clock, keyRing }, operator, asked),
+    );
     call.print(report, pingText(report));
     if (!report.good) throw new CommandFailed();
   },
 });
-
-async function readBalance(
-  { clock }: Call,
-  database: Database,
-  given: Given & { readonly keyRing: KeyRing; readonly partnerId: string },
-): Promise<Pinged> {
-  const { keyRing, partnerId, address, timeout, allowPrivate = false } = given;
-  const callback = await new CallbackStore(database).find(partnerId);
-  if (callback === undefined) throw new PartnerMissingError();
-  const { url: baseUrl, key: apiKey, secretCiphertext, capabilities, partnerName } = callback;
-  const sharedSecret = keyRing.open(secretCiphertext, hashApiKey(apiKey));
-  const endpoint = new ObservedEndpoint({ partnerId, baseUrl, apiKey, sharedSecret });
-  const timeouts = { readMs: timeout * 1000 };
-  const client = new PartnerClient({ clock, policy: { allowPrivate }, timeouts });
-  const calls = new RedemptionStore(database);
-  const requestId = newRequestId(clock);
-  await calls.beginBalanceCall(partnerId, requestId);
-  const result = await client.call(endpoint, { step: 'balance', address }, { requestId });
-  await calls.endCall({ requestId, outcome: result.kind, record: result.record });
-  const outcome = callOutcome({ step: 'balance', address }, result, { capabilities });
-  return { partner: { partnerId, partnerName }, endpoint, requestId, result, outcome, address };
-}

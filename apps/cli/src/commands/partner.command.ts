@@ -1,36 +1,34 @@
 import { InvalidArgumentError } from 'commander';
+import { type CallbackSettings, type PartnerTerms, type RateLimits } from '#libs/db';
 import {
-  CallbackStore,
-  CredentialStore,
-  PartnerStore,
-  type PartnerTerms,
-  type RateLimits,
-} from '#libs/db';
-import { audited, onPartner } from '../audited.js';
-import { OptionError } from '../cli.errors.js';
+  callbackNotes,
+  createPartner,
+  KEY_PREFIX,
+  LONGEST_PARTNER_NAME,
+  NOTHING_TO_SET,
+  OptionError,
+  parsePartnerName,
+  pausePartner,
+  printable,
+  revokeCredential,
+  rotateCredential,
+  setPartner,
+} from '#libs/operations';
 import { OperatorSettings, PartnerSettings } from '../cli.env.js';
 import { type Call, command, type CommandGroup, type CommandSpec } from '../command.js';
 import { AS, JSON_LINE, option, positiveInteger, required, stakeSet } from '../options.js';
-import { type Field, fieldLines, printable } from '../output/text.js';
+import { type Field, fieldLines } from '../output/text.js';
 import {
   CALLBACK_OPTIONS,
   type CallbackOptions,
   hasCallbackOptions,
-  readCallbackCredential,
+  readCallbackChange,
   SECRET_NOTE,
 } from '../partner/callback-options.js';
-import {
-  auditedOptions,
-  callbackFields,
-  mergeCallback,
-  notLiveNote,
-  privateNote,
-} from '../partner/callback.js';
-import { issueCredential, issuedText } from '../partner/credential.js';
+import { callbackFields } from '../partner/callback-text.js';
+import { issuedText } from '../partner/credential.js';
 import { list, termFields } from './partner-list.command.js';
 import { PARTNER, ping } from './partner-ping.command.js';
-
-const MAX_NAME_LENGTH = 100;
 
 /** How much a partner may ask of the api, and of which stake set. */
 function termOptions(defaults: Partial<RateLimits> = {}) {
@@ -62,91 +60,59 @@ const create = command({
   note: SECRET_NOTE,
   settings: PartnerSettings,
   async action(call, given: CreateGiven) {
-    const { name, rate, burst } = given;
-    const bound = boundTo(given);
+    const { name, rate, burst, stakeSet: set } = given;
     const keyRing = call.keyRing();
-    const credential = await readCallbackCredential(given, call.terminal);
-    const change = { options: given, credential, keyRing, partnerName: name };
-    const callback = hasCallbackOptions(given) ? mergeCallback(undefined, change) : undefined;
-    const { minted, stored } = issueCredential(keyRing);
-    const done = call.audited({
-      name,
-      rate,
-      burst,
-      ...bound,
-      ...auditedOptions(given, credential),
-    });
-    const { partnerId } = await call.withDatabase((database) =>
-      audited(database, done, {}, () =>
-        new PartnerStore(database).create(
-          { name, rate, burst, ...bound, credential: stored, ...(callback && { callback }) },
-          { actor: done.actor, note: { ...done, outcome: 'done' } },
-        ),
-      ),
+    const change = await readCallbackChange(given, call.terminal);
+    const partner = { name, rate, burst, stakeSet: set, callback: change };
+    const { issued, callback } = await call.withDatabase((database) =>
+      createPartner(database, call.operator, partner, keyRing),
     );
-    if (callback) call.terminal.err(privateNote(callback) + notLiveNote(callback));
-    const issued = { partnerId, ...minted };
+    if (callback) printNotes(call, callback);
     call.print(issued, issuedText(issued));
   },
 });
 
-function boundTo({ stakeSet: set }: { readonly stakeSet?: string }): { stakeSet?: string } {
-  return set === undefined ? {} : { stakeSet: set };
+function printNotes({ terminal }: Call<PartnerSettings>, callback: CallbackSettings): void {
+  terminal.err(
+    callbackNotes(callback)
+      .map((note) => `${note}\n`)
+      .join(''),
+  );
 }
 
 type SetGiven = CallbackOptions & Partial<PartnerTerms> & { readonly name: string };
 
 /** A partner's limits, how it is called and what may be redeemed with it; what is not given stays as it is. */
-const set = command({
+const setCommand = command({
   name: 'set',
   description: 'set how much a partner may ask, how it is called and what may be redeemed with it',
   arguments: [PARTNER],
   options: [AS, ...termOptions(), ...CALLBACK_OPTIONS],
   note: SECRET_NOTE,
   check(given: SetGiven) {
-    if (termsOf(given) === undefined && !hasCallbackOptions(given)) {
-      throw new OptionError('Nothing to set: `partner set --help` lists what can be.');
+    const { rate, burst, stakeSet: set } = given;
+    if (!(rate ?? burst ?? set) && !hasCallbackOptions(given)) {
+      throw new OptionError(NOTHING_TO_SET);
     }
   },
   settings: PartnerSettings,
   async action(call, given: SetGiven) {
-    call.terminal.out(fieldLines(await setPartner(call, given)));
+    const { name: partner, rate, burst, stakeSet: set } = given;
+    const keyRing = call.keyRing();
+    const callback = await readCallbackChange(given, call.terminal);
+    const change = { partner, rate, burst, stakeSet: set, callback };
+    const changed = await call.withDatabase((database) =>
+      setPartner(database, call.operator, change, keyRing),
+    );
+    if (changed.callback) printNotes(call, changed.callback);
+    const fields: Field[] = [
+      ['partner', changed.partnerName],
+      ...(changed.callback ? callbackFields(changed.callback) : []),
+      ...(changed.terms ? termFields(changed.terms) : []),
+    ];
+    call.terminal.out(fieldLines(fields));
   },
 });
-
-function termsOf({ rate, burst, ...given }: SetGiven): Partial<PartnerTerms> | undefined {
-  const terms = { ...(rate && { rate }), ...(burst && { burst }), ...boundTo(given) };
-  return Object.keys(terms).length > 0 ? terms : undefined;
-}
-
-/** All that was given or, where it is refused, nothing. */
-async function setPartner(call: Call<PartnerSettings>, given: SetGiven): Promise<Field[]> {
-  const { rate, burst } = given;
-  const terms = termsOf(given);
-  const keyRing = call.keyRing();
-  const credential = await readCallbackCredential(given, call.terminal);
-  const audited = { rate, burst, ...boundTo(given), ...auditedOptions(given, credential) };
-  return onPartner(
-    call,
-    given.name,
-    audited,
-    async (database, { partnerId, partnerName }, audit) => {
-      const name: Field = ['partner', partnerName];
-      if (terms !== undefined && !hasCallbackOptions(given)) {
-        const store = new PartnerStore(database);
-        return [name, ...termFields(await store.setTerms(partnerId, terms, audit))];
-      }
-      const change = { options: given, credential, keyRing, partnerName };
-      const { callback, terms: stored } = await new CallbackStore(database).change(
-        partnerId,
-        (before) => mergeCallback(before, change),
-        { terms, audit },
-      );
-      call.terminal.err(privateNote(callback) + notLiveNote(callback));
-      return [name, ...callbackFields(callback), ...(stored ? termFields(stored) : [])];
-    },
-  );
-}
 
 interface Named {
   /** Name or id of the partner. */
@@ -161,19 +127,14 @@ const rotate = command({
   options: [JSON_LINE, AS],
   settings: PartnerSettings,
   async action(call, { name, json }: Named & { readonly json?: true }) {
-    const { minted, stored } = issueCredential(call.keyRing());
-    const { keyPrefix } = stored;
-    const { partnerId } = await onPartner(call, name, { keyPrefix }, (database, who, audit) =>
-      new CredentialStore(database).add(who.partnerId, stored, audit),
+    const keyRing = call.keyRing();
+    const issued = await call.withDatabase((database) =>
+      rotateCredential(database, call.operator, name, keyRing),
     );
-    const issued = { partnerId, ...minted };
     call.print(issued, issuedText(issued));
     if (json !== true) call.terminal.out('The old key works until `partner revoke` ends it.\n');
   },
 });
-
-/** No more of a key is stored in the clear; more of it, perhaps all, would end up in the audit. */
-const PREFIX = /^svck_[A-Za-z0-9_-]{1,7}$/;
 
 /** Ends one credential. */
 const revoke = command({
@@ -194,8 +155,9 @@ const revoke = command({
     call,
     { name, keyPrefix, force = false }: Named & { keyPrefix: string; force?: boolean },
   ) {
-    const revoked = await onPartner(call, name, { keyPrefix, force }, (database, who, audit) =>
-      new CredentialStore(database).revoke({ partner: who.partnerId, keyPrefix, force }, audit),
+    const revocation = { partner: name, keyPrefix, force };
+    const revoked = await call.withDatabase((database) =>
+      revokeCredential(database, call.operator, revocation),
     );
     call.terminal.out(
       `${revoked.keyPrefix}… is revoked; ${revoked.left} active left. The api may know the key for some seconds more.\n`,
@@ -215,10 +177,9 @@ function pauseCommand(
     options: [AS],
     settings: OperatorSettings,
     async action(call, { name }: Named) {
-      const { partnerName } = await onPartner(call, name, {}, async (database, who, audit) => {
-        await new CallbackStore(database).pause(who.partnerId, paused, audit);
-        return who;
-      });
+      const { partnerName } = await call.withDatabase((database) =>
+        pausePartner(database, call.operator, name, paused),
+      );
       call.terminal.out(`${printable(partnerName)} ${done}\n`);
     },
   });
@@ -241,19 +202,19 @@ const resume = pauseCommand(
 export const partnerCommands: CommandGroup = {
   name: 'partner',
   description: 'partners, their credentials and their callbacks',
-  commands: [create, set, list, rotate, revoke, pause, resume, ping],
+  commands: [create, setCommand, list, rotate, revoke, pause, resume, ping],
 };
 
 function newName(text: string): string {
-  const name = text.trim();
-  if (name === '' || name.length > MAX_NAME_LENGTH || /\p{C}/u.test(name)) {
-    throw new InvalidArgumentError(`Expected 1 to ${MAX_NAME_LENGTH} characters.`);
+  const name = parsePartnerName(text);
+  if (name === undefined) {
+    throw new InvalidArgumentError(`Expected 1 to ${LONGEST_PARTNER_NAME} characters.`);
   }
   return name;
 }
 
 function keyPrefixText(text: string): string {
-  if (!PREFIX.test(text)) {
+  if (!KEY_PREFIX.test(text)) {
     throw new InvalidArgumentError('Expected svck_ and 1 to 7 characters more, not the whole key.');
   }
   return text;

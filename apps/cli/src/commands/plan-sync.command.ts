@@ -6,10 +6,11 @@ import {
   SYNC_METHODS,
   unitsFor,
 } from '#libs/chain';
+import { duration } from '#libs/operations';
 import { command } from '../command.js';
 import { JSON_LINE, ON_STAKE_SET, option } from '../options.js';
 import { tellingWhile } from '../output/progress.js';
-import { duration, fieldLines, table } from '../output/text.js';
+import { fieldLines, table } from '../output/text.js';
 import { planSync, type SyncPlan } from '../plan/plan-sync.js';
 import { ENOUGH, type LogSurvey } from '../plan/survey-logs.js';
 import { PlanSettings } from '../staking.settings.js';

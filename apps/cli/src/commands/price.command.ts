@@ -1,26 +1,17 @@
+import { decimalText, type PriceHold } from '#libs/db';
+import { type Decimal, parseDecimal, ratioToNumber } from '#libs/domain';
 import {
-  decimalText,
-  type Price,
-  type PriceAcceptance,
-  PriceAcceptanceStore,
-  type PriceHold,
-  PriceStore,
-} from '#libs/db';
-import { type Decimal, DEFAULT_STAKE_SET, parseDecimal, ratioToNumber } from '#libs/domain';
-import { audited } from '../audited.js';
+  acceptPrice,
+  fromNow,
+  HELD_BECAUSE,
+  moment,
+  type ShownPrice,
+  showPrice,
+} from '#libs/operations';
 import { StakeSetSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
 import { argument, AS, JSON_LINE, ON_STAKE_SET, positiveDecimal } from '../options.js';
-import { type Field, fieldLines, fromNow, moment } from '../output/text.js';
-
-/** Why a price is held, for operators; by the reasons of libs/price. */
-export const HELD_BECAUSE: Readonly<Record<string, string>> = {
-  first: 'it is the first price, and PRICE_MIN_USD and PRICE_MAX_USD are not both set',
-  'below-minimum': 'it is below PRICE_MIN_USD',
-  'above-maximum': 'it is above PRICE_MAX_USD',
-  jump: 'it differs from the one before by more than PRICE_MAX_CHANGE',
-  drift: 'it differs from one of the last hour by more than PRICE_MAX_CHANGE_PER_HOUR',
-};
+import { type Field, fieldLines } from '../output/text.js';
 
 /** The price that was stored last, whether one is held and why, and what was accepted last. Reads the database only. */
 const show = command({
@@ -29,13 +20,7 @@ const show = command({
   options: [ON_STAKE_SET, JSON_LINE],
   settings: StakeSetSettings,
   async action(call) {
-    const shown = await call.withStakeSet(async (database) => {
-      const prices = new PriceStore(database);
-      const { hold } = await prices.standing();
-      const stored = await prices.newest();
-      const accepted = await new PriceAcceptanceStore(database).newest();
-      return { stored: stored ?? null, hold: hold ?? null, accepted: accepted ?? null };
-    });
+    const shown = await call.withStakeSet(showPrice);
     call.print(shown, textOf(shown, call.clock.nowMs()));
   },
 });
@@ -53,25 +38,16 @@ const accept = command({
   ],
   options: [ON_STAKE_SET, AS],
   settings: StakeSetSettings,
-  async action(call, { usd: price }: { readonly usd: Decimal }) {
-    const usd = decimalText(price);
-    const { actor, ...given } = call.audited({ usd, ...namedSet(call.settings) });
-    const note = { ...given, outcome: 'accepted' };
+  async action(call, { usd }: { readonly usd: Decimal }) {
+    const { stakeSet } = call.settings;
     const hold = await call.withStakeSet((database) =>
-      audited(database, { actor, ...given }, {}, () =>
-        new PriceAcceptanceStore(database).accept(usd, { actor, note }),
-      ),
+      acceptPrice(database, call.operator, { usd, stakeSet }),
     );
     call.terminal.out(
-      `Accepted ${usd} USD; ${hold.price.usd} was held. Redemptions go on with the next reading near it, within a minute.\n`,
+      `Accepted ${decimalText(usd)} USD; ${hold.price.usd} was held. Redemptions go on with the next reading near it, within a minute.\n`,
     );
   },
 });
-
-/** In the audit, where it is not the only one. */
-function namedSet({ stakeSet }: StakeSetSettings): { readonly stakeSet?: string } {
-  return stakeSet === DEFAULT_STAKE_SET ? {} : { stakeSet };
-}
 
 export const priceCommands: CommandGroup = {
   name: 'price',
@@ -79,13 +55,7 @@ export const priceCommands: CommandGroup = {
   commands: [show, accept],
 };
 
-interface Shown {
-  readonly stored: Price | null;
-  readonly hold: PriceHold | null;
-  readonly accepted: PriceAcceptance | null;
-}
-
-function textOf({ stored, hold, accepted }: Shown, nowMs: number): string {
+function textOf({ stored, hold, accepted }: ShownPrice, nowMs: number): string {
   const ago = (at: Date): string => `${moment(at) ?? ''}, ${fromNow(at.getTime(), nowMs)}`;
   const fields: Field[] = [
     ['stored', stored === null ? 'none' : `${stored.usd} USD by ${stored.source}`],

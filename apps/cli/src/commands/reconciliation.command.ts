@@ -1,15 +1,19 @@
 import { InvalidArgumentError } from 'commander';
-import { ClaimStore, type UnexplainedClaim } from '#libs/db';
-import { audited, auditedText } from '../audited.js';
+import { type UnexplainedClaim } from '#libs/db';
+import {
+  acknowledgeClaim,
+  LONGEST_NOTE,
+  moment,
+  parseClaimId,
+  parseClaimNote,
+  printable,
+  unexplainedClaims,
+} from '#libs/operations';
 import { OperatorSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
 import { argument, AS, JSON_LINE, LIMIT, option, required } from '../options.js';
-import { moment, printable, table } from '../output/text.js';
+import { table } from '../output/text.js';
 
-const ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/i;
-const LONGEST_NOTE = 255;
-/** As long as the service gives its workers to record a claim. */
-export const CLAIM_OVERDUE_MS = 3_600_000;
 const HEAD = [
   'ID',
   'KIND',
@@ -32,9 +36,8 @@ const list = command({
   options: [option('--all', 'also those that were acknowledged'), LIMIT, JSON_LINE],
   settings: OperatorSettings,
   async action(call, { all = false }: ListGiven) {
-    const overdueBeforeMs = call.clock.nowMs() - CLAIM_OVERDUE_MS;
     const claims = await call.withDatabase((database) =>
-      new ClaimStore(database).list(overdueBeforeMs, { all, limit: call.limit }),
+      unexplainedClaims(database, call.clock, { all, limit: call.limit }),
     );
     call.printList(claims, listText(claims), claims.length);
   },
@@ -48,12 +51,8 @@ const acknowledge = command({
   options: [required('--note <text>', 'what it was, for whoever comes after you', noteText), AS],
   settings: OperatorSettings,
   async action(call, { id, note }: { readonly id: string; readonly note: string }) {
-    const { actor, command } = call;
-    const claim = { id, note, actor, command, atMs: call.clock.nowMs() };
     await call.withDatabase((database) =>
-      audited(database, call.audited({ id, note }), {}, () =>
-        new ClaimStore(database).acknowledge(claim),
-      ),
+      acknowledgeClaim(database, call.clock, call.operator, { id, note }),
     );
     call.terminal.out(
       `Acknowledged. The alert ends with the next reconciliation, which the service makes within the hour.\n`,
@@ -85,15 +84,16 @@ function listText(claims: readonly UnexplainedClaim[]): string {
 }
 
 function claimId(text: string): string {
-  if (!ID.test(text)) {
+  const id = parseClaimId(text);
+  if (id === undefined) {
     throw new InvalidArgumentError('Expected the id of a redemption, or 0x and 64 hex digits.');
   }
-  return text.toLowerCase();
+  return id;
 }
 
 function noteText(text: string): string {
-  const note = auditedText(text.trim());
-  if (note === '' || Array.from(text.trim()).length > LONGEST_NOTE) {
+  const note = parseClaimNote(text);
+  if (note === undefined) {
     throw new InvalidArgumentError(`Expected 1 to ${LONGEST_NOTE} characters.`);
   }
   return note;

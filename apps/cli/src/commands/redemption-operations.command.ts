@@ -1,28 +1,25 @@
 /** Commands that settle one redemption: an operator's event, or another round of its confirmation. */
 import { InvalidArgumentError } from 'commander';
-import { type Database, DeliveryStore, RedemptionMissingError, RedemptionStore } from '#libs/db';
+import { parseUuidV7, type UuidV7 } from '#libs/domain';
 import {
-  deliveryTransition,
-  parseUuidV7,
-  PermanentError,
-  type Redemption,
-  type UuidV7,
-} from '#libs/domain';
-import { audited, auditedText } from '../audited.js';
-import { OptionError } from '../cli.errors.js';
-import { AdoptSettings, OperatorSettings } from '../cli.env.js';
-import { type AuditedCommand, type Call, command } from '../command.js';
-import { argument, AS, option, YES } from '../options.js';
-import { printable } from '../output/text.js';
-import {
+  auditedText,
   evidenceKeys,
+  isSettlementNote,
+  LONGEST_NOTE,
+  NOT_DEDUCTED,
   operate,
   type Operation,
-  type OperatorEvent,
-} from '../redemption/operate.js';
-import { waitsFor } from '../redemption/waits-for.js';
-
-const LONGEST_NOTE = 255;
+  OptionError,
+  printable,
+  replayConfirmation,
+  type Resolution,
+  RESTORED_OUT_OF_BAND,
+  SETTLED_BY_HAND,
+  waitsFor,
+} from '#libs/operations';
+import { AdoptSettings, OperatorSettings } from '../cli.env.js';
+import { type Call, command } from '../command.js';
+import { argument, AS, option, YES } from '../options.js';
 
 export const REDEMPTION = argument('<id>', 'the redemption', (text) => {
   const id = parseUuidV7(text);
@@ -71,7 +68,7 @@ export const setPartnerTx = command({
       id,
       event: { type: 'operator-set-transaction', partnerTransactionId: transaction },
       arguments: { transaction: auditedText(transaction) },
-      seal: evidenceKeys(call),
+      seal: evidenceKeys(call.settings),
     });
   },
 });
@@ -82,37 +79,6 @@ interface ResolveGiven extends Given {
   readonly settledByHand?: string;
   readonly yes?: true;
 }
-
-interface Resolution {
-  readonly option: 'restoredOutOfBand' | 'notDeducted' | 'settledByHand';
-  readonly as: string;
-  readonly event: OperatorEvent['type'];
-  readonly consequence: (redemption: Redemption) => string;
-}
-
-const RESOLUTIONS: readonly Resolution[] = [
-  {
-    option: 'restoredOutOfBand',
-    as: 'restored-out-of-band',
-    event: 'operator-restored',
-    consequence: ({ id, points, wallet }) =>
-      `Redemption ${id} ends as reverted: the partner has given ${points.toString()} points back to ${wallet} by hand.`,
-  },
-  {
-    option: 'notDeducted',
-    as: 'not-deducted',
-    event: 'operator-not-deducted',
-    consequence: ({ id, points, wallet }) =>
-      `Redemption ${id} ends as failed: the partner has never taken ${points.toString()} points from ${wallet}.`,
-  },
-  {
-    option: 'settledByHand',
-    as: 'settled-by-hand',
-    event: 'operator-settled',
-    consequence: ({ id, points, wallet }) =>
-      `Redemption ${id} stays as it is and needs no person any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner.`,
-  },
-];
 
 /** What the partner has told the operator, which no call can verify. Final. */
 export const resolve = command({
@@ -133,11 +99,11 @@ export const resolve = command({
   check: (given: ResolveGiven) => void resolutionOf(given),
   settings: OperatorSettings,
   action(call, given: ResolveGiven) {
-    const { as, event: type, consequence } = resolutionOf(given);
+    const { as, event, consequence } = resolutionOf(given);
     const { id, settledByHand } = given;
     return settle(call, {
       id,
-      event: { type } as OperatorEvent,
+      event,
       arguments: { as, ...(settledByHand !== undefined && { note: settledByHand }) },
       ...(given.yes !== true && { confirm: (before) => call.confirm(consequence(before)) }),
     });
@@ -145,7 +111,11 @@ export const resolve = command({
 });
 
 function resolutionOf(given: ResolveGiven): Resolution {
-  const [resolution, ...more] = RESOLUTIONS.filter((one) => given[one.option] !== undefined);
+  const [resolution, ...more] = [
+    ...(given.restoredOutOfBand === undefined ? [] : [RESTORED_OUT_OF_BAND]),
+    ...(given.notDeducted === undefined ? [] : [NOT_DEDUCTED]),
+    ...(given.settledByHand === undefined ? [] : [SETTLED_BY_HAND]),
+  ];
   if (resolution === undefined || more.length > 0) {
     throw new OptionError(
       'Give exactly one of --restored-out-of-band, --not-deducted and --settled-by-hand.',
@@ -155,7 +125,7 @@ function resolutionOf(given: ResolveGiven): Resolution {
 }
 
 function note(text: string): string {
-  if (text.trim() === '' || text.length > LONGEST_NOTE || /\p{Cc}/u.test(text)) {
+  if (!isSettlementNote(text)) {
     throw new InvalidArgumentError(`Expected 1 to ${LONGEST_NOTE} characters in one line.`);
   }
   return text;
@@ -167,7 +137,7 @@ async function settle(
   operation: Omit<Operation, 'actor' | 'command'>,
 ): Promise<void> {
   const { before, after } = await call.withDatabase((database) =>
-    operate(database, call.clock, { ...call.audited(), ...operation }),
+    operate(database, call.clock, { ...call.operator, ...operation }),
   );
   const moved =
     before.state === after.state ? `still ${after.state}` : `${before.state} -> ${after.state}`;
@@ -184,39 +154,7 @@ export const replayConfirm = command({
   settings: OperatorSettings,
   async action(call, { id }: Given) {
     const nowMs = call.clock.nowMs();
-    await call.withDatabase((database) => replay(database, id, call.audited(), nowMs));
+    await call.withDatabase((database) => replayConfirmation(database, call.operator, id, nowMs));
     call.terminal.out(`The confirmation of redemption ${id} is sent again at once.\n`);
   },
 });
-
-async function replay(
-  database: Database,
-  id: UuidV7,
-  command: AuditedCommand,
-  nowMs: number,
-): Promise<void> {
-  const stored = await new RedemptionStore(database).get(id);
-  const concerned = { redemptionId: id, ...(stored && { partner: stored.redemption.partner }) };
-  await audited(database, command, concerned, async () => {
-    if (stored === undefined) throw new RedemptionMissingError(id);
-    const deliveries = new DeliveryStore(database);
-    const found = await deliveries.get(id);
-    if (found === undefined) {
-      throw new PermanentError(
-        'NO_CONFIRMATION',
-        'No confirmation is owed: the redemption is not claimed or reverted, or its partner took none when it ended.',
-      );
-    }
-    const { delivery: before } = found;
-    const context = { nowMs, jitter: Math.random() };
-    const decision = deliveryTransition(before, { type: 'replay' }, context);
-    if (decision.kind === 'refused') {
-      throw new PermanentError(
-        'STILL_TRYING',
-        'The confirmation is still being sent: `redemption show` says how often so far.',
-      );
-    }
-    const { next } = decision;
-    await deliveries.apply({ redemptionId: id, before, next, audit: command });
-  });
-}

@@ -1,24 +1,22 @@
 import { Option } from 'commander';
+import { type Address, REDEMPTION_STATES, type RedemptionState, type UuidV7 } from '#libs/domain';
 import {
-  CallbackStore,
-  type Database,
-  EvidenceAdoption,
-  PartnerStore,
-  PartnerUnknownError,
-  type ReadRows,
-  RedemptionMissingError,
-  RedemptionViews,
-  type StoredRedemption,
-} from '#libs/db';
-import {
-  type Address,
-  type Redemption,
-  REDEMPTION_STATES,
-  type RedemptionState,
-  type UuidV7,
-} from '#libs/domain';
+  adoptRedemptions,
+  chainEvidence,
+  CONSEQUENCES,
+  duration,
+  evidenceKeys,
+  type ForeignRedemption,
+  foreignRedemptions,
+  type ListedRedemption,
+  OptionError,
+  printable,
+  searchRedemptions,
+  showRedemption,
+  tokensText,
+  waitsFor,
+} from '#libs/operations';
 import { AdoptSettings, OperatorSettings } from '../cli.env.js';
-import { OptionError } from '../cli.errors.js';
 import { command, type CommandGroup } from '../command.js';
 import {
   cancel,
@@ -29,11 +27,8 @@ import {
   setPartnerTx,
 } from './redemption-operations.command.js';
 import { AS, JSON_LINE, LIMIT, option, wallet, YES } from '../options.js';
-import { duration, printable, table, tokensText } from '../output/text.js';
-import { chainEvidence } from '../redemption/chain-evidence.js';
-import { evidenceKeys } from '../redemption/operate.js';
+import { table } from '../output/text.js';
 import { showText } from '../redemption/show-text.js';
-import { waitsFor } from '../redemption/waits-for.js';
 
 const HEAD = ['ID', 'STATE', 'FOR', 'PARTNER', 'WALLET', 'POINTS', 'TOKENS', 'REASON'];
 
@@ -42,11 +37,6 @@ interface ListGiven {
   readonly state?: RedemptionState;
   readonly partner?: string;
   readonly wallet?: Address;
-}
-
-interface Listed {
-  readonly redemption: Redemption;
-  readonly partnerName: string;
 }
 
 /** The newest first; those in attention by how long they have waited. */
@@ -67,9 +57,16 @@ const list = command({
     }
   },
   settings: OperatorSettings,
-  async action(call, given: ListGiven) {
+  async action(call, { state, partner, wallet: user, ...given }: ListGiven) {
+    const attention = given.attention === true;
     const { listed, unreadable } = await call.withDatabase((database) =>
-      search(database, given, call.limit),
+      searchRedemptions(database, {
+        state: attention ? 'attention' : state,
+        partner,
+        wallet: user,
+        limit: call.limit,
+        first: attention ? 'longest' : 'newest',
+      }),
     );
     for (const { message } of unreadable) call.terminal.err(`${message}\n`);
     const json = listed.map(({ redemption, partnerName }) => ({ ...redemption, partnerName }));
@@ -78,32 +75,7 @@ const list = command({
   },
 });
 
-async function search(
-  database: Database,
-  { attention, state, partner, wallet: user }: ListGiven,
-  limit: number,
-): Promise<{ listed: Listed[]; unreadable: ReadRows['unreadable'] }> {
-  const partners = new PartnerStore(database);
-  const only = partner === undefined ? undefined : await partners.identify(partner);
-  if (partner !== undefined && only === undefined) throw new PartnerUnknownError();
-  const { found, unreadable } = await new RedemptionViews(database).search({
-    state: attention === true ? 'attention' : state,
-    partner: only?.partnerId,
-    wallet: user,
-    limit,
-    first: attention === true ? 'longest' : 'newest',
-  });
-  const names = new Map(
-    (await partners.list()).map(({ partnerId, partnerName }) => [partnerId, partnerName]),
-  );
-  const listed = found.map(({ redemption }) => ({
-    redemption,
-    partnerName: names.get(redemption.partner) ?? redemption.partner,
-  }));
-  return { listed, unreadable };
-}
-
-function listText(listed: readonly Listed[], nowMs: number): string {
+function listText(listed: readonly ListedRedemption[], nowMs: number): string {
   if (listed.length === 0) return 'There are none.\n';
   const rows = listed.map(({ redemption, partnerName }) => [
     redemption.id,
@@ -127,17 +99,13 @@ const show = command({
   note: '\nThe chain is asked too where CHAIN_ID, RPC_URLS, FINALITY and TOKEN_CONTRACT are set.',
   settings: OperatorSettings,
   async action(call, { id }: { readonly id: UuidV7 }) {
-    const { history, partnerName } = await call.withDatabase(async (database) => {
-      const found = await new RedemptionViews(database).show(id);
-      if (found === undefined) throw new RedemptionMissingError(id);
-      const partner = await new PartnerStore(database).identify(found.redemption.partner);
-      return { history: found, partnerName: partner?.partnerName ?? 'unknown' };
-    });
+    const shown = await call.withDatabase((database) => showRedemption(database, id));
+    const { history, partnerName } = shown;
     const live = await chainEvidence(history, call.source, call.clock);
     const nowMs = call.clock.nowMs();
     call.print(
       { ...history, partnerName, waitsFor: waitsFor(history, nowMs), chain: live },
-      showText({ history, partnerName, live }, nowMs),
+      showText({ ...shown, live }, nowMs),
     );
   },
 });
@@ -149,42 +117,28 @@ const adopt = command({
   options: [AS, YES],
   settings: AdoptSettings,
   async action(call) {
-    const keys = evidenceKeys(call);
+    const keys = evidenceKeys(call.settings);
     await call.withDatabase(async (database) => {
-      const adoption = new EvidenceAdoption(database, keys);
-      const foreign = await adoption.foreign();
+      const foreign = await foreignRedemptions(database, keys);
       if (foreign.length === 0) {
         call.terminal.out('Every open redemption bears the MAC of the service.\n');
         return;
       }
-      // Read where the redemption service may read them too.
-      const callbacks = await new CallbackStore(database).list();
-      const names = callbacks.map(
-        ({ partnerId, partnerName }) => [partnerId, partnerName] as const,
-      );
-      call.terminal.out(foreignText(foreign, new Map(names)));
-      await call.confirm(
-        'Each of these can be paid, or its deduction reverted as it is named, once it is adopted.',
-      );
-      let adopted = 0;
-      for (const one of foreign) {
-        if (await adoption.adopt(one, call.actor)) adopted += 1;
-      }
+      call.terminal.out(foreignText(foreign));
+      await call.confirm(CONSEQUENCES['redemption adopt']);
+      const adopted = await adoptRedemptions(database, keys, foreign, call.operator.actor);
       call.terminal.out(`Adopted ${adopted} of ${foreign.length}.\n`);
     });
   },
 });
 
-function foreignText(
-  foreign: readonly StoredRedemption[],
-  names: ReadonlyMap<string, string>,
-): string {
+function foreignText(foreign: readonly ForeignRedemption[]): string {
   return table(
     ['REDEMPTION', 'STATE', 'PARTNER', 'WALLET', 'POINTS', 'TOKENS', 'TRANSACTION'],
-    foreign.map(({ redemption }) => [
+    foreign.map(({ redemption, partnerName }) => [
       redemption.id,
       redemption.state,
-      printable(names.get(redemption.partner) ?? redemption.partner),
+      printable(partnerName),
       redemption.wallet,
       redemption.points.toString(),
       tokensText(redemption),

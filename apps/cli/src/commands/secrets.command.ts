@@ -1,18 +1,19 @@
+import {
+  type KeyStanding,
+  type KeyUse,
+  type LeftSecret,
+  neededOf,
+  printable,
+  type Rewrapped,
+  rewrapSecrets,
+  secretsStatus,
+} from '#libs/operations';
 import { CommandFailed } from '../cli.errors.js';
 import { PartnerSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
 import { AS, JSON_LINE } from '../options.js';
 import { progressOf } from '../output/progress.js';
-import { printable } from '../output/text.js';
-import {
-  type KeyUse,
-  type LeftSecret,
-  neededOf,
-  type Rewrapped,
-  rewrapSecrets,
-  secretsStatus,
-  statusText,
-} from '../secrets/stored-secrets.js';
+import { table } from '../output/text.js';
 
 /** Which keys are in use; fails where one that is needed is not there. */
 const status = command({
@@ -40,7 +41,7 @@ const rewrap = command({
     const keyRing = call.keyRing();
     const progress = progressOf(call.terminal, call.clock);
     const { done, uses } = await call.withDatabase(async (database) => ({
-      done: await rewrapSecrets(database, keyRing, call.audited(), (count) => {
+      done: await rewrapSecrets(database, keyRing, call.operator, (count) => {
         progress(`${count} secrets looked at`);
       }),
       uses: await secretsStatus(database, keyRing),
@@ -63,4 +64,37 @@ function textOf({ changed, unchanged, left }: Rewrapped, uses: readonly KeyUse[]
 
 function leftText({ place, partnerName, isRevoked, why }: LeftSecret): string {
   return `  ${isRevoked ? 'revoked ' : ''}${place} of ${printable(partnerName)}: ${why}\n`;
+}
+
+const HEAD = ['KEY', 'IN SECRETS_KEY', 'CREDENTIALS', 'CALLBACKS', 'REVOKED'];
+const STANDING: Record<KeyStanding, string> = {
+  first: 'first: seals',
+  older: 'behind: opens',
+  missing: 'NOT THERE',
+};
+
+function statusText(uses: readonly KeyUse[]): string {
+  const rows = uses.map(({ keyId, standing, credentials, callbacks, revoked }) => [
+    keyId,
+    STANDING[standing],
+    ...[credentials, callbacks, revoked].map(String),
+  ]);
+  return `${table(HEAD, rows)}\n${uses.map(adviceOn).join('')}`;
+}
+
+function adviceOn(use: KeyUse): string {
+  const { keyId, standing, revoked } = use;
+  const needed = neededOf(use);
+  switch (standing) {
+    case 'first':
+      return '';
+    case 'older':
+      return needed + revoked === 0
+        ? `Key ${keyId} is not used any more: it can be taken out of SECRETS_KEY. Keep it as long as the backups that need it.\n`
+        : `Key ${keyId} is still used: \`secrets rewrap\` puts its secrets under the first one.\n`;
+    case 'missing':
+      return needed === 0
+        ? `Key ${keyId} is named by revoked credentials only, which nothing opens any more.\n`
+        : `Key ${keyId} is needed and not in SECRETS_KEY: add it behind the first one, separated by a comma; where it is lost, issue new credentials (\`partner rotate\`) and set the callback secrets again.\n`;
+  }
 }

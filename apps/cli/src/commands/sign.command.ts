@@ -1,7 +1,8 @@
 import { CallbackStore, PartnerMissingError, PartnerStore, PartnerUnknownError } from '#libs/db';
 import { readSettings, sessionUrl } from '#libs/config';
+import { OptionError } from '#libs/operations';
 import { explainSignature, hashApiKey, KeyRing, type SignatureExplanation } from '#libs/signing';
-import { CommandFailed, OptionError } from '../cli.errors.js';
+import { CommandFailed } from '../cli.errors.js';
 import { PartnerSettings } from '../cli.env.js';
 import { type Call, command, withDatabase } from '../command.js';
 import { JSON_LINE, option, required } from '../options.js';

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { duration, fieldLines, fromNow, jsonLine, printable, table, tokensText } from './text.js';
+import { fieldLines, jsonLine, table } from './text.js';
 
 const HOSTILE = 'a\u001b[2J\nb\u202ec\u0085\ud800' + String.fromCodePoint(0xe0001);
 
 describe('what is printed', () => {
   it('stays in its line and moves nothing', () => {
-    expect(printable(HOSTILE)).toBe('a\\u001b[2J\\u000ab\\u202ec\\u0085\\ud800\\ue0001');
     expect(
       fieldLines([
         ['name', HOSTILE],
@@ -14,11 +13,6 @@ describe('what is printed', () => {
       ]).split('\n'),
     ).toHaveLength(2);
     expect(table(['A', 'B'], [[HOSTILE, 'x']]).split('\n')).toHaveLength(3);
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(printable(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
-      }),
-    );
   });
 
   it('is lined up', () => {
@@ -40,29 +34,6 @@ describe('what is printed', () => {
         ' ',
       ),
     ).toBe(' a     1\n long  2\n');
-  });
-
-  it.each([
-    [0n, 18, '0'],
-    [340n * 10n ** 18n, 18, '340'],
-    [1n, 18, '0.000000000000000001'],
-    [1500n, 3, '1.5'],
-    [100n, 0, '100'],
-  ])('%s of %s decimals are %s tokens', (tokenAmount, tokenDecimals, text) => {
-    expect(tokensText({ tokenAmount, tokenDecimals })).toBe(text);
-  });
-
-  it('says how long and when', () => {
-    expect([0, 59_400, 61_000, 3_600_000, 90_000_000].map(duration)).toEqual([
-      '0s',
-      '59s',
-      '1m 1s',
-      '1h 0m',
-      '1d 1h',
-    ]);
-    expect(fromNow(5000, 0)).toBe('in 5s');
-    expect(fromNow(0, 5000)).toBe('5s ago');
-    expect(duration(-1)).toBe('0s');
   });
 });
 

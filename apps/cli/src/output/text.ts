@@ -1,17 +1,7 @@
-/** Texts for a terminal: printable, lined up, with moments and amounts as operators read them. */
+/** Texts for a terminal, printable and lined up, and one line of JSON. */
 import { decimalText } from '#libs/db';
 import { type Decimal } from '#libs/domain';
-
-/** Controls, invisible and direction marks, halves of pairs: what could move the cursor, hide text or fake a line. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
-
-/** Text from outside, fit for a terminal: in one line, with what is not to be seen spelled out. */
-export function printable(text: string): string {
-  return text.replace(
-    UNPRINTABLE,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  );
-}
+import { printable } from '#libs/operations';
 
 /** A name and its value; left out where the value is undefined. */
 export type Field = readonly [name: string, value: string | undefined];
@@ -33,38 +23,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .map((line) => `${line.trimEnd()}\n`)
     .join('');
-}
-
-/** A moment as operators read it, to the millisecond where `exact`. */
-export function moment(at: Date | number | null): string | undefined {
-  return at === null ? undefined : new Date(at).toISOString();
-}
-
-/** How long, in its two largest units. */
-export function duration(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  const [days, hours] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600) % 24];
-  const [minutes, rest] = [Math.floor(seconds / 60) % 60, seconds % 60];
-  if (days > 0) return `${days}d ${hours}h`;
-  if (hours > 0) return `${hours}h ${minutes}m`;
-  return minutes > 0 ? `${minutes}m ${rest}s` : `${rest}s`;
-}
-
-/** `in 5m 0s`, or `12s ago`. */
-export function fromNow(atMs: number, nowMs: number): string {
-  return atMs > nowMs ? `in ${duration(atMs - nowMs)}` : `${duration(nowMs - atMs)} ago`;
-}
-
-interface TokenAmount {
-  /** In the token's smallest unit. */
-  readonly tokenAmount: bigint;
-  readonly tokenDecimals: number;
-}
-
-/** All digits, without the zeros at the end. */
-export function tokensText({ tokenAmount, tokenDecimals }: TokenAmount): string {
-  const text = decimalText({ digits: tokenAmount, scale: tokenDecimals });
-  return tokenDecimals === 0 ? text : text.replace(/\.?0+$/, '');
 }
 
 const INVISIBLE = /[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;

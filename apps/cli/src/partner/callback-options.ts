@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { type Decimal, PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
-import { OptionError } from '../cli.errors.js';
+import { type CallbackChange, NONE, OptionError, type OrNone } from '#libs/operations';
 import { type Terminal } from '../command.js';
-import { decimal, NONE, option, orNone, type OrNone, points, positiveDecimal } from '../options.js';
+import { decimal, option, orNone, points, positiveDecimal } from '../options.js';
 import { readSecret, type SecretSource } from './credential.js';
 
 /** As commander hands them over; what was not given is absent. */
@@ -74,7 +74,7 @@ export function hasCallbackOptions(options: CallbackOptions): boolean {
 }
 
 /** However they were given; undefined where they were not. @throws OptionError where they were given twice */
-export function capabilitiesOf({
+function capabilitiesOf({
   capability: named,
   capabilitiesFrom: found,
 }: CallbackOptions): readonly PartnerCapability[] | undefined {
@@ -84,18 +84,19 @@ export function capabilitiesOf({
   return named ?? found;
 }
 
-/** What a partner issued, from wherever it was said to be; absent what was not given. */
-export interface CallbackCredential {
-  readonly key: string | undefined;
-  readonly secret: string | undefined;
-}
-
-/** @throws OptionError, which shows neither */
-export async function readCallbackCredential(
+/** What is to be set, with key and secret from wherever they were said to be. @throws OptionError, which shows neither */
+export async function readCallbackChange(
   options: CallbackOptions,
   terminal: Terminal,
-): Promise<CallbackCredential> {
-  const { callbackKey, callbackKeyFile, callbackSecret, callbackSecretFile } = options;
+): Promise<CallbackChange> {
+  const {
+    callbackUrl: url,
+    callbackKey,
+    callbackKeyFile,
+    callbackSecret,
+    callbackSecretFile,
+  } = options;
+  const { usdPerPoint, bonusFrom, bonusRate, minPoints, maxPoints, dailyTokenBudget } = options;
   const name = '--callback-key';
   const key: SecretSource = {
     value: callbackKey,
@@ -104,7 +105,20 @@ export async function readCallbackCredential(
     isName: true,
   };
   const secret = { value: callbackSecret, file: callbackSecretFile, option: '--callback-secret' };
-  return { key: await readSecret(key, terminal), secret: await readSecret(secret, terminal) };
+  return {
+    url,
+    key: await readSecret(key, terminal),
+    secret: await readSecret(secret, terminal),
+    usdPerPoint,
+    bonusFrom,
+    bonusRate,
+    minPoints,
+    maxPoints,
+    dailyTokenBudget,
+    confirm: options.confirm,
+    capabilities: capabilitiesOf(options),
+    allowPrivate: options.allowPrivate,
+  };
 }
 
 function capability(

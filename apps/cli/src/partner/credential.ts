@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type NewCredential } from '#libs/db';
-import { hashApiKey, type KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
-import { OptionError } from '../cli.errors.js';
+import { type IssuedCredential, OptionError } from '#libs/operations';
 import { type Terminal } from '../command.js';
 
 const LONGEST = 4096;
@@ -62,30 +60,6 @@ function usable(text: string, where: string): string {
   // More than one line is a file with something else in it, or a paste gone wrong.
   if (/\p{Cc}/u.test(secret)) throw new OptionError(`${where} holds control characters.`);
   return secret;
-}
-
-const KEY_PREFIX_LENGTH = 12;
-
-/** A new credential: to be shown once, and as it is stored. */
-export function issueCredential(keyRing: KeyRing): {
-  readonly minted: MintedCredential;
-  readonly stored: NewCredential;
-} {
-  const minted = mintCredential();
-  const keyHash = hashApiKey(minted.apiKey);
-  const stored = {
-    keyHash,
-    keyPrefix: minted.apiKey.slice(0, KEY_PREFIX_LENGTH),
-    secretCiphertext: keyRing.seal(minted.sharedSecret, keyHash),
-  };
-  return { minted, stored };
-}
-
-/** What a partner is handed once. */
-interface IssuedCredential {
-  readonly partnerId: string;
-  readonly apiKey: string;
-  readonly sharedSecret: string;
 }
 
 export function issuedText({ partnerId, apiKey, sharedSecret }: IssuedCredential): string {

@@ -2,12 +2,11 @@
 import { sessionUrl } from '#libs/config';
 import { indexedContracts } from '#libs/verification';
 import { loadStakeEvents, type RpcPool, type StakeEventSpec } from '#libs/chain';
-import { type IndexState, IndexStore, settingDifferences } from '#libs/db';
+import { type IndexState, IndexStore, isNotMigrated, settingDifferences } from '#libs/db';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
-import { isNotMigrated } from '../cli.errors.js';
+import { DEFAULT_EVENTS, differenceText, givenSettings } from '#libs/operations';
 import { type PlanSettings } from '../staking.settings.js';
 import { withDatabase } from '../command.js';
-import { DEFAULT_EVENTS, differenceText, givenSettings } from '../staking.js';
 
 export interface MissingPart {
   readonly chainId: number;

@@ -15,8 +15,8 @@ import {
   type Verification,
 } from '#libs/chain';
 import { type BlockRef, PermanentError } from '#libs/domain';
+import { stakeReader } from '#libs/operations';
 import { type PlanSettings } from '../staking.settings.js';
-import { stakeReader } from '../staking.js';
 import { type MissingPart, readMissingPart } from './missing-part.js';
 import { HEADERS_AT_ONCE, type LogSurvey, surveyLogs } from './survey-logs.js';
 

@@ -13,7 +13,7 @@ import {
   type StakeEventSpec,
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
-import { quantityOf, toHex, toldBy } from '../doctor/rpc-question.js';
+import { quantityOf, toHex, toldBy } from '#libs/doctor';
 
 interface SurveyQuestion {
   readonly contracts: readonly Address[];

@@ -5,13 +5,17 @@ import {
   type RedemptionHistory,
 } from '#libs/db';
 import { type PayoutEvidence, publicStatus, type Redemption } from '#libs/domain';
-import { duration, type Field, fieldLines, moment, table, tokensText } from '../output/text.js';
-import { type LiveEvidence } from './chain-evidence.js';
-import { waitsFor } from './waits-for.js';
+import {
+  duration,
+  type LiveEvidence,
+  moment,
+  type ShownRedemption,
+  tokensText,
+  waitsFor,
+} from '#libs/operations';
+import { type Field, fieldLines, table } from '../output/text.js';
 
-export interface Shown {
-  readonly history: RedemptionHistory;
-  readonly partnerName: string;
+export interface Shown extends ShownRedemption {
   readonly live: LiveEvidence;
 }
 

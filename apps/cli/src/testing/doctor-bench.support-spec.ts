@@ -12,7 +12,7 @@ import {
   VaultBench,
 } from '#libs/testing';
 import { runCli } from '../cli.js';
-import { type Finding } from '../doctor/checks.js';
+import { type Finding } from '#libs/doctor';
 import { type Ran } from './cli-bench.support-spec.js';
 
 /** Where a provider's key is in an endpoint's URL. */

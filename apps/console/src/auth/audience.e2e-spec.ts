@@ -40,19 +40,19 @@ function routesOf(controller: Class): Route[] {
     const handler = prototype[name] as Handler;
     // It has the metadata of the class.
     if (name === 'constructor') return [];
-    const path = Reflect.getMetadata(PATH_METADATA, handler) as string | undefined;
-    if (path === undefined) return [];
+    const paths = Reflect.getMetadata(PATH_METADATA, handler) as string | string[] | undefined;
+    if (paths === undefined) return [];
     const guards = [handler, controller].flatMap(
       (one) => (Reflect.getMetadata(GUARDS_METADATA, one) ?? []) as unknown[],
     );
     const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
-    return {
+    return [paths].flat().map((path) => ({
       method: RequestMethod[method],
       path: `/${prefix}/${path}`.replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, ''),
       audience: metadata<Audience>(AUDIENCE, handler, controller),
       isFresh: metadata<boolean>(FRESH, handler, controller) === true,
       isGuarded: guards.includes(AudienceGuard),
-    };
+    }));
   });
 }
 

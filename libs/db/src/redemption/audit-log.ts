@@ -1,0 +1,66 @@
+/** Who did what: the operators' commands, the refused ones too. */
+import { type UuidV7 } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
+
+export interface AuditEntry {
+  /** Grows with each; as text, since it may be larger than a number holds. */
+  readonly id: string;
+  readonly at: Date;
+  /** `operator:NAME` */
+  readonly actor: string;
+  /** `partner set` */
+  readonly command: string;
+  readonly redemptionId: UuidV7 | null;
+  /** The partner's id. */
+  readonly partner: string | null;
+  /** Without secrets. */
+  readonly arguments: object;
+  /** `done`, `now reverting`, `refused: CODE` */
+  readonly outcome: string;
+}
+
+/** What is absent does not narrow it. */
+export interface AuditFilter {
+  readonly actor?: string | undefined;
+  readonly partner?: string | undefined;
+  readonly redemptionId?: UuidV7 | undefined;
+}
+
+interface Newest {
+  readonly actor: string | null;
+  readonly partner: string | null;
+  readonly redemptionId: UuidV7 | null;
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+const NEWEST = named<Newest>(
+  '',
+  `SELECT id::text, at, actor, command, redemption_id AS "redemptionId", partner, arguments, outcome FROM redemption.audit
+    WHERE (:actor::text IS NULL OR actor = :actor) AND (:partner::uuid IS NULL OR partner = :partner)
+      AND (:redemptionId::uuid IS NULL OR redemption_id = :redemptionId) AND (:after::bigint IS NULL OR id < :after)
+    ORDER BY audit.id DESC LIMIT :limit`,
+);
+
+export class AuditLog {
+  constructor(private readonly database: Database) {}
+
+  /** Newest first. */
+  async newest(
+    { actor, partner, redemptionId }: AuditFilter,
+    { limit, after }: PageRequest<string>,
+  ): Promise<LogPage<AuditEntry, string>> {
+    const { text, values } = NEWEST({
+      actor: actor ?? null,
+      partner: partner ?? null,
+      redemptionId: redemptionId ?? null,
+      after: after ?? null,
+      limit,
+    });
+    // Without a name it is planned for its values.
+    const entries = await this.database.query<AuditEntry>({ text, values });
+    return { entries, next: nextKey(entries, limit, ({ id }) => id) };
+  }
+}

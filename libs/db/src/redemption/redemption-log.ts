@@ -1,0 +1,144 @@
+/** What happened, page by page: the transitions and calls of one redemption, and the calls of one partner. */
+import { type PartnerStep, type UuidV7 } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
+import { type LoggedCall, type LoggedTransition } from './redemption-views.js';
+
+export interface PartnerCallEntry extends LoggedCall {
+  /** Null for a balance. */
+  readonly redemptionId: UuidV7 | null;
+}
+
+/** Of one hour and step; hours without a call are left out. */
+export interface CallsOfHour {
+  /** Its beginning, UTC. */
+  readonly hour: Date;
+  readonly step: PartnerStep;
+  readonly calls: number;
+  /** Answered as agreed, and with a no: signed, and no 200. */
+  readonly refused: number;
+  /** No answer, none that could be believed, or a fault of the partner's (status 500 and above). */
+  readonly errors: number;
+  /** Not sent at all: the partner has not seen them. */
+  readonly unsent: number;
+}
+
+const TRANSITIONS = named<{ id: UuidV7; after: number; limit: number }>(
+  'log_transitions',
+  `SELECT version, event, from_state AS "from", to_state AS "to", reason, actor, request_id AS "requestId", at
+    FROM redemption.transition WHERE redemption_id = :id AND version > :after ORDER BY version LIMIT :limit`,
+);
+
+const CALL_COLUMNS = 'request_id, redemption_id, step, begun_at, ended_at, outcome, record';
+
+/** Request ids are of version 7: they sort by the time at which they were minted, right before the call. */
+const CALLS = named<{ id: UuidV7; after: UuidV7 | null; limit: number }>(
+  'log_calls',
+  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
+    WHERE redemption_id = :id AND (:after::uuid IS NULL OR request_id > :after) ORDER BY request_id LIMIT :limit`,
+);
+
+interface OfPartner {
+  readonly partner: string;
+  readonly step: PartnerStep | null;
+  readonly outcome: string | null;
+  readonly after: UuidV7 | null;
+  readonly limit: number;
+}
+const CALLS_OF_PARTNER = named<OfPartner>(
+  '',
+  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
+    WHERE partner = :partner AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
+      AND (:after::uuid IS NULL OR request_id < :after) ORDER BY request_id DESC LIMIT :limit`,
+);
+
+const IS_VERIFIED = `(outcome = 'answer' AND record ->> 'verdict' IS NOT DISTINCT FROM 'verified')`;
+const CALLS_PER_HOUR = named<{ partner: string; first: string; since: Date }>(
+  '',
+  `SELECT date_trunc('hour', begun_at, 'UTC') AS hour, step, count(*)::int AS calls,
+      count(*) FILTER (WHERE ${IS_VERIFIED} AND (record ->> 'status')::int <> 200
+        AND (record ->> 'status')::int < 500)::int AS refused,
+      count(*) FILTER (WHERE outcome = 'no-answer' OR (outcome = 'answer' AND (NOT ${IS_VERIFIED}
+        OR (record ->> 'status')::int >= 500)))::int AS errors,
+      count(*) FILTER (WHERE outcome = 'nothing-sent')::int AS unsent
+    FROM redemption.partner_call WHERE partner = :partner AND request_id >= :first::uuid AND begun_at >= :since
+    GROUP BY 1, 2 ORDER BY 1, 2`,
+);
+
+/** What an id may be older than its call. */
+const MINTED_BEFORE_MS = 600_000;
+const DIGITS = 32;
+
+interface CallRow {
+  request_id: UuidV7;
+  redemption_id: UuidV7 | null;
+  step: string;
+  begun_at: Date;
+  ended_at: Date | null;
+  outcome: string | null;
+  record: object | null;
+}
+
+export class RedemptionLog {
+  constructor(private readonly database: Database) {}
+
+  /** Of one redemption, oldest first. */
+  async transitions(
+    id: UuidV7,
+    { limit, after = 0 }: PageRequest<number>,
+  ): Promise<LogPage<LoggedTransition, number>> {
+    const statement = TRANSITIONS({ id, after, limit });
+    const entries = await this.database.query<LoggedTransition>(statement);
+    return { entries, next: nextKey(entries, limit, ({ version }) => version) };
+  }
+
+  /** Of one redemption, oldest first. */
+  async calls(
+    id: UuidV7,
+    { limit, after }: PageRequest<UuidV7>,
+  ): Promise<LogPage<PartnerCallEntry, UuidV7>> {
+    return pageOf(
+      await this.database.query<CallRow>(CALLS({ id, after: after ?? null, limit })),
+      limit,
+    );
+  }
+
+  /** Newest first. @param only those of a step, or that ended so (`answer`, `no-answer`, `nothing-sent`) */
+  async callsOfPartner(
+    partner: string,
+    { limit, after }: PageRequest<UuidV7>,
+    only: { readonly step?: PartnerStep | undefined; readonly outcome?: string | undefined } = {},
+  ): Promise<LogPage<PartnerCallEntry, UuidV7>> {
+    const { step = null, outcome = null } = only;
+    const { text, values } = CALLS_OF_PARTNER({
+      ...{ partner, step, outcome },
+      after: after ?? null,
+      limit,
+    });
+    return pageOf(await this.database.query<CallRow>({ text, values }), limit);
+  }
+
+  /** Of one partner, the oldest hour first. */
+  async callsPerHour(partner: string, sinceMs: number): Promise<CallsOfHour[]> {
+    const firstMs = Math.max(0, sinceMs - MINTED_BEFORE_MS);
+    const first = firstMs.toString(16).padStart(12, '0').padEnd(DIGITS, '0');
+    const { text, values } = CALLS_PER_HOUR({ partner, first, since: new Date(sinceMs) });
+    return this.database.query<CallsOfHour>({ text, values });
+  }
+}
+
+function pageOf(rows: readonly CallRow[], limit: number): LogPage<PartnerCallEntry, UuidV7> {
+  return { entries: rows.map(entryOf), next: nextKey(rows, limit, (row) => row.request_id) };
+}
+
+function entryOf(row: CallRow): PartnerCallEntry {
+  const { ended_at: at, outcome, record } = row;
+  return {
+    requestId: row.request_id,
+    redemptionId: row.redemption_id,
+    step: row.step,
+    begunAt: row.begun_at,
+    end: at === null || outcome === null || record === null ? null : { at, outcome, record },
+  };
+}

@@ -1,0 +1,176 @@
+/** Redemptions page by page, and the figures above them. */
+import { type Address, type RedemptionState, type UuidV7 } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { nextKey, type PageRequest } from '../connection/page.js';
+import {
+  addressBytes,
+  READ_COLUMNS,
+  readRows,
+  type ReadRows,
+  type RedemptionRow,
+} from './redemption-row.js';
+
+/** What is absent does not narrow it. */
+export interface RedemptionFilter {
+  readonly state?: RedemptionState | undefined;
+  /** The partner's id. */
+  readonly partner?: string | undefined;
+  readonly wallet?: Address | undefined;
+  /** The beginning of the redemption's id; see `isIdPrefix`. */
+  readonly idPrefix?: string | undefined;
+}
+
+/** With those that cannot be read. */
+export interface RedemptionPage<Key> extends ReadRows {
+  /** Undefined on the last page. */
+  readonly next: Key | undefined;
+}
+
+/** Where a page of the open redemptions ended. */
+export interface OpenKey {
+  readonly needsPerson: boolean;
+  /** As PostgreSQL writes it, to the last digit. */
+  readonly stateSince: string;
+  readonly id: UuidV7;
+}
+
+export interface OpenState {
+  readonly state: RedemptionState;
+  readonly count: number;
+  /** How long the first of them has been in its state. */
+  readonly longestSeconds: number;
+  /** How long ago the oldest of them was made. */
+  readonly oldestSeconds: number;
+}
+
+export interface RedemptionOverview {
+  /** The states that are not final, those in which there are any; without what was settled by hand, which needs no person. */
+  readonly open: readonly OpenState[];
+  /** Of those made since the moment asked for, by their state now. */
+  readonly made: readonly { readonly state: RedemptionState; readonly count: number }[];
+}
+
+const PREFIX = /^[0-9a-f-]{1,36}$/i;
+const DIGITS = 32;
+
+/** Whether an id may begin so: hex digits, with hyphens or without. */
+export function isIdPrefix(text: string): boolean {
+  const digits = text.replaceAll('-', '').length;
+  return PREFIX.test(text) && digits > 0 && digits <= DIGITS;
+}
+
+interface Newest {
+  readonly state: RedemptionState | null;
+  readonly partner: string | null;
+  readonly wallet: Buffer | null;
+  readonly lowest: string | null;
+  readonly highest: string | null;
+  readonly after: UuidV7 | null;
+  readonly limit: number;
+}
+
+/** Ids of version 7 sort by time. */
+const NEWEST = named<Newest>(
+  '',
+  `SELECT ${READ_COLUMNS} FROM redemption.redemption r
+    WHERE (:state::text IS NULL OR r.state = :state) AND (:partner::uuid IS NULL OR r.partner = :partner)
+      AND (:wallet::bytea IS NULL OR r.wallet = :wallet)
+      AND (:lowest::uuid IS NULL OR r.id BETWEEN :lowest AND :highest::uuid) AND (:after::uuid IS NULL OR r.id < :after)
+    ORDER BY r.id DESC LIMIT :limit`,
+);
+
+/** The predicate of the index redemption_state. */
+const IS_OPEN = `r.state NOT IN ('claimed', 'reverted', 'failed')`;
+/** What was settled by hand stays in its state for good. */
+const NEEDS_PERSON = `(r.state = 'attention' AND r.reason IS DISTINCT FROM 'settled-by-hand')`;
+
+interface Open {
+  readonly after: boolean | null;
+  readonly since: string | null;
+  readonly id: UuidV7 | null;
+  readonly limit: number;
+}
+
+const OPEN = named<Open>(
+  '',
+  `SELECT ${READ_COLUMNS}, r.state_since_at::text AS since FROM redemption.redemption r
+    WHERE ${IS_OPEN} AND (r.state <> 'attention' OR ${NEEDS_PERSON})
+      AND (:id::uuid IS NULL OR (r.state <> 'attention', r.state_since_at, r.id) > (NOT :after::boolean, :since::timestamptz, :id))
+    ORDER BY r.state <> 'attention', r.state_since_at, r.id LIMIT :limit`,
+);
+
+const OPEN_STATES = named<object>(
+  'redemption_open_states',
+  `SELECT r.state, count(*)::int AS count,
+      greatest(0, extract(epoch FROM now() - min(r.state_since_at)))::float8 AS "longestSeconds",
+      greatest(0, extract(epoch FROM now() - min(r.initial_at)))::float8 AS "oldestSeconds"
+    FROM redemption.redemption r WHERE ${IS_OPEN} AND (r.state <> 'attention' OR ${NEEDS_PERSON})
+    GROUP BY r.state ORDER BY r.state`,
+);
+
+const MADE = named<{ first: string }>(
+  'redemption_made',
+  `SELECT r.state, count(*)::int AS count FROM redemption.redemption r WHERE r.id >= :first::uuid
+    GROUP BY r.state ORDER BY r.state`,
+);
+
+export class RedemptionPages {
+  constructor(private readonly database: Database) {}
+
+  /** The newest first. */
+  async newest(
+    { state, partner, wallet, idPrefix }: RedemptionFilter,
+    { limit, after }: PageRequest<UuidV7>,
+  ): Promise<RedemptionPage<UuidV7>> {
+    if (idPrefix !== undefined && !isIdPrefix(idPrefix)) {
+      return { found: [], unreadable: [], next: undefined };
+    }
+    const digits = idPrefix?.replaceAll('-', '');
+    const statement = NEWEST({
+      state: state ?? null,
+      partner: partner ?? null,
+      wallet: wallet ? addressBytes(wallet) : null,
+      lowest: digits?.padEnd(DIGITS, '0') ?? null,
+      highest: digits?.padEnd(DIGITS, 'f') ?? null,
+      after: after ?? null,
+      limit,
+    });
+    const rows = await this.planned(statement);
+    return { ...readRows(rows), next: nextKey(rows, limit, ({ id }) => id as UuidV7) };
+  }
+
+  /** Those that are not finished: first what waits for a person, then the others; of each the longest in its state first. */
+  async open({ limit, after }: PageRequest<OpenKey>): Promise<RedemptionPage<OpenKey>> {
+    const statement = OPEN({
+      after: after?.needsPerson ?? null,
+      since: after?.stateSince ?? null,
+      id: after?.id ?? null,
+      limit,
+    });
+    const rows = await this.planned(statement);
+    return { ...readRows(rows), next: nextKey(rows, limit, openKeyOf) };
+  }
+
+  /** @param sinceMs from when on those are counted that were made, whatever became of them */
+  async overview(sinceMs: number): Promise<RedemptionOverview> {
+    const first = sinceMs.toString(16).padStart(12, '0').padEnd(DIGITS, '0');
+    return {
+      open: await this.database.query<OpenState>(OPEN_STATES({})),
+      made: await this.database.query<RedemptionOverview['made'][number]>(MADE({ first })),
+    };
+  }
+
+  /** Without a name it is planned for its values: which index serves depends on what is asked for. */
+  private planned({ text, values }: ReturnType<typeof NEWEST>): Promise<RedemptionRow[]> {
+    return this.database.query<RedemptionRow>({ text, values });
+  }
+}
+
+function openKeyOf(row: RedemptionRow): OpenKey {
+  return {
+    needsPerson: row['state'] === 'attention',
+    stateSince: String(row['since']),
+    id: row.id as UuidV7,
+  };
+}

@@ -1,0 +1,275 @@
+/** A check of the doctor is a row of its subject's table: a title, a question and a remedy. All are made here. */
+import { type RpcPool } from '#libs/chain';
+import { settingsOf } from '#libs/config';
+import { LowmarkError } from '#libs/domain';
+import { redact, within } from '#libs/platform';
+import { isNotMigrated, isWithoutRight } from '#libs/db';
+import { DoctorSettings, type Variable } from './doctor.settings.js';
+import { BusyError, throwIfBusy } from './rpc-question.js';
+import { type Subject } from './subject.js';
+
+/** `warning`: it works, and not as it should. `fault`: a service that needs it does not work. */
+export type FindingState = 'ok' | 'warning' | 'fault' | 'not-checked';
+
+/** A line of the report. */
+export interface Finding {
+  /** What was looked at: `rpc 127.0.0.1:8545#1: head`. */
+  readonly what: string;
+  readonly state: FindingState;
+  readonly found: string;
+  /** What to do about it; absent where nothing. */
+  readonly mend?: string;
+}
+
+/** What a question found. Without a title or remedy of its own it has that of its row. */
+export interface Answer {
+  readonly state: FindingState;
+  readonly found: string;
+  readonly remedy?: string | undefined;
+  readonly title?: string;
+}
+
+export const ok = (found: string): Answer => ({ state: 'ok', found });
+export const notChecked = (found: string): Answer => ({ state: 'not-checked', found });
+export const warning = (found: string, remedy?: string): Answer => ({
+  state: 'warning',
+  found,
+  remedy,
+});
+export const fault = (found: string, remedy?: string): Answer => ({
+  state: 'fault',
+  found,
+  remedy,
+});
+
+type Answers = Answer | readonly Answer[] | undefined;
+
+export interface Row<Facts> {
+  readonly title: string;
+  /** Undefined: there is nothing to say. */
+  readonly ask: (facts: Facts) => Answers | Promise<Answers> | AsyncIterable<Answer>;
+  /** What to do about a warning or a fault. */
+  readonly remedy?: string;
+  /** After a fault in this row those below are not asked. */
+  readonly decides?: true;
+}
+
+/** What a check cannot be made without: a setting, or something that can be reached. */
+type Need = Variable | 'database' | 'schema';
+
+/** Of checks that read the tables of the schema. */
+export const SCHEMA: readonly Need[] = ['DATABASE_URL', 'database', 'schema'];
+
+/** Rows about the same facts: timed, waited for and failing as one check. */
+export interface Table<Facts> {
+  readonly title: string;
+  /** The first that is missing is reported. */
+  readonly needs: readonly Need[];
+  readonly read: (subject: Subject) => Facts | Promise<Facts>;
+  readonly rows: readonly Row<Facts>[];
+}
+
+export interface Check {
+  readonly title: string;
+  readonly needs: readonly Need[];
+  /** What was found before it fails or takes too long counts. */
+  find(subject: Subject): AsyncIterable<Finding>;
+}
+
+/** Ends a check with this answer under the check's title. */
+export class CheckEnded extends Error {
+  constructor(readonly answer: Answer) {
+    super(answer.found);
+  }
+}
+
+export function table<Facts>({ title, needs, read, rows }: Table<Facts>): Check {
+  return {
+    title,
+    needs,
+    async *find(subject) {
+      const facts = await read(subject);
+      for (const row of rows) {
+        let isFaulty = false;
+        for await (const answer of answersOf(row.ask(facts))) {
+          yield findingOf(answer.title ?? row.title, answer, row.remedy);
+          isFaulty ||= answer.state === 'fault';
+        }
+        if (isFaulty && row.decides === true) return;
+      }
+    },
+  };
+}
+
+/** A table of one row. */
+export function check({
+  needs,
+  ...row
+}: Row<Subject> & { readonly needs: readonly Need[] }): Check {
+  return table({ title: row.title, needs, read: (subject) => subject, rows: [row] });
+}
+
+async function* answersOf(
+  asked: Answers | Promise<Answers> | AsyncIterable<Answer>,
+): AsyncGenerator<Answer> {
+  if (asked !== undefined && Symbol.asyncIterator in asked) {
+    yield* asked;
+    return;
+  }
+  const answers = (await asked) ?? [];
+  yield* 'state' in answers ? [answers] : answers;
+}
+
+function findingOf(what: string, { state, found, remedy }: Answer, ofRow?: string): Finding {
+  const hasRemedy = state === 'warning' || state === 'fault';
+  const mend = hasRemedy ? (remedy ?? ofRow) : undefined;
+  return { what, state, found, ...(mend !== undefined && { mend }) };
+}
+
+export interface CheckOptions {
+  /** Variables that are there and not usable. */
+  readonly faulty: ReadonlyMap<string, string>;
+  /** How long one check may take. */
+  readonly timeoutMs: number;
+  /** Told of each finding as it comes, with the place of its check. */
+  readonly onFinding?: ((finding: Finding, at: number) => void) | undefined;
+  /** Told every two seconds which checks are still under way. */
+  readonly onWaiting?: ((titles: readonly string[]) => void) | undefined;
+}
+
+const TELL_EVERY_MS = 2000;
+
+/** Makes all checks at once; the findings come in the order of the checks. It never throws what a check can tell. */
+export async function makeChecks(
+  checks: readonly Check[],
+  subject: Subject,
+  options: CheckOptions,
+): Promise<Finding[]> {
+  const waiting = new Set(checks.map(({ title }) => title));
+  const telling = setInterval(() => {
+    if (waiting.size > 0) options.onWaiting?.([...waiting]);
+  }, TELL_EVERY_MS);
+  try {
+    const found = await Promise.all(
+      checks.map(async (one, at) => {
+        const findings = await makeCheck(one, subject, {
+          ...options,
+          onFinding: (finding) => options.onFinding?.(finding, at),
+        });
+        waiting.delete(one.title);
+        return findings;
+      }),
+    );
+    return found.flat();
+  } finally {
+    clearInterval(telling);
+  }
+}
+
+interface OneCheckOptions extends CheckOptions {
+  readonly onFinding: (finding: Finding) => void;
+}
+
+async function makeCheck(
+  check: Check,
+  subject: Subject,
+  { faulty, timeoutMs, onFinding }: OneCheckOptions,
+): Promise<Finding[]> {
+  const { title, needs } = check;
+  const findings: Finding[] = [];
+  let isLate = false;
+  const found = (finding: Finding): void => {
+    // What still comes in is left out.
+    if (isLate) return;
+    findings.push(finding);
+    onFinding(finding);
+  };
+  const collect = async (): Promise<void> => {
+    try {
+      for (const need of needs) {
+        const why = await missing(need, subject, faulty);
+        if (why !== undefined) throw new CheckEnded(notChecked(why));
+      }
+      for await (const finding of check.find(subject)) found(finding);
+    } catch (error) {
+      found(findingOf(title, failureOf(error)));
+    }
+  };
+  if ((await within(timeoutMs, collect(), () => 'late' as const)) === 'late') {
+    const late = fault(
+      `no end within ${Math.round(timeoutMs / 1000)} s`,
+      'Look at the network and the load of the other side, then try again.',
+    );
+    found(findingOf(title, late));
+    isLate = true;
+  }
+  return findings;
+}
+
+const NO_SCHEMA = 'no schema';
+
+/** Why the check cannot be made; undefined where nothing is missing. */
+async function missing(
+  need: Need,
+  subject: Subject,
+  faulty: ReadonlyMap<string, string>,
+): Promise<string | undefined> {
+  // Why it cannot be opened is said by the check of the database itself.
+  if (need === 'database') {
+    return (await opens(subject)) ? undefined : 'the database cannot be opened';
+  }
+  if (need === 'schema') return (await subject.hasSchema()) ? undefined : NO_SCHEMA;
+  if (isSet(need, subject.settings)) return undefined;
+  return `${need} ${faulty.has(need) ? 'is not usable' : 'is not set'}`;
+}
+
+/** The endpoints of the right chain. @throws CheckEnded where none answers */
+export async function chainOf(subject: Subject): Promise<RpcPool> {
+  const pool = await subject.chain();
+  if (pool === undefined)
+    throw new CheckEnded(notChecked('no endpoint of the right chain answers'));
+  return pool;
+}
+
+function isSet(variable: Variable, settings: DoctorSettings): boolean {
+  const setting = settingsOf(DoctorSettings).find((one) => one.variable === variable);
+  return setting !== undefined && settings[setting.property as keyof DoctorSettings] !== undefined;
+}
+
+async function opens(subject: Subject): Promise<boolean> {
+  return subject.database().then(
+    () => true,
+    () => false,
+  );
+}
+
+function failureOf(thrown: unknown): Answer {
+  const error = busyOr(thrown);
+  if (error instanceof CheckEnded) return error.answer;
+  if (error instanceof BusyError) return notChecked(redact(error.message));
+  // A table of a migration that is missing: said by the check of the schema.
+  if (isNotMigrated(error)) return notChecked(NO_SCHEMA);
+  // Whether it has the rights of its program is said by the check of the rights.
+  if (isWithoutRight(error)) {
+    return notChecked('not as this user of the database, who has no right to look');
+  }
+  if (error instanceof LowmarkError) {
+    return fault(
+      `${redact(error.message)} [${error.code}]`,
+      error.retryable
+        ? 'Mend what is named, or try again: this passes by itself where the other side was busy.'
+        : 'Mend what is named.',
+    );
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  return fault(redact(text), 'This is an error of the program: report it.');
+}
+
+function busyOr(error: unknown): unknown {
+  try {
+    throwIfBusy(error);
+    return error;
+  } catch (busy) {
+    return busy;
+  }
+}

@@ -1,0 +1,256 @@
+import {
+  endpointName,
+  ExecutionRevertedError,
+  isTransient,
+  parseFinality,
+  providerOf,
+} from '#libs/chain';
+import { type Address } from '#libs/domain';
+import { duration } from '#libs/operations';
+import { type Answer, type Check, check, fault, notChecked, ok, table, warning } from './checks.js';
+import { type DoctorSettings } from './doctor.settings.js';
+import { askEndpoint, quantityOf, reasonOf, toHex, type Told } from './rpc-question.js';
+import { type Staking, type Subject } from './subject.js';
+
+/** Clocks differ a little, and some chains date their blocks ahead. */
+const AHEAD_SECONDS = 30;
+/** Blocks of logs asked for at once: from what is usual down to what no endpoint refuses. */
+const RANGES = [10_000, 5000, 2000, 1000, 500, 100, 10, 1] as const;
+/** Below it the first sync of a grown chain takes days. */
+const SMALL_RANGE = 100;
+const STATE_DEPTHS = [1_000_000n, 100_000n, 10_000n, 1000n, 128n, 0n] as const;
+/** No contract: a call of it succeeds wherever the state is there. */
+const NO_CONTRACT = '0x000000000000000000000000000000000000dead';
+const REPLACE = 'Check its URL, its key and the way there, or take it out of RPC_URLS.';
+
+/** A check for each endpoint of RPC_URLS by itself, or one that says that there is none; and whether they are of two providers. */
+export function endpointChecks({ rpcUrls = [] }: DoctorSettings): readonly Check[] {
+  const unset = check({ title: 'rpc', needs: ['RPC_URLS'], ask: () => undefined });
+  const each = rpcUrls.map((url, index) =>
+    endpointCheck(`rpc ${endpointName(new URL(url), index + 1)}`, index),
+  );
+  return [...(each.length === 0 ? [unset] : each), providersCheck];
+}
+
+function endpointCheck(title: string, index: number): Check {
+  return table({
+    title,
+    needs: ['RPC_URLS'],
+    read: (subject) => new Endpoint(subject, subject.pool.endpoints[index] ?? ''),
+    rows: [
+      { title, ask: chainAnswer, remedy: REPLACE, decides: true },
+      { title: `${title}: head`, ask: headAnswer, decides: true },
+      {
+        title: `${title}: finality`,
+        ask: finalityAnswer,
+        remedy: 'Where the chain has no such blocks, set FINALITY=depth:<blocks>.',
+      },
+      { title: `${title}: logs`, ask: logsAnswer },
+      {
+        title: `${title}: old logs`,
+        ask: oldLogsAnswer,
+        remedy:
+          'Enough to follow the chain; the first sync and a reindexing need an endpoint that has them.',
+      },
+      { title: `${title}: state`, ask: stateAnswer },
+    ],
+  });
+}
+
+/** Whether what became of a payout has two witnesses: one endpoint alone can deny a claim, and then points and tokens both go. */
+export const providersCheck = check({
+  title: 'rpc providers',
+  needs: ['RPC_URLS', 'VAULT_CONTRACT'],
+  ask: ({ pool }) => {
+    const providers = [...new Set(pool.endpoints.map(providerOf))];
+    const list = providers.join(', ');
+    return providers.length > 1
+      ? ok(`${providers.length}: ${list}`)
+      : warning(
+          `only ${list}: what it says of a voucher has no second witness, so it can bring points back beside a claim`,
+        );
+  },
+  remedy: 'Before real money is redeemed, name a second endpoint of another provider in RPC_URLS.',
+});
+
+interface SeenBlock {
+  readonly number: bigint;
+  readonly timestampSeconds: number;
+}
+
+/** One endpoint: what its rows have found out about it so far, and what can be asked of it. */
+class Endpoint {
+  /** Its newest block, once the row of the head has read it. */
+  latest: SeenBlock = { number: 0n, timestampSeconds: 0 };
+  /** How many blocks of logs it gives at once, once that is known. */
+  range: number | undefined;
+
+  constructor(
+    readonly subject: Subject,
+    /** Its host and its place in RPC_URLS: never its URL. */
+    private readonly name: string,
+  ) {}
+
+  ask(method: string, ...params: readonly unknown[]): Promise<Told> {
+    return askEndpoint(this.subject.pool, this.name, { method, params });
+  }
+
+  /** @returns the block, undefined where there is none, or why it was not told */
+  async blockAt(tag: string): Promise<SeenBlock | string | undefined> {
+    const { value, error } = await this.ask('eth_getBlockByNumber', tag, false);
+    if (error === undefined) return seenBlock(value);
+    // A node that does not answer now says nothing of its blocks.
+    if (isTransient(error)) throw error;
+    return reasonOf(error);
+  }
+
+  /** Why the logs are not given; undefined where they are. */
+  async refusesLogs(from: bigint, to: bigint): Promise<string | undefined> {
+    const address = watched(await this.subject.staking(), this.subject.settings);
+    const filter = { address, fromBlock: toHex(from), toBlock: toHex(to) };
+    const { value, error } = await this.ask('eth_getLogs', filter);
+    if (error !== undefined) return reasonOf(error);
+    return Array.isArray(value) ? undefined : 'answers with something else than a list';
+  }
+
+  /** Why the state of a block is not told; undefined where it is. */
+  async refusesState(block: bigint): Promise<string | undefined> {
+    const call = { to: NO_CONTRACT, data: '0x' };
+    const { value, error } = await this.ask('eth_call', call, toHex(block));
+    if (error instanceof ExecutionRevertedError) return undefined;
+    if (error !== undefined) return reasonOf(error);
+    return typeof value === 'string' ? undefined : 'answers with something else than bytes';
+  }
+}
+
+/** @returns undefined where it is no header */
+function seenBlock(value: unknown): SeenBlock | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const header = value as Readonly<Record<string, unknown>>;
+  const [number, seconds] = [quantityOf(header['number']), quantityOf(header['timestamp'])];
+  if (number === undefined || seconds === undefined) return undefined;
+  return { number, timestampSeconds: Number(seconds) };
+}
+
+/** Whose logs are asked for. */
+function watched({ contracts }: Staking, { vaultContract }: DoctorSettings): readonly Address[] {
+  if (contracts.length > 0) return contracts;
+  return vaultContract === undefined ? [] : [vaultContract];
+}
+
+async function chainAnswer(endpoint: Endpoint): Promise<Answer> {
+  const expected = await endpoint.subject.chainId();
+  const { value, error } = await endpoint.ask('eth_chainId');
+  if (error !== undefined) return fault(reasonOf(error));
+  const chainId = quantityOf(value);
+  if (chainId === undefined) return fault('does not tell its chain id');
+  return expected !== undefined && chainId !== BigInt(expected)
+    ? fault(
+        `serves chain ${chainId}, and CHAIN_ID is ${expected}`,
+        'Take it out of RPC_URLS, or correct CHAIN_ID.',
+      )
+    : ok(`answers; chain ${chainId}`);
+}
+
+/** The newest block and its age, which also shows a wrong clock. */
+async function headAnswer(endpoint: Endpoint): Promise<Answer> {
+  const latest = await endpoint.blockAt('latest');
+  if (latest === undefined || typeof latest === 'string') {
+    return fault(latest ?? 'has no newest block', 'Ask its operator, or use another endpoint.');
+  }
+  endpoint.latest = latest;
+  const { clock, settings } = endpoint.subject;
+  const ageMs = clock.nowMs() - latest.timestampSeconds * 1000;
+  if (ageMs < -AHEAD_SECONDS * 1000) {
+    return warning(
+      `block ${latest.number} is of the future, by ${duration(-ageMs)}`,
+      'Check the clock of this machine (NTP); if it is right, the clock of the chain is wrong.',
+    );
+  }
+  const found = `block ${latest.number}, ${duration(ageMs)} old`;
+  return ageMs <= settings.indexMaxLagSeconds * 1000
+    ? ok(found)
+    : warning(
+        `${found}, more than INDEX_MAX_LAG_SECONDS (${settings.indexMaxLagSeconds})`,
+        'The node is behind (use another), the chain stands still (wait), or the clock of this machine is ahead (NTP).',
+      );
+}
+
+async function finalityAnswer(endpoint: Endpoint): Promise<Answer> {
+  const { latest, subject } = endpoint;
+  const { finality: setting } = subject.settings;
+  const finality = parseFinality(setting);
+  const below = finality.kind === 'depth' ? latest.number - finality.blocks : 0n;
+  const tag = finality.kind === 'tag' ? finality.tag : toHex(below < 0n ? 0n : below);
+  const final = await endpoint.blockAt(tag);
+  if (final === undefined || typeof final === 'string') {
+    return fault(`no block for FINALITY=${setting}${final === undefined ? '' : `: ${final}`}`);
+  }
+  return ok(`block ${final.number} is final, ${latest.number - final.number} below the head`);
+}
+
+/** How many blocks of logs the endpoint gives at once. */
+async function logsAnswer(endpoint: Endpoint): Promise<Answer> {
+  const { latest, subject } = endpoint;
+  if (watched(await subject.staking(), subject.settings).length === 0) {
+    return notChecked('STAKE_CONTRACT is not set, and there is no index');
+  }
+  let why = '';
+  for (const range of RANGES) {
+    const head = latest.number;
+    const from = head >= BigInt(range) ? head - BigInt(range) + 1n : 0n;
+    const refused = await endpoint.refusesLogs(from, head);
+    if (refused !== undefined) {
+      why = refused;
+      continue;
+    }
+    endpoint.range = range;
+    const found = `of ${range}${range === RANGES[0] ? ' or more' : ''} blocks at once`;
+    return range < SMALL_RANGE && range < subject.settings.maxRangeBlocks
+      ? warning(found, 'The first sync will be slow: use an endpoint with larger ranges for it.')
+      : ok(found);
+  }
+  return fault(
+    `not even of one block: ${why}`,
+    'It cannot be indexed from: use an endpoint that serves eth_getLogs.',
+  );
+}
+
+/** Whether it has the logs of the first block. */
+async function oldLogsAnswer(endpoint: Endpoint): Promise<Answer | undefined> {
+  const { latest, range, subject } = endpoint;
+  const { startBlock } = await subject.staking();
+  if (range === undefined || startBlock === undefined || startBlock > latest.number) {
+    return undefined;
+  }
+  const refused = await endpoint.refusesLogs(startBlock, startBlock + BigInt(range) - 1n);
+  return refused === undefined
+    ? ok(`from block ${startBlock} on`)
+    : warning(`not those of block ${startBlock}: ${refused}`);
+}
+
+/** How far back the endpoint knows the state: with it the contract's own total is held against the events. */
+async function stateAnswer(endpoint: Endpoint): Promise<Answer> {
+  const { latest, subject } = endpoint;
+  const { startBlock } = await subject.staking();
+  if (startBlock === undefined) {
+    return notChecked('STAKE_START_BLOCK is not set, and there is no index');
+  }
+  if (startBlock > latest.number) {
+    return warning(
+      `STAKE_START_BLOCK is ${startBlock}, above the head`,
+      'Correct STAKE_START_BLOCK, or use a node that is not behind.',
+    );
+  }
+  const refused = await endpoint.refusesState(startBlock);
+  if (refused === undefined) return ok(`from block ${startBlock} on (archive)`);
+  for (const depth of STATE_DEPTHS) {
+    const block = latest.number - depth;
+    if (block <= startBlock || (await endpoint.refusesState(block)) !== undefined) continue;
+    return warning(
+      depth === 0n ? 'of the newest block only' : `of the newest ${depth} blocks or so only`,
+      'Enough to follow the chain; an archive endpoint lets the first sync and `audit` hold old blocks against the contract.',
+    );
+  }
+  return warning(`none: ${refused}`, 'Use an endpoint that serves the state of the chain.');
+}

@@ -1,0 +1,66 @@
+import { type SettingsSource } from '#libs/config';
+import { type Clock } from '#libs/platform';
+import { type Check, type Finding, makeChecks } from './checks.js';
+import { databaseChecks } from './database.checks.js';
+import { type ReadDoctorSettings, readDoctorSettings } from './doctor.settings.js';
+import { endpointChecks } from './endpoint.checks.js';
+import { indexCheck } from './index.check.js';
+import { partnerChecks, secretsCheck } from './partner.checks.js';
+import { priceChecks } from './price.checks.js';
+import { redisCheck } from './redis.check.js';
+import { settingsChecks } from './settings.checks.js';
+import { stakeSetsCheck } from './stake-sets.check.js';
+import { stakingChecks } from './staking.checks.js';
+import { standbyCheck } from './standby.checks.js';
+import { Subject } from './subject.js';
+import { trialChecks } from './trial.checks.js';
+import { vaultCheck } from './vault.check.js';
+
+/** Every question to a node or a database has a shorter one of its own. */
+const TIMEOUT_MS = 45_000;
+
+export interface ExamineOptions {
+  /** Told of each finding as it comes. @param at the place of its check in the report; findings of one check come in their order */
+  readonly onFinding?: (finding: Finding, at: number) => void;
+  /** Told every two seconds which checks are still under way. */
+  readonly onWaiting?: (titles: readonly string[]) => void;
+}
+
+/**
+ * Looks at all that the services need, by their settings, and says what to mend; changes nothing. What is missing is said and not
+ * checked.
+ * @returns the findings in the order of the report
+ */
+export async function examine(
+  source: SettingsSource,
+  clock: Clock,
+  { onFinding, onWaiting }: ExamineOptions = {},
+): Promise<Finding[]> {
+  const read = readDoctorSettings(source);
+  const subject = new Subject(read.settings, clock);
+  const options = { faulty: read.faults, timeoutMs: TIMEOUT_MS, onFinding, onWaiting };
+  try {
+    return await makeChecks(checksFor(read), subject, options);
+  } finally {
+    await subject.close();
+  }
+}
+
+/** All checks, in the order of the report. */
+function checksFor(read: ReadDoctorSettings): readonly Check[] {
+  return [
+    ...settingsChecks(read),
+    ...databaseChecks,
+    ...(read.settings.databaseReadUrls === undefined ? [] : [standbyCheck]),
+    secretsCheck,
+    indexCheck,
+    stakeSetsCheck,
+    ...priceChecks,
+    ...partnerChecks,
+    ...trialChecks,
+    redisCheck,
+    ...endpointChecks(read.settings),
+    ...stakingChecks,
+    vaultCheck,
+  ];
+}

@@ -1,0 +1,97 @@
+import {
+  fingerprintOf,
+  type IndexSettings,
+  type IndexState,
+  IndexStore,
+  settingDifferences,
+} from '#libs/db';
+import { duration } from '#libs/operations';
+import { differenceText, givenSettings } from '#libs/operations';
+import {
+  type Answer,
+  CheckEnded,
+  fault,
+  notChecked,
+  ok,
+  SCHEMA,
+  table,
+  warning,
+} from './checks.js';
+import { type DoctorSettings } from './doctor.settings.js';
+import { type Subject } from './subject.js';
+
+const SETTINGS_OF_AN_INDEX = 5;
+const REINDEXING = 'See docs/operating/reindexing.md.';
+
+interface Index {
+  readonly state: IndexState;
+  readonly settings: DoctorSettings;
+  readonly nowMs: number;
+}
+
+/** Whether there is an index, of these settings, not halted and not behind. */
+export const indexCheck = table({
+  title: 'index',
+  needs: SCHEMA,
+  read: readIndex,
+  rows: [
+    { title: 'index: settings', ask: settingsAnswers },
+    {
+      title: 'index',
+      ask: ({ state: { halted }, nowMs }) => {
+        if (halted === undefined) return undefined;
+        return fault(`halted ${duration(nowMs - halted.at.getTime())} ago: ${halted.reason}`);
+      },
+      remedy: REINDEXING,
+    },
+    { title: 'index', ask: lagAnswer },
+  ],
+});
+
+async function readIndex(subject: Subject): Promise<Index> {
+  const state = await subject.index();
+  if (state !== undefined) {
+    return { state, settings: subject.settings, nowMs: subject.clock.nowMs() };
+  }
+  // Why there is none to see: where it cannot be read this throws.
+  await new IndexStore(await subject.stakes()).state();
+  throw new CheckEnded(notChecked('there is none yet; the indexer makes it'));
+}
+
+/** What the indexer would refuse to start for, of the settings that are given here. */
+async function settingsAnswers({ state, settings }: Index): Promise<Answer | Answer[] | undefined> {
+  const given = await givenSettings(settings);
+  const differences = settingDifferences(state, given);
+  if (differences.length > 0) {
+    return differences.map((difference) =>
+      fault(
+        `the index in this database was made with other settings: ${differenceText(difference)}`,
+        `The indexer does not start with it: set it back, or index into another database. ${REINDEXING}`,
+      ),
+    );
+  }
+  if (!isWhole(given)) return undefined;
+  return fingerprintOf(given) === state.fingerprint
+    ? ok('those that the index was made with')
+    : fault(
+        'what is stored of the settings of the index does not belong to its fingerprint',
+        `Somebody changed the row by hand. Index again. ${REINDEXING}`,
+      );
+}
+
+function isWhole(given: Partial<IndexSettings>): given is IndexSettings {
+  return Object.keys(given).length === SETTINGS_OF_AN_INDEX;
+}
+
+function lagAnswer({ state, settings: { indexMaxLagSeconds }, nowMs }: Index): Answer {
+  const { head, syncedAt, tokenSymbol } = state;
+  const lagMs = nowMs - head.timestampSeconds * 1000;
+  const found = `block ${head.number} of ${tokenSymbol} stakes, ${duration(lagMs)} behind the clock`;
+  if (lagMs <= indexMaxLagSeconds * 1000) return ok(found);
+  return syncedAt === undefined
+    ? warning(`${found}; the first sync is under way`, 'Wait; see `rpc` below where it takes long.')
+    : fault(
+        `${found}, more than INDEX_MAX_LAG_SECONDS (${indexMaxLagSeconds}): no snapshot of today is served`,
+        'See `indexer` and `rpc`; where the chain itself makes no blocks, wait for it.',
+      );
+}

@@ -1,0 +1,70 @@
+import { CallbackStore, ClaimStore } from '#libs/db';
+import { KeyRing } from '#libs/signing';
+import { CLAIM_OVERDUE_MS } from '#libs/operations';
+import { printable } from '#libs/operations';
+import { neededOf, secretsStatus } from '#libs/operations';
+import { type Answer, check, fault, ok, SCHEMA, warning } from './checks.js';
+import { type Subject } from './subject.js';
+
+const CLAIMS_SHOWN = 5;
+
+/** Whether SECRETS_KEY has the keys that the stored secrets are sealed under. */
+export const secretsCheck = check({
+  title: 'stored secrets',
+  needs: ['DATABASE_URL', 'SECRETS_KEY', 'database', 'schema'],
+  ask: storedSecrets,
+});
+
+export const partnerChecks = [
+  // Whether the partners that are open for redemptions have a daily token budget: without one they are refused.
+  check({
+    title: 'partners',
+    needs: SCHEMA,
+    ask: async (subject) => {
+      const callbacks = await new CallbackStore(await subject.database()).list();
+      const open = callbacks.filter(({ paused }) => !paused);
+      const without = open.filter(({ dailyTokenBudget }) => dailyTokenBudget === undefined);
+      const names = without.map(({ partnerName }) => printable(partnerName)).join(', ');
+      return without.length === 0
+        ? ok(`${open.length} open for redemptions, each with a daily token budget`)
+        : warning(`without a daily token budget, so nothing can be redeemed with them: ${names}`);
+    },
+    remedy: 'Set one for each: `partner set NAME --daily-token-budget TOKENS`.',
+  }),
+  // Whether the vault paid a claim that the ledger does not explain and no operator has acknowledged.
+  check({
+    title: 'claims',
+    needs: SCHEMA,
+    ask: async (subject) => {
+      const store = new ClaimStore(await subject.database());
+      const overdueBeforeMs = subject.clock.nowMs() - CLAIM_OVERDUE_MS;
+      const claims = await store.list(overdueBeforeMs, { all: false, limit: CLAIMS_SHOWN });
+      const list = claims.map(({ id, kind }) => `${id} (${kind})`).join(', ');
+      const more = claims.length === CLAIMS_SHOWN ? ' and perhaps more' : '';
+      return claims.length === 0
+        ? ok('none that the ledger does not explain')
+        : fault(`not explained by the ledger: ${list}${more}`);
+    },
+    remedy:
+      'See `reconciliation list`; what to do is in docs/operating/alerts.md, ClaimUnauthorised.',
+  }),
+];
+
+async function storedSecrets(subject: Subject): Promise<Answer | Answer[]> {
+  const keyRing = KeyRing.parse(subject.settings.secretsKey ?? '');
+  const uses = await secretsStatus(await subject.database(), keyRing);
+  const unsettled = uses.filter((use) => neededOf(use) > 0 && use.standing !== 'first');
+  const all = uses.reduce((sum, use) => sum + neededOf(use), 0);
+  if (unsettled.length === 0) return ok(`${all}, all under the first key of SECRETS_KEY`);
+  return unsettled.map((use) =>
+    use.standing === 'missing'
+      ? fault(
+          `${neededOf(use)} need key ${use.keyId}, which is not in SECRETS_KEY`,
+          'Add that key behind the first one, separated by a comma. See docs/operating/keys.md.',
+        )
+      : warning(
+          `${neededOf(use)} are sealed under the older key ${use.keyId}`,
+          'Run `secrets rewrap`, then take the older key away.',
+        ),
+  );
+}

@@ -1,0 +1,254 @@
+import { indexedContracts } from '#libs/verification';
+import {
+  ChainReader,
+  chooseVerification,
+  isCounted,
+  readVerificationOffer,
+  type RpcPool,
+  type VerificationOffer,
+} from '#libs/chain';
+import { type Address, PermanentError } from '#libs/domain';
+import { stakeReader } from '#libs/operations';
+import {
+  type Answer,
+  chainOf,
+  type Check,
+  check,
+  CheckEnded,
+  fault,
+  notChecked,
+  ok,
+  table,
+  warning,
+} from './checks.js';
+import { askAny, quantityOf, toHex } from './rpc-question.js';
+import { type Staking, type Subject } from './subject.js';
+
+/** Looked at below the head and above the first block, the larger number first. */
+const SPANS = [1000n, 100n, 10n] as const;
+
+interface StakingChain extends Staking {
+  readonly pool: RpcPool;
+}
+
+export const stakingChecks: readonly Check[] = [
+  table({
+    title: 'staking contract',
+    needs: ['RPC_URLS'],
+    read: readStaking,
+    rows: [
+      { title: 'staking contract', ask: contractAnswers },
+      {
+        title: 'staking contract: start',
+        ask: startAnswer,
+        remedy: 'Set STAKE_START_BLOCK to the block of its deployment and index again.',
+      },
+    ],
+  }),
+  // By what events are vouched for with these settings and endpoints: asked as the indexer asks it at its start.
+  check({ title: 'verification', needs: ['RPC_URLS'], ask: verificationAnswer }),
+  // Whether the token tells its symbol and decimals, as the index has them.
+  check({ title: 'token', needs: ['RPC_URLS', 'TOKEN_CONTRACT'], ask: tokenAnswer }),
+];
+
+async function readStaking(subject: Subject): Promise<StakingChain> {
+  const pool = await chainOf(subject);
+  const staking = await subject.staking();
+  if (staking.contracts.length > 0) return { ...staking, pool };
+  throw new CheckEnded(notChecked('STAKE_CONTRACT is not set, and there is no index'));
+}
+
+/** Whether there is a contract at each address, and whether its events are those that are read. */
+async function* contractAnswers(staking: StakingChain): AsyncGenerator<Answer> {
+  for (const contract of staking.contracts) {
+    const isThere = await hasCode(staking.pool, contract, 'latest');
+    if (isThere === undefined) yield notChecked(`no endpoint tells the code at ${contract}`);
+    else if (!isThere)
+      yield fault(`there is none at ${contract}`, 'Check STAKE_CONTRACT and CHAIN_ID.');
+    else {
+      yield ok(`there is one at ${contract}`);
+      yield { ...(await eventsAnswer(staking, contract)), title: 'staking contract: events' };
+    }
+  }
+}
+
+/** Whether the first block is late: what happened before it would be missing. */
+async function startAnswer({
+  pool,
+  contracts,
+  startBlock,
+}: StakingChain): Promise<Answer | undefined> {
+  if (startBlock === undefined || startBlock === 0n) return undefined;
+  for (const contract of contracts) {
+    if ((await hasCode(pool, contract, toHex(startBlock - 1n))) === true) {
+      return fault(
+        `${contract} was there before STAKE_START_BLOCK (${startBlock}): earlier stakes are not read`,
+      );
+    }
+  }
+  return undefined;
+}
+
+/** Undefined where no endpoint has the state of that block. */
+async function hasCode(
+  pool: RpcPool,
+  contract: Address,
+  block: string,
+): Promise<boolean | undefined> {
+  const code = await askAny(pool, { method: 'eth_getCode', params: [contract, block] });
+  return typeof code === 'string' ? code !== '0x' : undefined;
+}
+
+async function eventsAnswer(staking: StakingChain, contract: Address): Promise<Answer> {
+  const { pool, events } = staking;
+  const head = quantityOf(await askAny(pool, { method: 'eth_blockNumber', params: [] }));
+  if (head === undefined) return notChecked('no endpoint tells its newest block');
+  const logs = await someLogs(pool, contract, { start: staking.startBlock ?? head, head });
+  if (logs === undefined) return notChecked('no endpoint gives its logs');
+  const named = logs.flatMap(logOf);
+  const read = named.filter(({ topics }) => events.some((e) => e.topic0 === topics[0]));
+  const ours = read.filter((log) => isCounted(events, log)).length;
+  const where = `in the newest blocks and the first ones of ${contract}`;
+  if (ours > 0) return ok(`${ours} of the ${named.length} ${where} are stakes`);
+  if (named.length === 0) {
+    return warning(
+      `there are none ${where}`,
+      'Fine where nobody staked in them; else check STAKE_CONTRACT.',
+    );
+  }
+  return read.length > 0
+    ? warning(
+        `STAKE_EVENTS reads ${read.length} of the ${named.length} ${where}, and counts none of them`,
+        'Check its conditions, such as the number of a pool; fine where no wallet staked there in them.',
+      )
+    : fault(
+        `none of the ${named.length} ${where} is one that STAKE_EVENTS reads`,
+        'Set STAKE_EVENTS to the events of this contract.',
+      );
+}
+
+interface Ends {
+  /** The first block that is indexed, and the newest one. */
+  readonly start: bigint;
+  readonly head: bigint;
+}
+
+/** The logs of the newest blocks and of the first ones, none of them twice; undefined where neither are given. */
+async function someLogs(
+  pool: RpcPool,
+  contract: Address,
+  { start, head }: Ends,
+): Promise<unknown[] | undefined> {
+  const newest = await spanOf(pool, contract, (span) => [atLeast0(head - span + 1n), head]);
+  const below = newest === undefined || newest.from > head ? head : newest.from - 1n;
+  const first =
+    start > below
+      ? undefined
+      : await spanOf(pool, contract, (span) => [start, least(start + span - 1n, below)]);
+  if (newest === undefined && first === undefined) return undefined;
+  return [...(newest?.logs ?? []), ...(first?.logs ?? [])];
+}
+
+/** As many blocks as the endpoints give; undefined where they give none. */
+async function spanOf(
+  pool: RpcPool,
+  contract: Address,
+  rangeOf: (span: bigint) => readonly [from: bigint, to: bigint],
+): Promise<{ readonly from: bigint; readonly logs: unknown[] } | undefined> {
+  for (const span of SPANS) {
+    const [from, to] = rangeOf(span);
+    const filter = { address: contract, fromBlock: toHex(from), toBlock: toHex(to) };
+    const logs = await askAny(pool, { method: 'eth_getLogs', params: [filter] });
+    if (Array.isArray(logs)) return { from, logs: logs as unknown[] };
+  }
+  return undefined;
+}
+
+function atLeast0(number: bigint): bigint {
+  return number > 0n ? number : 0n;
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function logOf(log: unknown): { readonly topics: readonly unknown[]; readonly data: string }[] {
+  if (typeof log !== 'object' || log === null || !('topics' in log) || !('data' in log)) return [];
+  const { topics, data } = log;
+  return Array.isArray(topics) && typeof data === 'string' ? [{ topics, data }] : [];
+}
+
+async function verificationAnswer(subject: Subject): Promise<Answer> {
+  const offer = await readOffer(subject, await chainOf(subject));
+  try {
+    return chosenAnswer(subject, offer);
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    const remedy = 'The indexer does not start with it: do what is named, or set it to auto.';
+    return fault(error.message, remedy);
+  }
+}
+
+function chosenAnswer({ settings }: Subject, offer: VerificationOffer): Answer {
+  const { mode, reason, cannotFind } = chooseVerification(settings.stakeVerification, offer);
+  const found = `${mode}: ${reason} It cannot find: ${cannotFind}`;
+  if (offer.unanswered !== undefined && offer.unanswered.length > 0) {
+    return fault(found, 'Correct STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW, or set it to none.');
+  }
+  if (mode === 'headers') {
+    return warning(
+      found,
+      'It costs a header for each block: see `plan-sync`. A second provider in RPC_URLS, STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW is cheaper.',
+    );
+  }
+  return mode === 'total' && offer.total === 'recent'
+    ? warning(
+        found,
+        'An endpoint with the state of past blocks (archive), or a second provider, lets a first sync verify as it goes.',
+      )
+    : ok(found);
+}
+
+/** @throws CheckEnded where it cannot be asked */
+async function readOffer(subject: Subject, pool: RpcPool): Promise<VerificationOffer> {
+  const { contracts, startBlock } = await subject.staking();
+  if (contracts.length === 0) throw unset('STAKE_CONTRACT');
+  const chainId = await subject.chainId();
+  if (chainId === undefined) throw unset('CHAIN_ID');
+  const state = await subject.index();
+  const isPartial = state && indexedContracts(state).isPartial;
+  const reader = await stakeReader(pool, { chainId, contracts, isPartial }, subject.settings);
+  if (state) return readVerificationOffer(reader, state.head);
+  if (startBlock === undefined) throw unset('STAKE_START_BLOCK');
+  const [before] = await reader.headers([startBlock > 0n ? startBlock - 1n : 0n]);
+  if (before) return readVerificationOffer(reader, before);
+  throw new CheckEnded(notChecked('STAKE_START_BLOCK is above the head'));
+}
+
+function unset(variable: string): CheckEnded {
+  return new CheckEnded(notChecked(`${variable} is not set, and there is no index`));
+}
+
+async function tokenAnswer(subject: Subject): Promise<Answer> {
+  const { tokenContract, tokenSymbol: symbol, tokenDecimals } = subject.settings;
+  const reader = new ChainReader(await chainOf(subject));
+  try {
+    const override = { symbol, decimals: tokenDecimals };
+    const { symbol: name, decimals } = await reader.token(tokenContract as Address, override);
+    const state = await subject.index();
+    const found = `${name} with ${decimals} decimals at ${tokenContract}`;
+    return state === undefined || state.tokenDecimals === decimals
+      ? ok(found)
+      : fault(
+          `${found}; the index was made with ${state.tokenDecimals} decimals`,
+          'Check TOKEN_CONTRACT and TOKEN_DECIMALS. See docs/operating/reindexing.md.',
+        );
+  } catch (error) {
+    // Where no endpoint answers, nothing is known of the token.
+    if (!(error instanceof PermanentError)) throw error;
+    return fault(
+      error.message,
+      'Check TOKEN_CONTRACT, CHAIN_ID and RPC_URLS; a token that does not tell, or not each provider the same, needs TOKEN_SYMBOL and TOKEN_DECIMALS.',
+    );
+  }
+}

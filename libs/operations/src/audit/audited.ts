@@ -1,0 +1,75 @@
+/** The audit's rows of operations that change something. */
+import {
+  type Database,
+  DatabaseUnavailableError,
+  type PartnerAudit,
+  type PartnerIdentity,
+  PartnerStore,
+  PartnerUnknownError,
+  RedemptionViews,
+} from '#libs/db';
+import { LowmarkError, type UuidV7 } from '#libs/domain';
+import { redact } from '#libs/platform';
+import { type AuditedCommand, type Operator } from './operator.js';
+
+const LONGEST = 255;
+
+interface Concerned {
+  readonly redemptionId?: UuidV7;
+  /** The partner's id. */
+  readonly partner?: string;
+}
+
+/**
+ * Does what leaves its own audit row when it is done, and leaves one where it is refused.
+ * @throws what the work throws, also where the refusal cannot be written down
+ */
+export async function audited<T>(
+  database: Database,
+  { actor, command, arguments: given = {} }: AuditedCommand,
+  concerned: Concerned,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof LowmarkError && !(error instanceof DatabaseUnavailableError)) {
+      const note = { command, arguments: given, outcome: `refused: ${error.code}` };
+      // Nothing was changed, and why is what the operator has to know: another error must not take its place.
+      await new RedemptionViews(database).audit(actor, note, concerned).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+interface OnPartner {
+  /** Name or id. */
+  readonly partner: string;
+  /** The other arguments, without secrets. */
+  readonly arguments?: object;
+}
+
+/**
+ * An operation on one partner. The work writes `audit` together with its change; a refusal is audited here.
+ * @throws PartnerUnknownError, and what the work throws
+ */
+export async function onPartner<T>(
+  database: Database,
+  { actor, command }: Operator,
+  { partner, arguments: given }: OnPartner,
+  work: (who: PartnerIdentity, audit: PartnerAudit) => Promise<T>,
+): Promise<T> {
+  const who = await new PartnerStore(database).identify(partner);
+  const note = { command, arguments: { partner: auditedText(partner), ...given } };
+  const concerned = who === undefined ? {} : { partner: who.partnerId };
+  return audited(database, { actor, ...note }, concerned, () => {
+    if (who === undefined) throw new PartnerUnknownError();
+    return work(who, { actor, note: { ...note, outcome: 'done' } });
+  });
+}
+
+/** An argument as the audit keeps it: bounded, without a credential of ours, and without what jsonb cannot hold. */
+export function auditedText(text: string): string {
+  // By characters: half of a pair is nothing that jsonb takes.
+  return Array.from(redact(text).replaceAll('\0', '')).slice(0, LONGEST).join('');
+}

@@ -1,0 +1,54 @@
+/** Claims on chain that the ledger does not explain. */
+import { ClaimStore, type Database, type UnexplainedClaim } from '#libs/db';
+import { type Clock } from '#libs/platform';
+import { audited, auditedText } from './audit/audited.js';
+import { type Operator } from './audit/operator.js';
+
+const ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/i;
+const LONGEST_NOTE = 255;
+/** As long as the service gives its workers to record a claim. */
+export const CLAIM_OVERDUE_MS = 3_600_000;
+
+/** The claims that no row explains, the oldest first. @param all also those that were acknowledged */
+export function unexplainedClaims(
+  database: Database,
+  clock: Clock,
+  { all, limit }: { readonly all: boolean; readonly limit: number },
+): Promise<UnexplainedClaim[]> {
+  return new ClaimStore(database).list(clock.nowMs() - CLAIM_OVERDUE_MS, { all, limit });
+}
+
+export interface ClaimAcknowledgement {
+  /** From `parseClaimId`. */
+  readonly id: string;
+  /** From `parseClaimNote`. */
+  readonly note: string;
+}
+
+/**
+ * A person has looked into a claim, and it is no alert any more.
+ * @returns how many claims; one id may be claimed on several vaults
+ * @throws NoSuchClaimError
+ */
+export function acknowledgeClaim(
+  database: Database,
+  clock: Clock,
+  operator: Operator,
+  { id, note }: ClaimAcknowledgement,
+): Promise<number> {
+  const claim = { id, note, ...operator, atMs: clock.nowMs() };
+  return audited(database, { ...operator, arguments: { id, note } }, {}, () =>
+    new ClaimStore(database).acknowledge(claim),
+  );
+}
+
+/** As the list has it; undefined where it is no id of a claim. */
+export function parseClaimId(text: string): string | undefined {
+  return ID.test(text) ? text.toLowerCase() : undefined;
+}
+
+/** As the audit keeps it; undefined where it is empty or too long. */
+export function parseClaimNote(text: string): string | undefined {
+  const note = auditedText(text.trim());
+  return note === '' || Array.from(text.trim()).length > LONGEST_NOTE ? undefined : note;
+}

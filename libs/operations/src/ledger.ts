@@ -1,0 +1,104 @@
+/** A ledger that was restored from a backup: what happened since is lost, and nothing of before may be begun or planned again. */
+import {
+  countPrograms,
+  type Database,
+  KnownVaults,
+  LedgerRestoreStore,
+  REDEMPTION_PROGRAM,
+  type RestoreScope,
+} from '#libs/db';
+import { PermanentError } from '#libs/domain';
+import { type Operator } from './audit/operator.js';
+import { OptionError } from './operation.error.js';
+import { type ForgottenVaults } from './redemptions/chain-evidence.js';
+import { moment } from './text/text.js';
+
+/** The least and the most that VOUCHER_TTL_SECONDS can be. */
+export const TTL_SECONDS = { min: 10, max: 86_400 };
+/** What the clocks of the service, the chain and the operator may differ by. */
+const CLOCKS_SECONDS = 600;
+
+export interface LedgerRestoreNote {
+  readonly nowMs: number;
+  /** The moment of the backup. */
+  readonly lostSinceMs: number;
+  /** The largest VOUCHER_TTL_SECONDS that the service has had since then. */
+  readonly voucherTtlSeconds: number;
+  /** Those of which the restored ledger knows nothing; from `forgottenVaults`. */
+  readonly forgotten?: ForgottenVaults | undefined;
+}
+
+/**
+ * What a person is told before the note is made.
+ * @throws PermanentError where a redemption service runs, OptionError
+ */
+export async function restoreConsequence(
+  database: Database,
+  note: LedgerRestoreNote,
+): Promise<string> {
+  const restores = new LedgerRestoreStore(database);
+  await requireStopped(database);
+  await requireLongEnough(restores, note.voucherTtlSeconds);
+  const scope = await restores.scope(timesOf(note));
+  return (
+    `What happened since ${moment(note.lostSinceMs) ?? ''} is not in this ledger: ${restoreSummary(scope)}. None of them is begun or planned again; each ends by what ` +
+    `the vaults and the partner say, and no points of them go back before ${vouchersUntil(scope)}. This cannot be taken back.`
+  );
+}
+
+/** Notes the restore, with its audit row. To be confirmed by what `restoreConsequence` says. @throws PermanentError where a redemption service runs */
+export async function noteLedgerRestore(
+  database: Database,
+  operator: Operator,
+  note: LedgerRestoreNote,
+): Promise<RestoreScope> {
+  const { lostSinceMs, voucherTtlSeconds, forgotten } = note;
+  await requireStopped(database);
+  const known = new KnownVaults(database);
+  if (forgotten) {
+    for (const vault of forgotten.vaults) await known.add(forgotten.chainId, vault);
+  }
+  return new LedgerRestoreStore(database).record({
+    ...timesOf(note),
+    lostSinceMs,
+    ...operator,
+    arguments: {
+      lostSince: moment(lostSinceMs) ?? '',
+      voucherTtlSeconds,
+      ...(forgotten && { vaults: forgotten.vaults.map(({ vault }) => vault) }),
+    },
+  });
+}
+
+function timesOf({ nowMs, voucherTtlSeconds }: LedgerRestoreNote) {
+  return { nowMs, voucherSeconds: voucherTtlSeconds + CLOCKS_SECONDS };
+}
+
+async function requireStopped(database: Database): Promise<void> {
+  if ((await countPrograms(database, REDEMPTION_PROGRAM)) === 0) return;
+  throw new PermanentError(
+    'REDEMPTION_RUNS',
+    'A redemption service is connected to this database: it may just be planning what this note is to forbid. Stop every one of them (backup.md, step 1), then try again. Nothing was noted.',
+  );
+}
+
+/** What the ledger itself has seen is no less. */
+async function requireLongEnough(restores: LedgerRestoreStore, voucherTtl: number): Promise<void> {
+  const longest = Math.min(await restores.longestVoucherSeconds(), TTL_SECONDS.max);
+  if (voucherTtl >= longest) return;
+  throw new OptionError(
+    `--voucher-ttl: this ledger has vouchers of ${longest} seconds. Give ${longest}, or more where there were longer ones since the backup.`,
+  );
+}
+
+/** The moment after which no lost voucher can be claimed. */
+export function vouchersUntil({ vouchersUntilSeconds }: RestoreScope): string {
+  return moment(vouchersUntilSeconds * 1000) ?? '';
+}
+
+export function restoreSummary({ unplanned }: RestoreScope): string {
+  const counts = Object.entries(unplanned).map(([state, count]) => `${count} ${state}`);
+  return counts.length === 0
+    ? 'no redemption is open without a plan'
+    : `open without a plan are ${counts.join(', ')}`;
+}

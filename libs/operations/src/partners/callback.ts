@@ -1,0 +1,172 @@
+/** How a partner is called and what may be redeemed with it, as an operator sets it. */
+import { type CallbackSettings, decimalText, type PartnerCallback } from '#libs/db';
+import { type Decimal, type PartnerCapability } from '#libs/domain';
+import { parsePartnerUrl, PartnerEndpoint } from '#libs/partner-client';
+import { hashApiKey, type KeyRing } from '#libs/signing';
+import { OptionError } from '../operation.error.js';
+
+/** Takes a limit away. */
+export const NONE = 'none';
+export type OrNone<T> = T | typeof NONE;
+
+/** What is absent stays. */
+export interface CallbackChange {
+  /** The base URL of the partner's endpoints. */
+  readonly url?: string | undefined;
+  /** `X-API-KEY` of our calls. */
+  readonly key?: string | undefined;
+  /** Signs our calls and the partner's answers. */
+  readonly secret?: string | undefined;
+  /** Above 0. */
+  readonly usdPerPoint?: Decimal | undefined;
+  readonly bonusFrom?: OrNone<bigint> | undefined;
+  readonly bonusRate?: Decimal | undefined;
+  readonly minPoints?: OrNone<bigint> | undefined;
+  readonly maxPoints?: OrNone<bigint> | undefined;
+  /** Whole tokens in a UTC day. */
+  readonly dailyTokenBudget?: OrNone<Decimal> | undefined;
+  /** Whether the partner has the confirmation endpoint. */
+  readonly confirm?: boolean | undefined;
+  /** All of them: it replaces the list. */
+  readonly capabilities?: readonly PartnerCapability[] | undefined;
+  /** Development: http and private addresses are accepted in `url`. */
+  readonly allowPrivate?: boolean | undefined;
+}
+
+/** Whether anything would be set; what is accepted is no setting. */
+export function setsCallback(change: CallbackChange): boolean {
+  return Object.entries(change).some(
+    ([name, value]) => name !== 'allowPrivate' && value !== undefined,
+  );
+}
+
+interface Merging {
+  readonly change: CallbackChange;
+  readonly keyRing: KeyRing;
+  readonly partnerName: string;
+}
+
+/**
+ * What is set now with what was given: all of it that was not given stays. The secret is sealed for its key, so a new key
+ * without a new secret seals the old one anew.
+ * @throws OptionError; PermanentError where key or secret are unusable, or the old secret cannot be opened
+ */
+export function mergeCallback(
+  before: PartnerCallback | undefined,
+  { change, keyRing, partnerName }: Merging,
+): CallbackSettings {
+  const key = change.key ?? before?.key;
+  const url = change.url === undefined ? before?.url : usableUrl(change.url, change);
+  const usdPerPoint = change.usdPerPoint ?? before?.usdPerPoint;
+  const secret = change.secret ?? (before && oldSecret(before, keyRing));
+  if (!url || key === undefined || secret === undefined || usdPerPoint === undefined) {
+    throw new OptionError(
+      'A callback needs --callback-url, --callback-key, --callback-secret (both also as -file) and --usd-per-point the first time.',
+    );
+  }
+  // Refuses what could not be called with; names the partner, shows neither.
+  new PartnerEndpoint({ partnerId: partnerName, baseUrl: url, apiKey: key, sharedSecret: secret });
+  const isSealedSo = key === before?.key && change.secret === undefined;
+  return {
+    url,
+    key,
+    secretCiphertext: isSealedSo ? before.secretCiphertext : keyRing.seal(secret, hashApiKey(key)),
+    usdPerPoint,
+    bonus: bonusOf(before, change),
+    ...limitsOf(before, change),
+    dailyTokenBudget: merged(before?.dailyTokenBudget, change.dailyTokenBudget),
+    confirms: change.confirm ?? before?.confirms ?? true,
+    capabilities: change.capabilities ?? before?.capabilities ?? [],
+  };
+}
+
+function usableUrl(text: string, { allowPrivate = false }: CallbackChange): string {
+  const parsed = parsePartnerUrl(text, { allowPrivate });
+  if (parsed.ok) return parsed.url.origin + parsed.url.basePath;
+  // Only where it would take this one.
+  const isTaken = !allowPrivate && parsePartnerUrl(text, { allowPrivate: true }).ok;
+  const hint = isTaken ? ' For development only, --allow-private takes it.' : '';
+  throw new OptionError(`${parsed.message}${hint}`);
+}
+
+function oldSecret({ secretCiphertext, key }: PartnerCallback, keyRing: KeyRing): string {
+  return keyRing.open(secretCiphertext, hashApiKey(key));
+}
+
+function bonusOf(
+  before: PartnerCallback | undefined,
+  { bonusFrom, bonusRate }: CallbackChange,
+): CallbackSettings['bonus'] {
+  if (bonusFrom === NONE) {
+    if (bonusRate !== undefined) throw new OptionError('--bonus-from none takes no --bonus-rate.');
+    return undefined;
+  }
+  const fromPoints = bonusFrom ?? before?.bonus?.fromPoints;
+  const rate = bonusRate ?? before?.bonus?.rate;
+  if (fromPoints === undefined && rate === undefined) return undefined;
+  if (fromPoints === undefined || rate === undefined) {
+    throw new OptionError('A bonus needs both --bonus-from and --bonus-rate.');
+  }
+  return { fromPoints, rate };
+}
+
+function limitsOf(before: PartnerCallback | undefined, change: CallbackChange) {
+  const minPoints = merged(before?.minPoints, change.minPoints);
+  const maxPoints = merged(before?.maxPoints, change.maxPoints);
+  if (minPoints !== undefined && maxPoints !== undefined && minPoints > maxPoints) {
+    throw new OptionError(
+      `The fewest points (${minPoints.toString()}) would be more than the most (${maxPoints.toString()}).`,
+    );
+  }
+  return { minPoints, maxPoints };
+}
+
+function merged<T>(before: T | undefined, given: OrNone<T> | undefined): T | undefined {
+  return given === NONE ? undefined : (given ?? before);
+}
+
+/** What the audit keeps of a change: of key and secret no more than that they were given. */
+export function auditedChange(change: CallbackChange): object {
+  const { usdPerPoint, bonusFrom, bonusRate, minPoints, maxPoints, dailyTokenBudget } = change;
+  const text = (value: bigint | 'none' | undefined): string | undefined => value?.toString();
+  return {
+    // A URL that was refused may hold a credential.
+    callbackUrl: change.url && safeUrl(change.url),
+    callbackKey: change.key && 'given',
+    callbackSecret: change.secret && 'given',
+    usdPerPoint: usdPerPoint && decimalText(usdPerPoint),
+    bonusFrom: text(bonusFrom),
+    bonusRate: bonusRate && decimalText(bonusRate),
+    minPoints: text(minPoints),
+    maxPoints: text(maxPoints),
+    dailyTokenBudget:
+      dailyTokenBudget === undefined || dailyTokenBudget === NONE
+        ? dailyTokenBudget
+        : decimalText(dailyTokenBudget),
+    confirm: change.confirm,
+    capability: change.capabilities,
+    allowPrivate: change.allowPrivate,
+  };
+}
+
+function safeUrl(text: string): string {
+  const parsed = parsePartnerUrl(text, { allowPrivate: true });
+  return parsed.ok ? parsed.url.origin + parsed.url.basePath : 'unusable';
+}
+
+/** What else is needed before something can be redeemed with a partner; empty where nothing is. */
+export function callbackNotes({ url, dailyTokenBudget }: CallbackSettings): string[] {
+  const isPublic = parsePartnerUrl(url, { allowPrivate: false }).ok;
+  return [
+    ...(isPublic
+      ? []
+      : [
+          'The redemption service calls this address only where ALLOW_PRIVATE_PARTNERS is true, and never in production.',
+        ]),
+    ...(dailyTokenBudget === undefined
+      ? [
+          'Nothing can be redeemed with this partner before it has a daily token budget: partner set NAME --daily-token-budget TOKENS',
+        ]
+      : []),
+  ];
+}

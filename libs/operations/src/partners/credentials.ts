@@ -1,0 +1,71 @@
+/** A partner's credentials for its calls to us: several are good at once, so that they are replaced without a halt. */
+import { CredentialStore, type Database, type NewCredential, type PartnerIdentity } from '#libs/db';
+import { hashApiKey, type KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
+import { onPartner } from '../audit/audited.js';
+import { type Operator } from '../audit/operator.js';
+
+const KEY_PREFIX_LENGTH = 12;
+
+/** What is taken as the beginning of a key: no more of it is stored in the clear, and more would end up in the audit. */
+export const KEY_PREFIX = /^svck_[A-Za-z0-9_-]{1,7}$/;
+
+/** What a partner is handed once: it is stored nowhere in the clear. */
+export interface IssuedCredential extends MintedCredential {
+  readonly partnerId: string;
+}
+
+export interface CredentialRevocation {
+  /** Name or id. */
+  readonly partner: string;
+  /** The beginning of the key; see `KEY_PREFIX`. */
+  readonly keyPrefix: string;
+  /** Also the last active one: every call of the partner is refused then. */
+  readonly force: boolean;
+}
+
+/** A new credential: to be shown once, and as it is stored. */
+export function issueCredential(keyRing: KeyRing): {
+  readonly minted: MintedCredential;
+  readonly stored: NewCredential;
+} {
+  const minted = mintCredential();
+  const keyHash = hashApiKey(minted.apiKey);
+  const stored = {
+    keyHash,
+    keyPrefix: minted.apiKey.slice(0, KEY_PREFIX_LENGTH),
+    secretCiphertext: keyRing.seal(minted.sharedSecret, keyHash),
+  };
+  return { minted, stored };
+}
+
+/** One more credential; the old ones stay good until they are revoked. @throws PartnerUnknownError */
+export async function rotateCredential(
+  database: Database,
+  operator: Operator,
+  partner: string,
+  keyRing: KeyRing,
+): Promise<IssuedCredential> {
+  const { minted, stored } = issueCredential(keyRing);
+  const { keyPrefix } = stored;
+  const given = { partner, arguments: { keyPrefix } };
+  const { partnerId } = await onPartner(database, operator, given, (who, audit) =>
+    new CredentialStore(database).add(who.partnerId, stored, audit),
+  );
+  return { partnerId, ...minted };
+}
+
+/**
+ * Ends one credential.
+ * @returns the prefix as it is stored, and how many active credentials are left
+ * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, LastCredentialError
+ */
+export function revokeCredential(
+  database: Database,
+  operator: Operator,
+  { partner, keyPrefix, force }: CredentialRevocation,
+): Promise<PartnerIdentity & { readonly keyPrefix: string; readonly left: number }> {
+  const given = { partner, arguments: { keyPrefix, force } };
+  return onPartner(database, operator, given, ({ partnerId }, audit) =>
+    new CredentialStore(database).revoke({ partner: partnerId, keyPrefix, force }, audit),
+  );
+}

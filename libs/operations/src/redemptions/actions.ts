@@ -1,0 +1,138 @@
+/** What an operator may do with a redemption now. The domain decides; nothing here repeats its rules. */
+import { type RedemptionHistory } from '#libs/db';
+import {
+  deliveryTransition,
+  newDelivery,
+  type PartnerPolicy,
+  type Redemption,
+  transition,
+} from '#libs/domain';
+import { type OperatorEvent } from './operate.js';
+import {
+  NOT_DEDUCTED,
+  type Resolution,
+  RESTORED_OUT_OF_BAND,
+  SETTLED_BY_HAND,
+} from './resolutions.js';
+
+/** What a person has to give with an action. */
+export type ActionInput =
+  /** `partnerTransactionId`, exactly as the partner has it. */
+  | 'transaction'
+  /** See `isSettlementNote`. */
+  | 'note';
+
+export type ActionName =
+  | 'retry'
+  | 'cancel'
+  | 'set-partner-tx'
+  | 'restored-out-of-band'
+  | 'not-deducted'
+  | 'settled-by-hand'
+  | 'replay-confirm';
+
+export interface OperatorAction {
+  readonly action: ActionName;
+  /** As the audit has it: `redemption retry`. */
+  readonly command: string;
+  readonly title: string;
+  /** What a person is told before it is done. */
+  readonly consequence: string;
+  readonly input: ActionInput | undefined;
+}
+
+interface Candidate {
+  readonly action: ActionName;
+  readonly command: string;
+  readonly title: string;
+  readonly event: OperatorEvent;
+  readonly input?: ActionInput;
+  readonly consequence: (before: Redemption, after: Redemption) => string;
+}
+
+const CANDIDATES: readonly Candidate[] = [
+  {
+    action: 'retry',
+    command: 'redemption retry',
+    title: 'Go on now',
+    event: { type: 'operator-retry' },
+    consequence: ({ id, state }, after) =>
+      state === after.state
+        ? `The service takes redemption ${id} up now and does not wait for its time.`
+        : `Redemption ${id} leaves ${state}: the service goes on with it as ${after.state}.`,
+  },
+  {
+    action: 'cancel',
+    command: 'redemption cancel',
+    title: 'Cancel',
+    event: { type: 'cancel', by: 'operator' },
+    consequence: ({ id, points, wallet }, { state }) => {
+      if (state === 'failed') return `Redemption ${id} ends as failed: no points were taken.`;
+      return state === 'reverting'
+        ? `Redemption ${id} is not paid any more: the partner is asked to give ${points.toString()} points back to ${wallet}.`
+        : `The vault is asked to cancel the voucher of redemption ${id}; where it was claimed first, the claim counts.`;
+    },
+  },
+  {
+    action: 'set-partner-tx',
+    command: 'redemption set-partner-tx',
+    title: 'Give the partner’s transaction id',
+    // Any id: whether one may be given now does not depend on which.
+    event: { type: 'operator-set-transaction', partnerTransactionId: 'id' },
+    input: 'transaction',
+    consequence: ({ id, points, wallet }) =>
+      `The transaction stays that of redemption ${id} for good: the partner is asked to revert it, which gives ${points.toString()} points back to ${wallet}.`,
+  },
+  resolving('restored-out-of-band', RESTORED_OUT_OF_BAND),
+  resolving('not-deducted', NOT_DEDUCTED),
+  { ...resolving('settled-by-hand', SETTLED_BY_HAND), input: 'note' },
+];
+
+function resolving(action: ActionName, { event, title, consequence }: Resolution): Candidate {
+  return { action, command: 'redemption resolve', title, event, consequence };
+}
+
+interface Standing {
+  readonly redemption: Redemption;
+  readonly confirmation: RedemptionHistory['confirmation'];
+}
+
+interface ActionContext {
+  readonly nowMs: number;
+  /** Of the redemption's partner. */
+  readonly policy: PartnerPolicy;
+}
+
+/** Those that would be allowed if they were asked for now, in the order in which a page shows them. */
+export function allowedActions(
+  { redemption, confirmation }: Standing,
+  { nowMs, policy }: ActionContext,
+): OperatorAction[] {
+  const allowed = CANDIDATES.flatMap(({ event, consequence, ...candidate }): OperatorAction[] => {
+    const decision = transition(redemption, event, { nowMs, jitter: 0, policy });
+    if (decision.kind === 'refused') return [];
+    const { action, command, title, input } = candidate;
+    const told = consequence(redemption, decision.next);
+    return [{ action, command, title, input, consequence: told }];
+  });
+  return mayReplay(confirmation, nowMs)
+    ? [...allowed, replayOf(redemption, confirmation?.deliveredAt != null)]
+    : allowed;
+}
+
+function mayReplay(confirmation: Standing['confirmation'], nowMs: number): boolean {
+  if (confirmation === null) return false;
+  const delivery = { ...newDelivery(nowMs), state: confirmation.state };
+  return deliveryTransition(delivery, { type: 'replay' }, { nowMs, jitter: 0 }).kind === 'moved';
+}
+
+function replayOf({ id }: Redemption, wasDelivered: boolean): OperatorAction {
+  const before = wasDelivered ? 'which the partner has taken before' : 'which it has never taken';
+  return {
+    action: 'replay-confirm',
+    command: 'redemption replay-confirm',
+    title: 'Send the confirmation again',
+    consequence: `The confirmation of redemption ${id}, ${before}, is sent to the partner again at once. The redemption stays as it is.`,
+    input: undefined,
+  };
+}

@@ -1,0 +1,48 @@
+/** Open redemptions of before EVIDENCE_KEY get their MAC, once a person has looked at them. */
+import {
+  CallbackStore,
+  type Database,
+  EvidenceAdoption,
+  type EvidenceSeal,
+  type StoredRedemption,
+} from '#libs/db';
+import { type ListedRedemption } from './find.js';
+
+export interface ForeignRedemption extends ListedRedemption {
+  readonly stored: StoredRedemption;
+}
+
+/** Those that do not bear the MAC of the service. */
+export async function foreignRedemptions(
+  database: Database,
+  seal: EvidenceSeal,
+): Promise<ForeignRedemption[]> {
+  const foreign = await new EvidenceAdoption(database, seal).foreign();
+  if (foreign.length === 0) return [];
+  // Read where the redemption service may read them too.
+  const callbacks = await new CallbackStore(database).list();
+  const names = new Map(callbacks.map(({ partnerId, partnerName }) => [partnerId, partnerName]));
+  return foreign.map((stored) => {
+    const { redemption } = stored;
+    const partnerName = names.get(redemption.partner) ?? redemption.partner;
+    return { stored, redemption, partnerName };
+  });
+}
+
+/**
+ * Gives each its MAC as it was read, with an audit row; one that has moved on since stays as it is.
+ * @returns how many were adopted
+ */
+export async function adoptRedemptions(
+  database: Database,
+  seal: EvidenceSeal,
+  foreign: readonly ForeignRedemption[],
+  actor: string,
+): Promise<number> {
+  const adoption = new EvidenceAdoption(database, seal);
+  let adopted = 0;
+  for (const { stored } of foreign) {
+    if (await adoption.adopt(stored, actor)) adopted += 1;
+  }
+  return adopted;
+}

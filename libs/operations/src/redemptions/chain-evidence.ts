@@ -1,0 +1,97 @@
+/** Vaults, as the chain has them now. */
+import { readSettings, SettingsError, type SettingsSource } from '#libs/config';
+import { readVaultFacts, RpcPool, VaultReader } from '#libs/chain';
+import { type KnownVault, type StoredRedemption } from '#libs/db';
+import { LowmarkError, payableUntilSeconds, type PayoutEvidence } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { OptionError } from '../operation.error.js';
+import { EvidenceSettings } from './evidence.settings.js';
+
+/** What the chain says now, or why it was not asked or did not say. */
+export type LiveEvidence =
+  | { readonly asked: true; readonly evidence: PayoutEvidence }
+  | { readonly asked: false; readonly why: string };
+
+const TIMEOUT_MS = 10_000;
+
+/** The evidence about a redemption's payout at the newest final block, from the vault that its plan names. Never throws what can be told. */
+export async function chainEvidence(
+  { redemption, place }: StoredRedemption,
+  source: SettingsSource,
+  clock: Clock,
+): Promise<LiveEvidence> {
+  const { plan, id } = redemption;
+  if (plan === null || place === null) {
+    return {
+      asked: false,
+      why: 'the ledger has no plan; the service asks the vault before points go back',
+    };
+  }
+  const settings = settingsOrFaults(source);
+  if (typeof settings === 'string') return { asked: false, why: settings };
+  const { chainId, finality, tokenContract: token, payoutExpiryMarginSeconds } = settings;
+  if (chainId !== place.chainId) {
+    return {
+      asked: false,
+      why: `the voucher is of chain ${place.chainId}, CHAIN_ID is ${chainId}`,
+    };
+  }
+  try {
+    const pool = await verifiedPool(settings, clock);
+    const marginSeconds = payoutExpiryMarginSeconds;
+    const reader = new VaultReader(pool, { vault: place.vault, token, finality, marginSeconds });
+    const deadlineSeconds = payableUntilSeconds(redemption);
+    const watched = { ...plan, deadlineSeconds, redemptionId: id, fromBlock: place.fromBlock };
+    const [evidence = { outcome: 'live' as const }] = await reader.observe([watched]);
+    return { asked: true, evidence };
+  } catch (error) {
+    if (!(error instanceof LowmarkError)) throw error;
+    return { asked: false, why: `${error.message} [${error.code}]` };
+  }
+}
+
+async function verifiedPool(
+  { rpcUrls, chainId }: EvidenceSettings,
+  clock: Clock,
+): Promise<RpcPool> {
+  const pool = new RpcPool({ urls: rpcUrls, clock, timeoutMs: TIMEOUT_MS });
+  await pool.verifyChainId(chainId);
+  return pool;
+}
+
+function settingsOrFaults(source: SettingsSource): EvidenceSettings | string {
+  try {
+    return readSettings(EvidenceSettings, source);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return [...error.faults].map(([variable, fault]) => `${variable} ${fault}`).join('; ');
+  }
+}
+
+/** Vaults of which a restored ledger knows nothing: named by the operator, and believed only where a vault answers. */
+export interface ForgottenVaults {
+  readonly chainId: number;
+  readonly vaults: readonly KnownVault[];
+}
+
+/**
+ * The chain must know all of them: points would wait for ever for a vault that is none.
+ * @throws SettingsError, OptionError; ChainMismatchError, AllEndpointsFailedError
+ */
+export async function forgottenVaults(
+  vaults: readonly KnownVault[],
+  source: SettingsSource,
+  clock: Clock,
+): Promise<ForgottenVaults | undefined> {
+  if (vaults.length === 0) return undefined;
+  const settings = readSettings(EvidenceSettings, source);
+  const { chainId, tokenContract: token } = settings;
+  const pool = await verifiedPool(settings, clock);
+  for (const { vault } of vaults) {
+    const facts = await readVaultFacts(pool, { place: { chainId, vault }, token, signer: vault });
+    if (!facts.takesOurVouchers || facts.token === undefined) {
+      throw new OptionError(`--vault: ${vault} is not a redemption vault of chain ${chainId}.`);
+    }
+  }
+  return { chainId, vaults };
+}

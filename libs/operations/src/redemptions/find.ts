@@ -1,0 +1,66 @@
+/** Redemptions as an operator looks for them. Reads only. */
+import {
+  type Database,
+  PartnerStore,
+  PartnerUnknownError,
+  type ReadRows,
+  type RedemptionHistory,
+  RedemptionMissingError,
+  RedemptionViews,
+} from '#libs/db';
+import { type Address, type Redemption, type RedemptionState, type UuidV7 } from '#libs/domain';
+
+export interface RedemptionQuestion {
+  readonly state?: RedemptionState | undefined;
+  /** Name or id. */
+  readonly partner?: string | undefined;
+  readonly wallet?: Address | undefined;
+  readonly limit: number;
+  /** `newest` redemption first, or the one that is in its state the `longest`. */
+  readonly first: 'newest' | 'longest';
+}
+
+export interface ListedRedemption {
+  readonly redemption: Redemption;
+  readonly partnerName: string;
+}
+
+export interface FoundRedemptions {
+  readonly listed: readonly ListedRedemption[];
+  readonly unreadable: ReadRows['unreadable'];
+}
+
+/** @throws PartnerUnknownError */
+export async function searchRedemptions(
+  database: Database,
+  { partner, ...question }: RedemptionQuestion,
+): Promise<FoundRedemptions> {
+  const partners = new PartnerStore(database);
+  const only = partner === undefined ? undefined : await partners.identify(partner);
+  if (partner !== undefined && only === undefined) throw new PartnerUnknownError();
+  const { found, unreadable } = await new RedemptionViews(database).search({
+    ...question,
+    partner: only?.partnerId,
+  });
+  const names = new Map(
+    (await partners.list()).map(({ partnerId, partnerName }) => [partnerId, partnerName]),
+  );
+  const listed = found.map(({ redemption }) => ({
+    redemption,
+    partnerName: names.get(redemption.partner) ?? redemption.partner,
+  }));
+  return { listed, unreadable };
+}
+
+export interface ShownRedemption {
+  readonly history: RedemptionHistory;
+  readonly partnerName: string;
+}
+
+/** All that the database knows of one; `chainEvidence` says what the chain does. @throws RedemptionMissingError, UnreadableRedemptionError */
+export async function showRedemption(database: Database, id: UuidV7): Promise<ShownRedemption> {
+  const history = await new RedemptionViews(database).show(id);
+  if (history === undefined) throw new RedemptionMissingError(id);
+  const partner = await new PartnerStore(database).identify(history.redemption.partner);
+  return { history, partnerName: partner?.partnerName ?? 'unknown' };
+}

@@ -1,0 +1,125 @@
+/** What an operator may do with a redemption: the domain decides, the store writes. */
+import {
+  CallbackStore,
+  type Database,
+  type EvidenceSeal,
+  PartnerMissingError,
+  RedemptionMissingError,
+  RedemptionStore,
+} from '#libs/db';
+import {
+  type EventOf,
+  PermanentError,
+  type Redemption,
+  type Refusal,
+  type RefusalCode,
+  transition,
+  type UuidV7,
+} from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { audited } from '../audit/audited.js';
+import { type AuditedCommand } from '../audit/operator.js';
+
+/** What an operator may say happened. Nothing here pays, and nothing proves a payout dead. */
+export type OperatorEvent = EventOf<
+  | 'cancel'
+  | 'operator-retry'
+  | 'operator-set-transaction'
+  | 'operator-restored'
+  | 'operator-not-deducted'
+  | 'operator-settled'
+>;
+
+export interface Operation extends AuditedCommand {
+  readonly id: UuidV7;
+  readonly event: OperatorEvent;
+  /** Vouches for the transaction that the event names. */
+  readonly seal?: EvidenceSeal;
+  /** Asked once the rules allow it and before anything is written; throws where the answer is no. */
+  readonly confirm?: (redemption: Redemption) => Promise<void>;
+}
+
+export interface Operated {
+  readonly before: Redemption;
+  readonly after: Redemption;
+}
+
+/**
+ * Lets the domain decide on an operator's event and writes what it decided, with the audit's row, under the version that was
+ * read. What follows from it (calls, payouts, confirmations) is the service's to do.
+ * @throws RefusedOperationError, RedemptionMissingError, StaleRedemptionError, PartnerIdReusedError; nothing but an audit row is
+ * written then
+ */
+export async function operate(
+  database: Database,
+  clock: Clock,
+  { id, event, seal, confirm, ...command }: Operation,
+): Promise<Operated> {
+  const store = new RedemptionStore(database, seal);
+  const stored = await store.get(id);
+  const concerned = { redemptionId: id, ...(stored && { partner: stored.redemption.partner }) };
+  return audited(database, command, concerned, async () => {
+    if (stored === undefined) throw new RedemptionMissingError(id);
+    const before = stored.redemption;
+    const decide = async () => {
+      const policy = await new CallbackStore(database).find(before.partner);
+      if (policy === undefined) throw new PartnerMissingError();
+      const decision = transition(before, event, {
+        nowMs: clock.nowMs(),
+        jitter: Math.random(),
+        policy,
+      });
+      if (decision.kind === 'refused') throw new RefusedOperationError(decision);
+      return decision;
+    };
+    let decision = await decide();
+    if (confirm !== undefined) {
+      await confirm(before);
+      // A person takes a while.
+      decision = await decide();
+    }
+    const { actor, command: name, arguments: given = {} } = command;
+    const audit = { command: name, arguments: given, outcome: `now ${decision.next.state}` };
+    const vouched = seal && ({ stored, vouchesForNames: true } as const);
+    await store.apply({ before, decision, event: event.type, actor, audit, ...vouched });
+    return { before, after: decision.next };
+  });
+}
+
+const INSTEAD: Readonly<Partial<Record<RefusalCode, string>>> = {
+  final: 'Nothing can be changed any more; `redemption show` has its end.',
+  'needs-operator': 'Settle it: `redemption show` says with which command.',
+  'not-in-attention':
+    '`redemption show` says what it waits for; `redemption retry` does it now, `redemption cancel` ends it.',
+  'call-open': 'A call to the partner is under way: try again in a minute.',
+  'vault-not-asked':
+    'The service asks the vault before it gives points back: `redemption retry`, and again when its call has been made.',
+  'too-late-to-cancel':
+    'There is nothing to cancel any more: `redemption retry` asks for the points now.',
+  'not-yet-cancellable':
+    '`redemption retry` asks the partner now; `redemption set-partner-tx` and `redemption resolve --not-deducted` say what the partner has told you.',
+  'not-restorable':
+    'Points go back only once a final block proves that the tokens cannot move: `redemption retry` lets the service look again.',
+  'transaction-id-known': 'Use `redemption retry`, which reverts that transaction.',
+  'deduction-proven':
+    'Points that were given back by hand are settled with `redemption resolve --restored-out-of-band`.',
+  'contradictory-evidence':
+    'Settle it with the partner, then `redemption resolve --settled-by-hand NOTE`; the row stays as the proof.',
+  'not-contradictory': '`redemption show` says how.',
+  'invalid-transaction-id': 'Take it from the partner exactly, without line breaks.',
+};
+
+/** The rules do not allow it; nothing was changed. */
+export class RefusedOperationError extends PermanentError {
+  readonly refusal: RefusalCode;
+  /** What to do; undefined where the domain's own message says it. */
+  readonly instead: string | undefined;
+
+  constructor({ code, message }: Refusal) {
+    const instead = INSTEAD[code];
+    const text = instead === undefined ? message : `${message} ${instead}`;
+    super(code.replaceAll('-', '_').toUpperCase(), text);
+    this.refusal = code;
+    this.instead = instead;
+  }
+}

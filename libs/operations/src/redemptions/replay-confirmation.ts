@@ -1,0 +1,40 @@
+import { type Database, DeliveryStore, RedemptionMissingError, RedemptionStore } from '#libs/db';
+import { deliveryTransition, PermanentError, type UuidV7 } from '#libs/domain';
+import { audited } from '../audit/audited.js';
+import { type AuditedCommand } from '../audit/operator.js';
+
+/**
+ * Another round of the same confirmation. The redemption stays as it is.
+ * @throws RedemptionMissingError, PermanentError where none is owed or it is still being sent
+ */
+export async function replayConfirmation(
+  database: Database,
+  command: AuditedCommand,
+  id: UuidV7,
+  nowMs: number,
+): Promise<void> {
+  const stored = await new RedemptionStore(database).get(id);
+  const concerned = { redemptionId: id, ...(stored && { partner: stored.redemption.partner }) };
+  await audited(database, command, concerned, async () => {
+    if (stored === undefined) throw new RedemptionMissingError(id);
+    const deliveries = new DeliveryStore(database);
+    const found = await deliveries.get(id);
+    if (found === undefined) {
+      throw new PermanentError(
+        'NO_CONFIRMATION',
+        'No confirmation is owed: the redemption is not claimed or reverted, or its partner took none when it ended.',
+      );
+    }
+    const { delivery: before } = found;
+    const context = { nowMs, jitter: Math.random() };
+    const decision = deliveryTransition(before, { type: 'replay' }, context);
+    if (decision.kind === 'refused') {
+      throw new PermanentError(
+        'STILL_TRYING',
+        'The confirmation is still being sent: `redemption show` says how often so far.',
+      );
+    }
+    const { next } = decision;
+    await deliveries.apply({ redemptionId: id, before, next, audit: command });
+  });
+}

@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagedProcess } from '#libs/devprocess';
-import { LOCAL_REDEMPTIONS, playersOf, siweDomains } from './chain/local-environment.js';
+import {
+  LOCAL_REDEMPTIONS,
+  playersOf,
+  siweDomains,
+  testWallets,
+} from './chain/local-environment.js';
 import { canRedeem, type StackChain } from './chain/start-chain.js';
 import { keepRunning, type StackContext } from './context.js';
 import { type UserUrls } from './data/start-database.js';
@@ -76,7 +81,10 @@ const SERVICES: readonly ServiceRow[] = [
       PORTAL_DATABASE_URL: urls.portal,
       REDEMPTION_URL: localUrl(settings.redemptionPort),
       // Its wallets sign for everyone who asks: those of a chain that is not ours are not offered.
-      ...(chain.local && { CONSOLE_TEST_WALLET_RPC_URL: chain.local.chain.url }),
+      ...(chain.local && {
+        CONSOLE_TEST_WALLET_RPC_URL: chain.local.chain.url,
+        CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(chain.redeemers),
+      }),
     }),
     defaults: (_, port) => ({ CONSOLE_ORIGIN: localUrl(port) }),
   },

@@ -46,6 +46,11 @@ export const LOCAL_REDEMPTIONS: Variables = {
   PAYOUT_POLL_MS: '500',
 };
 
+/** Wallets that the web pages offer: the first of them is the one that is left for trying. */
+export function testWallets(redeemers: readonly Address[]): string {
+  return [...redeemers].reverse().join(',');
+}
+
 /** @param ports where users sign in: of the web pages, of the redemption service */
 export function siweDomains(...ports: readonly number[]): string {
   return ports.flatMap((port) => [`127.0.0.1:${port}`, `localhost:${port}`]).join(',');
@@ -78,6 +83,7 @@ export function localEnvironment(
     // Long enough to claim by hand, short enough to see one time out.
     VOUCHER_TTL_SECONDS: '300',
     PARTNER_PLAYERS: playersOf(users.redeemers),
+    CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(users.redeemers),
   };
   return Object.entries(variables)
     .map(([name, value]) => `${name}=${value}\n`)

@@ -11,7 +11,7 @@ import { eventually } from '#libs/testing';
 import { freePort } from '#libs/devprocess';
 import { typeReadmeCommands } from './readme-commands.js';
 import { redemptionsOf, rpc } from './redeemer.js';
-import { RunningStack, type StackFacts } from './running-stack.js';
+import { RunningStack, STACK_PORTS, type StackFacts } from './running-stack.js';
 import { pointsOf, stagesOf } from './timelines.js';
 
 const CLI = resolve('dist/apps/cli/src/main.js');
@@ -27,7 +27,7 @@ describe('npm start', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'lowmark-stack-'));
     // One after the other, as free ports that are asked for at once may be the same.
-    for (const name of ['API_PORT', 'INDEXER_PORT', 'REDEMPTION_PORT', 'PARTNER_PORT']) {
+    for (const name of STACK_PORTS) {
       environment[name] = String(await freePort());
     }
   });
@@ -63,8 +63,8 @@ describe('npm start', () => {
   });
 
   it('has its services ready', async () => {
-    const { apiUrl, indexerUrl, redemptionUrl, partnerUrl } = first;
-    for (const url of [apiUrl, indexerUrl, redemptionUrl, partnerUrl]) {
+    const { apiUrl, indexerUrl, redemptionUrl, consoleUrl, partnerUrl } = first;
+    for (const url of [apiUrl, indexerUrl, redemptionUrl, consoleUrl, partnerUrl]) {
       expect((await fetch(`${url}/health/ready`)).status).toBe(200);
     }
   });
@@ -220,7 +220,7 @@ describe('npm start', () => {
 });
 
 function logsOf(directory: string): Promise<string[]> {
-  const names = ['indexer', 'api', 'redemption', 'partner'];
+  const names = ['indexer', 'api', 'redemption', 'console', 'partner'];
   return Promise.all(
     names.map((name) => readFile(join(directory, `.data/logs/${name}.log`), 'utf8')),
   );
@@ -241,7 +241,8 @@ function isListening(url: string): Promise<boolean> {
 }
 
 async function expectAllGone(facts: StackFacts, withinMs: number): Promise<void> {
-  const services = [facts.apiUrl, facts.indexerUrl, facts.redemptionUrl, facts.partnerUrl];
+  const { apiUrl, indexerUrl, redemptionUrl, consoleUrl, partnerUrl } = facts;
+  const services = [apiUrl, indexerUrl, redemptionUrl, consoleUrl, partnerUrl];
   const urls = [...services, facts.rpcUrl, facts.databaseUrl];
   await eventually(
     async () => !(await Promise.all(urls.map(isListening))).includes(true),

@@ -13,7 +13,7 @@ export async function showStack(
   { partner, chain }: { readonly partner: StackPartner; readonly chain: StackChain },
 ): Promise<void> {
   const places = file.content;
-  const { apiUrl = '', indexerUrl = '', rpcUrl = '' } = places;
+  const { apiUrl = '', indexerUrl = '', consoleUrl = '', rpcUrl = '' } = places;
   const { stakeContract = '', tokenContract = '' } = places;
   // The second wallet is one of those that act often.
   const wallet = chain.local?.wallets[1] ?? NO_STAKER;
@@ -23,6 +23,7 @@ export async function showStack(
     `  Staking API        ${apiUrl}  (description: ${apiUrl}/docs)`,
     `  Indexer            ${indexerUrl}/health/ready, ${indexerUrl}/metrics`,
     ...(chain.vault ? redeeming(places) : []),
+    `  Web pages          ${consoleUrl}`,
     ...(chain.local ? [`  Chain (JSON-RPC)   ${rpcUrl}`] : []),
     `  Token              ${tokenContract}`,
     `  Staking contract   ${stakeContract}`,

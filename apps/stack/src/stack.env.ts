@@ -64,6 +64,9 @@ export class StackSettings {
   @Port('The port of the redemption service.', '3002')
   readonly redemptionPort!: number;
 
+  @Port('The port of the web pages.', '3003')
+  readonly consolePort!: number;
+
   @Port('The port of the reference partner.', '4000')
   readonly partnerPort!: number;
 }

@@ -18,7 +18,7 @@ const SILENCE_MS = 45_000;
 const MAX_ANSWER_BYTES = 1_048_576;
 const RETRY_AFTER_SECONDS = 3;
 /** What is passed on of a request; everything else, cookies above all, stays here. */
-const PASSED_ON = ['content-type', 'idempotency-key', 'last-event-id', 'accept'] as const;
+const PASSED_ON = ['idempotency-key', 'last-event-id', 'accept'] as const;
 /** What is passed back of an answer. */
 const PASSED_BACK = ['content-type', 'retry-after', 'x-accel-buffering'] as const;
 
@@ -99,6 +99,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
 function headersOf(request: FastifyRequest, token: string | undefined): Record<string, string> {
   return {
     ...chosen(request.headers, PASSED_ON),
+    ...(request.method === 'POST' && { 'content-type': 'application/json' }),
     'x-forwarded-for': request.ip,
     [REQUEST_ID_HEADER]: request.id,
     ...(token !== undefined && { authorization: `Bearer ${token}` }),

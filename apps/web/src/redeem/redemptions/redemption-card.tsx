@@ -22,7 +22,7 @@ interface RedemptionCardProps {
 
 /** One that is open shows all; one that has ended shows its outcome, and the rest when asked. */
 export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
-  const { language, texts } = useTexts();
+  const { locale, texts } = useTexts();
   const sent = useSentClaim(redemption.id);
   const seen = useSeenOnChain(redemption, sent);
   const nowMs = useNow();
@@ -30,7 +30,7 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
   const isOpen = !hasEnded(redemption);
   const [isUnfolded, setUnfolded] = useState(isOpen);
   const headline = useHeadline(redemption, phase);
-  const points = texts.redeem.list.item(formatPoints(redemption.points, language));
+  const points = texts.redeem.list.item(formatPoints(redemption.points, locale));
   return (
     <Card
       withBorder
@@ -75,10 +75,10 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
 }
 
 function useHeadline({ tokenAmount, payableUntil }: Redemption, phase: Phase): string {
-  const { texts, language } = useTexts();
+  const { texts, locale } = useTexts();
   const { headlines } = texts.redeem;
   const tokens = useTokenText()(tokenAmount);
   if (phase === 'claimed') return headlines.claimed(tokens);
   if (phase !== 'claimable') return headlines[phase];
-  return headlines.claimable(tokens, formatTime(payableUntil ?? '', language, Date.now()));
+  return headlines.claimable(tokens, formatTime(payableUntil ?? '', locale, Date.now()));
 }

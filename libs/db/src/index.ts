@@ -7,7 +7,6 @@ export {
   isNotMigrated,
   isWithoutRight,
 } from './connection/database.error.js';
-export { LateDatabase } from './connection/late-database.js';
 export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';

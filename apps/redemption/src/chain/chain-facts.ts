@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ChainReader, RpcPool } from '#libs/chain';
 import { LowmarkError } from '#libs/domain';
-import { CLOCK, type Clock, within } from '#libs/platform';
+import { CLOCK, type Clock, type Logger, within } from '#libs/platform';
+import { LOGGER } from '#libs/service';
 import { type PayoutRefusal, payoutRefusal } from '../payout/payout-refusal.js';
 import { VaultConditions } from '../payout/vault-conditions.js';
 import { RedemptionSettings } from '../redemption.env.js';
@@ -32,6 +33,7 @@ export class ChainFacts {
     private readonly vault: VaultConditions,
     pool: RpcPool,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.reader = new ChainReader(pool, { finality: settings.finality });
   }
@@ -77,7 +79,7 @@ export class ChainFacts {
     if (this.lags.length === 0) await within(PATIENCE_MS, this.reading, () => undefined);
   }
 
-  /** Never rejects with what may pass. */
+  /** Never rejects. */
   private async look(): Promise<void> {
     try {
       const { latest, finalised } = await this.reader.heads();
@@ -87,8 +89,10 @@ export class ChainFacts {
       const known = { decimals: this.tokenDecimals };
       this.symbol ??= (await this.reader.token(tokenContract, known)).symbol;
     } catch (error) {
-      if (!(error instanceof LowmarkError)) throw error;
       this.dueMs = this.clock.nowMs() + RETRY_MS;
+      // A chain that cannot be asked has its own alerts.
+      if (error instanceof LowmarkError) return;
+      this.logger.error({ err: error }, 'The chain could not be looked at');
     }
   }
 }

@@ -73,6 +73,11 @@ class TestWallet {
     return this.#accounts;
   }
 
+  /** The account that was chosen last. */
+  async chosen(): Promise<string | undefined> {
+    return (await this.chosenFirst())[0];
+  }
+
   choose(account: string): void {
     localStorage.setItem(CHOSEN_AS, account);
     for (const listener of this.#listeners.get('accountsChanged') ?? []) listener([account]);

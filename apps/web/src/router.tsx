@@ -36,8 +36,32 @@ const partner = createRoute({
   component: lazyRouteComponent(() => import('./partner/partner-area'), 'PartnerArea'),
 });
 
+const operatorSignIn = createRoute({
+  getParentRoute: () => root,
+  path: '/operate/sign-in',
+  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'OperatorSignIn'),
+});
+const partnerSignIn = createRoute({
+  getParentRoute: () => root,
+  path: '/partner/sign-in',
+  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'PartnerSignIn'),
+});
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/partner/invitation',
+  component: lazyRouteComponent(() => import('./session/link-pages'), 'InvitationPage'),
+});
+const link = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in/link',
+  component: lazyRouteComponent(() => import('./session/link-pages'), 'LinkPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, redeem, operate, partner]),
+  routeTree: root.addChildren([
+    ...[home, redeem, operate, partner],
+    ...[operatorSignIn, partnerSignIn, invitation, link],
+  ]),
   defaultPreload: 'intent',
 });
 

@@ -1,5 +1,6 @@
 import { Title } from '@mantine/core';
+import { SessionGate } from '../session/session-gate';
 
 export function OperateArea() {
-  return <Title order={1}>Operate</Title>;
+  return <SessionGate kind="operator">{() => <Title order={1}>Operate</Title>}</SessionGate>;
 }

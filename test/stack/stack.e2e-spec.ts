@@ -69,6 +69,27 @@ describe('npm start', () => {
     }
   });
 
+  it('shows three links: to the players’ page, and two that are good once', async () => {
+    const shown = stack?.output ?? '';
+    const { consoleUrl } = first;
+    expect(shown).toContain(`Players    ${consoleUrl}/redeem (the test wallet has points)\n`);
+    const [, token = ''] = /Operators  \S+\/sign-in\/link#(\S+) /.exec(shown) ?? [];
+    const signIn = async () =>
+      fetch(`${consoleUrl}/api/auth/link`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-csrf-token': 'before a session any',
+          origin: consoleUrl,
+        },
+        body: JSON.stringify({ token }),
+      });
+    expect((await signIn()).status).toBe(200);
+    expect((await signIn()).status).toBe(403);
+    expect(shown).toMatch(/Partner    \S+\/partner\/invitation#\S{32,} /);
+    for (const log of await logsOf(directory)) expect(log).not.toContain(token);
+  });
+
   it('is in order to the doctor, the signer of its vault too, whose key is not shown', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'doctor'], {
       cwd: directory,

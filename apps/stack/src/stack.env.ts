@@ -55,6 +55,9 @@ export class StackSettings {
   @secretOfServices('Signs answers to callers without a key.')
   readonly apiAnonSecret?: string;
 
+  @ofServices('Where browsers reach the web pages, if not at their port of this machine.')
+  readonly consoleOrigin?: string;
+
   @Port('The port of the staking API.', '3000')
   readonly apiPort!: number;
 

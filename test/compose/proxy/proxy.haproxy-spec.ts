@@ -59,7 +59,10 @@ async function startReplica(
 ): Promise<Replica> {
   const asked: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
-    if (request.url === '/health/accepting') return response.end();
+    if (request.url === '/health/accepting') {
+      response.end();
+      return;
+    }
     asked.push(request.headers);
     answer(request, response);
   });

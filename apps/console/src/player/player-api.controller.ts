@@ -1,10 +1,8 @@
 import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { CLOCK, type Clock } from '#libs/platform';
-import { HttpProblem } from '#libs/service';
-import { ForPlayers } from '../auth/audience.js';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
+import { ForPlayers } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 import { SessionCookie } from '../http/session-cookie.js';
 import { RedemptionService, type ServiceAnswer } from './redemption-service.js';

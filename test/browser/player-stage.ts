@@ -23,14 +23,27 @@ const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.S
 export const PARTNER = 'Arena';
 
 export class PlayerStage {
+  readonly database: TestDatabase;
+  readonly bench: VaultBench;
+  readonly game: FakePartner;
+  readonly browser: Browser;
+  /** Their wallets sign. */
+  readonly accounts: readonly string[];
+  private readonly ports: { readonly console: number; readonly redemption: number };
+
   private constructor(
-    readonly database: TestDatabase,
-    readonly bench: VaultBench,
-    readonly game: FakePartner,
-    readonly browser: Browser,
-    readonly accounts: readonly string[],
-    private readonly ports: { readonly console: number; readonly redemption: number },
-  ) {}
+    parts: Pick<PlayerStage, 'database' | 'bench' | 'game' | 'browser' | 'accounts'>,
+    ports: { readonly console: number; readonly redemption: number },
+  ) {
+    ({
+      database: this.database,
+      bench: this.bench,
+      game: this.game,
+      browser: this.browser,
+      accounts: this.accounts,
+    } = parts);
+    this.ports = ports;
+  }
 
   private readonly programs: { redemption?: RedemptionProgram; console?: ConsoleProgram } = {};
   private readonly keyRing = KeyRing.parse(SECRETS_KEY);
@@ -46,7 +59,7 @@ export class PlayerStage {
     // The first one has deployed the contracts, and holds their tokens.
     const [, ...accounts] = await bench.chain.rpc.call<string[]>('eth_accounts');
     const ports = { console: await freePort(), redemption: await freePort() };
-    const stage = new PlayerStage(database, bench, game, browser, accounts, ports);
+    const stage = new PlayerStage({ database, bench, game, browser, accounts }, ports);
     await stage.finalise();
     await stage.addPartner(PARTNER);
     await new PriceStore(await database.open()).add({

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BrowserContext, type BrowserContextOptions } from 'playwright-core';
+import { type Address } from '#libs/domain';
 import { eventually, VaultBench } from '#libs/testing';
 import { FAKE_WALLET, type FakeWalletOptions, fakeWalletScript } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
@@ -57,7 +58,7 @@ async function minedUntil(player: PlayerPage, phase: string): Promise<void> {
   }, 30_000);
 }
 
-const tokensOf = (player: PlayerPage) => stage.bench.tokens(player.account as `0x${string}`);
+const tokensOf = (player: PlayerPage) => stage.bench.tokens(player.account as Address);
 const TOKEN = 10n ** 18n;
 
 it('a player connects, signs in, redeems, and claims tokens', async () => {
@@ -130,7 +131,7 @@ describe('in the wallet', () => {
     try {
       await player.button(/^Claim 100/).click();
       await player.sees(/The chain would refuse this claim at the moment/);
-      const asked = (await player.page.evaluate('fakeWallet.asked')) as string[];
+      const asked = await player.page.evaluate<string[]>('fakeWallet.asked');
       expect(asked).toContain('eth_estimateGas');
       expect(asked).not.toContain('eth_sendTransaction');
     } finally {
@@ -286,26 +287,4 @@ it('before a wallet is chosen at most 250 kB of script are loaded', async () => 
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThanOrEqual(250_000);
-});
-
-describe('a service that is down', () => {
-  it('is one sentence; what was begun goes on when it is back', async () => {
-    const player = await aPlayer();
-    await player.enter(1500);
-    await stage.killRedemption();
-    await player.button(/^Redeem 1,500/).click();
-    await player.sees('There is no answer yet. This page goes on asking; nothing is done twice.');
-    const visitor = await aVisitor();
-    await visitor.sees('Redemptions cannot be reached at the moment');
-    // From here on a voucher is good for ten seconds.
-    await stage.startRedemption(10);
-    await player.isAt('claimable');
-    await visitor.button('Connect Test wallet').waitFor();
-    expect(stage.game.points.get(player.account)).toBe(8500);
-    await player.isAt('over');
-    await minedUntil(player, 'reverted');
-    await player.sees('The voucher was not claimed in time.');
-    expect(stage.game.points.get(player.account)).toBe(10_000);
-    await player.sees('10,000 points');
-  }, 90_000);
 });

@@ -5,7 +5,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import { HttpProblem, REQUEST_ID_HEADER } from '#libs/service';
 import { ConsoleSettings } from '../console.env.js';
 
@@ -82,7 +82,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
     const { method } = request;
     try {
       const answer = await this.pool.request({
-        method: method,
+        method,
         path,
         headers: headersOf(request, token),
         ...(method === 'POST' && { body: JSON.stringify(request.body ?? {}) }),

@@ -29,7 +29,7 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
   const phase = phaseOf(redemption, { sent, seen, nowMs });
   const isOpen = !hasEnded(redemption);
   const [isUnfolded, setUnfolded] = useState(isOpen);
-  const headline = useHeadline(redemption, phase);
+  const headline = useHeadline(redemption, phase, nowMs);
   const points = texts.redeem.list.item(formatPoints(redemption.points, locale));
   return (
     <Card
@@ -74,11 +74,15 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
   );
 }
 
-function useHeadline({ tokenAmount, payableUntil }: Redemption, phase: Phase): string {
+function useHeadline(
+  { tokenAmount, payableUntil }: Redemption,
+  phase: Phase,
+  nowMs: number,
+): string {
   const { texts, locale } = useTexts();
   const { headlines } = texts.redeem;
   const tokens = useTokenText()(tokenAmount);
   if (phase === 'claimed') return headlines.claimed(tokens);
   if (phase !== 'claimable') return headlines[phase];
-  return headlines.claimable(tokens, formatTime(payableUntil ?? '', locale, Date.now()));
+  return headlines.claimable(tokens, formatTime(payableUntil ?? '', locale, nowMs));
 }

@@ -14,7 +14,7 @@ export {
   type AuditDifference,
   type AuditRun,
 } from './index-store/audit-run.js';
-export { AuditRunStore } from './index-store/audit-run-store.js';
+export { AuditRunStore, type NumberedRun } from './index-store/audit-run-store.js';
 export {
   FencedError,
   fingerprintOf,
@@ -76,6 +76,11 @@ export {
   walletDaysFrom,
 } from './snapshots/snapshot-store.js';
 export {
+  type BalanceMoment,
+  type WalletHistory,
+  WalletHistoryStore,
+} from './snapshots/wallet-history-store.js';
+export {
   type CallbackSettings,
   CallbackStore,
   type PartnerCallback,
@@ -83,6 +88,7 @@ export {
 } from './partners/callback-store.js';
 export {
   type AcknowledgeRequest,
+  type ClaimKey,
   ClaimStore,
   NoSuchClaimError,
   type UnexplainedClaim,

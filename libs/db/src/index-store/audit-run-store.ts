@@ -2,6 +2,7 @@ import { type FindOptionsWhere, LessThan, Not } from 'typeorm';
 import { parseAddress } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { type PageRequest } from '../redemption/redemption-pages.js';
 import { type AuditComparison, type AuditRun, AuditRunEntity } from './audit-run.js';
 import { FencedError } from './index-state.js';
 
@@ -13,6 +14,12 @@ const LEADER = named<{ fence: bigint }>(
   'audit_leader',
   'SELECT FROM staking.index_state WHERE fence = :fence FOR SHARE',
 );
+
+/** With the number that pages go by. */
+export interface NumberedRun {
+  readonly id: string;
+  readonly run: AuditRun;
+}
 
 /** The audits of the index as the indexer keeps them; see staking.audit_run. */
 export class AuditRunStore {
@@ -38,6 +45,15 @@ export class AuditRunStore {
   async lastComparison(): Promise<AuditComparison | undefined> {
     const run = await this.newest({ result: Not('impossible') });
     return run?.result === 'impossible' ? undefined : run;
+  }
+
+  /** Newest first. @param after `id` of the last one of the page before */
+  async page({ limit, after }: PageRequest<string>): Promise<NumberedRun[]> {
+    const where = after === undefined ? {} : { id: LessThan(after) };
+    const found = await this.database.entities((manager) =>
+      manager.find(AuditRunEntity, { where, order: { id: 'DESC' }, take: limit }),
+    );
+    return found.map((row) => ({ id: row.id, run: runOf(row) }));
   }
 
   private async newest(where: FindOptionsWhere<AuditRunEntity>): Promise<AuditRun | undefined> {

@@ -15,6 +15,7 @@ const BENCHMARKS = new Map([
   ['limits', 'what two replicas of the API admit, with Redis and without, beside what they may'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],
   ['pooling', 'what a statement takes by its name, without one, through PgBouncer and HAProxy'],
+  ['pages', 'what Lighthouse says of a web page of the running system'],
   ['interval-form', 'what it costs that intervals cannot overlap, in three forms'],
 ]);
 

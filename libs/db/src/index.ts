@@ -7,6 +7,7 @@ export {
   isWithoutRight,
 } from './connection/database.error.js';
 export { LateDatabase } from './connection/late-database.js';
+export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';
 export {
@@ -14,7 +15,7 @@ export {
   type AuditDifference,
   type AuditRun,
 } from './index-store/audit-run.js';
-export { AuditRunStore, type NumberedRun } from './index-store/audit-run-store.js';
+export { AuditRunStore } from './index-store/audit-run-store.js';
 export {
   FencedError,
   fingerprintOf,
@@ -130,6 +131,12 @@ export {
   StaleRedemptionError,
   UnreadableRedemptionError,
 } from './redemption/redemption.error.js';
+export {
+  type Look,
+  type LookRequest,
+  RedemptionChanges,
+  type SeenRedemption,
+} from './redemption/redemption-changes.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
 export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export {
@@ -151,7 +158,6 @@ export {
 export { type AuditEntry, type AuditFilter, AuditLog } from './redemption/audit-log.js';
 export {
   type CallsOfHour,
-  type LogPage,
   type PartnerCallEntry,
   RedemptionLog,
 } from './redemption/redemption-log.js';
@@ -159,7 +165,6 @@ export {
   isIdPrefix,
   type OpenKey,
   type OpenState,
-  type PageRequest,
   type RedemptionFilter,
   type RedemptionOverview,
   type RedemptionPage,
@@ -200,10 +205,7 @@ export {
 export { type Member, MemberStore } from './console/member-store.js';
 export { type NewSignInLink, SignInLinkStore } from './console/sign-in-link-store.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';
-export {
-  type LoggedRequest,
-  MOST_LOGGED_BODY,
-  RequestLogStore,
-} from './partners/request-log-store.js';
+export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
+export { RequestLogStore } from './partners/request-log-store.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
 export { type AnsweredRequest, readRequests, type RequestPage } from './portal/request-page.js';

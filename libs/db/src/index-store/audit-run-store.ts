@@ -2,7 +2,7 @@ import { type FindOptionsWhere, LessThan, Not } from 'typeorm';
 import { parseAddress } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { type PageRequest } from '../redemption/redemption-pages.js';
+import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import { type AuditComparison, type AuditRun, AuditRunEntity } from './audit-run.js';
 import { FencedError } from './index-state.js';
 
@@ -14,12 +14,6 @@ const LEADER = named<{ fence: bigint }>(
   'audit_leader',
   'SELECT FROM staking.index_state WHERE fence = :fence FOR SHARE',
 );
-
-/** With the number that pages go by. */
-export interface NumberedRun {
-  readonly id: string;
-  readonly run: AuditRun;
-}
 
 /** The audits of the index as the indexer keeps them; see staking.audit_run. */
 export class AuditRunStore {
@@ -47,13 +41,13 @@ export class AuditRunStore {
     return run?.result === 'impossible' ? undefined : run;
   }
 
-  /** Newest first. @param after `id` of the last one of the page before */
-  async page({ limit, after }: PageRequest<string>): Promise<NumberedRun[]> {
+  /** The newest first; a year of them is kept. */
+  async list({ limit, after }: PageRequest<string>): Promise<LogPage<AuditRun, string>> {
     const where = after === undefined ? {} : { id: LessThan(after) };
-    const found = await this.database.entities((manager) =>
+    const rows = await this.database.entities((manager) =>
       manager.find(AuditRunEntity, { where, order: { id: 'DESC' }, take: limit }),
     );
-    return found.map((row) => ({ id: row.id, run: runOf(row) }));
+    return { entries: rows.map(runOf), next: nextKey(rows, limit, ({ id }) => id) };
   }
 
   private async newest(where: FindOptionsWhere<AuditRunEntity>): Promise<AuditRun | undefined> {

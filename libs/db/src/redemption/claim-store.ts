@@ -8,7 +8,7 @@ import {
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { addressOf } from '../rows.js';
-import { type PageRequest } from './redemption-pages.js';
+import { type PageRequest } from '../connection/page.js';
 import { unsettledClaims } from './vault-claims.js';
 
 export interface Acknowledgement {

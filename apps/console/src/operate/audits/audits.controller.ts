@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsOptional, Matches } from 'class-validator';
-import { AuditRunStore, IndexStore, type IndexState, type NumberedRun } from '#libs/db';
+import { type AuditRun, AuditRunStore, IndexStore, type IndexState } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
@@ -46,9 +46,6 @@ const RESULTS = ['ok', 'different', 'impossible'] as const;
 
 @ApiSchema({ name: 'AuditRun', description: 'One that was impossible has a reason, and no figures.' })
 class AuditRunBody {
-  @ApiProperty(TEXT)
-  readonly id!: string;
-
   @ApiProperty(TIME)
   readonly startedAt!: string;
 
@@ -114,21 +111,20 @@ export class AuditsController {
     const database = await this.sets.open(stakeSet);
     const [state, runs] = await Promise.all([
       new IndexStore(database).state(),
-      new AuditRunStore(database).page({ limit: PAGE_SIZE, after }),
+      new AuditRunStore(database).list({ limit: PAGE_SIZE, after }),
     ]);
     return {
       tokenSymbol: state?.tokenSymbol ?? null,
-      items: runs.map((run) => runBody(run, state)),
-      next: runs.length < PAGE_SIZE ? null : (runs.at(-1)?.id ?? null),
+      items: runs.entries.map((run) => runBody(run, state)),
+      next: runs.next ?? null,
     };
   }
 }
 
-function runBody({ id, run }: NumberedRun, state: IndexState | undefined): AuditRunBody {
+function runBody(run: AuditRun, state: IndexState | undefined): AuditRunBody {
   const tokenDecimals = state?.tokenDecimals ?? 0;
   const tokens = (tokenAmount: bigint): string => tokensText({ tokenAmount, tokenDecimals });
   const head = {
-    id,
     startedAt: run.startedAt.toISOString(),
     finishedAt: run.finishedAt.toISOString(),
     result: run.result,

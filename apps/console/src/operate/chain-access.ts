@@ -44,7 +44,11 @@ export class ChainAccess {
 export function problemOf(error: unknown): unknown {
   if (!(error instanceof AllEndpointsFailedError)) return error;
   const message = 'No endpoint of RPC_URLS answers: look at the provider, then try again.';
-  return new HttpProblem(503, message, { code: 'CHAIN_UNAVAILABLE', retryAfterSeconds: 5, cause: error });
+  return new HttpProblem(503, message, {
+    code: 'CHAIN_UNAVAILABLE',
+    retryAfterSeconds: 5,
+    cause: error,
+  });
 }
 
 export function notSet(): HttpProblem {

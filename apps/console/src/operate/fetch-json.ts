@@ -17,7 +17,9 @@ export async function fetchJson(url: string, timeoutMs: number): Promise<JsonAns
     });
     return { status: answer.status, body: parsed(await textOf(answer)) };
   } catch {
-    const reason = signal.aborted ? `it did not answer within ${timeoutMs / 1000} s` : 'it cannot be reached';
+    const reason = signal.aborted
+      ? `it did not answer within ${timeoutMs / 1000} s`
+      : 'it cannot be reached';
     return { status: undefined, body: undefined, reason };
   }
 }

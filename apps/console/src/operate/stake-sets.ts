@@ -30,7 +30,9 @@ export class StakeSets {
   async forEach<T>(read: (database: Database, name: string) => Promise<T>): Promise<T[]> {
     const names = await this.names();
     return Promise.all(
-      names.map((name) => read(name === DEFAULT_STAKE_SET ? this.database : this.database.inSet(name), name)),
+      names.map((name) =>
+        read(name === DEFAULT_STAKE_SET ? this.database : this.database.inSet(name), name),
+      ),
     );
   }
 }

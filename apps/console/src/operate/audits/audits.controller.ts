@@ -44,7 +44,10 @@ class AuditDifferenceBody {
 
 const RESULTS = ['ok', 'different', 'impossible'] as const;
 
-@ApiSchema({ name: 'AuditRun', description: 'One that was impossible has a reason, and no figures.' })
+@ApiSchema({
+  name: 'AuditRun',
+  description: 'One that was impossible has a reason, and no figures.',
+})
 class AuditRunBody {
   @ApiProperty(TIME)
   readonly startedAt!: string;

@@ -53,7 +53,10 @@ export class DoctorController {
   constructor(private readonly doctor: DoctorService) {}
 
   @Get()
-  @ApiOperation({ summary: 'The last report, or the one under way', description: 'As far as it is.' })
+  @ApiOperation({
+    summary: 'The last report, or the one under way',
+    description: 'As far as it is.',
+  })
   @Answers(200, 'The report.', DoctorBody)
   report(): DoctorBody {
     return bodyOf(this.doctor.report());

@@ -72,9 +72,7 @@ export class DatabaseAlerts {
     const ageMs = newest === undefined ? 0 : this.clock.nowMs() - newest.observedAt.getTime();
     if (ageMs <= PRICE_OLD_MS) return [];
     const summary = `The price${of} is ${duration(ageMs)} old: look at PRICE_SOURCE.`;
-    return [
-      { name: 'PriceStale', severity: 'warning', summary, since: newest?.observedAt, link },
-    ];
+    return [{ name: 'PriceStale', severity: 'warning', summary, since: newest?.observedAt, link }];
   }
 
   private async claimsOf(chainId: number, of: string): Promise<Found[]> {
@@ -130,7 +128,9 @@ async function auditOf(database: Database, of: string): Promise<Found[]> {
   if (run?.result !== 'different') return [];
   const summary = `The last audit found that the index${of} and the contract differ.`;
   const since = run.finishedAt;
-  return [{ name: 'AuditDifferent', severity: 'critical', summary, since, link: '/operate/audits' }];
+  return [
+    { name: 'AuditDifferent', severity: 'critical', summary, since, link: '/operate/audits' },
+  ];
 }
 
 function counted(count: number, noun: string): string {

@@ -4,7 +4,12 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { HELD_BECAUSE, showPrice, type ShownPrice, tokensText } from '#libs/operations';
 import { indexedContracts } from '#libs/verification';
 import { StakeSets } from '../stake-sets.js';
-import { type HeldPriceBody, type IndexBody, type PriceBody, type StakeSetBody } from './overview.dto.js';
+import {
+  type HeldPriceBody,
+  type IndexBody,
+  type PriceBody,
+  type StakeSetBody,
+} from './overview.dto.js';
 
 /** How far each stake set is indexed, and what its token costs: as the database has it. */
 @Injectable()

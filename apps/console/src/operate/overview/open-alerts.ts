@@ -67,4 +67,3 @@ function textOf(value: unknown): string | undefined {
 function bounded(text: string): string {
   return redact(text).slice(0, LONGEST);
 }
-

@@ -44,7 +44,8 @@ async function ask({ name, setting, url }: Place): Promise<ServiceBody> {
   const answer = await fetchJson(`${url}/health/ready`, TIMEOUT_MS);
   const report = reportOf(answer.body);
   if (report === undefined) {
-    const reason = answer.status === undefined ? answer.reason : `it answered ${answer.status}, and no report`;
+    const reason =
+      answer.status === undefined ? answer.reason : `it answered ${answer.status}, and no report`;
     return { ...nothing, state: 'no-answer', reasons: [reason] };
   }
   return { name, setting, ...report };

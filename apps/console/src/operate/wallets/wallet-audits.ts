@@ -24,11 +24,14 @@ export class WalletAudits {
 
   /** @throws HttpProblem 404, 409 where it cannot be made, 503 */
   run(wallet: Address, stakeSet: string | undefined): Promise<WalletAuditBody> {
-    return this.running.run(() => {
-      const run = this.last.then(() => this.audit(wallet, stakeSet));
-      this.last = run.catch(() => undefined);
-      return run;
-    }, `${stakeSet ?? ''} ${wallet}`);
+    return this.running.run(
+      () => {
+        const run = this.last.then(() => this.audit(wallet, stakeSet));
+        this.last = run.catch(() => undefined);
+        return run;
+      },
+      `${stakeSet ?? ''} ${wallet}`,
+    );
   }
 
   private async audit(wallet: Address, stakeSet: string | undefined): Promise<WalletAuditBody> {

@@ -30,7 +30,9 @@ export class WalletHistoryService {
     const database = await this.sets.open(stakeSet);
     const state = await new IndexStore(database).state();
     if (state === undefined) {
-      throw new HttpProblem(404, 'There is no index yet: the indexer makes it.', { code: 'NO_INDEX' });
+      throw new HttpProblem(404, 'There is no index yet: the indexer makes it.', {
+        code: 'NO_INDEX',
+      });
     }
     const store = new WalletHistoryStore(database);
     const today = dayOf(this.clock.nowMs() / 1000);

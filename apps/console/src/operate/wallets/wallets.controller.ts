@@ -67,7 +67,7 @@ export class WalletsController {
     );
     return {
       items: await Promise.all(found.map((one) => this.bodyOf(one))),
-      unreadable: unreadable.map(({ id }) => id),
+      unreadable: unreadable.map(({ redemptionId }) => redemptionId),
       next: next ?? null,
     };
   }
@@ -77,7 +77,8 @@ export class WalletsController {
   @ForOperators('operator')
   @ApiOperation({
     summary: 'Compare a wallet with the contract now',
-    description: 'At the newest final block. It costs some calls of the provider, and changes nothing.',
+    description:
+      'At the newest final block. It costs some calls of the provider, and changes nothing.',
   })
   @ApiParam(WALLET)
   @Answers(200, 'Both figures.', WalletAuditBody)

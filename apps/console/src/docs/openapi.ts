@@ -4,13 +4,12 @@ import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { OperateModule } from '../operate/operate.module.js';
 
-/** What the pages of operators and partners ask for. What players ask for is in the contract of the redemption service. */
+/** The contract of the console with its pages, from its controllers and DTOs; what it forwards for players is the redemption service's. */
 export function openApiOf(app: INestApplication): OpenApi {
   return describeApi(app, {
     title: 'Lowmark console',
     version: '2026-11-23',
-    description:
-      'For the pages of this version, which are served with it; it changes as they do. Requests that change something need `X-CSRF-Token`.',
+    description: 'For the pages of the console itself, which are built with it.',
     modules: [AuthModule, ApprovalsModule, OperateModule],
     security: ['session', { type: 'apiKey', in: 'cookie', name: 'lowmark-console' }],
   });

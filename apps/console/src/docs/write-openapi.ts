@@ -1,4 +1,4 @@
-/** Writes the contract of the pages' api to docs/wire/console-openapi.json: `npm run openapi`. */
+/** Writes the contract to docs/wire/console-openapi.json: `npm run openapi`. */
 import { writeFileSync } from 'node:fs';
 import { Database, PortalDatabase } from '#libs/db';
 import { previewApp } from '#libs/openapi';
@@ -13,8 +13,8 @@ import { openApiOf } from './openapi.js';
 const app = await previewApp(
   (given) => ConsoleModule.register(given),
   [
-    ...[ConsoleSettings, SETTINGS_SOURCE, CLOCK, LOGGER, HealthRegistry, Registry],
-    ...[Connections, Database, PortalDatabase, RATE_LIMITER],
+    ...[ConsoleSettings, CLOCK, LOGGER, Connections, Database, PortalDatabase, RATE_LIMITER],
+    ...[HealthRegistry, Registry, SETTINGS_SOURCE],
   ],
 );
 const text = JSON.stringify(openApiOf(app), null, 2);

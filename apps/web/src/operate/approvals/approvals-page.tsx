@@ -1,7 +1,7 @@
 import { Button, Code, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
 import { Empty } from '../../shared/placeholders';
 import { Problem } from '../../shared/problem';
@@ -31,8 +31,14 @@ export function ApprovalsPage() {
   const query = { which, ...(before !== undefined && { before }) };
   const approvals = useQuery({
     queryKey: ['operate', 'approvals', query],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/operate/approvals', { params: { query }, signal })),
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/approvals', {
+          params: { query },
+          signal,
+          headers: refreshing(queryKey),
+        }),
+      ),
     refetchInterval: 10_000,
   });
   return (

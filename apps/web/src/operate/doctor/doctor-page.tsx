@@ -1,7 +1,7 @@
 import { Button, Stack, Switch, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
 import { useNow } from '../../redeem/use-now';
 import { Rows } from '../../shared/keyed-table';
 import { Loaded } from '../../shared/loaded';
@@ -31,7 +31,8 @@ export function DoctorPage() {
   const queries = useQueryClient();
   const report = useQuery({
     queryKey: QUERY,
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/operate/doctor', { signal })),
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(consoleApi.GET('/api/operate/doctor', { signal, headers: refreshing(queryKey) })),
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? ASK_MS : false),
   });
   const look = useMutation({

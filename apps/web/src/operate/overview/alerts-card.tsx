@@ -1,6 +1,6 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
@@ -20,7 +20,10 @@ const words = texts.overview.alerts;
 export function AlertsCard() {
   const alerts = useQuery({
     queryKey: ['operate', 'overview', 'alerts'],
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/operate/overview/alerts', { signal })),
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/alerts', { signal, headers: refreshing(queryKey) }),
+      ),
     refetchInterval: EVERY_MS,
     retry: false,
   });

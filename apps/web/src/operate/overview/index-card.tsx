@@ -1,6 +1,6 @@
 import { Group, Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
 import { Problem } from '../../shared/problem';
@@ -21,7 +21,10 @@ const words = texts.overview.index;
 export function IndexCard() {
   const sets = useQuery({
     queryKey: ['operate', 'overview', 'index'],
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/operate/overview/index', { signal })),
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/index', { signal, headers: refreshing(queryKey) }),
+      ),
     refetchInterval: EVERY_MS,
   });
   const sync = useServices().data?.services.find(({ name }) => name === 'indexer')?.sync ?? null;

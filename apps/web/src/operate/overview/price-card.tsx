@@ -1,6 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
 import { useNow } from '../../redeem/use-now';
 import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
@@ -20,7 +20,10 @@ const words = texts.overview.price;
 export function PriceCard() {
   const prices = useQuery({
     queryKey: ['operate', 'overview', 'prices'],
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/operate/overview/prices', { signal })),
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/prices', { signal, headers: refreshing(queryKey) }),
+      ),
     refetchInterval: EVERY_MS,
   });
   return (

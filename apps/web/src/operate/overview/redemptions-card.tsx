@@ -1,7 +1,7 @@
 import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
@@ -18,8 +18,13 @@ const words = texts.overview.redemptions;
 export function RedemptionsCard() {
   const figures = useQuery({
     queryKey: ['operate', 'overview', 'redemptions'],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/operate/overview/redemptions', { signal })),
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/redemptions', {
+          signal,
+          headers: refreshing(queryKey),
+        }),
+      ),
     refetchInterval: EVERY_MS,
   });
   return (

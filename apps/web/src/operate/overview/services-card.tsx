@@ -1,6 +1,6 @@
 import { Group, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { texts } from '../texts';
@@ -19,7 +19,10 @@ const TONES: Readonly<Record<Service['state'], Tone>> = {
 export function useServices() {
   return useQuery({
     queryKey: ['operate', 'overview', 'services'],
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/operate/overview/services', { signal })),
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/services', { signal, headers: refreshing(queryKey) }),
+      ),
     refetchInterval: EVERY_MS,
   });
 }

@@ -1,6 +1,6 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
@@ -16,7 +16,10 @@ const words = texts.overview.vault;
 export function VaultCard() {
   const vaults = useQuery({
     queryKey: ['operate', 'overview', 'vaults'],
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/operate/overview/vaults', { signal })),
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/vaults', { signal, headers: refreshing(queryKey) }),
+      ),
     refetchInterval: EVERY_MS,
     retry: false,
   });

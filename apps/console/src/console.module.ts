@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { type SettingsSource } from '#libs/config';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { ApprovalsModule } from './approvals/approvals.module.js';
@@ -7,10 +8,14 @@ import { AuthModule } from './auth/auth.module.js';
 import { ConsoleSettings } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { OperateModule } from './operate/operate.module.js';
+import { SETTINGS_SOURCE } from './operate/settings-source.js';
 import { PlayerModule } from './player/player.module.js';
 
 interface ConsoleTools {
   readonly settings: ConsoleSettings;
+  /** What they were read from. */
+  readonly source: SettingsSource;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -23,6 +28,7 @@ interface ConsoleTools {
     HealthModule,
     AuthModule,
     ApprovalsModule,
+    OperateModule,
     PlayerModule,
   ],
 })
@@ -36,9 +42,10 @@ export class ConsoleModule {
 /** The settings and the tools of the process, for all other modules. */
 @Module({})
 export class SettingsModule {
-  static register({ settings, logger, clock }: ConsoleTools): DynamicModule {
+  static register({ settings, source, logger, clock }: ConsoleTools): DynamicModule {
     const providers = [
       { provide: ConsoleSettings, useValue: settings },
+      { provide: SETTINGS_SOURCE, useValue: source },
       { provide: CLOCK, useValue: clock },
       { provide: LOGGER, useValue: logger },
     ];

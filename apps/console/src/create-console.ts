@@ -1,6 +1,6 @@
 import fastifyCookie from '@fastify/cookie';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { refuseDevelopment } from '#libs/config';
+import { processEnvironment, refuseDevelopment, type SettingsSource } from '#libs/config';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
 import {
   createHttpApp,
@@ -20,6 +20,8 @@ import { refuseHalfSettings } from './start-checks.js';
 export interface ConsoleOptions {
   readonly settings: ConsoleSettings;
   readonly logger: Logger;
+  /** What the settings were read from, for the doctor. Default: the environment. */
+  readonly source?: SettingsSource;
   /** Default: the system's. */
   readonly clock?: Clock;
   /** Where the web app was built into. Default: beside this program. */
@@ -34,6 +36,7 @@ export interface ConsoleOptions {
 export async function createConsole({
   settings,
   logger,
+  source = processEnvironment(),
   clock = systemClock,
   pages = BUILT_PAGES,
 }: ConsoleOptions): Promise<NestFastifyApplication> {
@@ -46,7 +49,7 @@ export async function createConsole({
     const address = port === undefined ? undefined : { port, host };
     const app = await createHttpApp(
       ConsoleModule.register(
-        SettingsModule.register({ settings, logger, clock }),
+        SettingsModule.register({ settings, source, logger, clock }),
         ConnectionsModule.register(connections),
         ManagementModule.register({ app: 'console', registry, address }),
       ),

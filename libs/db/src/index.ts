@@ -77,6 +77,11 @@ export {
   walletDaysFrom,
 } from './snapshots/snapshot-store.js';
 export {
+  type BalanceMoment,
+  type WalletHistory,
+  WalletHistoryStore,
+} from './snapshots/wallet-history-store.js';
+export {
   type CallbackSettings,
   CallbackStore,
   type PartnerCallback,
@@ -84,6 +89,7 @@ export {
 } from './partners/callback-store.js';
 export {
   type AcknowledgeRequest,
+  type ClaimKey,
   ClaimStore,
   NoSuchClaimError,
   type UnexplainedClaim,

@@ -1,8 +1,10 @@
 import { Matches, Max, Min } from 'class-validator';
 import {
   databaseUrl,
+  EVIDENCE_KEY_SETTING,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
+  SECRETS_KEY_SETTING,
   ServiceSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
@@ -142,6 +144,12 @@ export class ConsoleSettings extends ServiceSettings {
   })
   @Matches(/^\d{1,15}(?:\.\d{1,18})?$/, { message: '$property must be a decimal number' })
   readonly approvalAboveUsd?: string;
+
+  @Setting({ ...SECRETS_KEY_SETTING, optional: true })
+  readonly secretsKey?: string;
+
+  @Setting({ ...EVIDENCE_KEY_SETTING, optional: true })
+  readonly evidenceKey?: string;
 
   @Setting({
     description:

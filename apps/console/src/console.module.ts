@@ -7,16 +7,21 @@ import { AuthModule } from './auth/auth.module.js';
 import { ConsoleSettings } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { OperatePartnersModule } from './operate/partners/partners.module.js';
+import { OperateRedemptionsModule } from './operate/redemptions/redemptions.module.js';
+import { SETTINGS_SOURCE, type SettingsSource } from './operate/settings-source.js';
 
 interface ConsoleTools {
   readonly settings: ConsoleSettings;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** What the settings were read from. */
+  readonly source: SettingsSource;
 }
 
 /** The server of the web pages. */
 @Module({
-  imports: [ScheduleModule.forRoot(), HttpModule, HealthModule, AuthModule, ApprovalsModule],
+  imports: [ScheduleModule.forRoot(), HttpModule, HealthModule, AuthModule, ApprovalsModule, OperatePartnersModule, OperateRedemptionsModule],
 })
 export class ConsoleModule {
   /** @param global settings, connections and what is served beside the api */
@@ -28,11 +33,12 @@ export class ConsoleModule {
 /** The settings and the tools of the process, for all other modules. */
 @Module({})
 export class SettingsModule {
-  static register({ settings, logger, clock }: ConsoleTools): DynamicModule {
+  static register({ settings, logger, clock, source }: ConsoleTools): DynamicModule {
     const providers = [
       { provide: ConsoleSettings, useValue: settings },
       { provide: CLOCK, useValue: clock },
       { provide: LOGGER, useValue: logger },
+      { provide: SETTINGS_SOURCE, useValue: source },
     ];
     return { module: SettingsModule, global: true, providers, exports: providers };
   }

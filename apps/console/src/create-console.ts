@@ -1,5 +1,6 @@
 import fastifyCookie from '@fastify/cookie';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { processEnvironment, type SettingsSource } from '#libs/config';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
 import {
   createHttpApp,
@@ -21,6 +22,8 @@ export interface ConsoleOptions {
   readonly logger: Logger;
   /** Default: the system's. */
   readonly clock?: Clock;
+  /** For what reads settings of other programs. Default: the environment. */
+  readonly source?: SettingsSource;
   /** Where the web app was built into. Default: beside this program. */
   readonly pages?: string;
 }
@@ -34,6 +37,7 @@ export async function createConsole({
   settings,
   logger,
   clock = systemClock,
+  source = processEnvironment(),
   pages = BUILT_PAGES,
 }: ConsoleOptions): Promise<NestFastifyApplication> {
   refuseHalfSettings(settings);
@@ -44,7 +48,7 @@ export async function createConsole({
     const address = port === undefined ? undefined : { port, host };
     const app = await createHttpApp(
       ConsoleModule.register(
-        SettingsModule.register({ settings, logger, clock }),
+        SettingsModule.register({ settings, logger, clock, source }),
         ConnectionsModule.register(connections),
         ManagementModule.register({ app: 'console', registry, address }),
       ),

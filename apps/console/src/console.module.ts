@@ -10,6 +10,7 @@ import { HttpModule } from './http/http.module.js';
 import { OperatePartnersModule } from './operate/partners/partners.module.js';
 import { OperateRedemptionsModule } from './operate/redemptions/redemptions.module.js';
 import { SETTINGS_SOURCE, type SettingsSource } from './operate/settings-source.js';
+import { PlayerModule } from './player/player.module.js';
 
 interface ConsoleTools {
   readonly settings: ConsoleSettings;
@@ -21,7 +22,16 @@ interface ConsoleTools {
 
 /** The server of the web pages. */
 @Module({
-  imports: [ScheduleModule.forRoot(), HttpModule, HealthModule, AuthModule, ApprovalsModule, OperatePartnersModule, OperateRedemptionsModule],
+  imports: [
+    ScheduleModule.forRoot(),
+    HttpModule,
+    HealthModule,
+    AuthModule,
+    ApprovalsModule,
+    OperatePartnersModule,
+    OperateRedemptionsModule,
+    PlayerModule,
+  ],
 })
 export class ConsoleModule {
   /** @param global settings, connections and what is served beside the api */

@@ -86,6 +86,11 @@ export {
   walletDaysFrom,
 } from './snapshots/snapshot-store.js';
 export {
+  type BalanceMoment,
+  type WalletHistory,
+  WalletHistoryStore,
+} from './snapshots/wallet-history-store.js';
+export {
   type CallbackSettings,
   CallbackStore,
   type PartnerCallback,
@@ -93,6 +98,7 @@ export {
 } from './partners/callback-store.js';
 export {
   type AcknowledgeRequest,
+  type ClaimKey,
   ClaimStore,
   NoSuchClaimError,
   type UnexplainedClaim,
@@ -134,6 +140,12 @@ export {
   StaleRedemptionError,
   UnreadableRedemptionError,
 } from './redemption/redemption.error.js';
+export {
+  type Look,
+  type LookRequest,
+  RedemptionChanges,
+  type SeenRedemption,
+} from './redemption/redemption-changes.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
 export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export {
@@ -202,10 +214,7 @@ export {
 export { type Member, MemberStore } from './console/member-store.js';
 export { type NewSignInLink, SignInLinkStore } from './console/sign-in-link-store.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';
-export {
-  type LoggedRequest,
-  MOST_LOGGED_BODY,
-  RequestLogStore,
-} from './partners/request-log-store.js';
+export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
+export { RequestLogStore } from './partners/request-log-store.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
 export { type AnsweredRequest, readRequests, type RequestPage } from './portal/request-page.js';

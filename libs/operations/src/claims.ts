@@ -1,5 +1,11 @@
 /** Claims on chain that the ledger does not explain. */
-import { ClaimStore, type Database, type UnexplainedClaim } from '#libs/db';
+import {
+  type ClaimKey,
+  ClaimStore,
+  type Database,
+  type PageRequest,
+  type UnexplainedClaim,
+} from '#libs/db';
 import { type Clock } from '#libs/platform';
 import { audited, auditedText } from './audit/audited.js';
 import { type Operator } from './audit/operator.js';
@@ -13,9 +19,9 @@ export const CLAIM_OVERDUE_MS = 3_600_000;
 export function unexplainedClaims(
   database: Database,
   clock: Clock,
-  { all, limit }: { readonly all: boolean; readonly limit: number },
+  page: { readonly all: boolean } & PageRequest<ClaimKey>,
 ): Promise<UnexplainedClaim[]> {
-  return new ClaimStore(database).list(clock.nowMs() - CLAIM_OVERDUE_MS, { all, limit });
+  return new ClaimStore(database).list(clock.nowMs() - CLAIM_OVERDUE_MS, page);
 }
 
 export interface ClaimAcknowledgement {

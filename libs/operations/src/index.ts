@@ -107,7 +107,14 @@ export {
   rewrapSecrets,
   secretsStatus,
 } from './secrets/stored-secrets.js';
-export { type AuditRequest, auditNow, type LastAudits, lastAudits } from './staking/audits.js';
+export {
+  type AuditRequest,
+  auditNow,
+  auditWallet,
+  type LastAudits,
+  lastAudits,
+  type WalletAudit,
+} from './staking/audits.js';
 export { StakingSettings } from './staking/staking.settings.js';
 export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
 export { duration, fromNow, moment, printable, tokensText } from './text/text.js';

@@ -77,7 +77,10 @@ export class HourBody {
 
 @ApiSchema({ name: 'CallsPerHour' })
 export class HoursBody {
-  @ApiProperty({ type: [HourBody], description: 'Oldest first; hours without a call are left out.' })
+  @ApiProperty({
+    type: [HourBody],
+    description: 'Oldest first; hours without a call are left out.',
+  })
   readonly hours!: HourBody[];
 }
 

@@ -36,6 +36,8 @@ export function StakeSetParameter(): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type: 'string', description: 'Default: `default`.' }),
     IsOptional(),
-    Matches(/^[a-z][a-z0-9]{0,30}$/, { message: `$property must be ${STAKE_SET_RULE}, given once.` }),
+    Matches(/^[a-z][a-z0-9]{0,30}$/, {
+      message: `$property must be ${STAKE_SET_RULE}, given once.`,
+    }),
   );
 }

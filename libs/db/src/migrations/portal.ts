@@ -16,17 +16,19 @@ export class Portal1760000000028 implements SchemaMigration {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP SCHEMA portal CASCADE');
-    await runner.query('DROP INDEX redemption.confirmation_partner');
-    await runner.query('DROP INDEX redemption.partner_call_partner');
-    await runner.query('DROP INDEX redemption.redemption_partner');
+    await runner.query(`DROP INDEX redemption.audit_actor, redemption.audit_partner, redemption.confirmation_partner,
+      redemption.partner_call_without_answer, redemption.partner_call_partner, redemption.redemption_partner`);
   }
 }
 
-/** Newest first, of one partner. */
+/** Newest first, of one partner or of one operator; a call's id is a UUID of version 7, and so in the order of time. */
 const INDEXES = `
 CREATE INDEX redemption_partner ON redemption.redemption (partner, id);
-CREATE INDEX partner_call_partner ON redemption.partner_call (partner, begun_at, request_id);
+CREATE INDEX partner_call_partner ON redemption.partner_call (partner, request_id);
+CREATE INDEX partner_call_without_answer ON redemption.partner_call (partner, request_id) WHERE outcome <> 'answer';
 CREATE INDEX confirmation_partner ON redemption.confirmation (partner, redemption_id);
+CREATE INDEX audit_partner ON redemption.audit (partner, id) WHERE partner IS NOT NULL;
+CREATE INDEX audit_actor ON redemption.audit (actor, id);
 `;
 
 interface View {

@@ -26,12 +26,14 @@ export interface AuditFilter {
   readonly actor?: string | undefined;
   readonly partner?: string | undefined;
   readonly redemptionId?: UuidV7 | undefined;
+  readonly command?: string | undefined;
 }
 
 interface Newest {
   readonly actor: string | null;
   readonly partner: string | null;
   readonly redemptionId: UuidV7 | null;
+  readonly command: string | null;
   readonly after: string | null;
   readonly limit: number;
 }
@@ -40,7 +42,8 @@ const NEWEST = named<Newest>(
   '',
   `SELECT id::text, at, actor, command, redemption_id AS "redemptionId", partner, arguments, outcome FROM redemption.audit
     WHERE (:actor::text IS NULL OR actor = :actor) AND (:partner::uuid IS NULL OR partner = :partner)
-      AND (:redemptionId::uuid IS NULL OR redemption_id = :redemptionId) AND (:after::bigint IS NULL OR id < :after)
+      AND (:redemptionId::uuid IS NULL OR redemption_id = :redemptionId)
+      AND (:command::text IS NULL OR command = :command) AND (:after::bigint IS NULL OR id < :after)
     ORDER BY audit.id DESC LIMIT :limit`,
 );
 
@@ -49,13 +52,14 @@ export class AuditLog {
 
   /** Newest first. */
   async newest(
-    { actor, partner, redemptionId }: AuditFilter,
+    { actor, partner, redemptionId, command }: AuditFilter,
     { limit, after }: PageRequest<string>,
   ): Promise<LogPage<AuditEntry, string>> {
     const { text, values } = NEWEST({
       actor: actor ?? null,
       partner: partner ?? null,
       redemptionId: redemptionId ?? null,
+      command: command ?? null,
       after: after ?? null,
       limit,
     });

@@ -8,6 +8,7 @@ import {
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { addressOf } from '../rows.js';
+import { type PageRequest } from '../connection/page.js';
 import { unsettledClaims } from './vault-claims.js';
 
 export interface Acknowledgement {
@@ -94,13 +95,27 @@ const UNEXPLAINED = `
     FROM (${unsettledClaims(':overdue')}) AS u
     UNION ALL ${ALARMS}`;
 
-const LIST = named<{ overdue: Date; all: boolean; limit: number }>(
+/** Where a page of the list ended. */
+export type ClaimKey = Pick<UnexplainedClaim, 'block' | 'id' | 'transactionHash'>;
+
+interface Listed {
+  readonly overdue: Date;
+  readonly all: boolean;
+  readonly limit: number;
+  readonly block: bigint | null;
+  readonly id: string | null;
+  readonly transaction: string | null;
+}
+
+const LIST = named<Listed>(
   'claim_list',
   `SELECT id, kind, state, chain_id, encode(vault, 'hex') AS vault, encode(recipient, 'hex') AS recipient, amount,
       block_number, block_at, '0x' || encode(transaction_hash, 'hex') AS transaction_hash,
       acknowledged_at, acknowledged_by, note
     FROM (${UNEXPLAINED}) AS u
-    WHERE kind <> 'open' AND (:all OR acknowledged_at IS NULL) ORDER BY block_number, id LIMIT :limit`,
+    WHERE kind <> 'open' AND (:all OR acknowledged_at IS NULL)
+      AND (:block::bigint IS NULL OR (block_number, id, transaction_hash) > (:block, :id::text, decode(:transaction::text, 'hex')))
+    ORDER BY block_number, id, u.transaction_hash LIMIT :limit`,
 );
 
 const ACKNOWLEDGE = named<Record<string, unknown>>(
@@ -127,9 +142,15 @@ export class ClaimStore {
    */
   async list(
     overdueBeforeMs: number,
-    { all, limit }: { readonly all: boolean; readonly limit: number },
+    { all, limit, after }: { readonly all: boolean } & PageRequest<ClaimKey>,
   ): Promise<UnexplainedClaim[]> {
-    const statement = LIST({ overdue: new Date(overdueBeforeMs), all, limit });
+    const statement = LIST({
+      overdue: new Date(overdueBeforeMs),
+      ...{ all, limit },
+      block: after?.block ?? null,
+      id: after?.id ?? null,
+      transaction: after?.transactionHash.slice(2) ?? null,
+    });
     return (await this.database.query<ClaimRow>(statement)).map(claimOf);
   }
 

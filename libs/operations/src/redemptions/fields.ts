@@ -105,4 +105,3 @@ function final({ finalised }: Extract<PayoutEvidence, { finalised: unknown }>): 
   const at = moment(finalised.timestampSeconds * 1000) ?? '';
   return `by final block ${finalised.number.toString()} of ${at}`;
 }
-

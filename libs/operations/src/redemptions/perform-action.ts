@@ -108,7 +108,10 @@ async function requireSeen(
 
 async function outdated(database: Database, { id, version }: Seen): Promise<ViewOutdatedError> {
   const page = { after: version, limit: MOST_TOLD };
-  return new ViewOutdatedError(id, (await new RedemptionLog(database).transitions(id, page)).entries);
+  return new ViewOutdatedError(
+    id,
+    (await new RedemptionLog(database).transitions(id, page)).entries,
+  );
 }
 
 async function redemptionOf(database: Database, id: UuidV7): Promise<Redemption> {

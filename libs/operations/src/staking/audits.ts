@@ -7,12 +7,15 @@ import {
   AuditRunStore,
   type Database,
   type IndexState,
+  IndexStore,
 } from '#libs/db';
-import { type Address } from '#libs/domain';
-import { type Clock } from '#libs/platform';
+import { type Address, type BlockRef } from '#libs/domain';
+import { type Clock, type Logger } from '#libs/platform';
 import {
+  AuditImpossibleError,
   auditIndex,
   type AuditResult,
+  BalanceComparison,
   indexedContracts,
   requireComparison,
   requireIndex,
@@ -60,6 +63,53 @@ export async function auditNow(
   const result = await auditIndex({ database, reader, ...asked, sleep });
   requireComparison(result, reader);
   return { result, state };
+}
+
+export interface WalletAudit {
+  /** A final one. */
+  readonly block: BlockRef;
+  /** Both in the token's smallest unit. */
+  readonly indexed: bigint;
+  readonly contract: bigint;
+  readonly state: IndexState;
+}
+
+/**
+ * Compares the indexed balance of one wallet with the contract's own, at the newest final block; with two providers no single one makes
+ * a difference believed.
+ * @throws AuditImpossibleError, AllEndpointsFailedError
+ */
+export async function auditWallet(
+  { database, clock, settings, logger }: AuditContext & { readonly logger: Logger },
+  wallet: Address,
+): Promise<WalletAudit> {
+  const state = await requireIndex(database);
+  const { chainId, finalised, head } = state;
+  if (finalised === undefined) {
+    throw new AuditImpossibleError('No indexed block is final yet: wait for the first sync.');
+  }
+  const block = finalised.number > head.number ? head : finalised;
+  const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
+  await pool.verifyChainId(chainId);
+  const { contracts, isPartial } = indexedContracts(state);
+  const reader = await stakeReader(pool, { chainId, contracts, isPartial }, settings);
+  if (!reader.hasBalances) {
+    throw new AuditImpossibleError(
+      'The contract tells no balances: set STAKE_BALANCE_VIEW to what it has.',
+    );
+  }
+  const store = new IndexStore(database);
+  const differences = await new BalanceComparison(reader, store, logger).compare([wallet], block);
+  if (differences === undefined) {
+    throw new AuditImpossibleError(
+      `No endpoint has the state of block ${block.number}: add an archive endpoint to RPC_URLS, or try again at a newer block.`,
+    );
+  }
+  const [difference] = differences;
+  const [indexed = 0n] = difference
+    ? [difference.indexed]
+    : await store.balancesAt([wallet], block.number);
+  return { block, indexed, contract: difference?.contract ?? indexed, state };
 }
 
 export interface LastAudits {

@@ -33,7 +33,8 @@ export class CredentialsController {
   @FreshSignIn()
   @ApiOperation({
     summary: 'Add a credential',
-    description: 'The old ones work until they are revoked. No other answer shows its secret again.',
+    description:
+      'The old ones work until they are revoked. No other answer shows its secret again.',
   })
   @ApiParam(PARTNER_ID)
   @Answers(201, 'The credential.', IssuedBody)

@@ -1,4 +1,13 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, UseInterceptors } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { Database, InvitationStore, MemberStore } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
@@ -79,7 +88,12 @@ export class MembersController {
   @ApiParam(PARTNER_ID)
   @ApiParam({ name: 'invitation', schema: { type: 'string', pattern: INVITATION_ID.source } })
   @Answers(204, 'Its link is of no use any more.')
-  @Fails(404, 'There is no such partner, or no such invitation that is open.', 'NOT_FOUND', 'PARTNER_UNKNOWN')
+  @Fails(
+    404,
+    'There is no such partner, or no such invitation that is open.',
+    'NOT_FOUND',
+    'PARTNER_UNKNOWN',
+  )
   async withdraw(
     @Param('partner') partner: string,
     @Param('invitation') invitation: string,

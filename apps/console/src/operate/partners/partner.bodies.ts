@@ -168,7 +168,15 @@ export class PingBody {
 const SHOWN_OF_KEY = 8;
 
 export function partnerSummary({ partner, callback }: FoundPartner): PartnerSummaryBody {
-  const { partnerId: id, partnerName: name, createdAt, rate, burst, stakeSet, credentials } = partner;
+  const {
+    partnerId: id,
+    partnerName: name,
+    createdAt,
+    rate,
+    burst,
+    stakeSet,
+    credentials,
+  } = partner;
   const used = credentials.flatMap(({ lastUsedAt }) => lastUsedAt?.getTime() ?? []);
   return {
     ...{ id, name, rate, burst, stakeSet },

@@ -28,11 +28,15 @@ const DECIMAL_OR_NONE = /^(?:none|\d{1,30}(?:\.\d{1,30})?)$/;
 /** Up to 2^53 - 1, which the parser holds. */
 const POINTS_OR_NONE = /^(?:none|[1-9]\d{0,15})$/;
 const NOT_DECIMAL = { message: '$property must be a decimal number such as 0.01.' };
-const NOT_DECIMAL_OR_NONE = { message: '$property must be a decimal number such as 0.01, or none.' };
+const NOT_DECIMAL_OR_NONE = {
+  message: '$property must be a decimal number such as 0.01, or none.',
+};
 const NOT_POINTS = { message: '$property must be a whole number of points, at least 1, or none.' };
 const SECRET = { type: 'string', minLength: 1, maxLength: 4096, writeOnly: true } as const;
 const IN_ONE_LINE = /^\P{Cc}{1,4096}$/u;
-const NOT_SECRET = { message: '$property must be 1 to 4096 characters without control characters.' };
+const NOT_SECRET = {
+  message: '$property must be 1 to 4096 characters without control characters.',
+};
 const RATE = { type: 'integer', minimum: 1, maximum: MAX_INT } as const;
 const NOT_RATE = { message: '$property must be a whole number of at least 1.' };
 export const STAKE_SET = /^[a-z][a-z0-9]{0,30}$/;
@@ -91,7 +95,10 @@ export class CallbackDto {
   @IsBoolean({ message: '$property must be true or false.' })
   readonly confirm?: boolean;
 
-  @ApiPropertyOptional({ type: 'array', items: { type: 'string', enum: [...PARTNER_CAPABILITIES] } })
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', enum: [...PARTNER_CAPABILITIES] },
+  })
   @IsOptional()
   @IsIn(PARTNER_CAPABILITIES, { each: true, message: '$property has one that is not known.' })
   @ArrayMaxSize(PARTNER_CAPABILITIES.length, { message: '$property has too many.' })

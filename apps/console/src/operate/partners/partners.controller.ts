@@ -1,4 +1,13 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
@@ -79,7 +88,12 @@ export class PartnersController {
     description: 'With its first credential, which no other answer shows again.',
   })
   @Answers(201, 'The credential.', IssuedBody)
-  @Fails(400, 'The request is malformed, or does not fit together.', 'BAD_REQUEST', 'OPTION_INVALID')
+  @Fails(
+    400,
+    'The request is malformed, or does not fit together.',
+    'BAD_REQUEST',
+    'OPTION_INVALID',
+  )
   @Fails(409, 'It cannot be created so.', 'PARTNER_EXISTS', 'ALREADY_DONE')
   async create(
     @Body() dto: NewPartnerDto,
@@ -114,7 +128,12 @@ export class PartnersController {
   @ApiOperation({ summary: 'Set a partner', description: 'What is absent stays as it is.' })
   @ApiParam(PARTNER_ID)
   @Answers(200, 'The partner.', PartnerBody)
-  @Fails(400, 'The request is malformed, or does not fit together.', 'BAD_REQUEST', 'OPTION_INVALID')
+  @Fails(
+    400,
+    'The request is malformed, or does not fit together.',
+    'BAD_REQUEST',
+    'OPTION_INVALID',
+  )
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   async set(
     @Param('partner') text: string,

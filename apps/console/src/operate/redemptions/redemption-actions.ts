@@ -76,10 +76,7 @@ export class RedemptionActions implements OnModuleInit {
     });
   }
 
-  private async execute(
-    wanted: WantedAction,
-    { actor, approvedBy }: Actors,
-  ): Promise<string> {
+  private async execute(wanted: WantedAction, { actor, approvedBy }: Actors): Promise<string> {
     const before = await this.store.get(wanted.id);
     const after = await this.act({ ...wanted, approvedBy }, actor);
     return outcomeText(before?.redemption, after, this.clock.nowMs());

@@ -5,7 +5,16 @@ import { tokensText } from '#libs/operations';
 import { PartnerName } from '../../auth/auth.dto.js';
 import { ApprovalBody } from '../../approvals/approval.dto.js';
 import { CallBody } from '../call.bodies.js';
-import { ADDRESS, COUNT, DECIMAL, NEXT, TEXT, TEXT_OR_NULL, TIME, TIME_OR_NULL } from '../schema.js';
+import {
+  ADDRESS,
+  COUNT,
+  DECIMAL,
+  NEXT,
+  TEXT,
+  TEXT_OR_NULL,
+  TIME,
+  TIME_OR_NULL,
+} from '../schema.js';
 import { ACTIONS } from './redemption.requests.js';
 
 @ApiSchema({ name: 'ListedRedemption' })
@@ -161,7 +170,6 @@ export class RedemptionBody extends ListedRedemptionBody {
 
   @ApiProperty({ type: [ApprovalBody], description: 'Asked for a second operator; newest first.' })
   readonly approvals!: ApprovalBody[];
-
 }
 
 @ApiSchema({ name: 'ChainEvidence' })

@@ -65,7 +65,11 @@ export class RedemptionsQuery {
   @Matches(TIME, NOT_TIME)
   readonly until?: string;
 
-  @ApiPropertyOptional({ type: 'string', format: 'uuid', description: '`next` of the page before.' })
+  @ApiPropertyOptional({
+    type: 'string',
+    format: 'uuid',
+    description: '`next` of the page before.',
+  })
   @IsOptional()
   @Matches(UUID, { message: '$property must be an id.' })
   readonly after?: string;

@@ -1,11 +1,5 @@
 import { Module } from '@nestjs/common';
-import {
-  CallbackStore,
-  Database,
-  PartnerStore,
-  RedemptionPages,
-  RedemptionStore,
-} from '#libs/db';
+import { CallbackStore, Database, PartnerStore, RedemptionPages, RedemptionStore } from '#libs/db';
 import { provide } from '#libs/service';
 import { OperateKeys } from '../operate-keys.js';
 import { AdoptionController } from './adoption.controller.js';

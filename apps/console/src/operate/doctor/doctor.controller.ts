@@ -1,0 +1,93 @@
+import { Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { type FindingState } from '#libs/doctor';
+import { Answers, FailsAnywhere } from '#libs/openapi';
+import { ForOperators } from '../../auth/audience.js';
+import { TEXT, TEXT_OR_NULL, TIME_OR_NULL } from '../schema.js';
+import { type DoctorReport, DoctorService } from './doctor.service.js';
+
+const FINDING_STATES = ['ok', 'warning', 'fault', 'not-checked'] as const;
+const STATES = ['never', 'running', 'done'] as const;
+
+@ApiSchema({ name: 'Finding' })
+class FindingBody {
+  @ApiProperty({ ...TEXT, description: 'What was looked at.' })
+  readonly what!: string;
+
+  @ApiProperty({ enum: FINDING_STATES })
+  readonly state!: FindingState;
+
+  @ApiProperty(TEXT)
+  readonly found!: string;
+
+  @ApiProperty({ ...TEXT_OR_NULL, description: 'What to do about it.' })
+  readonly mend!: string | null;
+}
+
+@ApiSchema({ name: 'DoctorReport' })
+class DoctorBody {
+  @ApiProperty({ enum: STATES })
+  readonly state!: (typeof STATES)[number];
+
+  @ApiProperty(TIME_OR_NULL)
+  readonly startedAt!: string | null;
+
+  @ApiProperty(TIME_OR_NULL)
+  readonly finishedAt!: string | null;
+
+  @ApiProperty({ ...TIME_OR_NULL, description: 'From when on it looks again; null: now.' })
+  readonly nextAt!: string | null;
+
+  @ApiProperty({ type: [String], description: 'What is still looked at.' })
+  readonly waiting!: string[];
+
+  @ApiProperty({ type: [FindingBody], description: 'So far, in the order of the report.' })
+  readonly findings!: FindingBody[];
+}
+
+/** The doctor. A page asks again until the report is done. */
+@Controller('api/operate/doctor')
+@ForOperators('viewer')
+@FailsAnywhere()
+export class DoctorController {
+  constructor(private readonly doctor: DoctorService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'The last report, or the one under way',
+    description: 'As far as it is.',
+  })
+  @Answers(200, 'The report.', DoctorBody)
+  report(): DoctorBody {
+    return bodyOf(this.doctor.report());
+  }
+
+  @Post()
+  @HttpCode(200)
+  @ForOperators('operator')
+  @ApiOperation({
+    summary: 'Look at everything',
+    description: 'Once a minute for all operators; before that the answer is the last report.',
+  })
+  @Answers(200, 'The report, as far as it is.', DoctorBody)
+  look(): DoctorBody {
+    this.doctor.start();
+    return bodyOf(this.doctor.report());
+  }
+}
+
+function bodyOf({ startedAtMs, finishedAtMs, nextAtMs, ...report }: DoctorReport): DoctorBody {
+  const ended = finishedAtMs === undefined ? 'running' : 'done';
+  return {
+    state: startedAtMs === undefined ? 'never' : ended,
+    startedAt: isoOf(startedAtMs),
+    finishedAt: isoOf(finishedAtMs),
+    nextAt: nextAtMs === 0 ? null : isoOf(nextAtMs),
+    waiting: [...report.waiting],
+    findings: report.findings.map(({ mend, ...finding }) => ({ ...finding, mend: mend ?? null })),
+  };
+}
+
+function isoOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}

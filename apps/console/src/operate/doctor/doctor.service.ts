@@ -1,0 +1,81 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type SettingsSource } from '#libs/config';
+import { examine, type Finding } from '#libs/doctor';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { SETTINGS_SOURCE } from '../settings-source.js';
+
+/** For all operators together: its questions cost calls of the providers. */
+const EVERY_MS = 60_000;
+
+interface Placed {
+  readonly at: number;
+  readonly finding: Finding;
+}
+
+export interface DoctorReport {
+  readonly startedAtMs: number | undefined;
+  readonly finishedAtMs: number | undefined;
+  /** From when on it may be asked again. */
+  readonly nextAtMs: number;
+  /** What is still looked at. */
+  readonly waiting: readonly string[];
+  /** So far, in the order of the report. */
+  readonly findings: readonly Finding[];
+}
+
+/** Looks at everything as `doctor` on the command line, by the settings of the console. One run at a time, and its report for all. */
+@Injectable()
+export class DoctorService {
+  private startedAtMs: number | undefined;
+  private finishedAtMs: number | undefined;
+  private placed: Placed[] = [];
+  private waiting: readonly string[] = [];
+  private running: Promise<void> | undefined;
+
+  constructor(
+    @Inject(SETTINGS_SOURCE) private readonly source: SettingsSource,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Begins a run, unless one is under way or was begun within the last minute. @returns whether it did */
+  start(): boolean {
+    const nowMs = this.clock.nowMs();
+    if (this.running !== undefined || nowMs < this.nextAtMs) return false;
+    [this.startedAtMs, this.finishedAtMs, this.placed, this.waiting] = [nowMs, undefined, [], []];
+    this.running = this.look().finally(() => {
+      this.running = undefined;
+    });
+    return true;
+  }
+
+  report(): DoctorReport {
+    const { startedAtMs, finishedAtMs, nextAtMs, waiting } = this;
+    const findings = this.placed.toSorted((a, b) => a.at - b.at).map(({ finding }) => finding);
+    return { startedAtMs, finishedAtMs, nextAtMs, waiting, findings };
+  }
+
+  private get nextAtMs(): number {
+    return this.startedAtMs === undefined ? 0 : this.startedAtMs + EVERY_MS;
+  }
+
+  private async look(): Promise<void> {
+    try {
+      await examine(this.source, this.clock, {
+        onFinding: (finding, at) => {
+          this.placed.push({ at, finding });
+        },
+        onWaiting: (titles) => {
+          this.waiting = titles;
+        },
+      });
+    } catch (error) {
+      this.logger.error({ err: error }, 'The doctor could not look at everything');
+      const found = 'an error of the program: its log has it';
+      const finding = { what: 'doctor', state: 'fault', found, mend: 'Report it.' } as const;
+      this.placed.push({ at: Number.MAX_SAFE_INTEGER, finding });
+    }
+    [this.finishedAtMs, this.waiting] = [this.clock.nowMs(), []];
+  }
+}

@@ -1,0 +1,132 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsOptional, Matches } from 'class-validator';
+import { type AuditEntry, AuditLog, Database, PartnerStore } from '#libs/db';
+import { parseUuidV7 } from '#libs/domain';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { ForOperators } from '../../auth/audience.js';
+import { NamedPartner, PartnerNames } from '../partner-names.js';
+import { NEXT, PAGE_SIZE, TEXT, TEXT_OR_NULL, TIME } from '../schema.js';
+
+const ACTOR = 'operator:';
+
+class LogQuery {
+  @ApiPropertyOptional({ type: 'string', description: 'With or without `operator:`.' })
+  @IsOptional()
+  @Matches(/^(?:operator:)?[A-Za-z0-9._@+-]{1,64}$/, {
+    message: '$property must be the name of an operator, given once.',
+  })
+  readonly actor?: string;
+
+  @ApiPropertyOptional({ type: 'string', description: 'Its name or id.' })
+  @IsOptional()
+  @Matches(/^[^\p{Cc}\p{Cs}]{1,255}$/u, {
+    message: '$property must be the name or the id of a partner, given once.',
+  })
+  readonly partner?: string;
+
+  @ApiPropertyOptional({ type: 'string', description: 'Its id.' })
+  @IsOptional()
+  @Matches(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i, {
+    message: '$property must be the id of a redemption, given once.',
+  })
+  readonly redemption?: string;
+
+  @ApiPropertyOptional({ type: 'string', description: '`partner set`' })
+  @IsOptional()
+  @Matches(/^[a-z-]{1,40}(?: [a-z-]{1,40}){0,3}$/, {
+    message: '$property must be a command, such as partner set, given once.',
+  })
+  readonly command?: string;
+
+  @ApiPropertyOptional({ type: 'string', description: '`next` of the page before.' })
+  @IsOptional()
+  @Matches(/^\d{1,18}$/, { message: '$property must be `next` of the page before.' })
+  readonly after?: string;
+}
+
+@ApiSchema({ name: 'LogEntry' })
+class LogEntryBody {
+  @ApiProperty(TEXT)
+  readonly id!: string;
+
+  @ApiProperty(TIME)
+  readonly at!: string;
+
+  @ApiProperty(TEXT)
+  readonly actor!: string;
+
+  @ApiProperty(TEXT)
+  readonly command!: string;
+
+  @ApiProperty(TEXT_OR_NULL)
+  readonly redemption!: string | null;
+
+  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/NamedPartner' }, { type: 'null' }] })
+  readonly partner!: NamedPartner | null;
+
+  @ApiProperty({ type: 'object', additionalProperties: true })
+  readonly arguments!: object;
+
+  @ApiProperty(TEXT)
+  readonly outcome!: string;
+}
+
+@ApiSchema({ name: 'Log' })
+class LogBody {
+  @ApiProperty({ type: [LogEntryBody] })
+  readonly items!: LogEntryBody[];
+
+  @ApiProperty(NEXT)
+  readonly next!: string | null;
+}
+
+/** Who did what, on the command line and here: the refused too. */
+@Controller('api/operate/log')
+@ForOperators('viewer')
+@FailsAnywhere()
+export class LogController {
+  constructor(
+    private readonly database: Database,
+    private readonly partners: PartnerNames,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Who did what', description: 'Newest first.' })
+  @Answers(200, 'A page of it.', LogBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  async list(@Query() { actor, partner, redemption, command, after }: LogQuery): Promise<LogBody> {
+    const [partnerId, redemptionId] = [
+      partner === undefined ? undefined : await this.idOf(partner),
+      redemption === undefined ? undefined : parseUuidV7(redemption.toLowerCase()),
+    ];
+    const isNone =
+      (partner !== undefined && partnerId === undefined) ||
+      (redemption !== undefined && redemptionId === undefined);
+    if (isNone) return { items: [], next: null };
+    const filter = {
+      actor: actor === undefined || actor.startsWith(ACTOR) ? actor : `${ACTOR}${actor}`,
+      partner: partnerId,
+      ...{ redemptionId, command },
+    };
+    const page = { limit: PAGE_SIZE, after };
+    const { entries, next } = await new AuditLog(this.database).newest(filter, page);
+    return {
+      items: await Promise.all(entries.map((entry) => this.bodyOf(entry))),
+      next: next ?? null,
+    };
+  }
+
+  private async idOf(partner: string): Promise<string | undefined> {
+    return (await new PartnerStore(this.database).identify(partner))?.partnerId;
+  }
+
+  private async bodyOf({ at, redemptionId, partner, ...entry }: AuditEntry): Promise<LogEntryBody> {
+    return {
+      ...entry,
+      at: at.toISOString(),
+      redemption: redemptionId,
+      partner: partner === null ? null : await this.partners.of(partner),
+    };
+  }
+}

@@ -1,0 +1,138 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  AuditRunStore,
+  ClaimWatchStore,
+  Database,
+  IndexStore,
+  PriceStore,
+  ReconciliationStore,
+  RedemptionPages,
+} from '#libs/db';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { duration, HELD_BECAUSE } from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { StakeSets } from '../stake-sets.js';
+import { type AlertBody, SEVERITIES } from './overview.dto.js';
+
+/** Longer than any chain makes its blocks, and than the indexer takes for them. */
+const BEHIND_MS = 10 * 60_000;
+const PRICE_OLD_MS = 60 * 60_000;
+const DAY_MS = 86_400_000;
+
+interface Found {
+  readonly name: string;
+  readonly severity: AlertBody['severity'];
+  readonly summary: string;
+  readonly since?: Date | undefined;
+  readonly link: string;
+}
+
+/** What the database alone tells that a person has to look at. Not as much as the alerts of docs/operating/alerts.md: no service that is away. */
+@Injectable()
+export class DatabaseAlerts {
+  constructor(
+    private readonly database: Database,
+    private readonly sets: StakeSets,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async all(): Promise<AlertBody[]> {
+    const found = await Promise.all([
+      this.sets.forEach((database, name) => this.ofSet(database, name)),
+      this.redemptions(),
+      this.reconciliation(),
+    ]);
+    return found
+      .flat(2)
+      .map(({ since, ...alert }) => ({ ...alert, since: since?.toISOString() ?? null }))
+      .sort(bySeverity);
+  }
+
+  private async ofSet(database: Database, set: string): Promise<Found[]> {
+    const index = await new IndexStore(database).state();
+    if (index === undefined) return [];
+    const of = set === DEFAULT_STAKE_SET ? '' : ` of ${set}`;
+    return [
+      ...haltOrLag(index, of, this.clock.nowMs()),
+      ...(await this.priceOf(database, of)),
+      ...(await auditOf(database, of)),
+      ...(await this.claimsOf(index.chainId, of)),
+    ];
+  }
+
+  private async priceOf(database: Database, of: string): Promise<Found[]> {
+    const prices = new PriceStore(database);
+    const { hold } = await prices.standing();
+    const link = '/operate';
+    if (hold !== undefined) {
+      const summary = `The price${of} is held: ${HELD_BECAUSE[hold.reason] ?? hold.reason}. Redemptions are paused until one is accepted.`;
+      return [{ name: 'PriceHeld', severity: 'warning', summary, since: hold.since, link }];
+    }
+    const newest = await prices.newest();
+    const ageMs = newest === undefined ? 0 : this.clock.nowMs() - newest.observedAt.getTime();
+    if (ageMs <= PRICE_OLD_MS) return [];
+    const summary = `The price${of} is ${duration(ageMs)} old: look at PRICE_SOURCE.`;
+    return [{ name: 'PriceStale', severity: 'warning', summary, since: newest?.observedAt, link }];
+  }
+
+  private async claimsOf(chainId: number, of: string): Promise<Found[]> {
+    const { alarms } = await new ClaimWatchStore(this.database).state(chainId);
+    if (alarms === 0) return [];
+    const summary = `${counted(alarms, 'claim')} on the chain${of} that no redemption explains.`;
+    return [{ name: 'ClaimAlarm', severity: 'critical', summary, link: '/operate/reconciliation' }];
+  }
+
+  private async redemptions(): Promise<Found[]> {
+    const nowMs = this.clock.nowMs();
+    const { open } = await new RedemptionPages(this.database).overview(nowMs);
+    const stopped = open.find(({ state }) => state === 'attention');
+    if (stopped === undefined) return [];
+    const since = new Date(nowMs - stopped.longestSeconds * 1000);
+    const severity = nowMs - since.getTime() > DAY_MS ? 'critical' : 'warning';
+    const summary = `${counted(stopped.count, 'redemption')} waiting for a person.`;
+    const link = '/operate/redemptions';
+    return [{ name: 'RedemptionsNeedAttention', severity, summary, since, link }];
+  }
+
+  private async reconciliation(): Promise<Found[]> {
+    const run = await new ReconciliationStore(this.database).lastRun();
+    const link = '/operate/reconciliation';
+    return (run?.differences ?? []).map(({ kind, severity, text }) => ({
+      ...{ name: `Reconciliation: ${kind}`, severity, summary: text, link },
+      since: run?.at,
+    }));
+  }
+}
+
+export function bySeverity(a: AlertBody, b: AlertBody): number {
+  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+}
+
+type Index = NonNullable<Awaited<ReturnType<IndexStore['state']>>>;
+
+function haltOrLag({ halted, head, syncedAt }: Index, of: string, nowMs: number): Found[] {
+  const link = '/operate';
+  if (halted !== undefined) {
+    const summary = `The index${of} is halted: ${halted.reason}`;
+    return [{ name: 'IndexHalted', severity: 'critical', summary, since: halted.at, link }];
+  }
+  const lagMs = nowMs - head.timestampSeconds * 1000;
+  if (syncedAt === undefined || lagMs <= BEHIND_MS) return [];
+  const summary = `The index${of} is ${duration(lagMs)} behind: partners get no snapshots while it is.`;
+  const since = new Date(head.timestampSeconds * 1000);
+  return [{ name: 'IndexBehind', severity: 'critical', summary, since, link }];
+}
+
+async function auditOf(database: Database, of: string): Promise<Found[]> {
+  const run = await new AuditRunStore(database).lastComparison();
+  if (run?.result !== 'different') return [];
+  const summary = `The last audit found that the index${of} and the contract differ.`;
+  const since = run.finishedAt;
+  return [
+    { name: 'AuditDifferent', severity: 'critical', summary, since, link: '/operate/audits' },
+  ];
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

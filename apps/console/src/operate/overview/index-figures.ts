@@ -1,0 +1,81 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { IndexStore, type IndexState } from '#libs/db';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HELD_BECAUSE, showPrice, type ShownPrice, tokensText } from '#libs/operations';
+import { indexedContracts } from '#libs/verification';
+import { StakeSets } from '../stake-sets.js';
+import {
+  type HeldPriceBody,
+  type IndexBody,
+  type PriceBody,
+  type StakeSetBody,
+} from './overview.dto.js';
+
+/** How far each stake set is indexed, and what its token costs: as the database has it. */
+@Injectable()
+export class IndexFigures {
+  constructor(
+    private readonly sets: StakeSets,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  all(): Promise<StakeSetBody[]> {
+    const nowMs = this.clock.nowMs();
+    return this.sets.forEach(async (database, stakeSet) => {
+      const state = await new IndexStore(database).state();
+      return { stakeSet, index: state === undefined ? null : indexBody(state, nowMs) };
+    });
+  }
+
+  prices(): Promise<PriceBody[]> {
+    return this.sets.forEach(async (database, stakeSet) =>
+      priceBody(stakeSet, await showPrice(database)),
+    );
+  }
+}
+
+function indexBody(state: IndexState, nowMs: number): IndexBody {
+  const { head, finalised, verifiedNumber, total, tokenDecimals, syncedAt, halted } = state;
+  const headMs = head.timestampSeconds * 1000;
+  return {
+    chainId: state.chainId,
+    contracts: [...indexedContracts(state).contracts],
+    tokenSymbol: state.tokenSymbol,
+    headBlock: head.number.toString(),
+    headAt: new Date(headMs).toISOString(),
+    lagSeconds: Math.max(0, (nowMs - headMs) / 1000),
+    finalisedBlock: finalised?.number.toString() ?? null,
+    verifiedBlock: verifiedNumber?.toString() ?? null,
+    total: tokensText({ tokenAmount: total, tokenDecimals }),
+    syncedAt: syncedAt?.toISOString() ?? null,
+    halted: halted === undefined ? null : { at: halted.at.toISOString(), reason: halted.reason },
+  };
+}
+
+function priceBody(stakeSet: string, { stored, hold, accepted }: ShownPrice): PriceBody {
+  return {
+    stakeSet,
+    stored:
+      stored === null
+        ? null
+        : { usd: stored.usd, source: stored.source, observedAt: stored.observedAt.toISOString() },
+    hold: hold === null ? null : holdBody(hold),
+    accepted:
+      accepted === null
+        ? null
+        : { usd: accepted.usd, actor: accepted.actor, at: accepted.at.toISOString() },
+  };
+}
+
+function holdBody(hold: NonNullable<ShownPrice['hold']>): HeldPriceBody {
+  const { price, since, reason, beforeUsd, isAccepted } = hold;
+  return {
+    usd: price.usd,
+    source: price.source,
+    observedAt: price.observedAt.toISOString(),
+    since: since.toISOString(),
+    because: HELD_BECAUSE[reason] ?? reason,
+    beforeUsd: beforeUsd ?? null,
+    isAccepted,
+  };
+}

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { redact } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { ConsoleSettings } from '../../console.env.js';
+import { fetchJson, objectOf } from '../fetch-json.js';
+import { bySeverity, DatabaseAlerts } from './database-alerts.js';
+import { type AlertBody, type AlertsBody, SEVERITIES } from './overview.dto.js';
+
+const TIMEOUT_MS = 2_500;
+const MOST = 100;
+const LONGEST = 500;
+
+/** What an operator has to look at: by Alertmanager, or without one by the database. */
+@Injectable()
+export class OpenAlerts {
+  constructor(
+    private readonly settings: ConsoleSettings,
+    private readonly database: DatabaseAlerts,
+  ) {}
+
+  /** @throws HttpProblem 503 where Alertmanager does not answer */
+  async all(): Promise<AlertsBody> {
+    const { alertmanagerUrl } = this.settings;
+    if (alertmanagerUrl === undefined) {
+      return { source: 'database', alerts: await this.database.all() };
+    }
+    const url = `${alertmanagerUrl}/api/v2/alerts?active=true&silenced=false&inhibited=false`;
+    const { status, body } = await fetchJson(url, TIMEOUT_MS);
+    if (status !== 200 || !Array.isArray(body)) {
+      const message = 'Alertmanager does not answer: check ALERTMANAGER_URL, and whether it runs.';
+      throw new HttpProblem(503, message, { code: 'ALERTMANAGER_UNAVAILABLE' });
+    }
+    const alerts = (body as unknown[]).flatMap(alertOf).slice(0, MOST);
+    return { source: 'alertmanager', alerts: alerts.sort(bySeverity) };
+  }
+}
+
+/** The one that only shows that alerts arrive is none. */
+const WATCHDOG = 'Watchdog';
+
+function alertOf(entry: unknown): AlertBody[] {
+  const { labels, annotations, startsAt } = objectOf(entry);
+  const { alertname, severity } = objectOf(labels);
+  const { summary, description, runbook_url: runbook } = objectOf(annotations);
+  if (typeof alertname !== 'string' || alertname === WATCHDOG) return [];
+  const sinceMs = typeof startsAt === 'string' ? Date.parse(startsAt) : Number.NaN;
+  return [
+    {
+      name: bounded(alertname),
+      severity: SEVERITIES.find((known) => known === severity) ?? 'warning',
+      summary: bounded(textOf(summary) ?? textOf(description) ?? alertname),
+      since: Number.isNaN(sinceMs) ? null : new Date(sinceMs).toISOString(),
+      link: linkOf(runbook),
+    },
+  ];
+}
+
+/** Only what a browser may open. */
+function linkOf(url: unknown): string | null {
+  return typeof url === 'string' && /^https?:\/\/[^\s]{1,500}$/.test(url) ? url : null;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function bounded(text: string): string {
+  return redact(text).slice(0, LONGEST);
+}

@@ -1,0 +1,90 @@
+import { Controller, Get, Inject } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
+import { Database, RedemptionPages } from '#libs/db';
+import { Answers, FailsAnywhere } from '#libs/openapi';
+import { CLOCK, type Clock } from '#libs/platform';
+import { ForOperators } from '../../auth/audience.js';
+import { IndexFigures } from './index-figures.js';
+import { OpenAlerts } from './open-alerts.js';
+import {
+  AlertsBody,
+  PricesBody,
+  RedemptionFiguresBody,
+  ServicesBody,
+  StakeSetsBody,
+  VaultsBody,
+} from './overview.dto.js';
+import { ServiceHealth } from './service-health.js';
+import { VaultFigures } from './vault-figures.js';
+
+const DAY_MS = 86_400_000;
+
+/** The parts of the overview. Each is a request of its own, so that one that is away takes nothing else with it. */
+@Controller('api/operate/overview')
+@ForOperators('viewer')
+@FailsAnywhere()
+export class OverviewController {
+  constructor(
+    private readonly health: ServiceHealth,
+    private readonly index: IndexFigures,
+    private readonly vaultFigures: VaultFigures,
+    private readonly openAlerts: OpenAlerts,
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get('services')
+  @ApiOperation({
+    summary: 'The services',
+    description: 'What each says of itself; one that does not answer is waited for 2.5 s.',
+  })
+  @Answers(200, 'One for each.', ServicesBody)
+  async services(): Promise<ServicesBody> {
+    return { services: await this.health.all() };
+  }
+
+  @Get('index')
+  @ApiOperation({ summary: 'How far each stake set is indexed', description: 'By the database.' })
+  @Answers(200, 'One for each, the default one first.', StakeSetsBody)
+  async indexes(): Promise<StakeSetsBody> {
+    return { sets: await this.index.all() };
+  }
+
+  @Get('prices')
+  @ApiOperation({ summary: 'The price of each stake set', description: 'Stored, held, accepted.' })
+  @Answers(200, 'One for each, the default one first.', PricesBody)
+  async prices(): Promise<PricesBody> {
+    return { prices: await this.index.prices() };
+  }
+
+  @Get('vaults')
+  @ApiOperation({
+    summary: 'The vaults',
+    description:
+      'By the chain’s newest block. 503 `SETTING_MISSING` without RPC_URLS, `CHAIN_UNAVAILABLE` where no endpoint answers.',
+  })
+  @Answers(200, 'That of the settings, and those that the ledger names.', VaultsBody)
+  async vaults(): Promise<VaultsBody> {
+    return { vaults: await this.vaultFigures.all() };
+  }
+
+  @Get('redemptions')
+  @ApiOperation({ summary: 'How many redemptions are in which state', description: 'Now.' })
+  @Answers(200, 'The figures.', RedemptionFiguresBody)
+  async redemptions(): Promise<RedemptionFiguresBody> {
+    const sinceMs = this.clock.nowMs() - DAY_MS;
+    const { open, made } = await new RedemptionPages(this.database).overview(sinceMs);
+    const attention = open.find(({ state }) => state === 'attention')?.count ?? 0;
+    return { attention, open: [...open], made: [...made] };
+  }
+
+  @Get('alerts')
+  @ApiOperation({
+    summary: 'What a person has to look at',
+    description: 'By Alertmanager where ALERTMANAGER_URL is set, else by the database.',
+  })
+  @Answers(200, 'The gravest first.', AlertsBody)
+  alerts(): Promise<AlertsBody> {
+    return this.openAlerts.all();
+  }
+}

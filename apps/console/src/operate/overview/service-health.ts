@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { redact } from '#libs/platform';
+import { ConsoleSettings } from '../../console.env.js';
+import { fetchJson, objectOf } from '../fetch-json.js';
+import { type ServiceBody, type SyncBody } from './overview.dto.js';
+
+const TIMEOUT_MS = 2_500;
+/** Of what another program says, no more than fits into a card. */
+const MOST_REASONS = 10;
+const LONGEST_REASON = 300;
+
+interface Place {
+  readonly name: ServiceBody['name'];
+  readonly setting: string;
+  readonly url: string | undefined;
+}
+
+/** What the services say of themselves at `/health/ready`. */
+@Injectable()
+export class ServiceHealth {
+  private readonly places: readonly Place[];
+
+  constructor({ apiUrl, indexerUrl, redemptionHealthUrl, redemptionUrl }: ConsoleSettings) {
+    this.places = [
+      { name: 'api', setting: 'API_URL', url: apiUrl },
+      { name: 'indexer', setting: 'INDEXER_URL', url: indexerUrl },
+      {
+        name: 'redemption',
+        setting: redemptionHealthUrl === undefined ? 'REDEMPTION_URL' : 'REDEMPTION_HEALTH_URL',
+        url: redemptionHealthUrl ?? redemptionUrl,
+      },
+    ];
+  }
+
+  /** One that does not answer is waited for a moment, beside the others. */
+  all(): Promise<ServiceBody[]> {
+    return Promise.all(this.places.map(ask));
+  }
+}
+
+async function ask({ name, setting, url }: Place): Promise<ServiceBody> {
+  const nothing = { name, setting, reasons: [], sync: null };
+  if (url === undefined) return { ...nothing, state: 'not-set' };
+  const answer = await fetchJson(`${url}/health/ready`, TIMEOUT_MS);
+  const report = reportOf(answer.body);
+  if (report === undefined) {
+    const reason =
+      answer.status === undefined ? answer.reason : `it answered ${answer.status}, and no report`;
+    return { ...nothing, state: 'no-answer', reasons: [reason] };
+  }
+  return { name, setting, ...report };
+}
+
+/** Undefined where it is no report of a service. */
+function reportOf(body: unknown): Pick<ServiceBody, 'state' | 'reasons' | 'sync'> | undefined {
+  const { status, reasons, checks } = objectOf(body);
+  if (status !== 'ready' && status !== 'not ready') return undefined;
+  const said = Array.isArray(reasons) ? (reasons as unknown[]) : [];
+  return {
+    state: status === 'ready' ? 'ready' : 'not-ready',
+    reasons: said
+      .filter((reason) => typeof reason === 'string')
+      .slice(0, MOST_REASONS)
+      .map((reason) => redact(reason).slice(0, LONGEST_REASON)),
+    sync: syncOf(objectOf(objectOf(objectOf(checks)['index'])['details'])),
+  };
+}
+
+/** The indexer's details; null where they are another's. */
+function syncOf(details: Readonly<Record<string, unknown>>): SyncBody | null {
+  const { phase, verification } = details;
+  if (typeof phase !== 'string') return null;
+  const number = (name: string): number | null => {
+    const value = details[name];
+    return typeof value === 'number' && Number.isFinite(value) ? value : null;
+  };
+  return {
+    phase: phase.slice(0, LONGEST_REASON),
+    percent: number('percent'),
+    secondsLeft: number('secondsLeft'),
+    blocksPerSecond: number('blocksPerSecond'),
+    chainHeadBlock: number('chainHeadBlock'),
+    verification: typeof verification === 'string' ? verification.slice(0, LONGEST_REASON) : null,
+  };
+}

@@ -1,0 +1,178 @@
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  type ClaimKey,
+  Database,
+  IndexStore,
+  type LastRun,
+  NoSuchClaimError,
+  ReconciliationStore,
+  type UnexplainedClaim,
+} from '#libs/db';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import {
+  acknowledgeClaim,
+  CONSEQUENCES,
+  parseClaimId,
+  parseClaimNote,
+  tokensText,
+  unexplainedClaims,
+} from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
+import { PartnerNames } from '../partner-names.js';
+import { PAGE_SIZE, TEXT } from '../schema.js';
+import {
+  AcknowledgedBody,
+  AcknowledgeDto,
+  CLAIM_KEY,
+  type ClaimBody,
+  ClaimsBody,
+  ClaimsQuery,
+  type LedgerBody,
+  type MoneyBody,
+  ReconciliationBody,
+} from './reconciliation.dto.js';
+
+const COMMAND = 'reconciliation acknowledge';
+/** One that is open, or late, is the worker's to record. */
+const ACKNOWLEDGEABLE: ReadonlySet<string> = new Set(['without-row', 'unpayable', 'different']);
+
+interface Token {
+  readonly symbol: string;
+  readonly text: (amount: bigint) => string;
+}
+
+/** What the daily comparison of the ledger with the chain found, and the claims that wait for an explanation. */
+@Controller('api/operate/reconciliation')
+@ForOperators('viewer')
+@FailsAnywhere()
+export class ReconciliationController {
+  constructor(
+    private readonly database: Database,
+    private readonly partners: PartnerNames,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'The last reconciliation', description: 'Its sums and differences.' })
+  @Answers(200, 'What it found.', ReconciliationBody)
+  async last(): Promise<ReconciliationBody> {
+    const [run, token] = await Promise.all([
+      new ReconciliationStore(this.database).lastRun(),
+      this.token(),
+    ]);
+    const ledgers = (run?.ledgers ?? []).map((ledger) => this.ledgerBody(ledger, token));
+    return {
+      at: run?.at.toISOString() ?? null,
+      isOutdated: run?.isOutdated ?? false,
+      tokenSymbol: token?.symbol ?? null,
+      chainClaims: run?.chain.count ?? 0,
+      chainTokens: (run && token?.text(run.chain.tokens)) ?? null,
+      ledgerClaims: run?.ledger.count ?? 0,
+      ledgerTokens: (run && token?.text(run.ledger.tokens)) ?? null,
+      differences: [...(run?.differences ?? [])],
+      ledgers: await Promise.all(ledgers),
+    };
+  }
+
+  @Get('claims')
+  @ApiOperation({
+    summary: 'Claims that the ledger does not explain',
+    description: 'The oldest first, as far as the chain was read.',
+  })
+  @Answers(200, 'A page of them.', ClaimsBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  async claims(@Query() { which = 'open', after }: ClaimsQuery): Promise<ClaimsBody> {
+    const page = { all: which === 'all', limit: PAGE_SIZE, after: keyOf(after) };
+    const [claims, token] = await Promise.all([
+      unexplainedClaims(this.database, this.clock, page),
+      this.token(),
+    ]);
+    const last = claims.length < PAGE_SIZE ? undefined : claims.at(-1);
+    return {
+      consequence: CONSEQUENCES[COMMAND],
+      tokenSymbol: token?.symbol ?? null,
+      items: claims.map((claim) => claimBody(claim, token)),
+      next: last === undefined ? null : `${last.block}_${last.id}_${last.transactionHash}`,
+    };
+  }
+
+  @Post('claims/:id/acknowledge')
+  @HttpCode(200)
+  @ForOperators('operator')
+  @ApiOperation({
+    summary: 'Take a claim out of the alerts',
+    description: CONSEQUENCES[COMMAND],
+  })
+  @ApiParam({ name: 'id', schema: TEXT, description: 'As the list has it.' })
+  @Answers(200, 'It is acknowledged.', AcknowledgedBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'No such claim waits for an explanation.', 'CLAIM_NOT_FOUND')
+  async acknowledge(
+    @Param('id') text: string,
+    @Body() { note: given }: AcknowledgeDto,
+    @CurrentOperator() { actor }: ConsoleOperator,
+  ): Promise<AcknowledgedBody> {
+    const [id, note] = [parseClaimId(text), parseClaimNote(given)];
+    if (id === undefined) throw HttpProblem.badRequest('id', 'id must be that of a claim.');
+    if (note === undefined) {
+      throw HttpProblem.badRequest('note', 'note must have 1 to 255 characters.');
+    }
+    try {
+      const operator = { actor, command: COMMAND };
+      const claims = await acknowledgeClaim(this.database, this.clock, operator, { id, note });
+      return { claims };
+    } catch (error) {
+      if (!(error instanceof NoSuchClaimError)) throw error;
+      const message = 'No such claim waits for an explanation any more: load the list again.';
+      throw new HttpProblem(404, message, { code: error.code });
+    }
+  }
+
+  /** Of the default stake set, whose token the vaults pay. */
+  private async token(): Promise<Token | undefined> {
+    const state = await new IndexStore(this.database).state();
+    if (state === undefined) return undefined;
+    const { tokenSymbol: symbol, tokenDecimals } = state;
+    return { symbol, text: (tokenAmount) => tokensText({ tokenAmount, tokenDecimals }) };
+  }
+
+  private async ledgerBody(
+    { partner, deducted, claimed, reverted, open }: LastRun['ledgers'][number],
+    token: Token | undefined,
+  ): Promise<LedgerBody> {
+    const money = ({ count, points, tokens }: typeof open): MoneyBody => ({
+      count,
+      points: points.toString(),
+      tokens: token?.text(tokens) ?? null,
+    });
+    return {
+      partner: await this.partners.of(partner),
+      deducted: money(deducted),
+      claimed: money(claimed),
+      reverted: money(reverted),
+      open: money(open),
+    };
+  }
+}
+
+function keyOf(after: string | undefined): ClaimKey | undefined {
+  const [, block, id, transactionHash] = CLAIM_KEY.exec(after ?? '') ?? [];
+  if (block === undefined || id === undefined || transactionHash === undefined) return undefined;
+  return { block: BigInt(block), id, transactionHash };
+}
+
+function claimBody(claim: UnexplainedClaim, token: Token | undefined): ClaimBody {
+  const { amount, block, blockAt, acknowledged, ...rest } = claim;
+  return {
+    ...rest,
+    tokens: token?.text(amount) ?? null,
+    amount: amount.toString(),
+    block: block.toString(),
+    blockAt: blockAt.toISOString(),
+    canAcknowledge: acknowledged === null && ACKNOWLEDGEABLE.has(claim.kind),
+    acknowledged: acknowledged && { ...acknowledged, at: acknowledged.at.toISOString() },
+  };
+}

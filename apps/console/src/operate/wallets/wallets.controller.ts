@@ -1,0 +1,113 @@
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { Database, decimalText, RedemptionPages, type StoredRedemption } from '#libs/db';
+import { type Address, parseAddress, parseUuidV7 } from '#libs/domain';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { tokensText } from '#libs/operations';
+import { HttpProblem } from '#libs/service';
+import { ForOperators } from '../../auth/audience.js';
+import { PartnerNames } from '../partner-names.js';
+import { ADDRESS, PAGE_SIZE } from '../schema.js';
+import { WalletAudits } from './wallet-audits.js';
+import { WalletHistoryService } from './wallet-history.service.js';
+import {
+  HistoryQuery,
+  StakeSetQuery,
+  WalletAuditBody,
+  WalletHistoryBody,
+  WalletPageQuery,
+  type WalletRedemptionBody,
+  WalletRedemptionsBody,
+} from './wallets.dto.js';
+
+const WALLET = { name: 'wallet', schema: ADDRESS, description: 'An address, in any capitals.' };
+
+/** One wallet: what it kept staked, its redemptions, and whether the chain says the same. */
+@Controller('api/operate/wallets/:wallet')
+@ForOperators('viewer')
+@FailsAnywhere()
+export class WalletsController {
+  constructor(
+    private readonly histories: WalletHistoryService,
+    private readonly audits: WalletAudits,
+    private readonly partners: PartnerNames,
+    private readonly database: Database,
+  ) {}
+
+  @Get('history')
+  @ApiOperation({
+    summary: 'What a wallet kept staked',
+    description: 'The low-water mark of each UTC day, and each change of its balance.',
+  })
+  @ApiParam(WALLET)
+  @Answers(200, 'Its history.', WalletHistoryBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'No such stake set, or no index of it yet.', 'STAKE_SET_UNKNOWN', 'NO_INDEX')
+  history(
+    @Param('wallet') wallet: string,
+    @Query() { stakeSet, days = '30' }: HistoryQuery,
+  ): Promise<WalletHistoryBody> {
+    return this.histories.read({ wallet: walletOf(wallet), range: days, stakeSet });
+  }
+
+  @Get('redemptions')
+  @ApiOperation({ summary: 'The redemptions of a wallet', description: 'Newest first.' })
+  @ApiParam(WALLET)
+  @Answers(200, 'A page of them.', WalletRedemptionsBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  async redemptions(
+    @Param('wallet') text: string,
+    @Query() { after }: WalletPageQuery,
+  ): Promise<WalletRedemptionsBody> {
+    const wallet = walletOf(text);
+    const page = { limit: PAGE_SIZE, after: after === undefined ? undefined : parseUuidV7(after) };
+    const { found, unreadable, next } = await new RedemptionPages(this.database).newest(
+      { wallet },
+      page,
+    );
+    return {
+      items: await Promise.all(found.map((one) => this.bodyOf(one))),
+      unreadable: unreadable.map(({ id }) => id),
+      next: next ?? null,
+    };
+  }
+
+  @Post('audit')
+  @HttpCode(200)
+  @ForOperators('operator')
+  @ApiOperation({
+    summary: 'Compare a wallet with the contract now',
+    description:
+      'At the newest final block. It costs some calls of the provider, and changes nothing.',
+  })
+  @ApiParam(WALLET)
+  @Answers(200, 'Both figures.', WalletAuditBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'No such stake set.', 'STAKE_SET_UNKNOWN')
+  @Fails(409, 'It cannot be made: the message says why.', 'AUDIT_IMPOSSIBLE')
+  audit(
+    @Param('wallet') wallet: string,
+    @Query() { stakeSet }: StakeSetQuery,
+  ): Promise<WalletAuditBody> {
+    return this.audits.run(walletOf(wallet), stakeSet);
+  }
+
+  private async bodyOf({ redemption }: StoredRedemption): Promise<WalletRedemptionBody> {
+    const { id, partner, state, points, usdAmount, initialAtMs } = redemption;
+    return {
+      ...{ id, state },
+      partner: await this.partners.of(partner),
+      points: points.toString(),
+      tokens: tokensText(redemption),
+      usd: decimalText(usdAmount),
+      at: new Date(initialAtMs).toISOString(),
+    };
+  }
+}
+
+/** @throws HttpProblem 400 */
+function walletOf(text: string): Address {
+  const wallet = parseAddress(text);
+  if (wallet !== undefined) return wallet;
+  throw HttpProblem.badRequest('wallet', 'wallet must be an address: 0x and 40 hex digits.');
+}

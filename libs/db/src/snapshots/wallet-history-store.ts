@@ -1,0 +1,108 @@
+/** What a wallet kept staked over time: its days and its balances, for a person who looks at them. */
+import { type Address, type BalanceDay } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { hexOf } from '../rows.js';
+
+export interface BalanceMoment {
+  readonly block: bigint;
+  readonly seconds: number;
+  /** From the end of this block on, in the token's smallest unit. */
+  readonly balance: bigint;
+}
+
+export interface WalletHistory {
+  /** The days with a change, oldest first, and the newest one before them where there is one. */
+  readonly days: readonly Omit<BalanceDay, 'wallet'>[];
+  /** The changes, oldest first, and the newest one before them. */
+  readonly changes: readonly BalanceMoment[];
+  /** There are more changes in that time: these are the newest. */
+  readonly isCut: boolean;
+}
+
+export interface HistoryRange {
+  /** Days since 1970-01-01 UTC. */
+  readonly firstDay: number;
+  readonly mostChanges: number;
+}
+
+const DAYS = named<{ wallet: Buffer; firstDay: number }>(
+  '',
+  `SELECT day, low::text, closing::text FROM staking.balance_day
+    WHERE wallet = :wallet AND day >= coalesce(
+      (SELECT max(day) FROM staking.balance_day WHERE wallet = :wallet AND day < :firstDay), :firstDay)
+    ORDER BY day`,
+);
+
+/** Blocks and their times grow together, so that the newest change before the range is the first of what is shown. */
+const CHANGES = named<{ wallet: Buffer; since: number; limit: number }>(
+  '',
+  `SELECT block::text, seconds::float8 AS seconds, balance::text FROM staking.balance_change
+    WHERE wallet = :wallet AND block >= coalesce((SELECT block FROM staking.balance_change
+      WHERE wallet = :wallet AND seconds < :since ORDER BY block DESC LIMIT 1), 0)
+    ORDER BY block DESC LIMIT :limit`,
+);
+
+const FIRST_DAY = named<{ wallet: Buffer }>(
+  '',
+  'SELECT min(day) AS day FROM staking.balance_day WHERE wallet = :wallet',
+);
+
+interface DayRow {
+  day: number;
+  low: string | null;
+  closing: string;
+}
+
+interface ChangeRow {
+  block: string;
+  seconds: number;
+  balance: string;
+}
+
+const SECONDS_PER_DAY = 86_400;
+
+export class WalletHistoryStore {
+  /** @param database of the stake set */
+  constructor(private readonly database: Database) {}
+
+  /** The UTC day of the first change, in days since 1970-01-01; undefined where the wallet never staked. */
+  async firstDay(wallet: Address): Promise<number | undefined> {
+    const [row] = await this.database.query<{ day: number | null }>(
+      FIRST_DAY({ wallet: bytesOf(wallet) }),
+    );
+    return row?.day ?? undefined;
+  }
+
+  async read(
+    wallet: Address,
+    { firstDay, mostChanges }: HistoryRange,
+  ): Promise<WalletHistory> {
+    const bytes = bytesOf(wallet);
+    const since = firstDay * SECONDS_PER_DAY;
+    const days = await this.database.query<DayRow>(DAYS({ wallet: bytes, firstDay }));
+    const changes = await this.database.query<ChangeRow>(
+      CHANGES({ wallet: bytes, since, limit: mostChanges + 1 }),
+    );
+    return {
+      days: days.map(({ day, low, closing }) => ({
+        day,
+        low: low === null ? null : BigInt(low),
+        closing: BigInt(closing),
+      })),
+      changes: changes
+        .slice(0, mostChanges)
+        .map(({ block, seconds, balance }) => ({
+          block: BigInt(block),
+          seconds,
+          balance: BigInt(balance),
+        }))
+        .reverse(),
+      isCut: changes.length > mostChanges,
+    };
+  }
+}
+
+function bytesOf(wallet: Address): Buffer {
+  return Buffer.from(hexOf(wallet), 'hex');
+}

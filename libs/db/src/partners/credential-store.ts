@@ -12,10 +12,10 @@ import {
 /** A credential as it is stored; see CredentialEntity. */
 export type NewCredential = Readonly<
   Pick<CredentialEntity, 'keyHash' | 'keyPrefix' | 'secretCiphertext'>
-> & {
-  /** Default: a new one. The same again is refused, so that a request that is repeated adds nothing twice. */
-  readonly id?: string | undefined;
-};
+>;
+
+/** One more; the same id again is refused, so that a request that is repeated adds nothing twice. */
+export type AddedCredential = NewCredential & { readonly id?: string | undefined };
 
 export class CredentialExistsError extends PermanentError {
   constructor() {
@@ -63,7 +63,7 @@ export class CredentialStore {
   /** One more; the others stay good. @throws PartnerUnknownError, CredentialExistsError */
   add(
     partner: string,
-    { id, ...credential }: NewCredential,
+    { id, ...credential }: AddedCredential,
     audit?: PartnerAudit,
   ): Promise<PartnerIdentity> {
     return this.database.transaction(async (client, manager) => {

@@ -8,7 +8,7 @@ import {
   Query,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import {
@@ -32,6 +32,7 @@ import { PAGE_SIZE } from '../schema.js';
 import { PARTNER_ID, partnerIdOf } from './partner-id.js';
 import { callbackChange } from './partner-change.js';
 import {
+  CallbackBody,
   issuedBody,
   IssuedBody,
   partnerBody,
@@ -49,6 +50,7 @@ const BURST = 100;
 @ForOperators('viewer')
 @FailsAnywhere()
 @UseInterceptors(RefusalsInterceptor)
+@ApiExtraModels(CallbackBody)
 export class PartnersController {
   constructor(
     private readonly database: Database,

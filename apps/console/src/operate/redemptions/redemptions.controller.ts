@@ -9,7 +9,7 @@ import {
   Query,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
 import {
   type OpenKey,
   PartnerStore,
@@ -24,7 +24,7 @@ import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { chainEvidence, liveText } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { approvalBody } from '../../approvals/approval.dto.js';
+import { approvalBody, ApprovalBody } from '../../approvals/approval.dto.js';
 import {
   type ConsoleOperator,
   CurrentOperator,
@@ -38,6 +38,7 @@ import { RedemptionActions } from './redemption-actions.js';
 import { RedemptionView } from './redemption-view.js';
 import {
   ActionResultBody,
+  ConfirmationBody,
   EvidenceBody,
   listedBody,
   RedemptionBody,
@@ -57,6 +58,7 @@ const REDEMPTION_ID = {
 @ForOperators('viewer')
 @FailsAnywhere()
 @UseInterceptors(RefusalsInterceptor)
+@ApiExtraModels(ApprovalBody, ConfirmationBody)
 export class RedemptionsController {
   constructor(
     private readonly pages: RedemptionPages,

@@ -1,4 +1,5 @@
 import { Matches, Max, MaxLength, Min } from 'class-validator';
+import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } from '#libs/chain';
 import {
   address,
   commaList,
@@ -12,8 +13,10 @@ import {
   SECRETS_KEY_SETTING,
   origin,
   PORTAL_DATABASE_URL_SETTING,
+  RPC_URLS_SETTING,
   ServiceSettings,
   Setting,
+  STAKE_EVENTS_SETTING,
   SHUTDOWN_DELAY_SETTING,
   trustedProxies,
   url,
@@ -75,6 +78,64 @@ export class ConsoleSettings extends ServiceSettings {
     parse: origin,
   })
   readonly redemptionUrl!: string;
+
+  @Setting({
+    description: 'Where the console reaches the api, for the snapshots that partners look at.',
+    default: 'http://127.0.0.1:3000',
+    parse: origin,
+  })
+  readonly apiUrl!: string;
+
+  @Setting({
+    description:
+      'Where the health of the api is asked for, if not at API_URL: with API_MANAGEMENT_PORT, http://HOST:THAT_PORT.',
+    optional: true,
+    parse: origin,
+  })
+  readonly apiHealthUrl?: string;
+
+  @Setting({
+    description:
+      'Where the health of the redemption service is asked for, if not at REDEMPTION_URL: with REDEMPTION_MANAGEMENT_PORT, http://HOST:THAT_PORT.',
+    optional: true,
+    parse: origin,
+  })
+  readonly redemptionHealthUrl?: string;
+
+  @Setting({
+    description:
+      'Where the console asks for the health of the indexer, and for the progress of its sync: http://127.0.0.1:3001. Unset: the overview has what the database says of the index.',
+    optional: true,
+    parse: origin,
+  })
+  readonly indexerUrl?: string;
+
+  @Setting({
+    description:
+      'The Alertmanager whose open alerts the overview shows: http://127.0.0.1:9093. Unset: what the database alone tells.',
+    optional: true,
+    parse: url('http', 'https'),
+  })
+  readonly alertmanagerUrl?: string;
+
+  @Setting({ ...RPC_URLS_SETTING, optional: true })
+  readonly rpcUrls?: string[];
+
+  @Setting({
+    description: 'The vault that pays vouchers, a RedemptionVault that holds the token.',
+    optional: true,
+    parse: address,
+  })
+  readonly vaultContract?: Address;
+
+  @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
+  readonly stakeEvents?: string;
+
+  @Setting(STAKE_TOTAL_VIEW_SETTING)
+  readonly stakeTotalView?: readonly StakeView[];
+
+  @Setting(STAKE_BALANCE_VIEW_SETTING)
+  readonly stakeBalanceView?: readonly StakeView[];
 
   @Setting(PORTAL_DATABASE_URL_SETTING)
   readonly portalDatabaseUrl?: string;

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { type SettingsSource } from '#libs/config';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { ApprovalsModule } from './approvals/approvals.module.js';
@@ -7,17 +8,18 @@ import { AuthModule } from './auth/auth.module.js';
 import { ConsoleSettings } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { OperateModule } from './operate/operate.module.js';
 import { OperatePartnersModule } from './operate/partners/partners.module.js';
 import { OperateRedemptionsModule } from './operate/redemptions/redemptions.module.js';
-import { SETTINGS_SOURCE, type SettingsSource } from './operate/settings-source.js';
+import { SETTINGS_SOURCE } from './operate/settings-source.js';
 import { PlayerModule } from './player/player.module.js';
 
 interface ConsoleTools {
   readonly settings: ConsoleSettings;
+  /** What they were read from. */
+  readonly source: SettingsSource;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** What the settings were read from. */
-  readonly source: SettingsSource;
 }
 
 /** The server of the web pages. */
@@ -28,6 +30,7 @@ interface ConsoleTools {
     HealthModule,
     AuthModule,
     ApprovalsModule,
+    OperateModule,
     OperatePartnersModule,
     OperateRedemptionsModule,
     PlayerModule,
@@ -43,12 +46,12 @@ export class ConsoleModule {
 /** The settings and the tools of the process, for all other modules. */
 @Module({})
 export class SettingsModule {
-  static register({ settings, logger, clock, source }: ConsoleTools): DynamicModule {
+  static register({ settings, source, logger, clock }: ConsoleTools): DynamicModule {
     const providers = [
       { provide: ConsoleSettings, useValue: settings },
+      { provide: SETTINGS_SOURCE, useValue: source },
       { provide: CLOCK, useValue: clock },
       { provide: LOGGER, useValue: logger },
-      { provide: SETTINGS_SOURCE, useValue: source },
     ];
     return { module: SettingsModule, global: true, providers, exports: providers };
   }

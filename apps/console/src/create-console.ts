@@ -20,10 +20,10 @@ import { refuseHalfSettings } from './start-checks.js';
 export interface ConsoleOptions {
   readonly settings: ConsoleSettings;
   readonly logger: Logger;
+  /** What the settings were read from, for the doctor. Default: the environment. */
+  readonly source?: SettingsSource;
   /** Default: the system's. */
   readonly clock?: Clock;
-  /** For what reads settings of other programs. Default: the environment. */
-  readonly source?: SettingsSource;
   /** Where the web app was built into. Default: beside this program. */
   readonly pages?: string;
 }
@@ -36,8 +36,8 @@ export interface ConsoleOptions {
 export async function createConsole({
   settings,
   logger,
-  clock = systemClock,
   source = processEnvironment(),
+  clock = systemClock,
   pages = BUILT_PAGES,
 }: ConsoleOptions): Promise<NestFastifyApplication> {
   refuseHalfSettings(settings);
@@ -49,7 +49,7 @@ export async function createConsole({
     const address = port === undefined ? undefined : { port, host };
     const app = await createHttpApp(
       ConsoleModule.register(
-        SettingsModule.register({ settings, logger, clock, source }),
+        SettingsModule.register({ settings, source, logger, clock }),
         ConnectionsModule.register(connections),
         ManagementModule.register({ app: 'console', registry, address }),
       ),

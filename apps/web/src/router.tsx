@@ -23,8 +23,33 @@ const partner = createRoute({
   component: lazyRouteComponent(() => import('./partner/partner-area'), 'PartnerArea'),
 });
 
+const operatorSignIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/operate/sign-in',
+  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'OperatorSignIn'),
+});
+const partnerSignIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/partner/sign-in',
+  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'PartnerSignIn'),
+});
+const invitation = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/partner/invitation',
+  component: lazyRouteComponent(() => import('./session/link-pages'), 'InvitationPage'),
+});
+const link = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in/link',
+  component: lazyRouteComponent(() => import('./session/link-pages'), 'LinkPage'),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([home, redeem, operateRoutes, partner]),
+  routeTree: rootRoute.addChildren([
+    ...[home, redeem, partner],
+    operateRoutes,
+    ...[operatorSignIn, partnerSignIn, invitation, link],
+  ]),
   defaultPreload: 'intent',
 });
 

@@ -7,7 +7,8 @@ export interface AppSettings {
 }
 
 interface Entry {
-  readonly setting: SettingMetadata;
+  /** As an application has it that cannot do without it, where there is one. */
+  setting: SettingMetadata;
   readonly apps: string[];
 }
 
@@ -53,6 +54,7 @@ function groups(applications: readonly AppSettings[]): Map<string, Entry[]> {
     for (const setting of classes.flatMap(settingsOf)) {
       const entry = entries.get(setting.variable) ?? { setting, apps: [] };
       if (!entry.apps.includes(app)) entry.apps.push(app);
+      if (isRequired(setting) && !isRequired(entry.setting)) entry.setting = setting;
       entries.set(setting.variable, entry);
     }
   }
@@ -64,11 +66,16 @@ function groups(applications: readonly AppSettings[]): Map<string, Entry[]> {
   return grouped;
 }
 
+function isRequired({ default: value, optional }: SettingMetadata): boolean {
+  return value === undefined && optional !== true;
+}
+
 function renderVariable({ setting }: Entry): string {
   const comment = wrap(setting.description).map((line) => `# ${line}`);
   const value = setting.default ?? setting.example ?? '';
-  const required = setting.default === undefined && setting.optional !== true;
-  return [...comment, `${required ? '' : '#'}${setting.variable}=${value}`, ''].join('\n');
+  return [...comment, `${isRequired(setting) ? '' : '#'}${setting.variable}=${value}`, ''].join(
+    '\n',
+  );
 }
 
 function renderItem({ setting }: Entry): string {

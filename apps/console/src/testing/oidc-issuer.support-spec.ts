@@ -1,5 +1,5 @@
 /** A certified OpenID provider on loopback, whose people are made up. Counts as a test file without being one. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { Provider } from 'oidc-provider';
 import { freePort } from '#libs/devprocess';
 import { Visitor } from './visitor.support-spec.js';

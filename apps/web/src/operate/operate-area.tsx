@@ -12,6 +12,7 @@ import {
   IconWallet,
 } from '@tabler/icons-react';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { SessionGate } from '../session/session-gate';
 import classes from './operate-area.module.css';
 import { texts } from './texts';
 
@@ -29,6 +30,10 @@ const PAGES = [
 
 /** The pages of operators, with the way to each: beside the page, on a phone in a drawer. */
 export function OperateArea() {
+  return <SessionGate kind="operator">{() => <Area />}</SessionGate>;
+}
+
+function Area() {
   const [isOpen, { open, close }] = useDisclosure(false);
   return (
     <div className={classes['area']}>

@@ -1,5 +1,6 @@
 import { Title } from '@mantine/core';
+import { SessionGate } from '../session/session-gate';
 
 export function PartnerArea() {
-  return <Title order={1}>Partner</Title>;
+  return <SessionGate kind="partner">{() => <Title order={1}>Partner</Title>}</SessionGate>;
 }

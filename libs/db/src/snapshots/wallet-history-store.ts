@@ -74,10 +74,7 @@ export class WalletHistoryStore {
     return row?.day ?? undefined;
   }
 
-  async read(
-    wallet: Address,
-    { firstDay, mostChanges }: HistoryRange,
-  ): Promise<WalletHistory> {
+  async read(wallet: Address, { firstDay, mostChanges }: HistoryRange): Promise<WalletHistory> {
     const bytes = bytesOf(wallet);
     const since = firstDay * SECONDS_PER_DAY;
     const days = await this.database.query<DayRow>(DAYS({ wallet: bytes, firstDay }));

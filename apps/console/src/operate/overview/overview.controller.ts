@@ -1,5 +1,5 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
 import { Database, RedemptionPages } from '#libs/db';
 import { Answers, FailsAnywhere } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
@@ -7,11 +7,17 @@ import { ForOperators } from '../../auth/audience.js';
 import { IndexFigures } from './index-figures.js';
 import { OpenAlerts } from './open-alerts.js';
 import {
+  AcceptedPriceBody,
   AlertsBody,
+  HaltBody,
+  HeldPriceBody,
+  IndexBody,
   PricesBody,
   RedemptionFiguresBody,
   ServicesBody,
   StakeSetsBody,
+  StoredPriceBody,
+  SyncBody,
   VaultsBody,
 } from './overview.dto.js';
 import { ServiceHealth } from './service-health.js';
@@ -21,6 +27,7 @@ const DAY_MS = 86_400_000;
 
 /** The parts of the overview. Each is a request of its own, so that one that is away takes nothing else with it. */
 @Controller('api/operate/overview')
+@ApiExtraModels(SyncBody, HaltBody, IndexBody, StoredPriceBody, HeldPriceBody, AcceptedPriceBody)
 @ForOperators('viewer')
 @FailsAnywhere()
 export class OverviewController {

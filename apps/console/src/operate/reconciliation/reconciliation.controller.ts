@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
 import {
   type ClaimKey,
   Database,
@@ -26,6 +26,7 @@ import { PAGE_SIZE, TEXT } from '../schema.js';
 import {
   AcknowledgedBody,
   AcknowledgeDto,
+  AcknowledgementBody,
   CLAIM_KEY,
   type ClaimBody,
   ClaimsBody,
@@ -46,6 +47,7 @@ interface Token {
 
 /** What the daily comparison of the ledger with the chain found, and the claims that wait for an explanation. */
 @Controller('api/operate/reconciliation')
+@ApiExtraModels(AcknowledgementBody)
 @ForOperators('viewer')
 @FailsAnywhere()
 export class ReconciliationController {

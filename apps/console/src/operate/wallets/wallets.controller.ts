@@ -67,7 +67,7 @@ export class WalletsController {
     );
     return {
       items: await Promise.all(found.map((one) => this.bodyOf(one))),
-      unreadable: unreadable.map(({ id }) => id),
+      unreadable: unreadable.map(({ redemptionId }) => redemptionId),
       next: next ?? null,
     };
   }

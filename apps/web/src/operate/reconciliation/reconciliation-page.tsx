@@ -1,6 +1,35 @@
+import { SegmentedControl, Stack, Title } from '@mantine/core';
+import { useState } from 'react';
 import { PageTitle } from '../page-title';
 import { texts } from '../texts';
+import { ClaimsTable } from './claims-table';
+import { LastRun } from './last-run';
 
+const words = texts.reconciliation;
+
+/** Whether the ledger and the chain agree, and the claims that wait for an explanation. */
 export function ReconciliationPage() {
-  return <PageTitle>{texts.nav.reconciliation}</PageTitle>;
+  const [which, setWhich] = useState<'open' | 'all'>('open');
+  return (
+    <Stack>
+      <PageTitle>{words.title}</PageTitle>
+      <LastRun />
+      <Title order={2} size="h4">
+        {words.claims}
+      </Title>
+      <SegmentedControl
+        aria-label={words.claims}
+        maw={280}
+        data={[
+          { value: 'open', label: words.which.open },
+          { value: 'all', label: words.which.all },
+        ]}
+        value={which}
+        onChange={(chosen) => {
+          setWhich(chosen === 'all' ? 'all' : 'open');
+        }}
+      />
+      <ClaimsTable which={which} />
+    </Stack>
+  );
 }

@@ -1,6 +1,157 @@
+import { SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { Amount } from '../../shared/amount';
+import { Rows } from '../../shared/keyed-table';
+import { Loaded } from '../../shared/loaded';
+import { Empty, Skeletons } from '../../shared/placeholders';
+import { UtcDay, When } from '../../shared/when';
+import { Fact } from '../overview/card';
 import { PageTitle } from '../page-title';
 import { texts } from '../texts';
+import { useStakeSets } from '../use-stake-sets';
+import { AuditPart } from './audit-part';
+import { WalletRedemptions } from './wallet-redemptions';
 
+const BalanceChart = lazy(() => import('./balance-chart'));
+
+type History = ConsoleBody<'WalletHistory'>;
+
+const RANGES = ['7', '30', '90', 'all'] as const;
+type Range = (typeof RANGES)[number];
+const words = texts.wallet;
+
+/** One wallet: what it kept staked, what it redeemed, and whether the chain says the same. */
 export function WalletPage() {
-  return <PageTitle>{texts.nav.wallets}</PageTitle>;
+  const { wallet } = useParams({ from: '/operate/wallets/$wallet' });
+  const [range, setRange] = useState<Range>('30');
+  const [stakeSet, setStakeSet] = useState('default');
+  const sets = useStakeSets();
+  const history = useQuery({
+    queryKey: ['operate', 'wallet', wallet, stakeSet, range],
+    queryFn: ({ signal }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/wallets/{wallet}/history', {
+          params: { path: { wallet }, query: { stakeSet, days: range } },
+          signal,
+        }),
+      ),
+  });
+  return (
+    <Stack>
+      <PageTitle>{wallet}</PageTitle>
+      {sets.length > 1 && (
+        <Select
+          label={texts.shared.stakeSet}
+          data={[...sets]}
+          value={stakeSet}
+          allowDeselect={false}
+          maw={240}
+          onChange={(chosen) => {
+            setStakeSet(chosen ?? 'default');
+          }}
+        />
+      )}
+      <SegmentedControl
+        aria-label={words.days}
+        data={RANGES.map((value) => ({ value, label: words.ranges[value] }))}
+        value={range}
+        onChange={(chosen) => {
+          setRange(RANGES.find((known) => known === chosen) ?? '30');
+        }}
+        maw={420}
+      />
+      <Loaded query={history} skeleton={<Skeletons lines={8} />}>
+        {(data) => <Shown history={data} />}
+      </Loaded>
+      <AuditPart wallet={wallet} stakeSet={stakeSet} />
+      <Title order={2} size="h4">
+        {words.redemptions}
+      </Title>
+      <WalletRedemptions wallet={wallet} />
+    </Stack>
+  );
+}
+
+function Shown({ history }: { readonly history: History }) {
+  const { hasStaked, balance, tokenSymbol, indexedUntil, days, changes, isCut } = history;
+  if (!hasStaked) return <Empty>{words.never}</Empty>;
+  return (
+    <>
+      <div style={{ maxWidth: 520 }}>
+        <Fact name={words.balance}>
+          <Amount value={balance} unit={tokenSymbol} />
+        </Fact>
+        <Fact name={words.indexedUntil}>
+          <When at={indexedUntil} />
+        </Fact>
+      </div>
+      <Title order={2} size="h4">
+        {words.chart}
+      </Title>
+      <Suspense fallback={<Skeletons lines={10} />}>
+        <BalanceChart history={history} />
+      </Suspense>
+      <Text size="sm" c="var(--text-muted)">
+        {words.chartHint} {isCut && words.cut}
+      </Text>
+      <Title order={2} size="h4">
+        {words.table}
+      </Title>
+      <div className="tall">
+        <Rows
+          caption={words.table}
+          items={days.toReversed()}
+          rowKey={({ day }) => day}
+          columns={[
+            { header: words.day, cell: (row) => <DayCell {...row} /> },
+            {
+              header: `${words.low}, ${tokenSymbol}`,
+              isNumber: true,
+              cell: ({ low }) => <Amount value={low} />,
+            },
+            {
+              header: `${words.closing}, ${tokenSymbol}`,
+              isNumber: true,
+              cell: ({ closing }) => <Amount value={closing} />,
+            },
+          ]}
+        />
+      </div>
+      <Title order={2} size="h4">
+        {words.changes}
+      </Title>
+      <div className="tall">
+        <Rows
+          caption={words.changes}
+          items={changes.toReversed()}
+          rowKey={({ block }) => block}
+          columns={[
+            { header: words.at, cell: ({ at }) => <When at={at} /> },
+            { header: words.block, isNumber: true, cell: ({ block }) => <Amount value={block} /> },
+            {
+              header: `${words.balanceThen}, ${tokenSymbol}`,
+              isNumber: true,
+              cell: ({ balance: then }) => <Amount value={then} />,
+            },
+          ]}
+        />
+      </div>
+    </>
+  );
+}
+
+function DayCell({ day, isOpen }: History['days'][number]) {
+  return (
+    <>
+      <UtcDay day={day} />
+      {isOpen && (
+        <Text span size="xs" c="var(--text-muted)">
+          {` (${words.openDay})`}
+        </Text>
+      )}
+    </>
+  );
 }

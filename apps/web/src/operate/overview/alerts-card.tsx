@@ -1,0 +1,79 @@
+import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { Loaded } from '../../shared/loaded';
+import { StatusBadge, type Tone } from '../../shared/status-badge';
+import { When } from '../../shared/when';
+import { texts } from '../texts';
+import { Card } from './card';
+import { EVERY_MS } from './refresh';
+
+type Alert = ConsoleBody<'Alert'>;
+
+const TONES: Readonly<Record<Alert['severity'], Tone>> = {
+  critical: 'bad',
+  warning: 'warning',
+  info: 'neutral',
+};
+const words = texts.overview.alerts;
+
+export function AlertsCard() {
+  const alerts = useQuery({
+    queryKey: ['operate', 'overview', 'alerts'],
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/alerts', { signal, headers: refreshing(queryKey) }),
+      ),
+    refetchInterval: EVERY_MS,
+    retry: false,
+  });
+  return (
+    <Card title={words.title}>
+      <Loaded query={alerts}>
+        {(data) => (
+          <Stack gap="sm">
+            {data.alerts.length === 0 && <StatusBadge tone="good">{words.none}</StatusBadge>}
+            {data.alerts.map((alert) => (
+              <OneAlert key={`${alert.name} ${alert.summary}`} alert={alert} />
+            ))}
+            <Text size="xs" c="var(--text-muted)">
+              {data.source === 'database' ? words.byDatabase : words.byAlertmanager}
+            </Text>
+          </Stack>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function OneAlert({ alert: { name, severity, summary, since, link } }: { readonly alert: Alert }) {
+  return (
+    <div>
+      <Group gap="xs" wrap="nowrap" justify="space-between">
+        <Text fw={500} className="text-of-others">
+          {name}
+        </Text>
+        <StatusBadge tone={TONES[severity]}>{severity}</StatusBadge>
+      </Group>
+      <Text size="sm" className="text-of-others">
+        {summary}
+      </Text>
+      <Group gap="md">
+        {since !== null && (
+          <Text size="xs" c="var(--text-muted)">
+            <When at={since} />
+          </Text>
+        )}
+        {link !== null && link !== '/operate' && (
+          <Anchor
+            size="sm"
+            href={link}
+            {...(!link.startsWith('/') && { target: '_blank', rel: 'noreferrer' })}
+          >
+            {link.startsWith('/') ? words.look : words.handbook}
+          </Anchor>
+        )}
+      </Group>
+    </div>
+  );
+}

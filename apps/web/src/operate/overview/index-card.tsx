@@ -1,0 +1,119 @@
+import { Group, Progress, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { Amount } from '../../shared/amount';
+import { Loaded } from '../../shared/loaded';
+import { Problem } from '../../shared/problem';
+import { StatusBadge, type Tone } from '../../shared/status-badge';
+import { spanText, When } from '../../shared/when';
+import { texts } from '../texts';
+import { Card, Fact } from './card';
+import { EVERY_MS } from './refresh';
+import { useServices } from './services-card';
+
+type Index = ConsoleBody<'Index'>;
+type Sync = ConsoleBody<'SyncProgress'>;
+
+/** Longer than any chain takes for a block. */
+const BEHIND_SECONDS = 600;
+const words = texts.overview.index;
+
+export function IndexCard() {
+  const sets = useQuery({
+    queryKey: ['operate', 'overview', 'index'],
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/index', { signal, headers: refreshing(queryKey) }),
+      ),
+    refetchInterval: EVERY_MS,
+  });
+  const sync = useServices().data?.services.find(({ name }) => name === 'indexer')?.sync ?? null;
+  return (
+    <Card title={words.title}>
+      <Loaded query={sets}>
+        {(data) => (
+          <Stack>
+            {data.sets.map(({ stakeSet, index }) => (
+              <div key={stakeSet}>
+                <Heading name={stakeSet} isOnly={data.sets.length === 1} index={index} />
+                {index === null ? <Text size="sm">{words.none}</Text> : <Facts index={index} />}
+                {stakeSet === 'default' && sync !== null && <SyncProgress sync={sync} />}
+              </div>
+            ))}
+          </Stack>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+interface HeadingProps {
+  readonly name: string;
+  readonly isOnly: boolean;
+  readonly index: Index | null;
+}
+
+function Heading({ name, isOnly, index }: HeadingProps) {
+  const standing = index && standingOf(index);
+  return (
+    <Group justify="space-between" mb="xs">
+      <Text fw={500}>
+        {index?.tokenSymbol}
+        {!isOnly && ` ${texts.shared.stakeSet.toLowerCase()} ${name}`}
+      </Text>
+      {standing && <StatusBadge tone={standing.tone}>{standing.text}</StatusBadge>}
+    </Group>
+  );
+}
+
+function standingOf({ halted, syncedAt, lagSeconds }: Index): { tone: Tone; text: string } {
+  if (halted !== null) return { tone: 'bad', text: words.halted };
+  if (syncedAt === null) return { tone: 'busy', text: words.firstSync };
+  if (lagSeconds > BEHIND_SECONDS) return { tone: 'warning', text: spanText(lagSeconds) };
+  return { tone: 'good', text: words.level };
+}
+
+function Facts({ index }: { readonly index: Index }) {
+  return (
+    <>
+      {index.halted !== null && <Problem problem={words.haltedSince(index.halted.reason)} />}
+      <Fact name={words.head}>
+        <Amount value={index.headBlock} />
+      </Fact>
+      <Fact name={words.lag}>
+        {spanText(index.lagSeconds)} (<When at={index.headAt} />)
+      </Fact>
+      <Fact name={words.finalised}>
+        <Amount value={index.finalisedBlock ?? '–'} />
+      </Fact>
+      <Fact name={words.verified}>
+        <Amount value={index.verifiedBlock ?? '–'} />
+      </Fact>
+      <Fact name={words.staked}>
+        <Amount value={index.total} unit={index.tokenSymbol} maxFraction={2} />
+      </Fact>
+      <Fact name={words.chain}>{index.chainId}</Fact>
+    </>
+  );
+}
+
+function SyncProgress({ sync }: { readonly sync: Sync }) {
+  const { percent, secondsLeft, verification } = sync;
+  const left = secondsLeft === null ? words.leftUnknown : words.left(spanText(secondsLeft));
+  return (
+    <>
+      {verification !== null && <Fact name={words.verification}>{verification}</Fact>}
+      {percent !== null && (
+        <>
+          <Group justify="space-between" gap="xs">
+            <Text size="sm">{words.progress}</Text>
+            <Text size="sm">{percent === 100 ? `${percent} %` : `${percent} %, ${left}`}</Text>
+          </Group>
+          <Progress.Root size="md">
+            <Progress.Section value={percent} aria-label={words.progress} />
+          </Progress.Root>
+        </>
+      )}
+    </>
+  );
+}

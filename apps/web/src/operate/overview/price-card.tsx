@@ -1,0 +1,99 @@
+import { Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { useNow } from '../../redeem/use-now';
+import { Amount } from '../../shared/amount';
+import { Loaded } from '../../shared/loaded';
+import { Problem } from '../../shared/problem';
+import { StatusBadge } from '../../shared/status-badge';
+import { spanText, When } from '../../shared/when';
+import { texts } from '../texts';
+import { Card, Fact } from './card';
+import { EVERY_MS } from './refresh';
+
+type Price = ConsoleBody<'PriceOfSet'>;
+type Held = ConsoleBody<'HeldPrice'>;
+
+const OLD_SECONDS = 3_600;
+const words = texts.overview.price;
+
+export function PriceCard() {
+  const prices = useQuery({
+    queryKey: ['operate', 'overview', 'prices'],
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/prices', { signal, headers: refreshing(queryKey) }),
+      ),
+    refetchInterval: EVERY_MS,
+  });
+  return (
+    <Card title={words.title}>
+      <Loaded query={prices}>
+        {(data) => (
+          <Stack>
+            {data.prices.map((price) => (
+              <PriceOfSet key={price.stakeSet} price={price} isOnly={data.prices.length === 1} />
+            ))}
+          </Stack>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function PriceOfSet({ price, isOnly }: { readonly price: Price; readonly isOnly: boolean }) {
+  const { stakeSet, stored, hold, accepted } = price;
+  return (
+    <div>
+      {!isOnly && <Text fw={500}>{`${texts.shared.stakeSet} ${stakeSet}`}</Text>}
+      {stored === null && hold === null && <Text size="sm">{words.none}</Text>}
+      {hold !== null && <Hold hold={hold} />}
+      {stored !== null && <Stored stored={stored} />}
+      {accepted !== null && (
+        <Fact name={words.accepted}>
+          <Amount value={accepted.usd} unit="USD" /> {accepted.actor} <When at={accepted.at} />
+        </Fact>
+      )}
+    </div>
+  );
+}
+
+function Stored({ stored }: { readonly stored: NonNullable<Price['stored']> }) {
+  const ageSeconds = (useNow() - Date.parse(stored.observedAt)) / 1000;
+  return (
+    <>
+      <Group justify="space-between" mb="xs">
+        <Text fw={500} size="lg">
+          <Amount value={stored.usd} unit="USD" />
+        </Text>
+        {ageSeconds > OLD_SECONDS && <StatusBadge tone="warning">{words.old}</StatusBadge>}
+      </Group>
+      <Fact name={words.age}>
+        {spanText(ageSeconds)} (<When at={stored.observedAt} />)
+      </Fact>
+      <Fact name={words.by}>{stored.source}</Fact>
+    </>
+  );
+}
+
+function Hold({ hold }: { readonly hold: Held }) {
+  return (
+    <>
+      <Problem
+        problem={words.heldWhy(hold.because)}
+        advice={hold.isAccepted ? words.heldAccepted : words.heldDo(hold.usd)}
+      />
+      <Fact name={words.now}>
+        <Amount value={hold.usd} unit="USD" /> {hold.source}
+      </Fact>
+      {hold.beforeUsd !== null && (
+        <Fact name={words.before}>
+          <Amount value={hold.beforeUsd} unit="USD" />
+        </Fact>
+      )}
+      <Fact name={words.held}>
+        <When at={hold.since} />
+      </Fact>
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { Amount } from '../../shared/amount';
+import { Loaded } from '../../shared/loaded';
+import { StatusBadge } from '../../shared/status-badge';
+import { spanText } from '../../shared/when';
+import { StateBadge } from '../state-badge';
+import { texts } from '../texts';
+import { Card } from './card';
+import { EVERY_MS } from './refresh';
+
+type Figures = ConsoleBody<'RedemptionFigures'>;
+
+const words = texts.overview.redemptions;
+
+export function RedemptionsCard() {
+  const figures = useQuery({
+    queryKey: ['operate', 'overview', 'redemptions'],
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/overview/redemptions', {
+          signal,
+          headers: refreshing(queryKey),
+        }),
+      ),
+    refetchInterval: EVERY_MS,
+  });
+  return (
+    <Card title={words.title}>
+      <Loaded query={figures}>
+        {(data) => (
+          <Stack gap="sm">
+            <Attention count={data.attention} />
+            <Open figures={data} />
+            <Made figures={data} />
+          </Stack>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Attention({ count }: { readonly count: number }) {
+  if (count === 0) return <StatusBadge tone="good">{words.noAttention}</StatusBadge>;
+  return (
+    <Group justify="space-between">
+      <StatusBadge tone="bad">{words.attention(count)}</StatusBadge>
+      <Anchor renderRoot={(props) => <Link to="/operate/redemptions" {...props} />}>
+        {words.toQueue}
+      </Anchor>
+    </Group>
+  );
+}
+
+function Open({ figures: { open } }: { readonly figures: Figures }) {
+  if (open.length === 0) return <Text size="sm">{words.none}</Text>;
+  return (
+    <div className="scrolls" role="region" aria-label={words.open} tabIndex={0}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{words.state}</Table.Th>
+            <Table.Th ta="right">{words.count}</Table.Th>
+            <Table.Th ta="right">{words.longest}</Table.Th>
+            <Table.Th ta="right">{words.oldest}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {open.map(({ state, count, longestSeconds, oldestSeconds }) => (
+            <Table.Tr key={state}>
+              <Table.Td>
+                <StateBadge state={state} />
+              </Table.Td>
+              <Table.Td ta="right">
+                <Amount value={String(count)} />
+              </Table.Td>
+              <Table.Td ta="right">{spanText(longestSeconds)}</Table.Td>
+              <Table.Td ta="right">{words.ago(spanText(oldestSeconds))}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+function Made({ figures: { made } }: { readonly figures: Figures }) {
+  if (made.length === 0) return <Text size="sm">{words.madeNone}</Text>;
+  return (
+    <div>
+      <Text size="sm" c="var(--text-muted)" mb={4}>
+        {words.made}
+      </Text>
+      <Group gap="sm">
+        {made.map(({ state, count }) => (
+          <Text size="sm" key={state}>
+            <Amount value={String(count)} /> {texts.states[state]}
+          </Text>
+        ))}
+      </Group>
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import { useComputedColorScheme } from '@mantine/core';
+import {
+  Bar,
+  CartesianGrid,
+  ComposedChart,
+  Legend,
+  Line,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import { type ConsoleBody } from '../../api/console-client';
+import { groupDigits } from '../../shared/amount';
+import { utcTime } from '../../shared/when';
+import { texts } from '../texts';
+import { chartData, type Point } from './chart-data';
+
+type History = ConsoleBody<'WalletHistory'>;
+
+const COLORS = {
+  light: { low: '#0b7285', line: '#212529', grid: '#ced4da', text: '#343a40', back: '#ffffff' },
+  dark: { low: '#22b8cf', line: '#f1f3f5', grid: '#495057', text: '#dee2e6', back: '#2e2e2e' },
+};
+/** Of the bars together, in px, on a phone as well. */
+const CHART_WIDTH = 240;
+const words = texts.wallet;
+
+/** Bars for the low of each UTC day, a step line for the balance between. Drawn by rounded numbers; what is read is exact. */
+export default function BalanceChart({ history }: { readonly history: History }) {
+  const colors = COLORS[useComputedColorScheme('light')];
+  const { points, domain } = chartData(history);
+  return (
+    <div aria-hidden style={{ width: '100%', height: 320 }}>
+      <ResponsiveContainer width="100%" height="100%">
+        <ComposedChart
+          data={[...points]}
+          margin={{ top: 8, right: 8, bottom: 8, left: 8 }}
+          accessibilityLayer={false}
+        >
+          <CartesianGrid stroke={colors.grid} vertical={false} />
+          <XAxis
+            dataKey="atMs"
+            type="number"
+            domain={[...domain]}
+            scale="time"
+            tickFormatter={(ms: number) => new Date(ms).toISOString().slice(5, 10)}
+            stroke={colors.text}
+            fontSize={12}
+            minTickGap={40}
+          />
+          <YAxis stroke={colors.text} fontSize={12} width={70} tickFormatter={shortNumber} />
+          <Tooltip
+            isAnimationActive={false}
+            contentStyle={{ background: colors.back, borderColor: colors.grid, color: colors.text }}
+            labelFormatter={(ms) => utcTime(new Date(Number(ms)).toISOString())}
+            formatter={(_value, name, item) =>
+              exactText(item.payload as Point, String(name), history)
+            }
+          />
+          <Legend verticalAlign="top" height={32} />
+          <Bar
+            dataKey="low"
+            name={words.low}
+            fill={colors.low}
+            isAnimationActive={false}
+            barSize={Math.max(2, Math.min(28, Math.round(CHART_WIDTH / history.days.length)))}
+          />
+          <Line
+            dataKey="balance"
+            name={words.balance}
+            type="stepAfter"
+            stroke={colors.line}
+            strokeWidth={2}
+            dot={false}
+            connectNulls
+            isAnimationActive={false}
+          />
+        </ComposedChart>
+      </ResponsiveContainer>
+    </div>
+  );
+}
+
+function exactText({ exact }: Point, name: string, { tokenSymbol }: History): string {
+  const amount = name === words.low ? exact.low : exact.balance;
+  return `${groupDigits(amount ?? '')} ${tokenSymbol}`;
+}
+
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 });
+
+function shortNumber(value: number): string {
+  return short.format(value);
+}

@@ -32,7 +32,13 @@ export function ConfirmDialog({
 }: ConfirmDialogProps) {
   const [isSure, setIsSure] = useState(false);
   return (
-    <Modal opened onClose={onClose} title={<bdi>{title}</bdi>} centered closeButtonProps={{ 'aria-label': deskTexts.close }}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={<bdi>{title}</bdi>}
+      centered
+      closeButtonProps={{ 'aria-label': deskTexts.close }}
+    >
       <Stack>
         <Text className="text-of-others">{consequence}</Text>
         {children}

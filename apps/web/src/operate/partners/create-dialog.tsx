@@ -60,8 +60,20 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
                 setName(currentTarget.value);
               }}
             />
-            <NumberInput label={words.rate} min={1} allowDecimal={false} value={rate} onChange={setRate} />
-            <NumberInput label={words.burst} min={1} allowDecimal={false} value={burst} onChange={setBurst} />
+            <NumberInput
+              label={words.rate}
+              min={1}
+              allowDecimal={false}
+              value={rate}
+              onChange={setRate}
+            />
+            <NumberInput
+              label={words.burst}
+              min={1}
+              allowDecimal={false}
+              value={burst}
+              onChange={setBurst}
+            />
             {create.isError && <Problem problem={create.error} />}
             <Group justify="end">
               <Button variant="default" onClick={onClose}>

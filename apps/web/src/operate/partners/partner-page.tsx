@@ -41,7 +41,9 @@ function OnePartner({ id }: { readonly id: string }) {
   });
   return (
     <Stack>
-      <Anchor renderRoot={(props) => <Link to="/operate/partners" {...props} />}>{words.list}</Anchor>
+      <Anchor renderRoot={(props) => <Link to="/operate/partners" {...props} />}>
+        {words.list}
+      </Anchor>
       <Loaded query={partner}>
         {(found) => (
           <>

@@ -13,7 +13,5 @@ const TONES: Readonly<Record<Standing, Tone>> = {
 
 /** Whether anything can be redeemed with a partner. */
 export function StandingBadge({ standing }: { readonly standing: Standing }) {
-  return (
-    <StatusBadge tone={TONES[standing]}>{deskTexts.partners.standings[standing]}</StatusBadge>
-  );
+  return <StatusBadge tone={TONES[standing]}>{deskTexts.partners.standings[standing]}</StatusBadge>;
 }

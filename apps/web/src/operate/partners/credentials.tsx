@@ -9,7 +9,7 @@ import { deskTexts } from '../desk-texts';
 import { newRequest } from '../new-request';
 import { Card } from '../overview/card';
 import { useConsequences } from '../use-consequences';
-import { useOperator } from '../use-role';
+import { useIsAdmin } from '../use-role';
 import { IssuedCredential } from './issued-credential';
 
 type Partner = ConsoleBody<'PartnerDetails'>;
@@ -20,7 +20,7 @@ const words = deskTexts.credentials;
 /** Several are good at once: one more is added, the partner changes over, and the old one is revoked. */
 export function Credentials({ partner }: { readonly partner: Partner }) {
   const [asked, setAsked] = useState<'add' | Credential | undefined>(undefined);
-  const isAdmin = useOperator()?.role === 'admin';
+  const isAdmin = useIsAdmin();
   const close = (): void => {
     setAsked(undefined);
   };

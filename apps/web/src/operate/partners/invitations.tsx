@@ -5,7 +5,7 @@ import { type Column, Rows } from '../../shared/keyed-table';
 import { Problem } from '../../shared/problem';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
-import { useOperator } from '../use-role';
+import { useIsAdmin } from '../use-role';
 
 type Invitation = ConsoleBody<'PartnerInvitation'>;
 
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Invitation>[] = [
 /** Open ones can be withdrawn. */
 export function Invitations({ partner, invitations }: InvitationsProps) {
   const queries = useQueryClient();
-  const isAdmin = useOperator()?.role === 'admin';
+  const isAdmin = useIsAdmin();
   const withdraw = useMutation({
     mutationFn: (invitation: string) =>
       consoleApi.POST('/api/operate/partners/{partner}/invitations/{invitation}/withdraw', {

@@ -11,7 +11,7 @@ import { CopyLine } from '../copy-line';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../overview/card';
 import { useConsequences } from '../use-consequences';
-import { useOperator } from '../use-role';
+import { useIsAdmin } from '../use-role';
 import { Invitations } from './invitations';
 
 type Member = ConsoleBody<'PartnerMember'>;
@@ -21,7 +21,7 @@ const words = deskTexts.members;
 /** Who may act for the partner on the partners' pages. */
 export function Members({ partner }: { readonly partner: string }) {
   const [asked, setAsked] = useState<'invite' | Member | undefined>(undefined);
-  const isAdmin = useOperator()?.role === 'admin';
+  const isAdmin = useIsAdmin();
   const members = useQuery({
     queryKey: ['operate', 'partners', partner, 'members'],
     queryFn: ({ signal }) =>

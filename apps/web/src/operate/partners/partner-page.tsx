@@ -71,9 +71,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
   return (
     <>
       <Group justify="space-between">
-        <PageTitle>
-          <bdi className="text-of-others">{partner.name}</bdi>
-        </PageTitle>
+        <PageTitle>{partner.name}</PageTitle>
         {mayOperate && standing !== 'no-callback' && (
           <Button
             variant="default"

@@ -7,7 +7,7 @@ import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { PageTitle } from '../page-title';
-import { useOperator } from '../use-role';
+import { useIsAdmin } from '../use-role';
 import { CreateDialog } from './create-dialog';
 import { StandingBadge } from './standing-badge';
 
@@ -43,12 +43,12 @@ const COLUMNS: readonly Column<Partner>[] = [
 /** The partners, by name. */
 export function PartnersPage() {
   const [isCreating, setIsCreating] = useState(false);
-  const role = useOperator()?.role;
+  const isAdmin = useIsAdmin();
   return (
     <Stack>
       <Group justify="space-between">
         <PageTitle>{words.title}</PageTitle>
-        {role === 'admin' && (
+        {isAdmin && (
           <Button
             onClick={() => {
               setIsCreating(true);

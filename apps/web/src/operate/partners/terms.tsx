@@ -4,7 +4,7 @@ import { type ConsoleBody } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../overview/card';
-import { useOperator } from '../use-role';
+import { useIsAdmin } from '../use-role';
 import { TermsDialog } from './terms-dialog';
 
 type Partner = ConsoleBody<'PartnerDetails'>;
@@ -14,7 +14,7 @@ const words = deskTexts.partner;
 /** Its limits, how it is called, and what may be redeemed with it. */
 export function Terms({ partner }: { readonly partner: Partner }) {
   const [isEditing, setIsEditing] = useState(false);
-  const role = useOperator()?.role;
+  const isAdmin = useIsAdmin();
   const { rate, burst, stakeSet, callback } = partner;
   return (
     <Card title={words.terms}>
@@ -26,7 +26,7 @@ export function Terms({ partner }: { readonly partner: Partner }) {
       </Fact>
       <Fact name={words.stakeSet}>{stakeSet}</Fact>
       {callback === null ? <Text>{words.noCallback}</Text> : <CallbackFacts callback={callback} />}
-      {role === 'admin' && (
+      {isAdmin && (
         <Group mt="sm">
           <Button
             variant="default"

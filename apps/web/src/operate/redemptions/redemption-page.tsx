@@ -42,9 +42,7 @@ function OneRedemption({ id }: { readonly id: string }) {
       <Anchor renderRoot={(props) => <Link to="/operate/redemptions" {...props} />}>
         {deskTexts.redemptions.title}
       </Anchor>
-      <PageTitle>
-        <span className="text-of-others">{id}</span>
-      </PageTitle>
+      <PageTitle>{id}</PageTitle>
       <Loaded query={redemption}>
         {(found) => (
           <>

@@ -58,7 +58,7 @@ it('an area leads to its sign-in and back to the same place: by the provider', a
   await page.locator('input[name=login]').fill('ann');
   await page.locator('input[name=password]').fill('any');
   await page.locator('button[type=submit]').click();
-  await heading('Operate');
+  await heading('Overview');
   expect(place()).toBe('/operate?tab=failed');
   await press('Sign out');
   await heading('Sign in as an operator');
@@ -68,20 +68,20 @@ it('by a wallet, and again at the same place when the session has ended', async 
   await withWallet(ADMIN);
   await page.goto(`${bench.origin}/operate?tab=failed`);
   await press('Sign in with Test <b>wallet</b>');
-  await heading('Operate');
+  await heading('Overview');
   bench.clock.advance(13 * 3_600_000);
   await page.reload();
   await heading('Sign in as an operator');
   bench.clock.set(Date.now());
   await press('Sign in with Test <b>wallet</b>');
-  await heading('Operate');
+  await heading('Overview');
   expect(place()).toBe('/operate?tab=failed');
 });
 
 it('by a link, once, and its token is left in no address', async () => {
   const token = await bench.link();
   await page.goto(`${bench.origin}/sign-in/link#${token}`);
-  await heading('Operate');
+  await heading('Overview');
   await page.goBack().catch(() => null);
   expect(page.url()).not.toContain(token);
   const other = await context.newPage();

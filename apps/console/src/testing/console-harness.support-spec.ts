@@ -64,7 +64,7 @@ export class ConsoleBench {
     const issuer = await OidcIssuer.start(`${origin}/api/auth/oidc/callback`);
     const clock = new FakeClock(Date.now());
     const logged: string[] = [];
-    const settings = readSettings(ConsoleSettings, {
+    const source = {
       DATABASE_URL: test.urlAs('console'),
       PORTAL_DATABASE_URL: test.urlAs('portal'),
       CONSOLE_ORIGIN: origin,
@@ -76,10 +76,12 @@ export class ConsoleBench {
       OIDC_ROLES: 'staff=viewer,ops=admin',
       APPROVAL_ABOVE_USD: '1000',
       ...overrides,
-    });
+    };
+    const settings = readSettings(ConsoleSettings, source);
     const destination = { write: (line: string) => void logged.push(line) };
     const app = await createConsole({
       settings,
+      source,
       clock,
       logger: createLogger({ app: 'console', level: 'trace', destination }),
       pages: join(process.cwd(), 'dist/apps/web'),

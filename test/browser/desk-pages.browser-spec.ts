@@ -190,7 +190,7 @@ it.each([
   for (const [name, path] of Object.entries(places)) {
     await page.goto(bench.console.origin + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.waitForFunction(`document.querySelector('[aria-busy]') === null`);
+    await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
     await picture(`${name}-${width}-${colorScheme}`);
     const { violations } = await new AxeBuilder({ page }).analyze();
     expect([name, violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html])]).toEqual([

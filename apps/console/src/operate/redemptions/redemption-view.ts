@@ -48,7 +48,10 @@ export class RedemptionView {
     const { history, partnerName } = shown;
     const { redemption } = history;
     const nowMs = this.clock.nowMs();
-    const fields = [...standingFields(shown, nowMs), ...payoutFields(history)];
+    const fields = [...standingFields(shown, nowMs), ...payoutFields(history)].filter(
+      // Said by itself.
+      ([name]) => name !== 'waits for',
+    );
     const [actions, approvals] = [await this.actionsOf(history), await this.approvalsOf(id)];
     return {
       ...listedBody(redemption, new Map([[redemption.partner, partnerName]])),

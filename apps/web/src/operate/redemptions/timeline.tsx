@@ -56,7 +56,7 @@ export function Timeline({
 function What({ moment: { transition, call } }: { readonly moment: Moment }) {
   if (transition === undefined) {
     return (
-      <Text>
+      <Text span inherit>
         {words.call} {call.step}: {callOutcome(call)}
       </Text>
     );
@@ -64,7 +64,7 @@ function What({ moment: { transition, call } }: { readonly moment: Moment }) {
   const { event, from, to, reason, version } = transition;
   const states = from === null || from === to ? to : `${from} → ${to}`;
   return (
-    <Text>
+    <Text span inherit>
       {event}: {states}
       {reason !== null && ` (${reason})`}{' '}
       <Text span size="xs" c="var(--text-muted)">

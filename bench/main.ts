@@ -14,6 +14,7 @@ const BENCHMARKS = new Map([
   ['replicas', 'reads of the API with standbys of the database, and what each server pays for one'],
   ['limits', 'what two replicas of the API admit, with Redis and without, beside what they may'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],
+  ['console', 'the operators’ overview with a million redemptions, beside a bare statement'],
   ['pooling', 'what a statement takes by its name, without one, through PgBouncer and HAProxy'],
   ['pages', 'what Lighthouse says of a web page of the running system'],
   ['interval-form', 'what it costs that intervals cannot overlap, in three forms'],

@@ -12,6 +12,8 @@ import { theme } from './theme';
 
 const root = document.querySelector('#root');
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
+// For the style by which an open dialog keeps the page from scrolling.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 if (root === null) throw new Error('The document has no #root.');
 
 createRoot(root).render(

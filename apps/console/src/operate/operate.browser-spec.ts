@@ -71,7 +71,7 @@ const press = (name: string) => page.getByRole('button', { name, exact: true }).
 
 /** What axe finds that is serious, and whether anything is wider than the screen. */
 async function requireAccessible(name: string, { width, colorScheme }: Look): Promise<void> {
-  await page.waitForFunction(`document.querySelector('[aria-busy]') === null`);
+  await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
   if (SHOTS !== undefined) {
     mkdirSync(SHOTS, { recursive: true });
     const path = join(SHOTS, `${name.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png`);
@@ -176,11 +176,11 @@ describe('with data', () => {
     await page.goto(`${bench.origin}/operate/log`);
     await press('Next');
     await page.getByText('Page 2').waitFor();
-    await page.getByLabel('Command').fill('partner pause');
+    await page.getByRole('textbox', { name: 'Command' }).fill('partner pause');
     await press('Show');
     await page.getByText('<script>alert(1)</script>').waitFor();
     expect(await page.getByRole('cell', { name: 'partner set', exact: true }).count()).toBe(0);
-    await page.getByLabel('Operator').fill('no one!');
+    await page.getByRole('textbox', { name: 'Operator' }).fill('no one!');
     await press('Show');
     await page.getByText('actor must be the name of an operator').waitFor();
   });

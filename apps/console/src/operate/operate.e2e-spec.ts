@@ -244,7 +244,9 @@ describe('reconciliation', () => {
     const url = `/api/operate/reconciliation/claims/${id}/acknowledge`;
     const note = 'The game has it <b>';
     expect((await operator.post(url, { note })).status).toBe(200);
-    expect(await refusalOf(operator.post(url, { note }))).toBe('404 CLAIM_NOT_FOUND');
+    const none = `0x${'0'.repeat(64)}`;
+    const nowhere = `/api/operate/reconciliation/claims/${none}/acknowledge`;
+    expect(await refusalOf(operator.post(nowhere, { note }))).toBe('404 CLAIM_NOT_FOUND');
     const page = await read('reconciliation/claims');
     expect(page.items[0]?.['id']).toBe(claims[1]);
     expect(page['consequence']).toBe(CONSEQUENCES['reconciliation acknowledge']);
@@ -253,7 +255,7 @@ describe('reconciliation', () => {
     const { items } = await read('log?command=reconciliation%20acknowledge');
     const by = `operator:${OPERATOR.address.toLowerCase()}`;
     expect(items).toMatchObject([
-      { actor: by, arguments: { id, note }, outcome: 'refused: CLAIM_NOT_FOUND' },
+      { actor: by, arguments: { id: none, note }, outcome: 'refused: CLAIM_NOT_FOUND' },
       { actor: by, arguments: { id, note }, outcome: 'acknowledged' },
     ]);
   });

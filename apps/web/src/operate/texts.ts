@@ -38,6 +38,7 @@ export const texts = {
       title: 'Index',
       none: 'There is no index yet: the indexer makes it with its first start.',
       head: 'Newest block',
+      headAt: 'Its time',
       lag: 'Behind the clock',
       finalised: 'Final to block',
       verified: 'Vouched for to block',
@@ -58,6 +59,7 @@ export const texts = {
       none: 'No price is stored: PRICE_SOURCE is none, or has not answered yet.',
       by: 'By',
       age: 'Age',
+      observed: 'Observed',
       old: 'old',
       held: 'held',
       heldWhy: (because: string) =>

@@ -18,13 +18,7 @@ interface StatusBadgeProps {
 
 export function StatusBadge({ tone, children }: StatusBadgeProps) {
   return (
-    <Badge
-      color={COLORS[tone]}
-      variant="outline"
-      radius="sm"
-      tt="none"
-      className={`status status-${tone}`}
-    >
+    <Badge color={COLORS[tone]} variant="outline" radius="sm" tt="none" className="status">
       {children}
     </Badge>
   );

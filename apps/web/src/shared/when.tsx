@@ -14,8 +14,8 @@ export function When({ at, none = '–' }: WhenProps) {
   if (at === null || at === undefined) return <>{none}</>;
   return (
     <time dateTime={at}>
-      {viewers.format(new Date(at))}{' '}
-      <Text span size="xs" c="var(--text-muted)">
+      <span className="together">{viewers.format(new Date(at))}</span>{' '}
+      <Text span size="xs" c="var(--text-muted)" className="together">
         {utcTime(at)}
       </Text>
     </time>

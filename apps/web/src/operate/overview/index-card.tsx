@@ -80,8 +80,9 @@ function Facts({ index }: { readonly index: Index }) {
       <Fact name={words.head}>
         <Amount value={index.headBlock} />
       </Fact>
-      <Fact name={words.lag}>
-        {spanText(index.lagSeconds)} (<When at={index.headAt} />)
+      <Fact name={words.lag}>{spanText(index.lagSeconds)}</Fact>
+      <Fact name={words.headAt}>
+        <When at={index.headAt} />
       </Fact>
       <Fact name={words.finalised}>
         <Amount value={index.finalisedBlock ?? '–'} />

@@ -68,8 +68,9 @@ function Stored({ stored }: { readonly stored: NonNullable<Price['stored']> }) {
         </Text>
         {ageSeconds > OLD_SECONDS && <StatusBadge tone="warning">{words.old}</StatusBadge>}
       </Group>
-      <Fact name={words.age}>
-        {spanText(ageSeconds)} (<When at={stored.observedAt} />)
+      <Fact name={words.age}>{spanText(ageSeconds)}</Fact>
+      <Fact name={words.observed}>
+        <When at={stored.observedAt} />
       </Fact>
       <Fact name={words.by}>{stored.source}</Fact>
     </>

@@ -65,3 +65,29 @@ it('makes a fault of every error, and never shows what a URL holds', async () =>
   ]);
   expect(JSON.stringify(found)).not.toContain('hunter2');
 });
+
+it('tells each finding as it comes, with the place of its check', async () => {
+  let letFirstEnd: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (letFirstEnd = resolve));
+  const first = check('first', async function* () {
+    yield ok('first: a', 'well');
+    await ended;
+    yield ok('first: b', 'well');
+  });
+  const second = check('second', async function* () {
+    yield await Promise.resolve(ok('second', 'well'));
+    letFirstEnd();
+  });
+  const told: [string, number][] = [];
+  const found = await makeChecks([first, second], new Subject(settings, systemClock), {
+    faulty: new Map(),
+    timeoutMs: 2500,
+    onFinding: ({ what }, at) => told.push([what, at]),
+  });
+  expect(told).toEqual([
+    ['first: a', 0],
+    ['second', 1],
+    ['first: b', 0],
+  ]);
+  expect(found.map(({ what }) => what)).toEqual(['first: a', 'first: b', 'second']);
+});

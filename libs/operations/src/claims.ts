@@ -9,10 +9,6 @@ const LONGEST_NOTE = 255;
 /** As long as the service gives its workers to record a claim. */
 export const CLAIM_OVERDUE_MS = 3_600_000;
 
-/** What a person is told before a claim is acknowledged. */
-export const ACKNOWLEDGE_CONSEQUENCE =
-  'The claim is no alert any more once the next reconciliation was made, within the hour; it stays in the list, with the note.';
-
 /** The claims that no row explains, the oldest first. @param all also those that were acknowledged */
 export function unexplainedClaims(
   database: Database,

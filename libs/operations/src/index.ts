@@ -6,7 +6,6 @@ export {
   operatorActor,
 } from './audit/operator.js';
 export {
-  ACKNOWLEDGE_CONSEQUENCE,
   acknowledgeClaim,
   CLAIM_OVERDUE_MS,
   type ClaimAcknowledgement,
@@ -14,6 +13,7 @@ export {
   parseClaimNote,
   unexplainedClaims,
 } from './claims.js';
+export { CONSEQUENCES } from './consequences.js';
 export {
   type LedgerRestoreNote,
   noteLedgerRestore,
@@ -28,9 +28,7 @@ export {
   type CredentialRevocation,
   type IssuedCredential,
   KEY_PREFIX,
-  REVOKE_CONSEQUENCE,
   revokeCredential,
-  ROTATE_CONSEQUENCE,
   rotateCredential,
 } from './partners/credentials.js';
 export {
@@ -43,20 +41,12 @@ export {
   type NewPartner,
   parsePartnerName,
   type PartnerChange,
-  PAUSE_CONSEQUENCE,
   pausePartner,
-  RESUME_CONSEQUENCE,
   setPartner,
 } from './partners/partners.js';
 export { type PingReport } from './partners/ping-report.js';
 export { type Ping, pingPartner } from './partners/ping.js';
-export {
-  ACCEPT_CONSEQUENCE,
-  acceptPrice,
-  HELD_BECAUSE,
-  type ShownPrice,
-  showPrice,
-} from './price.js';
+export { acceptPrice, HELD_BECAUSE, type ShownPrice, showPrice } from './price.js';
 export {
   type ActionInput,
   type ActionName,
@@ -64,7 +54,6 @@ export {
   type OperatorAction,
 } from './redemptions/actions.js';
 export {
-  ADOPT_CONSEQUENCE,
   adoptRedemptions,
   type ForeignRedemption,
   foreignRedemptions,
@@ -110,7 +99,7 @@ export {
   rewrapSecrets,
   secretsStatus,
 } from './secrets/stored-secrets.js';
-export { type AuditQuestion, auditNow, type LastAudits, lastAudits } from './staking/audits.js';
+export { type AuditRequest, auditNow, type LastAudits, lastAudits } from './staking/audits.js';
 export { StakingSettings } from './staking/staking.settings.js';
 export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
 export { duration, fromNow, moment, printable, tokensText } from './text/text.js';

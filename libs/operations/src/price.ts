@@ -21,10 +21,6 @@ export const HELD_BECAUSE: Readonly<Record<string, string>> = {
   drift: 'it differs from one of the last hour by more than PRICE_MAX_CHANGE_PER_HOUR',
 };
 
-/** What a person is told before a price is accepted. */
-export const ACCEPT_CONSEQUENCE =
-  'Redemptions and snapshots go on with the next reading near this figure, within a minute; one that is not near it stays held.';
-
 export interface ShownPrice {
   /** The price that was stored last. */
   readonly stored: Price | null;

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import { type Address, REDEMPTION_STATES, type RedemptionState, type UuidV7 } from '#libs/domain';
 import {
-  ADOPT_CONSEQUENCE,
   adoptRedemptions,
   chainEvidence,
+  CONSEQUENCES,
   duration,
   evidenceKeys,
   type ForeignRedemption,
@@ -125,7 +125,7 @@ const adopt = command({
         return;
       }
       call.terminal.out(foreignText(foreign));
-      await call.confirm(ADOPT_CONSEQUENCE);
+      await call.confirm(CONSEQUENCES['redemption adopt']);
       const adopted = await adoptRedemptions(database, keys, foreign, call.operator.actor);
       call.terminal.out(`Adopted ${adopted} of ${foreign.length}.\n`);
     });

@@ -23,13 +23,6 @@ export interface CredentialRevocation {
   readonly force: boolean;
 }
 
-/** What a person is told before a credential is ended. */
-export const REVOKE_CONSEQUENCE =
-  'The credential ends at once: what the partner still signs with it is refused within seconds. This cannot be taken back.';
-/** What a person is told before one more is issued. */
-export const ROTATE_CONSEQUENCE =
-  'One more credential is issued and shown once; the old ones work until they are revoked.';
-
 /** A new credential: to be shown once, and as it is stored. */
 export function issueCredential(keyRing: KeyRing): {
   readonly minted: MintedCredential;

@@ -105,12 +105,6 @@ export async function setPartner(
   });
 }
 
-/** What a person is told before a partner is paused. */
-export const PAUSE_CONSEQUENCE =
-  'No new redemptions are taken with this partner; those under way go on.';
-/** What a person is told before a partner is resumed. */
-export const RESUME_CONSEQUENCE = 'Redemptions are taken with this partner again.';
-
 /** The kill switch: no new redemptions; those under way go on. @throws PartnerUnknownError, PartnerMissingError */
 export function pausePartner(
   database: Database,

@@ -8,10 +8,6 @@ import {
 } from '#libs/db';
 import { type ListedRedemption } from './find.js';
 
-/** What a person is told before they are adopted. */
-export const ADOPT_CONSEQUENCE =
-  'Each of these can be paid, or its deduction reverted as it is named, once it is adopted.';
-
 export interface ForeignRedemption extends ListedRedemption {
   readonly stored: StoredRedemption;
 }

@@ -8,6 +8,7 @@ import {
   type Database,
   type IndexState,
 } from '#libs/db';
+import { type Address } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import {
   auditIndex,
@@ -22,11 +23,13 @@ const TIMEOUT_MS = 15_000;
 /** A person waits. */
 const PACE = { batchesAtOnce: 4, pauseMs: 0 };
 
-export interface AuditQuestion {
+export interface AuditRequest {
   /** A final block, or the newest one. */
   readonly block: bigint | 'finalised';
   /** How many, drawn at random. */
   readonly wallets: number | 'all';
+  /** Compared in any case. */
+  readonly always?: readonly Address[];
   readonly onProgress: (said: string) => void;
 }
 
@@ -45,7 +48,7 @@ interface AuditContext {
 /** Compares the indexed balances and their sum with the contract's own, at one block. @throws AuditImpossibleError */
 export async function auditNow(
   { database, clock, settings }: AuditContext,
-  { block, wallets, onProgress }: AuditQuestion,
+  { wallets, ...request }: AuditRequest,
 ): Promise<{ readonly result: AuditResult; readonly state: IndexState }> {
   const state = await requireIndex(database);
   const { chainId } = state;
@@ -53,8 +56,8 @@ export async function auditNow(
   await pool.verifyChainId(chainId);
   const { contracts, isPartial } = indexedContracts(state);
   const reader = await stakeReader(pool, { chainId, contracts, isPartial }, settings);
-  const scope = { block, sample: wallets, pace: PACE };
-  const result = await auditIndex({ database, reader, ...scope, sleep, onProgress });
+  const asked = { ...request, sample: wallets, pace: PACE };
+  const result = await auditIndex({ database, reader, ...asked, sleep });
   requireComparison(result, reader);
   return { result, state };
 }

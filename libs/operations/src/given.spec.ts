@@ -1,0 +1,79 @@
+/** What operators type or a page sends, before anything is done with it. */
+import { describe, expect, it } from '@jest/globals';
+import { auditedText } from './audit/audited.js';
+import { OPERATOR_NAME } from './audit/operator.js';
+import { parseClaimId, parseClaimNote } from './claims.js';
+import { setsCallback } from './partners/callback.js';
+import { KEY_PREFIX } from './partners/credentials.js';
+import { parsePartnerName } from './partners/partners.js';
+import { isSettlementNote } from './redemptions/resolutions.js';
+
+describe('the name of a partner', () => {
+  it.each([
+    'Acme',
+    ' Acme ',
+    '<img src=x onerror=alert(1)>',
+    "Robert'); --",
+    'לוח',
+    '🎲'.repeat(50),
+  ])('may be %j', (text) => {
+    expect(parsePartnerName(text)).toBe(text.trim());
+  });
+
+  it.each(['', '   ', 'a'.repeat(101), '🎲'.repeat(255), 'a\u202eb', 'a\nb', 'a\0b', '\ud800'])(
+    'may not be %j',
+    (text) => {
+      expect(parsePartnerName(text)).toBeUndefined();
+    },
+  );
+});
+
+it('takes the beginning of a key, never a whole one', () => {
+  const key = `svck_${'a'.repeat(43)}`;
+  expect(KEY_PREFIX.test(key.slice(0, 12))).toBe(true);
+  for (const text of [key, 'svck_', 'svck', `svck_a\n`, 'other_abc', '']) {
+    expect(KEY_PREFIX.test(text)).toBe(false);
+  }
+});
+
+it('takes names of operators that stay one word in the audit', () => {
+  expect(OPERATOR_NAME.test('ann@example.org')).toBe(true);
+  for (const text of ['', 'a b', 'a\n', 'ä', '<b>', 'a'.repeat(65)]) {
+    expect(OPERATOR_NAME.test(text)).toBe(false);
+  }
+});
+
+describe('a note', () => {
+  it('of a settlement is one line that says something', () => {
+    expect(isSettlementNote('agreed with Acme <legal@acme.example>')).toBe(true);
+    for (const text of ['', '  ', 'a\nb', 'a\u0085b', 'a'.repeat(256)]) {
+      expect(isSettlementNote(text)).toBe(false);
+    }
+  });
+
+  it('of a claim is kept as the audit keeps it', () => {
+    expect(parseClaimNote('  by hand\0 ')).toBe('by hand');
+    expect(parseClaimNote('🎲'.repeat(255))).toBe('🎲'.repeat(255));
+    expect(parseClaimNote('🎲'.repeat(256))).toBeUndefined();
+    expect(parseClaimNote(' \0 ')).toBeUndefined();
+    expect(auditedText('a'.repeat(300))).toHaveLength(255);
+  });
+});
+
+it('knows the ids of claims, in whatever capitals', () => {
+  const vaultId = `0x${'AB'.repeat(32)}`;
+  expect(parseClaimId(vaultId)).toBe(vaultId.toLowerCase());
+  expect(parseClaimId('0199D000-0000-7000-8000-0000000000AA')).toBe(
+    '0199d000-0000-7000-8000-0000000000aa',
+  );
+  for (const text of ['', '0x12', `${vaultId}0`, '0199d000', "'"]) {
+    expect(parseClaimId(text)).toBeUndefined();
+  }
+});
+
+it('does not take what is accepted for something that is set', () => {
+  expect(setsCallback({})).toBe(false);
+  expect(setsCallback({ allowPrivate: true, url: undefined })).toBe(false);
+  expect(setsCallback({ confirm: false })).toBe(true);
+  expect(setsCallback({ maxPoints: 'none' })).toBe(true);
+});

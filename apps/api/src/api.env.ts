@@ -1,4 +1,4 @@
-import { Max, Min, MinLength } from 'class-validator';
+import { IsIn, Max, Min, MinLength } from 'class-validator';
 import {
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
@@ -91,6 +91,22 @@ export class ApiSettings extends SecretsSettings {
   @Min(1)
   @Max(200)
   readonly apiPoolSize!: number;
+
+  @Setting({
+    description:
+      'Whether requests of partners and their answers are kept, for the partner and the operator to look at: on or off.',
+    default: 'on',
+  })
+  @IsIn(['on', 'off'])
+  readonly requestLog!: string;
+
+  @Setting({
+    description: 'For how many days they are kept; of a partner no more than the newest 20,000.',
+    default: '7',
+  })
+  @Min(1)
+  @Max(365)
+  readonly requestLogDays!: number;
 
   @Setting(SHUTDOWN_DELAY_SETTING)
   @Min(0)

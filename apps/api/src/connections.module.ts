@@ -2,10 +2,17 @@ import { requireReplicasAtMost } from '#libs/config';
 import { randomUUID } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
 import { createSharing, RedisTexts, type Sharing } from '#libs/cache';
-import { countPrograms, createDatabase, Database, requireOwnRights } from '#libs/db';
+import {
+  countPrograms,
+  createDatabase,
+  Database,
+  RequestLogStore,
+  requireOwnRights,
+} from '#libs/db';
 import { type Clock, CLOCK, type Logger } from '#libs/platform';
-import { LOGGER } from '#libs/service';
+import { LOGGER, provide } from '#libs/service';
 import { ApiSettings } from './api.env.js';
+import { RequestLog } from './requests/request-log.js';
 import { Standbys } from './standbys/standbys.js';
 
 export const RATE_LIMITER = Symbol('RateLimiter');
@@ -43,9 +50,11 @@ const SHARING_NAME = 'lowmark api ';
       inject: [ApiSettings, LOGGER, REPLICA_ID, Database, CLOCK],
       useFactory: openStandbys,
     },
+    provide(RequestLogStore, Database),
+    RequestLog,
     {
       provide: OPENED,
-      inject: [REDIS, Standbys, Database],
+      inject: [RequestLog, REDIS, Standbys, Database],
       useFactory: (...opened: unknown[]) => opened,
     },
     {
@@ -54,7 +63,7 @@ const SHARING_NAME = 'lowmark api ';
       useFactory: ({ redis }: Sharing) => redis && new RedisTexts(redis),
     },
   ],
-  exports: [Database, Standbys, OPENED, RATE_LIMITER, REDIS, SHARED_TEXTS],
+  exports: [Database, RequestLog, Standbys, OPENED, RATE_LIMITER, REDIS, SHARED_TEXTS],
 })
 export class ConnectionsModule {}
 

@@ -8,6 +8,7 @@ import { createHttpApp, measureConnections, measureRequests, Registry } from '#l
 import { ApiModule } from './api.module.js';
 import { contractOfApi } from './docs/contract.js';
 import { MAX_BODY_BYTES, MAX_PARSED_HEAD_BYTES, SignedWire } from './http/signed-wire.js';
+import { RequestLog } from './requests/request-log.js';
 import { type ApiOptions } from './settings.module.js';
 import { SnapshotsRoute } from './snapshots/snapshots.route.js';
 
@@ -40,6 +41,7 @@ export async function createApi(
   });
   const fastify = app.getHttpAdapter().getInstance();
   app.get(SnapshotsRoute).register(fastify);
+  if (settings.requestLog === 'on') app.get(RequestLog).follow(fastify);
   const registry = app.get<Registry>(Registry);
   measureRequests(fastify, registry, 'lowmark_api_request_seconds');
   measureConnections(registry, app.get(Database));

@@ -4,6 +4,7 @@ import { Counter, Gauge, Registry } from '#libs/service';
 import { Admissions } from '../auth/admission.js';
 import { REDIS } from '../connections.module.js';
 import { ApiChecks } from './api-checks.js';
+import { RequestLog } from '../requests/request-log.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 
 /** What the api counts in plain numbers, handed over at each scrape. */
@@ -14,6 +15,7 @@ export class ApiMetrics {
     { refused }: Admissions,
     stakeSets: StakeSets,
     checks: ApiChecks,
+    requestLog: RequestLog,
     @Inject(REDIS) redis: RedisLink | undefined,
   ) {
     const registers = [registry];
@@ -53,6 +55,24 @@ export class ApiMetrics {
         // Where the database does not answer there is no such figure; the health page says so.
         const lags = await checks.lagSeconds().catch(() => new Map<string, number>());
         for (const [stake_set, lag] of lags) this.set({ stake_set }, lag);
+      },
+    });
+    new Counter({
+      name: 'lowmark_api_request_log_dropped_total',
+      help: 'Requests of partners that were answered and are not in the log of requests',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(requestLog.dropped);
+      },
+    });
+    new Counter({
+      name: 'lowmark_api_request_log_written_total',
+      help: 'Requests of partners that were written to the log of requests',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(requestLog.written);
       },
     });
     if (redis === undefined) return;

@@ -6,6 +6,7 @@ import { Admissions, type CredentialCache, type LastUse } from '../auth/admissio
 import { type ApiSettings } from '../api.env.js';
 import { MemoryRateLimiter } from '#libs/cache';
 import { type ParseError } from '#libs/service';
+import { type RequestLog } from '../requests/request-log.js';
 import { SignedWire } from './signed-wire.js';
 
 const SECRET = 'anonymous';
@@ -25,7 +26,7 @@ async function failing(...errors: ParseError[]): Promise<number> {
     settings,
     new MemoryRateLimiter(clock),
   );
-  const { clientErrors } = new SignedWire(admissions);
+  const { clientErrors } = new SignedWire(admissions, {} as RequestLog);
   server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', () => {

@@ -12,6 +12,7 @@ import {
 } from '#libs/service';
 import { hmacSha256Hex, pathOf, signedContent } from '#libs/signing';
 import { type Admission, Admissions, type Caller } from '../auth/admission.js';
+import { RequestLog } from '../requests/request-log.js';
 
 /** The date of the contract; see `docs/wire/snapshots.md`. */
 export const API_VERSION = '2026-11-23';
@@ -20,6 +21,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the first hook of every routed request. */
     admission: Admission | null;
+    /** What was sent to be read by the log of requests. */
+    answer: { readonly body: string | Buffer; readonly signature: string } | null;
     /** What the route's `prepare` has started. */
     prepared: Promise<void> | undefined;
   }
@@ -28,6 +31,8 @@ declare module 'fastify' {
     prepare?: (request: FastifyRequest, caller: Caller) => Promise<void> | undefined;
   }
 }
+
+const SIGNATURE_HEADER = 'x-api-signature';
 
 /** Of the request target and all headers together; what is beyond is answered 431. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -58,11 +63,15 @@ export class SignedWire implements HttpWire {
     return { status, headers, body };
   });
 
-  constructor(private readonly admissions: Admissions) {}
+  constructor(
+    private readonly admissions: Admissions,
+    private readonly requestLog: RequestLog,
+  ) {}
 
   configure(fastify: FastifyInstance): void {
     fastify.setReplySerializer((payload) => canonicalJson(payload));
     fastify.decorateRequest('admission', null);
+    fastify.decorateRequest('answer', null);
     fastify.decorateRequest('prepared', undefined);
     fastify.addHook('onRequest', async (request) => {
       const known = this.admissions.known(request);
@@ -86,7 +95,14 @@ export class SignedWire implements HttpWire {
     request.admission ??= await this.admissions.admit(request);
     const { method = '', url = '' } = request.raw;
     const answered = { method, url, requestId: request.id };
-    void reply.headers(responseHeaders(answered, bytesOf(payload), request.admission));
+    const body = bytesOf(payload);
+    const headers = responseHeaders(answered, body, request.admission);
+    request.answer = { body, signature: headers[SIGNATURE_HEADER] ?? '' };
+    void reply.headers(headers);
+  }
+
+  answeredUnrouted(request: FastifyRequest, reply: FastifyReply): void {
+    this.requestLog.note(request, reply);
   }
 
   bodyOf({ code, message }: HttpProblem): string {
@@ -130,6 +146,8 @@ export function sendSigned(
     throw new PermanentError('NOT_ADMITTED', 'Only what was admitted is answered.');
   const { method = '', url = '' } = request.raw;
   const all = answerHeaders({ method, url, requestId }, body, admission);
+  // The first of them.
+  request.answer = { body, signature: all[1] ?? '' };
   all.push(
     'content-type',
     JSON_TYPE,
@@ -163,7 +181,7 @@ function answerHeaders(
   { secret, verdict }: Admission,
 ): string[] {
   return [
-    'x-api-signature',
+    SIGNATURE_HEADER,
     hmacSha256Hex(secret, contentOf(request, body)),
     'x-api-version',
     API_VERSION,

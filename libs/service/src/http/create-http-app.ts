@@ -98,4 +98,5 @@ async function answerUnrouted(wire: HttpWire, { error, request, reply }: Unroute
   const body = wire.bodyOf(problem);
   await wire.complete(request, reply, body);
   sendProblem(reply, problem, body);
+  wire.answeredUnrouted?.(request, reply);
 }

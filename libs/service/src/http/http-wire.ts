@@ -16,6 +16,8 @@ export interface HttpWire {
   bodyOf(problem: HttpProblem): string;
   /** Why a request may not go on that reaches no hook, as its path cannot be decoded. */
   refuse?(request: FastifyRequest): Promise<HttpProblem | undefined>;
+  /** Told of the answer to such a request, after it was handed over. */
+  answeredUnrouted?(request: FastifyRequest, reply: FastifyReply): void;
   /** Absent: failures of our own are logged. */
   log?(problem: HttpProblem, error: unknown): void;
 }

@@ -1,7 +1,7 @@
 /**
  * What an answer of the API costs beside a bare server that signs a constant body of the same size: all are programs of their
  * own, loaded in turn by the same client. `cached`: one wallet again and again; `all wallets`: more of them than one process
- * keeps, so that each is read from the database, or from Redis where there is one. And what the wallet read costs: the busiest beside a quiet one, through the API and
+ * keeps, so that each is read from the database, or from Redis where there is one; `REQUEST_LOG=off`: what the log of requests costs. And what the wallet read costs: the busiest beside a quiet one, through the API and
  * at the database alone.
  *
  *   npm run bench -- api [--wallets 20000] [--changes 1000000] [--runs 5] [--seconds 3] [--connections 1,16]
@@ -120,6 +120,10 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
     const shared = { databaseUrl: url, secretsKey, nodeOptions };
     const api = await startApi({ ...shared, logFile: join(LOGS, 'api.log') });
     programs.push(api.program);
+    const silent = await startApi({
+      ...{ ...shared, keepsRequests: false, logFile: join(LOGS, 'api-silent.log') },
+    });
+    programs.push(silent.program);
     const sharing =
       redis &&
       (await startApi({ ...shared, redisUrl: redis.url, logFile: join(LOGS, 'api-redis.log') }));
@@ -141,6 +145,7 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
         target: { port: bare.port, headers, path: () => pathFor(QUIET) },
       },
       { name: 'cached in process', ...api, target: to(() => QUIET) },
+      { name: 'the same, REQUEST_LOG=off', ...silent, target: to(() => QUIET, silent.port) },
       { name: 'all wallets, in process', ...api, target: to(walk) },
     ];
     if (sharing !== undefined) {

@@ -9,6 +9,8 @@ export interface ApiOptions {
   readonly redisUrl?: string;
   /** Standbys of the database. */
   readonly readUrls?: readonly string[];
+  /** Whether it logs requests; default: yes. */
+  readonly keepsRequests?: boolean;
   readonly logFile: string;
   readonly nodeOptions?: readonly string[];
 }
@@ -24,6 +26,7 @@ export async function startApi({
   secretsKey,
   redisUrl,
   readUrls = [],
+  keepsRequests = true,
   logFile,
   nodeOptions = [],
 }: ApiOptions): Promise<Listening> {
@@ -36,6 +39,7 @@ export async function startApi({
       SECRETS_KEY: secretsKey,
       API_PORT: '0',
       API_HOST: '127.0.0.1',
+      REQUEST_LOG: keepsRequests ? 'on' : 'off',
       ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
       ...(readUrls.length > 0 && { DATABASE_READ_URLS: readUrls.join(',') }),
     },

@@ -29,7 +29,7 @@ let api: Api;
 let partner: MintedCredential;
 
 beforeAll(async () => {
-  api = await startApi();
+  api = await startApi({ REQUEST_LOG: 'off' });
   partner = await addPartner(api, 'snapshots');
   await seedIndex(api, {
     events: [

@@ -1,5 +1,6 @@
 import { Matches, Max, Min } from 'class-validator';
 import {
+  databaseUrl,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
   ServiceSettings,
@@ -8,6 +9,18 @@ import {
   trustedProxies,
   url,
 } from '#libs/config';
+import { type OperatorRole } from '#libs/db';
+import { type Address } from '#libs/domain';
+import { groupRoles, operatorWallets } from './auth/operator-roles.js';
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** @throws Error where an issuer could be read on its way */
+function issuer(text: string): string {
+  const { protocol, hostname } = new URL(url('http', 'https')(text));
+  if (protocol === 'http:' && !LOOPBACK.test(hostname)) throw new Error('must be an https:// URL');
+  return text;
+}
 
 /** @throws Error where it is more than a scheme, a host and a port */
 function origin(text: string): string {
@@ -47,6 +60,88 @@ export class ConsoleSettings extends ServiceSettings {
     parse: origin,
   })
   readonly redemptionUrl!: string;
+
+  @Setting({
+    description:
+      'The database as partners may see it: the user of the portal, who reads nothing but the rows of the partner that a transaction names. Unset: the partners’ pages are off.',
+    secret: true,
+    optional: true,
+    parse: databaseUrl,
+  })
+  readonly portalDatabaseUrl?: string;
+
+  @Setting({
+    description:
+      'Operators who sign in by wallet, and what each may do: 0x…=admin,0x…=operator,0x…=viewer. Unset: none.',
+    optional: true,
+    parse: operatorWallets,
+  })
+  readonly operators?: ReadonlyMap<Address, OperatorRole>;
+
+  @Setting({
+    description:
+      'The issuer of OpenID Connect by which operators and partners sign in, as it calls itself: https://login.example.com. Unset: no sign-in by it.',
+    optional: true,
+    parse: issuer,
+  })
+  readonly oidcIssuer?: string;
+
+  @Setting({ description: 'What the issuer calls this console.', optional: true })
+  readonly oidcClientId?: string;
+
+  @Setting({
+    description: 'The secret that the issuer knows the console by. Unset: a public client.',
+    secret: true,
+    optional: true,
+  })
+  readonly oidcClientSecret?: string;
+
+  @Setting({
+    description: 'What the console asks the issuer for, separated by blanks.',
+    default: 'openid profile email',
+  })
+  @Matches(/^openid(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/, {
+    message: '$property must begin with openid',
+  })
+  readonly oidcScopes!: string;
+
+  @Setting({
+    description: 'The claim that lists the groups of a person.',
+    default: 'groups',
+  })
+  readonly oidcGroupsClaim!: string;
+
+  @Setting({
+    description:
+      'The groups whose people are operators, and what they may do: staff=viewer,support=operator,ops=admin. The highest counts. Unset: no operator signs in by OpenID Connect.',
+    optional: true,
+    parse: groupRoles,
+  })
+  readonly oidcRoles?: ReadonlyMap<string, OperatorRole>;
+
+  @Setting({
+    description: 'After how many minutes without use a sign-in to the console ends.',
+    default: '30',
+  })
+  @Min(1)
+  @Max(1440)
+  readonly consoleIdleMinutes!: number;
+
+  @Setting({
+    description: 'After how many hours a sign-in to the console ends in any case.',
+    default: '12',
+  })
+  @Min(1)
+  @Max(168)
+  readonly consoleSessionHours!: number;
+
+  @Setting({
+    description:
+      'From which worth in USD on an action needs a second operator; 0: all that have a worth. Unset: none needs one.',
+    optional: true,
+  })
+  @Matches(/^\d{1,15}(?:\.\d{1,18})?$/, { message: '$property must be a decimal number' })
+  readonly approvalAboveUsd?: string;
 
   @Setting({
     description:

@@ -1,37 +1,34 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
-import { LOGGER, ManagementModule, type Registry } from '#libs/service';
+import { LOGGER } from '#libs/service';
+import { ApprovalsModule } from './approvals/approvals.module.js';
+import { AuthModule } from './auth/auth.module.js';
 import { ConsoleSettings } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 
-export interface ConsoleTools {
+interface ConsoleTools {
   readonly settings: ConsoleSettings;
   readonly logger: Logger;
   readonly clock: Clock;
-  readonly registry: Registry;
 }
 
 /** The server of the web pages. */
-@Module({ imports: [HttpModule, HealthModule] })
+@Module({
+  imports: [ScheduleModule.forRoot(), HttpModule, HealthModule, AuthModule, ApprovalsModule],
+})
 export class ConsoleModule {
-  static register({ settings, logger, clock, registry }: ConsoleTools): DynamicModule {
-    const { consoleManagementPort: port, consoleHost: host } = settings;
-    const address = port === undefined ? undefined : { port, host };
-    return {
-      module: ConsoleModule,
-      imports: [
-        SettingsModule.register({ settings, logger, clock }),
-        ManagementModule.register({ app: 'console', registry, address }),
-      ],
-    };
+  /** @param global settings, connections and what is served beside the api */
+  static register(...global: DynamicModule[]): DynamicModule {
+    return { module: ConsoleModule, imports: global };
   }
 }
 
 /** The settings and the tools of the process, for all other modules. */
 @Module({})
-class SettingsModule {
-  static register({ settings, logger, clock }: Omit<ConsoleTools, 'registry'>): DynamicModule {
+export class SettingsModule {
+  static register({ settings, logger, clock }: ConsoleTools): DynamicModule {
     const providers = [
       { provide: ConsoleSettings, useValue: settings },
       { provide: CLOCK, useValue: clock },

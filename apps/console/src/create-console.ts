@@ -5,13 +5,16 @@ import {
   createHttpApp,
   createMetrics,
   HttpProblem,
+  ManagementModule,
   measureRequests,
   StrictPipe,
 } from '#libs/service';
+import { Connections, ConnectionsModule } from './connections.module.js';
 import { type ConsoleSettings } from './console.env.js';
-import { ConsoleModule } from './console.module.js';
+import { ConsoleModule, SettingsModule } from './console.module.js';
 import { ConsoleWire, MAX_BODY_BYTES } from './http/console-wire.js';
 import { BUILT_PAGES, servePages } from './pages/serve-pages.js';
+import { refuseHalfSettings } from './start-checks.js';
 
 export interface ConsoleOptions {
   readonly settings: ConsoleSettings;
@@ -23,8 +26,9 @@ export interface ConsoleOptions {
 }
 
 /**
- * The server of the web pages, ready to listen; `close()` stops it and everything it opened.
- * @throws PermanentError where a setting is wrong, or the pages are not built
+ * The server of the web pages, ready to listen; `close()` stops it and everything it opened. It starts without a database that does
+ * not answer.
+ * @throws PermanentError where a setting is wrong, the database is not as it must be, or the pages are not built
  */
 export async function createConsole({
   settings,
@@ -32,15 +36,32 @@ export async function createConsole({
   clock = systemClock,
   pages = BUILT_PAGES,
 }: ConsoleOptions): Promise<NestFastifyApplication> {
+  refuseHalfSettings(settings);
   const registry = createMetrics('console');
-  const app = await createHttpApp(ConsoleModule.register({ settings, logger, clock, registry }), {
-    logger,
-    wire: () => new ConsoleWire(settings),
-    server: { trustProxy: settings.trustedProxies ?? false, bodyLimit: MAX_BODY_BYTES },
-  });
-  await app.register(fastifyCookie);
-  app.useGlobalPipes(new StrictPipe((field, message) => HttpProblem.badRequest(field, message)));
-  measureRequests(app.getHttpAdapter().getInstance(), registry, 'lowmark_console_request_seconds');
-  await servePages(app, settings, pages);
-  return app;
+  const connections = await Connections.open(settings, { clock, logger, registry });
+  try {
+    const { consoleManagementPort: port, consoleHost: host } = settings;
+    const address = port === undefined ? undefined : { port, host };
+    const app = await createHttpApp(
+      ConsoleModule.register(
+        SettingsModule.register({ settings, logger, clock }),
+        ConnectionsModule.register(connections),
+        ManagementModule.register({ app: 'console', registry, address }),
+      ),
+      {
+        logger,
+        wire: () => new ConsoleWire(settings),
+        server: { trustProxy: settings.trustedProxies ?? false, bodyLimit: MAX_BODY_BYTES },
+      },
+    );
+    await app.register(fastifyCookie);
+    app.useGlobalPipes(new StrictPipe((field, message) => HttpProblem.badRequest(field, message)));
+    const fastify = app.getHttpAdapter().getInstance();
+    measureRequests(fastify, registry, 'lowmark_console_request_seconds');
+    await servePages(app, settings, pages);
+    return app;
+  } catch (error) {
+    for (const one of connections.opened) await one.close();
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { HealthRegistry, HttpShutdown, PROCESS_CHECK } from '#libs/service';
+import { Connections } from '../connections.module.js';
 import { ConsoleSettings } from '../console.env.js';
 
 /** Whether the process goes on. The pages are served whatever is down behind them: they say so themselves. */
@@ -15,11 +16,16 @@ class ProcessState {
 
 @Injectable()
 class ConsoleShutdown extends HttpShutdown {
-  constructor(host: HttpAdapterHost, state: ProcessState, { shutdownDelayMs }: ConsoleSettings) {
+  constructor(
+    host: HttpAdapterHost,
+    state: ProcessState,
+    { shutdownDelayMs }: ConsoleSettings,
+    { opened }: Connections,
+  ) {
     const stopping = (): void => {
       state.isStopping = true;
     };
-    super({ host, stopping, delayMs: shutdownDelayMs, opened: [] });
+    super({ host, stopping, delayMs: shutdownDelayMs, opened });
   }
 }
 

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { type FastifyRequest } from 'fastify';
 import { HttpProblem } from '#libs/service';
 import { ConsoleSettings } from '../console.env.js';
-import { type Area, AREAS, CSRF_HEADER, isCsrfTokenOf, SessionCookie } from './session-cookie.js';
+import { type Area, areaOf, CSRF_HEADER, isCsrfTokenOf, SessionCookie } from './session-cookie.js';
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -15,12 +15,12 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 @Injectable()
 export class CsrfGuard implements CanActivate {
   private readonly origin: string;
-  private readonly cookies: ReadonlyMap<string, SessionCookie>;
+  private readonly cookies: Readonly<Record<Area, SessionCookie>>;
 
   constructor({ consoleOrigin }: ConsoleSettings) {
     this.origin = consoleOrigin;
-    const cookieOf = (area: Area) => [area, new SessionCookie(area, consoleOrigin)] as const;
-    this.cookies = new Map(AREAS.map(cookieOf));
+    const cookieOf = (area: Area) => new SessionCookie(area, consoleOrigin);
+    this.cookies = { player: cookieOf('player'), console: cookieOf('console') };
   }
 
   canActivate(context: ExecutionContext): boolean {
@@ -42,8 +42,7 @@ export class CsrfGuard implements CanActivate {
 
   private requireToken(request: FastifyRequest): void {
     const sent = request.headers[CSRF_HEADER];
-    const [, area = ''] = request.url.split('/', 2);
-    const session = this.cookies.get(area)?.read(request);
+    const session = this.cookies[areaOf(request.url)].read(request);
     if (typeof sent === 'string' && sent !== '') {
       if (session === undefined || isCsrfTokenOf(session, sent)) return;
     }

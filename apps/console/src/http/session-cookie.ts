@@ -1,9 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** The parts of the console that people sign in to; each has its own sessions, whose cookies go to no other part. */
-export const AREAS = ['player', 'operate', 'partner'] as const;
-export type Area = (typeof AREAS)[number];
+/** Who has sessions of their own, and the paths that their cookies go to: players, and the operators and partners of the console. */
+export const AREAS = { player: '/player', console: '/' } as const;
+export type Area = keyof typeof AREAS;
+
+export function areaOf(url: string): Area {
+  return url.startsWith(`${AREAS.player}/`) ? 'player' : 'console';
+}
 
 /** The header by which a page shows that it may read the cookies of this origin. */
 export const CSRF_HEADER = 'x-csrf-token';
@@ -17,13 +21,13 @@ export class SessionCookie {
   private readonly isSecure: boolean;
   private readonly name: string;
   private readonly csrfName: string;
+  private readonly path: string;
 
-  constructor(
-    private readonly area: Area,
-    consoleOrigin: string,
-  ) {
+  constructor(area: Area, consoleOrigin: string) {
     this.isSecure = consoleOrigin.startsWith('https:');
-    this.name = `${this.isSecure ? '__Secure-' : ''}lowmark-${area}`;
+    this.path = AREAS[area];
+    const prefix = this.path === '/' ? '__Host-' : '__Secure-';
+    this.name = `${this.isSecure ? prefix : ''}lowmark-${area}`;
     this.csrfName = `${this.isSecure ? '__Host-' : ''}lowmark-${area}-csrf`;
   }
 
@@ -46,7 +50,7 @@ export class SessionCookie {
   }
 
   private get hidden() {
-    return { ...this.shared, httpOnly: true, path: `/${this.area}` };
+    return { ...this.shared, httpOnly: true, path: this.path };
   }
 
   /** `__Host-` asks for the path `/`; the pages of the area need it as well. */

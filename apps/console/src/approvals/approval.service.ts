@@ -1,0 +1,188 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Approval,
+  ApprovalStore,
+  DatabaseUnavailableError,
+  type OperatorRole,
+} from '#libs/db';
+import { type Decimal, LowmarkError, parseDecimal, PermanentError } from '#libs/domain';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { HttpProblem, LOGGER } from '#libs/service';
+import { type ConsoleOperator } from '../auth/audience.js';
+import { mayActAs } from '../auth/operator-roles.js';
+import { actorOf } from '../auth/operators.js';
+import { signInProblem } from '../auth/sign-in.problem.js';
+import { ConsoleSettings } from '../console.env.js';
+
+export const APPROVAL_MS = 24 * 3_600_000;
+/** What a refusal of it may be told at most. */
+const LONGEST_OUTCOME = 1000;
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Who acts, for the audit. */
+export interface Actors {
+  /** `operator:NAME` of who asked for the action. */
+  readonly actor: string;
+  /** `operator:NAME` of the second operator; for the arguments of the audit row. */
+  readonly approvedBy?: string;
+}
+
+/** An action that may need a second operator. */
+export interface ApprovableAction {
+  /** `redemption resolve`: the command that does the same. */
+  readonly name: string;
+  /** What who asks and who approves need. */
+  readonly role: OperatorRole;
+  /**
+   * Does it, with its audit row.
+   * @param given as they were asked for: plain JSON, checked by the route
+   * @returns what came of it, in a sentence
+   */
+  execute(given: Arguments, actors: Actors): Promise<string>;
+}
+
+export interface Wanted {
+  readonly action: string;
+  /** Without secrets. */
+  readonly arguments: Arguments;
+  /** The consequence, in the words that the page showed. */
+  readonly summary: string;
+  /** What it is about, a decimal number; undefined where it has no worth that is known. */
+  readonly worthUsd?: string | undefined;
+}
+
+/** Done, with what came of it; or waiting for another operator. */
+export type Performed =
+  | { readonly done: true; readonly outcome: string }
+  | { readonly done: false; readonly approval: Approval };
+
+/** Actions that are done at once, or above a set value when a second operator has approved them. */
+@Injectable()
+export class ApprovalService {
+  private readonly actions = new Map<string, ApprovableAction>();
+  private readonly above: Decimal | undefined;
+
+  constructor(
+    private readonly store: ApprovalStore,
+    { approvalAboveUsd }: ConsoleSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.above = approvalAboveUsd === undefined ? undefined : parseDecimal(approvalAboveUsd);
+  }
+
+  /** At the start, by the module that has the action. */
+  register(action: ApprovableAction): void {
+    if (this.actions.has(action.name)) throw new Error(`${action.name} is registered twice`);
+    this.actions.set(action.name, action);
+  }
+
+  /** @throws HttpProblem 403, and what the action throws */
+  async perform(operator: ConsoleOperator, wanted: Wanted): Promise<Performed> {
+    const action = this.actionOf(wanted.action);
+    requireRole(operator, action);
+    if (!this.needsSecond(wanted)) {
+      const outcome = await action.execute(wanted.arguments, { actor: operator.actor });
+      return { done: true, outcome };
+    }
+    const nowMs = this.clock.nowMs();
+    const { subject, name } = operator;
+    const approval = await this.store.request({
+      action: action.name,
+      arguments: wanted.arguments,
+      summary: wanted.summary,
+      requestedBy: { subject, name },
+      nowMs,
+      expiresAtMs: nowMs + APPROVAL_MS,
+    });
+    return { done: false, approval };
+  }
+
+  /**
+   * The action is done by this call, once, whoever else decides meanwhile. Where it is refused, that is its outcome.
+   * @throws HttpProblem 403, 404; OwnApprovalError, ApprovalClosedError
+   */
+  async approve(id: bigint, operator: ConsoleOperator): Promise<Approval> {
+    const { action: name } = await this.find(id);
+    const action = this.actionOf(name);
+    requireRole(operator, action);
+    const decided = await this.store.decide(id, 'approved', operator, this.clock.nowMs());
+    const actors = { actor: actorOf(decided.requestedBy), approvedBy: operator.actor };
+    const outcome = await this.outcomeOf(action, decided, actors);
+    await this.store.finish(id, outcome);
+    return { ...decided, outcome };
+  }
+
+  /** @throws HttpProblem 403, 404; OwnApprovalError, ApprovalClosedError */
+  async refuse(id: bigint, operator: ConsoleOperator): Promise<Approval> {
+    const { action, requestedBy } = await this.find(id);
+    requireRole(operator, this.actionOf(action));
+    const isOwn = requestedBy.subject === operator.subject;
+    const decision = isOwn ? 'withdrawn' : 'refused';
+    return this.store.decide(id, decision, operator, this.clock.nowMs());
+  }
+
+  /** Those that can be decided, the first to expire first. */
+  listOpen(limit: number): Promise<Approval[]> {
+    return this.store.listOpen(this.clock.nowMs(), limit);
+  }
+
+  /** All, newest first. */
+  list(page: {
+    readonly before?: bigint | undefined;
+    readonly limit: number;
+  }): Promise<Approval[]> {
+    return this.store.list(page);
+  }
+
+  private needsSecond({ worthUsd }: Wanted): boolean {
+    if (this.above === undefined || worthUsd === undefined) return false;
+    return compare(parseDecimal(worthUsd), this.above) >= 0;
+  }
+
+  /** Of an end that was never learnt there is no outcome: whether it was done is to be looked up. */
+  private async outcomeOf(
+    action: ApprovableAction,
+    { id, arguments: given }: Approval,
+    actors: Actors,
+  ): Promise<string> {
+    try {
+      return await action.execute(given, actors);
+    } catch (error) {
+      const isRefusal =
+        error instanceof LowmarkError && !(error instanceof DatabaseUnavailableError);
+      if (!isRefusal) throw error;
+      this.logger.warn(
+        { approval: String(id), code: error.code },
+        'An approved action was refused',
+      );
+      return `Refused: ${error.code}. ${error.message}`.slice(0, LONGEST_OUTCOME);
+    }
+  }
+
+  private async find(id: bigint): Promise<Approval> {
+    const found = await this.store.find(id);
+    if (found === undefined) throw new HttpProblem(404, 'There is no such request.');
+    return found;
+  }
+
+  private actionOf(name: string): ApprovableAction {
+    const action = this.actions.get(name);
+    if (action === undefined) {
+      throw new PermanentError('ACTION_UNKNOWN', `This console knows no action ${name}.`);
+    }
+    return action;
+  }
+}
+
+function requireRole({ role }: { readonly role: OperatorRole }, action: ApprovableAction): void {
+  if (!mayActAs(role, action.role)) throw signInProblem('ROLE_TOO_LOW');
+}
+
+function compare(a: Decimal, b: Decimal): number {
+  const scale = Math.max(a.scale, b.scale);
+  const difference =
+    a.digits * 10n ** BigInt(scale - a.scale) - b.digits * 10n ** BigInt(scale - b.scale);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}

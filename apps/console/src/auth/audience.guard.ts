@@ -1,0 +1,62 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { type FastifyRequest } from 'fastify';
+import { type OperatorRole } from '#libs/db';
+import { CLOCK, type Clock } from '#libs/platform';
+import { mayActAs } from './operator-roles.js';
+import { type CurrentSession, Sessions } from './sessions.js';
+import { signInProblem } from './sign-in.problem.js';
+import { SignInLimits } from './sign-in-limits.js';
+
+/** What the decorators of audience.ts leave on a route. */
+export const AUDIENCE = Symbol('audience');
+export const FRESH = Symbol('fresh sign-in');
+
+export type Audience =
+  | { readonly kind: 'anyone' | 'player' | 'partner' | 'signed-in' }
+  | { readonly kind: 'operator'; readonly role: OperatorRole };
+
+/** Sent by a page that asks by itself, without a person: the session does not go on by it. */
+export const BACKGROUND_HEADER = 'x-background';
+
+/** Lets those through whom the route is for; see audience.ts. */
+@Injectable()
+export class AudienceGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly sessions: Sessions,
+    private readonly limits: SignInLimits,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws HttpProblem 401, 403, 429; DatabaseUnavailableError */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const targets = [context.getHandler(), context.getClass()];
+    const audience = this.reflector.getAllAndOverride<Audience>(AUDIENCE, targets);
+    const session = await this.sessionOf(request);
+    requireAudience(session, audience);
+    const isFreshOnly = this.reflector.getAllAndOverride<boolean | undefined>(FRESH, targets);
+    if (isFreshOnly === true && this.clock.nowMs() >= session.freshUntilMs) {
+      throw signInProblem('FRESH_SIGN_IN_NEEDED');
+    }
+    return true;
+  }
+
+  private async sessionOf(request: FastifyRequest): Promise<CurrentSession> {
+    if (this.sessions.tokenOf(request) === undefined) throw signInProblem('SIGN_IN_NEEDED');
+    await this.limits.take('guess', request.ip);
+    const isUse = request.headers[BACKGROUND_HEADER] === undefined;
+    const session = await this.sessions.find(request, { isUse });
+    if (session === undefined) throw signInProblem('SESSION_ENDED');
+    await this.limits.giveBack('guess', request.ip);
+    return session;
+  }
+}
+
+function requireAudience({ standing }: CurrentSession, audience: Audience): void {
+  if (audience.kind === 'signed-in') return;
+  if (audience.kind !== standing.kind) throw signInProblem('WRONG_AUDIENCE');
+  if (audience.kind !== 'operator' || standing.kind !== 'operator') return;
+  if (!mayActAs(standing.role, audience.role)) throw signInProblem('ROLE_TOO_LOW');
+}

@@ -1,0 +1,168 @@
+import { Body, Controller, Get, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { ConsoleSettings } from '../console.env.js';
+import { ForAnyone, ForSignedIn, Session } from './audience.js';
+import {
+  InvitingPartnerBody,
+  NonceBody,
+  PartnerChoice,
+  SessionBody,
+  TokenDto,
+  WalletSignIn as WalletSignInDto,
+  WaysBody,
+} from './auth.dto.js';
+import { OidcProvider } from './oidc-provider.js';
+import { type CurrentSession, Sessions } from './sessions.js';
+import { SignInLimitGuard } from './sign-in-limits.js';
+import { SignInService } from './sign-in.service.js';
+import { WalletSignIn } from './wallet-sign-in.js';
+
+/** Who is signed in. */
+@Controller('api/auth')
+@FailsAnywhere()
+export class SessionController {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly signIns: SignInService,
+    private readonly oidc: OidcProvider,
+    private readonly settings: ConsoleSettings,
+  ) {}
+
+  @Get('me')
+  @ForSignedIn()
+  @ApiOperation({
+    summary: 'Who is signed in',
+    description: 'With `X-Background` the session does not go on by it.',
+  })
+  @Answers(200, 'The session.', SessionBody)
+  me(@Session() session: CurrentSession): Promise<SessionBody> {
+    return this.signIns.bodyOf(session);
+  }
+
+  @Get('ways')
+  @ForAnyone()
+  @ApiOperation({ summary: 'How one signs in here', description: 'What is set up.', security: [] })
+  @Answers(200, 'The ways.', WaysBody)
+  ways(): WaysBody {
+    const { operators, portalDatabaseUrl } = this.settings;
+    return {
+      oidc: this.oidc.isOn,
+      operatorWallets: operators !== undefined,
+      partners: portalDatabaseUrl !== undefined,
+    };
+  }
+
+  @Post('logout')
+  @HttpCode(204)
+  @ForAnyone()
+  @ApiOperation({
+    summary: 'Sign out',
+    description: 'Ends the session; done as well where there is none.',
+  })
+  @Answers(204, 'Signed out.')
+  logOut(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    return this.sessions.close(request, reply);
+  }
+
+  @Post('partner')
+  @HttpCode(200)
+  @ForSignedIn()
+  @ApiOperation({
+    summary: 'Act for another partner',
+    description: 'Of those that the person is a member of; the sign-in stays as old as it is.',
+  })
+  @Answers(200, 'The session.', SessionBody)
+  @Fails(400, 'The request is malformed.', 'BAD_REQUEST')
+  @Fails(403, 'No member of that partner.', 'NOT_A_MEMBER')
+  choosePartner(
+    @Session() session: CurrentSession,
+    @Body() { partnerId }: PartnerChoice,
+  ): Promise<SessionBody> {
+    return this.signIns.choosePartner(session, partnerId);
+  }
+}
+
+/** Signing in by a wallet or by a link. Each answer that signs in sets the cookies of the session. */
+@Controller('api/auth')
+@ForAnyone()
+@UseGuards(SignInLimitGuard)
+@FailsAnywhere()
+export class SignInController {
+  constructor(
+    private readonly signIns: SignInService,
+    private readonly wallets: WalletSignIn,
+  ) {}
+
+  @Post('wallet/nonce')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'A nonce to sign in with',
+    description: 'Good once and for five minutes, in one EIP-4361 message.',
+    security: [],
+  })
+  @Answers(200, 'The nonce.', NonceBody)
+  nonce(): Promise<NonceBody> {
+    return this.wallets.issueNonce();
+  }
+
+  @Post('wallet/verify')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Sign in by a wallet',
+    description: 'An EIP-4361 message for this origin, and the signature of its account.',
+    security: [],
+  })
+  @Answers(200, 'The session.', SessionBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(
+    401,
+    'The message signs nobody in.',
+    ...['SIWE_DOMAIN', 'SIWE_EXPIRED', 'SIWE_ISSUED_AT', 'SIWE_SIGNATURE', 'SIWE_NONCE'],
+  )
+  @Fails(403, 'Not for this person.', 'NOT_AN_OPERATOR', 'NOT_A_MEMBER', 'INVITATION_CLOSED')
+  async verify(
+    @Body() { message, signature, ...wish }: WalletSignInDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SessionBody> {
+    const person = await this.wallets.verify(message, signature);
+    return this.signIns.signIn({ request, reply }, person, wish);
+  }
+
+  @Post('link')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Sign in by a link that does so once',
+    description: 'The token is in the fragment of the link, which no log has.',
+    security: [],
+  })
+  @Answers(200, 'The session.', SessionBody)
+  @Fails(400, 'The request is malformed.', 'BAD_REQUEST')
+  @Fails(403, 'The link is of no use any more.', 'LINK_CLOSED')
+  link(
+    @Body() { token }: TokenDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SessionBody> {
+    return this.signIns.signInByLink({ request, reply }, token);
+  }
+
+  @Post('invitation')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Who invites',
+    description: 'The invitation is accepted by signing in with it.',
+    security: [],
+  })
+  @Answers(200, 'The partner to act for.', InvitingPartnerBody)
+  @Fails(400, 'The request is malformed.', 'BAD_REQUEST')
+  @Fails(403, 'The invitation is of no use any more.', 'INVITATION_CLOSED')
+  invitation(@Body() { token }: TokenDto): Promise<InvitingPartnerBody> {
+    return this.signIns.invitingPartner(token);
+  }
+}

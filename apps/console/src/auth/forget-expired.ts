@@ -1,0 +1,32 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { ConsoleSessionStore, LoginAttemptStore, NonceStore, SignInLinkStore } from '#libs/db';
+import { RetryableError } from '#libs/domain';
+import { CLOCK, type Clock } from '#libs/platform';
+
+const TEN_MINUTES_MS = 600_000;
+
+/** Removes what has expired, every ten minutes; each of it is refused before. */
+@Injectable()
+export class ForgetExpired {
+  constructor(
+    private readonly sessions: ConsoleSessionStore,
+    private readonly attempts: LoginAttemptStore,
+    private readonly nonces: NonceStore,
+    private readonly links: SignInLinkStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Interval('forget-expired', TEN_MINUTES_MS)
+  async forget(): Promise<void> {
+    const nowMs = this.clock.nowMs();
+    try {
+      for (const store of [this.sessions, this.attempts, this.nonces, this.links]) {
+        await store.forgetExpired(nowMs);
+      }
+    } catch (error) {
+      // Next time.
+      if (!(error instanceof RetryableError)) throw error;
+    }
+  }
+}

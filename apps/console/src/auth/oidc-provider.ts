@@ -1,0 +1,143 @@
+import { Inject, Injectable } from '@nestjs/common';
+import * as oidc from 'openid-client';
+import { type Logger, SingleFlight } from '#libs/platform';
+import { HttpProblem, LOGGER } from '#libs/service';
+import { ConsoleSettings } from '../console.env.js';
+import { oidcSubject, roleOfGroups } from './operators.js';
+import { type Authenticated } from './sign-in.service.js';
+import { signInProblem } from './sign-in.problem.js';
+
+export const CALLBACK_PATH = '/api/auth/oidc/callback';
+
+const TIMEOUT_SECONDS = 10;
+/** What a subject of the database may be. */
+const LONGEST_SUBJECT = 512;
+
+/** What the second half of a sign-in is held to. */
+export interface Expected {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** The issuer of OpenID Connect. It is discovered when it is first needed, and again where that failed. */
+@Injectable()
+export class OidcProvider {
+  private readonly discovering = new SingleFlight<oidc.Configuration>();
+  private configuration: oidc.Configuration | undefined;
+
+  constructor(
+    private readonly settings: ConsoleSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  get isOn(): boolean {
+    return this.settings.oidcIssuer !== undefined;
+  }
+
+  /**
+   * Where the browser is sent to.
+   * @param maxAgeSeconds for how long the issuer may have known the person; with 0 it asks them again
+   * @throws HttpProblem 404, 503
+   */
+  async authorizationUrl(expected: Expected, maxAgeSeconds: number): Promise<string> {
+    const configuration = await this.discovered();
+    const url = oidc.buildAuthorizationUrl(configuration, {
+      redirect_uri: `${this.settings.consoleOrigin}${CALLBACK_PATH}`,
+      scope: this.settings.oidcScopes,
+      state: expected.state,
+      nonce: expected.nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(expected.codeVerifier),
+      code_challenge_method: 'S256',
+      max_age: String(maxAgeSeconds),
+      ...(maxAgeSeconds === 0 && { prompt: 'login' }),
+    });
+    return url.href;
+  }
+
+  /**
+   * The person whom the issuer's answer is about.
+   * @param query of the request to CALLBACK_PATH, with its question mark
+   * @throws HttpProblem 401, 503
+   */
+  async personOf(query: string, expected: Expected): Promise<Authenticated> {
+    const configuration = await this.discovered();
+    const url = new URL(`${CALLBACK_PATH}${query}`, this.settings.consoleOrigin);
+    try {
+      const tokens = await oidc.authorizationCodeGrant(configuration, url, {
+        expectedState: expected.state,
+        expectedNonce: expected.nonce,
+        pkceCodeVerifier: expected.codeVerifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims() as oidc.IDToken;
+      const { oidcGroupsClaim: groups } = this.settings;
+      const more =
+        claims[groups] === undefined && configuration.serverMetadata().userinfo_endpoint
+          ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+          : {};
+      return this.authenticated({ ...more, ...claims });
+    } catch (error) {
+      throw this.problemOf(error);
+    }
+  }
+
+  private authenticated(claims: oidc.IDToken): Authenticated {
+    const { sub, auth_time: authTime } = claims;
+    const subject = oidcSubject(this.settings.oidcIssuer ?? '', sub);
+    if (/\s/.test(subject) || subject.length > LONGEST_SUBJECT) throw signInProblem('OIDC_SUBJECT');
+    const names = [claims['preferred_username'], claims['email'], claims['name'], sub];
+    const name = names.find((one) => typeof one === 'string' && one !== '') as string;
+    return {
+      subject,
+      name,
+      role: roleOfGroups(claims[this.settings.oidcGroupsClaim], this.settings),
+      ...(typeof authTime === 'number' && { authenticatedAtMs: authTime * 1000 }),
+    };
+  }
+
+  private async discovered(): Promise<oidc.Configuration> {
+    const { oidcIssuer: issuer, oidcClientId = '', oidcClientSecret: secret } = this.settings;
+    if (issuer === undefined) throw signInProblem('WAY_OFF');
+    try {
+      this.configuration ??= await this.discovering.run(() =>
+        oidc.discovery(
+          new URL(issuer),
+          oidcClientId,
+          undefined,
+          secret === undefined ? oidc.None() : oidc.ClientSecretBasic(secret),
+          {
+            timeout: TIMEOUT_SECONDS,
+            // On this machine only; see the setting.
+            execute: issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
+          },
+        ),
+      );
+      return this.configuration;
+    } catch (error) {
+      throw this.unavailable(error);
+    }
+  }
+
+  /** The texts of the errors may repeat what was sent; their codes do not. */
+  private problemOf(error: unknown): HttpProblem {
+    if (error instanceof HttpProblem) return error;
+    if (error instanceof oidc.AuthorizationResponseError) return signInProblem('OIDC_DENIED');
+    const isRefusal = error instanceof oidc.ClientError || error instanceof oidc.ResponseBodyError;
+    const code = codeOf(error);
+    if (!isRefusal || code === 'OAUTH_TIMEOUT') return this.unavailable(error);
+    this.logger.warn({ code }, 'A sign-in by OpenID Connect was refused');
+    return signInProblem('OIDC_REFUSED');
+  }
+
+  private unavailable(error: unknown): HttpProblem {
+    this.logger.warn({ code: codeOf(error) }, 'The issuer of OpenID Connect cannot be asked');
+    const message = 'The sign-in service does not answer: try again shortly.';
+    return new HttpProblem(503, message, { code: 'OIDC_UNAVAILABLE', retryAfterSeconds: 5 });
+  }
+}
+
+function codeOf(error: unknown): string {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  return typeof code === 'string' ? code : String(name);
+}

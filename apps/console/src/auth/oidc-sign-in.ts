@@ -1,0 +1,102 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import * as oidc from 'openid-client';
+import { LOGIN_ATTEMPT_MS, LoginAttemptStore, type Standing } from '#libs/db';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { ConsoleSettings } from '../console.env.js';
+import { type OidcStart, type OidcStarted } from './auth.dto.js';
+import { OidcProvider } from './oidc-provider.js';
+import { returnPath } from './return-path.js';
+import { signInProblem } from './sign-in.problem.js';
+import { type Exchange, SignInService } from './sign-in.service.js';
+import { sha256 } from './tokens.js';
+
+const PATH = '/api/auth/oidc';
+const HOUR_SECONDS = 3600;
+
+/** What only the browser that began a sign-in has: an answer of the issuer that another one brings is refused. */
+interface Begun {
+  readonly kind: Standing['kind'];
+  readonly state: string;
+  readonly invitation: string;
+}
+
+/** Sign-in by OpenID Connect, in two halves: to the issuer, and back. */
+@Injectable()
+export class OidcSignIn {
+  private readonly cookieName: string;
+
+  constructor(
+    private readonly provider: OidcProvider,
+    private readonly attempts: LoginAttemptStore,
+    private readonly signIns: SignInService,
+    private readonly settings: ConsoleSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.cookieName = `${this.isSecure ? '__Secure-' : ''}lowmark-sign-in`;
+  }
+
+  /** @throws HttpProblem 400, 404, 503; DatabaseUnavailableError */
+  async begin(
+    reply: FastifyReply,
+    { kind, invitation = '', ...wish }: OidcStart,
+  ): Promise<OidcStarted> {
+    const returnTo = returnPath(wish.returnTo, this.settings.consoleOrigin);
+    const state = oidc.randomState();
+    const [codeVerifier, nonce] = [oidc.randomPKCECodeVerifier(), oidc.randomNonce()];
+    const maxAge = wish.fresh === true ? 0 : this.settings.consoleSessionHours * HOUR_SECONDS;
+    const url = await this.provider.authorizationUrl({ state, nonce, codeVerifier }, maxAge);
+    const attempt = { kind, codeVerifier, nonce, returnTo };
+    await this.attempts.begin(sha256(state), attempt, this.clock.nowMs());
+    const maxAgeSeconds = LOGIN_ATTEMPT_MS / 1000;
+    const cookie = [kind, state, invitation].join('.');
+    void reply.setCookie(this.cookieName, cookie, { ...this.cookieOptions, maxAge: maxAgeSeconds });
+    return { url };
+  }
+
+  /** @returns the page to go on with: the one that was asked for, or the sign-in with the code of what went wrong */
+  async end(exchange: Exchange): Promise<string> {
+    const { request, reply } = exchange;
+    const begun = this.begunBy(request);
+    void reply.clearCookie(this.cookieName, this.cookieOptions);
+    let returnTo: string | undefined;
+    try {
+      const query = new URL(request.url, this.settings.consoleOrigin).searchParams;
+      if (begun === undefined || query.get('state') !== begun.state) {
+        throw signInProblem('OIDC_STATE');
+      }
+      const { kind, state, invitation } = begun;
+      const attempt = await this.attempts.take(sha256(state), this.clock.nowMs());
+      if (attempt?.kind !== kind) throw signInProblem('OIDC_STATE');
+      returnTo = attempt.returnTo;
+      const person = await this.provider.personOf(`?${query.toString()}`, { state, ...attempt });
+      await this.signIns.signIn(exchange, person, { kind, invitation: invitation || undefined });
+      return returnTo;
+    } catch (error) {
+      if (!(error instanceof HttpProblem)) throw error;
+      return signInPage(begun?.kind ?? 'operator', error.code, returnTo);
+    }
+  }
+
+  private begunBy(request: FastifyRequest): Begun | undefined {
+    const [kind, state, invitation = ''] = (request.cookies[this.cookieName] ?? '').split('.');
+    if ((kind !== 'operator' && kind !== 'partner') || state === undefined) return undefined;
+    return { kind, state, invitation };
+  }
+
+  /** Lax: the browser comes back from another site. */
+  private get cookieOptions() {
+    return { httpOnly: true, sameSite: 'lax', secure: this.isSecure, path: PATH } as const;
+  }
+
+  private get isSecure(): boolean {
+    return this.settings.consoleOrigin.startsWith('https:');
+  }
+}
+
+function signInPage(kind: Standing['kind'], problem: string, returnTo = ''): string {
+  const area = kind === 'operator' ? 'operate' : 'partner';
+  const query = new URLSearchParams({ problem, ...(returnTo !== '' && { returnTo }) });
+  return `/${area}/sign-in?${query.toString()}`;
+}

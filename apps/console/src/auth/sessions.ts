@@ -1,0 +1,146 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  type ConsoleSession,
+  ConsoleSessionStore,
+  type OperatorRole,
+  type Person,
+  type Standing,
+} from '#libs/db';
+import { CLOCK, type Clock } from '#libs/platform';
+import { ConsoleSettings } from '../console.env.js';
+import { SessionCookie } from '../http/session-cookie.js';
+import { roleNow } from './operators.js';
+import { hashToken, mintToken } from './tokens.js';
+
+/** How long a sign-in counts as fresh. */
+export const FRESH_MS = 5 * 60_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session that the request was found to have. */
+    consoleSession?: CurrentSession;
+  }
+}
+
+/** The session of a request, with what its person may do now. */
+export interface CurrentSession extends Person {
+  readonly tokenHash: Buffer;
+  readonly standing: Standing;
+  /** For the header X-CSRF-Token of the requests of this session. */
+  readonly token: string;
+  /** Where it is used no more until then, it ends. */
+  readonly untilMs: number;
+  readonly freshUntilMs: number;
+}
+
+/** A person who has just shown who they are. */
+export interface Opening extends Person {
+  readonly standing: Standing;
+  /** When they did, where that was not just now. */
+  readonly authenticatedAtMs?: number | undefined;
+}
+
+/** The sign-ins of operators and partners: a row of console.session each, and a cookie. */
+@Injectable()
+export class Sessions {
+  private readonly cookie: SessionCookie;
+  private readonly idleMs: number;
+  private readonly lifeMs: number;
+
+  constructor(
+    private readonly store: ConsoleSessionStore,
+    private readonly settings: ConsoleSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.cookie = new SessionCookie('console', settings.consoleOrigin);
+    this.idleMs = settings.consoleIdleMinutes * MINUTE_MS;
+    this.lifeMs = settings.consoleSessionHours * HOUR_MS;
+  }
+
+  /** Opens a new session under a new token; the one that the browser had is over. @throws DatabaseUnavailableError */
+  async open(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    opening: Opening,
+  ): Promise<CurrentSession> {
+    const { standing, subject, name, authenticatedAtMs } = opening;
+    const [token, nowMs] = [mintToken(), this.clock.nowMs()];
+    const tokenHash = hashToken(token) as Buffer;
+    const expiresAtMs = nowMs + this.lifeMs;
+    await this.store.open({
+      ...{ tokenHash, standing, subject, name, nowMs, authenticatedAtMs, expiresAtMs },
+    });
+    const before = hashToken(this.cookie.read(request));
+    if (before !== undefined) await this.store.close(before);
+    this.cookie.set(reply, token, this.lifeMs / 1000);
+    const now = new Date(nowMs);
+    const authenticatedAt = new Date(authenticatedAtMs ?? nowMs);
+    const times = {
+      createdAt: now,
+      seenAt: now,
+      authenticatedAt,
+      expiresAt: new Date(expiresAtMs),
+    };
+    return this.currentOf({ subject, name, standing, ...times }, token, tokenHash);
+  }
+
+  /** The token that came with the request; not whether there is such a session. */
+  tokenOf(request: FastifyRequest): string | undefined {
+    return this.cookie.read(request);
+  }
+
+  /**
+   * Undefined where there is none, it has ended, or its person may do nothing here any more.
+   * @param isUse whether a person is there, so that the session goes on
+   * @throws DatabaseUnavailableError
+   */
+  async find(
+    request: FastifyRequest,
+    { isUse }: { isUse: boolean },
+  ): Promise<CurrentSession | undefined> {
+    if (request.consoleSession !== undefined) return request.consoleSession;
+    const token = this.cookie.read(request);
+    const tokenHash = hashToken(token);
+    if (token === undefined || tokenHash === undefined) return undefined;
+    const nowMs = this.clock.nowMs();
+    const found = await this.store.find(tokenHash, { nowMs, idleMs: this.idleMs });
+    if (found === undefined) return undefined;
+    const standing = this.standingNow(found);
+    if (standing === undefined) {
+      await this.store.close(tokenHash);
+      return undefined;
+    }
+    if (isUse) await this.store.see(tokenHash, nowMs);
+    const seenAt = isUse ? new Date(nowMs) : found.seenAt;
+    const session = this.currentOf({ ...found, seenAt, standing }, token, tokenHash);
+    request.consoleSession = session;
+    return session;
+  }
+
+  /** False where the person is no member of that partner. */
+  choosePartner({ tokenHash }: CurrentSession, partnerId: string): Promise<boolean> {
+    return this.store.choosePartner(tokenHash, partnerId);
+  }
+
+  async close(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const tokenHash = hashToken(this.cookie.read(request));
+    if (tokenHash !== undefined) await this.store.close(tokenHash);
+    this.cookie.clear(reply);
+  }
+
+  private standingNow({ subject, standing }: ConsoleSession): Standing | undefined {
+    if (standing.kind === 'partner') return standing;
+    const role: OperatorRole | undefined = roleNow(subject, standing.role, this.settings);
+    return role && { kind: 'operator', role };
+  }
+
+  private currentOf(session: ConsoleSession, token: string, tokenHash: Buffer): CurrentSession {
+    const { subject, name, standing, seenAt, expiresAt, authenticatedAt } = session;
+    const untilMs = Math.min(expiresAt.getTime(), seenAt.getTime() + this.idleMs);
+    const freshUntilMs = authenticatedAt.getTime() + FRESH_MS;
+    return { subject, name, standing, token, tokenHash, untilMs, freshUntilMs };
+  }
+}

@@ -1,0 +1,148 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  InvitationStore,
+  MemberStore,
+  type OperatorRole,
+  type Person,
+  SignInLinkStore,
+  type Standing,
+} from '#libs/db';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { csrfTokenOf } from '../http/session-cookie.js';
+import { type InvitingPartnerBody, type SessionBody } from './auth.dto.js';
+import { actorOf } from './operators.js';
+import { type CurrentSession, Sessions } from './sessions.js';
+import { signInProblem } from './sign-in.problem.js';
+import { hashToken } from './tokens.js';
+
+/** The request and its answer, whose cookie becomes that of the new session. */
+export interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** A person who has just shown who they are, by a wallet or by OpenID Connect. */
+export interface Authenticated extends Person {
+  /** What they may do as an operator. */
+  readonly role: OperatorRole | undefined;
+  /** When they did, where that was not just now. */
+  readonly authenticatedAtMs?: number | undefined;
+}
+
+/** As what they want to be signed in. */
+export interface Wish {
+  readonly kind: Standing['kind'];
+  /** The token of an invitation to act for a partner. */
+  readonly invitation?: string | undefined;
+}
+
+/** From a person who is known to a session: as an operator, or for a partner. */
+@Injectable()
+export class SignInService {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly members: MemberStore,
+    private readonly invitations: InvitationStore,
+    private readonly links: SignInLinkStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @throws HttpProblem 403; DatabaseUnavailableError */
+  async signIn(exchange: Exchange, person: Authenticated, wish: Wish): Promise<SessionBody> {
+    const standing =
+      wish.kind === 'operator'
+        ? operatorStanding(person)
+        : await this.partnerStanding(exchange, person, wish.invitation);
+    return this.open(exchange, person, standing);
+  }
+
+  /** By a link that signs in once. @throws HttpProblem 403; DatabaseUnavailableError */
+  async signInByLink(exchange: Exchange, token: string): Promise<SessionBody> {
+    const tokenHash = hashToken(token);
+    const used = tokenHash && (await this.links.use(tokenHash, this.clock.nowMs()));
+    if (used === undefined) throw signInProblem('LINK_CLOSED');
+    return this.open(exchange, used, used.standing);
+  }
+
+  /** The partner that invites. @throws HttpProblem 403; DatabaseUnavailableError */
+  async invitingPartner(token: string): Promise<InvitingPartnerBody> {
+    const tokenHash = hashToken(token);
+    const found = tokenHash && (await this.invitations.find(tokenHash, this.clock.nowMs()));
+    if (found === undefined) throw signInProblem('INVITATION_CLOSED');
+    return { partner: { id: found.partnerId, name: found.partnerName } };
+  }
+
+  /** The same session for another partner. @throws HttpProblem 403; DatabaseUnavailableError */
+  async choosePartner(session: CurrentSession, partnerId: string): Promise<SessionBody> {
+    if (!(await this.sessions.choosePartner(session, partnerId))) {
+      throw signInProblem('NOT_A_MEMBER');
+    }
+    return this.bodyOf({ ...session, standing: { kind: 'partner', partnerId } });
+  }
+
+  async bodyOf(session: CurrentSession): Promise<SessionBody> {
+    const { subject, name, standing, untilMs, freshUntilMs, token } = session;
+    const shared = {
+      ...{ name, subject, csrf: csrfTokenOf(token) },
+      until: new Date(untilMs).toISOString(),
+      freshUntil: new Date(freshUntilMs).toISOString(),
+    };
+    if (standing.kind === 'operator') {
+      return { kind: 'operator', role: standing.role, partner: null, partners: [], ...shared };
+    }
+    const found = await this.members.partnersOf(subject);
+    const partners = found.map(({ partnerId: id, partnerName }) => ({ id, name: partnerName }));
+    const partner = partners.find(({ id }) => id === standing.partnerId) ?? null;
+    return { kind: 'partner', role: null, partner, partners, ...shared };
+  }
+
+  private async open(
+    { request, reply }: Exchange,
+    person: Person & Pick<Authenticated, 'authenticatedAtMs'>,
+    standing: Standing,
+  ): Promise<SessionBody> {
+    const { subject, name, authenticatedAtMs } = person;
+    const opening = { subject, name: shownName(name), authenticatedAtMs, standing };
+    const session = await this.sessions.open(request, reply, opening);
+    const who = standing.kind === 'operator' ? actorOf(person) : standing.partnerId;
+    this.logger.info({ kind: standing.kind, who }, 'Signed in');
+    return this.bodyOf(session);
+  }
+
+  /** Who is signed in for one of several partners already stays with it. */
+  private async partnerStanding(
+    { request }: Exchange,
+    { subject, name }: Person,
+    invitation: string | undefined,
+  ): Promise<Standing> {
+    if (invitation !== undefined) {
+      const tokenHash = hashToken(invitation);
+      const person = { subject, name: shownName(name) };
+      const nowMs = this.clock.nowMs();
+      const partnerId = tokenHash && (await this.invitations.accept(tokenHash, person, nowMs));
+      if (partnerId === undefined) throw signInProblem('INVITATION_CLOSED');
+      return { kind: 'partner', partnerId };
+    }
+    const partners = (await this.members.partnersOf(subject)).map(({ partnerId }) => partnerId);
+    const current = (await this.sessions.find(request, { isUse: false }))?.standing;
+    const kept = current?.kind === 'partner' ? current.partnerId : undefined;
+    const partnerId = partners.find((one) => one === kept) ?? partners[0];
+    if (partnerId === undefined) throw signInProblem('NOT_A_MEMBER');
+    return { kind: 'partner', partnerId };
+  }
+}
+
+function operatorStanding({ role }: Authenticated): Standing {
+  if (role === undefined) throw signInProblem('NOT_AN_OPERATOR');
+  return { kind: 'operator', role };
+}
+
+const LONGEST_NAME = 255;
+
+/** As the table keeps it; what people call themselves may be anything. */
+function shownName(name: string): string {
+  return Array.from(name.replaceAll('\0', '')).slice(0, LONGEST_NAME).join('');
+}

@@ -1,0 +1,124 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { MemoryRateLimiter, type RateLimiter } from '#libs/cache';
+import {
+  createDatabase,
+  Database,
+  LateDatabase,
+  PortalDatabase,
+  openPortal,
+  requireOwnRights,
+} from '#libs/db';
+import { RetryableError } from '#libs/domain';
+import { type Clock, type Logger } from '#libs/platform';
+import { HttpProblem, measureConnections, type Registry } from '#libs/service';
+import { type ConsoleSettings } from './console.env.js';
+
+export const RATE_LIMITER = Symbol('RateLimiter');
+
+const POOL_SIZE = 8;
+const PORTAL_POOL_SIZE = 4;
+
+interface ConnectionTools {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+/** What the console holds open: its database, and the same as a partner may see it. It starts without them, and opens them when they are there. */
+export class Connections {
+  private constructor(
+    readonly database: LateDatabase,
+    readonly portal: PortalDatabase,
+    readonly limiter: RateLimiter,
+  ) {}
+
+  /** @throws PermanentError where a database is there and cannot be used as it is: what is to be mended is in the message */
+  static async open(
+    settings: ConsoleSettings,
+    { clock, logger, registry }: ConnectionTools,
+  ): Promise<Connections> {
+    const database = new LateDatabase(() => openOwn(settings, logger));
+    const portal = portalOf(settings, logger);
+    measureConnections(registry, database);
+    const late = settings.portalDatabaseUrl === undefined ? [database] : [database, portal];
+    try {
+      await Promise.all(late.map((one) => tryToOpen(one, logger)));
+    } catch (error) {
+      await Promise.all([database.close(), portal.close()]);
+      throw error;
+    }
+    return new Connections(database, new PortalDatabase(portal), new MemoryRateLimiter(clock));
+  }
+
+  /** In the order in which they are closed. */
+  get opened(): readonly { close(): Promise<void> }[] {
+    return [this.portal, this.database];
+  }
+}
+
+/** The connections for all other modules. */
+@Module({})
+export class ConnectionsModule {
+  static register(connections: Connections): DynamicModule {
+    const providers = [
+      { provide: Connections, useValue: connections },
+      { provide: Database, useValue: connections.database },
+      { provide: PortalDatabase, useValue: connections.portal },
+      { provide: RATE_LIMITER, useValue: connections.limiter },
+    ];
+    return { module: ConnectionsModule, global: true, providers, exports: providers };
+  }
+}
+
+/** One that does not answer is opened by the first request that finds it there. */
+async function tryToOpen(database: LateDatabase, logger: Logger): Promise<void> {
+  try {
+    await database.open();
+  } catch (error) {
+    if (!(error instanceof RetryableError)) throw error;
+    logger.warn({ reason: error.message }, 'Starting without the database: it does not answer');
+  }
+}
+
+async function openOwn(settings: ConsoleSettings, logger: Logger): Promise<Database> {
+  const { databaseUrl: url, databaseDirectUrl: directUrl, nodeEnv } = settings;
+  const database = await createDatabase({
+    ...{ url, directUrl, applicationName: 'lowmark console', poolSize: POOL_SIZE },
+    schema: 'current',
+    onError: connectionLost(logger),
+  });
+  try {
+    await requireOwnRights(database, 'console', {
+      isProduction: nodeEnv === 'production',
+      onExcess: (message) => {
+        logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
+      },
+    });
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function portalOf({ portalDatabaseUrl: url }: ConsoleSettings, logger: Logger): LateDatabase {
+  return new LateDatabase(async () => {
+    if (url === undefined) {
+      throw new HttpProblem(503, 'The partners’ pages are off: PORTAL_DATABASE_URL is not set.', {
+        code: 'PARTNER_PAGES_OFF',
+      });
+    }
+    const { database } = await openPortal({
+      ...{ url, applicationName: 'lowmark portal', poolSize: PORTAL_POOL_SIZE },
+      onError: connectionLost(logger),
+    });
+    return database;
+  });
+}
+
+function connectionLost(logger: Logger): (error: Error) => void {
+  return (error) => {
+    // The driver's error drags its whole connection along.
+    logger.warn({ reason: error.message }, 'A database connection was lost');
+  };
+}

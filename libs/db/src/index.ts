@@ -48,7 +48,7 @@ export {
 } from './roles/login-roles.js';
 export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';
 export { LeaderLock, leaderLockOf } from './index-store/leader-lock.js';
-export { CredentialStore, type NewCredential } from './partners/credential-store.js';
+export { CredentialStore, type NewCredential, type Replacement } from './partners/credential-store.js';
 export {
   type PartnerAudit,
   type PartnerIdentity,
@@ -200,4 +200,28 @@ export {
   RequestLogStore,
 } from './partners/request-log-store.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
-export { type AnsweredRequest, readRequests, type RequestPage } from './portal/request-page.js';
+export {
+  type OwnCallback,
+  type OwnCredential,
+  type OwnMember,
+  type OwnPartner,
+  readOwn,
+  type OwnStanding,
+} from './portal/own-standing.js';
+export {
+  type CallPage,
+  type OwnCall,
+  type OwnRedemption,
+  type OwnRedemptionHistory,
+  type OwnRedemptionPage,
+  readOwnCalls,
+  readOwnHistory,
+  readOwnRedemptions,
+} from './portal/redemption-page.js';
+export {
+  type AnsweredRequest,
+  readRequest,
+  readRequests,
+  type RequestPage,
+} from './portal/request-page.js';
+export { type OwnUsage, readUsage } from './portal/usage.js';

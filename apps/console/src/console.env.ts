@@ -3,6 +3,7 @@ import {
   databaseUrl,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
+  SECRETS_KEY_SETTING,
   ServiceSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
@@ -60,6 +61,35 @@ export class ConsoleSettings extends ServiceSettings {
     parse: origin,
   })
   readonly redemptionUrl!: string;
+
+  @Setting({
+    ...SECRETS_KEY_SETTING,
+    description:
+      'The SECRETS_KEY of the api, with which the console makes credentials and shows partners what their secrets sign. Unset: those pages are off.',
+    optional: true,
+  })
+  readonly secretsKey?: string;
+
+  @Setting({
+    description: 'Where the console reaches the api, for the snapshots that partners look at.',
+    default: 'http://127.0.0.1:3000',
+    parse: origin,
+  })
+  readonly apiUrl!: string;
+
+  @Setting({
+    description: 'Where partners reach the api, for the examples on their pages. Unset: API_URL.',
+    optional: true,
+    parse: origin,
+  })
+  readonly publicApiUrl?: string;
+
+  @Setting({
+    description:
+      'Development only: partners may be tested over http and at loopback and private addresses. Refused where NODE_ENV is production.',
+    default: 'false',
+  })
+  readonly allowPrivatePartners!: boolean;
 
   @Setting({
     description:

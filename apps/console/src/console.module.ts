@@ -7,6 +7,8 @@ import { AuthModule } from './auth/auth.module.js';
 import { ConsoleSettings } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { PortalModule } from './portal/portal.module.js';
+import { SecretsModule } from './secrets.module.js';
 
 interface ConsoleTools {
   readonly settings: ConsoleSettings;
@@ -16,7 +18,15 @@ interface ConsoleTools {
 
 /** The server of the web pages. */
 @Module({
-  imports: [ScheduleModule.forRoot(), HttpModule, HealthModule, AuthModule, ApprovalsModule],
+  imports: [
+    ScheduleModule.forRoot(),
+    HttpModule,
+    HealthModule,
+    SecretsModule,
+    AuthModule,
+    ApprovalsModule,
+    PortalModule,
+  ],
 })
 export class ConsoleModule {
   /** @param global settings, connections and what is served beside the api */

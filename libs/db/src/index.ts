@@ -48,7 +48,12 @@ export {
 } from './roles/login-roles.js';
 export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';
 export { LeaderLock, leaderLockOf } from './index-store/leader-lock.js';
-export { CredentialStore, type NewCredential, type Replacement } from './partners/credential-store.js';
+export {
+  CredentialStore,
+  type NewCredential,
+  type Replacement,
+  type SealedCredential,
+} from './partners/credential-store.js';
 export {
   type PartnerAudit,
   type PartnerIdentity,

@@ -39,6 +39,13 @@ export class LastCredentialError extends PermanentError {
   }
 }
 
+/** What verifies a partner's signatures, for who has SECRETS_KEY. */
+export interface SealedCredential extends NewCredential {
+  readonly credentialId: string;
+  /** Whether the api takes it. */
+  readonly isActive: boolean;
+}
+
 export class TooManyCredentialsError extends PermanentError {
   constructor() {
     super(
@@ -76,6 +83,13 @@ const END = named<{ id: string; overlapSeconds: number }>(
     WHERE id = :id RETURNING ends_at AS "goodUntil"`,
 );
 
+const SEALED = named<{ partnerId: string }>(
+  'credential_sealed',
+  `SELECT id AS "credentialId", key_hash AS "keyHash", key_prefix AS "keyPrefix", secret_ciphertext AS "secretCiphertext",
+      revoked_at IS NULL AND coalesce(ends_at > now(), true) AS "isActive"
+    FROM partners.credential WHERE partner_id = :partnerId ORDER BY created_at DESC, id`,
+);
+
 /** A partner's credentials after the first: keys are replaced without a halt, because several are good at once. */
 export class CredentialStore {
   constructor(private readonly database: Database) {}
@@ -88,6 +102,11 @@ export class CredentialStore {
       await auditPartner(manager, identity.partnerId, audit);
       return identity;
     });
+  }
+
+  /** All of a partner, the newest first, also those that work no more. */
+  sealedOf(partnerId: string): Promise<SealedCredential[]> {
+    return this.database.query<SealedCredential & object>(SEALED({ partnerId }));
   }
 
   /**

@@ -199,11 +199,8 @@ export {
 export { type Member, MemberStore } from './console/member-store.js';
 export { type NewSignInLink, SignInLinkStore } from './console/sign-in-link-store.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';
-export {
-  type LoggedRequest,
-  MOST_LOGGED_BODY,
-  RequestLogStore,
-} from './partners/request-log-store.js';
+export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
+export { RequestLogStore } from './partners/request-log-store.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
 export {
   type OwnCallback,

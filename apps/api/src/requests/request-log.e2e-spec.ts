@@ -103,7 +103,7 @@ describe('the log of requests', () => {
       expect(row.keyPrefix).toBe(apiKey.slice(0, 12));
       const [path] = row.path.split('?');
       if (row.body.length < row.bodyBytes) continue;
-      expect(hmacSha256Hex(sharedSecret, `GET${path}${row.body}`)).toBe(row.signature);
+      expect(hmacSha256Hex(sharedSecret, `GET${path}${row.body.toString()}`)).toBe(row.signature);
     }
   });
 
@@ -162,12 +162,12 @@ describe('while the database does not take it', () => {
     const log = api.app.get(RequestLog);
     await eventually(() => log.written === 1);
     api.link.hold();
-    const asked = 7000;
+    const asked = 4000;
     const answers = await Promise.all(
       Array.from({ length: asked }, () => ask('/no/such/route', apiKey)),
     );
     expect(answers.every(({ status }) => status === 404)).toBe(true);
-    expect(log.dropped).toBeGreaterThanOrEqual(asked - 5000 - 500);
+    expect(log.dropped).toBeGreaterThanOrEqual(asked - 2000);
     api.link.release();
     await ask('/after', apiKey);
     await stop();

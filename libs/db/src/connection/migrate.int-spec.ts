@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { migrate } from '../index.js';
+import { SCHEMAS } from '../roles/rights.js';
 
 const run = promisify(execFile);
 const ALL = [
@@ -31,6 +32,9 @@ const ALL = [
   'SealedLedger1760000000023',
   'RestoreMark1760000000024',
   'StakeSets1760000000025',
+  'Console1760000000026',
+  'RequestLog1760000000027',
+  'Portal1760000000028',
 ];
 
 /** The migration as another process runs it, from the compiled program. */
@@ -80,7 +84,7 @@ describe('migrate', () => {
     const user = `owner_${randomBytes(4).toString('hex')}`;
     const url = new URL(database?.url ?? '');
     const name = url.pathname.slice(1);
-    for (const schema of ['staking', 'partners', 'redemption', 'lowmark']) {
+    for (const schema of SCHEMAS) {
       await admin?.query({ text: `DROP SCHEMA IF EXISTS ${schema} CASCADE` });
     }
     await admin?.query({ text: `CREATE ROLE ${user} LOGIN PASSWORD 'x'` });

@@ -61,7 +61,9 @@ describe('ApprovalStore', () => {
       ),
     );
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+    const refused = ends.flatMap((end) =>
+      end.status === 'rejected' ? [end.reason as unknown] : [],
+    );
     for (const reason of refused) expect(reason).toBeInstanceOf(ApprovalClosedError);
   });
 

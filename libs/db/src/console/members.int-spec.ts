@@ -71,7 +71,7 @@ describe('an invitation', () => {
   });
 
   it('is accepted or withdrawn, never both, and neither after its end', async () => {
-    for (const _ of TEN) {
+    for (let round = 0; round < 10; round += 1) {
       const { tokenHash, partnerId, id } = await invite();
       const [accepted, withdrawn] = await Promise.all([
         invitations.accept(tokenHash, aPerson(), NOW_MS),

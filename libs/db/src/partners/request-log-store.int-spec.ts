@@ -7,6 +7,7 @@ import {
   PartnerStore,
   PortalDatabase,
   readRequests,
+  RequestBatch,
   RequestLogStore,
 } from '../index.js';
 
@@ -52,6 +53,12 @@ function aRequest(change: Partial<LoggedRequest> = {}): LoggedRequest {
   };
 }
 
+function note(requests: readonly LoggedRequest[]): Promise<number> {
+  const batch = new RequestBatch();
+  for (const request of requests) expect(batch.add(request)).toBe(true);
+  return log.note(batch);
+}
+
 const read = (page: Partial<Parameters<typeof readRequests>[1]> = {}) =>
   portal.asPartner(partnerId, (query) => readRequests(query, { limit: 100, ...page }));
 
@@ -63,7 +70,7 @@ describe('RequestLogStore', () => {
       aRequest({ method: 'HEAD', body: '' }),
       aRequest({ path: '/\xff\xfe\x80?q={,"\\}', body: Buffer.from([0, 255, 92, 34]) }),
     ];
-    expect(await log.note(requests)).toBe(requests.length);
+    expect(await note(requests)).toBe(requests.length);
     const rows = (await read()).reverse();
     expect(rows).toEqual(
       requests.map((request, place) => ({
@@ -86,7 +93,7 @@ describe('RequestLogStore', () => {
 
   it('keeps the beginning of what is long, and its length', async () => {
     const path = `/${'p'.repeat(15_000)}`;
-    await log.note([aRequest({ path, body: 'é'.repeat(5000) }), aRequest({ body: 'next' })]);
+    await note([aRequest({ path, body: 'é'.repeat(5000) }), aRequest({ body: 'next' })]);
     const [next, long] = await read();
     expect(long).toMatchObject({ pathLength: 15_001, bodyBytes: 10_000 });
     expect(long?.path).toBe(path.slice(0, 2048));
@@ -94,8 +101,33 @@ describe('RequestLogStore', () => {
     expect(next?.body.toString()).toBe('next');
   });
 
+  it('takes what there is room for, and as much again when it is cleared', async () => {
+    const batch = new RequestBatch();
+    const added = () => {
+      let count = 0;
+      while (batch.add(aRequest({ body: `${count}` }))) count += 1;
+      return count;
+    };
+    expect(added()).toBe(1000);
+    expect(await log.note(batch)).toBe(1000);
+    batch.clear();
+    expect(await log.note(batch)).toBe(0);
+    expect(added()).toBe(1000);
+    batch.clear();
+    const large = aRequest({ body: 'x'.repeat(9000), path: `/${'\x01'.repeat(15_000)}` });
+    let kept = 0;
+    while (batch.add(large)) kept += 1;
+    expect(kept).toBeGreaterThan(35);
+    expect(await log.note(batch)).toBe(kept);
+    const rows = await read({ limit: 2000 });
+    expect(rows.slice(kept).map(({ body }) => body.toString())).toEqual(
+      Array.from({ length: 1000 }, (_, place) => `${999 - place}`),
+    );
+    expect(rows.slice(0, kept).every(({ body }) => body.length === 8192)).toBe(true);
+  });
+
   it('pages by key, newest first, and shows failures alone', async () => {
-    await log.note([200, 404, 200, 503, 429].map((status) => aRequest({ status })));
+    await note([200, 404, 200, 503, 429].map((status) => aRequest({ status })));
     const [newest, second, ...rest] = await read({ limit: 2 });
     expect([newest?.status, second?.status, rest.length]).toEqual([429, 503, 0]);
     const older = await read({ before: second?.id, failedOnly: true });
@@ -104,13 +136,13 @@ describe('RequestLogStore', () => {
 
   it('leaves out what belongs to no credential', async () => {
     const stranger = aRequest({ credentialId: '00000000-0000-4000-8000-000000000000' });
-    expect(await log.note([stranger, aRequest()])).toBe(1);
+    expect(await note([stranger, aRequest()])).toBe(1);
   });
 
   it('forgets what is old, never anything of the last day', async () => {
     const old = { atMs: NOW_MS - 8 * DAY_MS, path: '/old' };
     const young = { atMs: NOW_MS - DAY_MS / 2, path: '/young' };
-    await log.note([aRequest(old), aRequest(young), aRequest()]);
+    await note([aRequest(old), aRequest(young), aRequest()]);
     expect(await log.forget(NOW_MS - 7 * DAY_MS)).toBe(false);
     expect((await read()).map(({ path }) => path)).toEqual([aRequest().path, '/young']);
     await log.forget(NOW_MS);
@@ -145,7 +177,7 @@ describe('RequestLogStore', () => {
     ['no status', { status: 99 }],
     ['a duration below nothing', { durationUs: -1 }],
   ])('refuses a batch with %s, all of it', async (_, change) => {
-    const noting = log.note([aRequest(), aRequest(change)]);
+    const noting = note([aRequest(), aRequest(change)]);
     await expect(noting).rejects.toMatchObject({ code: 'DATABASE_REFUSED' });
     expect(await read()).toEqual([]);
   });

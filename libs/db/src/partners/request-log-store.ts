@@ -1,34 +1,16 @@
 import { type PoolClient } from 'pg';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { type RequestBatch } from './request-batch.js';
 
-/** Bytes that are kept of an answer's body, and characters of a path. */
-export const MOST_LOGGED_BODY = 8192;
-const MOST_LOGGED_PATH = 2048;
 /** Of each partner, the newest. */
 const KEPT_REQUESTS = 20_000;
 /** Rows that one statement removes at most, for each of its two reasons. */
 const FORGOTTEN_AT_ONCE = 5000;
 
-/** What a partner asked, and the answer. */
-export interface LoggedRequest {
-  readonly credentialId: string;
-  readonly atMs: number;
-  readonly method: string;
-  /** As sent, with the query: a character for each byte. */
-  readonly path: string;
-  readonly status: number;
-  /** Of an error. */
-  readonly code?: string | undefined;
-  /** Of the answer; of a string its UTF-8. */
-  readonly body: string | Buffer;
-  /** Hex digits. */
-  readonly signature: string;
-  readonly durationUs: number;
-}
-
-const NOTE = named<{ requests: string; bodies: Buffer }>(
+const NOTE = named<RequestBatch['content']>(
   'request_note',
+  // Bytes of JSON, as the driver sends them.
   'SELECT partners.note_requests(:requests, :bodies) AS added',
 );
 
@@ -42,12 +24,11 @@ export class RequestLogStore {
   constructor(private readonly database: Database) {}
 
   /** In one statement. @returns how many were added: all but those of credentials that there are not */
-  async note(requests: readonly LoggedRequest[]): Promise<number> {
-    const batch = batchOf(requests);
+  async note(batch: RequestBatch): Promise<number> {
     const rows = await this.write(async (client) => {
       // A crash may take the last ones.
       await client.query('SET LOCAL synchronous_commit = off');
-      return run<{ added: number }>(client, NOTE(batch));
+      return run<{ added: number }>(client, NOTE(batch.content));
     });
     return rows[0]?.added ?? 0;
   }
@@ -72,28 +53,4 @@ export class RequestLogStore {
       return work(client);
     });
   }
-}
-
-/** The bodies travel as bytes, one after the other, so that nothing in them has to be escaped. */
-function batchOf(requests: readonly LoggedRequest[]): { requests: string; bodies: Buffer } {
-  const bodies: Buffer[] = [];
-  let bodyStart = 0;
-  const rows = requests.map(({ path, body, atMs, durationUs, ...request }) => {
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    const kept = bytes.subarray(0, MOST_LOGGED_BODY);
-    bodies.push(kept);
-    const row = {
-      ...request,
-      atMs,
-      path: path.slice(0, MOST_LOGGED_PATH),
-      pathLength: path.length,
-      durationUs: Math.round(durationUs),
-      bodyStart,
-      bodyKept: kept.length,
-      bodyBytes: bytes.length,
-    };
-    bodyStart += kept.length;
-    return row;
-  });
-  return { requests: JSON.stringify(rows), bodies: Buffer.concat(bodies) };
 }

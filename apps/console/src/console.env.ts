@@ -1,6 +1,9 @@
-import { Matches, Max, Min } from 'class-validator';
+import { Matches, Max, MaxLength, Min } from 'class-validator';
 import {
+  address,
+  commaList,
   databaseUrl,
+  type DevelopmentSetting,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
   SECRETS_KEY_SETTING,
@@ -30,6 +33,28 @@ function origin(text: string): string {
     throw new Error('must be a scheme, a host and a port, as browsers show them: https://host');
   }
   return parsed.origin;
+}
+
+const LOCAL_CHAIN = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|chain)$/;
+
+/** @throws Error where it is not a chain of this machine, or that of the local profile of compose */
+function localChain(text: string): string {
+  const parsed = url('http')(text);
+  if (LOCAL_CHAIN.test(new URL(parsed).hostname)) return parsed;
+  throw new Error('must be on this machine (loopback) or the host "chain" of the local profile');
+}
+
+function addresses(text: string): string[] {
+  return commaList(text).map(address);
+}
+
+/** @returns that the page offers a wallet whose accounts anybody can use */
+export function testWallet(rpcUrl: string | undefined): DevelopmentSetting {
+  return {
+    variable: 'CONSOLE_TEST_WALLET_RPC_URL',
+    isGiven: rpcUrl !== undefined,
+    why: 'gives the accounts of a local chain to every visitor. Unset it',
+  };
 }
 
 /** The settings of the server of the web pages. */
@@ -180,6 +205,45 @@ export class ConsoleSettings extends ServiceSettings {
   })
   @Matches(/^[0-9a-f]{32}$/, { message: '$property must be 32 hex digits' })
   readonly walletconnectProjectId?: string;
+
+  @Setting({
+    description:
+      'Development only: a local chain whose unlocked accounts the players’ page offers as a test wallet, to try it without an extension. Loopback, or the host chain of the local profile. Refused where NODE_ENV is production.',
+    optional: true,
+    parse: localChain,
+  })
+  readonly consoleTestWalletRpcUrl?: string;
+
+  @Setting({
+    description:
+      'The accounts that the test wallet offers, separated by commas. Unset: all of the local chain.',
+    optional: true,
+    parse: addresses,
+  })
+  readonly consoleTestWalletAccounts?: string[];
+
+  @Setting({
+    description:
+      'What the players’ page calls the network, as wallets do: Base, say. Unset: Chain and its id.',
+    optional: true,
+  })
+  @MaxLength(40)
+  readonly consoleNetworkName?: string;
+
+  @Setting({
+    description: 'The coin in which the network takes its fees.',
+    default: 'ETH',
+  })
+  @MaxLength(10)
+  readonly consoleNetworkCoin!: string;
+
+  @Setting({
+    description:
+      'A public RPC endpoint of the network, without a key: wallets that do not know the network are given it. The pages do not call it. Unset: players add the network themselves.',
+    optional: true,
+    parse: url('https', 'http'),
+  })
+  readonly consoleNetworkRpcUrl?: string;
 
   @Setting({
     description:

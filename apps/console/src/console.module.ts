@@ -9,6 +9,7 @@ import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { PortalModule } from './portal/portal.module.js';
 import { SecretsModule } from './secrets.module.js';
+import { PlayerModule } from './player/player.module.js';
 
 interface ConsoleTools {
   readonly settings: ConsoleSettings;
@@ -25,6 +26,7 @@ interface ConsoleTools {
     SecretsModule,
     AuthModule,
     ApprovalsModule,
+    PlayerModule,
     PortalModule,
   ],
 })

@@ -1,5 +1,6 @@
 import fastifyCookie from '@fastify/cookie';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { refuseDevelopment } from '#libs/config';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
 import {
   createHttpApp,
@@ -10,7 +11,7 @@ import {
   StrictPipe,
 } from '#libs/service';
 import { Connections, ConnectionsModule } from './connections.module.js';
-import { type ConsoleSettings } from './console.env.js';
+import { type ConsoleSettings, testWallet } from './console.env.js';
 import { ConsoleModule, SettingsModule } from './console.module.js';
 import { ConsoleWire, MAX_BODY_BYTES } from './http/console-wire.js';
 import { BUILT_PAGES, servePages } from './pages/serve-pages.js';
@@ -28,7 +29,7 @@ export interface ConsoleOptions {
 /**
  * The server of the web pages, ready to listen; `close()` stops it and everything it opened. It starts without a database that does
  * not answer.
- * @throws PermanentError where a setting is wrong, the database is not as it must be, or the pages are not built
+ * @throws PermanentError where a setting is wrong or is refused in production, the database is not as it must be, or the pages are not built
  */
 export async function createConsole({
   settings,
@@ -37,6 +38,7 @@ export async function createConsole({
   pages = BUILT_PAGES,
 }: ConsoleOptions): Promise<NestFastifyApplication> {
   refuseHalfSettings(settings);
+  refuseDevelopment(settings.nodeEnv, [testWallet(settings.consoleTestWalletRpcUrl)]);
   const registry = createMetrics('console');
   const connections = await Connections.open(settings, { clock, logger, registry });
   try {

@@ -25,7 +25,8 @@ export interface RedemptionAppOptions {
   readonly clock?: Clock;
 }
 
-const NOTE = 'All but the signing in is for who is signed in: Authorization: Bearer and the token.';
+const NOTE =
+  'All but the signing in and the chain is for who is signed in: Authorization: Bearer and the token.';
 
 /**
  * The whole redemption service, ready to listen; `close()` stops it and everything it opened. The engine begins with `listen`.

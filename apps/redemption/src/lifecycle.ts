@@ -6,6 +6,7 @@ import { within } from '#libs/platform';
 import { type CheckResult, HealthRegistry, HttpShutdown, PROCESS_CHECK } from '#libs/service';
 import { ChainLink } from './chain/chain-link.js';
 import { Connections } from './connections.module.js';
+import { LiveRedemptions } from './live/live-redemptions.js';
 import { VaultConditions } from './payout/vault-conditions.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
 import { RedemptionSettings } from './redemption.env.js';
@@ -83,6 +84,7 @@ export class Shutdown extends HttpShutdown {
     lifecycle: Lifecycle,
     engine: Engine,
     payouts: VoucherPayout,
+    live: LiveRedemptions,
     { opened }: Connections,
   ) {
     super({
@@ -91,6 +93,7 @@ export class Shutdown extends HttpShutdown {
         lifecycle.stopping();
       },
       delayMs,
+      streams: live,
       opened: [{ close: () => engine.stop() }, payouts, ...opened],
     });
   }

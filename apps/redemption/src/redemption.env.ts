@@ -3,7 +3,6 @@ import { type VaultPlace } from '#libs/chain';
 import {
   address,
   CHAIN_ID_SETTING,
-  commaList,
   EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
   PAYOUT_EXPIRY_MARGIN_SETTING,
@@ -20,38 +19,9 @@ import {
   TOKEN_CONTRACT_SETTING,
   trustedProxies,
 } from '#libs/config';
-import { type Address, type Decimal, parseDecimal } from '#libs/domain';
+import { type Address, type Decimal } from '#libs/domain';
 import { NotBelowMinimum, PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/price';
-
-const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
-const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;
-
-function privateKey(text: string): string {
-  if (!PRIVATE_KEY.test(text)) throw new Error('must be a private key of 64 hex digits');
-  return text;
-}
-
-function hosts(text: string): string[] {
-  const parts = commaList(text.toLowerCase());
-  if (!parts.every((part) => HOST.test(part))) {
-    throw new Error('must be host names with their ports, if any, separated by commas');
-  }
-  return parts;
-}
-
-function tokens(text: string): Decimal {
-  if (!/^\d{1,60}(?:\.\d{1,30})?$/.test(text)) throw new Error('must be a decimal, zero or more');
-  return parseDecimal(text);
-}
-
-/** A decimal as a whole number of the smallest unit. */
-function smallestUnits(decimals: number): (text: string) => bigint {
-  return (text) => {
-    const { digits, scale } = tokens(text);
-    if (scale > decimals) throw new Error(`must have ${decimals} decimals at most`);
-    return digits * 10n ** BigInt(decimals - scale);
-  };
-}
+import { hosts, privateKey, smallestUnits, tokens } from './setting-values.js';
 
 /** The settings of the redemption service. */
 export class RedemptionSettings extends SecretsSettings {
@@ -295,4 +265,13 @@ export class RedemptionSettings extends SecretsSettings {
   @Min(1)
   @Max(500)
   readonly redemptionsAtOnce!: number;
+
+  @Setting({
+    description:
+      'Streams of changes that one process keeps open for pages at the same time; where there are more, pages ask every few seconds.',
+    default: '1000',
+  })
+  @Min(0)
+  @Max(50_000)
+  readonly eventStreamsAtMost!: number;
 }

@@ -1,9 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AuthModule } from './auth/auth.module.js';
+import { ChainModule } from './chain/chain.module.js';
 import { ClaimWatchModule } from './claim-watch/claim-watch.module.js';
 import { EngineModule } from './engine.module.js';
 import { Lifecycle, Shutdown } from './lifecycle.js';
+import { LiveModule } from './live/live.module.js';
 import { PartnersModule } from './partner/partners.module.js';
 import { PayoutModule } from './payout/payout.module.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
@@ -14,8 +16,10 @@ import { RedemptionsModule } from './redemptions/redemptions.module.js';
   imports: [
     ScheduleModule.forRoot(),
     AuthModule,
+    ChainModule,
     PartnersModule,
     RedemptionsModule,
+    LiveModule,
     PayoutModule,
     EngineModule,
     ReconciliationModule,

@@ -28,7 +28,7 @@ interface ServiceRow {
   /** What it is told where the environment of the stack says nothing else. */
   readonly defaults?: (facts: StackFacts, port: number) => Variables;
   /** What comes in front of the lists that the environment of the stack has. */
-  readonly lists?: (facts: StackFacts) => Variables;
+  readonly lists?: (facts: StackFacts, port: number) => Variables;
 }
 
 /** Each of them is ready when its `/health/ready` says so. */
@@ -58,12 +58,13 @@ const SERVICES: readonly ServiceRow[] = [
       SECRETS_KEY: secrets.secretsKey,
       EVIDENCE_KEY: secrets.evidenceKey,
     }),
-    defaults: (_, port) => ({
+    defaults: () => ({
       ...LOCAL_REDEMPTIONS,
-      SIWE_DOMAINS: siweDomains(port),
       // So short that one can watch how a redemption times out.
       VOUCHER_TTL_SECONDS: '30',
     }),
+    // Its own pages, whichever others there are to be.
+    lists: (_, port) => ({ SIWE_DOMAINS: siweDomains(port) }),
   },
   {
     name: 'partner',
@@ -130,7 +131,7 @@ async function startService(
     environment: childEnvironment(
       { ...settings(facts), [variable(name, 'PORT')]: String(port) },
       { ...defaults?.(facts, port), [variable(name, 'HOST')]: '127.0.0.1' },
-      lists?.(facts),
+      lists?.(facts, port),
     ),
     logFile: join(context.paths.logs, `${name}.log`),
   });

@@ -1,12 +1,13 @@
 export { type DatabaseOptions } from './connection/connection-options.js';
 export { createDatabase, Database, type Statement } from './connection/database.js';
+export { LateDatabase } from './connection/late-database.js';
 export {
   DatabaseRefusedError,
   DatabaseUnavailableError,
   isNotMigrated,
   isWithoutRight,
 } from './connection/database.error.js';
-export { LateDatabase } from './connection/late-database.js';
+export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';
 export {
@@ -129,6 +130,12 @@ export {
   StaleRedemptionError,
   UnreadableRedemptionError,
 } from './redemption/redemption.error.js';
+export {
+  type Look,
+  type LookRequest,
+  RedemptionChanges,
+  type SeenRedemption,
+} from './redemption/redemption-changes.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
 export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export {
@@ -150,7 +157,6 @@ export {
 export { type AuditEntry, type AuditFilter, AuditLog } from './redemption/audit-log.js';
 export {
   type CallsOfHour,
-  type LogPage,
   type PartnerCallEntry,
   RedemptionLog,
 } from './redemption/redemption-log.js';
@@ -158,7 +164,6 @@ export {
   isIdPrefix,
   type OpenKey,
   type OpenState,
-  type PageRequest,
   type RedemptionFilter,
   type RedemptionOverview,
   type RedemptionPage,

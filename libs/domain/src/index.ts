@@ -33,7 +33,7 @@ export {
   MAX_AHEAD_SECONDS,
   windowOf,
 } from './snapshot/snapshot.js';
-export { type Decimal, parseDecimal, smallestUnits } from './amount/decimal.js';
+export { type Decimal, parseDecimal, smallestUnits, tokensText } from './amount/decimal.js';
 export {
   averageStaked,
   type Ratio,
@@ -121,21 +121,24 @@ export {
 export { type AnsweredCall, judgeReply, type PartnerReply } from './redemption/partner-answer.js';
 export {
   COOL_DOWN_MEMORY_DAYS,
-  coolDownBreach,
   coolDownSeconds,
   type UnclaimedVouchers,
 } from './redemption/limits.js';
 export {
-  budgetBreach,
   type CoolDown,
   limitBreach,
   type LimitBreach,
   type LimitCode,
   type LimitedRequest,
   NO_PRICE,
+  priceBreach,
+  priceUsableUntilMs,
   type QuotedPrice,
+  recordBreach,
   type RedemptionLimits,
   type RedemptionUsage,
+  tokensLeftToday,
+  type WalletRecord,
 } from './redemption/limits.js';
 export {
   type ExtraFields,

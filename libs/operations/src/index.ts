@@ -42,6 +42,7 @@ export {
   listPartners,
   LONGEST_PARTNER_NAME,
   type NewPartner,
+  NOTHING_TO_SET,
   parsePartnerName,
   type PartnerChange,
   pausePartner,

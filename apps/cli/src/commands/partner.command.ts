@@ -5,6 +5,7 @@ import {
   createPartner,
   KEY_PREFIX,
   LONGEST_PARTNER_NAME,
+  NOTHING_TO_SET,
   OptionError,
   parsePartnerName,
   pausePartner,
@@ -91,7 +92,7 @@ const setCommand = command({
   check(given: SetGiven) {
     const { rate, burst, stakeSet: set } = given;
     if (!(rate ?? burst ?? set) && !hasCallbackOptions(given)) {
-      throw new OptionError('Nothing to set: `partner set --help` lists what can be.');
+      throw new OptionError(NOTHING_TO_SET);
     }
   },
   settings: PartnerSettings,

@@ -66,8 +66,8 @@ describe('a request that changes something', () => {
 
   it('is held to the session of its own area', () => {
     const headers = { ...own, 'x-csrf-token': csrfTokenOf(TOKEN) };
-    const cookies = { ...session, '__Secure-lowmark-operate': 'of-an-operator' };
-    expect(refusal({ url: '/operate/api/x', headers, cookies })).toBe('CSRF_TOKEN');
+    const cookies = { ...session, '__Host-lowmark-console': 'of-an-operator' };
+    expect(refusal({ url: '/api/operate/x', headers, cookies })).toBe('CSRF_TOKEN');
     expect(refusal({ url: '/player/api/x', headers, cookies })).toBeUndefined();
   });
 });

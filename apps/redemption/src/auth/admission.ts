@@ -27,7 +27,7 @@ declare module 'fastify' {
 const SIGN_IN: RatePolicy = { rate: 1, burst: 10 };
 /** Tokens that turn out to be of no session, per client address: guessing them cannot load the database. */
 const GUESS: RatePolicy = { rate: 1, burst: 30 };
-/** All that signed-in users of one client address ask for, however many wallets they have. */
+/** All that is asked for from one client address, however many wallets there are, but for the signing in. */
 const ADDRESS: RatePolicy = { rate: 20, burst: 100 };
 /** What calls a partner, per client address. */
 const ADDRESS_CALLS: RatePolicy = { rate: 2, burst: 30 };
@@ -82,6 +82,11 @@ export class RequestLimits {
   async request(wallet: Address, clientAddress: string): Promise<void> {
     const address = limitsOf('address', clientAddress, ADDRESS);
     await this.take([{ name: 'wallet', key: `wallet:${wallet}`, policy: WALLET }, ...address]);
+  }
+
+  /** Of users and of those who have not signed in. */
+  anyone(clientAddress: string): Promise<void> {
+    return this.takeOf('address', clientAddress, ADDRESS);
   }
 
   async points(wallet: Address, clientAddress: string): Promise<void> {

@@ -75,7 +75,18 @@ describe('the contract', () => {
     const points = '/api/partners/{partner}/points';
     await checked(points, user.get('/api/partners/Arena/points'));
     await checked(points, user.get('/api/partners/Nobody/points'));
+    await checked('/api/chain', request(service.url).get('/api/chain'));
+    const quote = '/api/partners/{partner}/quote';
+    const quoted = await checked(quote, user.get('/api/partners/Arena/quote?points=500'));
+    await checked(quote, user.get('/api/partners/Arena/quote?points=5'));
+    await checked(quote, user.get('/api/partners/Arena/quote?points=x'));
+    await checked(quote, user.get('/api/partners/Nobody/quote?points=5'));
+    const limits = '/api/partners/{partner}/limits';
+    await checked(limits, user.get('/api/partners/Arena/limits'));
     const redemptions = '/api/redemptions';
+    const more = `${quoted.body.amount}0`;
+    const order = { partner: 'Arena', points: 500, minAmount: more };
+    await checked(redemptions, user.post(redemptions, order).set('idempotency-key', 'more'));
     const created = await checked(redemptions, user.redeem('Arena', 500, 'a'));
     await checked(redemptions, user.redeem('Arena', 500, 'a'));
     await checked(redemptions, user.redeem('Arena', 501, 'a'));

@@ -1,6 +1,8 @@
 import { type INestApplication } from '@nestjs/common';
 import { describeApi, type OpenApi } from '#libs/openapi';
 import { AuthModule } from '../auth/auth.module.js';
+import { ChainModule } from '../chain/chain.module.js';
+import { LiveModule } from '../live/live.module.js';
 import { PartnersModule } from '../partner/partners.module.js';
 import { RedemptionsModule } from '../redemptions/redemptions.module.js';
 
@@ -11,7 +13,7 @@ export function openApiOf(app: INestApplication): OpenApi {
     version: '2026-11-21',
     description:
       'Points become tokens. Changes are additive only; expect new fields and error messages.',
-    modules: [AuthModule, PartnersModule, RedemptionsModule],
+    modules: [ChainModule, AuthModule, PartnersModule, RedemptionsModule, LiveModule],
     security: ['session', { type: 'http', scheme: 'bearer' }],
   });
 }

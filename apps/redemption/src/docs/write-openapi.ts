@@ -1,7 +1,7 @@
 /** Writes the contract to docs/wire/redemption-openapi.json: `npm run openapi`. */
 import { writeFileSync } from 'node:fs';
 import { RpcPool, WalletSignatures } from '#libs/chain';
-import { Database } from '#libs/db';
+import { Database, PriceStore } from '#libs/db';
 import { previewApp } from '#libs/openapi';
 import { CLOCK } from '#libs/platform';
 import { HealthRegistry, LOGGER, Registry } from '#libs/service';
@@ -18,7 +18,7 @@ const app = await previewApp(
   [
     ...[RedemptionSettings, KeyRing, EvidenceKeys, CLOCK, LOGGER, Alerts],
     ...[Connections, ChainLink, RpcPool, WalletSignatures, Database, RATE_LIMITER],
-    ...[HealthRegistry, Registry],
+    ...[HealthRegistry, PriceStore, Registry],
   ],
 );
 const text = JSON.stringify(openApiOf(app), null, 2);

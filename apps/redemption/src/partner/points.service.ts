@@ -50,15 +50,15 @@ export class PointsService {
     return answerOf(outcome);
   }
 
-  /** Before the partner is asked anything. @throws UserError 429 */
-  async refuseWaiting(wallet: Address): Promise<void> {
+  /** Why the wallet may not ask for a redemption now, whatever the partner would say; undefined where it may. */
+  async waiting(wallet: Address): Promise<UserError | undefined> {
     const { attempts, clock } = this;
     const nowMs = clock.nowMs();
     const untilMs = await attempts.waitsUntilMs(wallet, nowMs);
-    if (untilMs === undefined) return;
+    if (untilMs === undefined) return undefined;
     const retryAfterSeconds = secondsUntil(untilMs, nowMs);
     const message = `Your last redemptions came to nothing: you can ask again in ${retryAfterSeconds} s.`;
-    throw new UserError(429, 'RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
+    return new UserError(429, 'RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
   }
 
   /** Refuses who has fewer. @throws UserError 404, 409; 502 and 503, for which no wallet waits */

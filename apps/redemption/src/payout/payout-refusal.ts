@@ -2,9 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Counter, Registry } from '#libs/service';
 
 /** What keeps a payout from being begun; the values of the label `reason` of lowmark_payouts_refused_total. */
-const REASONS = ['chain', 'paused', 'set-up', 'balance', 'window', 'too-much'] as const;
+export const REFUSAL_REASONS = [
+  'chain',
+  'paused',
+  'set-up',
+  'balance',
+  'window',
+  'too-much',
+] as const;
 
-type RefusalReason = (typeof REASONS)[number];
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** Why no payout can be begun now. */
 export interface PayoutRefusal {
@@ -51,7 +58,7 @@ export class RefusalCounter {
       registers: [registry],
     });
     // From 0 on: a series that begins at 1 is no increase to an alert.
-    for (const reason of REASONS) this.refused.inc({ reason }, 0);
+    for (const reason of REFUSAL_REASONS) this.refused.inc({ reason }, 0);
   }
 
   count(reason: RefusalReason): void {

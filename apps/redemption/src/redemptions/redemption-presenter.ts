@@ -3,11 +3,17 @@ import { type StoredRedemption } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
+import { ChainFacts } from '../chain/chain-facts.js';
 import { Alerts } from '../observe/alerts.js';
 import { PartnerDirectory } from '../partner/partner-directory.js';
 import { type Voucher } from '../payout/payout.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
-import { isCancelRequested, type RedemptionBody, redemptionBody } from './redemption.dto.js';
+import {
+  isCancelRequested,
+  type RedemptionBody,
+  redemptionBody,
+  type RedemptionsBody,
+} from './redemption.dto.js';
 
 /** Redemptions as their users see them: with the partner's name and, while it can be claimed, the voucher. */
 @Injectable()
@@ -15,6 +21,7 @@ export class RedemptionPresenter {
   constructor(
     private readonly directory: PartnerDirectory,
     private readonly payouts: VoucherPayout,
+    private readonly chain: ChainFacts,
     private readonly alerts: Alerts,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -26,7 +33,17 @@ export class RedemptionPresenter {
     const { partner: id } = redemption;
     // A partner whose callback cannot be used now has no name here.
     const partner = { id, name: entry?.callback.partnerName ?? id };
-    return redemptionBody(redemption, partner, await this.voucherOf(stored));
+    const voucher = await this.voucherOf(stored);
+    const returnSeconds =
+      redemption.state === 'authorised' ? await this.chain.returnSeconds() : undefined;
+    return redemptionBody(redemption, { partner, voucher, returnSeconds });
+  }
+
+  /** @param found one more than the page has at most, where there is another page */
+  async presentPage(found: readonly StoredRedemption[], limit: number): Promise<RedemptionsBody> {
+    const page = found.slice(0, limit);
+    const redemptions = await Promise.all(page.map((one) => this.present(one)));
+    return { redemptions, next: found.length > limit ? (redemptions.at(-1)?.id ?? null) : null };
   }
 
   /**

@@ -121,6 +121,20 @@ export class RedemptionBody {
   })
   readonly payableUntil!: string | null;
 
+  @ApiProperty({
+    ...TIME_OR_NULL,
+    description:
+      'In stage authorised: when the points are back at the latest if the voucher is not claimed, as long as chain and partner answer as they do. Else null.',
+  })
+  readonly returnsBy!: string | null;
+
+  @ApiProperty({
+    ...TIME_OR_NULL,
+    description:
+      'Until when a cancellation is of use: the quote’s end in stage created, `payableUntil` in stage authorised. Null where it was cancelled, or no such time is known.',
+  })
+  readonly cancellableUntil!: string | null;
+
   @ApiProperty({ ...HEX, nullable: true, description: 'Of the final claim.' })
   readonly txnHash!: string | null;
 
@@ -141,10 +155,17 @@ export class RedemptionsBody {
   readonly next!: string | null;
 }
 
+/** What is not in the row. */
+export interface PresentFacts {
+  readonly partner: PartnerName;
+  readonly voucher: Voucher | undefined;
+  /** From the deadline of a voucher until the points are back. */
+  readonly returnSeconds: number | undefined;
+}
+
 export function redemptionBody(
   redemption: Redemption,
-  partner: PartnerName,
-  voucher: Voucher | undefined,
+  { partner, voucher, returnSeconds }: PresentFacts,
 ): RedemptionBody {
   const { id, wallet, points, tokenAmount, state } = redemption;
   return {
@@ -169,6 +190,8 @@ export function redemptionBody(
     revertedAt: isoOrNull(redemption.revertedAtMs),
     failedAt: isoOrNull(redemption.failedAtMs),
     payableUntil: isoOrNull(payableUntilMs(redemption)),
+    returnsBy: isoOrNull(returnsByMs(redemption, returnSeconds)),
+    cancellableUntil: isoOrNull(cancellableUntilMs(redemption)),
     txnHash: redemption.paidEvidence?.transactionHash ?? null,
     voucher: voucher ? voucherBody(voucher) : null,
   };
@@ -182,6 +205,18 @@ export function isCancelRequested({ reason, revertReason }: Redemption): boolean
 function payableUntilMs(redemption: Redemption): number | null {
   if (redemption.plan === null || isFinal(redemption.state)) return null;
   return payableUntilSeconds(redemption) * 1000;
+}
+
+function returnsByMs(redemption: Redemption, returnSeconds: number | undefined): number | null {
+  if (redemption.state !== 'authorised' || returnSeconds === undefined) return null;
+  return (payableUntilSeconds(redemption) + returnSeconds) * 1000;
+}
+
+function cancellableUntilMs(redemption: Redemption): number | null {
+  const { state, quoteExpiresAtMs } = redemption;
+  if (isCancelRequested(redemption)) return null;
+  if (state === 'created') return quoteExpiresAtMs;
+  return state === 'authorised' ? payableUntilMs(redemption) : null;
 }
 
 function voucherBody({

@@ -29,6 +29,8 @@ import { RedemptionPresenter } from './redemption-presenter.js';
 const WHOLE = { message: '$property must be a whole number above 0.' };
 const LIMIT = { message: '$property must be a whole number from 1 to 100, given once.' };
 
+const LEAST = /^(?:0|[1-9][0-9]{0,77})$/;
+
 class NewRedemption {
   @ApiProperty({
     type: 'string',
@@ -47,6 +49,19 @@ class NewRedemption {
   @Min(1, WHOLE)
   @IsInt(WHOLE)
   readonly points!: number;
+
+  @ApiProperty({
+    type: 'string',
+    pattern: LEAST.source,
+    required: false,
+    description:
+      'The fewest tokens, in the smallest unit: `amount` of the quote that was shown. Where it would be fewer, QUOTE_CHANGED and nothing is taken.',
+  })
+  @ValidateIf(({ minAmount }: NewRedemption) => minAmount !== undefined)
+  @Matches(LEAST, {
+    message: '$property must be a text of 1 to 78 digits, without zeros in front.',
+  })
+  readonly minAmount?: string;
 }
 
 /** Which part of a list is asked for. A parameter that comes twice is a list, and so refused. */
@@ -125,7 +140,7 @@ export class RedemptionsController {
     'Not now. Retry-After comes where waiting is known to help.',
     ...['INSUFFICIENT_POINTS', 'REDEMPTION_OPEN', 'PARTNER_PAUSED', 'PAYOUTS_UNAVAILABLE'],
     ...['PARTNER_BUDGET_SPENT', 'WALLET_BUDGET_SPENT', 'VOUCHER_COOL_DOWN'],
-    ...['PRICE_UNAVAILABLE', 'PRICE_STALE', 'IDEMPOTENCY_IN_PROGRESS'],
+    ...['PRICE_UNAVAILABLE', 'PRICE_STALE', 'QUOTE_CHANGED', 'IDEMPOTENCY_IN_PROGRESS'],
   )
   @Fails(
     422,
@@ -138,10 +153,11 @@ export class RedemptionsController {
   async create(
     @Wallet() wallet: Address,
     @IdempotencyKey() key: string,
-    @Body() { partner, points }: NewRedemption,
+    @Body() { partner, points, minAmount }: NewRedemption,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RedemptionBody> {
-    const request = { partner, points: BigInt(points) };
+    const least = minAmount === undefined ? undefined : BigInt(minAmount);
+    const request = { partner, points: BigInt(points), minAmount: least };
     const { redemption, isNew } = await this.creation.create(wallet, request, key);
     void reply.code(isNew ? 201 : 200);
     return isNew
@@ -158,9 +174,7 @@ export class RedemptionsController {
     @Query() { limit, before }: PageQuery,
   ): Promise<RedemptionsBody> {
     const found = await this.store.list(wallet, limit + 1, before);
-    const page = found.slice(0, limit);
-    const redemptions = await Promise.all(page.map((one) => this.presenter.present(one)));
-    return { redemptions, next: found.length > limit ? (redemptions.at(-1)?.id ?? null) : null };
+    return this.presenter.presentPage(found, limit);
   }
 
   @Get(':id')

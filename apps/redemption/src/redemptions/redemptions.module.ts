@@ -1,17 +1,29 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { ChainModule } from '../chain/chain.module.js';
 import { PartnersModule } from '../partner/partners.module.js';
 import { PayoutModule } from '../payout/payout.module.js';
 import { CancelService } from './cancel.service.js';
-import { CreationService, RedeemablePrice } from './creation.service.js';
+import { CreationService } from './creation.service.js';
 import { ExpirySweep } from './expiry.sweep.js';
+import { QuoteService } from './quote.service.js';
+import { QuotesController } from './quotes.controller.js';
+import { RedeemablePrice } from './redeemable-price.js';
 import { RedemptionPresenter } from './redemption-presenter.js';
 import { RedemptionsController } from './redemptions.controller.js';
 
 /** What users do with redemptions: ask for one, look at them, cancel. */
 @Module({
-  imports: [AuthModule, PartnersModule, PayoutModule],
-  controllers: [RedemptionsController],
-  providers: [CancelService, CreationService, ExpirySweep, RedeemablePrice, RedemptionPresenter],
+  imports: [AuthModule, ChainModule, PartnersModule, PayoutModule],
+  controllers: [QuotesController, RedemptionsController],
+  providers: [
+    CancelService,
+    CreationService,
+    ExpirySweep,
+    QuoteService,
+    RedeemablePrice,
+    RedemptionPresenter,
+  ],
+  exports: [RedemptionPresenter],
 })
 export class RedemptionsModule {}

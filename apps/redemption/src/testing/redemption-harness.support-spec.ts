@@ -7,11 +7,11 @@ import { readSettings } from '#libs/config';
 import { type Database, PriceStore, RedemptionStore, SessionStore } from '#libs/db';
 import { type VaultSetup } from '#libs/devchain';
 import { type Address, type Redemption, type UuidV7 } from '#libs/domain';
-import { EVIDENCE_KEY, type TestDatabase, testEvidence, VaultBench } from '#libs/testing';
+import { EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
 import { hashSessionToken, mintSessionToken } from '../auth/auth.service.js';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
-import { SECRETS_KEY, type Stage, startStage, stopStage } from './stage.support-spec.js';
+import { connected, SECRETS_KEY, type Stage, startStage, stopStage } from './stage.support-spec.js';
 
 export { addPartner, SECRETS_KEY } from './stage.support-spec.js';
 
@@ -83,7 +83,7 @@ export async function addPrice(
   usd = '0.15',
 ): Promise<void> {
   const observedAt = new Date(clock.nowMs());
-  await new PriceStore(await database.open()).add({ usd, observedAt, source: 'fixed' });
+  await new PriceStore(await connected(database)).add({ usd, observedAt, source: 'fixed' });
 }
 
 export interface User {
@@ -93,14 +93,6 @@ export interface User {
   post(path: string, body?: object | string): Test;
   /** With a key of its own where none is given. */
   redeem(partner: unknown, points: unknown, key?: string): Test;
-}
-
-/** One pool for all users of a test, however many. */
-const pools = new WeakMap<TestDatabase, ReturnType<TestDatabase['open']>>();
-function connected(database: TestDatabase): ReturnType<TestDatabase['open']> {
-  const pool = pools.get(database) ?? database.open();
-  pools.set(database, pool);
-  return pool;
 }
 
 /** As the service under test opens it. */

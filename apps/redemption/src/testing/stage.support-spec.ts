@@ -48,13 +48,21 @@ export async function stopStage({ game, bench, database }: Stage): Promise<void>
   await database.drop();
 }
 
+/** One pool for all that a test adds, however much. */
+const pools = new WeakMap<TestDatabase, ReturnType<TestDatabase['open']>>();
+export function connected(database: TestDatabase): ReturnType<TestDatabase['open']> {
+  const pool = pools.get(database) ?? database.open();
+  pools.set(database, pool);
+  return pool;
+}
+
 /** A partner whose callbacks go to the game server, at 0.01 USD a point. */
 export async function addPartner(
   { database, game, clock }: Pick<Stage, 'database' | 'game' | 'clock'>,
   name: string,
   overrides: Partial<CallbackSettings> = {},
 ): Promise<string> {
-  const partnerId = await registerPartner(await database.open(), KeyRing.parse(SECRETS_KEY), {
+  const partnerId = await registerPartner(await connected(database), KeyRing.parse(SECRETS_KEY), {
     name,
     url: game.url,
     dailyTokenBudget: parseDecimal('1000000'),

@@ -32,7 +32,9 @@ async function shown(id: UuidV7, store = bench.store) {
   const logger = createLogger({ app: 'redemption', level: 'silent' });
   const directory = { find: () => Promise.resolve(undefined) } as never;
   const alerts = new Alerts(registry, logger);
-  const presenter = new RedemptionPresenter(directory, bench.payouts, alerts, bench.clock, logger);
+  const chain = { returnSeconds: () => Promise.resolve(undefined) } as never;
+  const { payouts, clock } = bench;
+  const presenter = new RedemptionPresenter(directory, payouts, chain, alerts, clock, logger);
   const { voucher } = await presenter.present(await storedOf(id, store));
   return { voucher, alerts: await alertsIn(registry) };
 }

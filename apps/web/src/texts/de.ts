@@ -1,4 +1,5 @@
 import { type Texts } from './en';
+import { redeemDe } from './redeem/de';
 
 export const de: Texts = {
   shell: {
@@ -12,4 +13,5 @@ export const de: Texts = {
       'Die Adresse ist vielleicht unvollständig, oder was sie zeigte, ist nicht mehr da.',
     retry: 'Noch einmal versuchen',
   },
+  redeem: redeemDe,
 };

@@ -1,3 +1,5 @@
+import { redeemEn } from './redeem/en';
+
 /** The words of the pages. Every other language has the same shape, which the compiler checks. */
 export const en = {
   shell: {
@@ -10,6 +12,7 @@ export const en = {
     notFoundMore: 'The address may be incomplete, or what it showed is gone.',
     retry: 'Try again',
   },
+  redeem: redeemEn,
 };
 
 export type Texts = typeof en;

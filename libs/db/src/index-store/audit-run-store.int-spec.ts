@@ -104,6 +104,15 @@ describe('AuditRunStore', () => {
     expect(await runs.last()).toEqual({ ...none, reason: 'x'.repeat(2000) });
   });
 
+  it('lists its runs page by page, the newest first', async () => {
+    const none = { ...times(1), result: 'impossible', reason: 'the node is away' } as const;
+    for (const run of [aComparison(), none, different]) await runs.record(fence, run);
+    const first = await runs.list({ limit: 2 });
+    expect(first.entries).toEqual([different, none]);
+    const second = await runs.list({ limit: 2, after: first.next });
+    expect(second).toEqual({ entries: [aComparison()], next: undefined });
+  });
+
   it('refuses the run of a program that does not lead any more', async () => {
     await new IndexStore(database).takeLead();
     await expect(runs.record(fence, aComparison())).rejects.toThrow(FencedError);

@@ -2,6 +2,7 @@ import { type FindOptionsWhere, LessThan, Not } from 'typeorm';
 import { parseAddress } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import { type AuditComparison, type AuditRun, AuditRunEntity } from './audit-run.js';
 import { FencedError } from './index-state.js';
 
@@ -38,6 +39,15 @@ export class AuditRunStore {
   async lastComparison(): Promise<AuditComparison | undefined> {
     const run = await this.newest({ result: Not('impossible') });
     return run?.result === 'impossible' ? undefined : run;
+  }
+
+  /** The newest first; a year of them is kept. */
+  async list({ limit, after }: PageRequest<string>): Promise<LogPage<AuditRun, string>> {
+    const where = after === undefined ? {} : { id: LessThan(after) };
+    const rows = await this.database.entities((manager) =>
+      manager.find(AuditRunEntity, { where, order: { id: 'DESC' }, take: limit }),
+    );
+    return { entries: rows.map(runOf), next: nextKey(rows, limit, ({ id }) => id) };
   }
 
   private async newest(where: FindOptionsWhere<AuditRunEntity>): Promise<AuditRun | undefined> {

@@ -127,11 +127,10 @@ interface CallsAsked {
 }
 const CALLS = named<CallsAsked>(
   '',
-  `${CALL} WHERE (:before::uuid IS NULL
-        OR (begun_at, request_id) < (SELECT b.begun_at, b.request_id FROM portal.partner_call b WHERE b.request_id = :before))
+  `${CALL} WHERE (:before::uuid IS NULL OR request_id < :before)
       AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
       AND (:since::timestamptz IS NULL OR begun_at >= :since) AND (:until::timestamptz IS NULL OR begun_at < :until)
-    ORDER BY begun_at DESC, request_id DESC LIMIT :limit`,
+    ORDER BY request_id DESC LIMIT :limit`,
 );
 
 const CONFIRMATION = named<{ id: UuidV7 }>(

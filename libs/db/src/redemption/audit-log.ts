@@ -2,8 +2,7 @@
 import { type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { type LogPage } from './redemption-log.js';
-import { type PageRequest } from './redemption-pages.js';
+import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 
 export interface AuditEntry {
   /** Grows with each; as text, since it may be larger than a number holds. */
@@ -62,6 +61,6 @@ export class AuditLog {
     });
     // Without a name it is planned for its values.
     const entries = await this.database.query<AuditEntry>({ text, values });
-    return { entries, next: entries.length < limit ? undefined : entries.at(-1)?.id };
+    return { entries, next: nextKey(entries, limit, ({ id }) => id) };
   }
 }

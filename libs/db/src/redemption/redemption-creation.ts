@@ -2,18 +2,18 @@
 import { type PoolClient } from 'pg';
 import {
   type Address,
-  budgetBreach,
   COOL_DOWN_MEMORY_DAYS,
-  coolDownBreach,
   evidenceContent,
   mintUuidV7,
+  recordBreach,
   type Redemption,
   type RedemptionLimits,
   SECONDS_PER_DAY,
   UUID_V7_RANDOM_BYTES,
+  type WalletRecord,
 } from '#libs/domain';
 import { DatabaseRefusedError } from '../connection/database.error.js';
-import { type Database, run } from '../connection/database.js';
+import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
@@ -176,23 +176,32 @@ async function refuseBreach(
   redemption: Redemption,
   limits: RedemptionLimits,
 ): Promise<void> {
-  const { partner, initialAtMs } = redemption;
-  const { coolDown } = limits;
-  const dayMs = Math.floor(initialAtMs / DAY_MS) * DAY_MS;
-  const sinceMs = Math.max(0, initialAtMs - COOL_DOWN_MEMORY_DAYS * DAY_MS);
-  const wallet = addressBytes(redemption.wallet);
+  const { initialAtMs } = redemption;
+  const record = await walletRecord((statement) => run(client, statement), redemption, initialAtMs);
+  const breach = recordBreach(redemption, limits, record, initialAtMs);
+  if (breach !== undefined) throw new LimitBreachedError(breach);
+}
+
+/** Outside of a creation it reserves nothing, and may be another one in the next moment. */
+export async function walletRecord(
+  query: <R extends object>(statement: Statement) => Promise<R[]>,
+  { partner, wallet: address }: Pick<Redemption, 'partner' | 'wallet'>,
+  atMs: number,
+): Promise<WalletRecord> {
+  const dayMs = Math.floor(atMs / DAY_MS) * DAY_MS;
+  const sinceMs = Math.max(0, atMs - COOL_DOWN_MEMORY_DAYS * DAY_MS);
+  const wallet = addressBytes(address);
   const ofDay = { wallet, day: new Date(dayMs), dayEnd: new Date(dayMs + DAY_MS) };
   const firstId = mintUuidV7(sinceMs, new Uint8Array(UUID_V7_RANDOM_BYTES));
-  const [row] = await run<UnclaimedRow>(client, UNCLAIMED({ ...ofDay, firstId }));
-  const unclaimed = { count: row?.count ?? 0, lastEndedAtMs: row?.last_ended_at?.getTime() };
-  const waits = coolDown && coolDownBreach(unclaimed, coolDown, initialAtMs);
-  if (waits !== undefined) throw new LimitBreachedError(waits);
-  const [used] = await run<UsageRow>(client, USAGE({ ...ofDay, partner }));
-  const breach = budgetBreach(redemption, limits, {
-    open: used?.open ?? 0,
-    openId: used?.open_id ?? undefined,
-    partnerTokensToday: BigInt(used?.partner_tokens ?? 0),
-    walletTokensToday: BigInt(used?.wallet_tokens ?? 0) + BigInt(row?.tokens_today ?? 0),
-  });
-  if (breach !== undefined) throw new LimitBreachedError(breach);
+  const [row] = await query<UnclaimedRow>(UNCLAIMED({ ...ofDay, firstId }));
+  const [used] = await query<UsageRow>(USAGE({ ...ofDay, partner }));
+  return {
+    unclaimed: { count: row?.count ?? 0, lastEndedAtMs: row?.last_ended_at?.getTime() },
+    usage: {
+      open: used?.open ?? 0,
+      openId: used?.open_id ?? undefined,
+      partnerTokensToday: BigInt(used?.partner_tokens ?? 0),
+      walletTokensToday: BigInt(used?.wallet_tokens ?? 0) + BigInt(row?.tokens_today ?? 0),
+    },
+  };
 }

@@ -2,14 +2,8 @@
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { type PageRequest } from './redemption-pages.js';
+import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import { type LoggedCall, type LoggedTransition } from './redemption-views.js';
-
-export interface LogPage<Entry, Key> {
-  readonly entries: readonly Entry[];
-  /** Undefined on the last page. */
-  readonly next: Key | undefined;
-}
 
 export interface PartnerCallEntry extends LoggedCall {
   /** Null for a balance. */
@@ -96,7 +90,7 @@ export class RedemptionLog {
   ): Promise<LogPage<LoggedTransition, number>> {
     const statement = TRANSITIONS({ id, after, limit });
     const entries = await this.database.query<LoggedTransition>(statement);
-    return { entries, next: lastOf(entries, limit)?.version };
+    return { entries, next: nextKey(entries, limit, ({ version }) => version) };
   }
 
   /** Of one redemption, oldest first. */
@@ -134,12 +128,8 @@ export class RedemptionLog {
   }
 }
 
-function lastOf<T>(entries: readonly T[], limit: number): T | undefined {
-  return entries.length < limit ? undefined : entries.at(-1);
-}
-
 function pageOf(rows: readonly CallRow[], limit: number): LogPage<PartnerCallEntry, UuidV7> {
-  return { entries: rows.map(entryOf), next: lastOf(rows, limit)?.request_id };
+  return { entries: rows.map(entryOf), next: nextKey(rows, limit, (row) => row.request_id) };
 }
 
 function entryOf(row: CallRow): PartnerCallEntry {

@@ -1,7 +1,8 @@
-/** Redemptions page by page, and the figures above them. A page begins where the one before ended, by key, however many there are. */
+/** Redemptions page by page, and the figures above them. */
 import { type Address, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { nextKey, type PageRequest } from '../connection/page.js';
 import {
   addressBytes,
   READ_COLUMNS,
@@ -18,13 +19,6 @@ export interface RedemptionFilter {
   readonly wallet?: Address | undefined;
   /** The beginning of the redemption's id; see `isIdPrefix`. */
   readonly idPrefix?: string | undefined;
-}
-
-export interface PageRequest<Key> {
-  /** 1 or more. */
-  readonly limit: number;
-  /** `next` of the page before. */
-  readonly after?: Key | undefined;
 }
 
 /** With those that cannot be read. */
@@ -143,8 +137,7 @@ export class RedemptionPages {
       limit,
     });
     const rows = await this.planned(statement);
-    const last = rows.length < limit ? undefined : rows.at(-1);
-    return { ...readRows(rows), next: last && (last.id as UuidV7) };
+    return { ...readRows(rows), next: nextKey(rows, limit, ({ id }) => id as UuidV7) };
   }
 
   /** Those that are not finished: first what waits for a person, then the others; of each the longest in its state first. */
@@ -156,8 +149,7 @@ export class RedemptionPages {
       limit,
     });
     const rows = await this.planned(statement);
-    const last = rows.length < limit ? undefined : rows.at(-1);
-    return { ...readRows(rows), next: last && openKeyOf(last) };
+    return { ...readRows(rows), next: nextKey(rows, limit, openKeyOf) };
   }
 
   /** @param sinceMs from when on those are counted that were made, whatever became of them */

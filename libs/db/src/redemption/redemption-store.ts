@@ -1,10 +1,17 @@
-import { type Address, type Redemption, type RedemptionLimits, type UuidV7 } from '#libs/domain';
+import {
+  type Address,
+  type Redemption,
+  type RedemptionLimits,
+  type UuidV7,
+  type WalletRecord,
+} from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import {
   createRedemption,
   type IdempotencyKey,
   replayedRedemption,
+  walletRecord,
 } from './redemption-creation.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
@@ -162,6 +169,12 @@ export class RedemptionStore {
    */
   replayed(wallet: Address, idempotency: IdempotencyKey): Promise<Redemption | undefined> {
     return replayedRedemption(this.database, wallet, idempotency);
+  }
+
+  /** What a creation of this moment would be held against: for a quote, which promises nothing. */
+  walletRecord(wallet: Address, partner: string, nowMs: number): Promise<WalletRecord> {
+    const { database } = this;
+    return walletRecord((statement) => database.query(statement), { wallet, partner }, nowMs);
   }
 
   /** Tokens that open redemptions may still be paid, in the smallest unit. */

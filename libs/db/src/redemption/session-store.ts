@@ -35,10 +35,20 @@ export class SessionStore {
         domain: In(this.settings.siweDomains),
       }),
     );
-    if (row?.domain == null) return undefined;
-    const { wallet, domain, expiresAt, mac } = row;
-    const content = contentOf({ tokenHash, wallet, domain, expiresAtMs: expiresAt.getTime() });
-    return this.seal.verify(content, mac) ? wallet : undefined;
+    return row === null ? undefined : this.walletOf(row);
+  }
+
+  /** Those of these sessions that are still open, by their hashes in hex. */
+  async stillOpen(tokenHashes: readonly Buffer[], nowMs: number): Promise<ReadonlySet<string>> {
+    const rows = await this.database.entities((manager) =>
+      manager.findBy(SessionEntity, {
+        tokenHash: In([...tokenHashes]),
+        expiresAt: MoreThan(new Date(nowMs)),
+        domain: In(this.settings.siweDomains),
+      }),
+    );
+    const open = rows.filter((row) => this.walletOf(row) !== undefined);
+    return new Set(open.map(({ tokenHash }) => tokenHash.toString('hex')));
   }
 
   async close(tokenHash: Buffer): Promise<void> {
@@ -48,6 +58,14 @@ export class SessionStore {
   async forgetExpired(nowMs: number): Promise<void> {
     const expired = { expiresAt: LessThanOrEqual(new Date(nowMs)) };
     await this.database.entities((manager) => manager.delete(SessionEntity, expired));
+  }
+
+  /** Undefined where the row is not one that we have written. */
+  private walletOf(row: SessionEntity): Address | undefined {
+    const { tokenHash, wallet, domain, expiresAt, mac } = row;
+    if (domain === null) return undefined;
+    const content = contentOf({ tokenHash, wallet, domain, expiresAtMs: expiresAt.getTime() });
+    return this.seal.verify(content, mac) ? wallet : undefined;
   }
 }
 

@@ -31,3 +31,12 @@ export function parseDecimal(text: string): Decimal {
 export function smallestUnits({ digits, scale }: Decimal, tokenDecimals: number): bigint {
   return (digits * 10n ** BigInt(tokenDecimals)) / 10n ** BigInt(scale);
 }
+
+/** Whole tokens of an amount in the smallest unit, exact, without trailing zeros. */
+export function tokensText(amount: bigint, tokenDecimals: number): string {
+  if (tokenDecimals === 0) return amount.toString();
+  const digits = amount.toString().padStart(tokenDecimals + 1, '0');
+  const fraction = digits.slice(-tokenDecimals).replace(/0+$/, '');
+  const whole = digits.slice(0, -tokenDecimals);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

@@ -90,7 +90,7 @@ export function limitBreach({
   price,
   nowMs,
 }: LimitedRequest): LimitBreach | undefined {
-  const { paused, minPoints, maxPoints, partnerDailyTokens, priceMaxAgeSeconds } = limits;
+  const { paused, minPoints, maxPoints, partnerDailyTokens } = limits;
   if (paused || partnerDailyTokens === undefined) {
     return { code: 'PARTNER_PAUSED', message: 'Redemptions with this partner are paused for now.' };
   }
@@ -109,6 +109,15 @@ export function limitBreach({
       message: `At most ${maxPoints.toString()} points can be redeemed at once with this partner.`,
     };
   }
+  return priceBreach(price, limits, nowMs);
+}
+
+/** Why nothing is quoted at this price; undefined where it may be used. */
+export function priceBreach(
+  price: QuotedPrice | undefined,
+  limits: Pick<RedemptionLimits, 'priceMaxAgeSeconds'>,
+  nowMs: number,
+): LimitBreach | undefined {
   if (price === undefined) return NO_PRICE;
   if (price.isHeld === true) {
     return {
@@ -116,12 +125,20 @@ export function limitBreach({
       message: 'Redemptions are paused while the token price is checked. Please try again later.',
     };
   }
-  return nowMs - price.observedAtMs > priceMaxAgeSeconds * 1000
+  return nowMs > priceUsableUntilMs(price, limits)
     ? {
         code: 'PRICE_STALE',
         message: 'The token price is too old to redeem at. Please try again later.',
       }
     : undefined;
+}
+
+/** The last moment at which this price may be used. */
+export function priceUsableUntilMs(
+  { observedAtMs }: QuotedPrice,
+  { priceMaxAgeSeconds }: Pick<RedemptionLimits, 'priceMaxAgeSeconds'>,
+): number {
+  return observedAtMs + priceMaxAgeSeconds * 1000;
 }
 
 /** The limits on what the quote came to. */
@@ -157,6 +174,16 @@ export function budgetBreach(
         tokensLeft: smaller(walletLeft, partnerLeft),
       }
     : undefined;
+}
+
+/** What the budgets leave of the day, in the smallest unit; undefined where there are none. */
+export function tokensLeftToday(
+  { partnerDailyTokens, walletDailyTokens }: RedemptionLimits,
+  usage: RedemptionUsage,
+): bigint | undefined {
+  const partnerLeft = left(partnerDailyTokens, usage.partnerTokensToday);
+  const walletLeft = left(walletDailyTokens, usage.walletTokensToday);
+  return partnerLeft === undefined ? walletLeft : smaller(partnerLeft, walletLeft);
 }
 
 /** Undefined where there is no budget. */
@@ -205,4 +232,22 @@ export function coolDownBreach(
     message: `Your last voucher was not claimed. You can redeem again at ${until}, in ${retryAfterSeconds} seconds.`,
     retryAfterSeconds,
   };
+}
+
+/** What a wallet has done with its redemptions, of which the rest of the limits depends. */
+export interface WalletRecord {
+  readonly unclaimed: UnclaimedVouchers;
+  readonly usage: RedemptionUsage;
+}
+
+/** The limits that depend on what the wallet has redeemed before, in the order in which they are told. */
+export function recordBreach(
+  amounts: Pick<RedemptionAmounts, 'tokenAmount'>,
+  limits: RedemptionLimits,
+  { unclaimed, usage }: WalletRecord,
+  nowMs: number,
+): LimitBreach | undefined {
+  const { coolDown } = limits;
+  const waits = coolDown && coolDownBreach(unclaimed, coolDown, nowMs);
+  return waits ?? budgetBreach(amounts, limits, usage);
 }

@@ -13,6 +13,7 @@ import {
 import { type KeyRing } from '#libs/signing';
 import { audited, onPartner } from '../audit/audited.js';
 import { type Operator } from '../audit/operator.js';
+import { OptionError } from '../operation.error.js';
 import { auditedChange, type CallbackChange, mergeCallback, setsCallback } from './callback.js';
 import { type IssuedCredential, issueCredential } from './credentials.js';
 
@@ -81,7 +82,12 @@ export interface ChangedPartner {
   readonly callback: PartnerCallback | undefined;
 }
 
-/** Its limits, how it is called and what may be redeemed with it: all that was given or, where it is refused, nothing. */
+export const NOTHING_TO_SET = 'Nothing to set: `partner set --help` lists what can be.';
+
+/**
+ * Its limits, how it is called and what may be redeemed with it: all that was given or, where it is refused, nothing.
+ * @throws PartnerUnknownError, OptionError, UnknownStakeSetError
+ */
 export async function setPartner(
   database: Database,
   operator: Operator,
@@ -91,15 +97,17 @@ export async function setPartner(
   const bound = stakeSet === undefined ? {} : { stakeSet };
   const terms = { ...(rate && { rate }), ...(burst && { burst }), ...bound };
   const given = { partner, arguments: { rate, burst, ...bound, ...auditedChange(change) } };
+  const hasTerms = Object.keys(terms).length > 0;
   return onPartner(database, operator, given, async ({ partnerId, partnerName }, audit) => {
     if (!setsCallback(change)) {
+      if (!hasTerms) throw new OptionError(NOTHING_TO_SET);
       const stored = await new PartnerStore(database).setTerms(partnerId, terms, audit);
       return { partnerName, terms: stored, callback: undefined };
     }
     const changed = await new CallbackStore(database).change(
       partnerId,
       (before) => mergeCallback(before, { change, keyRing, partnerName }),
-      { terms: Object.keys(terms).length > 0 ? terms : undefined, audit },
+      { terms: hasTerms ? terms : undefined, audit },
     );
     return { partnerName, terms: changed.terms, callback: changed.callback };
   });

@@ -13,6 +13,8 @@ export interface HttpShutdownOptions {
   readonly stopping: () => void;
   /** How long load balancers may take to notice. */
   readonly delayMs: number;
+  /** Answers that go on until they are ended: closed after the delay, when their clients find another process. */
+  readonly streams?: { close(): Promise<void> };
   /** Closed in this order after the last answer. */
   readonly opened: readonly ({ close(): Promise<void> | void } | undefined)[];
 }
@@ -43,6 +45,7 @@ export class HttpShutdown
 
   async beforeApplicationShutdown(): Promise<void> {
     await sleep(this.parts.delayMs);
+    await this.parts.streams?.close();
     const { server } = this;
     const closeIdle = (): void => {
       server.closeIdleConnections();

@@ -14,6 +14,11 @@ export function measureRequests(fastify: FastifyInstance, registry: Registry, na
     registers: [registry],
   });
   fastify.addHook('onResponse', (request, reply, done) => {
+    // How long a stream goes on is its client's choice.
+    if (reply.getHeader('content-type') === 'text/event-stream') {
+      done();
+      return;
+    }
     const labels = {
       // The route's own pattern: a made-up path must not become a time series.
       route: request.routeOptions.url ?? 'none',

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller, Get, Post, RequestMethod } from '@nestjs/common';
+import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import { ModulesContainer } from '@nestjs/core';
+import {
+  ADMIN,
+  anAccount,
+  ConsoleBench,
+  OPERATOR,
+  refusalOf,
+  VIEWER,
+} from '../testing/console-harness.support-spec.js';
+import { type Visitor } from '../testing/visitor.support-spec.js';
+import { ForOperators, FreshSignIn } from './audience.js';
+import { type Audience, AUDIENCE, AudienceGuard, FRESH } from './audience.guard.js';
+import { OPERATOR_ROLES } from './operator-roles.js';
+
+type Handler = (...given: unknown[]) => unknown;
+type Class = new (...given: never[]) => object;
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly audience: Audience | undefined;
+  readonly isFresh: boolean;
+  readonly isGuarded: boolean;
+}
+
+/** Those of the health and the metrics are for the operator's own network. */
+const MANAGEMENT = /^\/(?:health|metrics)/;
+
+function metadata<T>(key: string | symbol, handler: Handler, controller: Class): T | undefined {
+  return (Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller)) as T;
+}
+
+function routesOf(controller: Class): Route[] {
+  const prefix = Reflect.getMetadata(PATH_METADATA, controller) as string;
+  const { prototype } = controller as unknown as { prototype: Record<string, Handler> };
+  return Object.getOwnPropertyNames(prototype).flatMap((name) => {
+    const handler = prototype[name] as Handler;
+    // It has the metadata of the class.
+    if (name === 'constructor') return [];
+    const paths = Reflect.getMetadata(PATH_METADATA, handler) as string | string[] | undefined;
+    if (paths === undefined) return [];
+    const guards = [handler, controller].flatMap(
+      (one) => (Reflect.getMetadata(GUARDS_METADATA, one) ?? []) as unknown[],
+    );
+    const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
+    return [paths].flat().map((path) => ({
+      method: RequestMethod[method],
+      path: `/${prefix}/${path}`.replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, ''),
+      audience: metadata<Audience>(AUDIENCE, handler, controller),
+      isFresh: metadata<boolean>(FRESH, handler, controller) === true,
+      isGuarded: guards.includes(AudienceGuard),
+    }));
+  });
+}
+
+/** What is wrong with a route; undefined where nothing is. */
+function faultOf({ method, path, audience, isFresh, isGuarded }: Route): string | undefined {
+  const route = `${method} ${path}`;
+  if (audience === undefined) return `${route} does not say who it is for`;
+  const hasSession = audience.kind !== 'anyone' && audience.kind !== 'player';
+  if (hasSession !== isGuarded) return `${route} is not guarded as it says`;
+  if (isFresh && !hasSession) return `${route} wants a fresh sign-in of no session`;
+  return undefined;
+}
+
+@Controller('api/test')
+class Careless {
+  @Get('open')
+  open(): void {
+    // Says nothing.
+  }
+
+  @Post('fresh')
+  @FreshSignIn()
+  fresh(): void {
+    // Says nothing of a session.
+  }
+
+  @Get('good')
+  @ForOperators('admin')
+  good(): void {
+    // Says it.
+  }
+}
+
+describe('who a route is for', () => {
+  let bench: ConsoleBench;
+  let routes: Route[];
+  const visitors: { kind: string; role?: string; visitor: Visitor }[] = [];
+
+  beforeAll(async () => {
+    bench = await ConsoleBench.start();
+    const modules = [...bench.app.get(ModulesContainer).values()];
+    routes = modules
+      .flatMap(({ controllers }) => [...controllers.values()])
+      .flatMap(({ metatype }) => routesOf(metatype as Class))
+      .filter(({ path }) => !MANAGEMENT.test(path));
+    for (const [role, account] of [
+      ['viewer', VIEWER],
+      ['operator', OPERATOR],
+      ['admin', ADMIN],
+    ] as const) {
+      visitors.push({ kind: 'operator', role, visitor: await bench.signedIn(account) });
+    }
+    const invitation = await bench.invitation(await bench.partner('Acme'));
+    const member = await bench.signedIn(anAccount(), { kind: 'partner', invitation });
+    visitors.push({ kind: 'partner', visitor: member });
+  });
+  afterAll(() => bench.stop());
+
+  it('is said by every route, and is what guards it', () => {
+    expect(routes.length).toBeGreaterThan(10);
+    expect(routes.map(faultOf).filter((fault) => fault !== undefined)).toEqual([]);
+    expect(routesOf(Careless).map(faultOf)).toEqual([
+      'GET /api/test/open does not say who it is for',
+      'POST /api/test/fresh does not say who it is for',
+      undefined,
+    ]);
+  });
+
+  it('holds: each role is let through to its own routes, and to no others', async () => {
+    const outcomes: string[] = [];
+    const expected: string[] = [];
+    for (const { method, path, audience } of routes) {
+      if (audience === undefined || audience.kind === 'anyone' || audience.kind === 'player')
+        continue;
+      const at = path.replaceAll(/:\w+/g, '1');
+      for (const { kind, role = '', visitor } of visitors) {
+        const answer = method === 'GET' ? visitor.get(at) : visitor.post(at);
+        const refusal = await refusalOf(answer);
+        const isRefused = /SIGN_IN_NEEDED|SESSION_ENDED|ROLE_TOO_LOW|WRONG_AUDIENCE/.test(refusal);
+        const isOwn = audience.kind === 'signed-in' || audience.kind === kind;
+        const isHighEnough =
+          audience.kind !== 'operator' ||
+          OPERATOR_ROLES.findIndex((one) => one === role) >= OPERATOR_ROLES.indexOf(audience.role);
+        outcomes.push(`${method} ${path} ${kind} ${role} ${isRefused}`);
+        expected.push(`${method} ${path} ${kind} ${role} ${!(isOwn && isHighEnough)}`);
+      }
+      const stranger = bench.visitor();
+      const refused = method === 'GET' ? stranger.get(at) : stranger.post(at);
+      expect(await refusalOf(refused)).toBe('401 SIGN_IN_NEEDED');
+    }
+    expect(outcomes).toEqual(expected);
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { InvitationStore, MemberStore } from '#libs/db';
+import {
+  anAccount,
+  ConsoleBench,
+  refusalOf,
+  VIEWER,
+} from '../testing/console-harness.support-spec.js';
+import { type Visitor } from '../testing/visitor.support-spec.js';
+import { type SessionBody } from './auth.dto.js';
+
+const NAME = '<b>אב</b> 🎮';
+const DAY = 24 * 3_600_000;
+
+let bench: ConsoleBench;
+let partnerId: string;
+beforeAll(async () => {
+  bench = await ConsoleBench.start();
+  partnerId = await bench.partner(NAME);
+});
+afterAll(() => bench.stop());
+
+const me = async (visitor: Visitor) =>
+  (await (await visitor.get('/api/auth/me')).json()) as SessionBody;
+
+describe('an invitation', () => {
+  it('says who invites, and makes a member of who signs in with it', async () => {
+    const account = anAccount();
+    const invitation = await bench.invitation(partnerId);
+    const visitor = bench.visitor();
+    const looked = await visitor.post('/api/auth/invitation', { token: invitation });
+    expect(await looked.json()).toEqual({ partner: { id: partnerId, name: NAME } });
+    await bench.signedIn(account, { kind: 'partner', invitation }, visitor);
+    expect(await me(visitor)).toMatchObject({
+      kind: 'partner',
+      role: null,
+      partner: { id: partnerId, name: NAME },
+    });
+    const later = await bench.signedIn(account, { kind: 'partner' });
+    expect((await me(later)).partner?.id).toBe(partnerId);
+  });
+
+  it('is accepted once, by one', async () => {
+    const invitation = await bench.invitation(partnerId);
+    const outcomes = await Promise.allSettled(
+      [anAccount(), anAccount()].map((one) => bench.signedIn(one, { kind: 'partner', invitation })),
+    );
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const looked = bench.visitor().post('/api/auth/invitation', { token: invitation });
+    expect(await refusalOf(looked)).toBe('403 INVITATION_CLOSED');
+  });
+
+  it('is of no use after seven days, or withdrawn', async () => {
+    const [late, withdrawn] = [
+      await bench.invitation(partnerId),
+      await bench.invitation(partnerId),
+    ];
+    const store = new InvitationStore(bench.database);
+    const [newest] = await store.list(partnerId, { limit: 1 });
+    await store.withdraw(partnerId, newest?.id ?? 0n, bench.clock.nowMs());
+    const accept = (invitation: string) =>
+      bench.signedIn(anAccount(), { kind: 'partner', invitation });
+    await expect(accept(withdrawn)).rejects.toThrow('INVITATION_CLOSED');
+    bench.clock.advance(7 * DAY);
+    await expect(accept(late)).rejects.toThrow('INVITATION_CLOSED');
+  });
+
+  it('is accepted by OpenID Connect as well', async () => {
+    bench.clock.set(Date.now());
+    const invitation = await bench.invitation(partnerId);
+    const visitor = bench.visitor();
+    const begin = { kind: 'partner', returnTo: '/partner', invitation };
+    const answer = await visitor.post('/api/auth/oidc/start', begin);
+    const { url } = (await answer.json()) as { url: string };
+    expect(url).not.toContain(invitation);
+    const callback = await bench.issuer.signIn(url, 'their-engineer');
+    const landed = await visitor.get(callback);
+    expect(landed.headers.get('location')).toBe('/partner');
+    expect(await me(visitor)).toMatchObject({ kind: 'partner', name: 'their-engineer' });
+    expect(bench.logged.join('')).not.toContain(invitation);
+  });
+});
+
+describe('a member', () => {
+  it('of several partners chooses one, and of no other', async () => {
+    const [account, other] = [anAccount(), await bench.partner('Another')];
+    const foreign = await bench.partner('Foreign');
+    for (const id of [partnerId, other]) {
+      const invitation = await bench.invitation(id);
+      await bench.signedIn(account, { kind: 'partner', invitation });
+    }
+    const visitor = await bench.signedIn(account, { kind: 'partner' });
+    expect((await me(visitor)).partners).toHaveLength(2);
+    const before = (await me(visitor)).freshUntil;
+    bench.clock.advance(60_000);
+    for (const id of [other, partnerId, other]) {
+      const answer = await visitor.post('/api/auth/partner', { partnerId: id });
+      expect(((await answer.json()) as SessionBody).partner?.id).toBe(id);
+      expect(await me(visitor)).toMatchObject({ partner: { id }, freshUntil: before });
+    }
+    const refused = visitor.post('/api/auth/partner', { partnerId: foreign });
+    expect(await refusalOf(refused)).toBe('403 NOT_A_MEMBER');
+    // A fresh sign-in goes on for the same partner.
+    await bench.signedIn(account, { kind: 'partner' }, visitor);
+    expect((await me(visitor)).partner?.id).toBe(other);
+  });
+
+  it('who is removed is signed out at once, and stays out', async () => {
+    const account = anAccount();
+    const invitation = await bench.invitation(partnerId);
+    const visitor = await bench.signedIn(account, { kind: 'partner', invitation });
+    const subject = `wallet:${account.address.toLowerCase()}`;
+    await new MemberStore(bench.database).remove(partnerId, subject, bench.clock.nowMs());
+    expect(await refusalOf(visitor.get('/api/auth/me'))).toBe('401 SESSION_ENDED');
+    await expect(bench.signedIn(account, { kind: 'partner' })).rejects.toThrow('NOT_A_MEMBER');
+  });
+
+  it('is no operator, and an operator is no member', async () => {
+    const invitation = await bench.invitation(partnerId);
+    const member = await bench.signedIn(anAccount(), { kind: 'partner', invitation });
+    expect(await refusalOf(member.get('/api/operate/approvals'))).toBe('403 WRONG_AUDIENCE');
+    const operator = await bench.signedIn(VIEWER);
+    const choose = operator.post('/api/auth/partner', { partnerId });
+    expect(await refusalOf(choose)).toBe('403 NOT_A_MEMBER');
+    await expect(bench.signedIn(VIEWER, { kind: 'partner' })).rejects.toThrow('NOT_A_MEMBER');
+  });
+});

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  ADMIN,
+  anAccount,
+  ConsoleBench,
+  refusalOf,
+  VIEWER,
+} from '../testing/console-harness.support-spec.js';
+import { type SessionBody } from './auth.dto.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+let bench: ConsoleBench;
+beforeAll(async () => {
+  bench = await ConsoleBench.start();
+});
+afterAll(() => bench.stop());
+
+const me = async (visitor: { get(path: string): Promise<Response> }) =>
+  (await (await visitor.get('/api/auth/me')).json()) as SessionBody;
+
+describe('an operator’s wallet', () => {
+  it('signs in with the role of the list', async () => {
+    const visitor = await bench.signedIn(ADMIN);
+    expect(await me(visitor)).toMatchObject({
+      kind: 'operator',
+      role: 'admin',
+      subject: `wallet:${ADMIN.address.toLowerCase()}`,
+      csrf: visitor.cookies.get('lowmark-console-csrf'),
+    });
+  });
+
+  it('gets a cookie that no script reads and no other site sends', async () => {
+    const visitor = bench.visitor();
+    const body = { ...(await bench.message(visitor, ADMIN)), kind: 'operator' };
+    const answer = await visitor.post('/api/auth/wallet/verify', body);
+    const [session] = answer.headers.getSetCookie();
+    expect(session).toMatch(
+      /^lowmark-console=svct_[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    expect(await answer.text()).not.toContain(visitor.cookies.get('lowmark-console'));
+  });
+
+  it.each<[string, string, () => object]>([
+    ['for another domain', '401 SIWE_DOMAIN', () => ({ domain: 'evil.example' })],
+    ['for another page', '401 SIWE_DOMAIN', () => ({ uri: 'https://evil.example/' })],
+    ['with a user before the host', '401 SIWE_DOMAIN', () => ({ uri: `http://evil@127.0.0.1/` })],
+    ['that has expired', '401 SIWE_EXPIRED', () => ({ expirationTime: new Date(0) })],
+    ['of the future', '401 SIWE_EXPIRED', () => ({ notBefore: new Date(Date.now() + 1e9) })],
+    ['that is old', '401 SIWE_ISSUED_AT', () => ({ issuedAt: new Date(Date.now() - 1e9) })],
+    ['with a nonce of its own', '401 SIWE_NONCE', () => ({ nonce: 'a'.repeat(32) })],
+  ])('is refused with a message %s', async (_, refusal, changes) => {
+    const visitor = bench.visitor();
+    const signed = await bench.message(visitor, ADMIN, changes());
+    const answer = visitor.post('/api/auth/wallet/verify', { ...signed, kind: 'operator' });
+    expect(await refusalOf(answer)).toBe(refusal);
+    expect(visitor.cookies.size).toBe(0);
+  });
+
+  it('is refused with the signature of another, and with the same message again', async () => {
+    const visitor = bench.visitor();
+    const { message, signature } = await bench.message(visitor, ADMIN);
+    const verify = (by: string) =>
+      visitor.post('/api/auth/wallet/verify', { message, signature: by, kind: 'operator' });
+    const others = await anAccount().signMessage({ message });
+    expect(await refusalOf(verify(others))).toBe('401 SIWE_SIGNATURE');
+    expect(await refusalOf(verify(`${signature}00`))).toBe('400 BAD_REQUEST');
+    expect((await verify(signature)).status).toBe(200);
+    expect(await refusalOf(verify(signature))).toBe('401 SIWE_NONCE');
+  });
+
+  it('is refused where it is not in the list', async () => {
+    await expect(bench.signedIn(anAccount())).rejects.toThrow('NOT_AN_OPERATOR');
+  });
+});
+
+describe('a link', () => {
+  it('signs in once, also where two use it at once', async () => {
+    const token = await bench.link();
+    const visitors = [bench.visitor(), bench.visitor(), bench.visitor()];
+    const answers = await Promise.all(
+      visitors.map((one) => refusalOf(one.post('/api/auth/link', { token }))),
+    );
+    expect(answers.toSorted()).toEqual(['200', '403 LINK_CLOSED', '403 LINK_CLOSED']);
+  });
+
+  it('signs in for fifteen minutes', async () => {
+    const token = await bench.link();
+    bench.clock.advance(15 * MINUTE);
+    const answer = bench.visitor().post('/api/auth/link', { token });
+    expect(await refusalOf(answer)).toBe('403 LINK_CLOSED');
+  });
+
+  it.each([['svct_' + 'a'.repeat(43)], [''], ['x'.repeat(100)], ['\u0000']])(
+    'that is none is refused: %j',
+    async (token) => {
+      const answer = bench.visitor().post('/api/auth/link', { token });
+      expect(await refusalOf(answer)).toBe('403 LINK_CLOSED');
+    },
+  );
+});
+
+describe('a session', () => {
+  it('ends when it is not used, and goes on when it is', async () => {
+    const visitor = await bench.signedIn(VIEWER);
+    for (let times = 0; times < 3; times++) {
+      bench.clock.advance(29 * MINUTE);
+      expect(await refusalOf(visitor.get('/api/auth/me'))).toBe('200');
+    }
+    bench.clock.advance(30 * MINUTE + SECOND);
+    expect(await refusalOf(visitor.get('/api/auth/me'))).toBe('401 SESSION_ENDED');
+  });
+
+  it('does not go on by what a page asks by itself', async () => {
+    const visitor = await bench.signedIn(VIEWER);
+    for (let minutes = 0; minutes < 29; minutes++) {
+      bench.clock.advance(MINUTE);
+      const answer = visitor.get('/api/auth/me', { 'x-background': '1' });
+      expect(await refusalOf(answer)).toBe('200');
+    }
+    bench.clock.advance(MINUTE + SECOND);
+    expect(await refusalOf(visitor.get('/api/auth/me'))).toBe('401 SESSION_ENDED');
+  });
+
+  it('ends after twelve hours in any case', async () => {
+    const visitor = await bench.signedIn(VIEWER);
+    for (let minutes = 0; minutes < 12 * 60 - 20; minutes += 20) {
+      bench.clock.advance(20 * MINUTE);
+      expect(await refusalOf(visitor.get('/api/auth/me'))).toBe('200');
+    }
+    bench.clock.advance(20 * MINUTE);
+    expect(await refusalOf(visitor.get('/api/auth/me'))).toBe('401 SESSION_ENDED');
+  });
+
+  it('ends by signing out, and the one before by signing in again', async () => {
+    const visitor = await bench.signedIn(VIEWER);
+    const before = new Map(visitor.cookies);
+    await bench.signedIn(VIEWER, { kind: 'operator' }, visitor);
+    const thief = bench.visitor();
+    for (const [name, value] of before) thief.cookies.set(name, value);
+    expect(await refusalOf(thief.get('/api/auth/me'))).toBe('401 SESSION_ENDED');
+    const copy = bench.visitor();
+    for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+    expect((await visitor.post('/api/auth/logout')).status).toBe(204);
+    expect(visitor.cookies.size).toBe(0);
+    expect(await refusalOf(copy.get('/api/auth/me'))).toBe('401 SESSION_ENDED');
+    expect(await refusalOf(visitor.get('/api/auth/me'))).toBe('401 SIGN_IN_NEEDED');
+  });
+
+  it('takes what changes something from its own pages only', async () => {
+    const visitor = await bench.signedIn(VIEWER);
+    const logOut = (headers: Record<string, string | undefined>) =>
+      refusalOf(visitor.post('/api/auth/logout', {}, headers));
+    expect(await logOut({ origin: 'https://evil.example' })).toBe('403 FOREIGN_ORIGIN');
+    expect(await logOut({ origin: undefined })).toBe('403 FOREIGN_ORIGIN');
+    expect(await logOut({ 'x-csrf-token': undefined })).toBe('403 CSRF_TOKEN');
+    expect(await logOut({ 'x-csrf-token': 'guessed' })).toBe('403 CSRF_TOKEN');
+    expect(await refusalOf(visitor.get('/api/auth/me'))).toBe('200');
+  });
+});
+
+describe('who guesses', () => {
+  it('is slowed down, and no one else', async () => {
+    const guesser = bench.visitor();
+    const answers: string[] = [];
+    for (let times = 0; times < 40; times++) {
+      guesser.cookies.set('lowmark-console', `svct_${'a'.repeat(41)}${times + 10}`);
+      answers.push(await refusalOf(guesser.get('/api/auth/me')));
+    }
+    expect(new Set(answers)).toEqual(new Set(['401 SESSION_ENDED', '429 RATE_LIMIT_EXCEEDED']));
+    guesser.cookies.clear();
+    const linkGuesses = await Promise.all(
+      Array.from({ length: 30 }, () => refusalOf(guesser.post('/api/auth/link', { token: 'x' }))),
+    );
+    expect(linkGuesses).toContain('429 RATE_LIMIT_EXCEEDED');
+    expect(await me(await bench.signedIn(ADMIN))).toMatchObject({ role: 'admin' });
+  });
+});
+
+it('no token is in the log or in the database', async () => {
+  const visitor = bench.visitor();
+  const link = await bench.link({ kind: 'operator', role: 'viewer' }, 'logged');
+  await visitor.post('/api/auth/link', { token: link });
+  await refusalOf(visitor.post('/api/auth/link', { token: link }));
+  const session = visitor.cookies.get('lowmark-console') ?? '';
+  expect(session).toMatch(/^svct_/);
+  const rows = await bench.database.query({
+    text: `SELECT row_to_json(s)::text AS row FROM console.session s
+      UNION ALL SELECT row_to_json(l)::text FROM console.sign_in_link l`,
+  });
+  const kept = bench.logged.join('') + JSON.stringify(rows);
+  expect(kept).toContain('Signed in');
+  for (const token of [link, session, session.slice(5)]) expect(kept).not.toContain(token);
+});

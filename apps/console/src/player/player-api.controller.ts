@@ -1,0 +1,128 @@
+import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { ForPlayers } from '../auth/audience.js';
+import { ConsoleSettings } from '../console.env.js';
+import { SessionCookie } from '../http/session-cookie.js';
+import { RedemptionService, type ServiceAnswer } from './redemption-service.js';
+
+/** As the service makes them; a cookie with anything else is none of its tokens. */
+const TOKEN = /^svct_[A-Za-z0-9_-]{43}$/;
+/** What stands before the service's own paths here. */
+const HERE = '/player';
+
+interface SignedIn {
+  readonly token: string;
+  readonly wallet: string;
+  readonly expiresAt: string;
+}
+
+/**
+ * The redemption service's API for the players' page, at the same paths below `/player`. The token of the session stays between the
+ * console and the browser's cookie: no script of the page ever has it. Only the routes that are listed here lead to the service.
+ */
+@ForPlayers()
+@Controller('player/api')
+export class PlayerApiController {
+  private readonly cookie: SessionCookie;
+
+  constructor(
+    private readonly service: RedemptionService,
+    @Inject(CLOCK) private readonly clock: Clock,
+    { consoleOrigin }: ConsoleSettings,
+  ) {
+    this.cookie = new SessionCookie('player', consoleOrigin);
+  }
+
+  @Get([
+    'chain',
+    'partners',
+    'partners/:partner/points',
+    'partners/:partner/quote',
+    'partners/:partner/limits',
+    'redemptions',
+    'redemptions/:id',
+  ])
+  async read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.pass(request, reply);
+  }
+
+  @Post(['auth/nonce', 'redemptions', 'redemptions/:id/cancel'])
+  async change(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.pass(request, reply);
+  }
+
+  /** The token becomes a cookie; the page learns the wallet and the end. */
+  @Post('auth/verify')
+  async verify(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const answer = await this.service.ask(request, '/api/auth/verify');
+    if (answer.status !== 200) {
+      send(reply, answer);
+      return;
+    }
+    const { token, wallet, expiresAt } = signedIn(answer.body);
+    const seconds = (Date.parse(expiresAt) - this.clock.nowMs()) / 1000;
+    this.cookie.set(reply, token, seconds);
+    void reply.code(200).send({ wallet, expiresAt });
+  }
+
+  /** Here it is over in any case; whether the service knows is in the answer. */
+  @Post('auth/logout')
+  @HttpCode(204)
+  async logOut(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const token = this.tokenOf(request);
+    this.cookie.clear(reply);
+    send(reply, await this.service.ask(request, '/api/auth/logout', token));
+  }
+
+  @Get('redemptions/events')
+  async events(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const stream = await this.service.follow(request, pathOf(request), this.tokenOf(request));
+    const { body } = stream;
+    // The other side may end it at any moment; pages connect again.
+    body.on('error', () => reply.raw.destroy());
+    if (reply.raw.destroyed) body.destroy();
+    if (stream.status === 401) this.cookie.clear(reply);
+    void reply.code(stream.status).headers(stream.headers).send(body);
+  }
+
+  private async pass(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const token = this.tokenOf(request);
+    const answer = await this.service.ask(request, pathOf(request), token);
+    if (answer.status === 401 && token !== undefined) this.cookie.clear(reply);
+    send(reply, answer);
+  }
+
+  private tokenOf(request: FastifyRequest): string | undefined {
+    const token = this.cookie.read(request);
+    return token !== undefined && TOKEN.test(token) ? token : undefined;
+  }
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.slice(HERE.length);
+}
+
+function send(reply: FastifyReply, { status, headers, body }: ServiceAnswer): void {
+  void reply
+    .code(status)
+    .headers(headers)
+    .send(body.length > 0 ? body : undefined);
+}
+
+function signedIn(body: Buffer): SignedIn {
+  try {
+    const { token, wallet, expiresAt } = JSON.parse(body.toString()) as Partial<SignedIn>;
+    if (token !== undefined && TOKEN.test(token) && wallet !== undefined) {
+      if (!Number.isNaN(Date.parse(expiresAt ?? ''))) {
+        return { token, wallet, expiresAt: expiresAt ?? '' };
+      }
+    }
+  } catch {
+    // Said below, without what came.
+  }
+  throw new HttpProblem(502, 'The redemption service answered something else than a session.', {
+    code: 'UNEXPECTED_ANSWER',
+  });
+}

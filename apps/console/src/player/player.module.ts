@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { PlayerApiController } from './player-api.controller.js';
+import { PlayerConfigController } from './player-config.controller.js';
+import { RedemptionService } from './redemption-service.js';
+import { TestWalletController } from './test-wallet.controller.js';
+
+/** What the players' page asks for. */
+@Module({
+  controllers: [PlayerApiController, PlayerConfigController, TestWalletController],
+  providers: [RedemptionService],
+})
+export class PlayerModule {}

@@ -1,0 +1,141 @@
+import { type Readable } from 'node:stream';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { type FastifyRequest } from 'fastify';
+import { type Dispatcher, Pool } from 'undici';
+import { HttpProblem, REQUEST_ID_HEADER } from '#libs/service';
+import { ConsoleSettings } from '../console.env.js';
+
+const CONNECT_MS = 2_000;
+/** Longer than the longest call to a partner that an answer waits for. */
+const ANSWER_MS = 20_000;
+/** Three heartbeats of a stream that did not come. */
+const SILENCE_MS = 45_000;
+/** A page of a hundred redemptions has less than half of it. */
+const MAX_ANSWER_BYTES = 1_048_576;
+const RETRY_AFTER_SECONDS = 3;
+/** What is passed on of a request; everything else, cookies above all, stays here. */
+const PASSED_ON = ['content-type', 'idempotency-key', 'last-event-id', 'accept'] as const;
+/** What is passed back of an answer. */
+const PASSED_BACK = ['content-type', 'retry-after', 'x-accel-buffering'] as const;
+
+export interface ServiceAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface ServiceStream {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable;
+}
+
+/** The redemption service, as players reach it through the console: each request once, with the player's session and address. */
+@Injectable()
+export class RedemptionService implements BeforeApplicationShutdown, OnApplicationShutdown {
+  private readonly pool: Pool;
+  private readonly streams = new Set<Readable>();
+
+  constructor({ redemptionUrl }: ConsoleSettings) {
+    this.pool = new Pool(redemptionUrl, {
+      connect: { timeout: CONNECT_MS },
+      headersTimeout: ANSWER_MS,
+      bodyTimeout: ANSWER_MS,
+    });
+  }
+
+  /**
+   * @param path of the service, with its query
+   * @throws HttpProblem 503 where the service does not answer; 502 where its answer is too large
+   */
+  async ask(request: FastifyRequest, path: string, token?: string): Promise<ServiceAnswer> {
+    const answer = await this.dispatch(request, { path, token });
+    return { ...answer, body: await bytesOf(answer.body) };
+  }
+
+  /** A stream goes on until either side ends it. Whoever takes it has to destroy it. */
+  async follow(request: FastifyRequest, path: string, token?: string): Promise<ServiceStream> {
+    const answer = await this.dispatch(request, { path, token, bodyTimeout: SILENCE_MS });
+    const { body } = answer;
+    this.streams.add(body);
+    body.once('close', () => this.streams.delete(body));
+    return answer;
+  }
+
+  /** A stream would hold up the end: pages look for another process, or ask from time to time. */
+  beforeApplicationShutdown(): void {
+    for (const stream of this.streams) stream.destroy();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.pool.close();
+  }
+
+  private async dispatch(
+    request: FastifyRequest,
+    { path, token, ...options }: { path: string; token: string | undefined; bodyTimeout?: number },
+  ): Promise<ServiceStream> {
+    const { method } = request;
+    try {
+      const answer = await this.pool.request({
+        method: method as Dispatcher.HttpMethod,
+        path,
+        headers: headersOf(request, token),
+        ...(method === 'POST' && { body: JSON.stringify(request.body ?? {}) }),
+        ...options,
+      });
+      const { statusCode: status, body } = answer;
+      return { status, headers: chosen(answer.headers, PASSED_BACK), body };
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+}
+
+function headersOf(request: FastifyRequest, token: string | undefined): Record<string, string> {
+  return {
+    ...chosen(request.headers, PASSED_ON),
+    'x-forwarded-for': request.ip,
+    [REQUEST_ID_HEADER]: request.id,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+}
+
+function chosen(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  names: readonly string[],
+): Record<string, string> {
+  const found = names.map((name) => [name, headers[name]] as const);
+  return Object.fromEntries(
+    found.filter((one): one is [string, string] => typeof one[1] === 'string'),
+  );
+}
+
+async function bytesOf(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw unavailable(error);
+  }
+  if (bytes <= MAX_ANSWER_BYTES) return Buffer.concat(chunks);
+  throw new HttpProblem(502, 'The answer of the redemption service is too large.', {
+    code: 'ANSWER_TOO_LARGE',
+  });
+}
+
+/** Not whether the request was done: a page that redeems asks again with the same Idempotency-Key. */
+function unavailable(cause: unknown): HttpProblem {
+  const message =
+    'Redemptions cannot be reached at the moment. Nothing is lost: try again shortly.';
+  return new HttpProblem(503, message, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}

@@ -1,0 +1,165 @@
+/** The whole console with its database, and people who sign in. Counts as a test file without being one. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { createSiweMessage } from 'viem/siwe';
+import { readSettings } from '#libs/config';
+import {
+  type Database,
+  InvitationStore,
+  PartnerStore,
+  SignInLinkStore,
+  type Standing,
+} from '#libs/db';
+import { freePort } from '#libs/devprocess';
+import { createLogger } from '#libs/service';
+import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
+import { hashToken, mintToken } from '../auth/tokens.js';
+import { ConsoleSettings } from '../console.env.js';
+import { createConsole } from '../create-console.js';
+import { CLIENT_ID, CLIENT_SECRET, OidcIssuer } from './oidc-issuer.support-spec.js';
+import { Visitor } from './visitor.support-spec.js';
+
+export const ADMIN = privateKeyToAccount(generatePrivateKey());
+export const OPERATOR = privateKeyToAccount(generatePrivateKey());
+export const VIEWER = privateKeyToAccount(generatePrivateKey());
+
+export type Account = typeof ADMIN;
+type SiweChanges = Partial<Parameters<typeof createSiweMessage>[0]>;
+
+const MINUTE_MS = 60_000;
+
+/** One console, one issuer and one database for all tests of a file. */
+export class ConsoleBench {
+  private constructor(
+    readonly origin: string,
+    readonly app: NestFastifyApplication,
+    readonly test: TestDatabase,
+    /** As its owner. */
+    readonly database: Database,
+    readonly issuer: OidcIssuer,
+    readonly clock: FakeClock,
+    /** All that was logged, a record a line. */
+    readonly logged: string[],
+  ) {}
+
+  static async start(overrides: Record<string, string> = {}): Promise<ConsoleBench> {
+    const port = await freePort();
+    const origin = `http://127.0.0.1:${port}`;
+    const test = await createTestDatabase();
+    const issuer = await OidcIssuer.start(`${origin}/api/auth/oidc/callback`);
+    const clock = new FakeClock(Date.now());
+    const logged: string[] = [];
+    const settings = readSettings(ConsoleSettings, {
+      DATABASE_URL: test.urlAs('console'),
+      PORTAL_DATABASE_URL: test.urlAs('portal'),
+      CONSOLE_ORIGIN: origin,
+      TRUSTED_PROXIES: 'loopback',
+      OPERATORS: `${ADMIN.address}=admin,${OPERATOR.address}=operator,${VIEWER.address}=viewer`,
+      OIDC_ISSUER: issuer.url,
+      OIDC_CLIENT_ID: CLIENT_ID,
+      OIDC_CLIENT_SECRET: CLIENT_SECRET,
+      OIDC_ROLES: 'staff=viewer,ops=admin',
+      APPROVAL_ABOVE_USD: '1000',
+      ...overrides,
+    });
+    const destination = { write: (line: string) => void logged.push(line) };
+    const app = await createConsole({
+      settings,
+      clock,
+      logger: createLogger({ app: 'console', level: 'trace', destination }),
+      pages: join(process.cwd(), 'dist/apps/web'),
+    });
+    await app.listen(port, '127.0.0.1');
+    return new ConsoleBench(origin, app, test, await test.open(), issuer, clock, logged);
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+    await this.issuer.stop();
+    await this.test.drop();
+  }
+
+  visitor(): Visitor {
+    return new Visitor(this.origin);
+  }
+
+  /** An EIP-4361 message with a nonce of the console, signed. */
+  async message(visitor: Visitor, account: Account, changes: SiweChanges = {}) {
+    const { nonce } = (await (await visitor.post('/api/auth/wallet/nonce')).json()) as {
+      nonce: string;
+    };
+    const message = createSiweMessage({
+      address: account.address,
+      chainId: 1,
+      domain: new URL(this.origin).host,
+      nonce,
+      uri: `${this.origin}/operate/sign-in`,
+      version: '1',
+      issuedAt: new Date(this.clock.nowMs()),
+      ...changes,
+    });
+    return { message, signature: await account.signMessage({ message }) };
+  }
+
+  /** A browser in which an account has signed in. */
+  async signedIn(
+    account: Account,
+    wish: { kind: Standing['kind']; invitation?: string } = { kind: 'operator' },
+    visitor = this.visitor(),
+  ): Promise<Visitor> {
+    const signed = await this.message(visitor, account);
+    const answer = await visitor.post('/api/auth/wallet/verify', { ...signed, ...wish });
+    if (answer.status !== 200) throw new Error(await answer.text());
+    return visitor;
+  }
+
+  /** A link that signs in once. @returns its token */
+  async link(
+    standing: Standing = { kind: 'operator', role: 'admin' },
+    name = 'first',
+  ): Promise<string> {
+    const token = mintToken();
+    const nowMs = this.clock.nowMs();
+    await new SignInLinkStore(this.database).create({
+      tokenHash: hashToken(token) as Buffer,
+      ...{ standing, name, createdBy: 'operator:test', nowMs, expiresAtMs: nowMs + 15 * MINUTE_MS },
+    });
+    return token;
+  }
+
+  /** @returns its id */
+  async partner(name: string): Promise<string> {
+    const credential = {
+      keyHash: randomBytes(32),
+      keyPrefix: 'svck_test',
+      secretCiphertext: randomBytes(64),
+    };
+    const terms = { name, rate: 20, burst: 100, credential };
+    return (await new PartnerStore(this.database).create(terms)).partnerId;
+  }
+
+  /** @returns its token */
+  async invitation(partnerId: string): Promise<string> {
+    const token = mintToken();
+    const nowMs = this.clock.nowMs();
+    await new InvitationStore(this.database).create({
+      tokenHash: hashToken(token) as Buffer,
+      ...{ partnerId, invitedBy: 'operator:test', note: 'their engineer', nowMs },
+      expiresAtMs: nowMs + 7 * 24 * 60 * MINUTE_MS,
+    });
+    return token;
+  }
+}
+
+export function anAccount(): Account {
+  return privateKeyToAccount(generatePrivateKey());
+}
+
+/** The status of an answer, and the code where it is a refusal. */
+export async function refusalOf(answer: Promise<Response>): Promise<string> {
+  const found = await answer;
+  const { code } = (await found.json().catch(() => ({}))) as { code?: string };
+  return `${found.status} ${code ?? ''}`.trim();
+}

@@ -1,0 +1,112 @@
+/** A certified OpenID provider on loopback, whose people are made up. Counts as a test file without being one. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { freePort } from '#libs/devprocess';
+import { Visitor } from './visitor.support-spec.js';
+
+export const CLIENT_ID = 'lowmark-console';
+export const CLIENT_SECRET = 'a-secret-of-the-console-and-its-issuer';
+
+interface Grant {
+  addOIDCScope(scope: string): void;
+  save(): Promise<string>;
+}
+interface Context {
+  readonly oidc: {
+    readonly client: { readonly clientId: string };
+    readonly session: { readonly accountId: string };
+  };
+}
+interface OidcProviderClass {
+  new (
+    issuer: string,
+    options: object,
+  ): {
+    callback(): RequestListener;
+    readonly Grant: new (of: { clientId: string; accountId: string }) => Grant;
+  };
+}
+
+/** Who signs in by the name `ann` is the subject `ann`, in the groups that are set for her. */
+export class OidcIssuer {
+  readonly groups = new Map<string, readonly string[]>();
+
+  private constructor(
+    readonly url: string,
+    private readonly server: Server,
+  ) {}
+
+  static async start(redirectUri: string): Promise<OidcIssuer> {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const library: unknown = await import('oidc-provider' as string);
+    const { Provider } = library as { Provider: OidcProviderClass };
+    const server = createServer();
+    const issuer = new OidcIssuer(url, server);
+    // It says that it is not set up for production.
+    const warn = console.warn.bind(console);
+    console.warn = () => undefined;
+    const provider = new Provider(url, {
+      clients: [
+        {
+          client_id: CLIENT_ID,
+          client_secret: CLIENT_SECRET,
+          redirect_uris: [redirectUri],
+          grant_types: ['authorization_code'],
+          response_types: ['code'],
+        },
+      ],
+      claims: { openid: ['sub', 'groups'], profile: ['preferred_username'], email: ['email'] },
+      conformIdTokenClaims: false,
+      cookies: { keys: ['of the test'] },
+      ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600 },
+      findAccount: (_: unknown, accountId: string) => ({
+        accountId,
+        claims: () => ({
+          sub: accountId,
+          preferred_username: accountId,
+          groups: issuer.groups.get(accountId) ?? [],
+        }),
+      }),
+      async loadExistingGrant({ oidc: { client, session } }: Context) {
+        const { clientId } = client;
+        const grant = new provider.Grant({ clientId, accountId: session.accountId });
+        grant.addOIDCScope('openid profile email');
+        await grant.save();
+        return grant;
+      },
+    });
+    console.warn = warn;
+    server.on('request', provider.callback());
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    return issuer;
+  }
+
+  /** What a person does whose browser was sent to the issuer. @returns where the issuer sends the browser */
+  async signIn(
+    authorizationUrl: string,
+    login: string,
+    browser = new Visitor(this.url),
+  ): Promise<string> {
+    let answer = await browser.get(authorizationUrl);
+    for (let hops = 0; hops < 10; hops++) {
+      const location = answer.headers.get('location');
+      if (location !== null && !new URL(location, this.url).href.startsWith(this.url))
+        return location;
+      if (location !== null) {
+        answer = await browser.get(new URL(location, this.url).href);
+        continue;
+      }
+      const page = await answer.text();
+      const action = /action="([^"]+)"/.exec(page)?.[1];
+      if (action === undefined) throw new Error(`The issuer shows no form: ${page.slice(0, 2000)}`);
+      const form = new URLSearchParams({ prompt: 'login', login, password: 'any' });
+      answer = await browser.form(new URL(action, this.url).href, form);
+    }
+    throw new Error('The issuer leads nowhere.');
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+
+/** A browser as far as HTTP sees it: it keeps cookies, says where its requests come from, and follows no redirection. */
+export class Visitor {
+  readonly cookies = new Map<string, string>();
+  /** So that the limits of one test do not refuse another. */
+  readonly clientAddress = `10.${randomBytes(3).join('.')}`;
+
+  constructor(readonly origin: string) {}
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.send(path, { headers });
+  }
+
+  /** As the pages send it; what `headers` says comes instead. */
+  post(
+    path: string,
+    body: object = {},
+    headers: Record<string, string | undefined> = {},
+  ): Promise<Response> {
+    const csrf = this.cookies.get('lowmark-console-csrf') ?? 'none';
+    const own = { origin: this.origin, 'content-type': 'application/json', 'x-csrf-token': csrf };
+    const sent = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined);
+    return this.send(path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: Object.fromEntries(sent) as Record<string, string>,
+    });
+  }
+
+  form(url: string, body: URLSearchParams): Promise<Response> {
+    return this.send(url, { method: 'POST', body });
+  }
+
+  private async send(path: string, options: RequestInit): Promise<Response> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(new URL(path, this.origin), {
+      ...options,
+      redirect: 'manual',
+      headers: { ...options.headers, cookie, 'x-forwarded-for': this.clientAddress },
+    });
+    for (const line of answer.headers.getSetCookie()) this.keep(line);
+    return answer;
+  }
+
+  private keep(line: string): void {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+    const isGone = /;\s*(?:max-age=0|expires=Thu, 01 Jan 1970)/i.test(line);
+    if (isGone || value === '') this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+}

@@ -1,0 +1,180 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { RedemptionStore } from '#libs/db';
+import {
+  type Address,
+  limitBreach,
+  NO_PRICE,
+  pointsWithin,
+  priceBreach,
+  priceUsableUntilMs,
+  recordBreach,
+  type RedemptionAmounts,
+  redemptionAmounts,
+  type RedemptionLimits,
+  type RedemptionQuote,
+  smallestUnits,
+  tokensLeftToday,
+  type WalletRecord,
+} from '#libs/domain';
+import { CLOCK, type Clock } from '#libs/platform';
+import { ChainLink } from '../chain/chain-link.js';
+import { limitError, UserError } from '../http/user.error.js';
+import { type PartnerEntry } from '../partner/partner-directory.js';
+import { PointsService } from '../partner/points.service.js';
+import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout/payout-refusal.js';
+import { VaultConditions } from '../payout/vault-conditions.js';
+import { RedemptionSettings } from '../redemption.env.js';
+import { withPointsLeft } from './points-left.js';
+import { RedeemablePrice, type RedeemableQuote } from './redeemable-price.js';
+
+/** What points come to at this moment. */
+export interface QuotedTerms extends RedemptionAmounts, RedemptionQuote {
+  /** When it was quoted. */
+  readonly nowMs: number;
+  /** The last moment at which this price may be used. */
+  readonly usableUntilMs: number;
+}
+
+/** What is known of a redemption before its partner is asked. */
+export interface Assessment {
+  /** Absent where there is no price that may be used, or the chain was not reached yet. */
+  readonly terms?: QuotedTerms;
+  readonly limits?: RedemptionLimits;
+  /** Why there would be no redemption. */
+  readonly refusal?: UserError;
+  /** Where it is that the payout is not possible. */
+  readonly unpayable?: RefusalReason;
+}
+
+/** How many points can be redeemed at this moment. */
+export interface PointsRange {
+  readonly minPoints: bigint;
+  /** 0 where it would be fewer than `minPoints`. */
+  readonly maxPoints: bigint;
+  readonly refusal: UserError | undefined;
+}
+
+interface Basis {
+  readonly entry: PartnerEntry;
+  readonly limits: RedemptionLimits;
+  readonly tokenDecimals: number;
+  readonly price: RedeemableQuote | undefined;
+  readonly nowMs: number;
+}
+
+/** What points are worth now, and what would keep them from being redeemed: for a creation, and for a page before it asks for one. */
+@Injectable()
+export class QuoteService {
+  constructor(
+    private readonly store: RedemptionStore,
+    private readonly points: PointsService,
+    private readonly prices: RedeemablePrice,
+    private readonly vault: VaultConditions,
+    private readonly chain: ChainLink,
+    private readonly settings: RedemptionSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** In the order in which a creation is refused; calls no partner. @throws DatabaseUnavailableError */
+  async assess(entry: PartnerEntry, points: bigint): Promise<Assessment> {
+    const basis = await this.basis(entry);
+    return basis === undefined ? ofUnpayable(payoutRefusal('chain')) : this.judge(basis, points);
+  }
+
+  /** What a creation of this wallet would come to, or be refused for, as far as it is known without the partner. */
+  async quote(wallet: Address, entry: PartnerEntry, points: bigint): Promise<Assessment> {
+    const waiting = await this.points.waiting(wallet);
+    const assessed = await this.assess(entry, points);
+    const refusal =
+      waiting ?? assessed.refusal ?? this.refusalBy(assessed, await this.recordOf(wallet, entry));
+    return { ...assessed, ...(refusal !== undefined && { refusal }) };
+  }
+
+  /** What the partner, the budgets and the vault allow at this moment. */
+  async range(wallet: Address, entry: PartnerEntry): Promise<PointsRange> {
+    const { minPoints = 1n, maxPoints: most = BigInt(Number.MAX_SAFE_INTEGER) } = entry.callback;
+    const waiting = await this.points.waiting(wallet);
+    const basis = await this.basis(entry);
+    if (basis === undefined) {
+      const { refusal } = ofUnpayable(payoutRefusal('chain'));
+      return { minPoints, maxPoints: 0n, refusal: waiting ?? refusal };
+    }
+    const least = await this.judge(basis, minPoints);
+    if (least.terms === undefined) {
+      return { minPoints, maxPoints: 0n, refusal: waiting ?? least.refusal };
+    }
+    const record = await this.recordOf(wallet, entry);
+    const room = (await this.vault.room(1n)) - (await this.store.promisedTokens());
+    const left = tokensLeftToday(basis.limits, record.usage) ?? room;
+    const payable = pointsWithin(left < room ? left : room, least.terms);
+    const possible = payable < most ? payable : most;
+    const isPossible = possible >= minPoints;
+    const judged = isPossible ? await this.judge(basis, possible) : least;
+    const refusal = waiting ?? judged.refusal ?? this.refusalBy(judged, record);
+    return { minPoints, maxPoints: isPossible ? possible : 0n, refusal };
+  }
+
+  private recordOf(wallet: Address, { callback }: PartnerEntry): Promise<WalletRecord> {
+    return this.store.walletRecord(wallet, callback.partnerId, this.clock.nowMs());
+  }
+
+  private refusalBy({ terms, limits }: Assessment, record: WalletRecord): UserError | undefined {
+    if (terms === undefined || limits === undefined) return undefined;
+    const breach = recordBreach(terms, limits, record, terms.nowMs);
+    return breach && limitError(withPointsLeft(breach, terms, limits));
+  }
+
+  /** Undefined until the chain was reached: it is not known what a token is, nor whether it would be paid. */
+  private async basis(entry: PartnerEntry): Promise<Basis | undefined> {
+    const { tokenDecimals } = this.chain;
+    if (tokenDecimals === undefined) return undefined;
+    const limits = this.limitsOf(entry, tokenDecimals);
+    const price = await this.prices.read();
+    return { entry, limits, tokenDecimals, price, nowMs: this.clock.nowMs() };
+  }
+
+  private async judge(basis: Basis, points: bigint): Promise<Assessment> {
+    const { entry, limits, tokenDecimals, price, nowMs } = basis;
+    const breach = limitBreach({ points, limits, price, nowMs });
+    if (price === undefined || priceBreach(price, limits, nowMs) !== undefined) {
+      return { limits, refusal: limitError(breach ?? NO_PRICE) };
+    }
+    const { usd: priceUsd } = price;
+    const rate = entry.callback;
+    const terms = {
+      ...redemptionAmounts(points, rate, priceUsd, tokenDecimals),
+      ...{ rate, priceUsd, tokenDecimals, nowMs },
+      usableUntilMs: priceUsableUntilMs(price, limits),
+    };
+    if (breach !== undefined) return { terms, limits, refusal: limitError(breach) };
+    const promised = await this.store.promisedTokens();
+    const refused = await this.vault.refusal(terms.tokenAmount, promised);
+    return { terms, limits, ...(refused !== undefined && ofUnpayable(refused)) };
+  }
+
+  private limitsOf({ callback }: PartnerEntry, tokenDecimals: number): RedemptionLimits {
+    const { paused, minPoints, maxPoints, dailyTokenBudget } = callback;
+    const { settings } = this;
+    return {
+      paused,
+      minPoints,
+      maxPoints,
+      partnerDailyTokens: dailyTokenBudget && smallestUnits(dailyTokenBudget, tokenDecimals),
+      walletDailyTokens: smallestUnits(settings.walletDailyTokenBudget, tokenDecimals),
+      maxOpen: 1,
+      priceMaxAgeSeconds: settings.redemptionPriceMaxAgeSeconds,
+      coolDown: {
+        firstSeconds: settings.voucherCoolDownSeconds,
+        longestSeconds: settings.voucherCoolDownMaxSeconds,
+      },
+    };
+  }
+}
+
+function ofUnpayable({ reason, message, ...options }: PayoutRefusal) {
+  const refusal =
+    reason === 'too-much'
+      ? new UserError(422, 'TOO_MANY_POINTS', message)
+      : new UserError(409, 'PAYOUTS_UNAVAILABLE', message, options);
+  return { refusal, unpayable: reason };
+}

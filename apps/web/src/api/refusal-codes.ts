@@ -1,0 +1,13 @@
+import { type paths } from './redemption.generated';
+
+type Operations = { [P in keyof paths]: NonNullable<paths[P]['get' | 'post']> }[keyof paths];
+type Answers<O> = O extends { responses: infer R } ? R[keyof R] : never;
+type Body<A> = A extends { content: { 'application/json': infer B } } ? B : never;
+type Code<B> = B extends { success: false; code: infer C } ? (string extends C ? never : C) : never;
+
+/** Every code that the redemption service refuses with, by its OpenAPI document. */
+export type ServiceCode = Code<Body<Answers<Operations>>> & string;
+/** What the console itself refuses with, and what the page finds without an answer. */
+export type PageCode =
+  'ANSWER_TOO_LARGE' | 'CSRF_TOKEN' | 'FOREIGN_ORIGIN' | 'NO_CONNECTION' | 'UNEXPECTED_ANSWER';
+export type RefusalCode = ServiceCode | PageCode;

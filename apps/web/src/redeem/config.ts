@@ -1,0 +1,72 @@
+import { useQuery } from '@tanstack/react-query';
+import { ApiProblem } from '../api/api-problem';
+import { playerApi } from '../api/player-client';
+import { type components } from '../api/redemption.generated';
+
+/** `GET /player/config` of the console; see `apps/console/src/player/player-config.controller.ts`. */
+interface ConsoleConfig {
+  readonly walletConnectProjectId: string | null;
+  readonly testWallet: { readonly accounts: readonly string[] | null } | null;
+  readonly network: {
+    readonly name: string | null;
+    readonly coin: string;
+    readonly rpcUrl: string | null;
+  };
+}
+
+export type ChainFacts = components['schemas']['Chain'];
+export type Redemption = components['schemas']['Redemption'];
+export type Voucher = components['schemas']['Voucher'];
+export type Partner = components['schemas']['Partner'];
+export type Quote = components['schemas']['Quote'];
+
+export interface RedeemConfig {
+  readonly chain: ChainFacts;
+  /** What the page calls the network. */
+  readonly networkName: string;
+  readonly coin: string;
+  /** Given to wallets that do not know the network; null: they have to know it. */
+  readonly walletRpcUrl: string | null;
+  readonly walletConnectProjectId: string | null;
+  readonly testWallet: ConsoleConfig['testWallet'];
+}
+
+const TRY_AGAIN_MS = 4_000;
+/** Whether payouts are possible may change. */
+const REFRESH_MS = 60_000;
+
+/** What the page has to know before a wallet is chosen. Asked for until it is there. */
+export function useRedeemConfigQuery() {
+  return useQuery({
+    queryKey: ['redeem-config'],
+    gcTime: Infinity,
+    retry: false,
+    queryFn: loadConfig,
+    refetchInterval: ({ state }) =>
+      state.status === 'error' || state.data?.chain.token.decimals == null
+        ? TRY_AGAIN_MS
+        : REFRESH_MS,
+  });
+}
+
+async function loadConfig(): Promise<RedeemConfig> {
+  const [console, chain] = await Promise.all([
+    fetch('/player/config').then((answer) => {
+      if (!answer.ok) throw ApiProblem.of(answer, undefined);
+      return answer.json() as Promise<ConsoleConfig>;
+    }),
+    playerApi.GET('/api/chain').then(({ data }) => {
+      if (data === undefined) throw new ApiProblem(200, 'UNEXPECTED_ANSWER', '', undefined);
+      return data;
+    }),
+  ]);
+  const { walletConnectProjectId, testWallet, network } = console;
+  return {
+    chain,
+    networkName: network.name ?? `Chain ${chain.chainId}`,
+    coin: network.coin,
+    walletRpcUrl: network.rpcUrl,
+    walletConnectProjectId,
+    testWallet,
+  };
+}

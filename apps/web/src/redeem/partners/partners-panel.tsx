@@ -1,0 +1,65 @@
+import { Alert, Button, Card, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { playerApi } from '../../api/player-client';
+import { useTexts } from '../../texts/texts-context';
+import { type Redemption } from '../config';
+import { LoadingCard } from '../loading-card';
+import { useProblemText } from '../problem-text';
+import { hasEnded } from '../redemptions/redemption-phase';
+import { PartnerCard } from './partner-card';
+
+interface PartnersPanelProps {
+  readonly wallet: string;
+  readonly redemptions: readonly Redemption[];
+}
+
+const REFRESH_MS = 60_000;
+
+/** The points at each partner, and what they would come to. */
+export function PartnersPanel({ wallet, redemptions }: PartnersPanelProps) {
+  const { texts } = useTexts();
+  const { partners: words, retry } = texts.redeem;
+  const problemText = useProblemText();
+  const partners = useQuery({
+    queryKey: ['partners'],
+    queryFn: async () => (await playerApi.GET('/api/partners')).data?.partners ?? [],
+    refetchInterval: ({ state }) => (state.status === 'error' ? 5_000 : REFRESH_MS),
+  });
+  const open = new Set(
+    redemptions.filter((one) => !hasEnded(one)).map(({ partner }) => partner.id),
+  );
+  return (
+    <Stack component="section" aria-labelledby="points-title" gap="md">
+      <Title order={2} size="h3" id="points-title">
+        {words.title}
+      </Title>
+      {partners.isPending && <LoadingCard />}
+      {partners.isError && partners.data === undefined && (
+        <Alert color="red" role="alert">
+          <Stack gap="sm" align="start">
+            <Text size="sm">{problemText(partners.error)}</Text>
+            <Button variant="default" onClick={() => void partners.refetch()}>
+              {retry}
+            </Button>
+          </Stack>
+        </Alert>
+      )}
+      {partners.data?.length === 0 && (
+        <Card withBorder padding="lg">
+          <Text fw={600}>{words.empty}</Text>
+          <Text size="sm" c="dimmed">
+            {words.emptyMore}
+          </Text>
+        </Card>
+      )}
+      {partners.data?.map((partner) => (
+        <PartnerCard
+          key={partner.id}
+          partner={partner}
+          wallet={wallet}
+          hasOpen={open.has(partner.id)}
+        />
+      ))}
+    </Stack>
+  );
+}

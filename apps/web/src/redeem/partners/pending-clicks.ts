@@ -1,0 +1,64 @@
+import { useSyncExternalStore } from 'react';
+
+/** One click on "Redeem". It is kept until there is an answer, so that it is the same redemption however often it is sent. */
+export interface Click {
+  readonly key: string;
+  readonly wallet: string;
+  readonly partner: string;
+  readonly points: number;
+  readonly minAmount: string;
+}
+
+const PREFIX = 'lowmark-click';
+
+const nameOf = (wallet: string, partner: string): string => `${PREFIX}-${wallet}-${partner}`;
+const listeners = new Set<() => void>();
+
+addEventListener('storage', ({ key }) => {
+  if (key === null || key.startsWith(PREFIX)) tell();
+});
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** The click that is kept, as text; null where none is. Another click on the same button is the same click. */
+export function beginClick(click: Omit<Click, 'key'>): void {
+  const name = nameOf(click.wallet, click.partner);
+  if (localStorage.getItem(name) !== null) return;
+  localStorage.setItem(name, JSON.stringify({ ...click, key: crypto.randomUUID() }));
+  tell();
+}
+
+/** @param key of the click that has its answer; a newer one stays */
+export function endClick({ wallet, partner, key }: Click): void {
+  const name = nameOf(wallet, partner);
+  if (clickOf(localStorage.getItem(name))?.key === key) localStorage.removeItem(name);
+  tell();
+}
+
+/** The text is compared, so that the same click is the same value. */
+export function usePendingClick(wallet: string, partner: string): string | null {
+  return useSyncExternalStore(subscribe, () => localStorage.getItem(nameOf(wallet, partner)));
+}
+
+export function clickOf(text: string | null): Click | undefined {
+  if (text === null) return undefined;
+  try {
+    const { key, wallet, partner, points, minAmount } = JSON.parse(text) as Partial<Click>;
+    const isClick =
+      typeof key === 'string' &&
+      typeof wallet === 'string' &&
+      typeof partner === 'string' &&
+      typeof points === 'number' &&
+      typeof minAmount === 'string';
+    return isClick ? { key, wallet, partner, points, minAmount } : undefined;
+  } catch {
+    return undefined;
+  }
+}

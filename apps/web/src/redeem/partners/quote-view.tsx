@@ -1,0 +1,56 @@
+import { Alert, Skeleton, Stack, Text } from '@mantine/core';
+import { serverNowMs } from '../../api/server-clock';
+import { formatPercent, formatUsd } from '../../format/amount';
+import { formatTime } from '../../format/time';
+import { useTexts } from '../../texts/texts-context';
+import { type Quote } from '../config';
+import { useTokenText } from '../config-context';
+import { problemText, useProblemText } from '../problem-text';
+
+/** What the points come to, until when, and why it would be refused. */
+export function QuoteView({
+  quote,
+  error,
+}: {
+  readonly quote: Quote | undefined;
+  readonly error: unknown;
+}) {
+  const { texts, language } = useTexts();
+  const words = texts.redeem.form;
+  const tokenText = useTokenText();
+  const thrownText = useProblemText();
+  if (quote === undefined && error !== null) {
+    return (
+      <Alert color="yellow" role="alert">
+        {thrownText(error)}
+      </Alert>
+    );
+  }
+  if (quote === undefined) return <Skeleton height={48} />;
+  const { amount, usdValue, priceUsd, bonusRate, validUntil, refusal } = quote;
+  return (
+    <Stack gap={4} role="status" aria-live="polite">
+      {amount !== null && (
+        <>
+          <Text>
+            {words.youGet}{' '}
+            <Text span fw={700} size="lg">
+              {tokenText(amount)}
+            </Text>{' '}
+            {bonusRate !== null && words.bonusIncluded(formatPercent(bonusRate, language))}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {usdValue !== null && formatUsd(usdValue, language)}
+            {priceUsd !== null && `, ${words.price(formatUsd(priceUsd, language, 8))}`}
+          </Text>
+          {validUntil !== null && (
+            <Text size="sm" c="dimmed">
+              {words.quoteEnds(formatTime(validUntil, language, serverNowMs()))} {words.atLeast}
+            </Text>
+          )}
+        </>
+      )}
+      {refusal !== null && <Alert color="yellow">{problemText(texts, refusal, language)}</Alert>}
+    </Stack>
+  );
+}

@@ -1,0 +1,25 @@
+import { ApiProblem } from '../api/api-problem';
+import { formatWait } from '../format/time';
+import { type Texts } from '../texts/en';
+import { useTexts } from '../texts/texts-context';
+
+type Said = { readonly code: string; readonly retryAfterSeconds?: number | null | undefined };
+
+/** One sentence for what was refused, and until when. No code, and no text of a service, is shown to a player. */
+export function problemText(
+  { redeem }: Texts,
+  { code, retryAfterSeconds }: Said,
+  locale: string,
+): string {
+  const known: Readonly<Record<string, string>> = redeem.refusals;
+  const text = known[code] ?? redeem.refusals.UNEXPECTED_ANSWER;
+  if (retryAfterSeconds === undefined || retryAfterSeconds === null) return text;
+  return `${text} ${redeem.waitUntil(formatWait(retryAfterSeconds, locale))}`;
+}
+
+/** The same for whatever was thrown: what is no answer is a lost connection. */
+export function useProblemText(): (error: unknown) => string {
+  const { texts, language } = useTexts();
+  return (error) =>
+    problemText(texts, error instanceof ApiProblem ? error : { code: 'NO_CONNECTION' }, language);
+}

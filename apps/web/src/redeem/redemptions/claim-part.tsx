@@ -1,0 +1,111 @@
+import { Alert, Button, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useConfig, useConnection, useSwitchChain } from 'wagmi';
+import { formatCountdown } from '../../format/time';
+import { useTexts } from '../../texts/texts-context';
+import { type Redemption, type Voucher } from '../config';
+import { useRedeemConfig, useTokenText } from '../config-context';
+import { type ClaimEnd, type ClaimStep } from '../wallet/claim';
+import { claimsStore, type SentClaim } from './claims-store';
+import { type Phase } from './redemption-phase';
+
+interface ClaimPartProps {
+  readonly redemption: Redemption;
+  readonly phase: Phase;
+  readonly sent: SentClaim | undefined;
+  readonly nowMs: number;
+}
+
+/** The voucher with its time, and what turns it into tokens. */
+export function ClaimPart({ redemption, phase, nowMs }: ClaimPartProps) {
+  const { claim: words, wallet: walletWords } = useTexts().texts.redeem;
+  const connection = useConnection();
+  const { voucher } = redemption;
+  if (phase !== 'claimable' || voucher === null) return null;
+  const isConnected = connection.status === 'connected';
+  const isOnOther = isConnected && connection.chainId !== voucher.chainId;
+  return (
+    <Stack gap="xs">
+      <Text size="sm" fw={600} role="timer">
+        {words.left(formatCountdown(voucher.deadline * 1000 - nowMs))}
+      </Text>
+      {!isConnected && <Text size="sm">{walletWords.reconnect}</Text>}
+      {isOnOther && <SwitchNetwork chainId={voucher.chainId} />}
+      {isConnected && !isOnOther && <ClaimButton redemption={redemption} voucher={voucher} />}
+    </Stack>
+  );
+}
+
+const SAID: Readonly<
+  Record<Exclude<ClaimEnd['kind'], 'sent'>, 'rejected' | 'wouldFail' | 'failed'>
+> = {
+  rejected: 'rejected',
+  'would-fail': 'wouldFail',
+  failed: 'failed',
+};
+
+function ClaimButton({
+  redemption,
+  voucher,
+}: {
+  readonly redemption: Redemption;
+  readonly voucher: Voucher;
+}) {
+  const { claim: words } = useTexts().texts.redeem;
+  const { coin } = useRedeemConfig();
+  const wallets = useConfig();
+  const tokens = useTokenText()(redemption.tokenAmount);
+  const [step, setStep] = useState<ClaimStep>();
+  const [said, setSaid] = useState<string>();
+  const claim = async (): Promise<void> => {
+    setSaid(undefined);
+    setStep('preparing');
+    try {
+      const { sendClaim } = await import('../wallet/claim');
+      const end = await sendClaim(wallets, voucher, setStep);
+      if (end.kind === 'sent') claimsStore.keep(redemption.id, end.hash);
+      else setSaid(words[SAID[end.kind]]);
+    } catch {
+      setSaid(words.failed);
+    } finally {
+      setStep(undefined);
+    }
+  };
+  return (
+    <>
+      <Button size="md" loading={step !== undefined} onClick={() => void claim()}>
+        {words.button(tokens)}
+      </Button>
+      <Text size="sm" role="status" aria-live="polite">
+        {step === undefined ? words.gas(coin) : words[step]}
+      </Text>
+      {said !== undefined && (
+        <Alert color="yellow" role="alert">
+          {said}
+        </Alert>
+      )}
+    </>
+  );
+}
+
+function SwitchNetwork({ chainId }: { readonly chainId: number }) {
+  const { claim: words } = useTexts().texts.redeem;
+  const { networkName } = useRedeemConfig();
+  const change = useSwitchChain();
+  return (
+    <Alert color="yellow" role="status">
+      <Stack gap="sm" align="start">
+        <Text size="sm">{words.wrongNetwork(networkName)}</Text>
+        <Button
+          loading={change.isPending}
+          onClick={() => {
+            change.mutate({ chainId });
+          }}
+        >
+          {words.switchTo(networkName)}
+        </Button>
+        {change.isError && <Text size="sm">{words.switchFailed(networkName, chainId)}</Text>}
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,75 @@
+import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import { useTexts } from '../../texts/texts-context';
+import { LoadingCard } from '../loading-card';
+import { useProblemText } from '../problem-text';
+import { RedemptionCard } from './redemption-card';
+import { type useRedemptions } from './redemptions-query';
+
+interface RedemptionsPanelProps {
+  readonly wallet: string;
+  readonly redemptions: ReturnType<typeof useRedemptions>;
+}
+
+/** All of the wallet's redemptions, newest first. */
+export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps) {
+  const { list: words } = useTexts().texts.redeem;
+  const problemText = useProblemText();
+  const { data, feed, isPending, error } = redemptions;
+  return (
+    <Stack component="section" aria-labelledby="redemptions-title" gap="md">
+      <Group justify="space-between">
+        <Title order={2} size="h3" id="redemptions-title">
+          {words.title}
+        </Title>
+        <Badge variant="outline" color={feed === 'live' ? 'teal' : 'gray'} tt="none" autoContrast>
+          {feed === 'live' ? words.live : words.polling}
+        </Badge>
+      </Group>
+      {error !== null && (
+        <Alert color="red" role="alert">
+          {problemText(error)}
+        </Alert>
+      )}
+      {isPending && <LoadingCard />}
+      {data?.items.length === 0 && (
+        <Card withBorder padding="lg">
+          <Text fw={600}>{words.empty}</Text>
+          <Text size="sm" c="dimmed">
+            {words.emptyMore}
+          </Text>
+        </Card>
+      )}
+      {data?.items.map((one) => (
+        <RedemptionCard key={one.id} redemption={one} wallet={wallet} />
+      ))}
+      {data !== undefined && data.next !== null && <MoreButton loadMore={redemptions.loadMore} />}
+    </Stack>
+  );
+}
+
+function MoreButton({ loadMore }: { readonly loadMore: () => Promise<void> }) {
+  const { list: words } = useTexts().texts.redeem;
+  const problemText = useProblemText();
+  const [isLoading, setLoading] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const more = async (): Promise<void> => {
+    setLoading(true);
+    setProblem(undefined);
+    try {
+      await loadMore();
+    } catch (error) {
+      setProblem(problemText(error));
+    } finally {
+      setLoading(false);
+    }
+  };
+  return (
+    <>
+      <Button variant="default" loading={isLoading} onClick={() => void more()}>
+        {words.more}
+      </Button>
+      {problem !== undefined && <Alert color="yellow">{problem}</Alert>}
+    </>
+  );
+}

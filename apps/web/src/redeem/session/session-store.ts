@@ -1,0 +1,78 @@
+import { useSyncExternalStore } from 'react';
+import { csrfToken } from '../../api/csrf';
+
+/** Who is signed in. The token itself is in a cookie that no script can read. */
+export interface Session {
+  readonly wallet: string;
+  readonly expiresAt: string;
+  /** Sent with what changes something: where another tab has signed in with another wallet, it is refused and not done for that one. */
+  readonly csrf: string;
+}
+
+const KEPT_AS = 'lowmark-player-session';
+
+/** What ended the last session of this tab; undefined: none did. */
+export type SessionEnd = 'expired' | 'signed-out';
+
+class SessionStore {
+  #text = localStorage.getItem(KEPT_AS);
+  #session = sessionOf(this.#text);
+  #end: SessionEnd | undefined;
+  readonly #listeners = new Set<() => void>();
+
+  constructor() {
+    // Another tab has signed in or out.
+    addEventListener('storage', ({ key, newValue }) => {
+      if (key === KEPT_AS || key === null) this.#become(newValue, 'signed-out');
+    });
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly get = (): Session | undefined => this.#session;
+  readonly lastEnd = (): SessionEnd | undefined => this.#end;
+
+  begin(signedIn: Omit<Session, 'csrf'>): void {
+    const text = JSON.stringify({ ...signedIn, csrf: csrfToken('player') });
+    localStorage.setItem(KEPT_AS, text);
+    this.#become(text, undefined);
+  }
+
+  end(why: SessionEnd): void {
+    if (this.#session === undefined) return;
+    localStorage.removeItem(KEPT_AS);
+    this.#become(null, why);
+  }
+
+  #become(text: string | null, end: SessionEnd | undefined): void {
+    if (text === this.#text) return;
+    this.#text = text;
+    this.#session = sessionOf(text);
+    this.#end = this.#session === undefined ? end : undefined;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function sessionOf(text: string | null): Session | undefined {
+  try {
+    const { wallet, expiresAt, csrf } = JSON.parse(text ?? '{}') as Partial<Session>;
+    if (typeof wallet !== 'string' || typeof expiresAt !== 'string') return undefined;
+    if (typeof csrf !== 'string') return undefined;
+    return /^0x[0-9a-f]{40}$/.test(wallet) ? { wallet, expiresAt, csrf } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const sessionStore = new SessionStore();
+
+export function useSession(): Session | undefined {
+  return useSyncExternalStore(sessionStore.subscribe, sessionStore.get);
+}
+
+export function useSessionEnd(): SessionEnd | undefined {
+  return useSyncExternalStore(sessionStore.subscribe, sessionStore.lastEnd);
+}

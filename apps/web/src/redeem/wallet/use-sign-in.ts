@@ -1,0 +1,46 @@
+import { useState } from 'react';
+import { useConfig, useConnection } from 'wagmi';
+import { useTexts } from '../../texts/texts-context';
+import { useRedeemConfig } from '../config-context';
+import { useProblemText } from '../problem-text';
+import { type SignInStep } from './sign-in';
+
+export interface SigningIn {
+  /** What goes on now. */
+  readonly step: SignInStep | undefined;
+  /** Why the last try came to nothing, for people. */
+  readonly problem: string | undefined;
+  begin(wallet: string): Promise<void>;
+}
+
+export function useSignIn(): SigningIn {
+  const { texts } = useTexts();
+  const wallets = useConfig();
+  const { connector } = useConnection();
+  const { chain } = useRedeemConfig();
+  const problemText = useProblemText();
+  const [step, setStep] = useState<SignInStep>();
+  const [problem, setProblem] = useState<string>();
+  const begin = async (wallet: string): Promise<void> => {
+    setProblem(undefined);
+    setStep('waiting');
+    try {
+      // What signs is loaded when it is needed.
+      const { signIn } = await import('./sign-in');
+      const end = await signIn({
+        wallets,
+        connector,
+        wallet,
+        chainId: chain.chainId,
+        statement: texts.redeem.signIn.statement,
+        onStep: setStep,
+      });
+      if (end === 'rejected') setProblem(texts.redeem.signIn.rejected);
+    } catch (error) {
+      setProblem(problemText(error));
+    } finally {
+      setStep(undefined);
+    }
+  };
+  return { step, problem, begin };
+}

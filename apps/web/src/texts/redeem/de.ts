@@ -1,0 +1,173 @@
+import { type redeemEn } from './en';
+import { refusalsDe } from './refusals-de';
+
+export const redeemDe: typeof redeemEn = {
+  title: 'Punkte einlösen',
+  intro:
+    'Mache aus den Punkten deiner Spiele Token. Bis du sie abgeholt hast, können deine Punkte zurückkommen.',
+  refusals: refusalsDe,
+  waitUntil: (wait) => `Versuche es ${wait} noch einmal.`,
+  unreachable: {
+    title: 'Einlösungen sind gerade nicht erreichbar',
+    more: 'Nichts geht verloren: Was begonnen wurde, läuft von selbst weiter. Diese Seite versucht es alle paar Sekunden.',
+  },
+  payouts: {
+    chain:
+      'Die Chain ist gerade nicht erreichbar, deshalb kann nichts eingelöst werden. Was begonnen wurde, geht weiter, wenn sie zurück ist.',
+    paused:
+      'Auszahlungen sind angehalten. Bis sie weitergehen, kann nichts eingelöst oder abgeholt werden; Punkte abgelaufener Gutscheine kommen zurück.',
+    'set-up': 'Auszahlungen sind gerade nicht möglich, deshalb kann nichts eingelöst werden.',
+    balance: 'Gerade gibt es keine Token auszuzahlen, deshalb kann nichts eingelöst werden.',
+    window:
+      'Was in einer Weile ausgezahlt werden kann, ist aufgebraucht. Versuche es später noch einmal.',
+    'too-much': 'Gerade können nur kleine Beträge eingelöst werden.',
+  },
+  offline:
+    'Du bist offline. Was du hier siehst, kann alt sein; es wird erneuert, wenn du zurück bist.',
+  loading: 'Lädt…',
+  retry: 'Noch einmal versuchen',
+  wallet: {
+    title: 'Wallet verbinden',
+    why: 'Deine Wallet zeigt, welche Punkte dir gehören, und bekommt die Token.',
+    none: 'In diesem Browser ist keine Wallet',
+    noneMore:
+      'Installiere eine Wallet als Erweiterung, oder öffne diese Seite im Browser deiner Wallet-App.',
+    connect: (name) => `${name} verbinden`,
+    test: 'Ein Konto der lokalen Chain, um diese Seite auszuprobieren.',
+    rejected: 'Die Wallet hat sich nicht verbunden. Du kannst es noch einmal versuchen.',
+    disconnect: 'Trennen',
+    otherAccount: (wallet) =>
+      `Deine Wallet zeigt jetzt ein anderes Konto (${wallet}). Was du hier siehst, gehört noch zu dem angemeldeten Konto.`,
+    signInAs: 'Mit diesem Konto anmelden',
+    connected: 'Verbundene Wallet',
+    reconnect: 'Verbinde deine Wallet, um abzuholen.',
+  },
+  signIn: {
+    title: 'Anmelden',
+    why: 'Unterschreibe mit deiner Wallet eine kurze Nachricht. Das kostet nichts und bewegt nichts.',
+    button: 'Mit der Wallet anmelden',
+    waiting: 'Sieh in deine Wallet: Sie bittet um eine Unterschrift.',
+    checking: 'Die Unterschrift wird geprüft…',
+    statement: 'Sign in to redeem points.',
+    rejected: 'Du hast nicht unterschrieben. Du kannst es noch einmal versuchen.',
+    expired:
+      'Deine Sitzung ist zu Ende. Melde dich noch einmal an; alles ist, wo du es gelassen hast.',
+    signedOut: 'Du bist abgemeldet.',
+    signOut: 'Abmelden',
+    signedInAs: 'Angemeldet als',
+  },
+  partners: {
+    title: 'Deine Punkte',
+    empty: 'Zurzeit macht kein Spiel mit',
+    emptyMore: 'Komm später wieder: Spiele erscheinen hier von selbst.',
+    points: (points) => `${points} Punkte`,
+    unknownPoints: 'Deine Punkte können gerade nicht gezeigt werden',
+    worth: (tokens, usd) => `jetzt etwa ${tokens} wert (${usd})`,
+    paused: 'Nimmt zurzeit keine Einlösungen an',
+    bonus: (rate, from) => `${rate} mehr Token ab ${from} Punkten`,
+    open: 'Du hast hier eine offene Einlösung. Schließe sie zuerst ab.',
+  },
+  form: {
+    label: 'Wie viele Punkte?',
+    all: (points) => `Alle ${points}`,
+    range: (min, max) => `Gerade von ${min} bis ${max} Punkten.`,
+    notANumber: 'Gib eine ganze Zahl von Punkten ein.',
+    youGet: 'Du bekommst',
+    quoteEnds: (time) => `Dieser Preis gilt längstens bis ${time}.`,
+    bonusIncluded: (rate) => `mit ${rate} Bonus`,
+    price: (usd) => `1 Token zu ${usd}`,
+    submit: (points) => `${points} Punkte einlösen`,
+    submitEmpty: 'Einlösen',
+    submitting: 'Wird eingelöst…',
+    waiting: 'Es gibt noch keine Antwort. Diese Seite fragt weiter; nichts geschieht doppelt.',
+    atLeast:
+      'Weniger bekommst du nie: Fällt der Kurs darunter, wird nichts abgezogen und du wirst noch einmal gefragt.',
+  },
+  list: {
+    title: 'Deine Einlösungen',
+    empty: 'Noch keine Einlösungen',
+    emptyMore: 'Wenn du Punkte einlöst, kannst du hier Schritt für Schritt zusehen.',
+    more: 'Ältere zeigen',
+    live: 'Live',
+    polling: 'Alle paar Sekunden erneuert',
+    item: (points) => `${points} Punkte`,
+  },
+  headlines: {
+    starting: 'Beginnt',
+    taking: 'Deine Punkte werden abgezogen',
+    preparing: 'Dein Gutschein wird gemacht',
+    claimable: (tokens, time) => `${tokens} kannst du bis ${time} abholen`,
+    sent: 'Deine Abholung ist gesendet; die Chain ist am Zug',
+    inBlock: 'Deine Abholung steht auf der Chain; sie muss noch endgültig werden',
+    over: 'Die Zeit zum Abholen ist vorbei; die Chain wird gefragt, ob rechtzeitig abgeholt wurde',
+    cancelling: 'Abgebrochen; deine Punkte kommen zurück, wenn nicht vorher abgeholt wurde',
+    returning: 'Deine Punkte sind auf dem Rückweg',
+    attention: 'Ein Mensch sieht sich das an. Nichts ist verloren.',
+    claimed: (tokens) => `Du hast ${tokens}`,
+    reverted: 'Deine Punkte sind zurück',
+    failed: 'Es wurde nichts abgezogen',
+  },
+  notes: {
+    unclaimed: (time) => `Holst du nicht ab, kommen deine Punkte spätestens nach ${time} zurück.`,
+    returns: (time) => `Deine Punkte kommen spätestens nach ${time} zurück.`,
+    final: (wait) => `Die Chain macht es gewöhnlich ${wait} endgültig.`,
+    leave: 'Du kannst diese Seite schließen. Es geht ohne dich weiter.',
+  },
+  reasons: {
+    'user-cancelled': 'Du hast sie abgebrochen.',
+    'operator-cancelled': 'Ein Betreiber hat sie abgebrochen.',
+    'system-cancelled': 'Sie wurde abgebrochen, da sie nicht weitergehen konnte.',
+    'quote-expired': 'Sie konnte nicht rechtzeitig begonnen werden. Versuche es noch einmal.',
+    'insufficient-points': 'Das Spiel sagt, dass du nicht so viele Punkte hast.',
+    'user-not-found': 'Das Spiel kennt deine Wallet nicht.',
+    'partner-unreachable': 'Das Spiel war nicht erreichbar.',
+    'never-deducted': 'Das Spiel hat deine Punkte nicht abgezogen.',
+    'not-deducted-out-of-band': 'Das Spiel hat deine Punkte nicht abgezogen.',
+    'claim-timeout': 'Der Gutschein wurde nicht rechtzeitig abgeholt.',
+    'deduction-unknown': 'Das Spiel sagte nicht klar, ob es deine Punkte abgezogen hat.',
+    'payout-unavailable': 'Die Token konnten nicht ausgezahlt werden.',
+    'budget-spent':
+      'Was heute eingelöst werden kann, wurde gerade aufgebraucht. Versuche es morgen.',
+    'restored-out-of-band': 'Ein Betreiber hat sie beendet.',
+  },
+  steps: {
+    started: 'Einlösung begonnen',
+    taken: 'Punkte abgezogen',
+    voucher: 'Gutschein gemacht',
+    claimSent: 'Abholung gesendet',
+    claimed: 'Token abgeholt',
+    returning: 'Punkte gehen zurück',
+    reverted: 'Punkte sind zurück',
+    failed: 'Beendet; nichts abgezogen',
+    attention: 'Ein Mensch sieht es sich an',
+  },
+  claim: {
+    button: (tokens) => `${tokens} abholen`,
+    again: 'Noch einmal abholen',
+    left: (time) => `noch ${time} zum Abholen`,
+    preparing: 'Die Chain wird gefragt, was es kostet…',
+    confirm: 'Sieh in deine Wallet: Sie fragt, ob sie die Abholung senden soll.',
+    rejected: 'Du hast nicht gesendet. Bis zum Ende der Zeit kannst du es noch einmal versuchen.',
+    failedOnChain: 'Die Abholung kam nicht durch. Du kannst es noch einmal versuchen.',
+    wouldFail:
+      'Die Chain würde diese Abholung gerade ablehnen. Warte etwas und versuche es noch einmal; bleibt es so, kommen deine Punkte zurück.',
+    failed: 'Die Wallet konnte die Abholung nicht senden. Du kannst es noch einmal versuchen.',
+    wrongNetwork: (chain) =>
+      `Deine Wallet ist in einem anderen Netz. Zum Abholen braucht es ${chain}.`,
+    switchTo: (chain) => `Zu ${chain} wechseln`,
+    switchFailed: (chain, id) =>
+      `Die Wallet hat nicht gewechselt. Wähle in ihr ${chain} (Chain ${id}), oder füge es dort hinzu.`,
+    transaction: 'Transaktion',
+    gas: (coin) => `Die Gebühr der Chain wird in ${coin} aus deiner Wallet bezahlt.`,
+  },
+  cancel: {
+    button: 'Abbrechen',
+    title: 'Diese Einlösung abbrechen?',
+    before:
+      'Deine Punkte kommen sofort zurück. Brichst du oft ab, wartest du, bevor du wieder einlösen kannst.',
+    after: (time) =>
+      `Du kannst die Token dann nicht mehr abholen, und deine Punkte kommen spätestens nach ${time} zurück. Auch wartest du, bevor du wieder einlösen kannst.`,
+    yes: 'Ja, abbrechen',
+    no: 'Behalten',
+  },
+};

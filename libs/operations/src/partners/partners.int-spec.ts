@@ -1,0 +1,108 @@
+/** Partners as a page changes them; the commands have their own specs. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AuditLog, type Database, PartnerUnknownError } from '#libs/db';
+import { parseDecimal } from '#libs/domain';
+import { KeyRing, mintSecretsKey } from '#libs/signing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { operatorActor } from '../audit/operator.js';
+import { revokeCredential, rotateCredential } from './credentials.js';
+import { createPartner, listPartners, pausePartner, setPartner } from './partners.js';
+
+const SECRET = 'whsec/Zx+81-no-page-may-show-this';
+const KEY = 'pk-live-7Qm2-callback-key';
+const CALLBACK = {
+  url: 'https://game.example/svc',
+  key: KEY,
+  secret: SECRET,
+  usdPerPoint: parseDecimal('0.01'),
+  dailyTokenBudget: parseDecimal('1000'),
+};
+const keyRing = KeyRing.parse(mintSecretsKey().toString('base64'));
+
+let test: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open({ url: test.urlAs('cli') });
+});
+afterAll(() => test.drop());
+
+function as(command: string) {
+  return { actor: operatorActor('ann@example.org'), command };
+}
+
+async function newestNote() {
+  const { entries } = await new AuditLog(database).newest({}, { limit: 1 });
+  return entries[0];
+}
+
+describe('a partner', () => {
+  const name = '<b onclick=x>Gâme 🎲';
+
+  it('is created with a name that is only a text, and its secrets are in no audit row', async () => {
+    const partner = { name, rate: 20, burst: 100, callback: CALLBACK };
+    const { issued, callback } = await createPartner(
+      database,
+      as('partner create'),
+      partner,
+      keyRing,
+    );
+    expect(callback).toMatchObject({ url: CALLBACK.url, key: KEY });
+    const note = await newestNote();
+    expect(note).toMatchObject({
+      ...{ actor: 'operator:ann@example.org', command: 'partner create', outcome: 'done' },
+      partner: issued.partnerId,
+      arguments: { name, callbackKey: 'given', callbackSecret: 'given' },
+    });
+    const audited = JSON.stringify(note);
+    for (const secret of [SECRET, KEY, issued.apiKey, issued.sharedSecret]) {
+      expect(audited).not.toContain(secret);
+    }
+    const [found] = await listPartners(database);
+    expect(found?.partner).toMatchObject({ partnerName: name, partnerId: issued.partnerId });
+  });
+
+  it('is not changed by a change that has nothing in it, and the refusal is audited', async () => {
+    const nothing = { partner: name, callback: { allowPrivate: true } };
+    await expect(setPartner(database, as('partner set'), nothing, keyRing)).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+    });
+    expect(await newestNote()).toMatchObject({ outcome: 'refused: OPTION_INVALID' });
+  });
+
+  it('keeps what is not given, and its address is checked', async () => {
+    const change = (callback: object) =>
+      setPartner(database, as('partner set'), { partner: name, rate: 7, callback }, keyRing);
+    const { callback, terms } = await change({ maxPoints: 5000n });
+    expect(callback).toMatchObject({ maxPoints: 5000n, url: CALLBACK.url, key: KEY });
+    expect(terms).toMatchObject({ rate: 7, burst: 100 });
+    for (const url of [
+      'http://169.254.169.254/',
+      'https://user:pw@game.example/',
+      'javascript:0',
+    ]) {
+      await expect(change({ url })).rejects.toMatchObject({ code: 'OPTION_INVALID' });
+      expect(JSON.stringify(await newestNote())).not.toContain('user:pw');
+    }
+  });
+
+  it('gets one more credential, loses one, and keeps the last', async () => {
+    const first = (await listPartners(database))[0]?.partner.credentials[0]?.keyPrefix ?? '';
+    const issued = await rotateCredential(database, as('partner rotate'), name, keyRing);
+    const revoke = (keyPrefix: string) =>
+      revokeCredential(database, as('partner revoke'), { partner: name, keyPrefix, force: false });
+    expect(await revoke(first)).toMatchObject({ keyPrefix: first, left: 1 });
+    const last = issued.apiKey.slice(0, 12);
+    await expect(revoke(last)).rejects.toMatchObject({ code: 'LAST_CREDENTIAL' });
+    expect(await newestNote()).toMatchObject({ outcome: 'refused: LAST_CREDENTIAL' });
+  });
+
+  it('that is not there is refused, and what was asked is audited without a credential', async () => {
+    const key = `svck_${'a'.repeat(43)}`;
+    const paused = pausePartner(database, as('partner pause'), key, true);
+    await expect(paused).rejects.toThrow(PartnerUnknownError);
+    const note = await newestNote();
+    expect(note).toMatchObject({ outcome: 'refused: PARTNER_UNKNOWN', partner: null });
+    expect(JSON.stringify(note)).not.toContain(key);
+  });
+});

@@ -1,17 +1,9 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
-import { NotFoundPage } from './shell/not-found-page';
-import { Shell } from './shell/shell';
-
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { operateRoutes } from './operate/routes';
+import { rootRoute } from './shell/root-route';
 
 const home = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: () => {
     // eslint-disable-next-line @typescript-eslint/only-throw-error -- the router’s way to redirect
@@ -21,23 +13,18 @@ const home = createRoute({
 
 /** Each area is loaded when it is entered: a player loads nothing of the operators'. */
 const redeem = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: '/redeem',
   component: lazyRouteComponent(() => import('./redeem/redeem-area'), 'RedeemArea'),
 });
-const operate = createRoute({
-  getParentRoute: () => root,
-  path: '/operate',
-  component: lazyRouteComponent(() => import('./operate/operate-area'), 'OperateArea'),
-});
 const partner = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: '/partner',
   component: lazyRouteComponent(() => import('./partner/partner-area'), 'PartnerArea'),
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, redeem, operate, partner]),
+  routeTree: rootRoute.addChildren([home, redeem, operateRoutes, partner]),
   defaultPreload: 'intent',
 });
 

@@ -1,0 +1,23 @@
+import { Box, Group, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+interface PageTitleProps {
+  readonly children: string;
+  /** Beside the title: what the page can do. */
+  readonly actions?: ReactNode;
+}
+
+/** The heading of a page, and the name of its tab. */
+export function PageTitle({ children, actions }: PageTitleProps) {
+  useEffect(() => {
+    document.title = `${children} · Lowmark`;
+  }, [children]);
+  return (
+    <Group justify="space-between" mb="md" gap="sm">
+      <Title order={1} size="h2" className="text-of-others">
+        {children}
+      </Title>
+      {actions !== undefined && <Box>{actions}</Box>}
+    </Group>
+  );
+}

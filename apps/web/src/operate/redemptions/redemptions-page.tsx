@@ -1,0 +1,6 @@
+import { PageTitle } from '../page-title';
+import { texts } from '../texts';
+
+export function RedemptionsPage() {
+  return <PageTitle>{texts.nav.redemptions}</PageTitle>;
+}

@@ -1,0 +1,139 @@
+import { Button, Group, Table, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Empty, Skeletons } from './placeholders';
+import { Problem } from './problem';
+
+/** A page of a list, as the server cuts it: by the key of its last row. */
+export interface KeyedPage<Row> {
+  readonly items: readonly Row[];
+  /** Of the page after this one; null on the last. */
+  readonly next: string | null;
+}
+
+export interface Column<Row> {
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  readonly isNumber?: boolean;
+}
+
+interface KeyedTableProps<Row> {
+  /** What is listed; read to those who do not see it. */
+  readonly caption: string;
+  /** Identifies the list with its filters and its order; another one begins at the first page. */
+  readonly queryKey: readonly unknown[];
+  readonly load: (after: string | undefined, signal: AbortSignal) => Promise<KeyedPage<Row>>;
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  readonly empty: ReactNode;
+  /** In px, below which the table scrolls. Default: 640. */
+  readonly minWidth?: number;
+  readonly refetchInterval?: number;
+}
+
+/** A list of any length, page by page. */
+export function KeyedTable<Row>(props: KeyedTableProps<Row>) {
+  // A list with other filters is another component: it begins at its first page.
+  return <Pages key={JSON.stringify(props.queryKey)} {...props} />;
+}
+
+function Pages<Row>({
+  caption,
+  queryKey,
+  load,
+  columns,
+  rowKey,
+  empty,
+  minWidth = 640,
+  refetchInterval,
+}: KeyedTableProps<Row>) {
+  /** The keys of the pages up to this one; that of the first is undefined. */
+  const [keys, setKeys] = useState<readonly (string | undefined)[]>([undefined]);
+  const after = keys.at(-1);
+  const page = useQuery({
+    queryKey: [...queryKey, 'page', after ?? null],
+    queryFn: ({ signal }) => load(after, signal),
+    placeholderData: keepPreviousData,
+    ...(refetchInterval !== undefined && { refetchInterval }),
+  });
+  const { data, error, refetch, isPlaceholderData } = page;
+  if (data === undefined) {
+    return error === null ? (
+      <Skeletons lines={8} height={28} />
+    ) : (
+      <Problem problem={error} onRetry={() => void refetch()} />
+    );
+  }
+  const next = data.next;
+  return (
+    <>
+      {error !== null && <Problem problem={error} onRetry={() => void refetch()} />}
+      {data.items.length === 0 ? (
+        <Empty>{empty}</Empty>
+      ) : (
+        <Rows {...{ caption, columns, rowKey, minWidth, items: data.items }} />
+      )}
+      {(keys.length > 1 || next !== null) && (
+        <Group justify="space-between" mt="sm">
+          <Button
+            variant="default"
+            disabled={keys.length === 1}
+            onClick={() => {
+              setKeys(keys.slice(0, -1));
+            }}
+          >
+            Previous
+          </Button>
+          <Text size="sm" role="status">{`Page ${keys.length}`}</Text>
+          <Button
+            variant="default"
+            disabled={next === null || isPlaceholderData}
+            onClick={() => {
+              if (next !== null) setKeys([...keys, next]);
+            }}
+          >
+            Next
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+interface RowsProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  readonly items: readonly Row[];
+  readonly minWidth?: number;
+}
+
+/** A table by itself; where it is wider than the page it scrolls, also by keyboard. */
+export function Rows<Row>({ caption, columns, rowKey, items, minWidth = 640 }: RowsProps<Row>) {
+  return (
+    <div className="scrolls" role="region" aria-label={caption} tabIndex={0}>
+      <Table miw={minWidth} verticalSpacing="xs" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ header, isNumber = false }) => (
+              <Table.Th key={header} ta={isNumber ? 'right' : 'left'}>
+                {header}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map((row) => (
+            <Table.Tr key={rowKey(row)}>
+              {columns.map(({ header, cell, isNumber = false }) => (
+                <Table.Td key={header} ta={isNumber ? 'right' : 'left'}>
+                  {cell(row)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}

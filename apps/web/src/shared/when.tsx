@@ -1,0 +1,50 @@
+import { Text } from '@mantine/core';
+
+interface WhenProps {
+  /** ISO 8601. */
+  readonly at: string | null | undefined;
+  /** Shown where there is no time. */
+  readonly none?: string;
+}
+
+const viewers = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** A moment: the viewer's own time, with UTC beside. */
+export function When({ at, none = '–' }: WhenProps) {
+  if (at === null || at === undefined) return <>{none}</>;
+  return (
+    <time dateTime={at}>
+      {viewers.format(new Date(at))}{' '}
+      <Text span size="xs" c="var(--text-muted)">
+        {utcTime(at)}
+      </Text>
+    </time>
+  );
+}
+
+/** A UTC day, `2026-03-01`, named as such. */
+export function UtcDay({ day }: { readonly day: string }) {
+  return (
+    <time dateTime={day}>
+      {day}{' '}
+      <Text span size="xs" c="var(--text-muted)">
+        UTC
+      </Text>
+    </time>
+  );
+}
+
+/** `2026-03-01 14:32:05 UTC` */
+export function utcTime(at: string): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** In its two largest units: `3 h 5 min`. */
+export function spanText(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const [days, hours] = [Math.floor(whole / 86_400), Math.floor(whole / 3600) % 24];
+  const [minutes, rest] = [Math.floor(whole / 60) % 60, whole % 60];
+  if (days > 0) return `${days} d ${hours} h`;
+  if (hours > 0) return `${hours} h ${minutes} min`;
+  return minutes > 0 ? `${minutes} min ${rest} s` : `${rest} s`;
+}

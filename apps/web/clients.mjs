@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-const DOCUMENTS = ['redemption'];
+const DOCUMENTS = ['redemption', 'console'];
 
 for (const name of DOCUMENTS) {
   const source = new URL(`../../docs/wire/${name}-openapi.json`, import.meta.url);

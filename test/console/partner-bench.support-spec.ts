@@ -2,6 +2,7 @@
 import { CallbackStore, PartnerStore } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { hashApiKey, KeyRing, type MintedCredential } from '#libs/signing';
+import { aWallet } from '#libs/testing';
 import {
   addPartner,
   type Api,
@@ -9,7 +10,10 @@ import {
   startApi,
 } from '../../apps/api/src/testing/api-harness.support-spec.js';
 import { ConsoleSettings } from '../../apps/console/src/console.env.js';
-import { anAccount, ConsoleBench } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import {
+  anAccount,
+  ConsoleBench,
+} from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
 import {
   API_KEY,
@@ -18,7 +22,7 @@ import {
   startPartner,
 } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
 
-export const WALLET = `0x${'ab'.repeat(20)}` as const;
+export const WALLET = aWallet(0xabcdef);
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export interface OwnPartner {

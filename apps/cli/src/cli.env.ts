@@ -1,7 +1,9 @@
 import {
+  CONSOLE_ORIGIN_SETTING,
   DatabaseSettings,
   databaseUrl,
   EVIDENCE_KEY_SETTING,
+  PORTAL_DATABASE_URL_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
   type SettingOptions,
@@ -38,12 +40,18 @@ export class MigrateSettings extends DatabaseSettings {
   @Setting(loginUrl('console'))
   readonly consoleDatabaseUrl?: string;
 
-  @Setting(loginUrl("console's portal, through which partners see what is theirs"))
+  @Setting(PORTAL_DATABASE_URL_SETTING)
   readonly portalDatabaseUrl?: string;
 }
 
 /** The settings of commands that seal and open no secret. */
 export class OperatorSettings extends DatabaseSettings {}
+
+/** The settings of commands that print links to the web pages. */
+export class ConsoleLinkSettings extends DatabaseSettings {
+  @Setting(CONSOLE_ORIGIN_SETTING)
+  readonly consoleOrigin!: string;
+}
 
 /** The settings of commands on what a stake set has for itself. */
 export class StakeSetSettings extends DatabaseSettings {

@@ -5,6 +5,7 @@ import { LowmarkError } from '#libs/domain';
 import { type Clock, redact, systemClock, version } from '#libs/platform';
 import { type CommandContext, commanderOf, type Terminal } from './command.js';
 import { auditCommand } from './commands/audit.command.js';
+import { consoleCommands } from './commands/console.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
 import { ledgerCommands } from './commands/ledger.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
@@ -24,6 +25,7 @@ const LOWMARK = {
     planSyncCommand,
     migrateCommand,
     partnerCommands,
+    consoleCommands,
     redemptionCommands,
     reconciliationCommands,
     priceCommands,

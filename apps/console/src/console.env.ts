@@ -2,10 +2,13 @@ import { Matches, Max, MaxLength, Min } from 'class-validator';
 import {
   address,
   commaList,
-  databaseUrl,
+  CONSOLE_ORIGIN_SETTING,
   type DevelopmentSetting,
+  isLoopback,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
+  origin,
+  PORTAL_DATABASE_URL_SETTING,
   SECRETS_KEY_SETTING,
   ServiceSettings,
   Setting,
@@ -17,22 +20,11 @@ import { type OperatorRole } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { groupRoles, operatorWallets } from './auth/operator-roles.js';
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
-
 /** @throws Error where an issuer could be read on its way */
 function issuer(text: string): string {
-  const { protocol, hostname } = new URL(url('http', 'https')(text));
-  if (protocol === 'http:' && !LOOPBACK.test(hostname)) throw new Error('must be an https:// URL');
+  const { protocol } = new URL(url('http', 'https')(text));
+  if (protocol === 'http:' && !isLoopback(text)) throw new Error('must be an https:// URL');
   return text;
-}
-
-/** @throws Error where it is more than a scheme, a host and a port */
-function origin(text: string): string {
-  const parsed = new URL(url('http', 'https')(text));
-  if (parsed.origin !== text.replace(/\/$/, '')) {
-    throw new Error('must be a scheme, a host and a port, as browsers show them: https://host');
-  }
-  return parsed.origin;
 }
 
 const LOCAL_CHAIN = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|chain)$/;
@@ -72,12 +64,7 @@ export class ConsoleSettings extends ServiceSettings {
   @Max(65_535)
   readonly consoleManagementPort?: number;
 
-  @Setting({
-    description:
-      'Where browsers reach the pages: scheme, host and port. Requests of other origins are refused; cookies are Secure with https.',
-    default: 'http://127.0.0.1:3003',
-    parse: origin,
-  })
+  @Setting(CONSOLE_ORIGIN_SETTING)
   readonly consoleOrigin!: string;
 
   @Setting({
@@ -116,13 +103,7 @@ export class ConsoleSettings extends ServiceSettings {
   })
   readonly allowPrivatePartners!: boolean;
 
-  @Setting({
-    description:
-      'The database as partners may see it: the user of the portal, who reads nothing but the rows of the partner that a transaction names. Unset: the partners’ pages are off.',
-    secret: true,
-    optional: true,
-    parse: databaseUrl,
-  })
+  @Setting(PORTAL_DATABASE_URL_SETTING)
   readonly portalDatabaseUrl?: string;
 
   @Setting({

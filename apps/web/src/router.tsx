@@ -1,5 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { operateRoutes } from './operate/routes';
+import { partnerRoutes } from './partner/routes';
 import { rootRoute } from './shell/root-route';
 
 const home = createRoute({
@@ -17,14 +18,33 @@ const redeem = createRoute({
   path: '/redeem',
   component: lazyRouteComponent(() => import('./redeem/redeem-area'), 'RedeemArea'),
 });
-const partner = createRoute({
+
+const operatorSignIn = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/partner',
-  component: lazyRouteComponent(() => import('./partner/partner-area'), 'PartnerArea'),
+  path: '/operate/sign-in',
+  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'OperatorSignIn'),
+});
+const partnerSignIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/partner/sign-in',
+  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'PartnerSignIn'),
+});
+const invitation = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/partner/invitation',
+  component: lazyRouteComponent(() => import('./session/link-pages'), 'InvitationPage'),
+});
+const link = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in/link',
+  component: lazyRouteComponent(() => import('./session/link-pages'), 'LinkPage'),
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([home, redeem, operateRoutes, partner]),
+  routeTree: rootRoute.addChildren([
+    ...[home, redeem, operateRoutes, partnerRoutes],
+    ...[operatorSignIn, partnerSignIn, invitation, link],
+  ]),
   defaultPreload: 'intent',
 });
 

@@ -12,6 +12,12 @@ export {
   TOKEN_CONTRACT_SETTING,
 } from './chain.settings.js';
 export {
+  CONSOLE_ORIGIN_SETTING,
+  isLoopback,
+  origin,
+  PORTAL_DATABASE_URL_SETTING,
+} from './console.settings.js';
+export {
   DATABASE_DIRECT_URL_SETTING,
   DatabaseSettings,
   databaseUrl,

@@ -15,6 +15,18 @@ export {
 } from './claims.js';
 export { CONSEQUENCES } from './consequences.js';
 export {
+  type InvitationWish,
+  invitePartner,
+  REMOVE_MEMBER_CONSEQUENCE,
+  removeMember,
+} from './console/invitations.js';
+export {
+  LINK_NAME,
+  makeSignInLink,
+  type PrintedLink,
+  type SignInLinkWish,
+} from './console/sign-in-link.js';
+export {
   type LedgerRestoreNote,
   noteLedgerRestore,
   restoreConsequence,

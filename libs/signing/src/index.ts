@@ -1,3 +1,4 @@
+export { hashToken, mintToken, newToken } from './bearer-token.js';
 export { EvidenceKeys } from './evidence-keys.js';
 export { hashApiKey, isApiKey, mintCredential, type MintedCredential } from './credential.js';
 export {

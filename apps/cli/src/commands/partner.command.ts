@@ -3,8 +3,10 @@ import { type CallbackSettings, type PartnerTerms, type RateLimits } from '#libs
 import {
   callbackNotes,
   createPartner,
+  invitePartner,
   KEY_PREFIX,
   LONGEST_PARTNER_NAME,
+  moment,
   NOTHING_TO_SET,
   OptionError,
   parsePartnerName,
@@ -14,7 +16,7 @@ import {
   rotateCredential,
   setPartner,
 } from '#libs/operations';
-import { OperatorSettings, PartnerSettings } from '../cli.env.js';
+import { ConsoleLinkSettings, OperatorSettings, PartnerSettings } from '../cli.env.js';
 import { type Call, command, type CommandGroup, type CommandSpec } from '../command.js';
 import { AS, JSON_LINE, option, positiveInteger, required, stakeSet } from '../options.js';
 import { type Field, fieldLines } from '../output/text.js';
@@ -165,6 +167,30 @@ const revoke = command({
   },
 });
 
+/** Into the web pages: one URL, to be handed over by a safe way. */
+const invite = command({
+  name: 'invite',
+  description: 'print a link that makes who opens it and signs in a member of the partner, once',
+  arguments: [PARTNER],
+  options: [
+    required('--note <text>', 'whom it is for: an address or a name, for the list', noteText),
+    JSON_LINE,
+    AS,
+  ],
+  settings: ConsoleLinkSettings,
+  async action(call, { name: partner, note }: Named & { readonly note: string }) {
+    const wish = { partner, note, origin: call.settings.consoleOrigin };
+    const made = await call.withDatabase((database) =>
+      invitePartner(database, call.clock, call.operator, wish),
+    );
+    const expires = moment(made.expiresAt.getTime()) ?? '';
+    call.print(
+      made,
+      `${made.url}\nIt makes one person a member of ${printable(made.partnerName)}, until ${expires}.\n`,
+    );
+  },
+});
+
 /** The kill switch. */
 function pauseCommand(
   spec: { readonly name: string; readonly description: string },
@@ -202,7 +228,7 @@ const resume = pauseCommand(
 export const partnerCommands: CommandGroup = {
   name: 'partner',
   description: 'partners, their credentials and their callbacks',
-  commands: [create, setCommand, list, rotate, revoke, pause, resume, ping],
+  commands: [create, setCommand, list, rotate, revoke, invite, pause, resume, ping],
 };
 
 function newName(text: string): string {
@@ -211,6 +237,14 @@ function newName(text: string): string {
     throw new InvalidArgumentError(`Expected 1 to ${LONGEST_PARTNER_NAME} characters.`);
   }
   return name;
+}
+
+function noteText(text: string): string {
+  const note = text.trim();
+  if (note === '' || note.length > 255) {
+    throw new InvalidArgumentError('Expected 1 to 255 characters.');
+  }
+  return note;
 }
 
 function keyPrefixText(text: string): string {

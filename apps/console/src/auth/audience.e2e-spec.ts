@@ -29,8 +29,8 @@ interface Route {
 /** Those of the health and the metrics are for the operator's own network. */
 const MANAGEMENT = /^\/(?:health|metrics)/;
 
-function metadata<T>(key: string | symbol, handler: Handler, controller: Class): T | undefined {
-  return (Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller)) as T;
+function metadata(key: symbol, handler: Handler, controller: Class): unknown {
+  return Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
 }
 
 function routesOf(controller: Class): Route[] {
@@ -49,8 +49,8 @@ function routesOf(controller: Class): Route[] {
     return [paths].flat().map((path) => ({
       method: RequestMethod[method],
       path: `/${prefix}/${path}`.replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, ''),
-      audience: metadata<Audience>(AUDIENCE, handler, controller),
-      isFresh: metadata<boolean>(FRESH, handler, controller) === true,
+      audience: metadata(AUDIENCE, handler, controller) as Audience | undefined,
+      isFresh: metadata(FRESH, handler, controller) === true,
       isGuarded: guards.includes(AudienceGuard),
     }));
   });

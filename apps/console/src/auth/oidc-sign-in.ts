@@ -10,7 +10,7 @@ import { OidcProvider } from './oidc-provider.js';
 import { returnPath } from './return-path.js';
 import { signInProblem } from './sign-in.problem.js';
 import { type Exchange, SignInService } from './sign-in.service.js';
-import { sha256 } from './tokens.js';
+import { createHash } from 'node:crypto';
 
 const PATH = '/api/auth/oidc';
 const HOUR_SECONDS = 3600;
@@ -99,4 +99,8 @@ function signInPage(kind: Standing['kind'], problem: string, returnTo = ''): str
   const area = kind === 'operator' ? 'operate' : 'partner';
   const query = new URLSearchParams({ problem, ...(returnTo !== '' && { returnTo }) });
   return `/${area}/sign-in?${query.toString()}`;
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

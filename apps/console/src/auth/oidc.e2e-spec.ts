@@ -97,10 +97,30 @@ describe('signing in by OpenID Connect', () => {
   });
 
   it.each<[string, (own: URL, foreign: URL) => void]>([
-    ['a code of another sign-in', (own, foreign) => replaceCode(own, foreign)],
-    ['a code that was made up', (own) => own.searchParams.set('code', 'made-up')],
-    ['no code', (own) => own.searchParams.delete('code')],
-    ['another issuer', (own) => own.searchParams.set('iss', 'https://evil.example')],
+    [
+      'a code of another sign-in',
+      (own, foreign) => {
+        replaceCode(own, foreign);
+      },
+    ],
+    [
+      'a code that was made up',
+      (own) => {
+        own.searchParams.set('code', 'made-up');
+      },
+    ],
+    [
+      'no code',
+      (own) => {
+        own.searchParams.delete('code');
+      },
+    ],
+    [
+      'another issuer',
+      (own) => {
+        own.searchParams.set('iss', 'https://evil.example');
+      },
+    ],
   ])('refuses %s', async (_, change) => {
     const [visitor, other] = [bench.visitor(), bench.visitor()];
     const foreign = new URL(await bench.issuer.signIn(await begin(other), 'ann'));

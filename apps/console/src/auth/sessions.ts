@@ -11,7 +11,7 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { ConsoleSettings } from '../console.env.js';
 import { SessionCookie } from '../http/session-cookie.js';
 import { roleNow } from './operators.js';
-import { hashToken, mintToken } from './tokens.js';
+import { hashToken, newToken } from '#libs/signing';
 
 /** How long a sign-in counts as fresh. */
 export const FRESH_MS = 5 * 60_000;
@@ -67,8 +67,8 @@ export class Sessions {
     opening: Opening,
   ): Promise<CurrentSession> {
     const { standing, subject, name, authenticatedAtMs } = opening;
-    const [token, nowMs] = [mintToken(), this.clock.nowMs()];
-    const tokenHash = hashToken(token) as Buffer;
+    const { token, tokenHash } = newToken();
+    const nowMs = this.clock.nowMs();
     const expiresAtMs = nowMs + this.lifeMs;
     await this.store.open({
       ...{ tokenHash, standing, subject, name, nowMs, authenticatedAtMs, expiresAtMs },

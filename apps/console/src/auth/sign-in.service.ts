@@ -1,3 +1,4 @@
+import { hashToken } from '#libs/signing';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
@@ -15,7 +16,6 @@ import { type InvitingPartnerBody, type SessionBody } from './auth.dto.js';
 import { actorOf } from './operators.js';
 import { type CurrentSession, Sessions } from './sessions.js';
 import { signInProblem } from './sign-in.problem.js';
-import { hashToken } from './tokens.js';
 
 /** The request and its answer, whose cookie becomes that of the new session. */
 export interface Exchange {

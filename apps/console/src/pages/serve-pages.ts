@@ -11,7 +11,16 @@ import { type ConsoleSettings } from '../console.env.js';
 /** As Vite builds the web app, beside this program. */
 export const BUILT_PAGES = fileURLToPath(new URL('../../../web/', import.meta.url));
 /** One document serves all pages; the web app finds the page of a path. */
-const PAGES = ['/', '/redeem', '/redeem/*', '/operate', '/operate/*', '/partner', '/partner/*'];
+const PAGES = [
+  '/',
+  '/redeem',
+  '/redeem/*',
+  '/operate',
+  '/operate/*',
+  '/partner',
+  '/partner/*',
+  '/sign-in/*',
+];
 /** What stands in the document for the nonce of its answer. */
 const NONCE_MARK = '%NONCE%';
 const YEAR_MS = 365 * 24 * 3_600_000;

@@ -82,7 +82,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
     const { method } = request;
     try {
       const answer = await this.pool.request({
-        method: method as Dispatcher.HttpMethod,
+        method: method,
         path,
         headers: headersOf(request, token),
         ...(method === 'POST' && { body: JSON.stringify(request.body ?? {}) }),

@@ -1,6 +1,11 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Database, RedemptionViews } from '#libs/db';
-import { type AddressPolicy, addressPolicy, parsePartnerUrl, policedLookup } from '#libs/partner-client';
+import {
+  type AddressPolicy,
+  addressPolicy,
+  parsePartnerUrl,
+  policedLookup,
+} from '#libs/partner-client';
 import { type Progress, type Report, runConformance } from '#libs/partner-sdk/conformance';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';

@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type RateLimiter } from '#libs/cache';
 import { Database, readOwnCalls, readOwnHistory, readOwnRedemptions } from '#libs/db';
 import { PermanentError, type UuidV7 } from '#libs/domain';
@@ -15,6 +15,7 @@ import {
   callBody,
   CallsBody,
   CallsQuery,
+  ConfirmationBody,
   historyBody,
   HistoryBody,
   redemptionBody,
@@ -30,6 +31,7 @@ const ID = { name: 'id', schema: { type: 'string', format: 'uuid' } } as const;
 @Controller('api/partner')
 @ForPartners()
 @FailsAnywhere()
+@ApiExtraModels(ConfirmationBody)
 export class OwnRedemptionsController {
   constructor(
     private readonly rows: OwnRows,

@@ -1,7 +1,12 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import { type OwnCall, type OwnRedemption, type OwnRedemptionHistory } from '#libs/db';
-import { PARTNER_STEPS, type PartnerStep, REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
+import {
+  PARTNER_STEPS,
+  type PartnerStep,
+  REDEMPTION_STATES,
+  type RedemptionState,
+} from '#libs/domain';
 import {
   MAYBE_TEXT,
   MAYBE_TIME,
@@ -13,7 +18,11 @@ import {
 } from './page.dto.js';
 
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
-const BEFORE = { type: 'string', pattern: UUID_PATTERN.source, description: 'See `next`.' } as const;
+const BEFORE = {
+  type: 'string',
+  pattern: UUID_PATTERN.source,
+  description: 'See `next`.',
+} as const;
 const BEFORE_FAULT = { message: '$property must be `next` of the page before.' };
 const UUID = { type: 'string', format: 'uuid' } as const;
 const RECORD = {

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
 import { Database, MemberStore, RedemptionViews } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
@@ -11,6 +11,7 @@ import { ConsoleSettings } from '../console.env.js';
 import { Secrets } from '../secrets.module.js';
 import { memberActor, OwnRows } from './own-rows.js';
 import {
+  CallbackBody,
   IssuedBody,
   MemberChoice,
   RevocationDto,
@@ -34,6 +35,7 @@ const STATUS: Readonly<Record<string, number>> = {
 @Controller('api/partner')
 @ForPartners()
 @FailsAnywhere()
+@ApiExtraModels(CallbackBody)
 export class StandingController {
   constructor(
     private readonly rows: OwnRows,

@@ -1,5 +1,14 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsBoolean, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import {
+  IsBoolean,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { type OwnStanding } from '#libs/db';
 import { KEY_PREFIX, LONGEST_OVERLAP_HOURS } from '#libs/operations';
 import { MAYBE_TEXT, MAYBE_TIME, text, TIME } from './page.dto.js';
@@ -134,7 +143,11 @@ function credentialBody(one: OwnStanding['credentials'][number], nowMs: number):
   };
 }
 
-const KEY = { type: 'string', pattern: KEY_PREFIX.source, description: 'The beginning of the key.' } as const;
+const KEY = {
+  type: 'string',
+  pattern: KEY_PREFIX.source,
+  description: 'The beginning of the key.',
+} as const;
 const KEY_FAULT = { message: '$property must be the beginning of a key: svck_ and 1 to 7 more.' };
 const HOURS_FAULT = {
   message: `$property must be whole hours, 0 to ${LONGEST_OVERLAP_HOURS} (30 days).`,

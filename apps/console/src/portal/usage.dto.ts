@@ -39,7 +39,10 @@ export class CallsOfHour {
   @ApiProperty({ ...COUNT, description: 'All calls of ours.' })
   readonly calls!: number;
 
-  @ApiProperty({ ...COUNT, description: 'No answer, none to be believed, or status 500 and above.' })
+  @ApiProperty({
+    ...COUNT,
+    description: 'No answer, none to be believed, or status 500 and above.',
+  })
   readonly errors!: number;
 
   @ApiProperty({ ...COUNT, description: 'Not sent at all.' })

@@ -15,7 +15,7 @@ import {
 import { freePort } from '#libs/devprocess';
 import { createLogger } from '#libs/service';
 import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
-import { hashToken, mintToken } from '../auth/tokens.js';
+import { newToken } from '#libs/signing';
 import { ConsoleSettings } from '../console.env.js';
 import { createConsole } from '../create-console.js';
 import { CLIENT_ID, CLIENT_SECRET, OidcIssuer } from './oidc-issuer.support-spec.js';
@@ -30,19 +30,32 @@ type SiweChanges = Partial<Parameters<typeof createSiweMessage>[0]>;
 
 const MINUTE_MS = 60_000;
 
+type BenchParts = Pick<
+  ConsoleBench,
+  'origin' | 'app' | 'test' | 'database' | 'issuer' | 'clock' | 'logged'
+>;
+
 /** One console, one issuer and one database for all tests of a file. */
 export class ConsoleBench {
-  private constructor(
-    readonly origin: string,
-    readonly app: NestFastifyApplication,
-    readonly test: TestDatabase,
-    /** As its owner. */
-    readonly database: Database,
-    readonly issuer: OidcIssuer,
-    readonly clock: FakeClock,
-    /** All that was logged, a record a line. */
-    readonly logged: string[],
-  ) {}
+  readonly origin: string;
+  readonly app: NestFastifyApplication;
+  readonly test: TestDatabase;
+  /** As its owner. */
+  readonly database: Database;
+  readonly issuer: OidcIssuer;
+  readonly clock: FakeClock;
+  /** All that was logged, a record a line. */
+  readonly logged: readonly string[];
+
+  private constructor(parts: BenchParts) {
+    this.origin = parts.origin;
+    this.app = parts.app;
+    this.test = parts.test;
+    this.database = parts.database;
+    this.issuer = parts.issuer;
+    this.clock = parts.clock;
+    this.logged = parts.logged;
+  }
 
   static async start(overrides: Record<string, string> = {}): Promise<ConsoleBench> {
     const port = await freePort();
@@ -72,7 +85,8 @@ export class ConsoleBench {
       pages: join(process.cwd(), 'dist/apps/web'),
     });
     await app.listen(port, '127.0.0.1');
-    return new ConsoleBench(origin, app, test, await test.open(), issuer, clock, logged);
+    const database = await test.open();
+    return new ConsoleBench({ origin, app, test, database, issuer, clock, logged });
   }
 
   async stop(): Promise<void> {
@@ -120,10 +134,10 @@ export class ConsoleBench {
     standing: Standing = { kind: 'operator', role: 'admin' },
     name = 'first',
   ): Promise<string> {
-    const token = mintToken();
+    const { token, tokenHash } = newToken();
     const nowMs = this.clock.nowMs();
     await new SignInLinkStore(this.database).create({
-      tokenHash: hashToken(token) as Buffer,
+      tokenHash,
       ...{ standing, name, createdBy: 'operator:test', nowMs, expiresAtMs: nowMs + 15 * MINUTE_MS },
     });
     return token;
@@ -142,10 +156,10 @@ export class ConsoleBench {
 
   /** @returns its token */
   async invitation(partnerId: string): Promise<string> {
-    const token = mintToken();
+    const { token, tokenHash } = newToken();
     const nowMs = this.clock.nowMs();
     await new InvitationStore(this.database).create({
-      tokenHash: hashToken(token) as Buffer,
+      tokenHash,
       ...{ partnerId, invitedBy: 'operator:test', note: 'their engineer', nowMs },
       expiresAtMs: nowMs + 7 * 24 * 60 * MINUTE_MS,
     });

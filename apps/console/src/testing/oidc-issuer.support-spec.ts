@@ -1,31 +1,18 @@
 /** A certified OpenID provider on loopback, whose people are made up. Counts as a test file without being one. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
+import { Provider } from 'oidc-provider';
 import { freePort } from '#libs/devprocess';
 import { Visitor } from './visitor.support-spec.js';
 
 export const CLIENT_ID = 'lowmark-console';
 export const CLIENT_SECRET = 'a-secret-of-the-console-and-its-issuer';
 
-interface Grant {
-  addOIDCScope(scope: string): void;
-  save(): Promise<string>;
-}
 interface Context {
   readonly oidc: {
     readonly client: { readonly clientId: string };
     readonly session: { readonly accountId: string };
   };
 }
-interface OidcProviderClass {
-  new (
-    issuer: string,
-    options: object,
-  ): {
-    callback(): RequestListener;
-    readonly Grant: new (of: { clientId: string; accountId: string }) => Grant;
-  };
-}
-
 /** Who signs in by the name `ann` is the subject `ann`, in the groups that are set for her. */
 export class OidcIssuer {
   readonly groups = new Map<string, readonly string[]>();
@@ -38,8 +25,6 @@ export class OidcIssuer {
   static async start(redirectUri: string): Promise<OidcIssuer> {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const library: unknown = await import('oidc-provider' as string);
-    const { Provider } = library as { Provider: OidcProviderClass };
     const server = createServer();
     const issuer = new OidcIssuer(url, server);
     // It says that it is not set up for production.

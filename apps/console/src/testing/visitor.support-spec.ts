@@ -19,12 +19,16 @@ export class Visitor {
     headers: Record<string, string | undefined> = {},
   ): Promise<Response> {
     const csrf = this.cookies.get('lowmark-console-csrf') ?? 'none';
-    const own = { origin: this.origin, 'content-type': 'application/json', 'x-csrf-token': csrf };
+    const own: Record<string, string | undefined> = {
+      origin: this.origin,
+      'content-type': 'application/json',
+      'x-csrf-token': csrf,
+    };
     const sent = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined);
     return this.send(path, {
       method: 'POST',
       body: JSON.stringify(body),
-      headers: Object.fromEntries(sent) as Record<string, string>,
+      headers: Object.fromEntries(sent),
     });
   }
 
@@ -37,7 +41,11 @@ export class Visitor {
     const answer = await fetch(new URL(path, this.origin), {
       ...options,
       redirect: 'manual',
-      headers: { ...options.headers, cookie, 'x-forwarded-for': this.clientAddress },
+      headers: {
+        ...(options.headers as Record<string, string> | undefined),
+        cookie,
+        'x-forwarded-for': this.clientAddress,
+      },
     });
     for (const line of answer.headers.getSetCookie()) this.keep(line);
     return answer;

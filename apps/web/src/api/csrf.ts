@@ -2,7 +2,7 @@
 export const CSRF_HEADER = 'x-csrf-token';
 
 /** The value for the session of an area; without a session any value will do. */
-export function csrfToken(area: 'player' | 'operate' | 'partner'): string {
+export function csrfToken(area: 'player' | 'console'): string {
   const found = new RegExp(`(?:^|; )(?:__Host-)?lowmark-${area}-csrf=([^;]+)`).exec(
     document.cookie,
   );

@@ -14,6 +14,7 @@ import {
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import classes from './operate-area.module.css';
 import { texts } from './texts';
+import { SessionGate } from '../session/session-gate';
 
 const PAGES = [
   { to: '/operate', name: texts.nav.overview, Icon: IconGauge },
@@ -29,6 +30,10 @@ const PAGES = [
 
 /** The pages of operators, with the way to each: beside the page, on a phone in a drawer. */
 export function OperateArea() {
+  return <SessionGate kind="operator">{() => <Pages />}</SessionGate>;
+}
+
+function Pages() {
   const [isOpen, { open, close }] = useDisclosure(false);
   return (
     <div className={classes['area']}>

@@ -1,5 +1,6 @@
 import { type Texts } from './en';
 import { redeemDe } from './redeem/de';
+import { sessionDe } from './session/de';
 
 export const de: Texts = {
   shell: {
@@ -14,4 +15,5 @@ export const de: Texts = {
     retry: 'Noch einmal versuchen',
   },
   redeem: redeemDe,
+  session: sessionDe,
 };

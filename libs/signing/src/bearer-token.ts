@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 /** The prefix is that of all bearer tokens here, by which logs recognise and hide them. */
 const TOKEN = /^svct_[A-Za-z0-9_-]{43}$/;
 
-/** Of a session: opaque, unguessable, and known by its hash only. */
+/** Of a session, a link or an invitation: opaque, unguessable, and kept by its hash only. */
 export function mintToken(): string {
   return `svct_${randomBytes(32).toString('base64url')}`;
 }
@@ -14,9 +14,11 @@ export function mintToken(): string {
  */
 export function hashToken(token: string | undefined): Buffer | undefined {
   if (token === undefined || !TOKEN.test(token)) return undefined;
-  return sha256(token);
+  return createHash('sha256').update(token).digest();
 }
 
-export function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+/** A new token, and its hash. */
+export function newToken(): { readonly token: string; readonly tokenHash: Buffer } {
+  const token = mintToken();
+  return { token, tokenHash: createHash('sha256').update(token).digest() };
 }

@@ -1,0 +1,16 @@
+import { type INestApplication } from '@nestjs/common';
+import { describeApi, type OpenApi } from '#libs/openapi';
+import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { PortalModule } from '../portal/portal.module.js';
+
+/** The contract of the console with its pages, from its controllers and DTOs; what it forwards for players is the redemption service's. */
+export function openApiOf(app: INestApplication): OpenApi {
+  return describeApi(app, {
+    title: 'Lowmark console',
+    version: '2026-11-23',
+    description: 'For the pages of the console itself, which are built with it.',
+    modules: [AuthModule, ApprovalsModule, PortalModule],
+    security: ['session', { type: 'apiKey', in: 'cookie', name: 'lowmark-console' }],
+  });
+}

@@ -1,0 +1,26 @@
+import { type Kind } from './use-session';
+
+export const AREA_OF = { operator: '/operate', partner: '/partner' } as const;
+
+/** Where a sign-in leads back to: only to a page of its area, whatever the address says. */
+export function returnPlace(kind: Kind, search: string): string {
+  const area = AREA_OF[kind];
+  const wanted = new URLSearchParams(search).get('returnTo') ?? area;
+  if (!URL.canParse(wanted, location.origin)) return area;
+  const { origin, pathname, search: query, hash } = new URL(wanted, location.origin);
+  const isOwn = origin === location.origin && `${pathname}/`.startsWith(`${area}/`);
+  return isOwn && !pathname.startsWith(`${area}/sign-in`) ? `${pathname}${query}${hash}` : area;
+}
+
+export function signInPlace(kind: Kind): string {
+  const { pathname, search, hash } = location;
+  const query = new URLSearchParams({ returnTo: `${pathname}${search}${hash}` });
+  return `${AREA_OF[kind]}/sign-in?${query.toString()}`;
+}
+
+/** The token of a link, which is taken out of the address, so that no history keeps it. */
+export function takeToken(): string {
+  const token = location.hash.slice(1);
+  history.replaceState(history.state, '', `${location.pathname}${location.search}`);
+  return token;
+}

@@ -1,0 +1,67 @@
+/** Wallets of the browser, as they announce themselves (EIP-6963). Signing in needs no more of them than one signature. */
+import { getAddress, stringToHex } from 'viem';
+import { createSiweMessage } from 'viem/siwe';
+import { useEffect, useState } from 'react';
+import { consoleApi } from '../api/console-client';
+import { type Kind, type Session } from './use-session';
+
+export interface BrowserWallet {
+  readonly info: { readonly uuid: string; readonly name: string };
+  readonly provider: {
+    request(call: {
+      readonly method: string;
+      readonly params?: readonly unknown[];
+    }): Promise<unknown>;
+  };
+}
+
+export function useBrowserWallets(): readonly BrowserWallet[] {
+  const [wallets, setWallets] = useState<readonly BrowserWallet[]>([]);
+  useEffect(() => {
+    const announced = (event: Event): void => {
+      const { detail } = event as CustomEvent<BrowserWallet>;
+      setWallets((before) => [
+        ...before.filter(({ info }) => info.uuid !== detail.info.uuid),
+        detail,
+      ]);
+    };
+    addEventListener('eip6963:announceProvider', announced);
+    dispatchEvent(new Event('eip6963:requestProvider'));
+    return () => {
+      removeEventListener('eip6963:announceProvider', announced);
+    };
+  }, []);
+  return wallets;
+}
+
+interface WalletWish {
+  readonly kind: Kind;
+  readonly invitation?: string | undefined;
+  /** What the wallet shows. */
+  readonly statement: string;
+}
+
+/** @throws ApiProblem, or what the wallet throws where the person rejects it */
+export async function signInByWallet(
+  { provider }: BrowserWallet,
+  { kind, invitation, statement }: WalletWish,
+): Promise<Session> {
+  const [account] = (await provider.request({ method: 'eth_requestAccounts' })) as string[];
+  const chainId = Number(await provider.request({ method: 'eth_chainId' }));
+  const address = getAddress(account ?? '');
+  const { data: issued } = await consoleApi.POST('/api/auth/wallet/nonce');
+  const message = createSiweMessage({
+    domain: location.host,
+    uri: location.origin,
+    version: '1',
+    nonce: issued?.nonce ?? '',
+    issuedAt: new Date(),
+    ...{ address, chainId, statement },
+  });
+  const params = [stringToHex(message), address];
+  const signature = (await provider.request({ method: 'personal_sign', params })) as string;
+  const { data } = await consoleApi.POST('/api/auth/wallet/verify', {
+    body: { message, signature, kind, ...(invitation !== undefined && { invitation }) },
+  });
+  return data as Session;
+}

@@ -1,0 +1,81 @@
+import { Card, Loader, Stack, Text, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { ApiProblem } from '../api/api-problem';
+import { consoleApi } from '../api/console-client';
+import { useTexts } from '../texts/texts-context';
+import { AREA_OF, takeToken } from './areas';
+import { ProblemAlert } from './problem-alert';
+import { SignInWays } from './sign-in-page';
+import { rememberSession, type Session } from './use-session';
+
+/** Of the first look at the page: React may look twice. */
+let taken: string | undefined;
+function tokenOfPage(): string {
+  if (location.hash.length > 1) taken = takeToken();
+  return taken ?? '';
+}
+
+/** A link that signs in once. */
+export function LinkPage() {
+  const { session: texts } = useTexts().texts;
+  const { history } = useRouter();
+  const [token] = useState(tokenOfPage);
+  const { mutate, error, isPending, isSuccess } = useMutation({
+    mutationFn: async () => (await consoleApi.POST('/api/auth/link', { body: { token } })).data,
+    onSuccess: (session) => {
+      rememberSession(session as Session);
+      history.replace(AREA_OF[(session as Session).kind]);
+    },
+  });
+  useEffect(() => {
+    mutate();
+  }, [mutate]);
+  return (
+    <Card withBorder padding="lg" maw={480} mx="auto" component="section">
+      <Stack>
+        <Title order={1} size="h2">
+          {texts.link}
+        </Title>
+        {(isPending || isSuccess) && <Loader role="status" aria-label={texts.loading} />}
+        {error !== null && <ProblemAlert code={codeOf(error)} />}
+      </Stack>
+    </Card>
+  );
+}
+
+/** An invitation to act for a partner: who invites, and the ways to accept it. */
+export function InvitationPage() {
+  const { session: texts } = useTexts().texts;
+  const [token] = useState(tokenOfPage);
+  const { mutate, data, error } = useMutation({
+    mutationFn: async () =>
+      (await consoleApi.POST('/api/auth/invitation', { body: { token } })).data,
+  });
+  useEffect(() => {
+    mutate();
+  }, [mutate]);
+  return (
+    <Card withBorder padding="lg" maw={480} mx="auto" component="section">
+      <Stack>
+        <Title order={1} size="h2">
+          {texts.invitation}
+        </Title>
+        {data !== undefined && (
+          <>
+            <Text>
+              {texts.invitedBy} <strong className="text-of-others">{data.partner.name}</strong>
+            </Text>
+            <SignInWays kind="partner" invitation={token} />
+          </>
+        )}
+        {error !== null && <ProblemAlert code={codeOf(error)} />}
+      </Stack>
+    </Card>
+  );
+}
+
+function codeOf(error: Error): string {
+  return error instanceof ApiProblem ? error.code : 'UNREACHABLE';
+}

@@ -1,0 +1,13 @@
+import { Alert } from '@mantine/core';
+import { useTexts } from '../texts/texts-context';
+
+/** Why a sign-in did not work, in a sentence. */
+export function ProblemAlert({ code }: { readonly code: string }) {
+  const { problems } = useTexts().texts.session;
+  const known: Readonly<Record<string, string>> = problems;
+  return (
+    <Alert color="yellow" role="alert">
+      {Object.hasOwn(known, code) ? known[code] : problems.other}
+    </Alert>
+  );
+}

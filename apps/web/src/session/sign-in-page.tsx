@@ -1,0 +1,129 @@
+import { Alert, Button, Card, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
+import { ApiProblem } from '../api/api-problem';
+import { consoleApi } from '../api/console-client';
+import { useTexts } from '../texts/texts-context';
+import { AREA_OF, returnPlace } from './areas';
+import { type BrowserWallet, signInByWallet, useBrowserWallets } from './browser-wallets';
+import { ProblemAlert } from './problem-alert';
+import { type Kind, rememberSession } from './use-session';
+
+interface SignInProps {
+  readonly kind: Kind;
+  /** Accepted by signing in. */
+  readonly invitation?: string;
+}
+
+export function OperatorSignIn() {
+  return <SignInPage kind="operator" />;
+}
+
+export function PartnerSignIn() {
+  return <SignInPage kind="partner" />;
+}
+
+function SignInPage({ kind }: { readonly kind: Kind }) {
+  const { session: texts } = useTexts().texts;
+  const query = new URLSearchParams(location.search);
+  const problem = query.get('problem');
+  return (
+    <Card withBorder padding="lg" maw={480} mx="auto" component="section">
+      <Stack>
+        <Title order={1} size="h2">
+          {texts.title[kind]}
+        </Title>
+        {query.has('fresh') && (
+          <Alert color="blue" role="status">
+            {texts.fresh}
+          </Alert>
+        )}
+        {problem !== null && <ProblemAlert code={problem} />}
+        <SignInWays kind={kind} />
+      </Stack>
+    </Card>
+  );
+}
+
+/** By the provider of the organisation, or by a wallet of this browser. */
+export function SignInWays({ kind, invitation }: SignInProps) {
+  const { session: texts } = useTexts().texts;
+  const { history } = useRouter();
+  const ways = useQuery({
+    queryKey: ['ways'],
+    queryFn: async () => (await consoleApi.GET('/api/auth/ways')).data,
+  });
+  const returnTo = returnPlace(kind, location.search);
+  const isFresh = new URLSearchParams(location.search).has('fresh');
+  const wish = { kind, ...(invitation !== undefined && { invitation }) };
+  const oidc = useMutation({
+    mutationFn: async () => {
+      const body = { ...wish, returnTo, fresh: isFresh };
+      const { data } = await consoleApi.POST('/api/auth/oidc/start', { body });
+      if (data !== undefined) location.assign(data.url);
+    },
+  });
+  const wallet = useMutation({
+    mutationFn: (chosen: BrowserWallet) =>
+      signInByWallet(chosen, { ...wish, statement: texts.statement }),
+    onSuccess: (session) => {
+      rememberSession(session);
+      history.push(session.kind === kind ? returnTo : AREA_OF[session.kind]);
+    },
+  });
+  const problem = oidc.error ?? wallet.error ?? ways.error;
+  const hasWallets = kind === 'partner' || ways.data?.operatorWallets === true;
+  return (
+    <Stack>
+      {ways.data?.oidc === true && (
+        <Button
+          loading={oidc.isPending}
+          onClick={() => {
+            oidc.mutate();
+          }}
+        >
+          {texts.oidc}
+        </Button>
+      )}
+      {hasWallets && (
+        <Wallets
+          isBusy={wallet.isPending}
+          onChoose={(chosen) => {
+            wallet.mutate(chosen);
+          }}
+        />
+      )}
+      {kind === 'operator' && (
+        <Text size="sm" c="dimmed">
+          {texts.linkHint}
+        </Text>
+      )}
+      {problem !== null && (
+        <ProblemAlert code={problem instanceof ApiProblem ? problem.code : 'REJECTED'} />
+      )}
+    </Stack>
+  );
+}
+
+interface WalletsProps {
+  readonly isBusy: boolean;
+  readonly onChoose: (wallet: BrowserWallet) => void;
+}
+
+function Wallets({ isBusy, onChoose }: WalletsProps) {
+  const { session: texts } = useTexts().texts;
+  const wallets = useBrowserWallets();
+  if (wallets.length === 0) return <Text size="sm">{texts.noWallet}</Text>;
+  return wallets.map((wallet) => (
+    <Button
+      key={wallet.info.uuid}
+      variant="default"
+      loading={isBusy}
+      onClick={() => {
+        onChoose(wallet);
+      }}
+    >
+      <span className="text-of-others">{texts.wallet(wallet.info.name.slice(0, 60))}</span>
+    </Button>
+  ));
+}

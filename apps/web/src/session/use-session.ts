@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query';
+import { ApiProblem } from '../api/api-problem';
+import { consoleApi, SESSION_KEY } from '../api/console-client';
+import { type components } from '../api/console.generated';
+import { queryClient } from '../api/query-client';
+
+export type Session = components['schemas']['Session'];
+export type Kind = Session['kind'];
+
+const LOOK_AGAIN_MS = 60_000;
+
+async function readSession(): Promise<Session | null> {
+  try {
+    const { data } = await consoleApi.GET('/api/auth/me', { headers: { 'x-background': '1' } });
+    return data ?? null;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 401) return null;
+    throw error;
+  }
+}
+
+/** Who is signed in to the console; null: nobody. It is asked again each minute, so that an end is noticed. */
+export function useSession() {
+  return useQuery({
+    queryKey: SESSION_KEY,
+    queryFn: readSession,
+    refetchInterval: LOOK_AGAIN_MS,
+    staleTime: 0,
+  });
+}
+
+export function rememberSession(session: Session | null): void {
+  queryClient.setQueryData(SESSION_KEY, session);
+}
+
+export async function signOut(): Promise<void> {
+  await consoleApi.POST('/api/auth/logout');
+  queryClient.clear();
+  rememberSession(null);
+}

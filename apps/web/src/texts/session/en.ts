@@ -1,0 +1,36 @@
+/** Signing in to the pages of operators and partners. */
+export const sessionEn = {
+  title: { operator: 'Sign in as an operator', partner: 'Sign in for a partner' },
+  fresh:
+    'This needs a sign-in of the last five minutes. Sign in again; you come back to the same place.',
+  oidc: 'Sign in with your organisation',
+  wallet: (name: string) => `Sign in with ${name}`,
+  noWallet: 'There is no wallet in this browser.',
+  linkHint:
+    'Without either: `lowmark cli console link --role admin` prints a link that signs in once.',
+  statement: 'Sign in to the Lowmark console.',
+  link: 'Signing in',
+  invitation: 'You are invited',
+  invitedBy: 'Sign in to act for',
+  signOut: 'Sign out',
+  loading: 'Loading',
+  retry: 'Try again',
+  unavailable: 'The console cannot say who is signed in at the moment.',
+  problems: {
+    NOT_AN_OPERATOR: 'You are known, but not one of the operators. An administrator can add you.',
+    NOT_A_MEMBER: 'You act for no partner yet. Ask the operator for an invitation.',
+    INVITATION_CLOSED: 'This invitation was used, withdrawn or has expired. Ask for a new one.',
+    LINK_CLOSED: 'This link was used or has expired. Make a new one.',
+    OIDC_STATE: 'This sign-in was begun elsewhere, or took too long. Begin again.',
+    OIDC_DENIED: 'The sign-in service said no, or you cancelled.',
+    OIDC_REFUSED: 'The answer of the sign-in service cannot be believed. Begin again.',
+    OIDC_UNAVAILABLE: 'The sign-in service does not answer. Try again shortly.',
+    SIWE_SIGNATURE: 'The wallet signed something else. Contract wallets cannot sign in here.',
+    SIWE_ISSUED_AT: 'The clock of this device is wrong. Set it and try again.',
+    SERVICE_UNAVAILABLE: 'The console cannot answer at the moment. Try again shortly.',
+    RATE_LIMIT_EXCEEDED: 'Too many tries. Wait a moment.',
+    REJECTED: 'The wallet did not sign. You can try again.',
+    UNREACHABLE: 'The console cannot be reached. Are you online?',
+    other: 'The sign-in did not work. Try again.',
+  },
+};

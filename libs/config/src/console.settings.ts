@@ -1,0 +1,34 @@
+/** Settings of the web pages that several programs read. */
+import { type SettingOptions, url } from './setting.js';
+import { databaseUrl } from './service.settings.js';
+
+/** @throws Error where it is more than a scheme, a host and a port */
+export function origin(text: string): string {
+  const parsed = new URL(url('http', 'https')(text));
+  if (parsed.origin !== text.replace(/\/$/, '')) {
+    throw new Error('must be a scheme, a host and a port, as browsers show them: https://host');
+  }
+  return parsed.origin;
+}
+
+export const CONSOLE_ORIGIN_SETTING: SettingOptions = {
+  description:
+    'Where browsers reach the pages: scheme, host and port. Requests of other origins are refused; cookies are Secure with https. Of the commands those that print links to the pages read it.',
+  default: 'http://127.0.0.1:3003',
+  parse: origin,
+};
+
+export const PORTAL_DATABASE_URL_SETTING: SettingOptions = {
+  description:
+    'The database as partners see it: the second user of the console, who reads nothing but the rows of the partner that a transaction names. `migrate` makes that user where it is missing. Unset: there are no pages for partners.',
+  secret: true,
+  optional: true,
+  parse: databaseUrl,
+};
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** Whether only this machine reaches it. */
+export function isLoopback(text: string): boolean {
+  return LOOPBACK.test(new URL(text).hostname);
+}

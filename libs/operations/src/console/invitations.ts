@@ -1,0 +1,67 @@
+/** Who may act for a partner on the pages: invitations, and members. */
+import {
+  type Database,
+  InvitationStore,
+  MemberStore,
+  type PartnerIdentity,
+  RedemptionViews,
+} from '#libs/db';
+import { type Clock } from '#libs/platform';
+import { newToken } from '#libs/signing';
+import { auditedText, onPartner } from '../audit/audited.js';
+import { type Operator } from '../audit/operator.js';
+import { type PrintedLink } from './sign-in-link.js';
+
+const INVITATION_MS = 7 * 24 * 3_600_000;
+const INVITATION_PATH = '/partner/invitation';
+
+export interface InvitationWish {
+  /** Name or id. */
+  readonly partner: string;
+  /** An address, or whatever tells whom it is for. */
+  readonly note: string;
+  /** Where browsers reach the console. */
+  readonly origin: string;
+}
+
+/** One URL, good once. @throws PartnerUnknownError */
+export function invitePartner(
+  database: Database,
+  clock: Clock,
+  operator: Operator,
+  { partner, note, origin }: InvitationWish,
+): Promise<PrintedLink & PartnerIdentity> {
+  const kept = auditedText(note);
+  const given = { partner, arguments: { note: kept } };
+  return onPartner(database, operator, given, async (who, audit) => {
+    const nowMs = clock.nowMs();
+    const { token, tokenHash } = newToken();
+    const expiresAtMs = nowMs + INVITATION_MS;
+    const { partnerId } = who;
+    const invitation = { tokenHash, partnerId, invitedBy: operator.actor, note: kept };
+    await new InvitationStore(database).create({ ...invitation, nowMs, expiresAtMs });
+    await new RedemptionViews(database).audit(operator.actor, audit.note, { partner: partnerId });
+    const url = `${origin}${INVITATION_PATH}#${token}`;
+    return { ...who, url, expiresAt: new Date(expiresAtMs) };
+  });
+}
+
+/** What a person is told before a member is removed. */
+export const REMOVE_MEMBER_CONSEQUENCE =
+  'The member is signed out at once and can act for the partner no more; an invitation would let them in again.';
+
+/** False where there is no such member. @throws PartnerUnknownError */
+export function removeMember(
+  database: Database,
+  clock: Clock,
+  operator: Operator,
+  { partner, subject }: { readonly partner: string; readonly subject: string },
+): Promise<boolean> {
+  const given = { partner, arguments: { subject: auditedText(subject) } };
+  return onPartner(database, operator, given, async ({ partnerId }, { actor, note }) => {
+    const isRemoved = await new MemberStore(database).remove(partnerId, subject, clock.nowMs());
+    const outcome = isRemoved ? 'done' : 'refused: MEMBER_UNKNOWN';
+    await new RedemptionViews(database).audit(actor, { ...note, outcome }, { partner: partnerId });
+    return isRemoved;
+  });
+}

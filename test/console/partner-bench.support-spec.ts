@@ -51,6 +51,7 @@ export class PartnerBench {
     // Which port the api has is known only now.
     Object.assign(bench.app.get(ConsoleSettings), { apiUrl: api.url });
     const game = await startPartner({ PARTNER_BASE_PATH: '/game/v1' });
+    game.clock.set(bench.clock.nowMs());
     await seedIndex(api, {
       events: [['2026-11-14T10:00:00Z', WALLET, 100]],
       headAt: '2026-11-21T12:00:00Z',

@@ -87,7 +87,12 @@ export class ConformanceService implements OnApplicationShutdown {
       ...{ baseUrl: callback.url, apiKey: callback.key, sharedSecret: callback.secret },
       ...{ address: wish.address, mayClaim: wish.mayClaim, hasConfirm: callback.confirms },
       ...(wish.emptyAddress !== undefined && { emptyAddress: wish.emptyAddress }),
-      ...{ maxRunMs: MAX_RUN_MS, lookup: policedLookup(this.policy), signal: abort.signal },
+      ...{
+        maxRunMs: MAX_RUN_MS,
+        clock: this.clock,
+        lookup: policedLookup(this.policy),
+        signal: abort.signal,
+      },
       onProgress: (progress: Progress) => {
         run.progress = progress;
       },

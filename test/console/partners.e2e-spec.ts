@@ -219,7 +219,7 @@ it('without SECRETS_KEY it says so, and with which command', async () => {
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({
       code: 'SETTING_MISSING',
-      message: expect.stringContaining('lowmark cli partner create') as string,
+      message: expect.stringContaining('lowmark cli partner create'),
     });
   } finally {
     await bare.stop();

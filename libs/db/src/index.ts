@@ -53,6 +53,8 @@ export {
   CredentialExistsError,
   CredentialStore,
   type NewCredential,
+  type Replacement,
+  type SealedCredential,
 } from './partners/credential-store.js';
 export {
   type PartnerAudit,
@@ -217,4 +219,28 @@ export { type OperatorRole, type Person, type Standing } from './console/standin
 export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
 export { RequestLogStore } from './partners/request-log-store.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
-export { type AnsweredRequest, readRequests, type RequestPage } from './portal/request-page.js';
+export {
+  type OwnCallback,
+  type OwnCredential,
+  type OwnMember,
+  type OwnPartner,
+  readOwn,
+  type OwnStanding,
+} from './portal/own-standing.js';
+export {
+  type CallPage,
+  type OwnCall,
+  type OwnRedemption,
+  type OwnRedemptionHistory,
+  type OwnRedemptionPage,
+  readOwnCalls,
+  readOwnHistory,
+  readOwnRedemptions,
+} from './portal/redemption-page.js';
+export {
+  type AnsweredRequest,
+  readRequest,
+  readRequests,
+  type RequestPage,
+} from './portal/request-page.js';
+export { type OwnUsage, readUsage } from './portal/usage.js';

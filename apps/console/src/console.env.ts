@@ -3,11 +3,14 @@ import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } 
 import {
   address,
   commaList,
+  databaseUrl,
+  EVIDENCE_KEY_SETTING,
   CONSOLE_ORIGIN_SETTING,
   type DevelopmentSetting,
   isLoopback,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
+  SECRETS_KEY_SETTING,
   origin,
   PORTAL_DATABASE_URL_SETTING,
   RPC_URLS_SETTING,
@@ -209,6 +212,12 @@ export class ConsoleSettings extends ServiceSettings {
   })
   @Matches(/^\d{1,15}(?:\.\d{1,18})?$/, { message: '$property must be a decimal number' })
   readonly approvalAboveUsd?: string;
+
+  @Setting({ ...SECRETS_KEY_SETTING, optional: true })
+  readonly secretsKey?: string;
+
+  @Setting({ ...EVIDENCE_KEY_SETTING, optional: true })
+  readonly evidenceKey?: string;
 
   @Setting({
     description:

@@ -9,6 +9,8 @@ import { ConsoleSettings } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { OperateModule } from './operate/operate.module.js';
+import { OperatePartnersModule } from './operate/partners/partners.module.js';
+import { OperateRedemptionsModule } from './operate/redemptions/redemptions.module.js';
 import { SETTINGS_SOURCE } from './operate/settings-source.js';
 import { PlayerModule } from './player/player.module.js';
 
@@ -29,6 +31,8 @@ interface ConsoleTools {
     AuthModule,
     ApprovalsModule,
     OperateModule,
+    OperatePartnersModule,
+    OperateRedemptionsModule,
     PlayerModule,
   ],
 })

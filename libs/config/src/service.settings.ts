@@ -123,7 +123,7 @@ export const SECRETS_KEY_SETTING: SettingOptions = {
 /** EVIDENCE_KEY, of the redemption service and of the command that adopts rows of before. */
 export const EVIDENCE_KEY_SETTING: SettingOptions = {
   description:
-    '32 bytes in base64 that only the redemption service has: openssl rand -base64 32. It makes the MAC of each redemption’s row, without which nothing is paid. Several, separated by commas: the first makes MACs, each verifies those that it made. Of the commands only `redemption adopt` needs it.',
+    '32 bytes in base64 that only the redemption service has: openssl rand -base64 32. It makes the MAC of each redemption’s row, without which nothing is paid. Several, separated by commas: the first makes MACs, each verifies those that it made. Of the commands `redemption adopt` and `redemption set-partner-tx` need it, and the console for the same.',
   secret: true,
   parse: (text) => {
     commaList(text).forEach(base64Key(32));

@@ -1,12 +1,12 @@
 export { type DatabaseOptions } from './connection/connection-options.js';
 export { createDatabase, Database, type Statement } from './connection/database.js';
+export { LateDatabase } from './connection/late-database.js';
 export {
   DatabaseRefusedError,
   DatabaseUnavailableError,
   isNotMigrated,
   isWithoutRight,
 } from './connection/database.error.js';
-export { LateDatabase } from './connection/late-database.js';
 export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';
@@ -49,7 +49,11 @@ export {
 } from './roles/login-roles.js';
 export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';
 export { LeaderLock, leaderLockOf } from './index-store/leader-lock.js';
-export { CredentialStore, type NewCredential } from './partners/credential-store.js';
+export {
+  CredentialExistsError,
+  CredentialStore,
+  type NewCredential,
+} from './partners/credential-store.js';
 export {
   type PartnerAudit,
   type PartnerIdentity,
@@ -63,7 +67,12 @@ export {
   type SealedSecret,
   SECRET_PLACES,
 } from './partners/sealed-secret-store.js';
-export { type ListedPartner, PartnerStore } from './partners/partner-store.js';
+export {
+  type ListedCredential,
+  type ListedPartner,
+  PartnerExistsError,
+  PartnerStore,
+} from './partners/partner-store.js';
 export { type Price, type PriceHold, type StandingPrice } from './prices/price.js';
 export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-acceptance-store.js';
 export { PriceStore } from './prices/price-store.js';

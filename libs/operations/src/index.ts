@@ -42,6 +42,7 @@ export {
   KEY_PREFIX,
   revokeCredential,
   rotateCredential,
+  type Rotation,
 } from './partners/credentials.js';
 export {
   type ChangedPartner,
@@ -78,6 +79,7 @@ export {
   type LiveEvidence,
 } from './redemptions/chain-evidence.js';
 export { evidenceKeys, EvidenceSettings } from './redemptions/evidence.settings.js';
+export { liveText, payoutFields, type ShownField, standingFields } from './redemptions/fields.js';
 export {
   type FoundRedemptions,
   type ListedRedemption,
@@ -93,6 +95,11 @@ export {
   type OperatorEvent,
   RefusedOperationError,
 } from './redemptions/operate.js';
+export {
+  performAction,
+  ViewOutdatedError,
+  type WantedAction,
+} from './redemptions/perform-action.js';
 export { replayConfirmation } from './redemptions/replay-confirmation.js';
 export {
   isSettlementNote,

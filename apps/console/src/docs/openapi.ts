@@ -3,6 +3,8 @@ import { describeApi, type OpenApi } from '#libs/openapi';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { OperateModule } from '../operate/operate.module.js';
+import { OperatePartnersModule } from '../operate/partners/partners.module.js';
+import { OperateRedemptionsModule } from '../operate/redemptions/redemptions.module.js';
 
 /** The contract of the console with its pages, from its controllers and DTOs; what it forwards for players is the redemption service's. */
 export function openApiOf(app: INestApplication): OpenApi {
@@ -10,7 +12,13 @@ export function openApiOf(app: INestApplication): OpenApi {
     title: 'Lowmark console',
     version: '2026-11-23',
     description: 'For the pages of the console itself, which are built with it.',
-    modules: [AuthModule, ApprovalsModule, OperateModule],
+    modules: [
+      AuthModule,
+      ApprovalsModule,
+      OperateModule,
+      OperatePartnersModule,
+      OperateRedemptionsModule,
+    ],
     security: ['session', { type: 'apiKey', in: 'cookie', name: 'lowmark-console' }],
   });
 }

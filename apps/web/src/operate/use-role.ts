@@ -5,3 +5,7 @@ export function useMayOperate(): boolean {
   const role = useSession().data?.role;
   return role === 'operator' || role === 'admin';
 }
+
+export function useIsAdmin(): boolean {
+  return useSession().data?.role === 'admin';
+}

@@ -1,4 +1,4 @@
-import { type EntityManager, type SelectQueryBuilder } from 'typeorm';
+import { type EntityManager, In, type SelectQueryBuilder } from 'typeorm';
 import {
   type Decimal,
   type PartnerCapability,
@@ -113,6 +113,16 @@ export class CallbackStore {
 
   async find(partnerId: string): Promise<PartnerCallback | undefined> {
     return this.database.entities((manager) => findCallback(manager, partnerId));
+  }
+
+  /** Of some partners, by id; those that have one. */
+  async findAll(partnerIds: readonly string[]): Promise<Map<string, PartnerCallback>> {
+    const found = await this.database.entities((manager) =>
+      callbacks(manager)
+        .where({ partnerId: In([...partnerIds]) })
+        .getMany(),
+    );
+    return new Map(found.map((entity) => [entity.partnerId, callbackOf(entity)]));
   }
 
   /** In whatever capitals. */

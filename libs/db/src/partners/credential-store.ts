@@ -14,6 +14,15 @@ export type NewCredential = Readonly<
   Pick<CredentialEntity, 'keyHash' | 'keyPrefix' | 'secretCiphertext'>
 >;
 
+/** One more; the same id again is refused, so that a request that is repeated adds nothing twice. */
+export type AddedCredential = NewCredential & { readonly id?: string | undefined };
+
+export class CredentialExistsError extends PermanentError {
+  constructor() {
+    super('CREDENTIAL_EXISTS', 'This request has added its credential already.');
+  }
+}
+
 export class CredentialMissingError extends PermanentError {
   constructor() {
     super(
@@ -51,11 +60,19 @@ export interface Revocation {
 export class CredentialStore {
   constructor(private readonly database: Database) {}
 
-  /** One more; the others stay good. @throws PartnerUnknownError */
-  add(partner: string, credential: NewCredential, audit?: PartnerAudit): Promise<PartnerIdentity> {
+  /** One more; the others stay good. @throws PartnerUnknownError, CredentialExistsError */
+  add(
+    partner: string,
+    { id, ...credential }: AddedCredential,
+    audit?: PartnerAudit,
+  ): Promise<PartnerIdentity> {
     return this.database.transaction(async (client, manager) => {
       const identity = await lockPartner(client, partner);
-      await manager.insert(CredentialEntity, { partnerId: identity.partnerId, ...credential });
+      if (id !== undefined && (await manager.existsBy(CredentialEntity, { id }))) {
+        throw new CredentialExistsError();
+      }
+      const added = { ...(id !== undefined && { id }), ...credential };
+      await manager.insert(CredentialEntity, { partnerId: identity.partnerId, ...added });
       await auditPartner(manager, identity.partnerId, audit);
       return identity;
     });

@@ -1,7 +1,9 @@
+import { type EntityManager, In, type SelectQueryBuilder } from 'typeorm';
 import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { DatabaseRefusedError } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
+import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import { type CallbackSettings, setCallback } from './callback-store.js';
 import { type NewCredential } from './credential-store.js';
 import { CredentialEntity } from './credential.entity.js';
@@ -18,6 +20,8 @@ import {
 import { PartnerEntity } from './partner.entity.js';
 
 export interface NewPartner extends RateLimits {
+  /** Default: a new one. The same again is refused, so that a request that is repeated creates nothing twice. */
+  readonly id?: string | undefined;
   readonly name: string;
   /** Default: the default one. */
   readonly stakeSet?: string;
@@ -62,6 +66,11 @@ const FIND = named<{ keyHash: Buffer }>(
     WHERE c.key_hash = :keyHash AND c.revoked_at IS NULL`,
 );
 
+const NAMES = named<{ ids: readonly string[] }>(
+  'partner_names',
+  'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE id = ANY(:ids::uuid[])',
+);
+
 const NOTE_USE = named<{ credentialId: string }>(
   'credential_note_use',
   'SELECT partners.note_use(:credentialId)',
@@ -75,12 +84,13 @@ export class PartnerStore {
    * @throws PartnerExistsError, DatabaseRefusedError
    */
   async create(
-    { credential, callback, stakeSet, ...partner }: NewPartner,
+    { id, credential, callback, stakeSet, ...partner }: NewPartner,
     audit?: PartnerAudit,
   ): Promise<{ partnerId: string }> {
     try {
       return await this.database.transaction(async (_client, manager) => {
-        const { identifiers } = await manager.insert(PartnerEntity, partner);
+        const given = id === undefined ? partner : { id, ...partner };
+        const { identifiers } = await manager.insert(PartnerEntity, given);
         const partnerId = String(identifiers[0]?.['id']);
         if (stakeSet !== undefined) await bindToStakeSet(manager, partnerId, stakeSet);
         await manager.insert(CredentialEntity, { partnerId, ...credential });
@@ -116,24 +126,34 @@ export class PartnerStore {
 
   /** All, by name. */
   list(): Promise<ListedPartner[]> {
+    return this.database.entities(async (manager) =>
+      listed(manager, await byName(manager).getMany()),
+    );
+  }
+
+  /** By name. @param after the name that the page before ended with */
+  page({ limit, after }: PageRequest<string>): Promise<LogPage<ListedPartner, string>> {
     return this.database.entities(async (manager) => {
-      const partners = await manager
-        .createQueryBuilder(PartnerEntity, 'partner')
-        .orderBy('lower(partner.name)')
-        .getMany();
-      const credentials = await manager.find(CredentialEntity, {
-        order: { createdAt: 'ASC', id: 'ASC' },
-      });
-      return partners.map(({ id, name, createdAt, rate, burst, stakeSet }) => ({
-        partnerId: id,
-        partnerName: name,
-        createdAt,
-        rate,
-        burst,
-        stakeSet: stakeSet ?? DEFAULT_STAKE_SET,
-        credentials: credentials.filter((one) => one.partnerId === id).map(listedCredential),
-      }));
+      const query = byName(manager).limit(limit);
+      if (after !== undefined) query.where('lower(partner.name) > lower(:after)', { after });
+      const partners = await query.getMany();
+      const entries = await listed(manager, partners);
+      return { entries, next: nextKey(partners, limit, ({ name }) => name) };
     });
+  }
+
+  find(partnerId: string): Promise<ListedPartner | undefined> {
+    return this.database.entities(async (manager) => {
+      const partners = await manager.findBy(PartnerEntity, { id: partnerId });
+      return (await listed(manager, partners))[0];
+    });
+  }
+
+  /** Of some partners, by id. */
+  async names(partnerIds: readonly string[]): Promise<Map<string, string>> {
+    const statement = NAMES({ ids: [...new Set(partnerIds)] });
+    const rows = await this.database.query<PartnerIdentity & object>(statement);
+    return new Map(rows.map(({ partnerId, partnerName }) => [partnerId, partnerName]));
   }
 
   /**
@@ -151,6 +171,29 @@ export class PartnerStore {
   async findCredential(keyHash: Buffer): Promise<FoundCredential | undefined> {
     return (await this.database.query<FoundCredential & object>(FIND({ keyHash })))[0];
   }
+}
+
+function byName(manager: EntityManager): SelectQueryBuilder<PartnerEntity> {
+  return manager.createQueryBuilder(PartnerEntity, 'partner').orderBy('lower(partner.name)');
+}
+
+async function listed(
+  manager: EntityManager,
+  partners: readonly PartnerEntity[],
+): Promise<ListedPartner[]> {
+  const credentials = await manager.find(CredentialEntity, {
+    where: { partnerId: In(partners.map(({ id }) => id)) },
+    order: { createdAt: 'ASC', id: 'ASC' },
+  });
+  return partners.map(({ id, name, createdAt, rate, burst, stakeSet }) => ({
+    partnerId: id,
+    partnerName: name,
+    createdAt,
+    rate,
+    burst,
+    stakeSet: stakeSet ?? DEFAULT_STAKE_SET,
+    credentials: credentials.filter((one) => one.partnerId === id).map(listedCredential),
+  }));
 }
 
 function listedCredential(credential: CredentialEntity): ListedCredential {

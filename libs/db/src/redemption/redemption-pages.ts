@@ -19,6 +19,10 @@ export interface RedemptionFilter {
   readonly wallet?: Address | undefined;
   /** The beginning of the redemption's id; see `isIdPrefix`. */
   readonly idPrefix?: string | undefined;
+  /** Made at this moment or later. */
+  readonly fromMs?: number | undefined;
+  /** Made before this moment. */
+  readonly untilMs?: number | undefined;
 }
 
 /** With those that cannot be read. */
@@ -120,19 +124,17 @@ export class RedemptionPages {
 
   /** The newest first. */
   async newest(
-    { state, partner, wallet, idPrefix }: RedemptionFilter,
+    { state, partner, wallet, ...made }: RedemptionFilter,
     { limit, after }: PageRequest<UuidV7>,
   ): Promise<RedemptionPage<UuidV7>> {
-    if (idPrefix !== undefined && !isIdPrefix(idPrefix)) {
+    if (made.idPrefix !== undefined && !isIdPrefix(made.idPrefix)) {
       return { found: [], unreadable: [], next: undefined };
     }
-    const digits = idPrefix?.replaceAll('-', '');
     const statement = NEWEST({
       state: state ?? null,
       partner: partner ?? null,
       wallet: wallet ? addressBytes(wallet) : null,
-      lowest: digits?.padEnd(DIGITS, '0') ?? null,
-      highest: digits?.padEnd(DIGITS, 'f') ?? null,
+      ...idRange(made),
       after: after ?? null,
       limit,
     });
@@ -154,7 +156,7 @@ export class RedemptionPages {
 
   /** @param sinceMs from when on those are counted that were made, whatever became of them */
   async overview(sinceMs: number): Promise<RedemptionOverview> {
-    const first = sinceMs.toString(16).padStart(12, '0').padEnd(DIGITS, '0');
+    const first = idsFrom(sinceMs).padEnd(DIGITS, '0');
     return {
       open: await this.database.query<OpenState>(OPEN_STATES({})),
       made: await this.database.query<RedemptionOverview['made'][number]>(MADE({ first })),
@@ -165,6 +167,28 @@ export class RedemptionPages {
   private planned({ text, values }: ReturnType<typeof NEWEST>): Promise<RedemptionRow[]> {
     return this.database.query<RedemptionRow>({ text, values });
   }
+}
+
+/** The beginning of the ids that are made at a moment. */
+function idsFrom(ms: number): string {
+  return ms.toString(16).padStart(12, '0');
+}
+
+/** The ids that may be meant: those that begin so, made in this time. */
+function idRange({ idPrefix, fromMs, untilMs }: RedemptionFilter): {
+  lowest: string | null;
+  highest: string | null;
+} {
+  const digits = idPrefix?.replaceAll('-', '').toLowerCase();
+  if (digits === undefined && fromMs === undefined && untilMs === undefined) {
+    return { lowest: null, highest: null };
+  }
+  const lowest = [digits ?? '', fromMs === undefined ? '' : idsFrom(Math.max(0, fromMs))];
+  const highest = [digits ?? '', untilMs === undefined ? '' : idsFrom(Math.max(0, untilMs - 1))];
+  return {
+    lowest: lowest.map((one) => one.padEnd(DIGITS, '0')).toSorted()[1] ?? null,
+    highest: highest.map((one) => one.padEnd(DIGITS, 'f')).toSorted()[0] ?? null,
+  };
 }
 
 function openKeyOf(row: RedemptionRow): OpenKey {

@@ -38,18 +38,23 @@ export function issueCredential(keyRing: KeyRing): {
   return { minted, stored };
 }
 
-/** One more credential; the old ones stay good until they are revoked. @throws PartnerUnknownError */
+/** Name or id; with an id for the credential where a request may be repeated: the second time is refused. */
+export type Rotation = string | { readonly partner: string; readonly id: string };
+
+/** One more credential; the old ones stay good until they are revoked. @throws PartnerUnknownError, CredentialExistsError */
 export async function rotateCredential(
   database: Database,
   operator: Operator,
-  partner: string,
+  rotation: Rotation,
   keyRing: KeyRing,
 ): Promise<IssuedCredential> {
+  const { partner, id } =
+    typeof rotation === 'string' ? { partner: rotation, id: undefined } : rotation;
   const { minted, stored } = issueCredential(keyRing);
   const { keyPrefix } = stored;
   const given = { partner, arguments: { keyPrefix } };
   const { partnerId } = await onPartner(database, operator, given, (who, audit) =>
-    new CredentialStore(database).add(who.partnerId, stored, audit),
+    new CredentialStore(database).add(who.partnerId, { id, ...stored }, audit),
   );
   return { partnerId, ...minted };
 }

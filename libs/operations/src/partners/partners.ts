@@ -27,6 +27,8 @@ export function parsePartnerName(text: string): string | undefined {
 }
 
 export interface NewPartner extends RateLimits {
+  /** Where a request may be repeated: the second time is refused. Default: a new one. */
+  readonly id?: string | undefined;
   /** From `parsePartnerName`. */
   readonly name: string;
   readonly stakeSet?: string | undefined;
@@ -49,7 +51,7 @@ export async function createPartner(
   partner: NewPartner,
   keyRing: KeyRing,
 ): Promise<CreatedPartner> {
-  const { name, rate, burst, stakeSet, callback: change } = partner;
+  const { id, name, rate, burst, stakeSet, callback: change } = partner;
   const callback = setsCallback(change)
     ? mergeCallback(undefined, { change, keyRing, partnerName: name })
     : undefined;
@@ -58,7 +60,7 @@ export async function createPartner(
   const note = { command, arguments: { ...terms, ...auditedChange(change) } };
   const { partnerId } = await audited(database, { actor, ...note }, {}, () =>
     new PartnerStore(database).create(
-      { ...terms, credential: stored, ...(callback && { callback }) },
+      { id, ...terms, credential: stored, ...(callback && { callback }) },
       { actor, note: { ...note, outcome: 'done' } },
     ),
   );

@@ -7,6 +7,7 @@ import {
   type Redemption,
   transition,
 } from '#libs/domain';
+import { auditedText } from '../audit/audited.js';
 import { type OperatorEvent } from './operate.js';
 import {
   NOT_DEDUCTED,
@@ -91,6 +92,39 @@ const CANDIDATES: readonly Candidate[] = [
 function resolving(action: ActionName, { event, title, consequence }: Resolution): Candidate {
   return { action, command: 'redemption resolve', title, event, consequence };
 }
+
+/**
+ * The event of an action, and what the audit keeps of what was given with it.
+ * @param given what `input` asks for
+ */
+export function eventOf(
+  action: Exclude<ActionName, 'replay-confirm'>,
+  given: string | undefined,
+): { readonly event: OperatorEvent; readonly arguments: object } {
+  switch (action) {
+    case 'retry':
+      return { event: { type: 'operator-retry' }, arguments: {} };
+    case 'cancel':
+      return { event: { type: 'cancel', by: 'operator' }, arguments: {} };
+    case 'set-partner-tx': {
+      const partnerTransactionId = given ?? '';
+      const event = { type: 'operator-set-transaction', partnerTransactionId } as const;
+      return { event, arguments: { transaction: auditedText(partnerTransactionId) } };
+    }
+    case 'restored-out-of-band':
+    case 'not-deducted':
+    case 'settled-by-hand': {
+      const { as, event } = RESOLUTIONS[action];
+      return { event, arguments: { as, ...(given !== undefined && { note: given }) } };
+    }
+  }
+}
+
+const RESOLUTIONS = {
+  'restored-out-of-band': RESTORED_OUT_OF_BAND,
+  'not-deducted': NOT_DEDUCTED,
+  'settled-by-hand': SETTLED_BY_HAND,
+} as const;
 
 interface Standing {
   readonly redemption: Redemption;

@@ -1,4 +1,5 @@
 import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
+import { type ValidationError } from 'class-validator';
 
 /**
  * A request as its DTO says: exact types, nothing coerced, unknown fields left out. The first field that is wrong is told.
@@ -15,8 +16,8 @@ export class StrictPipe extends ValidationPipe {
       transform: true,
       whitelist: true,
       stopAtFirstError: true,
-      exceptionFactory: ([fault]) => {
-        const { property = 'body', constraints = {} } = fault ?? {};
+      exceptionFactory: ([first]) => {
+        const { property = 'body', constraints = {} } = innermost(first) ?? {};
         const [message = `${property} is not valid.`] = Object.values(constraints);
         return refuse(property, message);
       },
@@ -29,6 +30,12 @@ export class StrictPipe extends ValidationPipe {
     }
     return (await super.transform(value, metadata)) as unknown;
   }
+}
+
+/** Of an object within the request the field that is wrong. */
+function innermost(fault: ValidationError | undefined): ValidationError | undefined {
+  const [child] = fault?.children ?? [];
+  return child === undefined ? fault : innermost(child);
 }
 
 function isObject(value: unknown): boolean {

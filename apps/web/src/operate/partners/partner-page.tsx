@@ -1,6 +1,138 @@
+import { Anchor, Button, Group, Stack } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { Loaded } from '../../shared/loaded';
+import { Skeletons } from '../../shared/placeholders';
+import { When } from '../../shared/when';
+import { ConfirmDialog } from '../confirm-dialog';
+import { deskTexts } from '../desk-texts';
+import { Card, Fact } from '../overview/card';
 import { PageTitle } from '../page-title';
-import { texts } from '../texts';
+import { useConsequences } from '../use-consequences';
+import { useMayOperate } from '../use-role';
+import { Credentials } from './credentials';
+import { Members } from './members';
+import { PartnerCalls } from './partner-calls';
+import { Ping } from './ping';
+import { StandingBadge } from './standing-badge';
+import { Terms } from './terms';
 
+const CallsOverTime = lazy(() => import('./calls-over-time'));
+const words = deskTexts.partner;
+
+/** All about one partner but its secrets. */
 export function PartnerPage() {
-  return <PageTitle>{texts.nav.partners}</PageTitle>;
+  const { partner: id } = useParams({ strict: false });
+  return id === undefined ? null : <OnePartner id={id} />;
+}
+
+function OnePartner({ id }: { readonly id: string }) {
+  const partner = useQuery({
+    queryKey: ['operate', 'partners', id],
+    queryFn: ({ signal }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/partners/{partner}', {
+          params: { path: { partner: id } },
+          signal,
+        }),
+      ),
+  });
+  return (
+    <Stack>
+      <Anchor renderRoot={(props) => <Link to="/operate/partners" {...props} />}>
+        {words.list}
+      </Anchor>
+      <Loaded query={partner}>
+        {(found) => (
+          <>
+            <Head partner={found} />
+            <Terms partner={found} />
+            <Credentials partner={found} />
+            <Suspense fallback={<Skeletons lines={6} />}>
+              <CallsOverTime partner={id} />
+            </Suspense>
+            <PartnerCalls partner={id} />
+            <Ping partner={id} />
+            <Members partner={id} />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) {
+  const [isAsked, setIsAsked] = useState(false);
+  const mayOperate = useMayOperate();
+  const { standing } = partner;
+  const isPaused = standing === 'paused';
+  return (
+    <>
+      <Group justify="space-between">
+        <PageTitle>{partner.name}</PageTitle>
+        {mayOperate && standing !== 'no-callback' && (
+          <Button
+            variant="default"
+            onClick={() => {
+              setIsAsked(true);
+            }}
+          >
+            {isPaused ? words.resume : words.pause}
+          </Button>
+        )}
+      </Group>
+      <Card title={words.standing}>
+        <Fact name={words.standing}>
+          <StandingBadge standing={standing} />
+        </Fact>
+        <Fact name={words.created}>
+          <When at={partner.createdAt} />
+        </Fact>
+      </Card>
+      {isAsked && (
+        <PauseDialog
+          id={partner.id}
+          isPaused={isPaused}
+          onClose={() => {
+            setIsAsked(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface PauseDialogProps {
+  readonly id: string;
+  readonly isPaused: boolean;
+  readonly onClose: () => void;
+}
+
+function PauseDialog({ id, isPaused, onClose }: PauseDialogProps) {
+  const queries = useQueryClient();
+  const consequenceOf = useConsequences();
+  const path = isPaused
+    ? '/api/operate/partners/{partner}/resume'
+    : '/api/operate/partners/{partner}/pause';
+  const change = useMutation({
+    mutationFn: () => dataOf(consoleApi.POST(path, { params: { path: { partner: id } } })),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['operate', 'partners'] });
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={isPaused ? words.resume : words.pause}
+      consequence={consequenceOf(isPaused ? 'partner resume' : 'partner pause')}
+      isPending={change.isPending}
+      problem={change.error}
+      onConfirm={() => {
+        change.mutate();
+      }}
+      onClose={onClose}
+    />
+  );
 }

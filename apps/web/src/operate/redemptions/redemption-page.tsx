@@ -1,6 +1,141 @@
+import { Anchor, Button, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { Loaded } from '../../shared/loaded';
+import { When } from '../../shared/when';
+import { Block } from '../call-details';
+import { deskTexts } from '../desk-texts';
+import { Card, Fact } from '../overview/card';
 import { PageTitle } from '../page-title';
-import { texts } from '../texts';
+import { StateBadge } from '../state-badge';
+import { Actions } from './actions';
+import { Approvals } from './approvals';
+import { Timeline } from './timeline';
 
+type Redemption = ConsoleBody<'OperatedRedemption'>;
+
+const words = deskTexts.redemption;
+const EVERY_MS = 5_000;
+
+/** What happened to one redemption, what it waits for, and what may be done. */
 export function RedemptionPage() {
-  return <PageTitle>{texts.nav.redemptions}</PageTitle>;
+  const { redemption: id } = useParams({ strict: false });
+  return id === undefined ? null : <OneRedemption id={id} />;
+}
+
+function OneRedemption({ id }: { readonly id: string }) {
+  const redemption = useQuery({
+    queryKey: ['operate', 'redemptions', 'one', id],
+    queryFn: ({ signal, queryKey }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/redemptions/{redemption}', {
+          params: { path: { redemption: id } },
+          signal,
+          headers: refreshing(queryKey),
+        }),
+      ),
+    refetchInterval: EVERY_MS,
+  });
+  return (
+    <Stack>
+      <Anchor renderRoot={(props) => <Link to="/operate/redemptions" {...props} />}>
+        {deskTexts.redemptions.title}
+      </Anchor>
+      <PageTitle>{id}</PageTitle>
+      <Loaded query={redemption}>
+        {(found) => (
+          <>
+            <Standing redemption={found} />
+            <Actions redemption={found} />
+            <Approvals approvals={found.approvals} />
+            <Timeline redemption={found} />
+            <Facts redemption={found} />
+            <Confirmation redemption={found} />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function Standing({ redemption }: { readonly redemption: Redemption }) {
+  return (
+    <Card title={words.waitsFor}>
+      <StateBadge state={redemption.state} />
+      <Text mt="xs" className="text-of-others">
+        {redemption.waitsFor}
+      </Text>
+    </Card>
+  );
+}
+
+function Facts({ redemption: { id, facts } }: { readonly redemption: Redemption }) {
+  return (
+    <Card title={words.facts}>
+      {facts.map(({ name, value }) => (
+        <Fact key={name} name={name}>
+          {value}
+        </Fact>
+      ))}
+      <Evidence id={id} />
+    </Card>
+  );
+}
+
+/** Asked for by a person: it costs calls to the nodes. */
+function Evidence({ id }: { readonly id: string }) {
+  const evidence = useQuery({
+    queryKey: ['operate', 'redemptions', 'evidence', id],
+    queryFn: ({ signal }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/redemptions/{redemption}/evidence', {
+          params: { path: { redemption: id } },
+          signal,
+        }),
+      ),
+    enabled: false,
+  });
+  return (
+    <>
+      <Button
+        variant="default"
+        loading={evidence.isFetching}
+        onClick={() => void evidence.refetch()}
+      >
+        {words.ask}
+      </Button>
+      {(evidence.data !== undefined || evidence.error !== null) && (
+        <Loaded query={evidence}>
+          {({ text }) => (
+            <Text mt="xs" role="status" className="text-of-others">
+              {words.evidence}: {text}
+            </Text>
+          )}
+        </Loaded>
+      )}
+    </>
+  );
+}
+
+function Confirmation({ redemption: { confirmation } }: { readonly redemption: Redemption }) {
+  return (
+    <Card title={words.confirmation}>
+      {confirmation === null ? (
+        <Text>{words.noConfirmation}</Text>
+      ) : (
+        <>
+          <Fact name={deskTexts.redemptions.columns.state}>{confirmation.state}</Fact>
+          <Fact name={words.attempts}>{confirmation.attempts}</Fact>
+          <Fact name={words.delivered}>
+            <When at={confirmation.deliveredAt} />
+          </Fact>
+          <Fact name={words.next}>
+            <When at={confirmation.nextActionAt} />
+          </Fact>
+          <Block title={words.payload} text={confirmation.payload} />
+        </>
+      )}
+    </Card>
+  );
 }

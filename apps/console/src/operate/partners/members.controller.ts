@@ -1,0 +1,124 @@
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  UseInterceptors,
+} from '@nestjs/common';
+import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { Database, InvitationStore, MemberStore } from '#libs/db';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { invitePartner, removeMember } from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import {
+  type ConsoleOperator,
+  CurrentOperator,
+  ForOperators,
+  FreshSignIn,
+} from '../../auth/audience.js';
+import { ConsoleSettings } from '../../console.env.js';
+import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { PAGE_SIZE } from '../schema.js';
+import { invitationBody, InvitedBody, MembersBody } from './member.bodies.js';
+import { PARTNER_ID, partnerIdOf } from './partner-id.js';
+import { InvitationDto, MemberDto } from './partner.requests.js';
+
+const INVITATION_ID = /^[1-9]\d{0,17}$/;
+
+/** Who may act for a partner on the partners' pages. */
+@Controller('api/operate/partners/:partner')
+@ForOperators('admin')
+@FailsAnywhere()
+@UseInterceptors(RefusalsInterceptor)
+export class MembersController {
+  constructor(
+    private readonly database: Database,
+    private readonly members: MemberStore,
+    private readonly invitations: InvitationStore,
+    private readonly settings: ConsoleSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get('members')
+  @ForOperators('viewer')
+  @ApiOperation({ summary: 'Its members', description: 'And the newest 50 invitations.' })
+  @ApiParam(PARTNER_ID)
+  @Answers(200, 'The members.', MembersBody)
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  async list(@Param('partner') text: string): Promise<MembersBody> {
+    const partner = partnerIdOf(text);
+    const members = await this.members.list(partner);
+    const invitations = await this.invitations.list(partner, { limit: PAGE_SIZE });
+    const nowMs = this.clock.nowMs();
+    return {
+      members: members.map(({ addedAt, ...one }) => ({ ...one, addedAt: addedAt.toISOString() })),
+      invitations: invitations.map((one) => invitationBody(one, nowMs)),
+    };
+  }
+
+  @Post('invitations')
+  @HttpCode(201)
+  @FreshSignIn()
+  @ApiOperation({
+    summary: 'Invite a person',
+    description: 'By a link that no other answer shows again: it makes one person a member.',
+  })
+  @ApiParam(PARTNER_ID)
+  @Answers(201, 'The link.', InvitedBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  async invite(
+    @Param('partner') text: string,
+    @Body() { note }: InvitationDto,
+    @CurrentOperator() { actor }: ConsoleOperator,
+  ): Promise<InvitedBody> {
+    const wish = { partner: partnerIdOf(text), note, origin: this.settings.consoleOrigin };
+    const command = { actor, command: 'partner invite' };
+    const made = await invitePartner(this.database, this.clock, command, wish);
+    return { url: made.url, expiresAt: made.expiresAt.toISOString() };
+  }
+
+  @Post('invitations/:invitation/withdraw')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Withdraw an invitation', description: 'One that is still open.' })
+  @ApiParam(PARTNER_ID)
+  @ApiParam({ name: 'invitation', schema: { type: 'string', pattern: INVITATION_ID.source } })
+  @Answers(204, 'Its link is of no use any more.')
+  @Fails(
+    404,
+    'There is no such partner, or no such invitation that is open.',
+    'NOT_FOUND',
+    'PARTNER_UNKNOWN',
+  )
+  async withdraw(
+    @Param('partner') partner: string,
+    @Param('invitation') invitation: string,
+  ): Promise<void> {
+    const id = INVITATION_ID.test(invitation) ? BigInt(invitation) : 0n;
+    const isDone = await this.invitations.withdraw(partnerIdOf(partner), id, this.clock.nowMs());
+    if (!isDone) throw new HttpProblem(404, 'There is no such invitation that is open.');
+  }
+
+  @Post('members/remove')
+  @HttpCode(204)
+  @FreshSignIn()
+  @ApiOperation({ summary: 'Remove a member', description: 'Ends the person’s sessions for it.' })
+  @ApiParam(PARTNER_ID)
+  @Answers(204, 'No member any more.')
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'There is no such partner, or no such member.', 'NOT_FOUND', 'PARTNER_UNKNOWN')
+  async remove(
+    @Param('partner') text: string,
+    @Body() { subject }: MemberDto,
+    @CurrentOperator() { actor }: ConsoleOperator,
+  ): Promise<void> {
+    const command = { actor, command: 'partner remove-member' };
+    const member = { partner: partnerIdOf(text), subject };
+    const isDone = await removeMember(this.database, this.clock, command, member);
+    if (!isDone) throw new HttpProblem(404, 'There is no such member.');
+  }
+}

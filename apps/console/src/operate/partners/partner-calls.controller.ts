@@ -1,0 +1,110 @@
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  UseInterceptors,
+} from '@nestjs/common';
+import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { Database, RedemptionLog } from '#libs/db';
+import { parseAddress, parseUuidV7 } from '#libs/domain';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { pingPartner } from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
+import { callBody, CallsBody, HoursBody } from '../call.bodies.js';
+import { OperateKeys } from '../operate-keys.js';
+import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { PAGE_SIZE } from '../schema.js';
+import { PingBody } from './partner.bodies.js';
+import { PARTNER_ID, partnerIdOf } from './partner-id.js';
+import { CallsQuery, HoursQuery, PingDto } from './partner.requests.js';
+
+const HOUR_MS = 3_600_000;
+const PING_SECONDS = 10;
+
+/** Our calls to a partner: those that were made, and one more to try it. */
+@Controller('api/operate/partners/:partner')
+@ForOperators('viewer')
+@FailsAnywhere()
+@UseInterceptors(RefusalsInterceptor)
+export class PartnerCallsController {
+  constructor(
+    private readonly database: Database,
+    private readonly log: RedemptionLog,
+    private readonly keys: OperateKeys,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get('calls')
+  @ApiOperation({ summary: 'Our calls to it', description: 'Newest first, page by page.' })
+  @ApiParam(PARTNER_ID)
+  @Answers(200, 'The calls.', CallsBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  async calls(
+    @Param('partner') partner: string,
+    @Query() { after: text, ...only }: CallsQuery,
+  ): Promise<CallsBody> {
+    const page = { limit: PAGE_SIZE, after: text === undefined ? undefined : parseUuidV7(text) };
+    const { entries, next = null } = await this.log.callsOfPartner(
+      partnerIdOf(partner),
+      page,
+      only,
+    );
+    return { items: entries.map(callBody), next };
+  }
+
+  @Get('calls-per-hour')
+  @ApiOperation({ summary: 'Calls and errors over time', description: 'By hour and step.' })
+  @ApiParam(PARTNER_ID)
+  @Answers(200, 'The hours.', HoursBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  async perHour(
+    @Param('partner') partner: string,
+    @Query() { hours = '24' }: HoursQuery,
+  ): Promise<HoursBody> {
+    const sinceMs = this.clock.nowMs() - Number(hours) * HOUR_MS;
+    const found = await this.log.callsPerHour(partnerIdOf(partner), sinceMs);
+    return { hours: found.map(({ hour, ...counts }) => ({ hour: hour.toISOString(), ...counts })) };
+  }
+
+  @Post('ping')
+  @HttpCode(200)
+  @ForOperators('operator')
+  @ApiOperation({
+    summary: 'Read a balance now',
+    description: 'As the service would; the report says what to mend. Changes nothing.',
+  })
+  @ApiParam(PARTNER_ID)
+  @Answers(200, 'What came of it.', PingBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  @Fails(409, 'It has no callback.', 'PARTNER_MISSING')
+  async ping(
+    @Param('partner') text: string,
+    @Body() { address: given, allowPrivate }: PingDto,
+    @CurrentOperator() { actor }: ConsoleOperator,
+  ): Promise<PingBody> {
+    const partner = partnerIdOf(text);
+    const address = parseAddress(given);
+    if (address === undefined) {
+      throw HttpProblem.badRequest('address', 'address must be 0x and 40 hex digits.');
+    }
+    const keyRing = this.keys.keyRing(`partner ping ${partner} --address ${address}`);
+    const { database, clock } = this;
+    const report = await pingPartner(
+      { database, clock, keyRing },
+      { actor, command: 'partner ping' },
+      { partner, address, timeoutSeconds: PING_SECONDS, allowPrivate },
+    );
+    const { good, mend, outcome, requestId, request } = report;
+    return { good, mend, outcome, requestId, signedContent: request?.content ?? null, report };
+  }
+}

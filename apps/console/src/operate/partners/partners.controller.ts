@@ -1,0 +1,198 @@
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  UseInterceptors,
+} from '@nestjs/common';
+import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import {
+  createPartner,
+  LONGEST_PARTNER_NAME,
+  parsePartnerName,
+  pausePartner,
+  setPartner,
+} from '#libs/operations';
+import { HttpProblem } from '#libs/service';
+import {
+  type ConsoleOperator,
+  CurrentOperator,
+  ForOperators,
+  FreshSignIn,
+} from '../../auth/audience.js';
+import { OperateKeys } from '../operate-keys.js';
+import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { createdId } from '../request-id.js';
+import { PAGE_SIZE } from '../schema.js';
+import { PARTNER_ID, partnerIdOf } from './partner-id.js';
+import { callbackChange } from './partner-change.js';
+import {
+  CallbackBody,
+  issuedBody,
+  IssuedBody,
+  partnerBody,
+  PartnerBody,
+  PartnersBody,
+  partnerSummary,
+} from './partner.bodies.js';
+import { NewPartnerDto, PartnerChangeDto, PartnersQuery } from './partner.requests.js';
+
+const RATE = 20;
+const BURST = 100;
+
+/** Partners: listed, created, set and paused. */
+@Controller('api/operate/partners')
+@ForOperators('viewer')
+@FailsAnywhere()
+@UseInterceptors(RefusalsInterceptor)
+@ApiExtraModels(CallbackBody)
+export class PartnersController {
+  constructor(
+    private readonly database: Database,
+    private readonly partners: PartnerStore,
+    private readonly callbacks: CallbackStore,
+    private readonly keys: OperateKeys,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'The partners', description: 'By name, page by page.' })
+  @Answers(200, 'The partners.', PartnersBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  async list(@Query() { after }: PartnersQuery): Promise<PartnersBody> {
+    const { entries, next = null } = await this.partners.page({ limit: PAGE_SIZE, after });
+    const callbacks = await this.callbacks.findAll(entries.map(({ partnerId }) => partnerId));
+    const items = entries.map((partner) =>
+      partnerSummary({ partner, callback: callbacks.get(partner.partnerId) }),
+    );
+    return { items, next };
+  }
+
+  @Get(':partner')
+  @ApiOperation({ summary: 'One partner', description: 'All but its secrets.' })
+  @ApiParam(PARTNER_ID)
+  @Answers(200, 'The partner.', PartnerBody)
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  show(@Param('partner') id: string): Promise<PartnerBody> {
+    return this.bodyOf(partnerIdOf(id));
+  }
+
+  @Post()
+  @HttpCode(201)
+  @ForOperators('admin')
+  @FreshSignIn()
+  @ApiOperation({
+    summary: 'Create a partner',
+    description: 'With its first credential, which no other answer shows again.',
+  })
+  @Answers(201, 'The credential.', IssuedBody)
+  @Fails(
+    400,
+    'The request is malformed, or does not fit together.',
+    'BAD_REQUEST',
+    'OPTION_INVALID',
+  )
+  @Fails(409, 'It cannot be created so.', 'PARTNER_EXISTS', 'ALREADY_DONE')
+  async create(
+    @Body() dto: NewPartnerDto,
+    @CurrentOperator() operator: ConsoleOperator,
+  ): Promise<IssuedBody> {
+    const name = parsePartnerName(dto.name);
+    if (name === undefined) {
+      throw HttpProblem.badRequest(
+        'name',
+        `name must be 1 to ${LONGEST_PARTNER_NAME} characters, without invisible ones.`,
+      );
+    }
+    const keyRing = this.keys.keyRing('partner create --name NAME');
+    const { rate = RATE, burst = BURST, stakeSet } = dto;
+    const id = createdId(operator, dto.request);
+    const partner = { id, name, rate, burst, stakeSet, callback: callbackChange(dto.callback) };
+    if ((await this.partners.find(id)) !== undefined) throw alreadyDone();
+    const command = { actor: operator.actor, command: 'partner create' };
+    try {
+      return issuedBody((await createPartner(this.database, command, partner, keyRing)).issued);
+    } catch (error) {
+      // The same request, sent twice at once.
+      if ((await this.partners.find(id)) !== undefined) throw alreadyDone();
+      throw error;
+    }
+  }
+
+  @Post(':partner/settings')
+  @HttpCode(200)
+  @ForOperators('admin')
+  @FreshSignIn()
+  @ApiOperation({ summary: 'Set a partner', description: 'What is absent stays as it is.' })
+  @ApiParam(PARTNER_ID)
+  @Answers(200, 'The partner.', PartnerBody)
+  @Fails(
+    400,
+    'The request is malformed, or does not fit together.',
+    'BAD_REQUEST',
+    'OPTION_INVALID',
+  )
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  async set(
+    @Param('partner') text: string,
+    @Body() { rate, burst, stakeSet, callback }: PartnerChangeDto,
+    @CurrentOperator() { actor }: ConsoleOperator,
+  ): Promise<PartnerBody> {
+    const partner = partnerIdOf(text);
+    const change = { partner, rate, burst, stakeSet, callback: callbackChange(callback) };
+    const command = { actor, command: 'partner set' };
+    await setPartner(this.database, command, change, this.keys.keyRing(`partner set ${partner}`));
+    return this.bodyOf(partner);
+  }
+
+  @Post(':partner/pause')
+  @HttpCode(200)
+  @ForOperators('operator')
+  @ApiOperation({ summary: 'Take no new redemptions', description: 'The kill switch.' })
+  @ApiParam(PARTNER_ID)
+  @Answers(200, 'The partner.', PartnerBody)
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  @Fails(409, 'It has no callback.', 'PARTNER_MISSING')
+  pause(@Param('partner') id: string, @CurrentOperator() operator: ConsoleOperator) {
+    return this.setPaused(partnerIdOf(id), operator, true);
+  }
+
+  @Post(':partner/resume')
+  @HttpCode(200)
+  @ForOperators('operator')
+  @FreshSignIn()
+  @ApiOperation({ summary: 'Take redemptions again', description: 'The end of a pause.' })
+  @ApiParam(PARTNER_ID)
+  @Answers(200, 'The partner.', PartnerBody)
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  @Fails(409, 'It has no callback.', 'PARTNER_MISSING')
+  resume(@Param('partner') id: string, @CurrentOperator() operator: ConsoleOperator) {
+    return this.setPaused(partnerIdOf(id), operator, false);
+  }
+
+  private async setPaused(
+    partner: string,
+    { actor }: ConsoleOperator,
+    paused: boolean,
+  ): Promise<PartnerBody> {
+    const command = { actor, command: paused ? 'partner pause' : 'partner resume' };
+    await pausePartner(this.database, command, partner, paused);
+    return this.bodyOf(partner);
+  }
+
+  private async bodyOf(id: string): Promise<PartnerBody> {
+    const partner = await this.partners.find(id);
+    if (partner === undefined) throw new PartnerUnknownError();
+    return partnerBody({ partner, callback: await this.callbacks.find(id) });
+  }
+}
+
+function alreadyDone(): HttpProblem {
+  const message =
+    'This request has created the partner already, and its secret was shown then. If it is lost: add a credential and revoke the first.';
+  return new HttpProblem(409, message, { code: 'ALREADY_DONE' });
+}

@@ -1,0 +1,150 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Database, decimalText, RedemptionStore } from '#libs/db';
+import { parseUuidV7, type Redemption, type UuidV7 } from '#libs/domain';
+import {
+  type ActionName,
+  isSettlementNote,
+  type OperatorAction,
+  performAction,
+  showRedemption,
+  ViewOutdatedError,
+  waitsFor,
+  type WantedAction,
+} from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { type Actors, ApprovalService, type Performed } from '../../approvals/approval.service.js';
+import { type ConsoleOperator } from '../../auth/audience.js';
+import { OperateKeys } from '../operate-keys.js';
+import { RedemptionView } from './redemption-view.js';
+import { type ActionDto, ACTIONS } from './redemption.requests.js';
+
+const COMMANDS = {
+  retry: 'redemption retry',
+  cancel: 'redemption cancel',
+  'set-partner-tx': 'redemption set-partner-tx',
+  'restored-out-of-band': 'redemption resolve',
+  'not-deducted': 'redemption resolve',
+  'settled-by-hand': 'redemption resolve',
+  'replay-confirm': 'redemption replay-confirm',
+} as const satisfies Record<ActionName, string>;
+
+/** Operators' actions on one redemption: those that its state allows, on what the operator saw. */
+@Injectable()
+export class RedemptionActions implements OnModuleInit {
+  constructor(
+    private readonly database: Database,
+    private readonly store: RedemptionStore,
+    private readonly view: RedemptionView,
+    private readonly approvals: ApprovalService,
+    private readonly keys: OperateKeys,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    for (const name of new Set(Object.values(COMMANDS))) {
+      this.approvals.register({
+        ...{ name, role: 'operator' },
+        execute: (given, actors) => this.execute(wantedOf(given), actors),
+      });
+    }
+  }
+
+  /**
+   * Done at once or, above the set value, asked of a second operator.
+   * @throws HttpProblem 400, 409, 503; what `performAction` throws
+   */
+  async perform(operator: ConsoleOperator, id: UuidV7, dto: ActionDto): Promise<Performed> {
+    const { action, version } = dto;
+    const command = COMMANDS[action];
+    if (action === 'set-partner-tx') this.keys.seal(`${command} ${id} TRANSACTION`);
+    const wanted = { id, action, version, given: givenOf(dto) };
+    const { history } = await showRedemption(this.database, id);
+    const { redemption } = history;
+    const actions = await this.view.actionsOf(history);
+    const allowed = actions.find((one) => one.action === action);
+    if (allowed === undefined || redemption.version !== version) {
+      await this.act({ ...wanted, isRefused: true }, operator.actor);
+      throw new ViewOutdatedError(id, []);
+    }
+    await this.requireNoneOpen(id);
+    return this.approvals.perform(operator, {
+      action: command,
+      arguments: { ...wanted },
+      summary: allowed.consequence,
+      worthUsd: movesMoney(allowed, redemption) ? decimalText(redemption.usdAmount) : undefined,
+    });
+  }
+
+  private async execute(wanted: WantedAction, { actor, approvedBy }: Actors): Promise<string> {
+    const before = await this.store.get(wanted.id);
+    const after = await this.act({ ...wanted, approvedBy }, actor);
+    return outcomeText(before?.redemption, after, this.clock.nowMs());
+  }
+
+  private act(wanted: WantedAction, actor: string): Promise<Redemption> {
+    const { database, clock } = this;
+    const command = COMMANDS[wanted.action];
+    const seal = wanted.action === 'set-partner-tx' ? this.keys.seal(command) : undefined;
+    return performAction({ database, clock, seal }, { actor, command }, wanted);
+  }
+
+  private async requireNoneOpen(id: UuidV7): Promise<void> {
+    const nowMs = this.clock.nowMs();
+    const open = (await this.view.approvalsOf(id)).find(
+      ({ decided, expiresAt }) => decided === null && expiresAt.getTime() > nowMs,
+    );
+    if (open === undefined) return;
+    const message = `${open.requestedBy.name} has asked for \`${open.action}\` already: it waits for a second operator until ${open.expiresAt.toISOString()}.`;
+    throw new HttpProblem(409, message, { code: 'APPROVAL_PENDING' });
+  }
+}
+
+/** Going on in the same state moves nothing that would not move by itself, and a confirmation only tells. */
+function movesMoney({ action }: OperatorAction, { state }: Redemption): boolean {
+  return action !== 'replay-confirm' && (action !== 'retry' || state === 'attention');
+}
+
+/** What the action asks for. @throws HttpProblem 400 */
+function givenOf({ action, given }: ActionDto): string | undefined {
+  switch (action) {
+    case 'set-partner-tx':
+      if (given === undefined || given === '') {
+        throw HttpProblem.badRequest('given', 'given must be the transaction id of the partner.');
+      }
+      return given;
+    case 'settled-by-hand':
+      if (given === undefined || !isSettlementNote(given)) {
+        throw HttpProblem.badRequest('given', 'given must be a note of 1 to 255 characters.');
+      }
+      return given;
+    case 'retry':
+    case 'cancel':
+    case 'restored-out-of-band':
+    case 'not-deducted':
+    case 'replay-confirm':
+      return undefined;
+  }
+}
+
+/** As `perform` asked for it; it comes back from the database. @throws HttpProblem 409 */
+function wantedOf(stored: Readonly<Record<string, unknown>>): WantedAction {
+  const { id, action, version, given } = stored;
+  const known = ACTIONS.find((one) => one === action);
+  const redemption = typeof id === 'string' ? parseUuidV7(id) : undefined;
+  if (known === undefined || redemption === undefined || typeof version !== 'number') {
+    throw new HttpProblem(409, 'This request is not as this console writes them.');
+  }
+  return {
+    ...{ id: redemption, action: known, version },
+    given: typeof given === 'string' ? given : undefined,
+  };
+}
+
+function outcomeText(before: Redemption | undefined, after: Redemption, nowMs: number): string {
+  const moved =
+    before === undefined || before.state === after.state
+      ? `still ${after.state}`
+      : `${before.state} -> ${after.state}`;
+  return `Redemption ${after.id}: ${moved}. Next: ${waitsFor({ redemption: after }, nowMs)}`;
+}

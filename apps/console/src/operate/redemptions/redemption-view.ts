@@ -1,0 +1,105 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Approval,
+  CallbackStore,
+  Database,
+  type LoggedTransition,
+  type RedemptionHistory,
+} from '#libs/db';
+import { type UuidV7 } from '#libs/domain';
+import {
+  allowedActions,
+  type OperatorAction,
+  payoutFields,
+  showRedemption,
+  standingFields,
+  waitsFor,
+} from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { approvalBody } from '../../approvals/approval.dto.js';
+import { ApprovalService } from '../../approvals/approval.service.js';
+import { callBody } from '../call.bodies.js';
+import { keyMissingText, OperateKeys } from '../operate-keys.js';
+import {
+  type ActionBody,
+  type ConfirmationBody,
+  listedBody,
+  type RedemptionBody,
+  type TransitionBody,
+} from './redemption.bodies.js';
+
+/** Requests for a second operator that are looked through. */
+const MOST_APPROVALS = 100;
+
+/** One redemption with all that its page shows. */
+@Injectable()
+export class RedemptionView {
+  constructor(
+    private readonly database: Database,
+    private readonly callbacks: CallbackStore,
+    private readonly approvals: ApprovalService,
+    private readonly keys: OperateKeys,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @param subject of the operator who looks at it. @throws RedemptionMissingError, UnreadableRedemptionError */
+  async show(id: UuidV7, subject: string): Promise<RedemptionBody> {
+    const shown = await showRedemption(this.database, id);
+    const { history, partnerName } = shown;
+    const { redemption } = history;
+    const nowMs = this.clock.nowMs();
+    const fields = [...standingFields(shown, nowMs), ...payoutFields(history)].filter(
+      // Said by itself.
+      ([name]) => name !== 'waits for',
+    );
+    const [actions, approvals] = [await this.actionsOf(history), await this.approvalsOf(id)];
+    return {
+      ...listedBody(redemption, new Map([[redemption.partner, partnerName]])),
+      waitsFor: waitsFor(history, nowMs),
+      facts: fields.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
+      transitions: history.transitions.map(transitionBody),
+      calls: history.calls.map((call) => callBody({ ...call, redemptionId: id })),
+      confirmation: confirmationBody(history),
+      actions: actions.map((one) => this.actionBody(one, id)),
+      approvals: approvals.map((one) => approvalBody(one, subject, nowMs)),
+    };
+  }
+
+  /** Those that its state allows now; none where its partner's callback is gone, by whose settings the rules decide. */
+  async actionsOf(history: RedemptionHistory): Promise<OperatorAction[]> {
+    const policy = await this.callbacks.find(history.redemption.partner);
+    if (policy === undefined) return [];
+    return allowedActions(history, { nowMs: this.clock.nowMs(), policy });
+  }
+
+  /** Newest first. */
+  async approvalsOf(id: UuidV7): Promise<Approval[]> {
+    const newest = await this.approvals.list({ limit: MOST_APPROVALS });
+    const open = await this.approvals.listOpen(MOST_APPROVALS);
+    const byId = new Map([...newest, ...open].map((one) => [one.id, one]));
+    return [...byId.values()].filter((one) => one.arguments['id'] === id);
+  }
+
+  private actionBody(one: OperatorAction, id: UuidV7): ActionBody {
+    const { action, command, title, consequence, input = null } = one;
+    const isPossible = action !== 'set-partner-tx' || this.keys.canSeal;
+    const unavailable = isPossible
+      ? null
+      : keyMissingText('EVIDENCE_KEY', `${command} ${id} TRANSACTION`);
+    return { action, command, title, consequence, input, unavailable };
+  }
+}
+
+function transitionBody({ at, ...transition }: LoggedTransition): TransitionBody {
+  return { ...transition, at: at.toISOString() };
+}
+
+function confirmationBody({ confirmation }: RedemptionHistory): ConfirmationBody | null {
+  if (confirmation === null) return null;
+  const { state, attempts, payload, deliveredAt, nextActionAt } = confirmation;
+  return {
+    ...{ state, attempts, payload },
+    deliveredAt: deliveredAt?.toISOString() ?? null,
+    nextActionAt: nextActionAt?.toISOString() ?? null,
+  };
+}

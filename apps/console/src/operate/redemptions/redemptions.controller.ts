@@ -1,0 +1,205 @@
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  UseInterceptors,
+} from '@nestjs/common';
+import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  type OpenKey,
+  PartnerStore,
+  PartnerUnknownError,
+  RedemptionPages,
+  RedemptionStore,
+  type RedemptionPage,
+} from '#libs/db';
+import { parseAddress, parseUuidV7, type UuidV7 } from '#libs/domain';
+import { type SettingsSource } from '#libs/config';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { chainEvidence, liveText } from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { approvalBody, ApprovalBody } from '../../approvals/approval.dto.js';
+import {
+  type ConsoleOperator,
+  CurrentOperator,
+  ForOperators,
+  FreshSignIn,
+} from '../../auth/audience.js';
+import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { PAGE_SIZE } from '../schema.js';
+import { SETTINGS_SOURCE } from '../settings-source.js';
+import { RedemptionActions } from './redemption-actions.js';
+import { RedemptionView } from './redemption-view.js';
+import {
+  ActionResultBody,
+  ConfirmationBody,
+  EvidenceBody,
+  listedBody,
+  RedemptionBody,
+  RedemptionsBody,
+  unreadableBodies,
+} from './redemption.bodies.js';
+import { ActionDto, QUEUE_KEY, QueueQuery, RedemptionsQuery } from './redemption.requests.js';
+
+const REDEMPTION_ID = {
+  name: 'redemption',
+  schema: { type: 'string', format: 'uuid' },
+  description: 'Its id.',
+} as const;
+
+/** Redemptions: found, shown, and settled. */
+@Controller('api/operate/redemptions')
+@ForOperators('viewer')
+@FailsAnywhere()
+@UseInterceptors(RefusalsInterceptor)
+@ApiExtraModels(ApprovalBody, ConfirmationBody)
+export class RedemptionsController {
+  constructor(
+    private readonly pages: RedemptionPages,
+    private readonly partners: PartnerStore,
+    private readonly store: RedemptionStore,
+    private readonly view: RedemptionView,
+    private readonly actions: RedemptionActions,
+    @Inject(SETTINGS_SOURCE) private readonly source: SettingsSource,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Search', description: 'Newest first, page by page.' })
+  @Answers(200, 'The redemptions.', RedemptionsBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  async search(@Query() query: RedemptionsQuery): Promise<RedemptionsBody> {
+    const { id, state, partner, wallet, from, until, after } = query;
+    const filter = {
+      state,
+      partner: partner === undefined ? undefined : await this.partnerId(partner),
+      wallet: wallet === undefined ? undefined : parseAddress(wallet),
+      idPrefix: id,
+      fromMs: msOf('from', from),
+      untilMs: msOf('until', until),
+    };
+    const key = after === undefined ? undefined : parseUuidV7(after);
+    const page = await this.pages.newest(filter, { limit: PAGE_SIZE, after: key });
+    return this.listed(page, page.next ?? null);
+  }
+
+  @Get('queue')
+  @ApiOperation({
+    summary: 'Those that are not finished',
+    description: 'First what waits for a person; of each the longest in its state first.',
+  })
+  @Answers(200, 'The redemptions.', RedemptionsBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  async queue(@Query() { after }: QueueQuery): Promise<RedemptionsBody> {
+    const page = await this.pages.open({ limit: PAGE_SIZE, after: openKey(after) });
+    return this.listed(page, page.next === undefined ? null : keyText(page.next));
+  }
+
+  @Get(':redemption')
+  @ApiOperation({
+    summary: 'One redemption',
+    description: 'Its timeline, what it waits for, and what may be done with it now.',
+  })
+  @ApiParam(REDEMPTION_ID)
+  @Answers(200, 'The redemption.', RedemptionBody)
+  @Fails(404, 'There is no such redemption.', 'REDEMPTION_MISSING', 'NOT_FOUND')
+  @Fails(409, 'It cannot be read.', 'REDEMPTION_UNREADABLE')
+  show(
+    @Param('redemption') id: string,
+    @CurrentOperator() { subject }: ConsoleOperator,
+  ): Promise<RedemptionBody> {
+    return this.view.show(idOf(id), subject);
+  }
+
+  @Get(':redemption/evidence')
+  @ApiOperation({ summary: 'What the chain says now', description: 'By final blocks.' })
+  @ApiParam(REDEMPTION_ID)
+  @Answers(200, 'The evidence.', EvidenceBody)
+  @Fails(404, 'There is no such redemption.', 'NOT_FOUND')
+  async evidence(@Param('redemption') text: string): Promise<EvidenceBody> {
+    const stored = await this.store.get(idOf(text));
+    if (stored === undefined) throw missing();
+    const live = await chainEvidence(stored, this.source, this.clock);
+    return { asked: live.asked, text: liveText(live) };
+  }
+
+  @Post(':redemption/actions')
+  @HttpCode(200)
+  @ForOperators('operator')
+  @FreshSignIn()
+  @ApiOperation({
+    summary: 'Do something with it',
+    description:
+      'What its state allows, as long as it is as it was seen; above the set value once another operator has approved it.',
+  })
+  @ApiParam(REDEMPTION_ID)
+  @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'There is no such redemption.', 'REDEMPTION_MISSING', 'NOT_FOUND')
+  @Fails(
+    409,
+    'Refused: by the rules of its state (then `code` is the rule), or since it has moved on.',
+    ...['VIEW_OUTDATED', 'APPROVAL_PENDING', 'REDEMPTION_STALE', 'PARTNER_ID_REUSED'],
+  )
+  async act(
+    @Param('redemption') id: string,
+    @Body() dto: ActionDto,
+    @CurrentOperator() operator: ConsoleOperator,
+  ): Promise<ActionResultBody> {
+    const performed = await this.actions.perform(operator, idOf(id), dto);
+    if (performed.done) return { done: true, outcome: performed.outcome, approval: null };
+    const approval = approvalBody(performed.approval, operator.subject, this.clock.nowMs());
+    return { done: false, outcome: null, approval };
+  }
+
+  private async listed(
+    page: RedemptionPage<unknown>,
+    next: string | null,
+  ): Promise<RedemptionsBody> {
+    const names = await this.partners.names(page.found.map(({ redemption }) => redemption.partner));
+    const items = page.found.map(({ redemption }) => listedBody(redemption, names));
+    return { items, unreadable: unreadableBodies(page), next };
+  }
+
+  private async partnerId(nameOrId: string): Promise<string> {
+    const found = await this.partners.identify(nameOrId);
+    if (found === undefined) throw new PartnerUnknownError();
+    return found.partnerId;
+  }
+}
+
+/** @throws HttpProblem 404 */
+function idOf(text: string): UuidV7 {
+  const id = parseUuidV7(text);
+  if (id === undefined) throw missing();
+  return id;
+}
+
+function missing(): HttpProblem {
+  return new HttpProblem(404, 'There is no such redemption.');
+}
+
+function msOf(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw HttpProblem.badRequest(field, `${field} is no time.`);
+  return ms;
+}
+
+function keyText({ needsPerson, stateSince, id }: OpenKey): string {
+  return `${needsPerson}~${stateSince}~${id}`;
+}
+
+function openKey(text: string | undefined): OpenKey | undefined {
+  const [, needsPerson, stateSince, id] = QUEUE_KEY.exec(text ?? '') ?? [];
+  const parsed = parseUuidV7(id ?? '');
+  if (stateSince === undefined || parsed === undefined) return undefined;
+  return { needsPerson: needsPerson === 'true', stateSince, id: parsed };
+}

@@ -1,0 +1,50 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { catchError, type Observable, throwError } from 'rxjs';
+import { LowmarkError } from '#libs/domain';
+import { RefusedOperationError } from '#libs/operations';
+import { HttpProblem } from '#libs/service';
+
+/** Refusals of operations whose message is for operators, on a page as in a terminal. */
+const STATUS: Readonly<Record<string, number>> = {
+  OPTION_INVALID: 400,
+  PARTNER_CREDENTIAL_INVALID: 400,
+  STAKE_SET_UNKNOWN: 400,
+  PARTNER_UNKNOWN: 404,
+  REDEMPTION_MISSING: 404,
+  CREDENTIAL_MISSING: 404,
+  PARTNER_MISSING: 409,
+  PARTNER_EXISTS: 409,
+  CREDENTIAL_EXISTS: 409,
+  CREDENTIAL_AMBIGUOUS: 409,
+  LAST_CREDENTIAL: 409,
+  REDEMPTION_STALE: 409,
+  VIEW_OUTDATED: 409,
+  REDEMPTION_UNREADABLE: 409,
+  PARTNER_ID_REUSED: 409,
+  NO_CONFIRMATION: 409,
+  STILL_TRYING: 409,
+  SECRETS_KEY_MISSING: 409,
+  SEALED_SECRET_INVALID: 409,
+};
+
+/** What an operation refuses, as the answer that says so; everything else goes on as it is. */
+@Injectable()
+export class RefusalsInterceptor implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next
+      .handle()
+      .pipe(catchError((error: unknown) => throwError(() => refusalProblem(error))));
+  }
+}
+
+export function refusalProblem(error: unknown): unknown {
+  if (!(error instanceof LowmarkError) || error instanceof HttpProblem) return error;
+  const status = error instanceof RefusedOperationError ? 409 : STATUS[error.code];
+  if (status === undefined) return error;
+  return new HttpProblem(status, error.message, { code: error.code, cause: error });
+}

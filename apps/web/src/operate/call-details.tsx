@@ -1,0 +1,82 @@
+import { Anchor, Button, Code, Modal, Stack } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { type ConsoleBody } from '../api/console-client';
+import { deskTexts } from './desk-texts';
+import { Fact } from './overview/card';
+
+type Call = ConsoleBody<'PartnerCall'>;
+
+const words = deskTexts.calls;
+
+/** How a call ended, in a few words. */
+export function callOutcome({ outcome, status, verdict, cause }: Call): string {
+  if (outcome === null) return words.open;
+  return [outcome, status, verdict ?? cause].filter((one) => one !== null).join(' · ');
+}
+
+/** What was asked and what came, as it is stored: shown as text, whatever it holds. */
+export function CallDetails({ call }: { readonly call: Call }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        aria-label={`${words.details}: ${call.step} ${call.requestId}`}
+        onClick={() => {
+          setIsOpen(true);
+        }}
+      >
+        {words.details}
+      </Button>
+      {isOpen && (
+        <Modal
+          opened
+          size="lg"
+          title={`${words.title}: ${call.step}`}
+          closeButtonProps={{ 'aria-label': deskTexts.close }}
+          onClose={() => {
+            setIsOpen(false);
+          }}
+        >
+          <Stack gap="xs">
+            <Fact name="X-API-REQUEST">{call.requestId}</Fact>
+            <Fact name={words.outcome}>{callOutcome(call)}</Fact>
+            {call.redemptionId !== null && (
+              <Fact name={words.redemption}>
+                <RedemptionAnchor id={call.redemptionId} />
+              </Fact>
+            )}
+            <Fact name={words.request}>{call.request ?? ''}</Fact>
+            <Block title={words.answer} text={call.answer ?? words.noAnswer} />
+            <Block title={words.record} text={JSON.stringify(call.record, undefined, 2)} />
+          </Stack>
+        </Modal>
+      )}
+    </>
+  );
+}
+
+export function Block({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <div role="region" aria-label={title} tabIndex={0} className="scrolls">
+      <Code block className="text-of-others arguments">
+        {text}
+      </Code>
+    </div>
+  );
+}
+
+export function RedemptionAnchor({ id }: { readonly id: string }) {
+  return (
+    <Anchor
+      className="amount"
+      renderRoot={(props) => (
+        <Link to="/operate/redemptions/$redemption" params={{ redemption: id }} {...props} />
+      )}
+    >
+      {id}
+    </Anchor>
+  );
+}

@@ -1,0 +1,73 @@
+import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { Problem } from '../shared/problem';
+import { deskTexts } from './desk-texts';
+
+interface ConfirmDialogProps {
+  readonly title: string;
+  /** In the words of the command line. */
+  readonly consequence: string;
+  /** What else has to be accepted. */
+  readonly second?: string | undefined;
+  readonly isPending: boolean;
+  readonly problem: unknown;
+  readonly isReady?: boolean;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+  /** What is asked for besides. */
+  readonly children?: ReactNode;
+}
+
+/** Says what an action leads to before it is done. */
+export function ConfirmDialog({
+  title,
+  consequence,
+  second,
+  isPending,
+  problem,
+  isReady = true,
+  onConfirm,
+  onClose,
+  children,
+}: ConfirmDialogProps) {
+  const [isSure, setIsSure] = useState(false);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={<bdi>{title}</bdi>}
+      centered
+      closeButtonProps={{ 'aria-label': deskTexts.close }}
+    >
+      <Stack>
+        <Text className="text-of-others">{consequence}</Text>
+        {children}
+        {second !== undefined && (
+          <>
+            <Text fw={700}>{deskTexts.credentials.last}</Text>
+            <Checkbox
+              label={second}
+              checked={isSure}
+              onChange={({ currentTarget }) => {
+                setIsSure(currentTarget.checked);
+              }}
+            />
+          </>
+        )}
+        {problem !== null && <Problem problem={problem} />}
+        <Group justify="end">
+          <Button variant="default" onClick={onClose}>
+            {deskTexts.cancel}
+          </Button>
+          <Button
+            loading={isPending}
+            disabled={!isReady || (second !== undefined && !isSure)}
+            onClick={onConfirm}
+          >
+            {title}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

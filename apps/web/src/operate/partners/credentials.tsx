@@ -1,0 +1,167 @@
+import { Button, Group, Modal } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { type Column, Rows } from '../../shared/keyed-table';
+import { When } from '../../shared/when';
+import { ConfirmDialog } from '../confirm-dialog';
+import { deskTexts } from '../desk-texts';
+import { newRequest } from '../new-request';
+import { Card } from '../overview/card';
+import { useConsequences } from '../use-consequences';
+import { useIsAdmin } from '../use-role';
+import { IssuedCredential } from './issued-credential';
+
+type Partner = ConsoleBody<'PartnerDetails'>;
+type Credential = ConsoleBody<'PartnerCredential'>;
+
+const words = deskTexts.credentials;
+
+/** Several are good at once: one more is added, the partner changes over, and the old one is revoked. */
+export function Credentials({ partner }: { readonly partner: Partner }) {
+  const [asked, setAsked] = useState<'add' | Credential | undefined>(undefined);
+  const isAdmin = useIsAdmin();
+  const close = (): void => {
+    setAsked(undefined);
+  };
+  const columns: readonly Column<Credential>[] = [
+    { header: words.prefix, cell: ({ keyPrefix }) => `${keyPrefix}…` },
+    { header: words.created, cell: ({ createdAt }) => <When at={createdAt} /> },
+    {
+      header: words.used,
+      cell: ({ lastUsedAt }) => <When at={lastUsedAt} none={deskTexts.partners.never} />,
+    },
+    { header: words.revoked, cell: ({ revokedAt }) => <When at={revokedAt} none={words.active} /> },
+    ...(isAdmin
+      ? [{ header: words.action, cell: (one: Credential) => <Revoke one={one} onAsk={setAsked} /> }]
+      : []),
+  ];
+  return (
+    <Card title={words.title}>
+      <Rows
+        caption={words.title}
+        columns={columns}
+        rowKey={({ keyPrefix, createdAt }) => keyPrefix + createdAt}
+        items={partner.credentials}
+      />
+      {isAdmin && (
+        <Group mt="sm">
+          <Button
+            variant="default"
+            onClick={() => {
+              setAsked('add');
+            }}
+          >
+            {words.add}
+          </Button>
+        </Group>
+      )}
+      {asked === 'add' && <AddDialog id={partner.id} onClose={close} />}
+      {asked !== undefined && asked !== 'add' && (
+        <RevokeDialog
+          id={partner.id}
+          credential={asked}
+          isLast={partner.activeCredentials === 1}
+          onClose={close}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Revoke({ one, onAsk }: { one: Credential; onAsk: (one: Credential) => void }) {
+  if (one.revokedAt !== null) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      aria-label={words.revokeTitle(one.keyPrefix)}
+      onClick={() => {
+        onAsk(one);
+      }}
+    >
+      {words.revoke}
+    </Button>
+  );
+}
+
+function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const queries = useQueryClient();
+  const consequenceOf = useConsequences();
+  const [request] = useState(newRequest);
+  const add = useMutation({
+    mutationFn: () =>
+      dataOf(
+        consoleApi.POST('/api/operate/partners/{partner}/credentials', {
+          params: { path: { partner: id } },
+          body: { request },
+        }),
+      ),
+    gcTime: 0,
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners'] }),
+  });
+  if (add.data !== undefined) {
+    return (
+      <Modal
+        opened
+        onClose={onClose}
+        title={words.add}
+        centered
+        closeOnClickOutside={false}
+        closeButtonProps={{ 'aria-label': deskTexts.close }}
+      >
+        <IssuedCredential issued={add.data} onDone={onClose} />
+      </Modal>
+    );
+  }
+  return (
+    <ConfirmDialog
+      title={words.add}
+      consequence={consequenceOf('partner rotate')}
+      isPending={add.isPending}
+      problem={add.error}
+      onConfirm={() => {
+        add.mutate();
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+interface RevokeDialogProps {
+  readonly id: string;
+  readonly credential: Credential;
+  readonly isLast: boolean;
+  readonly onClose: () => void;
+}
+
+function RevokeDialog({ id, credential: { keyPrefix }, isLast, onClose }: RevokeDialogProps) {
+  const queries = useQueryClient();
+  const consequenceOf = useConsequences();
+  const revoke = useMutation({
+    mutationFn: () =>
+      dataOf(
+        consoleApi.POST('/api/operate/partners/{partner}/credentials/revoke', {
+          params: { path: { partner: id } },
+          body: { keyPrefix, force: isLast },
+        }),
+      ),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['operate', 'partners'] });
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={words.revokeTitle(keyPrefix)}
+      consequence={consequenceOf('partner revoke')}
+      second={isLast ? words.lastSure : undefined}
+      isPending={revoke.isPending}
+      problem={revoke.error}
+      onConfirm={() => {
+        revoke.mutate();
+      }}
+      onClose={onClose}
+    />
+  );
+}

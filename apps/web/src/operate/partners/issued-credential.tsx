@@ -1,0 +1,25 @@
+import { Alert, Button, Stack } from '@mantine/core';
+import { type ConsoleBody } from '../../api/console-client';
+import { CopyLine } from '../copy-line';
+import { deskTexts } from '../desk-texts';
+
+interface IssuedCredentialProps {
+  readonly issued: ConsoleBody<'IssuedCredential'>;
+  readonly onDone: () => void;
+}
+
+const words = deskTexts.issued;
+
+/** Key and secret, this once. */
+export function IssuedCredential({ issued, onDone }: IssuedCredentialProps) {
+  return (
+    <Stack>
+      <Alert color="orange" variant="outline" title={words.title}>
+        {words.once}
+      </Alert>
+      <CopyLine label={words.apiKey} value={issued.apiKey} />
+      <CopyLine label={words.sharedSecret} value={issued.sharedSecret} />
+      <Button onClick={onDone}>{words.done}</Button>
+    </Stack>
+  );
+}

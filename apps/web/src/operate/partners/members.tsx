@@ -1,0 +1,193 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { type Column, Rows } from '../../shared/keyed-table';
+import { Loaded } from '../../shared/loaded';
+import { Problem } from '../../shared/problem';
+import { When } from '../../shared/when';
+import { ConfirmDialog } from '../confirm-dialog';
+import { CopyLine } from '../copy-line';
+import { deskTexts } from '../desk-texts';
+import { Card } from '../overview/card';
+import { useConsequences } from '../use-consequences';
+import { useIsAdmin } from '../use-role';
+import { Invitations } from './invitations';
+
+type Member = ConsoleBody<'PartnerMember'>;
+
+const words = deskTexts.members;
+
+/** Who may act for the partner on the partners' pages. */
+export function Members({ partner }: { readonly partner: string }) {
+  const [asked, setAsked] = useState<'invite' | Member | undefined>(undefined);
+  const isAdmin = useIsAdmin();
+  const members = useQuery({
+    queryKey: ['operate', 'partners', partner, 'members'],
+    queryFn: ({ signal }) =>
+      dataOf(
+        consoleApi.GET('/api/operate/partners/{partner}/members', {
+          params: { path: { partner } },
+          signal,
+        }),
+      ),
+  });
+  const close = (): void => {
+    setAsked(undefined);
+  };
+  return (
+    <Card title={words.title}>
+      <Loaded query={members}>
+        {({ members: found, invitations }) => (
+          <Stack gap="sm">
+            {found.length === 0 ? (
+              <Text>{words.none}</Text>
+            ) : (
+              <Rows
+                caption={words.title}
+                columns={columnsOf(isAdmin, setAsked)}
+                rowKey={({ subject }) => subject}
+                items={found}
+              />
+            )}
+            {invitations.length > 0 && <Invitations partner={partner} invitations={invitations} />}
+          </Stack>
+        )}
+      </Loaded>
+      {isAdmin && (
+        <Group mt="sm">
+          <Button
+            variant="default"
+            onClick={() => {
+              setAsked('invite');
+            }}
+          >
+            {words.invite}
+          </Button>
+        </Group>
+      )}
+      {asked === 'invite' && <InviteDialog partner={partner} onClose={close} />}
+      {asked !== undefined && asked !== 'invite' && (
+        <RemoveDialog partner={partner} member={asked} onClose={close} />
+      )}
+    </Card>
+  );
+}
+
+function columnsOf(isAdmin: boolean, onRemove: (one: Member) => void): readonly Column<Member>[] {
+  const columns: readonly Column<Member>[] = [
+    { header: words.name, cell: ({ name }) => <bdi className="text-of-others">{name}</bdi> },
+    {
+      header: words.subject,
+      cell: ({ subject }) => <span className="text-of-others">{subject}</span>,
+    },
+    { header: words.since, cell: ({ addedAt }) => <When at={addedAt} /> },
+  ];
+  if (!isAdmin) return columns;
+  const remove = (member: Member) => (
+    <Button
+      size="xs"
+      variant="default"
+      aria-label={words.removeTitle(member.name)}
+      onClick={() => {
+        onRemove(member);
+      }}
+    >
+      {words.remove}
+    </Button>
+  );
+  return [...columns, { header: words.action, cell: remove }];
+}
+
+interface DialogProps {
+  readonly partner: string;
+  readonly onClose: () => void;
+}
+
+function InviteDialog({ partner, onClose }: DialogProps) {
+  const queries = useQueryClient();
+  const consequenceOf = useConsequences();
+  const [note, setNote] = useState('');
+  const invite = useMutation({
+    mutationFn: () =>
+      dataOf(
+        consoleApi.POST('/api/operate/partners/{partner}/invitations', {
+          params: { path: { partner } },
+          body: { note: note.trim() },
+        }),
+      ),
+    gcTime: 0,
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] }),
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={words.invite}
+      centered
+      closeButtonProps={{ 'aria-label': deskTexts.close }}
+    >
+      <Stack>
+        <Text>{consequenceOf('partner invite')}</Text>
+        {invite.data === undefined ? (
+          <>
+            <TextInput
+              label={words.note}
+              maxLength={200}
+              data-autofocus
+              value={note}
+              onChange={({ currentTarget: { value } }) => {
+                setNote(value);
+              }}
+            />
+            {invite.isError && <Problem problem={invite.error} />}
+            <Group justify="end">
+              <Button
+                loading={invite.isPending}
+                disabled={note.trim() === ''}
+                onClick={() => {
+                  invite.mutate();
+                }}
+              >
+                {words.invite}
+              </Button>
+            </Group>
+          </>
+        ) : (
+          <>
+            <Text>{words.linkOnce}</Text>
+            <CopyLine label={words.link} value={invite.data.url} />
+          </>
+        )}
+      </Stack>
+    </Modal>
+  );
+}
+
+function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly member: Member }) {
+  const queries = useQueryClient();
+  const consequenceOf = useConsequences();
+  const remove = useMutation({
+    mutationFn: () =>
+      consoleApi.POST('/api/operate/partners/{partner}/members/remove', {
+        params: { path: { partner } },
+        body: { subject: member.subject },
+      }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] });
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={words.removeTitle(member.name)}
+      consequence={consequenceOf('partner remove-member')}
+      isPending={remove.isPending}
+      problem={remove.error}
+      onConfirm={() => {
+        remove.mutate();
+      }}
+      onClose={onClose}
+    />
+  );
+}

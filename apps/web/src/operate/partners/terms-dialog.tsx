@@ -1,0 +1,144 @@
+import {
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  MultiSelect,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { Problem } from '../../shared/problem';
+import { deskTexts } from '../desk-texts';
+import { useConsequences } from '../use-consequences';
+import { CAPABILITIES, changeOf, type TermsForm, formOf } from './terms-form';
+
+interface TermsDialogProps {
+  readonly partner: ConsoleBody<'PartnerDetails'>;
+  readonly onClose: () => void;
+}
+
+const words = deskTexts.partner;
+const TERMS = ['rate', 'burst', 'stakeSet'] as const;
+const TEXTS = [
+  'url',
+  'key',
+  'usdPerPoint',
+  'bonusFrom',
+  'bonusRate',
+  'minPoints',
+  'maxPoints',
+  'dailyTokenBudget',
+] as const;
+
+/** Sends only what was changed. */
+export function TermsDialog({ partner, onClose }: TermsDialogProps) {
+  const queries = useQueryClient();
+  const consequenceOf = useConsequences();
+  const [before] = useState(() => formOf(partner));
+  const [form, setForm] = useState<TermsForm>(before);
+  const put = (change: Partial<TermsForm>): void => {
+    setForm({ ...form, ...change });
+  };
+  const save = useMutation({
+    mutationFn: () =>
+      dataOf(
+        consoleApi.POST('/api/operate/partners/{partner}/settings', {
+          params: { path: { partner: partner.id } },
+          body: changeOf(before, form),
+        }),
+      ),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['operate', 'partners'] });
+      onClose();
+    },
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={words.terms}
+      size="lg"
+      centered
+      closeButtonProps={{ 'aria-label': deskTexts.close }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <Text>{consequenceOf('partner set')}</Text>
+          {TERMS.map((name) => (
+            <TextInput
+              key={name}
+              label={words[name]}
+              value={form[name]}
+              onChange={({ currentTarget: { value } }) => {
+                put({ [name]: value });
+              }}
+            />
+          ))}
+          {TEXTS.map((name) => (
+            <TextInput
+              key={name}
+              label={words.callback[name]}
+              placeholder={name === 'key' ? (partner.callback?.keyPrefix ?? '') : ''}
+              autoComplete="off"
+              value={form[name]}
+              onChange={({ currentTarget: { value } }) => {
+                put({ [name]: value });
+              }}
+            />
+          ))}
+          <Text size="sm">{words.callback.orNone}</Text>
+          <PasswordInput
+            label={words.callback.secret}
+            description={words.callback.secretHint}
+            autoComplete="new-password"
+            value={form.secret}
+            onChange={({ currentTarget: { value } }) => {
+              put({ secret: value });
+            }}
+          />
+          <MultiSelect
+            label={words.callback.capabilities}
+            data={[...CAPABILITIES]}
+            value={[...form.capabilities]}
+            onChange={(chosen) => {
+              put({ capabilities: CAPABILITIES.filter((one) => chosen.includes(one)) });
+            }}
+          />
+          <Checkbox
+            label={words.callback.confirms}
+            checked={form.confirm}
+            onChange={({ currentTarget: { checked } }) => {
+              put({ confirm: checked });
+            }}
+          />
+          <Checkbox
+            label={words.callback.allowPrivate}
+            checked={form.allowPrivate}
+            onChange={({ currentTarget: { checked } }) => {
+              put({ allowPrivate: checked });
+            }}
+          />
+          {save.isError && <Problem problem={save.error} />}
+          <Group justify="end">
+            <Button variant="default" onClick={onClose}>
+              {deskTexts.cancel}
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {words.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

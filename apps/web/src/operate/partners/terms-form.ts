@@ -1,0 +1,87 @@
+import { type ConsoleBody } from '../../api/console-client';
+
+type Partner = ConsoleBody<'PartnerDetails'>;
+type Change = ConsoleBody<'PartnerChangeDto'>;
+type Callback = NonNullable<Change['callback']>;
+type Capability = NonNullable<Callback['capabilities']>[number];
+
+export const CAPABILITIES: readonly Capability[] = [
+  'revert-by-redemption-id',
+  'tombstones',
+  'enforces-freshness',
+  'signs-all-responses',
+  'refuses-mismatched-pair',
+];
+
+/** What stands in the fields; an empty secret or key is one that stays. */
+export interface TermsForm {
+  readonly rate: string;
+  readonly burst: string;
+  readonly stakeSet: string;
+  readonly url: string;
+  readonly key: string;
+  readonly secret: string;
+  readonly usdPerPoint: string;
+  readonly bonusFrom: string;
+  readonly bonusRate: string;
+  readonly minPoints: string;
+  readonly maxPoints: string;
+  readonly dailyTokenBudget: string;
+  readonly confirm: boolean;
+  readonly capabilities: readonly Capability[];
+  readonly allowPrivate: boolean;
+}
+
+export function formOf({ rate, burst, stakeSet, callback }: Partner): TermsForm {
+  return {
+    rate: String(rate),
+    burst: String(burst),
+    stakeSet,
+    url: callback?.url ?? '',
+    key: '',
+    secret: '',
+    usdPerPoint: callback?.usdPerPoint ?? '',
+    bonusFrom: callback?.bonusFrom ?? '',
+    bonusRate: callback?.bonusRate ?? '',
+    minPoints: callback?.minPoints ?? '',
+    maxPoints: callback?.maxPoints ?? '',
+    dailyTokenBudget: callback?.dailyTokenBudget ?? '',
+    confirm: callback?.confirms ?? true,
+    capabilities: callback?.capabilities ?? [],
+    allowPrivate: false,
+  };
+}
+
+const TEXTS = [
+  'url',
+  'key',
+  'secret',
+  'usdPerPoint',
+  'bonusFrom',
+  'bonusRate',
+  'minPoints',
+  'maxPoints',
+  'dailyTokenBudget',
+] as const;
+
+/** What was changed, and no more: all else stays. A field that was emptied stays too; `none` takes a limit away. */
+export function changeOf(before: TermsForm, after: TermsForm): Change {
+  const isChanged = (name: keyof TermsForm): boolean => before[name] !== after[name];
+  const texts = TEXTS.flatMap((name) =>
+    isChanged(name) && after[name].trim() !== '' ? [[name, after[name].trim()] as const] : [],
+  );
+  const callback: Callback = {
+    ...Object.fromEntries(texts),
+    ...(isChanged('confirm') && { confirm: after.confirm }),
+    ...(isChanged('capabilities') && { capabilities: [...after.capabilities] }),
+  };
+  const hasCallback = Object.keys(callback).length > 0;
+  return {
+    ...(isChanged('rate') && { rate: Number(after.rate) }),
+    ...(isChanged('burst') && { burst: Number(after.burst) }),
+    ...(isChanged('stakeSet') && { stakeSet: after.stakeSet }),
+    ...(hasCallback && {
+      callback: { ...callback, ...(after.allowPrivate && { allowPrivate: true }) },
+    }),
+  };
+}

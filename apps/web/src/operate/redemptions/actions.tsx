@@ -1,0 +1,141 @@
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { ConfirmDialog } from '../confirm-dialog';
+import { deskTexts } from '../desk-texts';
+import { Card } from '../overview/card';
+import { useMayOperate } from '../use-role';
+
+type Redemption = ConsoleBody<'OperatedRedemption'>;
+type Action = ConsoleBody<'OperatorAction'>;
+type Result = ConsoleBody<'ActionResult'>;
+
+/** What was looked at when the operator decided. */
+interface Asked {
+  readonly action: Action;
+  readonly version: number;
+}
+
+const words = deskTexts.redemption;
+const LONGEST = 255;
+
+/** Those that its state allows, each with what it leads to. */
+export function Actions({ redemption }: { readonly redemption: Redemption }) {
+  const [asked, setAsked] = useState<Asked | undefined>(undefined);
+  const [result, setResult] = useState<Result | undefined>(undefined);
+  const mayOperate = useMayOperate();
+  const { id, actions, version } = redemption;
+  return (
+    <Card title={words.actions}>
+      {result !== undefined && <Outcome result={result} />}
+      {actions.length === 0 && <Text>{words.noActions}</Text>}
+      <Stack gap="md">
+        {actions.map((action) => (
+          <div key={action.action}>
+            <Text size="sm" className="text-of-others" mb={4}>
+              {action.consequence}
+            </Text>
+            {action.unavailable !== null && (
+              <Text size="sm" fw={700} className="text-of-others">
+                {action.unavailable}
+              </Text>
+            )}
+            <Group>
+              <Button
+                variant="default"
+                disabled={!mayOperate || action.unavailable !== null}
+                onClick={() => {
+                  setAsked({ action, version });
+                }}
+              >
+                {action.title}
+              </Button>
+            </Group>
+          </div>
+        ))}
+      </Stack>
+      {!mayOperate && actions.length > 0 && <Text size="sm">{words.viewer}</Text>}
+      {asked !== undefined && (
+        <ActionDialog
+          id={id}
+          asked={asked}
+          onDone={setResult}
+          onClose={() => {
+            setAsked(undefined);
+          }}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Outcome({ result: { done, outcome, approval } }: { readonly result: Result }) {
+  return (
+    <Alert
+      mb="md"
+      role="status"
+      color={done ? 'teal' : 'cyan'}
+      variant="outline"
+      title={done ? words.done : words.waits}
+    >
+      <Text className="text-of-others">
+        {outcome ?? `${words.waitsUntil} ${approval?.expiresAt ?? ''}`}
+      </Text>
+    </Alert>
+  );
+}
+
+interface ActionDialogProps {
+  readonly id: string;
+  readonly asked: Asked;
+  readonly onDone: (result: Result) => void;
+  readonly onClose: () => void;
+}
+
+function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
+  const queries = useQueryClient();
+  const [given, setGiven] = useState('');
+  const { action, title, consequence, input } = asked.action;
+  const perform = useMutation({
+    mutationFn: () =>
+      dataOf(
+        consoleApi.POST('/api/operate/redemptions/{redemption}/actions', {
+          params: { path: { redemption: id } },
+          body: { action, version: asked.version, ...(input !== null && { given }) },
+        }),
+      ),
+    onSuccess: async (result) => {
+      onDone(result);
+      await queries.invalidateQueries({ queryKey: ['operate'] });
+      onClose();
+    },
+    // What was decided on an old view is refused: the view behind the dialog is a new one then.
+    onError: () => queries.invalidateQueries({ queryKey: ['operate', 'redemptions', 'one', id] }),
+  });
+  return (
+    <ConfirmDialog
+      title={title}
+      consequence={consequence}
+      isPending={perform.isPending}
+      problem={perform.error}
+      isReady={input === null || given.trim() !== ''}
+      onConfirm={() => {
+        perform.mutate();
+      }}
+      onClose={onClose}
+    >
+      {input !== null && (
+        <TextInput
+          label={words[input]}
+          maxLength={LONGEST}
+          data-autofocus
+          value={given}
+          onChange={({ currentTarget: { value } }) => {
+            setGiven(value);
+          }}
+        />
+      )}
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,43 @@
+import { Anchor, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { type ConsoleBody } from '../../api/console-client';
+import { StatusBadge } from '../../shared/status-badge';
+import { When } from '../../shared/when';
+import { deskTexts } from '../desk-texts';
+import { Card, Fact } from '../overview/card';
+
+type Approval = ConsoleBody<'Approval'>;
+
+const words = deskTexts.redemption;
+
+/** What was asked of a second operator about this redemption, for whom it waits, and what came of it. */
+export function Approvals({ approvals }: { readonly approvals: readonly Approval[] }) {
+  if (approvals.length === 0) return null;
+  return (
+    <Card title={words.approvals}>
+      {approvals.map((one) => (
+        <div key={one.id}>
+          <StatusBadge tone={one.state === 'open' ? 'busy' : 'neutral'}>
+            {words.states[one.state]}
+          </StatusBadge>
+          <Text my="xs" className="text-of-others">
+            {one.summary}
+          </Text>
+          <Fact name={words.by}>
+            {one.requestedBy}
+            {one.decidedBy !== null && `, ${one.decidedBy}`}
+          </Fact>
+          {one.state === 'open' && (
+            <Fact name={words.waitsUntil}>
+              <When at={one.expiresAt} />
+            </Fact>
+          )}
+          {one.outcome !== null && <Text className="text-of-others">{one.outcome}</Text>}
+        </div>
+      ))}
+      <Anchor renderRoot={(props) => <Link to="/operate/approvals" {...props} />}>
+        {words.toApprovals}
+      </Anchor>
+    </Card>
+  );
+}

@@ -1,0 +1,121 @@
+/** An action that was decided on a view of a redemption: done as long as the redemption is as it was seen. */
+import {
+  type Database,
+  type EvidenceSeal,
+  type LoggedTransition,
+  RedemptionLog,
+  RedemptionMissingError,
+  RedemptionStore,
+} from '#libs/db';
+import { PermanentError, type Redemption, type UuidV7 } from '#libs/domain';
+import { type Clock } from '#libs/platform';
+import { audited } from '../audit/audited.js';
+import { type Operator } from '../audit/operator.js';
+import { type ActionName, eventOf } from './actions.js';
+import { operate } from './operate.js';
+import { replayConfirmation } from './replay-confirmation.js';
+
+export interface WantedAction {
+  readonly id: UuidV7;
+  readonly action: ActionName;
+  /** Of the redemption, as it was seen. */
+  readonly version: number;
+  /** What the action's `input` asks for: a transaction, or a note. */
+  readonly given?: string | undefined;
+  /** `operator:NAME` of a second operator. */
+  readonly approvedBy?: string | undefined;
+  /** The rules refused it when they were asked before: says why, and does not do it where they would allow it now. */
+  readonly isRefused?: true;
+}
+
+interface ActionTools {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** For `set-partner-tx`. */
+  readonly seal?: EvidenceSeal | undefined;
+}
+
+const MOST_TOLD = 5;
+
+/** The redemption has moved on since it was looked at. Nothing was changed. */
+export class ViewOutdatedError extends PermanentError {
+  constructor(id: UuidV7, since: readonly LoggedTransition[]) {
+    const told = since.map(
+      ({ from, to, event, actor, at }) =>
+        `${from ?? 'new'} -> ${to} by ${event} of ${actor} at ${at.toISOString()}`,
+    );
+    const what = told.length === 0 ? '' : `: ${told.join('; ')}`;
+    super(
+      'VIEW_OUTDATED',
+      `Redemption ${id} has moved on since you looked${what}. Nothing was changed: look at it again.`,
+    );
+  }
+}
+
+/**
+ * The audit row is that of the command which does the same.
+ * @returns the redemption afterwards
+ * @throws ViewOutdatedError, and what `operate` and `replayConfirmation` throw
+ */
+export async function performAction(
+  { database, clock, seal }: ActionTools,
+  operator: Operator,
+  wanted: WantedAction,
+): Promise<Redemption> {
+  const { id, action, version, given, approvedBy, isRefused = false } = wanted;
+  const second = approvedBy === undefined ? {} : { approvedBy };
+  if (action === 'replay-confirm') {
+    await requireSeen(database, { ...operator, arguments: second }, { id, version });
+    const command = { ...operator, arguments: second };
+    await replayConfirmation(database, command, id, clock.nowMs());
+    return redemptionOf(database, id);
+  }
+  const { event, arguments: kept } = eventOf(action, given);
+  const command = { ...operator, arguments: { ...kept, ...second } };
+  await requireSeen(database, command, { id, version });
+  const { after } = await operate(database, clock, {
+    ...command,
+    ...{ id, event },
+    ...(action === 'set-partner-tx' && seal && { seal }),
+    confirm: async (before) => {
+      if (isRefused || before.version !== version) throw await outdated(database, { id, version });
+    },
+  });
+  return after;
+}
+
+interface Seen {
+  readonly id: UuidV7;
+  readonly version: number;
+}
+
+/** Before the rules are asked: why they refuse what has moved on says less than that it has. */
+async function requireSeen(
+  database: Database,
+  command: Parameters<typeof audited>[1],
+  seen: Seen,
+): Promise<void> {
+  const { redemption } = (await new RedemptionStore(database).get(seen.id)) ?? {};
+  const concerned = {
+    redemptionId: seen.id,
+    ...(redemption && { partner: redemption.partner }),
+  };
+  await audited(database, command, concerned, async () => {
+    if (redemption === undefined) throw new RedemptionMissingError(seen.id);
+    if (redemption.version !== seen.version) throw await outdated(database, seen);
+  });
+}
+
+async function outdated(database: Database, { id, version }: Seen): Promise<ViewOutdatedError> {
+  const page = { after: version, limit: MOST_TOLD };
+  return new ViewOutdatedError(
+    id,
+    (await new RedemptionLog(database).transitions(id, page)).entries,
+  );
+}
+
+async function redemptionOf(database: Database, id: UuidV7): Promise<Redemption> {
+  const stored = await new RedemptionStore(database).get(id);
+  if (stored === undefined) throw new RedemptionMissingError(id);
+  return stored.redemption;
+}

@@ -1,0 +1,203 @@
+/** The operators' pages of partners and redemptions, in a browser, against the console and its database. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { startBrowser } from '#libs/testing';
+import { DeskBench } from '../console/desk.support-spec.js';
+
+const NAME = `<img src=x onerror="document.title='taken'"> אבג ${'🎮'.repeat(20)}`;
+/** Where the pictures go, for a person to look at. */
+const PICTURES = process.env['SCREENSHOTS'];
+
+let bench: DeskBench;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+beforeAll(async () => {
+  bench = await DeskBench.start();
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await bench.stop();
+});
+beforeEach(async () => {
+  bench.console.clock.set(Date.now());
+  context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } });
+  page = await context.newPage();
+  const token = await bench.console.link();
+  await page.goto(`${bench.console.origin}/sign-in/link#${token}`);
+  await heading('Overview');
+});
+afterEach(() => context.close());
+
+const heading = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
+const press = (name: string, of: Pick<Page, 'getByRole'> = page) =>
+  of.getByRole('button', { name, exact: true }).click();
+const dialog = () => page.getByRole('dialog');
+const follow = (name: string) => page.getByRole('link', { name, exact: true }).first().click();
+
+/** What a dialog shows of the credential, before it is closed. */
+async function takeCredential(): Promise<string> {
+  const secret = await dialog().getByLabel('Shared secret', { exact: true }).inputValue();
+  await press('I have them: forget them here', dialog());
+  await dialog().waitFor({ state: 'detached' });
+  return secret;
+}
+
+async function picture(name: string): Promise<void> {
+  if (PICTURES === undefined) return;
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
+}
+
+it('a partner is created, rotated, revoked, paused; its secret is shown once', async () => {
+  await follow('Partners');
+  await heading('Partners');
+  await press('New partner');
+  await dialog().getByText('The partner gets its first credential').waitFor();
+  await dialog().getByLabel('Name').fill(NAME);
+  await picture('create');
+  await press('New partner', dialog());
+  const secret = await takeCredential();
+  expect(secret).not.toBe('');
+  await follow(NAME);
+  await heading(NAME);
+  expect(await page.title()).toBe(`${NAME} · Lowmark`);
+  expect(await page.locator('img').count()).toBe(0);
+  expect(await page.content()).not.toContain(secret);
+
+  await press('Change');
+  const fields = {
+    'Callback URL': 'https://game.example/v1',
+    'Callback key': 'a-key-of-the-game-1234',
+    'Callback secret': 'the-secret-of-the-game',
+    'USD per point': '0.01',
+    'Tokens in a UTC day': '1000',
+  };
+  for (const [label, text] of Object.entries(fields)) {
+    await dialog().getByLabel(label, { exact: true }).fill(text);
+  }
+  await picture('terms');
+  await press('Set', dialog());
+  await dialog().waitFor({ state: 'detached' });
+  await page.getByText('https://game.example/v1').waitFor();
+  expect(await page.content()).not.toContain('the-secret-of-the-game');
+
+  await press('Add a credential');
+  await press('Add a credential', dialog());
+  await takeCredential();
+  const revokers = page.getByRole('button', { name: /^Revoke svck_/ });
+  await revokers.nth(1).waitFor();
+  await revokers.first().click();
+  await dialog().getByText('This cannot be taken back.').waitFor();
+  await dialog()
+    .getByRole('button', { name: /^Revoke svck_/ })
+    .click();
+  await dialog().waitFor({ state: 'detached' });
+  await revokers.nth(1).waitFor({ state: 'detached' });
+  // The last one asks a second time.
+  await revokers.first().click();
+  const revoke = dialog().getByRole('button', { name: /^Revoke svck_/ });
+  expect(await revoke.isDisabled()).toBe(true);
+  await dialog().getByRole('checkbox').check();
+  await revoke.click();
+  await dialog().waitFor({ state: 'detached' });
+  await revokers.first().waitFor({ state: 'detached' });
+
+  await press('Pause');
+  await dialog().getByText('No new redemptions are taken').waitFor();
+  await press('Pause', dialog());
+  await page.getByText('paused', { exact: true }).waitFor();
+  await picture('partner');
+});
+
+it('a person is invited by a link that is shown once', async () => {
+  const id = await bench.game('Invites');
+  await page.goto(`${bench.console.origin}/operate/partners/${id}`);
+  await press('Invite');
+  await dialog().getByLabel('Whom it is for').fill('ann');
+  await press('Invite', dialog());
+  const url = await dialog().getByLabel('The link', { exact: true }).inputValue();
+  expect(url).toContain('/partner/invitation#');
+  await press('Close', dialog());
+  await page.getByRole('button', { name: 'Withdraw: ann' }).click();
+  await page.getByText('withdrawn', { exact: true }).waitFor();
+  expect(await page.content()).not.toContain(url);
+});
+
+it('a stuck redemption is found from the overview in three clicks, and resolved', async () => {
+  const partner = await bench.game('Stuck <b>');
+  const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
+  await page.goto(`${bench.console.origin}/operate`);
+  await heading('Overview');
+  await follow('Redemptions');
+  await follow(id);
+  await heading(id);
+  await page.getByText('a person.').first().waitFor();
+  await picture('redemption');
+  await press('The partner has searched its books: no points were taken');
+  await dialog().getByText(`Redemption ${id} ends as failed`).waitFor();
+  await press('The partner has searched its books: no points were taken', dialog());
+  await page.getByText('attention -> failed').waitFor();
+  await page.getByText('Nothing can be done with it in this state.').waitFor();
+});
+
+it('an action that was decided on an old view is refused with what has changed', async () => {
+  const partner = await bench.game('Stale');
+  const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
+  await page.goto(`${bench.console.origin}/operate/redemptions/${id}`);
+  await press('The partner has searched its books: no points were taken');
+  const as = ['--as', 'another'];
+  expect((await bench.cli('redemption', 'set-partner-tx', id, 'tx-9', ...as)).code).toBe(0);
+  await press('The partner has searched its books: no points were taken', dialog());
+  await dialog().getByText('by operator-set-transaction of operator:another').waitFor();
+});
+
+it('redemptions are searched', async () => {
+  const partner = await bench.game('Searched');
+  const { id, wallet } = await bench.stored(partner, 'claimed');
+  await page.goto(`${bench.console.origin}/operate/redemptions`);
+  await page.getByRole('tab', { name: 'Search' }).click();
+  await page.getByLabel('Wallet', { exact: true }).fill(wallet);
+  await press('Find');
+  await page.getByRole('link', { name: id }).waitFor();
+  expect(await page.getByRole('row').count()).toBe(2);
+  await page.getByLabel('State', { exact: true }).selectOption('failed');
+  await press('Find');
+  await page.getByText('No redemption is like that.').waitFor();
+});
+
+it.each([
+  [360, 'light'],
+  [360, 'dark'],
+  [1440, 'light'],
+  [1440, 'dark'],
+] as const)('all can be used: %i px, %s', async (width, colorScheme) => {
+  const partner = await bench.game(`${NAME} ${width} ${colorScheme}`);
+  const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
+  await bench.stored(partner, 'claimed');
+  await page.setViewportSize({ width, height: 800 });
+  await page.emulateMedia({ colorScheme });
+  const places = {
+    partners: '/operate/partners',
+    partner: `/operate/partners/${partner}`,
+    redemptions: '/operate/redemptions',
+    redemption: `/operate/redemptions/${id}`,
+  };
+  for (const [name, path] of Object.entries(places)) {
+    await page.goto(bench.console.origin + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
+    await picture(`${name}-${width}-${colorScheme}`);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect([name, violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html])]).toEqual([
+      name,
+      [],
+    ]);
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    expect([name, await page.evaluate(overflow)]).toEqual([name, 0]);
+  }
+});

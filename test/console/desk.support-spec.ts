@@ -1,0 +1,87 @@
+/** The console with redemptions in every state, and the command line beside it. Counts as a test file without being one. */
+import { runCli } from '../../apps/cli/src/cli.js';
+import { aStored, type Case } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
+import { ConsoleBench } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
+import { CallbackStore } from '#libs/db';
+import { type Redemption } from '#libs/domain';
+import { KeyRing, hashApiKey, mintSecretsKey } from '#libs/signing';
+import { EVIDENCE_KEY } from '#libs/testing';
+
+export interface AuditRow {
+  readonly actor: string;
+  readonly command: string;
+  readonly redemption_id: string | null;
+  readonly partner: string | null;
+  readonly arguments: object;
+  readonly outcome: string;
+}
+
+export class DeskBench {
+  private constructor(
+    readonly console: ConsoleBench,
+    readonly secretsKey: string,
+  ) {}
+
+  /** @param overrides an empty text takes a setting away */
+  static async start(overrides: Record<string, string> = {}): Promise<DeskBench> {
+    const secretsKey = mintSecretsKey().toString('base64');
+    const settings = { SECRETS_KEY: secretsKey, EVIDENCE_KEY, ...overrides };
+    return new DeskBench(await ConsoleBench.start(settings), secretsKey);
+  }
+
+  stop(): Promise<void> {
+    return this.console.stop();
+  }
+
+  /** With which points are redeemed. @returns its id */
+  async game(name: string): Promise<string> {
+    const partnerId = await this.console.partner(name);
+    const key = 'pk-live-7Qm2-callback-key';
+    const keyRing = KeyRing.parse(this.secretsKey);
+    await new CallbackStore(this.console.database).set(partnerId, {
+      ...{ url: 'https://game.example', key, confirms: true, capabilities: [] },
+      secretCiphertext: keyRing.seal('the-secret-of-the-game', hashApiKey(key)),
+      usdPerPoint: { digits: 1n, scale: 2 },
+      dailyTokenBudget: { digits: 1_000_000n, scale: 0 },
+    });
+    return partnerId;
+  }
+
+  stored(partner: string, name: Case, change: Partial<Redemption> = {}): Promise<Redemption> {
+    return aStored(this.console.database, partner, name, change);
+  }
+
+  /** As an operator would type it. */
+  async cli(...argv: string[]): Promise<{ code: number; out: string }> {
+    let out = '';
+    const streams = { out: (text: string) => void (out += text), err: () => undefined };
+    const { test } = this.console;
+    const settings = {
+      DATABASE_URL: test.urlAs('cli'),
+      SECRETS_KEY: this.secretsKey,
+      EVIDENCE_KEY,
+    };
+    return { code: await runCli(argv, streams, () => settings), out };
+  }
+
+  /** Newest first. */
+  async audit(limit = 1): Promise<AuditRow[]> {
+    const { rows } = await this.console.database.pool.query<AuditRow>(
+      'SELECT actor, command, redemption_id, partner, arguments, outcome FROM redemption.audit ORDER BY id DESC LIMIT $1',
+      [limit],
+    );
+    return rows;
+  }
+}
+
+/** The body of a success. */
+export async function bodyOf<T>(answer: Promise<Response>): Promise<T> {
+  const found = await answer;
+  if (!found.ok) throw new Error(`${found.status} ${await found.text()}`);
+  return (await found.json()) as T;
+}
+
+export function get<T>(visitor: Visitor, path: string): Promise<T> {
+  return bodyOf<T>(visitor.get(path));
+}

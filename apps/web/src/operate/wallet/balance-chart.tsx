@@ -68,7 +68,7 @@ export default function BalanceChart({ history }: { readonly history: History })
           />
           <Line
             dataKey="balance"
-            name={words.balance}
+            name={words.line}
             type="stepAfter"
             stroke={colors.line}
             strokeWidth={2}

@@ -82,7 +82,7 @@ function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
               <Link
                 to={to}
                 {...props}
-                {...(isWithin(path, to) && { 'aria-current': 'page' })}
+                activeOptions={{ exact: to === '/operate' }}
                 onClick={onChosen}
               />
             )}

@@ -73,7 +73,7 @@ export default function CallsOverTime({ partner }: { readonly partner: string })
               <>
                 <Chart hours={rows} />
                 <Rows
-                  caption={words.overTime}
+                  caption={words.overTimeTable}
                   columns={COLUMNS}
                   rowKey={({ hour, step }) => hour + step}
                   items={rows.toReversed()}

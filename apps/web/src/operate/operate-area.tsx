@@ -81,6 +81,7 @@ function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
             renderRoot={(props) => (
               <Link
                 to={to}
+                activeOptions={{ exact: true }}
                 {...props}
                 {...(isWithin(path, to) && { 'aria-current': 'page' })}
                 onClick={onChosen}

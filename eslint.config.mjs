@@ -60,7 +60,6 @@ export default tseslint.config(
   {
     // In a browser: its own clock, and React's rules.
     files: ['apps/web/src/**/*.{ts,tsx}'],
-    ignores: ['**/*.spec.ts'],
     extends: [tseslint.configs.strictTypeChecked, reactHooks.configs.flat.recommended],
     languageOptions: {
       parserOptions: { project: './apps/web/tsconfig.json', tsconfigRootDir: import.meta.dirname },

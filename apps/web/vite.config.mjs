@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { defineConfig } from 'vite';
+import { partnerDocs } from './partner-docs.mjs';
 
 const OUT = join(import.meta.dirname, '../../dist/apps/web');
 
@@ -22,7 +23,7 @@ const precompressed = {
 export default defineConfig({
   root: import.meta.dirname,
   logLevel: 'warn',
-  plugins: [precompressed],
+  plugins: [partnerDocs, precompressed],
   resolve: {
     // Pure functions that the pages share with the services; see apps/web/README.md.
     alias: { '#libs/domain': join(import.meta.dirname, '../../libs/domain/src/index.ts') },

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Starts HAProxy with what haproxy.cfg reads: TRUSTED, the addresses of TRUSTED_PROXIES, and TLS, on where there is a certificate.
+# Starts HAProxy with what haproxy.cfg reads: TRUSTED, the addresses of TRUSTED_PROXIES; TLS, on where there is a certificate; PAGES, the
+# host of CONSOLE_ORIGIN where it has TLS.
 set -eu
 trusted=
 for name in $(echo "${TRUSTED_PROXIES:-}" | tr , ' '); do
@@ -12,7 +13,17 @@ for name in $(echo "${TRUSTED_PROXIES:-}" | tr , ' '); do
 done
 # Without any: an address that no client has.
 export TRUSTED="${trusted:-255.255.255.255}" TLS=off
-for certificate in /run/lowmark/tls/*.pem; do
+export TLS_FOLDER="${TLS_FOLDER:-/run/lowmark/tls}"
+for certificate in "$TLS_FOLDER"/*.pem; do
   [ ! -e "$certificate" ] || TLS=on
 done
+# Without any: a name that no host has.
+PAGES=none.invalid
+case ${CONSOLE_ORIGIN:-} in
+  https://*)
+    PAGES=${CONSOLE_ORIGIN#https://}
+    PAGES=$(echo "${PAGES%%[:/]*}" | tr 'A-Z' 'a-z')
+    ;;
+esac
+export PAGES
 exec haproxy -W -db -f "$(dirname "$0")/haproxy.cfg" "$@"

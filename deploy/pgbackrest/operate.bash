@@ -19,7 +19,7 @@ restore_to() {
   require_own_database
   run backups "$scripts/restore.sh" check "$@" || die "nothing was changed."
   once secrets || die "the secrets are not in order; nothing was changed."
-  quiet stop redemption api indexer backups
+  quiet stop console redemption api indexer backups
   # In order it archives its last second; else the script keeps what it could not.
   quiet stop postgres
   run backups "$scripts/restore.sh" files "$@" ||
@@ -27,6 +27,7 @@ restore_to() {
   quiet up --detach --no-deps --no-build postgres
   run backups "$scripts/restore.sh" finish || die "what was restored does not start: ./lowmark logs postgres"
   migrate
+  end_sign_ins
   quiet up --detach --no-deps --no-build backups
   say "Before ./lowmark up: ./lowmark cli ledger restored, as docs/operating/backup.md says."
 }

@@ -27,7 +27,11 @@ const local = localEnvironment(
     contracts: { staking: WALLET, token: WALLET, startBlock: 1n },
     vault: { vault: WALLET, startBlock: 2n },
   },
-  { serviceUrl: 'http://127.0.0.1:3002', redeemers: [WALLET] },
+  {
+    serviceUrl: 'http://127.0.0.1:3002',
+    pagesUrl: 'http://127.0.0.1:3003',
+    redeemers: [WALLET],
+  },
 );
 const localNames = local.split('\n').map((line) => line.split('=')[0] ?? '');
 
@@ -48,6 +52,7 @@ describe('docker-compose.yml', () => {
       indexer: '',
       api: '',
       redemption: '',
+      console: '',
       proxy: '',
       cli: 'cli',
       prometheus: 'metrics',
@@ -168,7 +173,7 @@ describe('docker-compose.yml', () => {
 
   it('asks for the replicas of a service where it listens, as the proxy does', () => {
     const told = textOf('deploy/haproxy/haproxy.cfg');
-    for (const name of ['api', 'redemption']) {
+    for (const name of ['api', 'redemption', 'console']) {
       const { environment = {}, ports, scale } = real.services[name] ?? {};
       const upper = name.toUpperCase();
       const port = String(environment[`${upper}_PORT`]);
@@ -181,6 +186,16 @@ describe('docker-compose.yml', () => {
       // Its own address is what the services believe, and it believes what the operator says.
       expect(environment['TRUSTED_PROXIES']).toMatch(/^uniquelocal\$/);
     }
+  });
+
+  it('lets the console ask the redemption service by an entrance of the proxy that is not published', () => {
+    const { console: pages, proxy } = real.services;
+    const inner = pages?.environment?.['REDEMPTION_URL'];
+    expect(inner).toBe('http://proxy:3012');
+    expect(textOf('deploy/haproxy/haproxy.cfg')).toContain('presetenv LISTEN_INNER :3012\n');
+    expect(proxy?.ports?.filter((port) => port.includes('3012'))).toEqual([]);
+    // The proxy knows the pages by the name that browsers know them by.
+    expect(proxy?.environment?.['CONSOLE_ORIGIN']).toBe(pages?.environment?.['CONSOLE_ORIGIN']);
   });
 
   it('recreates no service because another one is', () => {

@@ -89,10 +89,12 @@ export function programOf({ entrypoint = [], command = [] }: ComposeService): st
 export async function settingsOfProgram(program: string): Promise<SettingMetadata[]> {
   const inStack = program.startsWith('apps/stack/src/compose/');
   const app = program.split('/')[1] ?? '';
-  const paths = globSync(
-    inStack ? 'apps/stack/src/compose/*.settings.ts' : `apps/${app}/src/**/*.{env,settings}.ts`,
-    { cwd: ROOT },
-  );
+  const patterns = inStack
+    ? ['apps/stack/src/compose/*.settings.ts']
+    : [`apps/${app}/src/**/*.{env,settings}.ts`];
+  // The command `doctor` is in a library of its own, with its settings.
+  if (app === 'cli') patterns.push('libs/doctor/src/*.settings.ts');
+  const paths = globSync(patterns, { cwd: ROOT });
   const modules = await Promise.all(
     paths.map((path) => import(new URL(path, ROOT).href) as Promise<Record<string, unknown>>),
   );

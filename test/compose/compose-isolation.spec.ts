@@ -26,9 +26,16 @@ function secretsReadBy({ environment = {} }: ComposeService): string[] {
 
 /** Who has to talk to whom. */
 const TALKS: readonly (readonly [string, string])[] = [
-  ...['migrate', 'indexer', 'api', 'redemption', 'cli', 'partner', 'register-partner'].map(
-    (name) => [name, 'postgres'] as const,
-  ),
+  ...[
+    'migrate',
+    'indexer',
+    'api',
+    'redemption',
+    'console',
+    'cli',
+    'partner',
+    'register-partner',
+  ].map((name) => [name, 'postgres'] as const),
   ['game-database', 'postgres'],
   ['api', 'redis'],
   ['redemption', 'redis'],
@@ -36,18 +43,21 @@ const TALKS: readonly (readonly [string, string])[] = [
   ['activity', 'chain'],
   ['indexer', 'chain'],
   ['redemption', 'chain'],
+  ['console', 'chain'],
   ['cli', 'chain'],
   ['redemption', 'partner'],
   ['cli', 'partner'],
   ['prometheus', 'indexer'],
   ['prometheus', 'api'],
   ['prometheus', 'redemption'],
+  ['prometheus', 'console'],
   ['prometheus', 'alertmanager'],
   ['prometheus', 'node-exporter'],
   ['prometheus', 'blackbox-exporter'],
   ['grafana', 'prometheus'],
   ['proxy', 'api'],
   ['proxy', 'redemption'],
+  ['proxy', 'console'],
   // Never at the same time, or both the operator's own.
   ['migrate', 'cli'],
   ['migrate', 'register-partner'],
@@ -58,8 +68,10 @@ const TALKS: readonly (readonly [string, string])[] = [
   ['redis', 'migrate'],
   ['redis', 'register-partner'],
   ['proxy', 'prometheus'],
+  // It asks by the proxy.
+  ['console', 'redemption'],
 ];
-const NEVER_ASKED = 8;
+const NEVER_ASKED = 9;
 
 describe('docker-compose.yml', () => {
   it('reads no secret that is not made', () => {
@@ -80,7 +92,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives no program a secret that it does not read', () => {
-    const optional = ['rpc_urls', 'price_source', 'database_direct_url'];
+    const optional = ['rpc_urls', 'price_source', 'database_direct_url', 'oidc_client_secret'];
     const readers = services.filter(([, service]) => shareOf(service) !== undefined);
     expect(readers.length).toBeGreaterThan(8);
     for (const [share, files] of Object.entries(SHARES)) {
@@ -136,6 +148,9 @@ describe('docker-compose.yml', () => {
       'blackbox-exporter',
       'chain',
       'cli',
+      // In a trial also beside the chain, whose accounts are its test wallets.
+      'console',
+      'console',
       'grafana',
       'indexer',
       'migrate',

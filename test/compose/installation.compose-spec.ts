@@ -16,7 +16,7 @@ import { type Credential, Load } from './installation/load.js';
 const REQUESTS = 10_000;
 const PARTNER = 'partner create --name Arena --rate 1000 --burst 20000 --json';
 const DATA = ['postgres', 'redis'];
-const SERVICES = ['api', 'indexer', 'redemption'];
+const SERVICES = ['api', 'indexer', 'redemption', 'console'];
 
 describe('./lowmark on a real engine', () => {
   let installation: Installation;
@@ -116,6 +116,19 @@ describe('./lowmark on a real engine', () => {
     await clone.lowmark('doctor');
   });
 
+  it('serves the web pages, which reach the redemption service through the proxy', async () => {
+    const { pagesUrl, redemptionUrl } = installation;
+    const [own, passedOn] = await Promise.all(
+      [`${redemptionUrl}/api/chain`, `${pagesUrl}/player/api/chain`].map(async (url) =>
+        (await fetch(url)).json(),
+      ),
+    );
+    expect(own).toMatchObject({ chainId: 31_337 });
+    expect(passedOn).toEqual(own);
+    const link = await clone.lowmark('console link --role admin');
+    expect(link).toContain(`${pagesUrl}/sign-in/link#`);
+  });
+
   it('drops no request while it is upgraded, its keys are replaced with restarts, and on the way back', async () => {
     load = new Load({ ...installation, wallet, credential });
     const [data, before] = [await idsOf(DATA), await imageOf('api')];
@@ -125,11 +138,13 @@ describe('./lowmark on a real engine', () => {
     const upgraded = await imageOf('api');
     expect(upgraded).not.toBe(before);
     expect(await imageOf('redemption')).toBe(upgraded);
+    expect(await imageOf('console')).toBe(upgraded);
     await rotate();
     clone.write('.env', `${clone.read('.env')}API_REPLICAS=3\n`);
     await underLoad('./lowmark back');
     expect(await imageOf('api')).toBe(before);
     expect(await imageOf('redemption')).toBe(before);
+    expect(await imageOf('console')).toBe(before);
     clone.write('Dockerfile', dockerfile);
     expect(await idsOf(DATA)).toEqual(data);
   });
@@ -146,7 +161,7 @@ describe('./lowmark on a real engine', () => {
     ) as Credential;
     const [next = ''] = (await clone.lowmark('secret show secrets_key')).trim().split(',');
     await clone.lowmark('secret set secrets_key', next);
-    await underLoad('./lowmark restart api redemption');
+    await underLoad('./lowmark restart api redemption console');
     const prefix = credential.apiKey.slice(0, 12);
     await clone.lowmark(`cli partner revoke Arena --key-prefix ${prefix}`);
     await clone.lowmark('cli secrets status');

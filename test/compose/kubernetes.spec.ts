@@ -67,6 +67,7 @@ function programOf({ name, command }: Container): string {
 const SECRETS_OF: Readonly<Record<string, readonly string[]>> = {
   api: ['lowmark-database-api', 'lowmark-partners', 'lowmark-api'],
   cli: ['lowmark-database-cli', 'lowmark-partners', 'lowmark-api: redis_url'],
+  console: ['lowmark-database-console'],
   indexer: ['lowmark-database-indexer'],
   migrate: ['lowmark-database-owner'],
   redemption: [
@@ -99,6 +100,7 @@ describe('the Kubernetes manifests', () => {
     expect(workloads.map(({ name }) => name).sort()).toEqual([
       'api',
       'cli',
+      'console',
       'indexer',
       'migrate',
       'redemption',

@@ -32,7 +32,7 @@ interface PrometheusFile {
   }[];
 }
 
-const OURS = ['indexer', 'api', 'redemption'];
+const OURS = ['indexer', 'api', 'redemption', 'console'];
 const RULE_TESTS = ['rules.test.yml', 'rules.hours.test.yml'];
 const rules = alertRules();
 const alerts = rules.map(({ alert }) => alert);
@@ -81,7 +81,7 @@ describe('alert rules', () => {
   it('say which service is concerned, for grouping and inhibition', () => {
     const services = new Set(rules.map(({ labels }) => labels.service));
     expect([...services].sort()).toEqual([
-      ...['alerting', 'api', 'certificates', 'host', 'indexer', 'redemption', 'redis'],
+      ...['alerting', 'api', 'certificates', 'console', 'host', 'indexer', 'redemption', 'redis'],
       '{{ $labels.app }}',
     ]);
   });

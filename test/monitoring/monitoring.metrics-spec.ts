@@ -15,7 +15,7 @@ import { monitoringProgram } from '../../libs/testing/src/jest/monitoring-progra
 import { alertRules, dashboard, dashboardExpressions } from '../compose/metrics.js';
 import { codeBlocks, read } from '../partner-docs/markdown.js';
 import { rpc } from '../stack/redeemer.js';
-import { RunningStack, type StackFacts } from '../stack/running-stack.js';
+import { RunningStack, STACK_PORTS, type StackFacts } from '../stack/running-stack.js';
 import { HANDBOOK_URL, Monitoring } from './monitoring.js';
 import { startTlsServer, type TlsServer } from './tls-server.js';
 import { WebhookReceiver } from './webhook-receiver.js';
@@ -47,8 +47,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lowmark-monitoring-'));
   undo.push(() => rm(folder, { recursive: true, force: true }));
   const environment: Record<string, string> = { VOUCHER_TTL_SECONDS: '10' };
-  for (const name of ['API_PORT', 'INDEXER_PORT', 'REDEMPTION_PORT', 'PARTNER_PORT'])
-    environment[name] = String(await freePort());
+  for (const name of STACK_PORTS) environment[name] = String(await freePort());
   stack = RunningStack.start(folder, environment);
   undo.push(() => stack.stop());
   [operators, deadMansSwitch] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
@@ -62,6 +61,7 @@ beforeAll(async () => {
       indexer: new URL(facts.indexerUrl).host,
       api: new URL(facts.apiUrl).host,
       redemption: new URL(facts.redemptionUrl).host,
+      console: new URL(facts.consoleUrl).host,
     },
     certificates: [tls.address],
     receivers: { webhook_url: operators.url, watchdog_url: deadMansSwitch.url },
@@ -77,7 +77,7 @@ afterAll(async () => {
 const within = (holds: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(holds, 45_000);
 
-/** A partner's request and a player's, so that both services have something to measure. */
+/** A partner's request, a player's and one for a page, so that the services have something to measure. */
 async function askServices(): Promise<void> {
   const [wallet = ''] = (await rpc(facts, 'eth_accounts')) as string[];
   const url = `${facts.apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
@@ -85,6 +85,8 @@ async function askServices(): Promise<void> {
   await answer.arrayBuffer();
   const redemptions = await fetch(`${facts.redemptionUrl}/api/redemptions`);
   await redemptions.arrayBuffer();
+  const page = await fetch(`${facts.consoleUrl}/redeem`);
+  await page.arrayBuffer();
 }
 
 const isFiring = async (alert: string): Promise<boolean> =>
@@ -105,7 +107,7 @@ async function treasury(to: string, data: Hex): Promise<void> {
 
 describe('Prometheus', () => {
   it('reaches every target', async () => {
-    const jobs = ['alertmanager', 'api', 'blackbox', 'certificates', 'indexer', 'node'];
+    const jobs = ['alertmanager', 'api', 'blackbox', 'certificates', 'console', 'indexer', 'node'];
     await within(async () => (await monitoring.query('up == 1')).length === jobs.length + 1);
     const up = (await monitoring.query('up')).map(({ metric }) => metric['job']);
     expect(up.sort()).toEqual([...jobs, 'redemption']);

@@ -93,7 +93,11 @@ it('says of CI, the image and npm test what they do', () => {
   expect(read('.ci/run')).toMatch(/^npm ci\nnpm test$/m);
   expect(read('Dockerfile')).toMatch(/^RUN npm ci /m);
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  expect(scripts).toMatchObject({ pretest: 'npm run --silent build', build: 'nest build' });
+  expect(scripts).toMatchObject({
+    pretest: 'npm run --silent build',
+    build: 'nest build && npm run --silent build:web',
+    'build:web': 'node apps/web/build.mjs',
+  });
 });
 
 describe('the commands of', () => {
@@ -105,7 +109,9 @@ describe('the commands of', () => {
     writeFileSync(join(machine.clone, 'secret.txt'), CALLBACK_SECRET);
     const { failed, output } = await machine.type('docker compose run --rm secrets');
     expect({ failed, output }).toMatchObject({ failed: [] });
-    const urls = ['api', 'indexer', 'redemption', 'cli'].map((name) => `${name}_database_url`);
+    const urls = ['api', 'indexer', 'redemption', 'console', 'portal', 'cli'].map(
+      (name) => `${name}_database_url`,
+    );
     for (const name of urls)
       copyFileSync(join(system.containers.root, 'secrets', name), join(machine.clone, name));
   });

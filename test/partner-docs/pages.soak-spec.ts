@@ -4,13 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
 import { freePort } from '#libs/devprocess';
 import { README_BLOCKS, UNTIL_FINAL } from '../stack/readme-commands.js';
-import { RunningStack } from '../stack/running-stack.js';
+import { RunningStack, STACK_PORTS } from '../stack/running-stack.js';
 import { codeBlocks, pages, read } from './markdown.js';
 import { LANGUAGE_BLOCKS, WALKED_BLOCKS } from './partner-blocks.js';
 import { PartnerTerminal } from './partner-terminal.js';
 
 const QUICK_START = 'docs/partners/quick-start.md';
-const STACK_PORTS = ['API_PORT', 'INDEXER_PORT', 'REDEMPTION_PORT', 'PARTNER_PORT'];
 
 /** What a block shows, by how it begins; each block has one. */
 const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [

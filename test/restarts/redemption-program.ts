@@ -9,6 +9,8 @@ export interface RedemptionProgramOptions {
   readonly shutdownDelayMs: number;
   /** Default: one that is free. */
   readonly port?: number;
+  /** In place of what is set here. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** The redemption service as a process of its own. */
@@ -32,6 +34,7 @@ export class RedemptionProgram extends ServiceProgram {
       REDEMPTION_PORT: String(port),
       REDEMPTION_HOST: '127.0.0.1',
       SHUTDOWN_DELAY_MS: String(options.shutdownDelayMs),
+      ...options.settings,
     }).untilReady();
   }
 }

@@ -9,6 +9,7 @@ export interface StackFacts {
   readonly apiUrl: string;
   readonly indexerUrl: string;
   readonly redemptionUrl: string;
+  readonly consoleUrl: string;
   readonly partnerUrl: string;
   readonly rpcUrl: string;
   readonly chainId: number;
@@ -24,6 +25,15 @@ export interface StackFacts {
     readonly sharedSecret: string;
   };
 }
+
+/** What chooses the ports of its services. */
+export const STACK_PORTS = [
+  'API_PORT',
+  'INDEXER_PORT',
+  'REDEMPTION_PORT',
+  'CONSOLE_PORT',
+  'PARTNER_PORT',
+] as const;
 
 const READY = 'Ctrl-C ends everything';
 const DEMONSTRATED = 'Both are done.';

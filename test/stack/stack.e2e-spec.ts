@@ -11,7 +11,7 @@ import { eventually } from '#libs/testing';
 import { freePort } from '#libs/devprocess';
 import { typeReadmeCommands } from './readme-commands.js';
 import { redemptionsOf, rpc } from './redeemer.js';
-import { RunningStack, type StackFacts } from './running-stack.js';
+import { RunningStack, STACK_PORTS, type StackFacts } from './running-stack.js';
 import { pointsOf, stagesOf } from './timelines.js';
 
 const CLI = resolve('dist/apps/cli/src/main.js');
@@ -27,7 +27,7 @@ describe('npm start', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'lowmark-stack-'));
     // One after the other, as free ports that are asked for at once may be the same.
-    for (const name of ['API_PORT', 'INDEXER_PORT', 'REDEMPTION_PORT', 'PARTNER_PORT']) {
+    for (const name of STACK_PORTS) {
       environment[name] = String(await freePort());
     }
   });
@@ -63,10 +63,31 @@ describe('npm start', () => {
   });
 
   it('has its services ready', async () => {
-    const { apiUrl, indexerUrl, redemptionUrl, partnerUrl } = first;
-    for (const url of [apiUrl, indexerUrl, redemptionUrl, partnerUrl]) {
+    const { apiUrl, indexerUrl, redemptionUrl, consoleUrl, partnerUrl } = first;
+    for (const url of [apiUrl, indexerUrl, redemptionUrl, consoleUrl, partnerUrl]) {
       expect((await fetch(`${url}/health/ready`)).status).toBe(200);
     }
+  });
+
+  it('shows three links: to the players’ page, and two that are good once', async () => {
+    const shown = stack?.output ?? '';
+    const { consoleUrl } = first;
+    expect(shown).toContain(`Players    ${consoleUrl}/redeem (the test wallet has points)\n`);
+    const [, token = ''] = /Operators  \S+\/sign-in\/link#(\S+) /.exec(shown) ?? [];
+    const signIn = async () =>
+      fetch(`${consoleUrl}/api/auth/link`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-csrf-token': 'before a session any',
+          origin: consoleUrl,
+        },
+        body: JSON.stringify({ token }),
+      });
+    expect((await signIn()).status).toBe(200);
+    expect((await signIn()).status).toBe(403);
+    expect(shown).toMatch(/Partner    \S+\/partner\/invitation#\S{32,} /);
+    for (const log of await logsOf(directory)) expect(log).not.toContain(token);
   });
 
   it('is in order to the doctor, the signer of its vault too, whose key is not shown', async () => {
@@ -220,7 +241,7 @@ describe('npm start', () => {
 });
 
 function logsOf(directory: string): Promise<string[]> {
-  const names = ['indexer', 'api', 'redemption', 'partner'];
+  const names = ['indexer', 'api', 'redemption', 'console', 'partner'];
   return Promise.all(
     names.map((name) => readFile(join(directory, `.data/logs/${name}.log`), 'utf8')),
   );
@@ -241,7 +262,8 @@ function isListening(url: string): Promise<boolean> {
 }
 
 async function expectAllGone(facts: StackFacts, withinMs: number): Promise<void> {
-  const services = [facts.apiUrl, facts.indexerUrl, facts.redemptionUrl, facts.partnerUrl];
+  const { apiUrl, indexerUrl, redemptionUrl, consoleUrl, partnerUrl } = facts;
+  const services = [apiUrl, indexerUrl, redemptionUrl, consoleUrl, partnerUrl];
   const urls = [...services, facts.rpcUrl, facts.databaseUrl];
   await eventually(
     async () => !(await Promise.all(urls.map(isListening))).includes(true),

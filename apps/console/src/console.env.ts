@@ -136,6 +136,20 @@ export class ConsoleSettings extends ServiceSettings {
   @Setting(STAKE_BALANCE_VIEW_SETTING)
   readonly stakeBalanceView?: readonly StakeView[];
 
+  @Setting({
+    description: 'Where partners reach the api, for the examples on their pages. Unset: API_URL.',
+    optional: true,
+    parse: origin,
+  })
+  readonly publicApiUrl?: string;
+
+  @Setting({
+    description:
+      'Development only: partners may be tested over http and at loopback and private addresses. Refused where NODE_ENV is production.',
+    default: 'false',
+  })
+  readonly allowPrivatePartners!: boolean;
+
   @Setting(PORTAL_DATABASE_URL_SETTING)
   readonly portalDatabaseUrl?: string;
 

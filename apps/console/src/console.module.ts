@@ -12,6 +12,8 @@ import { OperateModule } from './operate/operate.module.js';
 import { OperatePartnersModule } from './operate/partners/partners.module.js';
 import { OperateRedemptionsModule } from './operate/redemptions/redemptions.module.js';
 import { SETTINGS_SOURCE } from './operate/settings-source.js';
+import { PortalModule } from './portal/portal.module.js';
+import { SecretsModule } from './secrets.module.js';
 import { PlayerModule } from './player/player.module.js';
 
 interface ConsoleTools {
@@ -28,12 +30,14 @@ interface ConsoleTools {
     ScheduleModule.forRoot(),
     HttpModule,
     HealthModule,
+    SecretsModule,
     AuthModule,
     ApprovalsModule,
     OperateModule,
     OperatePartnersModule,
     OperateRedemptionsModule,
     PlayerModule,
+    PortalModule,
   ],
 })
 export class ConsoleModule {

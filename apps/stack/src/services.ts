@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagedProcess } from '#libs/devprocess';
-import { LOCAL_REDEMPTIONS, playersOf, siweDomains } from './chain/local-environment.js';
+import {
+  LOCAL_REDEMPTIONS,
+  playersOf,
+  siweDomains,
+  testWallets,
+} from './chain/local-environment.js';
 import { canRedeem, type StackChain } from './chain/start-chain.js';
 import { keepRunning, type StackContext } from './context.js';
 import { type UserUrls } from './data/start-database.js';
@@ -11,6 +16,7 @@ import { type StackSettings } from './stack.env.js';
 import { StackError } from './stack.error.js';
 
 interface StackFacts {
+  readonly settings: StackSettings;
   readonly chain: StackChain;
   readonly urls: UserUrls;
   readonly secrets: Secrets;
@@ -20,7 +26,7 @@ type Variables = Readonly<Record<string, string>>;
 
 interface ServiceRow {
   /** Of the folder under apps, and of its port and host among the settings. */
-  readonly name: 'api' | 'indexer' | 'redemption' | 'partner';
+  readonly name: 'api' | 'indexer' | 'redemption' | 'console' | 'partner';
   /** It runs only where redemptions can be paid. */
   readonly isForRedemptions?: true;
   /** A secret that the stack makes is told only to those that use it. */
@@ -63,8 +69,24 @@ const SERVICES: readonly ServiceRow[] = [
       // So short that one can watch how a redemption times out.
       VOUCHER_TTL_SECONDS: '30',
     }),
-    // Its own pages, whichever others there are to be.
-    lists: (_, port) => ({ SIWE_DOMAINS: siweDomains(port) }),
+    // The web pages and its own, whichever others there are to be.
+    lists: ({ settings }, port) => ({
+      SIWE_DOMAINS: siweDomains(settings.consolePort, port),
+    }),
+  },
+  {
+    name: 'console',
+    settings: ({ chain, urls, settings }) => ({
+      DATABASE_URL: urls.console,
+      PORTAL_DATABASE_URL: urls.portal,
+      REDEMPTION_URL: localUrl(settings.redemptionPort),
+      // Its wallets sign for everyone who asks: those of a chain that is not ours are not offered.
+      ...(chain.local && {
+        CONSOLE_TEST_WALLET_RPC_URL: chain.local.chain.url,
+        CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(chain.redeemers),
+      }),
+    }),
+    defaults: (_, port) => ({ CONSOLE_ORIGIN: localUrl(port) }),
   },
   {
     name: 'partner',
@@ -112,7 +134,11 @@ function variable(name: string, what: 'PORT' | 'HOST'): string {
 }
 
 /** Starts the services and returns when each says that it is ready. */
-export async function startServices(context: StackContext, facts: StackFacts): Promise<void> {
+export async function startServices(
+  context: StackContext,
+  parts: Omit<StackFacts, 'settings'>,
+): Promise<void> {
+  const facts = { ...parts, settings: context.settings };
   const outcomes = await Promise.allSettled(
     servicesFor(context.settings).map((row) => startService(context, facts, row)),
   );

@@ -2,15 +2,22 @@ import { pathOf, signedContent, verifySignature } from '#libs/signing';
 import { type StackContext } from './context.js';
 import { type StackFile, type StackPartner } from './data/stack-file.js';
 import { type StackChain } from './chain/start-chain.js';
+import { type PageLinks } from './page-links.js';
 import { StackError } from './stack.error.js';
 
 /** A wallet that stakes nowhere: where the chain is not ours we know none that stakes. */
 const NO_STAKER = '0x000000000000000000000000000000000000dead';
 
+interface ShownStack {
+  readonly partner: StackPartner;
+  readonly chain: StackChain;
+  readonly links: PageLinks;
+}
+
 /** Shows where everything is, sends the request it shows, and verifies the answer. */
 export async function showStack(
   { screen, file, paths }: StackContext,
-  { partner, chain }: { readonly partner: StackPartner; readonly chain: StackChain },
+  { partner, chain, links }: ShownStack,
 ): Promise<void> {
   const places = file.content;
   const { apiUrl = '', indexerUrl = '', rpcUrl = '' } = places;
@@ -50,6 +57,7 @@ export async function showStack(
     `  Sent it here as well: status ${status}${about}.`,
     '  X-API-SIGNATURE verified: HMAC-SHA256 of "GET" + path + body under the shared secret.',
     ...(chain.local ? byHand(places) : []),
+    ...pages(links, chain),
     '',
     `  Logs are in ${paths.logs}/, all of this is in .data/stack.json. Ctrl-C ends everything.`,
     '',
@@ -60,6 +68,19 @@ function redeeming({ redemptionUrl = '', partnerUrl = '' }: StackFile): string[]
   return [
     `  Redemption         ${redemptionUrl}  (description: ${redemptionUrl}/docs)`,
     `  Reference partner  ${partnerUrl}`,
+  ];
+}
+
+/** In the order in which one looks at them; the demonstration that follows can be watched in the second and the third. */
+function pages({ players, operators, partner }: PageLinks, { vault, local }: StackChain): string[] {
+  const wallet = local ? ' (the test wallet has points)' : '';
+  return [
+    '',
+    '  In the browser:',
+    '',
+    ...(vault ? [`    Players    ${players}${wallet}`] : []),
+    ...(operators === undefined ? [] : [`    Operators  ${operators} (good once, for 15 minutes)`]),
+    `    Partner    ${partner} (good once, for 7 days)`,
   ];
 }
 

@@ -55,6 +55,9 @@ export class StackSettings {
   @secretOfServices('Signs answers to callers without a key.')
   readonly apiAnonSecret?: string;
 
+  @ofServices('Where browsers reach the web pages, if not at their port of this machine.')
+  readonly consoleOrigin?: string;
+
   @Port('The port of the staking API.', '3000')
   readonly apiPort!: number;
 
@@ -63,6 +66,9 @@ export class StackSettings {
 
   @Port('The port of the redemption service.', '3002')
   readonly redemptionPort!: number;
+
+  @Port('The port of the web pages.', '3003')
+  readonly consolePort!: number;
 
   @Port('The port of the reference partner.', '4000')
   readonly partnerPort!: number;

@@ -6,6 +6,7 @@ import { type StackContext } from './context.js';
 import { type Secrets, type StackFile, type StackPartner } from './data/stack-file.js';
 import { startDatabase } from './data/start-database.js';
 import { createPartner, type OperatorSettings, setCallback } from './programs.js';
+import { makePageLinks } from './page-links.js';
 import { demonstrate } from './redemption/demonstration.js';
 import { localUrl, startServices, urlsOf } from './services.js';
 import { showStack } from './show-stack.js';
@@ -25,7 +26,8 @@ export async function startStack(context: StackContext): Promise<void> {
     startServices(context, { chain, urls, secrets }),
     partnerOf(context, { database: name, chain, secrets, operatorSettings }),
   );
-  await showStack(context, { partner, chain });
+  const links = await makePageLinks(context, partner.name, operatorSettings);
+  await showStack(context, { partner, chain, links });
   await demonstrate(context, { partner, chain, operatorSettings });
 }
 

@@ -1,5 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { operateRoutes } from './operate/routes';
+import { partnerRoutes } from './partner/routes';
 import { rootRoute } from './shell/root-route';
 
 const home = createRoute({
@@ -16,11 +17,6 @@ const redeem = createRoute({
   getParentRoute: () => rootRoute,
   path: '/redeem',
   component: lazyRouteComponent(() => import('./redeem/redeem-area'), 'RedeemArea'),
-});
-const partner = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/partner',
-  component: lazyRouteComponent(() => import('./partner/partner-area'), 'PartnerArea'),
 });
 
 const operatorSignIn = createRoute({
@@ -46,8 +42,7 @@ const link = createRoute({
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
-    ...[home, redeem, partner],
-    operateRoutes,
+    ...[home, redeem, operateRoutes, partnerRoutes],
     ...[operatorSignIn, partnerSignIn, invitation, link],
   ]),
   defaultPreload: 'intent',

@@ -16,6 +16,7 @@ interface Stack {
   readonly vaultStartBlock?: string;
   readonly voucherSignerKey?: string;
   readonly isLocalChain?: boolean;
+  readonly consoleUrl?: string;
 }
 
 /**
@@ -36,6 +37,7 @@ export function environmentOrStack(
     DATABASE_URL: program === 'api' ? stack.apiDatabaseUrl : stack.databaseUrl,
     SECRETS_KEY: stack.secretsKey,
     SECRETS_KEY_FILE: undefined,
+    CONSOLE_ORIGIN: environment['CONSOLE_ORIGIN'] ?? stack.consoleUrl,
   };
 }
 

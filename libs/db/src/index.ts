@@ -1,12 +1,12 @@
 export { type DatabaseOptions } from './connection/connection-options.js';
 export { createDatabase, Database, type Statement } from './connection/database.js';
+export { LateDatabase } from './connection/late-database.js';
 export {
   DatabaseRefusedError,
   DatabaseUnavailableError,
   isNotMigrated,
   isWithoutRight,
 } from './connection/database.error.js';
-export { LateDatabase } from './connection/late-database.js';
 export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema } from './connection/schema-check.js';
@@ -53,6 +53,8 @@ export {
   CredentialExistsError,
   CredentialStore,
   type NewCredential,
+  type Replacement,
+  type SealedCredential,
 } from './partners/credential-store.js';
 export {
   type PartnerAudit,
@@ -217,4 +219,28 @@ export { type OperatorRole, type Person, type Standing } from './console/standin
 export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
 export { RequestLogStore } from './partners/request-log-store.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
-export { type AnsweredRequest, readRequests, type RequestPage } from './portal/request-page.js';
+export {
+  type OwnCallback,
+  type OwnCredential,
+  type OwnMember,
+  type OwnPartner,
+  readOwn,
+  type OwnStanding,
+} from './portal/own-standing.js';
+export {
+  type CallPage,
+  type OwnCall,
+  type OwnRedemption,
+  type OwnRedemptionHistory,
+  type OwnRedemptionPage,
+  readOwnCalls,
+  readOwnHistory,
+  readOwnRedemptions,
+} from './portal/redemption-page.js';
+export {
+  type AnsweredRequest,
+  readRequest,
+  readRequests,
+  type RequestPage,
+} from './portal/request-page.js';
+export { type OwnUsage, readUsage } from './portal/usage.js';

@@ -37,9 +37,12 @@ export {
 export { OptionError } from './operation.error.js';
 export { type CallbackChange, callbackNotes, NONE, type OrNone } from './partners/callback.js';
 export {
+  type CredentialReplacement,
   type CredentialRevocation,
   type IssuedCredential,
   KEY_PREFIX,
+  LONGEST_OVERLAP_HOURS,
+  replaceCredential,
   revokeCredential,
   rotateCredential,
   type Rotation,

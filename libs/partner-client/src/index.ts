@@ -24,4 +24,4 @@ export {
   type SignedRequest,
   signedRequest,
 } from './partner-endpoint.js';
-export { type AddressPolicy, addressPolicy, type PartnerUrl } from './wire/dial.js';
+export { type AddressPolicy, addressPolicy, type PartnerUrl, policedLookup } from './wire/dial.js';

@@ -8,3 +8,4 @@ export {
 } from './explain-signature.js';
 export { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
 export { KeyRing, mintSecretsKey, sealingKeyId } from './key-ring.js';
+export { isGrant, mintGrant, openGrant } from './grant.js';

@@ -23,16 +23,18 @@ export interface Installation {
   readonly project: string;
   readonly apiUrl: string;
   readonly redemptionUrl: string;
+  readonly pagesUrl: string;
 }
 
 /** A clone in an empty folder, with nothing started. */
 export async function emptyInstallation(): Promise<Installation> {
   const project = `lowmark-test-${randomBytes(3).toString('hex')}`;
-  const [api = 0, redemption = 0, https = 0, chain = 0] = await freePorts(4);
+  const [api = 0, redemption = 0, pages = 0, https = 0, chain = 0] = await freePorts(5);
   const clone = await Clone.make(join(tmpdir(), project, project), {
     LOWMARK_IMAGE: `${project}:test`,
     API_PORT: String(api),
     REDEMPTION_PORT: String(redemption),
+    CONSOLE_PORT: String(pages),
     HTTPS_PORT: String(https),
     CHAIN_PORT: String(chain),
   });
@@ -41,13 +43,14 @@ export async function emptyInstallation(): Promise<Installation> {
     project,
     apiUrl: `http://127.0.0.1:${api}`,
     redemptionUrl: `http://127.0.0.1:${redemption}`,
+    pagesUrl: `http://127.0.0.1:${pages}`,
   };
 }
 
 /** Starts a trial, and keeps of it what mines blocks. @returns the wallet of a staker */
 export async function startTrial({ clone }: Installation): Promise<string> {
   await clone.lowmark('local up');
-  await clone.lowmark('local rm --stop --force proxy api redemption indexer partner');
+  await clone.lowmark('local rm --stop --force proxy api redemption console indexer partner');
   const log = await clone.lowmark('local logs --no-log-prefix activity');
   const wallet = /a wallet that stakes: (0x[0-9a-f]{40})/.exec(log)?.[1];
   if (wallet === undefined) throw new Error(`The trial names no wallet:\n${log}`);

@@ -12,6 +12,7 @@ export interface Credential {
 export interface LoadOptions {
   readonly apiUrl: string;
   readonly redemptionUrl: string;
+  readonly pagesUrl: string;
   readonly wallet: string;
   readonly credential: Credential;
 }
@@ -27,11 +28,12 @@ export class Load {
   private stopping = false;
   private readonly callers: Promise<unknown>;
 
-  /** Eight callers of the api, 10 requests a second each; and one of the redemption service, at half the limit for an address. */
+  /** Eight callers of the api, 10 requests a second each; one of the redemption service, at half the limit for an address; and a browser. */
   constructor(private readonly options: LoadOptions) {
     this.credential = options.credential;
     const api = Array.from({ length: 8 }, () => this.call(100, () => this.snapshot()));
-    this.callers = Promise.all([...api, this.call(2000, () => this.nonce())]);
+    const nonces = this.call(2000, () => this.nonce());
+    this.callers = Promise.all([...api, nonces, this.call(250, () => this.page())]);
   }
 
   get snapshots(): number {
@@ -97,5 +99,12 @@ export class Load {
     const body = await answer.body.text();
     if (answer.statusCode !== 200) throw new Error(`nonce ${answer.statusCode} ${body}`);
     return 'nonces';
+  }
+
+  private async page(): Promise<string> {
+    const answer = await request(`${this.options.pagesUrl}/redeem`);
+    const body = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`pages ${answer.statusCode} ${body}`);
+    return 'pages';
   }
 }

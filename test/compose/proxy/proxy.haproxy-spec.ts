@@ -1,15 +1,26 @@
 /** deploy/haproxy in front of replicas that come and go, with the real HAProxy. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { appendFileSync, readFileSync, unlinkSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Agent, request as undici } from 'undici';
 import { freePort } from '#libs/devprocess';
 import { createTestDatabase } from '#libs/testing';
 import { ApiProgram } from '../../restarts/api-program.js';
 import { SECRETS_KEY, serveIndex } from '../../restarts/served-index.js';
 import { SnapshotLoad } from '../../restarts/snapshot-load.js';
 import { NameServer } from './name-server.js';
-import { environmentOfHaproxy, Proxy } from './proxy.js';
+import { environmentOfHaproxy, Proxy, type ProxyOptions } from './proxy.js';
 
 const [ONE, TWO, THREE] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
 /** As in docker-compose.yml. */
@@ -29,8 +40,8 @@ afterEach(async () => {
   for (const close of opened.reverse()) await close();
 });
 
-async function startProxy(trustedProxies?: string): Promise<Proxy> {
-  const options = { resolver: names.place, port, ...(trustedProxies && { trustedProxies }) };
+async function startProxy(more: Pick<ProxyOptions, 'trustedProxies' | 'tls'> = {}): Promise<Proxy> {
+  const options = { resolver: names.place, port, ...more };
   const proxy = await Proxy.start(options);
   opened.push(() => proxy.stop());
   return proxy;
@@ -41,13 +52,19 @@ interface Replica {
   readonly asked: IncomingHttpHeaders[];
 }
 
-/** What stands for a replica where only the proxy is looked at. @param isBroken it takes a request and hangs up */
-async function startReplica(host: string, isBroken = false): Promise<Replica> {
+/** What stands for a replica where only the proxy is looked at. */
+async function startReplica(
+  host: string,
+  answer: RequestListener = (_, response) => response.end('answered'),
+): Promise<Replica> {
   const asked: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
-    if (request.url === '/health/accepting') return response.end();
+    if (request.url === '/health/accepting') {
+      response.end();
+      return;
+    }
     asked.push(request.headers);
-    return isBroken ? request.socket.destroy() : response.end('answered');
+    answer(request, response);
   });
   server.listen(port, host);
   await once(server, 'listening');
@@ -95,16 +112,115 @@ describe('the address of a client', () => {
   it('is what a trusted proxy before it says', async () => {
     const { asked } = await startReplica(ONE);
     names.addresses['api'] = [ONE];
-    const proxy = await startProxy('192.0.2.7,loopback');
+    const proxy = await startProxy({ trustedProxies: '192.0.2.7,loopback' });
     await proxy.serves([ONE]);
     await fetch(proxy.apiUrl, { headers: FORGED });
     expect(asked[0]?.['x-forwarded-for']).toBe('203.0.113.9, 127.0.0.1');
   });
 });
 
+describe('the web pages', () => {
+  const [PAGES, PLAYERS] = [ONE, TWO];
+
+  it('have an entrance of their own, and the console another one to the redemption service', async () => {
+    const pages = await startReplica(PAGES);
+    const players = await startReplica(PLAYERS);
+    Object.assign(names.addresses, { console: [PAGES], redemption: [PLAYERS] });
+    const proxy = await startProxy();
+    await proxy.serves([PAGES], 'console');
+    await proxy.serves([PLAYERS], 'redemption');
+    for (const url of [`${proxy.urls.console}/redeem`, `${proxy.urls.inner}/api/redemptions`]) {
+      expect((await fetch(url, { headers: FORGED })).status).toBe(200);
+    }
+    // A browser may say what it likes; the console says for whom it asks.
+    expect(pages.asked.map((headers) => headers['x-forwarded-for'])).toEqual(['127.0.0.1']);
+    expect(players.asked.map((headers) => headers['x-forwarded-for'])).toEqual([
+      '203.0.113.9, 127.0.0.1',
+    ]);
+  });
+
+  it('get events as they happen, by both entrances', async () => {
+    const streams: ServerResponse[] = [];
+    await startReplica(PAGES, (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: 1\n\n');
+      streams.push(response);
+    });
+    Object.assign(names.addresses, { console: [PAGES], redemption: [PAGES] });
+    const proxy = await startProxy();
+    await proxy.serves([PAGES], 'console');
+    await proxy.serves([PAGES], 'redemption');
+    for (const url of [proxy.urls.console, proxy.urls.inner]) {
+      const reader = (await fetch(`${url}/events`)).body?.getReader();
+      const next = async (): Promise<string> => {
+        const { value, done } = (await reader?.read()) ?? { done: true };
+        return done ? 'end' : Buffer.from(value as Uint8Array).toString();
+      };
+      // Each is sent when the one before has arrived.
+      expect(await next()).toBe('data: 1\n\n');
+      streams.at(-1)?.write('data: 2\n\n');
+      expect(await next()).toBe('data: 2\n\n');
+      streams.at(-1)?.end();
+      expect(await next()).toBe('end');
+    }
+  });
+
+  it('are found by their host where there is TLS, and no other path of the services is', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'lowmark-certificate-'));
+    opened.push(() => rm(folder, { recursive: true, force: true }));
+    writeCertificate(join(folder, 'both.pem'));
+    const named = async (host: string, body: string) =>
+      startReplica(host, (_, response) => response.end(body));
+    await Promise.all([named(ONE, 'console'), named(TWO, 'redemption'), named(THREE, 'api')]);
+    Object.assign(names.addresses, { console: [ONE], redemption: [TWO], api: [THREE] });
+    const tls = { folder, consoleOrigin: 'https://Pages.example.com:3443' };
+    const proxy = await startProxy({ tls });
+    await proxy.serves([ONE], 'console');
+    await proxy.serves([TWO], 'redemption');
+    await proxy.serves([THREE]);
+    const agent = new Agent({ connect: { rejectUnauthorized: false } });
+    opened.push(() => agent.close());
+    const answerOf = async (host: string, path: string): Promise<string> => {
+      const answer = await undici(`${proxy.urls.tls}${path}`, {
+        dispatcher: agent,
+        headers: { host },
+      });
+      const text = await answer.body.text();
+      return answer.statusCode === 200 ? text : String(answer.statusCode);
+    };
+    for (const host of ['pages.example.com', 'PAGES.example.com:3443']) {
+      for (const path of ['/', '/redeem', '/api/auth/me', '/player/api/redemptions/events']) {
+        expect(await answerOf(host, path)).toBe('console');
+      }
+    }
+    for (const host of ['api.example.com', 'pages.example.com.evil.example', 'none.invalid']) {
+      expect(await answerOf(host, '/api/staking/snapshots')).toBe('api');
+      expect(await answerOf(host, '/api/auth/nonce')).toBe('redemption');
+      for (const path of ['/', '/redeem', '/metrics']) {
+        expect(await answerOf(host, path)).toBe('404');
+      }
+    }
+  });
+});
+
+/** Of a name that no one asks for, signed by itself. */
+function writeCertificate(path: string): void {
+  const made = spawnSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+      ...['-days', '2', '-subj', '/CN=example.com', '-keyout', path, '-out', `${path}.crt`],
+    ],
+    { encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(made.stderr);
+  appendFileSync(path, readFileSync(`${path}.crt`));
+  unlinkSync(`${path}.crt`);
+}
+
 describe('a request that a replica took and did not answer', () => {
   it.each(['GET', 'POST'])('is sent again only where it changes nothing: %s', async (method) => {
-    const broken = await startReplica(ONE, true);
+    const broken = await startReplica(ONE, (request) => request.socket.destroy());
     const sound = await startReplica(TWO);
     names.addresses['api'] = [ONE, TWO];
     const proxy = await startProxy();

@@ -15,20 +15,37 @@ export interface ProxyOptions {
   /** At which port all replicas of both services listen, for requests and for questions after their health. */
   readonly port: number;
   readonly trustedProxies?: string;
+  /** With a certificate in `TLS_FOLDER`. */
+  readonly tls?: { readonly folder: string; readonly consoleOrigin: string };
+}
+
+/** The entrances, each at a port of its own. */
+export interface Entrances {
+  readonly api: string;
+  readonly redemption: string;
+  readonly console: string;
+  readonly inner: string;
+  readonly tls: string;
 }
 
 export class Proxy {
   private constructor(
     private readonly program: ManagedProcess,
     private readonly folder: string,
-    /** Of the api's port. */
-    readonly apiUrl: string,
+    readonly urls: Entrances,
     private readonly statusUrl: string,
   ) {}
 
-  static async start({ resolver, port, trustedProxies = '' }: ProxyOptions): Promise<Proxy> {
+  get apiUrl(): string {
+    return this.urls.api;
+  }
+
+  static async start({ resolver, port, trustedProxies = '', tls }: ProxyOptions): Promise<Proxy> {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-proxy-'));
-    const [api, redemption, status] = [await freePort(), await freePort(), await freePort()];
+    const places: string[] = [];
+    // One after the other, as free ports that are asked for at once may be the same.
+    while (places.length < 6) places.push(`127.0.0.1:${await freePort()}`);
+    const [api = '', redemption = '', pages = '', inner = '', byTls = '', status = ''] = places;
     const program = await ManagedProcess.start({
       command: 'sh',
       args: [START],
@@ -40,27 +57,40 @@ export class Proxy {
         API_MANAGEMENT_PORT: String(port),
         REDEMPTION: `redemption:${port}`,
         REDEMPTION_MANAGEMENT_PORT: String(port),
-        LISTEN_API: `127.0.0.1:${api}`,
-        LISTEN_REDEMPTION: `127.0.0.1:${redemption}`,
-        LISTEN_STATUS: `127.0.0.1:${status}`,
+        CONSOLE: `console:${port}`,
+        CONSOLE_MANAGEMENT_PORT: String(port),
+        CONSOLE_ORIGIN: tls?.consoleOrigin,
+        TLS_FOLDER: tls?.folder ?? folder,
+        LISTEN_API: api,
+        LISTEN_REDEMPTION: redemption,
+        LISTEN_CONSOLE: pages,
+        LISTEN_INNER: inner,
+        LISTEN_TLS: byTls,
+        LISTEN_STATUS: status,
         SOCKET: join(folder, 'haproxy.sock'),
       },
       logFile: join(folder, 'haproxy.log'),
     });
-    const [apiUrl, statusUrl] = [`http://127.0.0.1:${api}`, `http://127.0.0.1:${status}`];
-    const proxy = new Proxy(program, folder, apiUrl, statusUrl);
+    const urls = {
+      api: `http://${api}`,
+      redemption: `http://${redemption}`,
+      console: `http://${pages}`,
+      inner: `http://${inner}`,
+      tls: `https://${byTls}`,
+    };
+    const statusUrl = `http://${status}`;
+    const proxy = new Proxy(program, folder, urls, statusUrl);
     await proxy.until(async () => (await fetch(`${statusUrl}/health`)).ok);
     return proxy;
   }
 
-  /** Resolves when it sends requests to just these addresses. */
-  async serves(addresses: readonly string[]): Promise<void> {
+  /** Resolves when it sends requests for a service to just these addresses. */
+  async serves(addresses: readonly string[], service = 'api'): Promise<void> {
     await this.until(async () => {
       const rows = (await (await fetch(`${this.statusUrl}/;csv`)).text()).split('\n');
       // The same condition as in ./lowmark.
-      const served = rows.flatMap(
-        (row) => /^api,.*,UP,.*,L7OK,.*,([\d.]+):\d+,/.exec(row)?.[1] ?? [],
-      );
+      const pattern = new RegExp(`^${service},.*,UP,.*,L7OK,.*,([\\d.]+):\\d+,`);
+      const served = rows.flatMap((row) => pattern.exec(row)?.[1] ?? []);
       return served.sort().join() === [...addresses].sort().join();
     });
   }

@@ -61,6 +61,8 @@ export const CHECKED_ONLY = {
     'would install into the clone under test; .ci/run runs it, and the Dockerfile with options',
   'npm prune': 'would remove what the tests run on',
   'npm run start:': 'servers; test/restarts and test/stack start them, and the script is looked up',
+  'node apps/web/build.mjs':
+    'would delete the pages under test; npm test builds them before the tests',
   'npx nest build': 'would delete the build under test; npm test runs it before the tests',
   'cast call': 'is no tool of ours; the function is looked up in the vault',
 } as const;
@@ -210,6 +212,7 @@ export class Machine {
 
   private async node({ words, input }: Question): Promise<Answer> {
     const [program = ''] = words;
+    if (program === 'apps/web/build.mjs') return this.checkOnly('node apps/web/build.mjs');
     const service = /^dist\/apps\/(\w+)\/src\/main\.js$/.exec(program)?.[1];
     if (service === 'cli')
       return this.inContainer(words[1] === 'migrate' ? 'migrate' : 'cli', ['node', ...words], {

@@ -23,6 +23,9 @@ export async function plainDocker(machine: Machine, words: readonly string[]): P
     case 'volume':
       // None of an earlier version or a trial.
       return { code: 1 };
+    case 'run':
+      // Whether the image has a file: it would be built from what is here.
+      return { run: rest.slice(rest.indexOf('test')) };
     case 'exec':
       return {};
     case 'stop':

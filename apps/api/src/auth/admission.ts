@@ -5,7 +5,7 @@ import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from 
 import { PartnerStore } from '#libs/db';
 import { CLOCK, type Clock, type Logger, SingleFlight, TtlCache } from '#libs/platform';
 import { HttpProblem, LOGGER, problemFrom } from '#libs/service';
-import { hashApiKey, isApiKey, KeyRing } from '#libs/signing';
+import { hashApiKey, isApiKey, isGrant, KeyRing, openGrant } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
 import { RATE_LIMITER } from '../connections.module.js';
 
@@ -51,16 +51,24 @@ export class PartnerKeys {
   constructor(
     private readonly partners: PartnerStore,
     private readonly keyRing: KeyRing,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Looks a key up by its hash and opens the secret that belongs to it; undefined where there is no such key. */
+  /** Looks a key up by its hash, or by a grant, and opens the secret that belongs to it; undefined where there is no such key. */
   async load(apiKey: string): Promise<Caller | undefined> {
-    const keyHash = hashApiKey(apiKey);
+    const keyHash = this.hashOf(apiKey);
+    if (keyHash === undefined) return undefined;
     const found = await this.partners.findCredential(keyHash);
     if (found === undefined) return undefined;
     const { secretCiphertext, partnerId, credentialId, stakeSet, rate, burst } = found;
     const sharedSecret = this.keyRing.open(secretCiphertext, keyHash);
     return { partnerId, credentialId, stakeSet, rate, burst, sharedSecret };
+  }
+
+  private hashOf(apiKey: string): Buffer | undefined {
+    return isGrant(apiKey)
+      ? openGrant(this.keyRing, apiKey, this.clock.nowMs())
+      : hashApiKey(apiKey);
   }
 }
 
@@ -238,5 +246,5 @@ export class Admissions {
 
 function apiKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
   const header = headers['x-api-key'];
-  return typeof header === 'string' && isApiKey(header) ? header : undefined;
+  return typeof header === 'string' && (isApiKey(header) || isGrant(header)) ? header : undefined;
 }

@@ -24,8 +24,9 @@ export const list = command({
 
 function partnerText({ partner, callback }: FoundPartner): string {
   const credentials = partner.credentials.map((credential): Field => {
-    const { keyPrefix, createdAt, revokedAt, lastUsedAt } = credential;
-    const revoked = revokedAt === null ? '' : `, revoked ${moment(revokedAt) ?? ''}`;
+    const { keyPrefix, createdAt, revokedAt, endsAt, lastUsedAt } = credential;
+    const end = endsAt === null ? '' : `, replaced, good until ${moment(endsAt) ?? ''}`;
+    const revoked = revokedAt === null ? end : `, revoked ${moment(revokedAt) ?? ''}`;
     const used = `last used ${moment(lastUsedAt) ?? 'never'}`;
     return ['credential', `${keyPrefix}…  created ${moment(createdAt) ?? ''}, ${used}${revoked}`];
   });

@@ -5,6 +5,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { OperateModule } from '../operate/operate.module.js';
 import { OperatePartnersModule } from '../operate/partners/partners.module.js';
 import { OperateRedemptionsModule } from '../operate/redemptions/redemptions.module.js';
+import { PortalModule } from '../portal/portal.module.js';
 
 /** The contract of the console with its pages, from its controllers and DTOs; what it forwards for players is the redemption service's. */
 export function openApiOf(app: INestApplication): OpenApi {
@@ -18,6 +19,7 @@ export function openApiOf(app: INestApplication): OpenApi {
       OperateModule,
       OperatePartnersModule,
       OperateRedemptionsModule,
+      PortalModule,
     ],
     security: ['session', { type: 'apiKey', in: 'cookie', name: 'lowmark-console' }],
   });

@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { CLOCK, type Clock } from '#libs/platform';
-import { HttpProblem } from '#libs/service';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { HttpProblem, LOGGER } from '#libs/service';
 import { ForPlayers } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 import { SessionCookie } from '../http/session-cookie.js';
@@ -30,9 +30,10 @@ export class PlayerApiController {
   constructor(
     private readonly service: RedemptionService,
     @Inject(CLOCK) private readonly clock: Clock,
-    { consoleOrigin }: ConsoleSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly settings: ConsoleSettings,
   ) {
-    this.cookie = new SessionCookie('player', consoleOrigin);
+    this.cookie = new SessionCookie('player', settings.consoleOrigin);
   }
 
   @Get([
@@ -58,6 +59,7 @@ export class PlayerApiController {
   async verify(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const answer = await this.service.ask(request, '/api/auth/verify');
     if (answer.status !== 200) {
+      this.logForeignDomain(answer);
       send(reply, answer);
       return;
     }
@@ -85,6 +87,12 @@ export class PlayerApiController {
     if (reply.raw.destroyed) body.destroy();
     if (stream.status === 401) this.cookie.clear(reply);
     void reply.code(stream.status).headers(stream.headers).send(body);
+  }
+
+  private logForeignDomain({ status, body }: ServiceAnswer): void {
+    if (status !== 401 || !/"SIWE_(?:DOMAIN|URI)"/.test(body.toString())) return;
+    const { host } = new URL(this.settings.consoleOrigin);
+    this.logger.warn({ host }, 'A sign-in was refused: SIWE_DOMAINS of redemption needs this host');
   }
 
   private async pass(request: FastifyRequest, reply: FastifyReply): Promise<void> {

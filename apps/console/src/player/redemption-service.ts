@@ -5,7 +5,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import { HttpProblem, REQUEST_ID_HEADER } from '#libs/service';
 import { ConsoleSettings } from '../console.env.js';
 
@@ -18,7 +18,7 @@ const SILENCE_MS = 45_000;
 const MAX_ANSWER_BYTES = 1_048_576;
 const RETRY_AFTER_SECONDS = 3;
 /** What is passed on of a request; everything else, cookies above all, stays here. */
-const PASSED_ON = ['content-type', 'idempotency-key', 'last-event-id', 'accept'] as const;
+const PASSED_ON = ['idempotency-key', 'last-event-id', 'accept'] as const;
 /** What is passed back of an answer. */
 const PASSED_BACK = ['content-type', 'retry-after', 'x-accel-buffering'] as const;
 
@@ -82,7 +82,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
     const { method } = request;
     try {
       const answer = await this.pool.request({
-        method: method,
+        method,
         path,
         headers: headersOf(request, token),
         ...(method === 'POST' && { body: JSON.stringify(request.body ?? {}) }),
@@ -99,6 +99,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
 function headersOf(request: FastifyRequest, token: string | undefined): Record<string, string> {
   return {
     ...chosen(request.headers, PASSED_ON),
+    ...(request.method === 'POST' && { 'content-type': 'application/json' }),
     'x-forwarded-for': request.ip,
     [REQUEST_ID_HEADER]: request.id,
     ...(token !== undefined && { authorization: `Bearer ${token}` }),

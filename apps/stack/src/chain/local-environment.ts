@@ -46,9 +46,14 @@ export const LOCAL_REDEMPTIONS: Variables = {
   PAYOUT_POLL_MS: '500',
 };
 
-/** @param port of the redemption service */
-export function siweDomains(port: number): string {
-  return `127.0.0.1:${port},localhost:${port}`;
+/** Wallets that the web pages offer: the first of them is the one that is left for trying. */
+export function testWallets(redeemers: readonly Address[]): string {
+  return [...redeemers].reverse().join(',');
+}
+
+/** @param ports where users sign in: of the web pages, of the redemption service */
+export function siweDomains(...ports: readonly number[]): string {
+  return ports.flatMap((port) => [`127.0.0.1:${port}`, `localhost:${port}`]).join(',');
 }
 
 /** As PARTNER_PLAYERS of the reference partner has them. */
@@ -58,23 +63,33 @@ export function playersOf(redeemers: readonly Address[]): string {
 
 /**
  * All of it for docker compose, as the text of a file for `node --env-file`.
- * @param users of the redemption service: its URL as a browser on this machine reaches it, and the wallets that have points
+ * @param users of the redemption service: its URL and that of the web pages as a browser on this machine reaches them, and the wallets that
+ *   have points
  */
 export function localEnvironment(
   facts: LocalFacts,
-  users: { readonly serviceUrl: string; readonly redeemers: readonly Address[] },
+  users: {
+    readonly serviceUrl: string;
+    readonly pagesUrl: string;
+    readonly redeemers: readonly Address[];
+  },
 ): string {
   const variables = {
     ...chainVariables(facts),
     ...vaultVariables(facts),
     ...LOCAL_PRICE,
     ...LOCAL_REDEMPTIONS,
-    SIWE_DOMAINS: siweDomains(Number(new URL(users.serviceUrl).port)),
+    SIWE_DOMAINS: siweDomains(portOf(users.pagesUrl), portOf(users.serviceUrl)),
     // Long enough to claim by hand, short enough to see one time out.
     VOUCHER_TTL_SECONDS: '300',
     PARTNER_PLAYERS: playersOf(users.redeemers),
+    CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(users.redeemers),
   };
   return Object.entries(variables)
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
 }

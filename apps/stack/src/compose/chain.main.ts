@@ -37,7 +37,11 @@ async function main(): Promise<void> {
   const redeemers = await local.redeemers();
   await writeFile(
     `${file}.part`,
-    localEnvironment(facts, { serviceUrl: settings.localServiceUrl, redeemers }),
+    localEnvironment(facts, {
+      serviceUrl: settings.localServiceUrl,
+      pagesUrl: settings.localPagesUrl,
+      redeemers,
+    }),
   );
   await rename(`${file}.part`, file);
   await writeFile(localReadyMark, '');

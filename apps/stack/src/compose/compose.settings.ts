@@ -15,6 +15,9 @@ export class ChainSettings {
   @Setting({ description: 'Where the redemption service is published.', parse: url('http') })
   readonly localServiceUrl!: string;
 
+  @Setting({ description: 'Where the web pages are published.', parse: url('http') })
+  readonly localPagesUrl!: string;
+
   @Setting({ description: 'Where the local chain is published.', parse: url('http') })
   readonly localPublishedRpcUrl!: string;
 

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readSettings, SecretsSettings } from '#libs/config';
+import { PROGRAM_ROLES } from '#libs/db';
 import { addressOfKey } from '#libs/devchain';
 import { KeyRing } from '#libs/signing';
 import {
@@ -23,7 +24,17 @@ import {
   shareSecrets,
 } from './secret-files.js';
 
-const PROGRAMS = ['postgres', 'redis', 'migrate', 'indexer', 'api', 'redemption', 'cli', 'game'];
+const PROGRAMS = [
+  'postgres',
+  'redis',
+  'migrate',
+  'indexer',
+  'api',
+  'redemption',
+  'console',
+  'cli',
+  'game',
+];
 let root: string;
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 
@@ -36,7 +47,7 @@ beforeEach(() => {
 describe('the secrets of docker compose', () => {
   it('are made once, in a form that the services take', async () => {
     const made = await makeMissing(baseSecrets(root));
-    expect(made).toHaveLength(12);
+    expect(made).toHaveLength(14);
     const before = made.map((path) => readFileSync(path, 'utf8'));
     expect(await makeMissing(baseSecrets(root))).toEqual([]);
     expect(made.map((path) => readFileSync(path, 'utf8'))).toEqual(before);
@@ -62,7 +73,7 @@ describe('the secrets of docker compose', () => {
       ['postgres_password', '444'],
       ['redis.conf', '444'],
     ]);
-    expect(modes).toHaveLength(15);
+    expect(modes).toHaveLength(17);
   });
 
   it('that somebody brought are kept, and the rest fits them', async () => {
@@ -87,21 +98,28 @@ describe('the secrets of docker compose', () => {
       migrate: [
         'api_database_url',
         'cli_database_url',
+        'console_database_url',
         'database_url',
         'game_database_url',
         'indexer_database_url',
+        'portal_database_url',
         'redemption_database_url',
       ],
       indexer: ['database_url', 'rpc_urls'],
       api: ['api_anon_secret', 'database_url', 'redis_url', 'secrets_key'],
       redemption: ['database_url', 'evidence_key', 'redis_url', 'rpc_urls', 'secrets_key'],
+      console: ['database_url', 'portal_database_url'],
       cli: ['database_url', 'redis_url', 'rpc_urls', 'secrets_key'],
       game: ['database_url'],
     });
     expect(await shareSecrets(root)).toEqual([]);
-    const users = ['migrate', 'indexer', 'api', 'redemption', 'cli', 'game'].map(
-      (one) => new URL(text(`for/${one}/database_url`).trim()).username,
-    );
+    const files = [
+      ...['migrate', 'indexer', 'api', 'redemption', 'cli', 'game', 'console'].map(
+        (one) => `for/${one}/database_url`,
+      ),
+      'for/console/portal_database_url',
+    ];
+    const users = files.map((file) => new URL(text(file).trim()).username);
     expect(users).toEqual([
       'lowmark',
       'lowmark_indexer',
@@ -109,7 +127,11 @@ describe('the secrets of docker compose', () => {
       'lowmark_redemption',
       'lowmark_cli',
       'lowmark_game',
+      'lowmark_console_web',
+      'lowmark_portal_web',
     ]);
+    const roles: readonly string[] = Object.values(PROGRAM_ROLES);
+    expect(users.filter((user) => roles.includes(user))).toEqual([]);
     const { password } = new URL(text('for/api/redis_url').trim());
     expect(text('for/redis/redis.conf').trim()).toBe(`requirepass ${password}`);
     expect(password.length).toBeGreaterThanOrEqual(64);

@@ -28,12 +28,12 @@ const NOT_OF_A_TRIAL =
   'These secrets are not those of a trial on a local chain, which does not use them: unset SECRETS_DIR and SIGNER_DIR, or give the ' +
   'trial a project name of its own.';
 
-/** The programs that connect to our database, each with a URL and a user of its own. */
-const PROGRAMS = ['api', 'indexer', 'redemption', 'cli'] as const;
+/** What connects to our database, each with a URL and a user of its own: the programs, and the console's portal for partners. */
+const PROGRAMS = ['api', 'indexer', 'redemption', 'console', 'portal', 'cli'] as const;
 
 /**
- * Which program gets a copy of which file, under which name. What is not there is not copied: `rpc_urls`, `price_source` and the direct
- * URLs only exist where the operator brought them.
+ * Which program gets a copy of which file, under which name. What is not there is not copied: `rpc_urls`, `price_source`,
+ * `oidc_client_secret` and the direct URLs only exist where the operator brought them.
  */
 export const SHARES: Readonly<Record<string, readonly (readonly [file: string, as?: string])[]>> = {
   postgres: [['postgres_password']],
@@ -54,6 +54,7 @@ export const SHARES: Readonly<Record<string, readonly (readonly [file: string, a
     ['rpc_urls'],
     ['price_source'],
   ],
+  console: [...databaseUrls('console'), ['portal_database_url'], ['oidc_client_secret']],
   cli: [...databaseUrls('cli'), ['secrets_key'], ['redis_url'], ['rpc_urls'], ['price_source']],
   game: [['game_database_url', 'database_url']],
 };
@@ -112,9 +113,13 @@ export function baseSecrets(root: string): SecretFile[] {
   ];
 }
 
+/** A user cannot be called as a role of ours is. */
+const ROLE_SUFFIXES: Readonly<Record<string, string>> = { console: '_web', portal: '_web' };
+
 /** The same server, and a user and a password of its own; `migrate` makes the user. The game has a database of its own as well. */
 async function programUrl(ownerFile: string, program: string): Promise<string> {
-  const login = { user: `lowmark_${program}`, password: mintHex() };
+  const user = `lowmark_${program}${ROLE_SUFFIXES[program] ?? ''}`;
+  const login = { user, password: mintHex() };
   const database = program === 'game' ? { database: 'lowmark_game' } : {};
   return DatabaseUrl.parse(await firstLine(ownerFile)).as({ ...login, ...database }).href;
 }

@@ -44,6 +44,8 @@ export interface StackFile extends Partial<Secrets> {
   readonly apiUrl?: string;
   readonly indexerUrl?: string;
   readonly redemptionUrl?: string;
+  /** Of the web pages. */
+  readonly consoleUrl?: string;
   readonly partnerUrl?: string;
   readonly rpcUrl?: string;
   readonly chainId?: number;

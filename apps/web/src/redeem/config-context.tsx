@@ -23,10 +23,10 @@ export function useRedeemConfig(): RedeemConfig {
 
 /** An amount of the smallest unit as `340.25 LOW`, cut at six digits; while the chain does not say what a token is, there is no such text. */
 export function useTokenText(): (amount: string) => string {
-  const { language } = useTexts();
+  const { locale } = useTexts();
   const { decimals, symbol } = useRedeemConfig().chain.token;
   return (amount) => {
     if (decimals === null) return '…';
-    return `${formatAmount(amount, { decimals, locale: language, maxFraction: 6 })} ${symbol ?? ''}`.trim();
+    return `${formatAmount(amount, { decimals, locale, maxFraction: 6 })} ${symbol ?? ''}`.trim();
   };
 }

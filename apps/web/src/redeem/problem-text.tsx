@@ -19,7 +19,7 @@ export function problemText(
 
 /** The same for whatever was thrown: what is no answer is a lost connection. */
 export function useProblemText(): (error: unknown) => string {
-  const { texts, language } = useTexts();
+  const { texts, locale } = useTexts();
   return (error) =>
-    problemText(texts, error instanceof ApiProblem ? error : { code: 'NO_CONNECTION' }, language);
+    problemText(texts, error instanceof ApiProblem ? error : { code: 'NO_CONNECTION' }, locale);
 }

@@ -4,10 +4,10 @@ import { serverNowMs } from '../api/server-clock';
 
 /** A time in the viewer's zone; the same in UTC is its title. */
 export function TimeText({ iso }: { readonly iso: string }) {
-  const { language } = useTexts();
+  const { locale } = useTexts();
   return (
     <time dateTime={iso} title={formatUtc(iso)}>
-      {formatTime(iso, language, serverNowMs())}
+      {formatTime(iso, locale, serverNowMs())}
     </time>
   );
 }

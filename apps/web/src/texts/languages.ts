@@ -27,3 +27,8 @@ export function firstLanguage(): Language {
 export function keepLanguage(language: Language): void {
   localStorage.setItem(KEPT_AS, language);
 }
+
+/** How numbers and times are written: as the browser has it for the language, `en-GB` say, else as is usual for the language. */
+export function localeOf(language: Language): string {
+  return navigator.languages.find((one) => one.startsWith(`${language}-`)) ?? language;
+}

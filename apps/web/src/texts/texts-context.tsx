@@ -1,10 +1,12 @@
 import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
 import { en, type Texts } from './en';
-import { firstLanguage, keepLanguage, type Language, LOADERS } from './languages';
+import { firstLanguage, keepLanguage, type Language, LOADERS, localeOf } from './languages';
 
 interface TextsValue {
   readonly texts: Texts;
   readonly language: Language;
+  /** For numbers and times. */
+  readonly locale: string;
   readonly setLanguage: (language: Language) => void;
 }
 
@@ -30,6 +32,7 @@ export function TextsProvider({ children }: { readonly children: ReactNode }) {
       texts && {
         texts,
         language,
+        locale: localeOf(language),
         setLanguage: (chosen: Language) => {
           keepLanguage(chosen);
           setLanguage(chosen);

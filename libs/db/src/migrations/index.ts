@@ -33,6 +33,7 @@ import { StakeSets1760000000025 } from './stake-sets.js';
 import { Console1760000000026 } from './console.js';
 import { RequestLog1760000000027 } from './request-log.js';
 import { Portal1760000000028 } from './portal.js';
+import { CredentialEnd1760000000032 } from './credential-end.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   Console1760000000026,
   RequestLog1760000000027,
   Portal1760000000028,
+  CredentialEnd1760000000032,
 ];

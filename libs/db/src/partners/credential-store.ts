@@ -1,6 +1,7 @@
-import { IsNull } from 'typeorm';
+import { type EntityManager, IsNull, Raw } from 'typeorm';
 import { PermanentError } from '#libs/domain';
-import { type Database } from '../connection/database.js';
+import { type Database, run } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { CredentialEntity } from './credential.entity.js';
 import {
   auditPartner,
@@ -47,6 +48,34 @@ export class LastCredentialError extends PermanentError {
   }
 }
 
+/** What verifies a partner's signatures, for who has SECRETS_KEY. */
+export interface SealedCredential extends NewCredential {
+  readonly credentialId: string;
+  /** Whether the api takes it. */
+  readonly isActive: boolean;
+}
+
+export class TooManyCredentialsError extends PermanentError {
+  constructor() {
+    super(
+      'TOO_MANY_CREDENTIALS',
+      `A partner has at most ${MOST_ACTIVE} credentials that work at once. Revoke one that is not used any more.`,
+    );
+  }
+}
+
+/** A partner that replaces its credentials itself leaves no more of them than this. */
+const MOST_ACTIVE = 10;
+
+export interface Replacement {
+  /** Name or id. */
+  readonly partner: string;
+  /** The beginning of the key that is replaced. */
+  readonly keyPrefix: string;
+  /** How long it stays good beside the new one; 0: it is revoked at once. */
+  readonly overlapSeconds: number;
+}
+
 export interface Revocation {
   /** Name or id. */
   readonly partner: string;
@@ -55,6 +84,20 @@ export interface Revocation {
   /** Also the last active one. */
   readonly force: boolean;
 }
+
+const END = named<{ id: string; overlapSeconds: number }>(
+  'credential_end',
+  `UPDATE partners.credential SET ends_at = least(ends_at, now() + make_interval(secs => :overlapSeconds)),
+      revoked_at = CASE WHEN :overlapSeconds = 0 THEN now() END
+    WHERE id = :id RETURNING ends_at AS "goodUntil"`,
+);
+
+const SEALED = named<{ partnerId: string }>(
+  'credential_sealed',
+  `SELECT id AS "credentialId", key_hash AS "keyHash", key_prefix AS "keyPrefix", secret_ciphertext AS "secretCiphertext",
+      revoked_at IS NULL AND coalesce(ends_at > now(), true) AS "isActive"
+    FROM partners.credential WHERE partner_id = :partnerId ORDER BY created_at DESC, id`,
+);
 
 /** A partner's credentials after the first: keys are replaced without a halt, because several are good at once. */
 export class CredentialStore {
@@ -78,6 +121,34 @@ export class CredentialStore {
     });
   }
 
+  /** All of a partner, the newest first, also those that work no more. */
+  sealedOf(partnerId: string): Promise<SealedCredential[]> {
+    return this.database.query<SealedCredential & object>(SEALED({ partnerId }));
+  }
+
+  /**
+   * A new one in the place of another, which is good for a while yet; never longer than it would have been.
+   * @returns the prefix of the replaced one as it is stored, and until when it is good
+   * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, TooManyCredentialsError
+   */
+  replace(
+    { partner, keyPrefix, overlapSeconds }: Replacement,
+    credential: NewCredential,
+    audit?: PartnerAudit,
+  ): Promise<PartnerIdentity & { readonly keyPrefix: string; readonly goodUntil: Date }> {
+    return this.database.transaction(async (client, manager) => {
+      const identity = await lockPartner(client, partner);
+      const { partnerId } = identity;
+      const active = await activeOf(manager, partnerId);
+      const { id, keyPrefix: replaced } = onlyOne(active, keyPrefix);
+      if (overlapSeconds > 0 && active.length >= MOST_ACTIVE) throw new TooManyCredentialsError();
+      await manager.insert(CredentialEntity, { partnerId, ...credential });
+      const [ended] = await run<{ goodUntil: Date }>(client, END({ id, overlapSeconds }));
+      await auditPartner(manager, partnerId, audit);
+      return { ...identity, keyPrefix: replaced, ...(ended as { goodUntil: Date }) };
+    });
+  }
+
   /**
    * @returns the prefix as it is stored, and how many active credentials are left
    * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, LastCredentialError
@@ -89,14 +160,31 @@ export class CredentialStore {
     return this.database.transaction(async (client, manager) => {
       const identity = await lockPartner(client, partner);
       const { partnerId } = identity;
-      const active = await manager.findBy(CredentialEntity, { partnerId, revokedAt: IsNull() });
-      const [found, another] = active.filter((one) => one.keyPrefix.startsWith(keyPrefix));
-      if (found === undefined) throw new CredentialMissingError();
-      if (another !== undefined) throw new CredentialAmbiguousError();
-      if (active.length === 1 && !force) throw new LastCredentialError();
+      const active = await activeOf(manager, partnerId);
+      const found = onlyOne(active, keyPrefix);
+      // One that ends by itself is none to rely on.
+      const isRelied = active.some(({ id, endsAt }) => id !== found.id && endsAt === null);
+      if (!isRelied && !force) throw new LastCredentialError();
       await manager.update(CredentialEntity, found.id, { revokedAt: () => 'now()' });
       await auditPartner(manager, partnerId, audit);
       return { ...identity, keyPrefix: found.keyPrefix, left: active.length - 1 };
     });
   }
+}
+
+/** Those that the api takes. */
+function activeOf(manager: EntityManager, partnerId: string): Promise<CredentialEntity[]> {
+  const unrevoked = { partnerId, revokedAt: IsNull() };
+  return manager.findBy(CredentialEntity, [
+    { ...unrevoked, endsAt: IsNull() },
+    { ...unrevoked, endsAt: Raw((column) => `${column} > now()`) },
+  ]);
+}
+
+/** @throws CredentialMissingError, CredentialAmbiguousError */
+function onlyOne(active: readonly CredentialEntity[], keyPrefix: string): CredentialEntity {
+  const [found, another] = active.filter((one) => one.keyPrefix.startsWith(keyPrefix));
+  if (found === undefined) throw new CredentialMissingError();
+  if (another !== undefined) throw new CredentialAmbiguousError();
+  return found;
 }

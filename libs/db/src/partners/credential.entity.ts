@@ -32,6 +32,10 @@ export class CredentialEntity {
   @Column('timestamptz', { nullable: true })
   revokedAt!: Date | null;
 
+  /** It was replaced, and is good until then; null: until it is revoked. */
+  @Column('timestamptz', { nullable: true })
+  endsAt!: Date | null;
+
   /** To the minute; null where it was not used since that is noted. */
   @Column('timestamptz', { nullable: true })
   lastUsedAt!: Date | null;

@@ -34,6 +34,8 @@ export interface ListedCredential {
   readonly keyPrefix: string;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
+  /** It was replaced, and is good until then. */
+  readonly endsAt: Date | null;
   /** To the minute; null where it was not used since that is noted. */
   readonly lastUsedAt: Date | null;
 }
@@ -63,7 +65,7 @@ const FIND = named<{ keyHash: Buffer }>(
   `SELECT c.id AS "credentialId", c.partner_id AS "partnerId", p.name AS "partnerName", p.rate, p.burst,
       coalesce(p.stake_set, '${DEFAULT_STAKE_SET}') AS "stakeSet", c.secret_ciphertext AS "secretCiphertext"
     FROM partners.credential c JOIN partners.partner p ON p.id = c.partner_id
-    WHERE c.key_hash = :keyHash AND c.revoked_at IS NULL`,
+    WHERE c.key_hash = :keyHash AND c.revoked_at IS NULL AND (c.ends_at IS NULL OR c.ends_at > now())`,
 );
 
 const NAMES = named<{ ids: readonly string[] }>(
@@ -197,6 +199,6 @@ async function listed(
 }
 
 function listedCredential(credential: CredentialEntity): ListedCredential {
-  const { keyPrefix, createdAt, revokedAt, lastUsedAt } = credential;
-  return { keyPrefix, createdAt, revokedAt, lastUsedAt };
+  const { keyPrefix, createdAt, revokedAt, endsAt, lastUsedAt } = credential;
+  return { keyPrefix, createdAt, revokedAt, endsAt, lastUsedAt };
 }

@@ -46,7 +46,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const COUNTS: Statement = {
   name: 'sealed_counts',
   text: `SELECT place, "isRevoked", header, count(*)::int AS count FROM (
-      SELECT 'credential' AS place, revoked_at IS NOT NULL AS "isRevoked", substring(secret_ciphertext, 1, ${HEADER_BYTES}) AS header
+      SELECT 'credential' AS place, (revoked_at IS NOT NULL OR coalesce(ends_at <= now(), false)) AS "isRevoked", substring(secret_ciphertext, 1, ${HEADER_BYTES}) AS header
         FROM partners.credential
       UNION ALL SELECT 'callback', false, substring(secret_ciphertext, 1, ${HEADER_BYTES}) FROM partners.callback) AS sealed
     GROUP BY place, "isRevoked", header ORDER BY place DESC, "isRevoked", count DESC, header`,
@@ -61,7 +61,7 @@ const BATCH = {
   credential: named<BatchBounds>(
     'sealed_credentials',
     `SELECT c.id, p.name AS "partnerName", c.secret_ciphertext AS sealed, c.key_hash AS "keyHash", NULL AS "callbackKey",
-        c.revoked_at IS NOT NULL AS "isRevoked"
+        (c.revoked_at IS NOT NULL OR coalesce(c.ends_at <= now(), false)) AS "isRevoked"
       FROM partners.credential c JOIN partners.partner p ON p.id = c.partner_id
       WHERE c.id > :after ORDER BY c.id LIMIT :limit FOR UPDATE OF c`,
   ),

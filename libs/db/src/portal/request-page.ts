@@ -24,28 +24,74 @@ export interface AnsweredRequest {
   readonly durationUs: number;
 }
 
+/** What is absent does not narrow it. */
 export interface RequestPage {
   /** The smallest id of the page before. */
   readonly before?: bigint | undefined;
   readonly limit: number;
   /** Answers of 400 and above only. */
-  readonly failedOnly?: boolean;
+  readonly failedOnly?: boolean | undefined;
+  /** Exactly this status. */
+  readonly status?: number | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  /** In lower case; of requests that name it. */
+  readonly wallet?: string | undefined;
 }
 
-const PAGE = named<{ before: string | null; limit: number; from: number }>(
+const COLUMNS = `r.id, r.credential_id AS "credentialId", c.key_prefix AS "keyPrefix", r.at, r.method, r.path,
+      r.path_length AS "pathLength", r.status, r.code, r.body, r.body_bytes AS "bodyBytes", encode(r.signature, 'hex') AS signature,
+      r.duration_us AS "durationUs"
+    FROM portal.request r LEFT JOIN portal.credential c ON c.id = r.credential_id`;
+
+interface Page {
+  readonly before: string | null;
+  readonly limit: number;
+  readonly from: number;
+  readonly to: number;
+  readonly since: Date | null;
+  readonly until: Date | null;
+  readonly wallet: string | null;
+}
+
+const PAGE = named<Page>(
   'portal_requests',
-  `SELECT r.id, r.credential_id AS "credentialId", c.key_prefix AS "keyPrefix", r.at, r.method, r.path, r.path_length AS "pathLength",
-      r.status, r.code, r.body, r.body_bytes AS "bodyBytes", encode(r.signature, 'hex') AS signature, r.duration_us AS "durationUs"
-    FROM portal.request r LEFT JOIN portal.credential c ON c.id = r.credential_id
-    WHERE (:before::bigint IS NULL OR r.id < :before) AND r.status >= :from ORDER BY r.id DESC LIMIT :limit`,
+  `SELECT ${COLUMNS}
+    WHERE (:before::bigint IS NULL OR r.id < :before) AND r.status BETWEEN :from AND :to
+      AND (:since::timestamptz IS NULL OR r.at >= :since) AND (:until::timestamptz IS NULL OR r.at < :until)
+      AND (:wallet::text IS NULL OR position(:wallet IN lower(r.path)) > 0)
+    ORDER BY r.id DESC LIMIT :limit`,
 );
+
+const ONE = named<{ id: string }>('portal_request', `SELECT ${COLUMNS} WHERE r.id = :id`);
+
+type Row = Omit<AnsweredRequest, 'id'> & { id: string };
+const LAST_STATUS = 999;
 
 /** Newest first. @param query of `PortalDatabase.asPartner` */
 export async function readRequests(
   query: PortalQuery,
-  { before, limit, failedOnly = false }: RequestPage,
+  { before, limit, failedOnly = false, status, since, until, wallet }: RequestPage,
 ): Promise<AnsweredRequest[]> {
-  const page = { before: before?.toString() ?? null, limit, from: failedOnly ? 400 : 0 };
-  const rows = await query<Omit<AnsweredRequest, 'id'> & { id: string }>(PAGE(page));
-  return rows.map((row) => ({ ...row, id: BigInt(row.id) }));
+  const rows = await query<Row>(
+    PAGE({
+      ...{ before: before?.toString() ?? null, limit },
+      ...{ from: status ?? (failedOnly ? 400 : 0), to: status ?? LAST_STATUS },
+      ...{ since: since ?? null, until: until ?? null, wallet: wallet ?? null },
+    }),
+  );
+  return rows.map(requestOf);
+}
+
+/** Undefined where the partner has none with this id. @param query of `PortalDatabase.asPartner` */
+export async function readRequest(
+  query: PortalQuery,
+  id: bigint,
+): Promise<AnsweredRequest | undefined> {
+  const [row] = await query<Row>(ONE({ id: id.toString() }));
+  return row && requestOf(row);
+}
+
+function requestOf(row: Row): AnsweredRequest {
+  return { ...row, id: BigInt(row.id) };
 }

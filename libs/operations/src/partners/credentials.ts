@@ -59,6 +59,41 @@ export async function rotateCredential(
   return { partnerId, ...minted };
 }
 
+export interface CredentialReplacement {
+  /** Name or id. */
+  readonly partner: string;
+  /** The beginning of the key that is replaced; see `KEY_PREFIX`. */
+  readonly keyPrefix: string;
+  /** How long it stays good beside the new one. */
+  readonly overlapHours: number;
+}
+
+/** 30 days. */
+export const LONGEST_OVERLAP_HOURS = 720;
+
+/**
+ * A new credential in the place of another, which is good for a while yet.
+ * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, TooManyCredentialsError
+ */
+export async function replaceCredential(
+  database: Database,
+  operator: Operator,
+  { partner, keyPrefix, overlapHours }: CredentialReplacement,
+  keyRing: KeyRing,
+): Promise<{ readonly issued: IssuedCredential; readonly replaced: string; goodUntil: Date }> {
+  const { minted, stored } = issueCredential(keyRing);
+  const given = { partner, arguments: { keyPrefix, overlapHours, issued: stored.keyPrefix } };
+  const ended = await onPartner(database, operator, given, ({ partnerId }, audit) =>
+    new CredentialStore(database).replace(
+      { partner: partnerId, keyPrefix, overlapSeconds: overlapHours * 3600 },
+      stored,
+      audit,
+    ),
+  );
+  const { partnerId, keyPrefix: replaced, goodUntil } = ended;
+  return { issued: { partnerId, ...minted }, replaced, goodUntil };
+}
+
 /**
  * Ends one credential.
  * @returns the prefix as it is stored, and how many active credentials are left

@@ -171,6 +171,11 @@ function heard<S extends Socket>(socket: S): S {
 
 const resolveSystem: Resolve = (hostname) => systemLookup(hostname, { all: true });
 
+/** For a client of Node that is not this one: names resolve to addresses that may be connected to, or not at all. */
+export function policedLookup(policy: AddressPolicy): LookupFunction {
+  return guardedLookup({ policy }, { phase: 'dns' });
+}
+
 /** One refused address among several refuses the name: a partner's own name has no business pointing into private ranges. */
 function guardedLookup(
   { policy, resolve = resolveSystem }: DialOptions,

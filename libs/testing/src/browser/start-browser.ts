@@ -1,11 +1,10 @@
-import { type Browser, chromium as driver } from 'playwright-core';
-import { chromium } from '../jest/chromium.mjs';
+import { type Browser, chromium } from 'playwright-core';
 
-/** A real Chromium without a window. The caller closes it. @throws Error where there is none */
+/** A real Chromium without a window, the one that the tests found (CHROMIUM). The caller closes it. @throws Error where there is none */
 export async function startBrowser(): Promise<Browser> {
-  const executablePath = chromium();
+  const executablePath = process.env['CHROMIUM'];
   if (executablePath === undefined) throw new Error('There is no Chromium on the PATH.');
-  return driver.launch({
+  return chromium.launch({
     executablePath,
     // Its sandbox does not work for root, as containers run it; the pages are our own.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],

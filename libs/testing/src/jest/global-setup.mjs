@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { chromium, requireChromiumInCi } from './chromium.mjs';
 import { requireClusterInCi } from './cluster-programs.mjs';
-import { requireChromiumInCi } from './chromium.mjs';
 import { requireHaproxyInCi } from './haproxy.mjs';
 import { useMemoryFolder } from './memory-folder.mjs';
 import { requireMonitoringInCi } from './monitoring-programs.mjs';
@@ -24,6 +24,8 @@ export default async function setup() {
   process.stderr.write(seedNote());
   // The programs that tests start, and the workers, find their modules compiled.
   process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'lowmark-test-modules');
+  const browser = chromium();
+  if (browser !== undefined) process.env.CHROMIUM = browser;
   useMemoryFolder();
   process.env.LOWMARK_TEST_POSTGRES = await startTestServer();
 }

@@ -34,7 +34,9 @@ registerHooks({
 
 /** @returns the TypeScript file where there is one; compiled code is for the programs that a test starts */
 function sourceOf(specifier, parentUrl) {
-  if (specifier.startsWith('#libs/')) return `${ROOT}libs/${specifier.slice(6)}/src/index.ts`;
+  // `#libs/partner-sdk`, or an entry of its own: `#libs/partner-sdk/conformance`.
+  const [, lib, entry = ''] = /^#libs\/([^/]+)(\/.+)?$/.exec(specifier) ?? [];
+  if (lib !== undefined) return `${ROOT}libs/${lib}/src${entry}/index.ts`;
   if (!/^\.{1,2}\/.*\.js$/.test(specifier)) return specifier;
   const source = new URL(specifier.replace(/\.js$/, '.ts'), parentUrl);
   return existsSync(source) ? source.href : specifier;

@@ -31,6 +31,8 @@ export interface Outcome {
 const START = 1_760_000_000;
 /** `finalized` is so many blocks below the newest one. */
 const FINALITY_DEPTH = 4;
+/** Unlocked: so many players can sign. */
+const ACCOUNTS = 40;
 /** Of version 2, which has all of version 1; without its types: half of what a test calls is meant to be wrong. */
 const abi: Abi = redemptionVaultV2Abi;
 
@@ -58,6 +60,7 @@ export class VaultBench {
     const chain = await startChain({
       deployedSeconds: START,
       finalityDepth: FINALITY_DEPTH,
+      accounts: ACCOUNTS,
       ...(chainId !== undefined && { chainId }),
     });
     const { vault } = await VaultBench.deploy(chain, setup, START);

@@ -5,6 +5,7 @@ import { type Partner } from '../config';
 import { useTokenText } from '../config-context';
 import { useProblemText } from '../problem-text';
 import { useLimits, usePoints, useQuote } from './partner-queries';
+import { useRedeemClick } from './redeem-click';
 import { RedeemForm } from './redeem-form';
 
 interface PartnerCardProps {
@@ -15,9 +16,11 @@ interface PartnerCardProps {
 }
 
 export function PartnerCard({ partner, wallet, hasOpen }: PartnerCardProps) {
-  const { texts, language } = useTexts();
+  const { texts, locale } = useTexts();
   const words = texts.redeem.partners;
   const points = usePoints(partner.id, wallet);
+  // Also where there is no form: a click of a page that was closed is brought to its answer.
+  const click = useRedeemClick(wallet, partner.id);
   const { bonus } = partner;
   return (
     <Card withBorder padding="lg" component="article" aria-label={partner.name}>
@@ -35,15 +38,12 @@ export function PartnerCard({ partner, wallet, hasOpen }: PartnerCardProps) {
         <PointsLine partner={partner} points={points} />
         {bonus !== null && (
           <Text size="sm" c="dimmed">
-            {words.bonus(
-              formatPercent(bonus.rate, language),
-              formatPoints(bonus.fromPoints, language),
-            )}
+            {words.bonus(formatPercent(bonus.rate, locale), formatPoints(bonus.fromPoints, locale))}
           </Text>
         )}
         {hasOpen && <Text size="sm">{words.open}</Text>}
         {!hasOpen && !partner.paused && (points.data ?? 0) > 0 && (
-          <RedeemForm partner={partner} wallet={wallet} balance={points.data ?? 0} />
+          <RedeemForm partner={partner} wallet={wallet} balance={points.data ?? 0} click={click} />
         )}
       </Stack>
     </Card>
@@ -57,7 +57,7 @@ function PointsLine({
   readonly partner: Partner;
   readonly points: ReturnType<typeof usePoints>;
 }) {
-  const { texts, language } = useTexts();
+  const { texts, locale } = useTexts();
   const { partners: words, retry } = texts.redeem;
   const problemText = useProblemText();
   if (points.data === undefined && points.isError) {
@@ -77,7 +77,7 @@ function PointsLine({
   return (
     <div>
       <Text size="xl" fw={700}>
-        {words.points(formatPoints(points.data, language))}
+        {words.points(formatPoints(points.data, locale))}
       </Text>
       <Worth partner={partner} points={points.data} />
     </div>
@@ -86,7 +86,7 @@ function PointsLine({
 
 /** What the points, or as many of them as can be redeemed, would come to now. */
 function Worth({ partner, points }: { readonly partner: Partner; readonly points: number }) {
-  const { texts, language } = useTexts();
+  const { texts, locale } = useTexts();
   const tokenText = useTokenText();
   const limits = useLimits(partner.id);
   const most = Math.min(points, limits.data?.maxPoints ?? 0);
@@ -94,7 +94,7 @@ function Worth({ partner, points }: { readonly partner: Partner; readonly points
   if (quote?.amount == null || quote.usdValue === null || most < points) return null;
   return (
     <Text size="sm" c="dimmed">
-      {texts.redeem.partners.worth(tokenText(quote.amount), formatUsd(quote.usdValue, language))}
+      {texts.redeem.partners.worth(tokenText(quote.amount), formatUsd(quote.usdValue, locale))}
     </Text>
   );
 }

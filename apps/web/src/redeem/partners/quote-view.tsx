@@ -15,7 +15,7 @@ export function QuoteView({
   readonly quote: Quote | undefined;
   readonly error: unknown;
 }) {
-  const { texts, language } = useTexts();
+  const { texts, locale } = useTexts();
   const words = texts.redeem.form;
   const tokenText = useTokenText();
   const thrownText = useProblemText();
@@ -37,20 +37,20 @@ export function QuoteView({
             <Text span fw={700} size="lg">
               {tokenText(amount)}
             </Text>{' '}
-            {bonusRate !== null && words.bonusIncluded(formatPercent(bonusRate, language))}
+            {bonusRate !== null && words.bonusIncluded(formatPercent(bonusRate, locale))}
           </Text>
           <Text size="sm" c="dimmed">
-            {usdValue !== null && formatUsd(usdValue, language)}
-            {priceUsd !== null && `, ${words.price(formatUsd(priceUsd, language, 8))}`}
+            {usdValue !== null && formatUsd(usdValue, locale)}
+            {priceUsd !== null && `, ${words.price(formatUsd(priceUsd, locale, 8))}`}
           </Text>
           {validUntil !== null && (
             <Text size="sm" c="dimmed">
-              {words.quoteEnds(formatTime(validUntil, language, serverNowMs()))} {words.atLeast}
+              {words.quoteEnds(formatTime(validUntil, locale, serverNowMs()))} {words.atLeast}
             </Text>
           )}
         </>
       )}
-      {refusal !== null && <Alert color="yellow">{problemText(texts, refusal, language)}</Alert>}
+      {refusal !== null && <Alert color="yellow">{problemText(texts, refusal, locale)}</Alert>}
     </Stack>
   );
 }

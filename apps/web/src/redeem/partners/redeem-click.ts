@@ -31,17 +31,14 @@ export function useRedeemClick(wallet: string, partner: string): RedeemClick {
   const take = useTakeRedemption(wallet);
   useEffect(() => {
     const click = clickOf(text);
-    if (click === undefined) {
-      setWaiting(false);
-      return undefined;
-    }
-    setRefusal(undefined);
+    if (click === undefined) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const ask = async (): Promise<void> => {
       try {
         const redemption = await redeem(click);
         if (redemption !== undefined) take(redemption);
+        setWaiting(false);
         endClick(click);
       } catch (error) {
         const problem = problemOf(error);
@@ -52,6 +49,7 @@ export function useRedeemClick(wallet: string, partner: string): RedeemClick {
           timer = setTimeout(() => void ask(), (problem.retryAfterSeconds ?? 0) * 1000 || AGAIN_MS);
           return;
         }
+        setWaiting(false);
         setRefusal(problem);
         endClick(click);
       }

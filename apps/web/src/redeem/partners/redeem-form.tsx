@@ -9,19 +9,20 @@ import { useProblemText } from '../problem-text';
 import { useLimits, useQuote } from './partner-queries';
 import { beginClick } from './pending-clicks';
 import { QuoteView } from './quote-view';
-import { useRedeemClick } from './redeem-click';
+import { type RedeemClick } from './redeem-click';
 
 interface RedeemFormProps {
   readonly partner: Partner;
   readonly wallet: string;
   readonly balance: number;
+  readonly click: RedeemClick;
 }
 
 const TYPING_MS = 300;
 
 /** How many points, what they come to, and the one click that redeems them. */
-export function RedeemForm({ partner, wallet, balance }: RedeemFormProps) {
-  const { texts, language } = useTexts();
+export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps) {
+  const { texts, locale } = useTexts();
   const { form: words } = texts.redeem;
   const client = useQueryClient();
   const [text, setText] = useState('');
@@ -30,7 +31,6 @@ export function RedeemForm({ partner, wallet, balance }: RedeemFormProps) {
   const points = parsePoints(text);
   const asked = parsePoints(typed);
   const quote = useQuote(partner.id, asked);
-  const click = useRedeemClick(wallet, partner.id);
   const most = Math.min(balance, limits.data?.maxPoints ?? balance);
   // What stands on the page is what is redeemed: a quote for other points is none.
   const shown = quote.data?.points === points ? quote.data : undefined;
@@ -66,10 +66,10 @@ export function RedeemForm({ partner, wallet, balance }: RedeemFormProps) {
               variant="default"
               disabled={click.pending !== undefined}
               onClick={() => {
-                setText(formatPoints(most, language));
+                setText(formatPoints(most, locale));
               }}
             >
-              {words.all(formatPoints(most, language))}
+              {words.all(formatPoints(most, locale))}
             </Button>
           </Group>
         )}
@@ -77,7 +77,7 @@ export function RedeemForm({ partner, wallet, balance }: RedeemFormProps) {
           <QuoteView quote={shown} error={quote.error} />
         )}
         <Button type="submit" size="md" disabled={!canSubmit} loading={click.pending !== undefined}>
-          {points === undefined ? words.submitEmpty : words.submit(formatPoints(points, language))}
+          {points === undefined ? words.submitEmpty : words.submit(formatPoints(points, locale))}
         </Button>
         <ClickState click={click} />
       </Stack>
@@ -87,7 +87,7 @@ export function RedeemForm({ partner, wallet, balance }: RedeemFormProps) {
   function rangeText(): string | undefined {
     const { minPoints, maxPoints } = limits.data ?? {};
     if (minPoints === undefined || maxPoints === undefined || maxPoints === 0) return undefined;
-    return words.range(formatPoints(minPoints, language), formatPoints(maxPoints, language));
+    return words.range(formatPoints(minPoints, locale), formatPoints(maxPoints, locale));
   }
 
   function errorText(): string | undefined {
@@ -101,7 +101,7 @@ function tooMany(points: number | undefined, balance: number): boolean {
   return points !== undefined && points > balance;
 }
 
-function ClickState({ click }: { readonly click: ReturnType<typeof useRedeemClick> }) {
+function ClickState({ click }: { readonly click: RedeemClick }) {
   const { form: words } = useTexts().texts.redeem;
   const problemText = useProblemText();
   return (

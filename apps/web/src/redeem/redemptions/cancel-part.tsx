@@ -68,11 +68,11 @@ export function CancelPart({ redemption, phase, wallet }: CancelPartProps) {
 }
 
 function Consequence({ redemption }: { readonly redemption: Redemption }) {
-  const { texts, language } = useTexts();
+  const { texts, locale } = useTexts();
   const { cancel: words } = texts.redeem;
   const until = redemption.returnsBy ?? redemption.payableUntil;
   if (redemption.stage !== 'authorised' || until === null) return words.before;
-  return words.after(formatTime(until, language, serverNowMs()));
+  return words.after(formatTime(until, locale, serverNowMs()));
 }
 
 function useCancel(id: string, wallet: string) {

@@ -35,8 +35,8 @@ class ClaimsStore {
 
   forget(redemptionId: string): void {
     if (!(redemptionId in this.#claims)) return;
-    const { [redemptionId]: _, ...others } = read();
-    this.#write(others);
+    const others = Object.entries(read()).filter(([id]) => id !== redemptionId);
+    this.#write(Object.fromEntries(others));
   }
 
   #write(claims: Claims): void {

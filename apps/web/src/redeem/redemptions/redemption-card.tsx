@@ -22,15 +22,15 @@ interface RedemptionCardProps {
 
 /** One that is open shows all; one that has ended shows its outcome, and the rest when asked. */
 export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
-  const { language, texts } = useTexts();
+  const { locale, texts } = useTexts();
   const sent = useSentClaim(redemption.id);
   const seen = useSeenOnChain(redemption, sent);
   const nowMs = useNow();
   const phase = phaseOf(redemption, { sent, seen, nowMs });
   const isOpen = !hasEnded(redemption);
   const [isUnfolded, setUnfolded] = useState(isOpen);
-  const headline = useHeadline(redemption, phase);
-  const points = texts.redeem.list.item(formatPoints(redemption.points, language));
+  const headline = useHeadline(redemption, phase, nowMs);
+  const points = texts.redeem.list.item(formatPoints(redemption.points, locale));
   return (
     <Card
       withBorder
@@ -74,11 +74,15 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
   );
 }
 
-function useHeadline({ tokenAmount, payableUntil }: Redemption, phase: Phase): string {
-  const { texts, language } = useTexts();
+function useHeadline(
+  { tokenAmount, payableUntil }: Redemption,
+  phase: Phase,
+  nowMs: number,
+): string {
+  const { texts, locale } = useTexts();
   const { headlines } = texts.redeem;
   const tokens = useTokenText()(tokenAmount);
   if (phase === 'claimed') return headlines.claimed(tokens);
   if (phase !== 'claimable') return headlines[phase];
-  return headlines.claimable(tokens, formatTime(payableUntil ?? '', language, Date.now()));
+  return headlines.claimable(tokens, formatTime(payableUntil ?? '', locale, nowMs));
 }

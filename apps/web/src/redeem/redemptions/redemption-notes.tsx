@@ -28,10 +28,10 @@ export function RedemptionNotes({
 }
 
 function useNotes({ reason, returnsBy }: Redemption, phase: Phase): string[] {
-  const { texts, language } = useTexts();
+  const { texts, locale } = useTexts();
   const { notes, reasons } = texts.redeem;
   const { finalitySeconds } = useRedeemConfig().chain;
-  const returns = returnsBy === null ? undefined : formatTime(returnsBy, language, serverNowMs());
+  const returns = returnsBy === null ? undefined : formatTime(returnsBy, locale, serverNowMs());
   const why = reason === null ? undefined : reasons[reason];
   const said = (...lines: (string | undefined)[]): string[] =>
     lines.filter((line) => line !== undefined);
@@ -45,7 +45,7 @@ function useNotes({ reason, returnsBy }: Redemption, phase: Phase): string[] {
     case 'sent':
     case 'inBlock':
       return said(
-        finalitySeconds === null ? undefined : notes.final(formatWait(finalitySeconds, language)),
+        finalitySeconds === null ? undefined : notes.final(formatWait(finalitySeconds, locale)),
         notes.leave,
       );
     case 'over':

@@ -6,6 +6,8 @@ export const TEST_WALLET_ID = 'lowmark.test-wallet';
 const ICON =
   'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"%3E%3Crect width="16" height="16" rx="4" fill="%230b7285"/%3E%3Cpath d="M4 5h8v6H4z" fill="none" stroke="%23fff" stroke-width="1.5"/%3E%3C/svg%3E';
 const CHOSEN_AS = 'lowmark-test-account';
+/** That the page was connected before: a wallet shows no account to a page that was not. */
+const CONNECTED_AS = 'lowmark-test-connected';
 
 type Listener = (value: unknown) => void;
 
@@ -43,10 +45,13 @@ class TestWallet {
     readonly params?: readonly unknown[];
   }): Promise<unknown> => {
     switch (method) {
-      case 'eth_requestAccounts':
       case 'eth_accounts':
+        return localStorage.getItem(CONNECTED_AS) === null ? [] : this.chosenFirst();
+      case 'eth_requestAccounts':
+        localStorage.setItem(CONNECTED_AS, 'yes');
         return this.chosenFirst();
       case 'wallet_requestPermissions':
+        localStorage.setItem(CONNECTED_AS, 'yes');
         return [
           {
             parentCapability: 'eth_accounts',
@@ -54,6 +59,7 @@ class TestWallet {
           },
         ];
       case 'wallet_revokePermissions':
+        localStorage.removeItem(CONNECTED_AS);
         return null;
       case 'wallet_switchEthereumChain':
         throw new WalletError(4902, 'The test wallet knows the local chain only.');
@@ -65,6 +71,11 @@ class TestWallet {
   async accounts(): Promise<readonly string[]> {
     this.#accounts ??= this.offered ?? ((await call('eth_accounts', [])) as string[]);
     return this.#accounts;
+  }
+
+  /** The account that was chosen last. */
+  async chosen(): Promise<string | undefined> {
+    return (await this.chosenFirst())[0];
   }
 
   choose(account: string): void {

@@ -87,15 +87,18 @@ function TestAccount() {
   const { wallet: texts } = useTexts().texts.redeem;
   const accounts = useQuery({
     queryKey: ['test-accounts'],
-    queryFn: async () => (await testWallet()?.accounts()) ?? [],
+    queryFn: async () => {
+      const wallet = testWallet();
+      return { all: (await wallet?.accounts()) ?? [], first: (await wallet?.chosen()) ?? null };
+    },
   });
   const [chosen, setChosen] = useState<string | null>(null);
   return (
     <Select
       label="Test wallet"
       description={texts.test}
-      data={[...(accounts.data ?? [])]}
-      value={chosen ?? accounts.data?.[0] ?? null}
+      data={[...(accounts.data?.all ?? [])]}
+      value={chosen ?? accounts.data?.first ?? null}
       allowDeselect={false}
       onChange={(account) => {
         setChosen(account);

@@ -134,7 +134,7 @@ export const redeemDe: typeof redeemEn = {
     started: 'Einlösung begonnen',
     taken: 'Punkte abgezogen',
     voucher: 'Gutschein gemacht',
-    claimSent: 'Abholung gesendet',
+    claimSent: 'Abholung',
     claimed: 'Token abgeholt',
     returning: 'Punkte gehen zurück',
     reverted: 'Punkte sind zurück',

@@ -132,7 +132,7 @@ export const redeemEn = {
     started: 'Redemption started',
     taken: 'Points taken',
     voucher: 'Voucher made',
-    claimSent: 'Claim sent',
+    claimSent: 'Claim',
     claimed: 'Tokens claimed',
     returning: 'Points going back',
     reverted: 'Points are back',

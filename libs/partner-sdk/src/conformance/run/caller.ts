@@ -1,4 +1,5 @@
 /** Makes signed calls, a few at a time, and keeps all that was sent and came. */
+import { type LookupFunction } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock } from '../../clock.js';
 import {
@@ -17,6 +18,7 @@ interface CallerOptions {
   readonly clock: Clock;
   /** Default: the service's, by step. */
   readonly timeoutMs?: number;
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** The service's own limits; a read has the shorter one. */
@@ -102,11 +104,11 @@ export class Caller {
   }
 
   private async exchange(purpose: string, plan: Plan): Promise<Exchange> {
-    const { target } = this.options;
+    const { target, lookup } = this.options;
     const requestId = plan.requestId ?? newRequestId(this.nowMs());
     const sent = prepareCall(target, { ...plan, requestId });
     const timeoutMs = this.timeoutFor(plan.step);
-    const came = await transport(target.baseUrl, sent, { timeoutMs, agent: plan.agent });
+    const came = await transport(target.baseUrl, sent, { timeoutMs, agent: plan.agent, lookup });
     const signature = judgeSignature(target.sharedSecret, sent, came);
     return { step: plan.step, purpose, sent, came, reading: readAnswer(came), signature };
   }

@@ -1,3 +1,4 @@
+import { type LookupFunction } from 'node:net';
 import { type Clock } from '../../clock.js';
 
 export interface ConformanceOptions {
@@ -18,6 +19,8 @@ export interface ConformanceOptions {
   readonly timeoutMs?: number;
   /** After this no new check is begun. Default: 120 s. */
   readonly maxRunMs?: number;
+  /** Finds the addresses of the base URL's name. Default: the system's. */
+  readonly lookup?: LookupFunction;
   /** Default: the system's. */
   readonly clock?: Clock;
   /** Ends the run early; what was deducted is given back first. */

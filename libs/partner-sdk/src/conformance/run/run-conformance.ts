@@ -23,6 +23,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const caller = new Caller({
     target: { baseUrl, apiKey, sharedSecret },
     clock,
+    lookup: options.lookup,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
   const { address, emptyAddress, hasConfirm = true } = options;

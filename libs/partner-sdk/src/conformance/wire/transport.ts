@@ -10,6 +10,7 @@ import {
   request as requestHttp,
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { type LookupFunction } from 'node:net';
 import {
   type Came,
   type NoAnswer,
@@ -28,15 +29,17 @@ interface TransportLimits {
   readonly timeoutMs: number;
   /** Keeps the connection for the next call. */
   readonly agent?: Agent | undefined;
+  /** Default: the system's. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Promise<Came> {
-  const { timeoutMs, agent } = limits;
+  const { timeoutMs, agent, lookup } = limits;
   const startedAt = performance.now();
   const durationMs = (): number => Math.round(performance.now() - startedAt);
   return new Promise((resolve) => {
     let isConnected = false;
-    const request = open(baseUrl, sent, agent);
+    const request = open(baseUrl, sent, { agent, lookup });
     const end = (came: Came): void => {
       clearTimeout(timer);
       clearTimeout(connectTimer);
@@ -77,7 +80,7 @@ export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Pr
 function open(
   baseUrl: URL,
   { method, target, headers }: Sent,
-  agent: Agent | undefined,
+  { agent, lookup }: Pick<TransportLimits, 'agent' | 'lookup'>,
 ): ClientRequest {
   const secure = baseUrl.protocol === 'https:';
   return (secure ? requestHttps : requestHttp)({
@@ -89,6 +92,7 @@ function open(
     path: target,
     headers: agent === undefined ? { ...headers, connection: 'close' } : headers,
     agent: agent ?? false,
+    ...(lookup && { lookup }),
   });
 }
 

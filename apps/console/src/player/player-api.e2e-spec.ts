@@ -1,0 +1,271 @@
+/** What stands between the players' page and the redemption service: the console's forwarding, over raw HTTP. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import request, { type Test } from 'supertest';
+import { readSettings } from '#libs/config';
+import { createLogger } from '#libs/service';
+import { eventually } from '#libs/testing';
+import { ConsoleSettings } from '../console.env.js';
+import { createConsole } from '../create-console.js';
+import { csrfTokenOf } from '../http/session-cookie.js';
+
+const ORIGIN = 'http://127.0.0.1:3003';
+const TOKEN = `svct_${'a'.repeat(43)}`;
+const COOKIE = `lowmark-player=${TOKEN}`;
+
+let app: NestFastifyApplication;
+let url: string;
+let service: Server;
+let asked: IncomingMessage[];
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+
+const json = (response: ServerResponse, status: number, body: object, headers = {}): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+};
+
+beforeAll(async () => {
+  service = createServer((incoming, response) => {
+    asked.push(incoming);
+    incoming.resume();
+    answer(incoming, response);
+  });
+  await new Promise<void>((up) => service.listen(0, '127.0.0.1', up));
+  const { port } = service.address() as AddressInfo;
+  const settings = readSettings(ConsoleSettings, {
+    DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+    CONSOLE_ORIGIN: ORIGIN,
+    REDEMPTION_URL: `http://127.0.0.1:${port}`,
+  });
+  app = await createConsole({
+    settings,
+    logger: createLogger({ app: 'console', level: 'silent' }),
+    pages: join(process.cwd(), 'dist/apps/web'),
+  });
+  await app.listen(0, '127.0.0.1');
+  url = await app.getUrl();
+});
+beforeEach(() => {
+  asked = [];
+  answer = (_, response) => {
+    json(response, 200, { ok: true });
+  };
+});
+afterAll(async () => {
+  await app.close();
+  service.closeAllConnections();
+  await new Promise((closed) => service.close(closed));
+});
+
+const own = (test: Test, token = csrfTokenOf(TOKEN)): Test =>
+  test.set('origin', ORIGIN).set('x-csrf-token', token).set('cookie', COOKIE);
+
+describe('a request of the page', () => {
+  it('goes on with the session and the address of the player, and with nothing else', async () => {
+    const sent = own(request(url).post('/player/api/redemptions'))
+      .set('cookie', `${COOKIE}; other=secret`)
+      .set('idempotency-key', 'one-click')
+      .set('x-forwarded-for', '6.6.6.6')
+      .set('authorization', 'Bearer svct_of-another')
+      .set('x-request-id', 'request-1')
+      .send({ partner: 'Arena', points: 5 });
+    expect((await sent).status).toBe(200);
+    const [{ url: path, headers } = {} as IncomingMessage] = asked;
+    expect(path).toBe('/api/redemptions');
+    expect(headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      'idempotency-key': 'one-click',
+      'x-forwarded-for': '127.0.0.1',
+      'x-request-id': 'request-1',
+      'content-type': 'application/json',
+    });
+    expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['cookie']));
+    for (const name of ['cookie', 'origin', 'x-csrf-token', 'user-agent']) {
+      expect(headers[name]).toBeUndefined();
+    }
+  });
+
+  it('without the header of a page, or of another origin, goes nowhere', async () => {
+    const plain = await request(url).post('/player/api/redemptions').set('cookie', COOKIE).send({});
+    const foreign = await own(request(url).post('/player/api/redemptions'))
+      .set('origin', 'https://evil.example')
+      .send({});
+    const other = await own(
+      request(url).post('/player/api/redemptions'),
+      'of-another-session',
+    ).send({});
+    expect(
+      [plain, foreign, other].map(({ status, body }) => [status, (body as { code: string }).code]),
+    ).toEqual([
+      [403, 'FOREIGN_ORIGIN'],
+      [403, 'FOREIGN_ORIGIN'],
+      [403, 'CSRF_TOKEN'],
+    ]);
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ['GET', '/player/api/docs'],
+    ['GET', '/player/api/'],
+    ['GET', '/player/api/../metrics'],
+    ['GET', '/player/api/%2e%2e/metrics'],
+    ['GET', '/player/api/redemptions/a/b'],
+    ['GET', '/player/api/auth/verify'],
+    ['PUT', '/player/api/redemptions'],
+    ['DELETE', '/player/api/redemptions/a'],
+    ['POST', '/player/api/partners'],
+  ])('%s %s is no route', async (method, path) => {
+    const sent = request(url)[method.toLowerCase() as 'get'](path);
+    expect((await own(sent)).status).toBe(404);
+    expect(asked).toEqual([]);
+  });
+
+  it('keeps its query as it is, however hostile', async () => {
+    const path = '/api/partners/%2e%2e%2f%2e%2e/quote?points=1&points=2%00%0d%0aX:%20y';
+    await own(request(url).get(`/player${path}`));
+    expect(asked.map((one) => one.url)).toEqual([path]);
+  });
+
+  it('with a cookie that is no token has no session', async () => {
+    await request(url).get('/player/api/redemptions').set('cookie', 'lowmark-player=a%0d%0aX-Y: z');
+    expect(asked.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+  });
+
+  it('that is too large is refused', async () => {
+    const body = { message: 'a'.repeat(100_000) };
+    expect((await own(request(url).post('/player/api/auth/verify')).send(body)).status).toBe(413);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('signing in', () => {
+  const verify = () =>
+    request(url)
+      .post('/player/api/auth/verify')
+      .set('origin', ORIGIN)
+      .set('x-csrf-token', 'none')
+      .send({});
+  const cookiesOf = ({ headers }: { headers: Record<string, unknown> }) =>
+    (headers['set-cookie'] ?? []) as string[];
+
+  it('puts the token into a cookie that no script can read, and leaves it out of the body', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    answer = (_, response) => {
+      json(response, 200, { token: TOKEN, wallet: '0x1', expiresAt }, { 'set-cookie': 'theirs=1' });
+    };
+    const answered = await verify();
+    expect(answered.body).toEqual({ wallet: '0x1', expiresAt });
+    const [session, csrf, ...others] = cookiesOf(answered);
+    expect(session).toMatch(
+      new RegExp(`^${COOKIE}; Max-Age=3(600|59\\d); Path=/player; HttpOnly; SameSite=Strict$`),
+    );
+    expect(csrf).toMatch(/^lowmark-player-csrf=[\w-]{43}; Max-Age=\d+; Path=\/; SameSite=Strict$/);
+    expect(others).toEqual([]);
+  });
+
+  it.each([{}, { token: 'x', wallet: '0x1', expiresAt: 'soon' }, []])(
+    'with an answer that is no session (%j) sets none',
+    async (body) => {
+      answer = (_, response) => {
+        json(response, 200, body);
+      };
+      const answered = await verify();
+      expect([answered.status, cookiesOf(answered)]).toEqual([502, []]);
+    },
+  );
+
+  it('ends with a 401 of the service, and by signing out whatever the service says', async () => {
+    for (const [status, path] of [
+      [401, '/player/api/redemptions/x/cancel'],
+      [503, '/player/api/auth/logout'],
+    ] as const) {
+      answer = (_, response) => {
+        json(response, status, { success: false, code: 'X', message: 'x' });
+      };
+      const answered = await own(request(url).post(path)).send({});
+      expect(answered.status).toBe(status);
+      expect(cookiesOf(answered).map((one) => one.split(';')[0])).toEqual([
+        'lowmark-player=',
+        'lowmark-player-csrf=',
+      ]);
+    }
+  });
+});
+
+describe('a service', () => {
+  it('that breaks off is 503, and its error is told to nobody', async () => {
+    answer = (_, response) => response.destroy();
+    const { status, body, headers } = await own(request(url).get('/player/api/partners'));
+    expect([status, headers['retry-after']]).toEqual([503, '3']);
+    expect(body).toEqual({
+      success: false,
+      code: 'SERVICE_UNAVAILABLE',
+      message: 'Redemptions cannot be reached at the moment. Nothing is lost: try again shortly.',
+    });
+  });
+
+  it('whose answer has no end is cut off', async () => {
+    answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+        if (!response.destroyed) response.once('drain', more);
+      };
+      more();
+    };
+    const answered = await own(request(url).get('/player/api/redemptions'));
+    expect([answered.status, (answered.body as { code: string }).code]).toEqual([
+      502,
+      'ANSWER_TOO_LARGE',
+    ]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('that says so is heard: its status, Retry-After and words, none of its other headers', async () => {
+    const said = { success: false, code: 'VOUCHER_COOL_DOWN', message: 'Wait.' };
+    answer = (_, response) => {
+      json(response, 409, said, { 'retry-after': '77', 'set-cookie': 'a=b', server: 'secret' });
+    };
+    const { status, body, headers } = await own(request(url).post('/player/api/redemptions')).send(
+      {},
+    );
+    expect([status, body, headers['retry-after']]).toEqual([409, said, '77']);
+    expect([headers['set-cookie'], headers['server']]).toEqual([undefined, undefined]);
+  });
+});
+
+it('a stream comes through as it is written, and ends when its reader does', async () => {
+  let stream: ServerResponse | undefined;
+  answer = (_, response) => {
+    stream = response;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('event: snapshot\ndata: 1\n\n');
+  };
+  const reader = new AbortController();
+  const answered = await fetch(`${url}/player/api/redemptions/events`, {
+    headers: { cookie: COOKIE, 'last-event-id': '17' },
+    signal: reader.signal,
+  });
+  expect(answered.headers.get('content-type')).toBe('text/event-stream');
+  const chunks = answered.body?.getReader();
+  const next = async () => new TextDecoder().decode((await chunks?.read())?.value as Uint8Array);
+  expect(await next()).toBe('event: snapshot\ndata: 1\n\n');
+  stream?.write('data: 2\n\n');
+  expect(await next()).toBe('data: 2\n\n');
+  expect(asked[0]?.headers).toMatchObject({
+    'last-event-id': '17',
+    authorization: `Bearer ${TOKEN}`,
+  });
+  reader.abort();
+  await eventually(() => stream?.destroyed === true);
+});
+
+it('there is no test wallet where none is set', async () => {
+  const call = (method: string) =>
+    own(request(url).post('/player/test-wallet/rpc')).send({ method, params: [] });
+  expect((await call('eth_chainId')).status).toBe(404);
+  expect((await call('anvil_setBalance')).status).toBe(400);
+});

@@ -1,0 +1,51 @@
+/** What an answer's signature is over: method + path without the query + body, byte for byte. See docs/wire/signature.md. */
+import { createHash } from 'node:crypto';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { pathOf, verifySignature } from '#libs/signing';
+
+@ApiSchema({ name: 'SignedBytes' })
+export class BaseStringBody {
+  @ApiProperty({ type: 'string', description: 'As UTF-8.' })
+  readonly text!: string;
+
+  @ApiProperty({ type: 'integer' })
+  readonly bytes!: number;
+
+  @ApiProperty({ type: 'string', description: 'SHA-256 of the bytes, in hex.' })
+  readonly sha256!: string;
+
+  @ApiProperty({
+    type: 'boolean',
+    description: 'Whether these are all the bytes; of a long answer only the beginning is kept.',
+  })
+  readonly isWhole!: boolean;
+}
+
+interface Answered {
+  readonly method: string;
+  /** With the query, a character for each byte. */
+  readonly target: string;
+  readonly body: Buffer;
+  readonly isWhole: boolean;
+}
+
+/** The bytes. Node hands out each byte of a request target as one character. */
+export function signedBytes({ method, target, body }: Answered): Buffer {
+  const head = Buffer.from(method + pathOf(target), 'latin1');
+  return method === 'HEAD' ? head : Buffer.concat([head, body]);
+}
+
+export function baseString(answered: Answered): BaseStringBody {
+  const bytes = signedBytes(answered);
+  return {
+    text: bytes.toString('utf8'),
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    isWhole: answered.isWhole,
+  };
+}
+
+/** Null where not all of what was signed is there. */
+export function verifies(answered: Answered, secret: string, signature: string): boolean | null {
+  return answered.isWhole ? verifySignature(secret, signedBytes(answered), signature) : null;
+}

@@ -1,0 +1,59 @@
+import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
+import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
+import { CONFORMANCE_MODELS, ConformanceBody, ConformanceDto, runBody } from './conformance.dto.js';
+import { ConformanceService } from './conformance.service.js';
+
+const CONSEQUENCE =
+  'The tester deducts points of the test player and gives them back, also where it is stopped. For a moment all the points are gone. ' +
+  'Pairs of deductions and reverts stay in your history. Where claims may be confirmed, it costs the player one point.';
+
+/** The conformance tester, against the partner's own callback. */
+@Controller('api/partner/conformance')
+@ForPartners()
+@FailsAnywhere()
+@ApiExtraModels(...CONFORMANCE_MODELS)
+export class ConformanceController {
+  constructor(private readonly conformance: ConformanceService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'The run under way, or the last one',
+    description: 'The report is kept until the next run, or for an hour.',
+  })
+  @Answers(200, 'The run, and what one does.', ConformanceBody)
+  show(@CurrentMember() member: ConsoleMember): ConformanceBody {
+    const run = this.conformance.find(member);
+    return { consequence: CONSEQUENCE, run: run === undefined ? null : runBody(run) };
+  }
+
+  @Post()
+  @HttpCode(202)
+  @ApiOperation({
+    summary: 'Run the conformance tester',
+    description: 'Against your callback as it is set; one run at a time, two minutes at most.',
+  })
+  @Answers(202, 'It has begun.', ConformanceBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'You have no callback.', 'CALLBACK_MISSING')
+  @Fails(409, 'Not now, or not there.', 'RUN_UNDER_WAY', 'CALLBACK_REFUSED')
+  async start(
+    @Body() wish: ConformanceDto,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<ConformanceBody> {
+    const run = await this.conformance.start(member, wish);
+    return { consequence: CONSEQUENCE, run: runBody(run) };
+  }
+
+  @Delete()
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Stop the run',
+    description: 'What was deducted is given back first. Done as well where none is under way.',
+  })
+  @Answers(204, 'It ends.')
+  stop(@CurrentMember() member: ConsoleMember): void {
+    this.conformance.stop(member);
+  }
+}

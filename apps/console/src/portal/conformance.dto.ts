@@ -1,0 +1,197 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsBoolean, IsOptional, Matches } from 'class-validator';
+import { type Report } from '#libs/partner-sdk/conformance';
+import { type ConformanceRun } from './conformance.service.js';
+import { MAYBE_TEXT, MAYBE_TIME, TIME, WALLET_PATTERN } from './page.dto.js';
+
+const WALLET = { type: 'string', pattern: WALLET_PATTERN.source } as const;
+const WALLET_FAULT = { message: '$property must be 0x and 40 hex digits.' };
+const COUNT = { type: 'integer' } as const;
+
+@ApiSchema({ name: 'ConformanceWish' })
+export class ConformanceDto {
+  @ApiProperty({ ...WALLET, description: 'A test player with five points or more.' })
+  @Matches(WALLET_PATTERN, WALLET_FAULT)
+  readonly address!: string;
+
+  @ApiPropertyOptional({ ...WALLET, description: 'A player without points.' })
+  @IsOptional()
+  @Matches(WALLET_PATTERN, WALLET_FAULT)
+  readonly emptyAddress?: string;
+
+  @ApiProperty({ type: 'boolean', description: 'Whether a claim may be confirmed, for one point.' })
+  @IsBoolean({ message: '$property must be true or false.' })
+  readonly mayClaim!: boolean;
+}
+
+@ApiSchema({ name: 'ConformanceProgress' })
+class ProgressBody {
+  @ApiProperty(COUNT)
+  readonly judged!: number;
+
+  @ApiProperty(COUNT)
+  readonly checks!: number;
+
+  @ApiProperty(COUNT)
+  readonly calls!: number;
+
+  @ApiProperty({ type: 'string', description: 'What is being done.' })
+  readonly now!: string;
+}
+
+@ApiSchema({ name: 'ConformanceExchange' })
+class ExchangeBody {
+  @ApiProperty({ type: 'string' })
+  readonly purpose!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly method!: string;
+
+  @ApiProperty({ type: 'string', description: 'Path and query.' })
+  readonly target!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly body!: string;
+
+  @ApiProperty({ type: Number, nullable: true, description: 'Null where no answer came.' })
+  readonly status!: number | null;
+
+  @ApiProperty({ type: 'string', description: 'Its beginning, where it is long.' })
+  readonly answer!: string;
+
+  @ApiProperty({ ...MAYBE_TEXT, description: 'Why no answer came.' })
+  readonly fault!: string | null;
+}
+
+@ApiSchema({ name: 'ConformanceCheck' })
+class CheckBody {
+  @ApiProperty({ type: 'string' })
+  readonly id!: string;
+
+  @ApiProperty({ enum: ['passed', 'failed', 'skipped'] })
+  readonly status!: 'passed' | 'failed' | 'skipped';
+
+  @ApiProperty({ enum: ['error', 'warning', 'info'] })
+  readonly severity!: 'error' | 'warning' | 'info';
+
+  @ApiProperty({ type: 'string' })
+  readonly title!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly rule!: string;
+
+  @ApiProperty({ type: 'string', description: 'How to mend it.' })
+  readonly remedy!: string;
+
+  @ApiProperty({ ...MAYBE_TEXT, description: 'What was seen, where it failed.' })
+  readonly observed!: string | null;
+
+  @ApiProperty({ ...MAYBE_TEXT, description: 'Why it was not tried.' })
+  readonly skippedBecause!: string | null;
+
+  @ApiProperty({ type: [ExchangeBody], description: 'The calls that show the failure.' })
+  readonly exchanges!: ExchangeBody[];
+}
+
+@ApiSchema({ name: 'ConformanceReport' })
+class ReportBody {
+  @ApiProperty({ enum: ['conforms', 'violates', 'incomplete'] })
+  readonly outcome!: Report['outcome'];
+
+  @ApiProperty({ ...MAYBE_TEXT, description: 'Why the run ended early.' })
+  readonly stopped!: string | null;
+
+  @ApiProperty(COUNT)
+  readonly passed!: number;
+
+  @ApiProperty(COUNT)
+  readonly errors!: number;
+
+  @ApiProperty(COUNT)
+  readonly warnings!: number;
+
+  @ApiProperty(COUNT)
+  readonly skipped!: number;
+
+  @ApiProperty({ type: [CheckBody] })
+  readonly checks!: CheckBody[];
+
+  @ApiProperty({ type: [String], description: 'Points that could not be given back, and why.' })
+  readonly unresolved!: string[];
+
+  @ApiProperty(COUNT)
+  readonly calls!: number;
+
+  @ApiProperty({ ...COUNT, description: 'Milliseconds.' })
+  readonly durationMs!: number;
+
+  @ApiProperty({ type: 'string', description: 'The whole report as the command line has it.' })
+  readonly json!: string;
+}
+
+@ApiSchema({ name: 'ConformanceRun' })
+export class RunBody {
+  @ApiProperty({ type: 'string', description: 'Your callback.' })
+  readonly baseUrl!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly address!: string;
+
+  @ApiProperty(TIME)
+  readonly startedAt!: string;
+
+  @ApiProperty({ ...MAYBE_TIME, description: 'Null while it is under way.' })
+  readonly endedAt!: string | null;
+
+  @ApiProperty({ type: ProgressBody })
+  readonly progress!: ProgressBody;
+
+  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/ConformanceReport' }, { type: 'null' }] })
+  readonly report!: ReportBody | null;
+
+  @ApiProperty({ ...MAYBE_TEXT, description: 'Why there is no report.' })
+  readonly failure!: string | null;
+}
+
+@ApiSchema({ name: 'Conformance' })
+export class ConformanceBody {
+  @ApiProperty({ type: 'string', description: 'To be read before it is run.' })
+  readonly consequence!: string;
+
+  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/ConformanceRun' }, { type: 'null' }] })
+  readonly run!: RunBody | null;
+}
+
+export const CONFORMANCE_MODELS = [ReportBody, RunBody];
+
+export function runBody(run: ConformanceRun): RunBody {
+  const { baseUrl, address, startedAtMs, endedAtMs, progress, report, failure } = run;
+  return {
+    ...{ baseUrl, address, progress, startedAt: new Date(startedAtMs).toISOString() },
+    endedAt: endedAtMs === undefined ? null : new Date(endedAtMs).toISOString(),
+    ...{ report: report === undefined ? null : reportBody(report), failure: failure ?? null },
+  };
+}
+
+function reportBody(report: Report): ReportBody {
+  const { outcome, stopped, counts, checks, left, calls, durationMs } = report;
+  const { passed, errors, warnings, skipped } = counts;
+  return {
+    ...{ outcome, stopped, passed, errors, warnings, skipped, calls, durationMs },
+    checks: checks.map(checkBody),
+    unresolved: left.unresolved.map(
+      ({ svcRedemptionId, points, state, why }) =>
+        `${svcRedemptionId}: ${points} points are ${state}. ${why}`,
+    ),
+    json: JSON.stringify(report, undefined, 2),
+  };
+}
+
+function checkBody(check: Report['checks'][number]): CheckBody {
+  const { id, status, severity, title, rule, remedy, observed, skippedBecause } = check;
+  const exchanges = check.exchanges.map(({ purpose, sent, came }) => ({
+    ...{ purpose, method: sent.method, target: sent.target, body: sent.body },
+    ...{ status: came.status, answer: came.body, fault: came.fault },
+  }));
+  return { id, status, severity, title, rule, remedy, observed, skippedBecause, exchanges };
+}

@@ -1,0 +1,166 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Database, RedemptionViews } from '#libs/db';
+import {
+  type AddressPolicy,
+  addressPolicy,
+  parsePartnerUrl,
+  policedLookup,
+} from '#libs/partner-client';
+import { type Progress, type Report, runConformance } from '#libs/partner-sdk/conformance';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { HttpProblem, LOGGER } from '#libs/service';
+import { type ConsoleMember } from '../auth/audience.js';
+import { ConsoleSettings } from '../console.env.js';
+import { memberActor } from './own-rows.js';
+import { OwnSecrets } from './own-secrets.js';
+
+/** After this no new check is begun; what was deducted is given back even so. */
+const MAX_RUN_MS = 120_000;
+const KEPT_MS = 3_600_000;
+/** Runs of all partners at once. */
+const MOST_AT_ONCE = 3;
+/** For giving points back when the console stops. */
+const SHUTDOWN_MS = 10_000;
+
+export interface ConformanceWish {
+  readonly address: string;
+  readonly emptyAddress?: string | undefined;
+  /** Whether a claim may be confirmed, which costs the player one point. */
+  readonly mayClaim: boolean;
+}
+
+export interface ConformanceRun {
+  readonly baseUrl: string;
+  readonly address: string;
+  readonly startedAtMs: number;
+  endedAtMs: number | undefined;
+  progress: Progress;
+  report: Report | undefined;
+  /** Why there is no report. */
+  failure: string | undefined;
+}
+
+interface Kept {
+  readonly run: ConformanceRun;
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** Tries the endpoints of partners, one run at a time for each; its report is kept until the next one, or for an hour. */
+@Injectable()
+export class ConformanceService implements OnApplicationShutdown {
+  private readonly runs = new Map<string, Kept>();
+  private readonly policy: AddressPolicy;
+
+  constructor(
+    private readonly secrets: OwnSecrets,
+    private readonly database: Database,
+    { allowPrivatePartners, nodeEnv }: ConsoleSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    const isProduction = nodeEnv === 'production';
+    this.policy = addressPolicy({ allowPrivate: allowPrivatePartners, isProduction });
+  }
+
+  /** The run under way, or the last one. */
+  find({ partnerId }: ConsoleMember): ConformanceRun | undefined {
+    this.forgetOld();
+    return this.runs.get(partnerId)?.run;
+  }
+
+  /** @throws HttpProblem 404 CALLBACK_MISSING, 409 RUN_UNDER_WAY or CALLBACK_REFUSED, 429 */
+  async start(member: ConsoleMember, wish: ConformanceWish): Promise<ConformanceRun> {
+    const { partnerId } = member;
+    const callback = await this.secrets.callback(member);
+    if (callback === undefined) {
+      const message = 'You have no callback yet: your operator sets it.';
+      throw new HttpProblem(404, message, { code: 'CALLBACK_MISSING' });
+    }
+    const parsed = parsePartnerUrl(callback.url, this.policy);
+    if (!parsed.ok) throw new HttpProblem(409, parsed.message, { code: 'CALLBACK_REFUSED' });
+    this.forgetOld();
+    this.requireFree(partnerId);
+    const run = newRun(callback.url, wish.address, this.clock.nowMs());
+    const abort = new AbortController();
+    const options = {
+      ...{ baseUrl: callback.url, apiKey: callback.key, sharedSecret: callback.secret },
+      ...{ address: wish.address, mayClaim: wish.mayClaim, hasConfirm: callback.confirms },
+      ...(wish.emptyAddress !== undefined && { emptyAddress: wish.emptyAddress }),
+      ...{
+        maxRunMs: MAX_RUN_MS,
+        clock: this.clock,
+        lookup: policedLookup(this.policy),
+        signal: abort.signal,
+      },
+      onProgress: (progress: Progress) => {
+        run.progress = progress;
+      },
+    };
+    const done = this.finish(run, async () => {
+      await this.note(member, wish);
+      return runConformance(options);
+    });
+    this.runs.set(partnerId, { run, abort, done });
+    return run;
+  }
+
+  /** Ends the run early; what was deducted is given back first. False where none is under way. */
+  stop({ partnerId }: ConsoleMember): boolean {
+    const kept = this.runs.get(partnerId);
+    if (kept === undefined || kept.run.endedAtMs !== undefined) return false;
+    kept.abort.abort();
+    return true;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    const open = [...this.runs.values()].filter(({ run }) => run.endedAtMs === undefined);
+    for (const { abort } of open) abort.abort();
+    const late = new Promise<void>((resolve) => setTimeout(resolve, SHUTDOWN_MS).unref());
+    await Promise.race([Promise.all(open.map(({ done }) => done)), late]);
+  }
+
+  private async finish(run: ConformanceRun, work: () => Promise<Report>): Promise<void> {
+    try {
+      run.report = await work();
+    } catch (error) {
+      const isExplained = error instanceof Error && error.name === 'OptionsError';
+      run.failure = isExplained ? error.message : 'The run failed. Tell your operator.';
+      if (!isExplained) this.logger.error({ err: error }, 'A conformance run failed');
+    } finally {
+      run.endedAtMs = this.clock.nowMs();
+    }
+  }
+
+  /** It moves points: who had it run is in the audit. */
+  private async note(member: ConsoleMember, { address, mayClaim }: ConformanceWish): Promise<void> {
+    const { partnerId: partner } = member;
+    const note = {
+      ...{ command: 'partner conformance', arguments: { address, mayClaim } },
+      outcome: 'begun',
+    };
+    await new RedemptionViews(this.database).audit(memberActor(member), note, { partner });
+  }
+
+  private requireFree(partnerId: string): void {
+    const open = [...this.runs].filter(([, { run }]) => run.endedAtMs === undefined);
+    if (open.some(([id]) => id === partnerId)) {
+      const message = 'A run is under way: wait for its end, or stop it.';
+      throw new HttpProblem(409, message, { code: 'RUN_UNDER_WAY' });
+    }
+    if (open.length >= MOST_AT_ONCE) throw HttpProblem.tooManyRequests(30);
+  }
+
+  private forgetOld(): void {
+    const nowMs = this.clock.nowMs();
+    for (const [id, { run }] of this.runs) {
+      if (run.endedAtMs !== undefined && nowMs - run.endedAtMs > KEPT_MS) this.runs.delete(id);
+    }
+  }
+}
+
+function newRun(baseUrl: string, address: string, startedAtMs: number): ConformanceRun {
+  const progress = { judged: 0, checks: 0, calls: 0, now: 'starting' };
+  const open = { endedAtMs: undefined, report: undefined, failure: undefined };
+  return { baseUrl, address, startedAtMs, progress, ...open };
+}

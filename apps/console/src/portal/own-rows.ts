@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { type OwnStanding, PortalDatabase, type PortalQuery, readOwn } from '#libs/db';
+import { HttpProblem } from '#libs/service';
+import { type ConsoleMember } from '../auth/audience.js';
+import { actorOf } from '../auth/operators.js';
+
+/** What the database shows of the partner of a session: no statement names the partner, its transaction does. */
+@Injectable()
+export class OwnRows {
+  constructor(private readonly portal: PortalDatabase) {}
+
+  /** @throws DatabaseUnavailableError, or what the work throws */
+  read<T>({ partnerId }: ConsoleMember, work: (query: PortalQuery) => Promise<T>): Promise<T> {
+    return this.portal.asPartner(partnerId, work);
+  }
+
+  /** @throws HttpProblem 404 where the work finds nothing */
+  async readOne<T>(
+    member: ConsoleMember,
+    what: string,
+    work: (query: PortalQuery) => Promise<T | undefined>,
+  ): Promise<T> {
+    const found = await this.read(member, work);
+    if (found === undefined) throw new HttpProblem(404, `You have no ${what} with this id.`);
+    return found;
+  }
+
+  standing(member: ConsoleMember): Promise<OwnStanding> {
+    return this.readOne(member, 'partner', readOwn);
+  }
+}
+
+/** As the audit names a member: `partner:NAME`. */
+export function memberActor(member: ConsoleMember): string {
+  return actorOf(member).replace(/^operator:/, 'partner:');
+}

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { CallbackStore, CredentialStore, Database, type SealedCredential } from '#libs/db';
+import { HttpProblem } from '#libs/service';
+import { hashApiKey } from '#libs/signing';
+import { type ConsoleMember } from '../auth/audience.js';
+import { Secrets } from '../secrets.module.js';
+
+/** The secrets of the partner of a session, opened to verify and to explain; none of them leaves the console. */
+@Injectable()
+export class OwnSecrets {
+  private readonly credentials: CredentialStore;
+  private readonly callbacks: CallbackStore;
+
+  constructor(
+    private readonly secrets: Secrets,
+    database: Database,
+  ) {
+    this.credentials = new CredentialStore(database);
+    this.callbacks = new CallbackStore(database);
+  }
+
+  /** All of the partner, also those that work no more. */
+  sealed({ partnerId }: ConsoleMember): Promise<SealedCredential[]> {
+    return this.credentials.sealedOf(partnerId);
+  }
+
+  /** The one whose key begins so, the newest of several. @throws HttpProblem 404 */
+  async find(member: ConsoleMember, keyPrefix: string): Promise<SealedCredential> {
+    const found = (await this.sealed(member)).find((one) => one.keyPrefix === keyPrefix);
+    if (found !== undefined) return found;
+    throw new HttpProblem(404, 'You have no credential whose key begins so.', {
+      code: 'CREDENTIAL_MISSING',
+    });
+  }
+
+  /** @throws HttpProblem 503 SECRETS_OFF; PermanentError where it was sealed under a key that is gone */
+  open({ secretCiphertext, keyHash }: SealedCredential): string {
+    return this.secrets.keyRing.open(secretCiphertext, keyHash);
+  }
+
+  /** Undefined where none is set. */
+  async callback({ partnerId }: ConsoleMember) {
+    const found = await this.callbacks.find(partnerId);
+    if (found === undefined) return undefined;
+    const { url, key, secretCiphertext, confirms } = found;
+    const secret = this.secrets.keyRing.open(secretCiphertext, hashApiKey(key));
+    return { url, key, secret, confirms };
+  }
+}

@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { ConformanceController } from './conformance.controller.js';
+import { ConformanceService } from './conformance.service.js';
+import { OwnRows } from './own-rows.js';
+import { OwnSecrets } from './own-secrets.js';
+import { OwnRedemptionsController } from './redemptions.controller.js';
+import { RequestsController } from './requests.controller.js';
+import { SignatureController } from './signature.controller.js';
+import { SnapshotController } from './snapshot.controller.js';
+import { StandingController } from './standing.controller.js';
+
+/** The partners' pages: each reads as the partner of its session, and as no other. */
+@Module({
+  controllers: [
+    StandingController,
+    RequestsController,
+    OwnRedemptionsController,
+    SnapshotController,
+    SignatureController,
+    ConformanceController,
+  ],
+  providers: [OwnRows, OwnSecrets, ConformanceService],
+})
+export class PortalModule {}

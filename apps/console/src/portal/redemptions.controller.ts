@@ -1,0 +1,136 @@
+import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { type RateLimiter } from '#libs/cache';
+import { Database, readOwnCalls, readOwnHistory, readOwnRedemptions } from '#libs/db';
+import { PermanentError, type UuidV7 } from '#libs/domain';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { replayConfirmation } from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
+import { RATE_LIMITER } from '../connections.module.js';
+import { memberActor, OwnRows } from './own-rows.js';
+import { PAGE_SIZE, timesOf, UUID_PATTERN } from './page.dto.js';
+import {
+  callBody,
+  CallsBody,
+  CallsQuery,
+  ConfirmationBody,
+  historyBody,
+  HistoryBody,
+  redemptionBody,
+  RedemptionsBody,
+  RedemptionsQuery,
+} from './redemptions.dto.js';
+
+/** Of one redemption. */
+const ONCE_A_MINUTE = { rate: 1 / 60, burst: 1 };
+const ID = { name: 'id', schema: { type: 'string', format: 'uuid' } } as const;
+
+/** The partner's redemptions, and our calls to it. */
+@Controller('api/partner')
+@ForPartners()
+@FailsAnywhere()
+@ApiExtraModels(ConfirmationBody)
+export class OwnRedemptionsController {
+  constructor(
+    private readonly rows: OwnRows,
+    private readonly database: Database,
+    @Inject(RATE_LIMITER) private readonly limiter: RateLimiter,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get('redemptions')
+  @ApiOperation({ summary: 'Redemptions', description: 'Newest first, 50 a page.' })
+  @Answers(200, 'A page.', RedemptionsBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  async list(
+    @Query() { before, state, wallet, ...times }: RedemptionsQuery,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<RedemptionsBody> {
+    const page = {
+      ...{ limit: PAGE_SIZE, before: before as UuidV7 | undefined, state },
+      ...{ wallet: wallet?.toLowerCase(), ...timesOf(times) },
+    };
+    const found = await this.rows.read(member, (query) => readOwnRedemptions(query, page));
+    const last = found.length < PAGE_SIZE ? undefined : found.at(-1);
+    return { redemptions: found.map(redemptionBody), next: last?.id ?? null };
+  }
+
+  @Get('redemptions/:id')
+  @ApiOperation({
+    summary: 'One redemption',
+    description: 'With its transitions, our calls, and its confirmation.',
+  })
+  @ApiParam(ID)
+  @Answers(200, 'The redemption.', HistoryBody)
+  @Fails(404, 'You have none with this id.', 'NOT_FOUND')
+  async show(
+    @Param('id') id: string,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<HistoryBody> {
+    return historyBody(await this.find(member, id));
+  }
+
+  @Post('redemptions/:id/confirmation')
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Send the confirmation again',
+    description: 'The same bytes, at once; once a minute for a redemption.',
+  })
+  @ApiParam(ID)
+  @Answers(204, 'It is on its way.')
+  @Fails(404, 'You have no redemption with this id.', 'NOT_FOUND')
+  @Fails(409, 'None is owed, or it is still being sent.', 'NO_CONFIRMATION', 'STILL_TRYING')
+  async confirmAgain(
+    @Param('id') text: string,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<void> {
+    const { redemption } = await this.find(member, text);
+    const { id } = redemption;
+    const key = `confirmation:${id}`;
+    const { allowed, retryAfterSeconds } = await this.limiter.take(key, ONCE_A_MINUTE);
+    if (!allowed) throw HttpProblem.tooManyRequests(retryAfterSeconds);
+    const actor = memberActor(member);
+    const command = { actor, command: 'redemption replay-confirm', arguments: { id } };
+    try {
+      await replayConfirmation(this.database, command, id, this.clock.nowMs());
+    } catch (error) {
+      if (!(error instanceof PermanentError)) throw error;
+      throw new HttpProblem(409, REFUSALS[error.code] ?? error.message, { code: error.code });
+    }
+  }
+
+  @Get('calls')
+  @ApiOperation({
+    summary: 'Our calls to the partner',
+    description: 'With what was asked, what came back and what was thought of it; 50 a page.',
+  })
+  @Answers(200, 'A page.', CallsBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  async calls(
+    @Query() { before, step, outcome, ...times }: CallsQuery,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<CallsBody> {
+    const page = {
+      ...{ limit: PAGE_SIZE, before: before as UuidV7 | undefined, step, outcome },
+      ...timesOf(times),
+    };
+    const found = await this.rows.read(member, (query) => readOwnCalls(query, page));
+    const last = found.length < PAGE_SIZE ? undefined : found.at(-1);
+    return { calls: found.map(callBody), next: last?.requestId ?? null };
+  }
+
+  private find(member: ConsoleMember, id: string) {
+    return this.rows.readOne(member, 'redemption', (query) =>
+      UUID_PATTERN.test(id) ? readOwnHistory(query, id as UuidV7) : Promise.resolve(undefined),
+    );
+  }
+}
+
+/** In words for partners, who have no command line. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  NO_CONFIRMATION:
+    'No confirmation is owed: the redemption is not claimed or reverted, or you took none when it ended.',
+  STILL_TRYING: 'The confirmation is still being sent; its attempts are in the list of calls.',
+};

@@ -1,0 +1,140 @@
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsOptional, IsString, Matches, MaxLength, MinLength } from 'class-validator';
+import { type RateLimiter } from '#libs/cache';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { HttpProblem } from '#libs/service';
+import { explainSignature } from '#libs/signing';
+import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
+import { RATE_LIMITER } from '../connections.module.js';
+import { OwnSecrets } from './own-secrets.js';
+
+const LONGEST = 2048;
+const LONGEST_BODY = 32 * 1024;
+/** Hundreds of signatures are tried for one question. */
+const POLICY = { rate: 1, burst: 20 };
+const CALLBACK = 'callback';
+const MOST_OTHERS = 20;
+
+@ApiSchema({ name: 'SignatureQuestion' })
+export class SignatureQuestionDto {
+  @ApiProperty({ type: 'string', description: 'The beginning of a key, or `callback`.' })
+  @Matches(/^(?:callback|svck_[A-Za-z0-9_-]{1,7})$/, {
+    message: '$property must be the beginning of one of your keys, or callback.',
+  })
+  readonly secretOf!: string;
+
+  @ApiProperty({ type: 'string', pattern: '^[A-Za-z]{1,20}$' })
+  @Matches(/^[A-Za-z]{1,20}$/, { message: '$property must be given, such as GET.' })
+  readonly method!: string;
+
+  @ApiProperty({ type: 'string', maxLength: LONGEST, description: 'As it was sent.' })
+  @MaxLength(LONGEST, { message: '$property is too long.' })
+  @MinLength(1, { message: '$property must be given: that of the URL as it was sent.' })
+  readonly path!: string;
+
+  @ApiPropertyOptional({ type: 'string', maxLength: 200, description: 'X-API-REQUEST, of calls.' })
+  @IsOptional()
+  @MaxLength(200, { message: '$property is too long.' })
+  @IsString({ message: '$property must be a text.' })
+  readonly requestId?: string;
+
+  @ApiPropertyOptional({ type: 'string', maxLength: LONGEST_BODY, description: 'As it was sent.' })
+  @IsOptional()
+  @MaxLength(LONGEST_BODY, { message: '$property is too long.' })
+  @IsString({ message: '$property must be a text.' })
+  readonly body?: string;
+
+  @ApiProperty({ type: 'string', maxLength: LONGEST, description: 'The one that was made.' })
+  @MaxLength(LONGEST, { message: '$property is too long.' })
+  @MinLength(1, { message: '$property must be given: the one that you made.' })
+  readonly signature!: string;
+}
+
+@ApiSchema({ name: 'SignatureExplanation' })
+export class SignatureExplanationBody {
+  @ApiProperty({ type: 'string', description: 'What is signed: method, path, request id, body.' })
+  readonly content!: string;
+
+  @ApiProperty({ type: 'boolean' })
+  readonly matches!: boolean;
+
+  @ApiProperty({
+    type: [String],
+    description: 'What made the other signature, reproduced to the last bit; empty: not known.',
+  })
+  readonly mistakes!: string[];
+}
+
+/**
+ * Which mistake made a signature that does not verify. The right signature is not told: who has it of any content needs no secret any
+ * more. A mistake is, where it makes exactly the signature that was given.
+ */
+@Controller('api/partner/signature')
+@ForPartners()
+@FailsAnywhere()
+export class SignatureController {
+  constructor(
+    private readonly secrets: OwnSecrets,
+    @Inject(RATE_LIMITER) private readonly limiter: RateLimiter,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Why a signature does not verify',
+    description: 'What we would sign, and which mistake makes exactly the signature given.',
+  })
+  @Answers(200, 'What was found.', SignatureExplanationBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'You have no such secret.', 'CREDENTIAL_MISSING', 'CALLBACK_MISSING')
+  async explain(
+    @Body() question: SignatureQuestionDto,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<SignatureExplanationBody> {
+    const taken = await this.limiter.take(`signature:${member.partnerId}`, POLICY);
+    if (!taken.allowed) throw HttpProblem.tooManyRequests(taken.retryAfterSeconds);
+    const { secretOf, method, path, requestId, body = '', signature: given } = question;
+    const asked = { method, path, requestId, body, given };
+    const secret = await this.secretOf(member, secretOf);
+    const { content, matches = false, mistakes } = explainSignature({ ...asked, secret });
+    if (matches || mistakes.length > 0) return { content, matches, mistakes: [...mistakes] };
+    return { content, matches, mistakes: await this.byOther(member, question) };
+  }
+
+  private async secretOf(member: ConsoleMember, name: string): Promise<string> {
+    if (name !== CALLBACK) return this.secrets.open(await this.secrets.find(member, name));
+    const callback = await this.secrets.callback(member);
+    if (callback !== undefined) return callback.secret;
+    throw new HttpProblem(404, 'You have no callback.', { code: 'CALLBACK_MISSING' });
+  }
+
+  /** That another secret of the partner made it, and what else is wrong then. */
+  private async byOther(
+    member: ConsoleMember,
+    { secretOf, signature: given, ...asked }: SignatureQuestionDto,
+  ): Promise<string[]> {
+    for (const { name, secret } of await this.others(member, secretOf)) {
+      const { body = '' } = asked;
+      const { matches, mistakes } = explainSignature({ ...asked, body, given, secret });
+      if (matches === true || mistakes.length > 0) {
+        return [`It is made with another secret: that of ${name}.`, ...mistakes];
+      }
+    }
+    return [];
+  }
+
+  private async others(member: ConsoleMember, asked: string) {
+    const sealed = (await this.secrets.sealed(member)).slice(0, MOST_OTHERS);
+    const credentials = sealed
+      .filter(({ keyPrefix }) => keyPrefix !== asked)
+      .map((one) => ({
+        name: one.isActive ? one.keyPrefix : `${one.keyPrefix}, which works no more`,
+        secret: this.secrets.open(one),
+      }));
+    const callback = asked === CALLBACK ? undefined : await this.secrets.callback(member);
+    return callback === undefined
+      ? credentials
+      : [...credentials, { name: 'your callback', secret: callback.secret }];
+  }
+}

@@ -1,0 +1,132 @@
+import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsOptional, Matches, MaxLength } from 'class-validator';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { KEY_PREFIX } from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { mintGrant } from '#libs/signing';
+import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
+import { ConsoleSettings } from '../console.env.js';
+import { Secrets } from '../secrets.module.js';
+import { askApi } from './api-request.js';
+import { baseString, BaseStringBody, verifies } from './base-string.js';
+import { OwnSecrets } from './own-secrets.js';
+import { MAYBE_TEXT } from './page.dto.js';
+
+const PATH = '/api/staking/snapshots';
+const GRANT_MS = 15_000;
+const TOO_LONG = { message: '$property is too long.' };
+
+/** Whatever is given is sent: what the api says of a mistake is to be seen as well. */
+export class SnapshotQueryDto {
+  @ApiProperty({ type: 'string', description: 'The beginning of the key that asks.' })
+  @Matches(KEY_PREFIX, { message: '$property must be the beginning of one of your keys.' })
+  readonly keyPrefix!: string;
+
+  @ApiProperty({ type: 'string', maxLength: 200 })
+  @MaxLength(200, TOO_LONG)
+  readonly walletAddress!: string;
+
+  @ApiProperty({ type: 'string', maxLength: 20 })
+  @MaxLength(20, TOO_LONG)
+  readonly lastDays!: string;
+
+  @ApiPropertyOptional({ type: 'string', maxLength: 200, description: 'CAIP-10.' })
+  @IsOptional()
+  @MaxLength(200, TOO_LONG)
+  readonly contract?: string;
+}
+
+@ApiSchema({ name: 'AnswerHeader' })
+export class HeaderBody {
+  @ApiProperty({ type: 'string' })
+  readonly name!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly value!: string;
+}
+
+@ApiSchema({ name: 'SnapshotAnswer' })
+export class SnapshotAnswerBody {
+  @ApiProperty({ type: 'string', description: 'The request target.' })
+  readonly target!: string;
+
+  @ApiProperty({ type: 'integer' })
+  readonly status!: number;
+
+  @ApiProperty({ type: [HeaderBody], description: 'As they came, in their order.' })
+  readonly headers!: HeaderBody[];
+
+  @ApiProperty({ type: 'string', description: 'Byte for byte.' })
+  readonly body!: string;
+
+  @ApiProperty({ type: BaseStringBody })
+  readonly baseString!: BaseStringBody;
+
+  @ApiProperty({ ...MAYBE_TEXT, description: 'X-API-SIGNATURE.' })
+  readonly signature!: string | null;
+
+  @ApiProperty({ type: 'boolean' })
+  readonly verifies!: boolean;
+
+  @ApiProperty({ type: 'integer', description: 'Milliseconds.' })
+  readonly durationMs!: number;
+
+  @ApiProperty({ type: 'string', description: 'The same request by hand; the key is not in it.' })
+  readonly curl!: string;
+}
+
+/** A snapshot as the partner's own code would get it: a real request to the api, which answers the holder of the key. */
+@Controller('api/partner/snapshot')
+@ForPartners()
+@FailsAnywhere()
+export class SnapshotController {
+  constructor(
+    private readonly own: OwnSecrets,
+    private readonly secrets: Secrets,
+    private readonly settings: ConsoleSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'A snapshot as your code would get it',
+    description: 'A real request, which counts for your limits and is in the log of requests.',
+  })
+  @Answers(200, 'The answer of the api, whatever its status.', SnapshotAnswerBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'No credential begins so.', 'CREDENTIAL_MISSING')
+  @Fails(409, 'The credential works no more.', 'CREDENTIAL_ENDED')
+  async ask(
+    @Query() { keyPrefix, walletAddress, lastDays, contract }: SnapshotQueryDto,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<SnapshotAnswerBody> {
+    const credential = await this.own.find(member, keyPrefix);
+    if (!credential.isActive) {
+      const message = 'This credential works no more: choose another one.';
+      throw new HttpProblem(409, message, { code: 'CREDENTIAL_ENDED' });
+    }
+    const asked = { walletAddress, lastDays, ...(contract !== undefined && { contract }) };
+    const target = `${PATH}?${new URLSearchParams(asked).toString()}`;
+    const { apiUrl, publicApiUrl = apiUrl } = this.settings;
+    const untilMs = this.clock.nowMs() + GRANT_MS;
+    const grant = mintGrant(this.secrets.keyRing, credential.keyHash, untilMs);
+    const answer = await askApi(apiUrl, target, grant);
+    const { status, headers, body, durationMs } = answer;
+    const found = headers.find(({ name }) => name.toLowerCase() === 'x-api-signature');
+    const signature = found?.value ?? null;
+    const answered = { method: 'GET', target, body, isWhole: true };
+    return {
+      ...{ target, status, headers: [...headers], body: body.toString('utf8'), durationMs },
+      ...{ baseString: baseString(answered), signature },
+      verifies: verifies(answered, this.own.open(credential), signature ?? '') === true,
+      curl: curlOf(publicApiUrl + target, keyPrefix),
+    };
+  }
+}
+
+/** For a shell; everything in the target is encoded, so that no quote is in it. */
+function curlOf(url: string, keyPrefix: string): string {
+  return `curl -sS -i -H "X-API-KEY: $LOWMARK_API_KEY" '${url.replaceAll("'", '%27')}'  # LOWMARK_API_KEY=${keyPrefix}…`;
+}

@@ -1,0 +1,125 @@
+/** docs/partners as a module for the pages: rendered once, when they are built. Markup in the sources is shown as text. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Marked } from 'marked';
+
+const DOCS = join(import.meta.dirname, '../../docs');
+const MODULE = 'virtual:partner-docs';
+const RESOLVED = `\0${MODULE}`;
+/** Read first, and then the others by name. */
+const FIRST = ['README.md', 'quick-start.md', 'api-reference.md', 'signatures.md'];
+/** What partners' documents lead to besides. */
+const WIRE = ['snapshots.md', 'signature.md'];
+
+/** For `plugins` of Vite. */
+export const partnerDocs = {
+  name: 'partner-docs',
+  resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
+  load(id) {
+    if (id !== RESOLVED) return undefined;
+    for (const { path } of sources()) this.addWatchFile(path);
+    return `export const documents = ${JSON.stringify(renderDocuments())};`;
+  },
+};
+
+/** @returns of each document: slug, title, html, sections */
+export function renderDocuments() {
+  const found = sources();
+  const slugs = new Set(found.map(({ slug }) => slug));
+  return found.map((source) => render(source, slugs));
+}
+
+function sources() {
+  const partners = join(DOCS, 'partners');
+  const pages = readdirSync(partners).filter((name) => name.endsWith('.md'));
+  const others = pages.filter((name) => !FIRST.includes(name)).toSorted();
+  const examples = readdirSync(join(partners, 'examples')).toSorted();
+  return [
+    ...[...FIRST, ...others].map((name) => source(join(partners, name), name.replace(/\.md$/, ''))),
+    ...WIRE.map((name) => source(join(DOCS, 'wire', name), `wire-${name.replace(/\.md$/, '')}`)),
+    ...examples.map((name) => source(join(partners, 'examples', name), name)),
+  ];
+}
+
+function source(path, slug) {
+  const text = readFileSync(path, 'utf8');
+  // An example is a document of one block of code.
+  return path.endsWith('.md') ? { path, slug, text } : { path, slug, text: asDocument(path, text) };
+}
+
+function asDocument(path, code) {
+  return `# ${basename(path)}\n\n\`\`\`\`\`\n${code}\n\`\`\`\`\`\n`;
+}
+
+function render({ path, slug, text }, slugs) {
+  const sections = [{ anchor: '', title: '', text: '' }];
+  const used = new Map();
+  const marked = new Marked({
+    renderer: {
+      html: ({ text: raw }) => escape(raw),
+      image: ({ text: shown }) => escape(shown),
+      heading({ tokens, depth, text: title }) {
+        const anchor = anchorOf(title, used);
+        return `<h${depth} id="${anchor}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const shown = this.parser.parseInline(tokens);
+        const to = targetOf(href, { path, slug }, slugs);
+        return to === undefined ? shown : `<a href="${escape(to)}"${relOf(to)}>${shown}</a>`;
+      },
+      code: ({ text: code }) => `<pre tabindex="0"><code>${escape(code)}</code></pre>\n`,
+    },
+  });
+  const tokens = marked.lexer(text);
+  const again = new Map();
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      sections.push({ anchor: anchorOf(token.text, again), title: plain(token.text), text: '' });
+    } else sections.at(-1).text += `${plain(token.raw)}\n`;
+  }
+  const title = sections[1]?.title ?? slug;
+  const filled = sections.filter(({ title: has, text: body }) => has !== '' || body.trim() !== '');
+  return { slug, title, html: marked.parser(tokens), sections: filled };
+}
+
+/** Undefined where it leads to what these pages do not have. */
+function targetOf(href, { path, slug }, slugs) {
+  if (href.startsWith('#')) return `/partner/docs/${slug}${href}`;
+  if (/^https:\/\//.test(href)) return href;
+  if (/^[a-z][a-z0-9+.-]*:/i.test(href) || href.startsWith('//')) return undefined;
+  const [file, anchor] = href.split('#', 2);
+  const full = join(path, '..', file);
+  const inDocs = full.startsWith(join(DOCS, 'wire') + '/')
+    ? `wire-${basename(full)}`
+    : basename(full);
+  const target = inDocs.replace(/\.md$/, '');
+  const isHere = full.startsWith(`${DOCS}/partners/`) || full.startsWith(`${DOCS}/wire/`);
+  if (!isHere || !slugs.has(target)) return undefined;
+  return `/partner/docs/${target}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+function relOf(to) {
+  return to.startsWith('https:') ? ' rel="noreferrer noopener" target="_blank"' : '';
+}
+
+/** As GitHub makes them. */
+function anchorOf(title, used) {
+  const base = plain(title)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+  const count = used.get(base) ?? 0;
+  used.set(base, count + 1);
+  return count === 0 ? base : `${base}-${count}`;
+}
+
+function plain(markdown) {
+  return markdown
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*_|]/g, (mark) => (mark === '_' ? '_' : ''));
+}
+
+function escape(text) {
+  const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+  return text.replace(/[&<>"']/g, (character) => entities[character]);
+}

@@ -1,0 +1,252 @@
+import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiProblem } from '../api/api-problem';
+import { consoleApi } from '../api/console-client';
+import { type components } from '../api/console.generated';
+import { Rows } from '../shared/keyed-table';
+import { Loaded } from '../shared/loaded';
+import { Problem } from '../shared/problem';
+import { When } from '../shared/when';
+import { Bytes } from './bytes';
+import { PageTitle } from './page-title';
+import { texts } from './texts';
+import { type Credential, dataOf, STANDING_KEY, useStanding } from './use-standing';
+
+const words = texts.credentials;
+type Issued = components['schemas']['OwnIssuedCredential'];
+type Action = { readonly name: 'rotate' | 'revoke'; readonly keyPrefix: string };
+
+/** The partner's credentials: replaced with an overlap, and revoked. */
+export function CredentialsPage() {
+  const standing = useStanding();
+  const [action, setAction] = useState<Action>();
+  const [issued, setIssued] = useState<Issued>();
+  const client = useQueryClient();
+  const changed = async () => {
+    setAction(undefined);
+    await client.invalidateQueries({ queryKey: STANDING_KEY });
+  };
+  return (
+    <>
+      <PageTitle>{texts.nav.credentials}</PageTitle>
+      <Loaded query={standing}>
+        {({ credentials }) => <Credentials credentials={credentials} onChoose={setAction} />}
+      </Loaded>
+      {action?.name === 'rotate' && (
+        <Rotation
+          keyPrefix={action.keyPrefix}
+          onClose={() => {
+            setAction(undefined);
+          }}
+          onIssued={(made) => {
+            setIssued(made);
+            void changed();
+          }}
+        />
+      )}
+      {action?.name === 'revoke' && (
+        <Revocation
+          keyPrefix={action.keyPrefix}
+          onClose={() => {
+            setAction(undefined);
+          }}
+          onRevoked={() => void changed()}
+        />
+      )}
+      {issued !== undefined && (
+        <IssuedOnce
+          issued={issued}
+          onStored={() => {
+            setIssued(undefined);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface CredentialsProps {
+  readonly credentials: readonly Credential[];
+  readonly onChoose: (action: Action) => void;
+}
+
+function Credentials({ credentials, onChoose }: CredentialsProps) {
+  return (
+    <Rows
+      caption={texts.nav.credentials}
+      items={credentials}
+      rowKey={({ keyPrefix, createdAt }) => keyPrefix + createdAt}
+      columns={[
+        { header: words.key, cell: ({ keyPrefix }) => <code>{keyPrefix}…</code> },
+        { header: words.created, cell: ({ createdAt }) => <When at={createdAt} /> },
+        {
+          header: words.lastUsed,
+          cell: ({ lastUsedAt }) => <When at={lastUsedAt} none={texts.common.never} />,
+        },
+        { header: texts.common.status, cell: (one) => <Standing credential={one} /> },
+        {
+          header: 'Actions',
+          cell: ({ keyPrefix, isActive }) =>
+            isActive && (
+              <Group gap="xs" wrap="nowrap">
+                <Button
+                  size="compact-sm"
+                  onClick={() => {
+                    onChoose({ name: 'rotate', keyPrefix });
+                  }}
+                >
+                  {words.rotate}
+                </Button>
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => {
+                    onChoose({ name: 'revoke', keyPrefix });
+                  }}
+                >
+                  {words.revoke}
+                </Button>
+              </Group>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function Standing({ credential }: { readonly credential: Credential }) {
+  const { revokedAt, endsAt, isActive } = credential;
+  if (revokedAt !== null) {
+    return (
+      <>
+        {words.revoked} <When at={revokedAt} />
+      </>
+    );
+  }
+  if (endsAt === null) return words.working;
+  return isActive ? (
+    <>
+      {words.ending} <When at={endsAt} />
+    </>
+  ) : (
+    words.ended
+  );
+}
+
+interface RotationProps {
+  readonly keyPrefix: string;
+  readonly onClose: () => void;
+  readonly onIssued: (issued: Issued) => void;
+}
+
+function Rotation({ keyPrefix, onClose, onIssued }: RotationProps) {
+  const [hours, setHours] = useState('24');
+  const rotate = useMutation({
+    mutationFn: () => {
+      const body = { keyPrefix, overlapHours: Number(hours) };
+      return dataOf(consoleApi.POST('/api/partner/credentials/rotate', { body }));
+    },
+    onSuccess: onIssued,
+  });
+  return (
+    <Modal opened onClose={onClose} title={words.rotate}>
+      <Stack>
+        <Text>{words.rotating(keyPrefix)}</Text>
+        <Select
+          label={words.overlap}
+          data={words.overlaps}
+          value={hours}
+          allowDeselect={false}
+          onChange={(chosen) => {
+            if (chosen !== null) setHours(chosen);
+          }}
+        />
+        {rotate.error !== null && <Problem problem={rotate.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {texts.common.cancel}
+          </Button>
+          <Button
+            loading={rotate.isPending}
+            onClick={() => {
+              rotate.mutate();
+            }}
+          >
+            {words.rotate}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+interface RevocationProps {
+  readonly keyPrefix: string;
+  readonly onClose: () => void;
+  readonly onRevoked: () => void;
+}
+
+/** The last one that lasts is asked for a second time. */
+function Revocation({ keyPrefix, onClose, onRevoked }: RevocationProps) {
+  const revoke = useMutation({
+    mutationFn: (force: boolean) =>
+      consoleApi.POST('/api/partner/credentials/revoke', { body: { keyPrefix, force } }),
+    onSuccess: onRevoked,
+  });
+  const { error } = revoke;
+  const isLast = error instanceof ApiProblem && error.code === 'LAST_CREDENTIAL';
+  return (
+    <Modal opened onClose={onClose} title={words.revoke}>
+      <Stack>
+        <Text>{words.revoking(keyPrefix)}</Text>
+        {isLast && <Problem problem={words.last} />}
+        {error !== null && !isLast && <Problem problem={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {texts.common.cancel}
+          </Button>
+          <Button
+            color="red"
+            loading={revoke.isPending}
+            onClick={() => {
+              revoke.mutate(isLast);
+            }}
+          >
+            {isLast ? words.revokeLast : words.revoke}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+interface IssuedProps {
+  readonly issued: Issued;
+  readonly onStored: () => void;
+}
+
+/** Closed by its button only: what is in it is nowhere else. */
+function IssuedOnce({ issued, onStored }: IssuedProps) {
+  return (
+    <Modal
+      opened
+      onClose={onStored}
+      title={words.issued}
+      size="lg"
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+    >
+      <Stack>
+        <Text>{words.store}</Text>
+        <Bytes label="X-API-KEY">{issued.apiKey}</Bytes>
+        <Bytes label={words.secret}>{issued.sharedSecret}</Bytes>
+        <Text>
+          {words.goodUntil} <When at={issued.goodUntil} />
+        </Text>
+        <Button onClick={onStored}>{words.stored}</Button>
+      </Stack>
+    </Modal>
+  );
+}

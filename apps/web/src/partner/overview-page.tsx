@@ -1,0 +1,158 @@
+import { Button, Card, Group, Modal, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { consoleApi } from '../api/console-client';
+import { Amount } from '../shared/amount';
+import { Rows } from '../shared/keyed-table';
+import { Loaded } from '../shared/loaded';
+import { Problem } from '../shared/problem';
+import { StatusBadge } from '../shared/status-badge';
+import { When } from '../shared/when';
+import { PageTitle } from './page-title';
+import { texts } from './texts';
+import { type Standing, STANDING_KEY, useStanding } from './use-standing';
+
+const words = texts.overview;
+
+/** How the partner is set up here. */
+export function OverviewPage() {
+  const standing = useStanding();
+  return (
+    <>
+      <PageTitle>{standing.data?.name ?? texts.nav.overview}</PageTitle>
+      <Loaded query={standing}>
+        {(data) => (
+          <Stack>
+            <SimpleGrid cols={{ base: 1, md: 2 }}>
+              <Card withBorder component="section">
+                <Title order={2} size="h4" mb="xs">
+                  {words.limits}
+                </Title>
+                <Text>{words.rate(data.rate, data.burst)}</Text>
+                <Text className="text-of-others">
+                  {words.api} <code>{data.apiUrl}</code>
+                </Text>
+              </Card>
+              <Card withBorder component="section">
+                <Title order={2} size="h4" mb="xs">
+                  {words.callback}
+                </Title>
+                {data.callback === null ? (
+                  <Text>{words.noCallback}</Text>
+                ) : (
+                  <Callback callback={data.callback} />
+                )}
+              </Card>
+            </SimpleGrid>
+            <Members members={data.members} />
+          </Stack>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Callback({ callback }: { readonly callback: NonNullable<Standing['callback']> }) {
+  const { bonusFromPoints: from, bonusRate, minPoints, maxPoints, dailyTokenBudget } = callback;
+  const rows: readonly (readonly [string, ReactNode])[] = [
+    [words.url, <code key="url">{callback.url}</code>],
+    [words.usdPerPoint, <Amount key="usd" value={callback.usdPerPoint} unit="USD" />],
+    [words.bonus, from === null ? words.none : `${bonusRate ?? ''} × ≥ ${from}`],
+    [words.points, `${minPoints ?? '1'} – ${maxPoints ?? '∞'}`],
+    [
+      words.budget,
+      dailyTokenBudget === null ? words.none : <Amount key="b" value={dailyTokenBudget} />,
+    ],
+    [words.confirms, callback.confirms ? words.yes : words.no],
+    [words.capabilities, callback.capabilities.join(', ') || words.none],
+  ];
+  return (
+    <Stack gap="xs">
+      <StatusBadge tone={callback.paused ? 'warning' : 'good'}>
+        {callback.paused ? words.paused : words.active}
+      </StatusBadge>
+      <Table>
+        <Table.Tbody>
+          {rows.map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row">{name}</Table.Th>
+              <Table.Td className="text-of-others">{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Stack>
+  );
+}
+
+function Members({ members }: Pick<Standing, 'members'>) {
+  const client = useQueryClient();
+  const [leaving, setLeaving] = useState<Standing['members'][number]>();
+  const close = () => {
+    setLeaving(undefined);
+  };
+  const withdraw = useMutation({
+    mutationFn: (subject: string) =>
+      consoleApi.POST('/api/partner/members/withdraw', { body: { subject } }),
+    onSuccess: async () => {
+      close();
+      await client.invalidateQueries({ queryKey: STANDING_KEY });
+    },
+  });
+  return (
+    <section>
+      <Title order={2} size="h4" mb="xs">
+        {words.members}
+      </Title>
+      <Rows
+        caption={words.members}
+        items={members}
+        rowKey={({ subject }) => subject}
+        columns={[
+          {
+            header: 'Name',
+            cell: ({ name }) => <span className="text-of-others">{name}</span>,
+          },
+          {
+            header: 'Signs in as',
+            cell: ({ subject }) => <span className="text-of-others">{subject}</span>,
+          },
+          { header: 'Since', cell: ({ addedAt }) => <When at={addedAt} /> },
+          {
+            header: 'Access',
+            cell: (member) => (
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => {
+                  setLeaving(member);
+                }}
+              >
+                {words.withdraw}
+              </Button>
+            ),
+          },
+        ]}
+      />
+      <Modal opened={leaving !== undefined} onClose={close} title={words.withdraw}>
+        <Stack>
+          <Text className="text-of-others">{words.withdrawing(leaving?.name ?? '')}</Text>
+          {withdraw.error !== null && <Problem problem={withdraw.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {texts.common.cancel}
+            </Button>
+            <Button
+              loading={withdraw.isPending}
+              onClick={() => {
+                if (leaving !== undefined) withdraw.mutate(leaving.subject);
+              }}
+            >
+              {words.withdraw}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </section>
+  );
+}

@@ -1,0 +1,196 @@
+import { Button, Group, Modal, Select, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleApi } from '../api/console-client';
+import { type components } from '../api/console.generated';
+import { Amount } from '../shared/amount';
+import { type Column, KeyedTable, Rows } from '../shared/keyed-table';
+import { Loaded } from '../shared/loaded';
+import { Problem } from '../shared/problem';
+import { StatusBadge, type Tone } from '../shared/status-badge';
+import { When } from '../shared/when';
+import { Bytes } from './bytes';
+import { CALL_COLUMNS } from './call-list';
+import { ALL_TIMES, isWallet, TimeFilter, timesOf, WalletFilter } from './filters';
+import { PageTitle } from './page-title';
+import { texts } from './texts';
+import { dataOf } from './use-standing';
+
+const words = texts.redemptions;
+type Redemption = components['schemas']['OwnRedemption'];
+type History = components['schemas']['OwnRedemptionHistory'];
+type State = Redemption['state'];
+
+const TONES: Partial<Record<State, Tone>> = {
+  claimed: 'good',
+  reverted: 'neutral',
+  failed: 'neutral',
+  attention: 'warning',
+};
+const STATES: readonly State[] = [
+  ...(['created', 'deducting', 'deducted', 'authorised', 'reverting'] as const),
+  ...(['attention', 'claimed', 'reverted', 'failed'] as const),
+];
+
+const COLUMNS: readonly Column<Redemption>[] = [
+  { header: words.created, cell: ({ createdAt }) => <When at={createdAt} /> },
+  {
+    header: words.state,
+    cell: ({ state, reason }) => (
+      <StatusBadge tone={TONES[state] ?? 'busy'}>
+        {reason === null ? state : `${state}: ${reason}`}
+      </StatusBadge>
+    ),
+  },
+  { header: texts.common.wallet, cell: ({ wallet }) => <code>{wallet}</code> },
+  { header: words.points, isNumber: true, cell: ({ points }) => <Amount value={points} /> },
+];
+
+/** The redemptions of the partner's players. */
+export function RedemptionsPage() {
+  const [times, setTimes] = useState(ALL_TIMES);
+  const [wallet, setWallet] = useState('');
+  const [state, setState] = useState<string | null>(null);
+  const [shown, setShown] = useState<string>();
+  const chosen = STATES.find((one) => one === state);
+  const filters = {
+    ...timesOf(times),
+    ...(isWallet(wallet) && { wallet }),
+    ...(chosen && { state: chosen }),
+  };
+  return (
+    <>
+      <PageTitle>{texts.nav.redemptions}</PageTitle>
+      <Group align="end" mb="md">
+        <TimeFilter times={times} onChange={setTimes} />
+        <WalletFilter wallet={wallet} onChange={setWallet} />
+        <Select
+          label={words.state}
+          data={[...STATES]}
+          placeholder={texts.common.all}
+          value={state}
+          clearable
+          onChange={setState}
+        />
+      </Group>
+      <KeyedTable
+        caption={words.caption}
+        queryKey={['partner', 'redemptions', filters]}
+        load={async (before, signal) => {
+          const query = { ...filters, ...(before !== undefined && { before }) };
+          const page = await dataOf(
+            consoleApi.GET('/api/partner/redemptions', { params: { query }, signal }),
+          );
+          return { items: page.redemptions, next: page.next };
+        }}
+        rowKey={({ id }) => id}
+        empty={words.empty}
+        columns={[
+          ...COLUMNS,
+          {
+            header: texts.common.show,
+            cell: ({ id }) => (
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => {
+                  setShown(id);
+                }}
+              >
+                {texts.common.show}
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {shown !== undefined && (
+        <RedemptionDetail
+          id={shown}
+          onClose={() => {
+            setShown(undefined);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function RedemptionDetail({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const query = useQuery({
+    queryKey: ['partner', 'redemption', id],
+    queryFn: ({ signal }) =>
+      dataOf(consoleApi.GET('/api/partner/redemptions/{id}', { params: { path: { id } }, signal })),
+  });
+  return (
+    <Modal opened onClose={onClose} title={words.detail} size="xl">
+      <Loaded query={query}>
+        {({ transitions, calls, confirmation }) => (
+          <Stack>
+            <Bytes label="svcRedemptionId">{id}</Bytes>
+            <Title order={2} size="h4">
+              {words.transitions}
+            </Title>
+            <Rows
+              caption={words.transitions}
+              items={transitions}
+              rowKey={({ at, to }) => at + to}
+              columns={[
+                { header: texts.common.time, cell: ({ at }) => <When at={at} /> },
+                { header: words.state, cell: ({ to }) => to },
+                { header: 'Why', cell: ({ event, reason }) => reason ?? event },
+                { header: 'By', cell: ({ actor }) => actor },
+              ]}
+            />
+            <Title order={2} size="h4">
+              {words.calls}
+            </Title>
+            <Rows
+              caption={words.calls}
+              items={calls}
+              rowKey={({ requestId }) => requestId}
+              columns={CALL_COLUMNS}
+            />
+            <Confirmation id={id} confirmation={confirmation} />
+          </Stack>
+        )}
+      </Loaded>
+    </Modal>
+  );
+}
+
+type ConfirmationProps = Pick<History, 'confirmation'> & { readonly id: string };
+
+function Confirmation({ id, confirmation }: ConfirmationProps) {
+  const again = useMutation({
+    mutationFn: () =>
+      consoleApi.POST('/api/partner/redemptions/{id}/confirmation', { params: { path: { id } } }),
+  });
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">
+        {words.confirmation}
+      </Title>
+      {confirmation === null ? (
+        <Text>{words.noConfirmation}</Text>
+      ) : (
+        <>
+          <StatusBadge tone={confirmation.state === 'delivered' ? 'good' : 'busy'}>
+            {`${confirmation.state}, ${confirmation.attempts}×`}
+          </StatusBadge>
+          <Bytes label={words.confirmation}>{confirmation.payload}</Bytes>
+          <Text size="sm">{words.consequence}</Text>
+          {again.error !== null && <Problem problem={again.error} />}
+          {again.isSuccess && <Text role="status">{words.sent}</Text>}
+          <Button
+            loading={again.isPending}
+            onClick={() => {
+              again.mutate();
+            }}
+          >
+            {words.again}
+          </Button>
+        </>
+      )}
+    </Stack>
+  );
+}

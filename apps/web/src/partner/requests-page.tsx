@@ -1,0 +1,150 @@
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleApi } from '../api/console-client';
+import { type components } from '../api/console.generated';
+import { type Column, KeyedTable } from '../shared/keyed-table';
+import { Loaded } from '../shared/loaded';
+import { StatusBadge } from '../shared/status-badge';
+import { When } from '../shared/when';
+import { Bytes, Signed } from './bytes';
+import { ALL_TIMES, isWallet, TimeFilter, timesOf, WalletFilter } from './filters';
+import { PageTitle } from './page-title';
+import { texts } from './texts';
+import { dataOf } from './use-standing';
+
+const words = texts.requests;
+type Asked = components['schemas']['OwnRequest'];
+
+const COLUMNS: readonly Column<Asked>[] = [
+  { header: texts.common.time, cell: ({ at }) => <When at={at} /> },
+  {
+    header: texts.common.status,
+    cell: ({ status, code }) => (
+      <StatusBadge tone={status < 400 ? 'good' : status < 500 ? 'warning' : 'bad'}>
+        {code === null ? String(status) : `${status} ${code}`}
+      </StatusBadge>
+    ),
+  },
+  {
+    header: words.request,
+    cell: ({ method, path, isPathCut }) => (
+      <code className="text-of-others">{`${method} ${path}${isPathCut ? '…' : ''}`}</code>
+    ),
+  },
+  { header: texts.credentials.key, cell: ({ keyPrefix }) => <code>{keyPrefix ?? '–'}</code> },
+  { header: words.took, isNumber: true, cell: ({ durationUs }) => millis(durationUs) },
+];
+
+function millis(us: number): string {
+  return `${(us / 1000).toFixed(1)} ms`;
+}
+
+/** What the partner asked of the api, and was answered. */
+export function RequestsPage() {
+  const [times, setTimes] = useState(ALL_TIMES);
+  const [wallet, setWallet] = useState('');
+  const [status, setStatus] = useState('');
+  const [which, setWhich] = useState<'all' | 'failed'>('all');
+  const [shown, setShown] = useState<string>();
+  const filters = {
+    ...{ ...timesOf(times), which },
+    ...(isWallet(wallet) && { wallet }),
+    ...(/^[1-5]\d\d$/.test(status) && { status }),
+  };
+  return (
+    <>
+      <PageTitle>{texts.nav.requests}</PageTitle>
+      <Group align="end" mb="md">
+        <TimeFilter times={times} onChange={setTimes} />
+        <WalletFilter wallet={wallet} onChange={setWallet} />
+        <TextInput
+          label={texts.common.status}
+          placeholder="404"
+          w={90}
+          value={status}
+          onChange={({ currentTarget }) => {
+            setStatus(currentTarget.value.trim());
+          }}
+        />
+        <Select
+          label={words.answer}
+          data={[
+            { value: 'all', label: texts.common.all },
+            { value: 'failed', label: words.failed },
+          ]}
+          value={which}
+          allowDeselect={false}
+          onChange={(chosen) => {
+            setWhich(chosen === 'failed' ? 'failed' : 'all');
+          }}
+        />
+      </Group>
+      <KeyedTable
+        caption={words.caption}
+        queryKey={['partner', 'requests', filters]}
+        load={async (before, signal) => {
+          const query = { ...filters, ...(before !== undefined && { before }) };
+          const page = await dataOf(
+            consoleApi.GET('/api/partner/requests', { params: { query }, signal }),
+          );
+          return { items: page.requests, next: page.next };
+        }}
+        rowKey={({ id }) => id}
+        empty={words.empty}
+        columns={[
+          ...COLUMNS,
+          {
+            header: texts.common.show,
+            cell: ({ id }) => (
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => {
+                  setShown(id);
+                }}
+              >
+                {texts.common.show}
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {shown !== undefined && (
+        <RequestDetail
+          id={shown}
+          onClose={() => {
+            setShown(undefined);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function RequestDetail({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const query = useQuery({
+    queryKey: ['partner', 'request', id],
+    queryFn: ({ signal }) =>
+      dataOf(consoleApi.GET('/api/partner/requests/{id}', { params: { path: { id } }, signal })),
+  });
+  return (
+    <Modal opened onClose={onClose} title={words.detail} size="xl">
+      <Loaded query={query}>
+        {(request) => (
+          <Stack>
+            <Text>
+              <When at={request.at} /> · {millis(request.durationUs)}
+            </Text>
+            <Bytes label={words.request}>{`${request.method} ${request.path}`}</Bytes>
+            <Bytes label={`${words.answer}: ${request.status}`}>{request.body}</Bytes>
+            {request.keptBytes < request.bodyBytes && (
+              <Text size="sm">{texts.common.cut(request.keptBytes, request.bodyBytes)}</Text>
+            )}
+            <Signed {...request} />
+          </Stack>
+        )}
+      </Loaded>
+    </Modal>
+  );
+}

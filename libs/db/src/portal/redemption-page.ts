@@ -1,0 +1,183 @@
+/** A partner's redemptions and our calls to it, page by page. */
+import { type PartnerStep, type RedemptionState, type UuidV7 } from '#libs/domain';
+import { named } from '../connection/named.js';
+import { type PortalQuery } from './portal-database.js';
+
+/** Amounts are decimal numbers in text. */
+export interface OwnRedemption {
+  readonly id: UuidV7;
+  /** `0x` and 40 hex digits. */
+  readonly wallet: string;
+  readonly points: string;
+  readonly usdAmount: string;
+  /** Of the token's smallest unit. */
+  readonly tokenAmount: string;
+  readonly tokenDecimals: number;
+  readonly state: RedemptionState;
+  readonly reason: string | null;
+  readonly partnerTransactionId: string | null;
+  readonly partnerRevertId: string | null;
+  readonly paidTransactionHash: string | null;
+  readonly createdAt: Date;
+  readonly stateSince: Date;
+}
+
+/** What is absent does not narrow it. */
+export interface OwnRedemptionPage {
+  readonly limit: number;
+  /** The last id of the page before. */
+  readonly before?: UuidV7 | undefined;
+  readonly state?: RedemptionState | undefined;
+  /** In lower case, with 0x. */
+  readonly wallet?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+/** Request and answer are in the record; a call without an end is under way, or its end was never learnt. */
+export interface OwnCall {
+  readonly requestId: UuidV7;
+  /** Null for a balance. */
+  readonly redemptionId: UuidV7 | null;
+  readonly step: PartnerStep;
+  readonly begunAt: Date;
+  readonly endedAt: Date | null;
+  readonly outcome: string | null;
+  readonly record: Readonly<Record<string, unknown>> | null;
+}
+
+export interface CallPage {
+  readonly limit: number;
+  /** The last id of the page before. */
+  readonly before?: UuidV7 | undefined;
+  readonly step?: PartnerStep | undefined;
+  readonly outcome?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+export interface OwnRedemptionHistory {
+  readonly redemption: OwnRedemption;
+  /** Oldest first. */
+  readonly transitions: readonly {
+    readonly event: string;
+    readonly from: RedemptionState | null;
+    readonly to: RedemptionState;
+    readonly reason: string | null;
+    /** `operator`, `user`, `service`; no name. */
+    readonly actor: string;
+    readonly at: Date;
+  }[];
+  /** Oldest first. */
+  readonly calls: readonly OwnCall[];
+  readonly confirmation:
+    | {
+        readonly payload: string;
+        readonly state: string;
+        readonly attempts: number;
+        readonly nextActionAt: Date | null;
+        readonly deliveredAt: Date | null;
+        readonly undeliveredAt: Date | null;
+      }
+    | undefined;
+}
+
+const REDEMPTION = `SELECT id, '0x' || encode(wallet, 'hex') AS wallet, points::text, usd_amount::text AS "usdAmount",
+      token_amount::text AS "tokenAmount", token_decimals AS "tokenDecimals", state, reason,
+      partner_transaction_id AS "partnerTransactionId", partner_revert_id AS "partnerRevertId",
+      paid_transaction_hash AS "paidTransactionHash", initial_at AS "createdAt", state_since_at AS "stateSince"
+    FROM portal.redemption`;
+
+interface RedemptionsAsked {
+  readonly before: UuidV7 | null;
+  readonly state: string | null;
+  readonly wallet: Buffer | null;
+  readonly since: Date | null;
+  readonly until: Date | null;
+  readonly limit: number;
+}
+const REDEMPTIONS = named<RedemptionsAsked>(
+  '',
+  `${REDEMPTION} WHERE (:before::uuid IS NULL OR id < :before) AND (:state::text IS NULL OR state = :state)
+      AND (:wallet::bytea IS NULL OR wallet = :wallet) AND (:since::timestamptz IS NULL OR initial_at >= :since)
+      AND (:until::timestamptz IS NULL OR initial_at < :until)
+    ORDER BY id DESC LIMIT :limit`,
+);
+const ONE = named<{ id: UuidV7 }>('portal_redemption', `${REDEMPTION} WHERE id = :id`);
+
+const TRANSITIONS = named<{ id: UuidV7 }>(
+  'portal_transitions',
+  `SELECT event, from_state AS "from", to_state AS "to", reason, actor, at FROM portal.transition
+    WHERE redemption_id = :id ORDER BY version LIMIT 1000`,
+);
+
+const CALL = `SELECT request_id AS "requestId", redemption_id AS "redemptionId", step, begun_at AS "begunAt", ended_at AS "endedAt",
+      outcome, record FROM portal.partner_call`;
+const CALLS_OF_ONE = named<{ id: UuidV7 }>(
+  'portal_calls_of_redemption',
+  `${CALL} WHERE redemption_id = :id ORDER BY begun_at, request_id LIMIT 1000`,
+);
+interface CallsAsked {
+  readonly before: UuidV7 | null;
+  readonly step: string | null;
+  readonly outcome: string | null;
+  readonly since: Date | null;
+  readonly until: Date | null;
+  readonly limit: number;
+}
+const CALLS = named<CallsAsked>(
+  '',
+  `${CALL} WHERE (:before::uuid IS NULL OR request_id < :before)
+      AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
+      AND (:since::timestamptz IS NULL OR begun_at >= :since) AND (:until::timestamptz IS NULL OR begun_at < :until)
+    ORDER BY request_id DESC LIMIT :limit`,
+);
+
+const CONFIRMATION = named<{ id: UuidV7 }>(
+  'portal_confirmation',
+  `SELECT payload, state, attempts, next_action_at AS "nextActionAt", delivered_at AS "deliveredAt", undelivered_at AS "undeliveredAt"
+    FROM portal.confirmation WHERE redemption_id = :id`,
+);
+
+/** Newest first. @param query of `PortalDatabase.asPartner` */
+export function readOwnRedemptions(
+  query: PortalQuery,
+  { limit, before, state, wallet, since, until }: OwnRedemptionPage,
+): Promise<OwnRedemption[]> {
+  const { text, values } = REDEMPTIONS({
+    ...{ before: before ?? null, state: state ?? null, since: since ?? null, until: until ?? null },
+    wallet: wallet === undefined ? null : Buffer.from(wallet.slice(2), 'hex'),
+    limit,
+  });
+  return query<OwnRedemption & object>({ text, values });
+}
+
+/** Undefined where the partner has none with this id. @param query of `PortalDatabase.asPartner` */
+export async function readOwnHistory(
+  query: PortalQuery,
+  id: UuidV7,
+): Promise<OwnRedemptionHistory | undefined> {
+  const [redemption] = await query<OwnRedemption & object>(ONE({ id }));
+  if (redemption === undefined) return undefined;
+  type History = OwnRedemptionHistory;
+  return {
+    redemption,
+    transitions: await query<History['transitions'][number]>(TRANSITIONS({ id })),
+    calls: await query<OwnCall & object>(CALLS_OF_ONE({ id })),
+    confirmation: (
+      await query<NonNullable<History['confirmation']>>(CONFIRMATION({ id }))
+    )[0],
+  };
+}
+
+/** Newest first. @param query of `PortalDatabase.asPartner` */
+export function readOwnCalls(
+  query: PortalQuery,
+  { limit, before, step, outcome, since, until }: CallPage,
+): Promise<OwnCall[]> {
+  const { text, values } = CALLS({
+    ...{ before: before ?? null, step: step ?? null, outcome: outcome ?? null },
+    ...{ since: since ?? null, until: until ?? null, limit },
+  });
+  return query<OwnCall & object>({ text, values });
+}

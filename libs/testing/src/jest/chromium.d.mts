@@ -1,1 +1,0 @@
-export function chromium(environment?: NodeJS.ProcessEnv): string | undefined;

@@ -1,0 +1,73 @@
+/** The players' page as a player uses it: by what is written on it. */
+import { type BrowserContext, type Locator, type Page } from 'playwright-core';
+import { PARTNER, type PlayerStage } from './player-stage.js';
+
+export class PlayerPage {
+  private constructor(
+    readonly page: Page,
+    private readonly stage: PlayerStage,
+    readonly account: string,
+  ) {}
+
+  static async open(
+    stage: PlayerStage,
+    context: BrowserContext,
+    account: string,
+  ): Promise<PlayerPage> {
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    await page.addInitScript(`localStorage.setItem('lowmark-test-account', '${account}')`);
+    await page.goto('/redeem');
+    return new PlayerPage(page, stage, account);
+  }
+
+  /** The same browser, a page more. */
+  async another(): Promise<PlayerPage> {
+    return PlayerPage.open(this.stage, this.page.context(), this.account);
+  }
+
+  async connect(wallet = 'Test wallet'): Promise<void> {
+    await this.page.getByRole('button', { name: `Connect ${wallet}` }).click();
+    await this.button('Sign in with your wallet').waitFor();
+  }
+
+  async signIn(wallet = 'Test wallet'): Promise<void> {
+    await this.connect(wallet);
+    await this.button('Sign in with your wallet').click();
+    await this.button('Sign out').waitFor();
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name });
+  }
+
+  partner(name = PARTNER): Locator {
+    return this.page.getByRole('article', { name, exact: true });
+  }
+
+  /** The newest redemption. */
+  get newest(): Locator {
+    return this.page.getByRole('region', { name: 'Your redemptions' }).getByRole('article').first();
+  }
+
+  async enter(points: number): Promise<void> {
+    await this.partner().getByLabel('How many points?').fill(String(points));
+    await this.partner().getByText('You get').waitFor();
+  }
+
+  async redeem(points: number): Promise<void> {
+    await this.enter(points);
+    await this.button(/^Redeem [\d,]+ points$/).click();
+  }
+
+  /** Waits until the newest redemption is there. */
+  async isAt(phase: string): Promise<void> {
+    await this.page
+      .locator(`[aria-labelledby="redemptions-title"] article:first-of-type[data-phase="${phase}"]`)
+      .waitFor();
+  }
+
+  async sees(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor();
+  }
+}

@@ -1,0 +1,148 @@
+/** What the players' pages stand on: the console and the redemption service as programs, a chain, a database, a partner, a browser. */
+import { randomBytes } from 'node:crypto';
+import { type Browser, type BrowserContext, type BrowserContextOptions } from 'playwright-core';
+import { VoucherSigner } from '#libs/chain';
+import { type CallbackSettings, PriceStore } from '#libs/db';
+import { freePort } from '#libs/devprocess';
+import { parseDecimal } from '#libs/domain';
+import { KeyRing } from '#libs/signing';
+import {
+  aWallet,
+  createTestDatabase,
+  FakePartner,
+  registerPartner,
+  startBrowser,
+  type TestDatabase,
+  VaultBench,
+} from '#libs/testing';
+import { RedemptionProgram } from '../restarts/redemption-program.js';
+import { ConsoleProgram } from './console-program.js';
+
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY).address;
+export const PARTNER = 'Arena';
+
+export class PlayerStage {
+  readonly database: TestDatabase;
+  readonly bench: VaultBench;
+  readonly game: FakePartner;
+  readonly browser: Browser;
+  /** Their wallets sign. */
+  readonly accounts: readonly string[];
+  private readonly ports: { readonly console: number; readonly redemption: number };
+
+  private constructor(
+    parts: Pick<PlayerStage, 'database' | 'bench' | 'game' | 'browser' | 'accounts'>,
+    ports: { readonly console: number; readonly redemption: number },
+  ) {
+    ({
+      database: this.database,
+      bench: this.bench,
+      game: this.game,
+      browser: this.browser,
+      accounts: this.accounts,
+    } = parts);
+    this.ports = ports;
+  }
+
+  private readonly programs: { redemption?: RedemptionProgram; console?: ConsoleProgram } = {};
+  private readonly keyRing = KeyRing.parse(SECRETS_KEY);
+
+  static async start(): Promise<PlayerStage> {
+    const [database, bench, game, browser] = await Promise.all([
+      createTestDatabase(),
+      // So that the service can cancel vouchers, too.
+      VaultBench.start({ canceller: SIGNER }),
+      FakePartner.start(),
+      startBrowser(),
+    ]);
+    // The first one has deployed the contracts, and holds their tokens.
+    const [, ...accounts] = await bench.chain.rpc.call<string[]>('eth_accounts');
+    const ports = { console: await freePort(), redemption: await freePort() };
+    const stage = new PlayerStage({ database, bench, game, browser, accounts }, ports);
+    await stage.finalise();
+    await stage.addPartner(PARTNER);
+    await new PriceStore(await database.open()).add({
+      usd: '0.15',
+      observedAt: new Date(),
+      source: 'fixed',
+    });
+    await stage.startRedemption();
+    stage.programs.console = await ConsoleProgram.start({
+      port: ports.console,
+      databaseUrl: database.url,
+      redemptionUrl: `http://127.0.0.1:${ports.redemption}`,
+      testWalletRpcUrl: bench.chain.url,
+    });
+    return stage;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.ports.console}`;
+  }
+
+  addPartner(name: string, terms: Partial<CallbackSettings> = {}): Promise<string> {
+    return this.database.open().then((database) =>
+      registerPartner(database, this.keyRing, {
+        name,
+        url: this.game.url,
+        dailyTokenBudget: parseDecimal('1000000'),
+        ...terms,
+      }),
+    );
+  }
+
+  /** @param voucherTtlSeconds how long a voucher can be claimed */
+  async startRedemption(voucherTtlSeconds = 600): Promise<void> {
+    this.programs.redemption = await RedemptionProgram.start({
+      databaseUrl: this.database.url,
+      secretsKey: SECRETS_KEY,
+      bench: this.bench,
+      shutdownDelayMs: 0,
+      port: this.ports.redemption,
+      settings: {
+        SIWE_DOMAINS: new URL(this.url).host,
+        VOUCHER_TTL_SECONDS: String(voucherTtlSeconds),
+        VOUCHER_COOL_DOWN_SECONDS: '0',
+        PAYOUT_POLL_MS: '200',
+        PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
+        WALLET_DAILY_TOKEN_BUDGET: '1000000',
+        LOG_LEVEL: 'fatal',
+      },
+    });
+  }
+
+  async killRedemption(): Promise<void> {
+    await this.programs.redemption?.kill();
+  }
+
+  /** Mines what wallets have sent, in a block of now. */
+  async mine(): Promise<void> {
+    const seconds = Math.max(this.bench.seconds + 1, Math.floor(Date.now() / 1000));
+    await this.bench.mineAt(seconds);
+  }
+
+  /** The same, and so many blocks that it is final. */
+  async finalise(): Promise<void> {
+    for (let block = 0; block < 6; block++) await this.mine();
+  }
+
+  /** A browser of its own, as of one player, at an address of its own. */
+  async player(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    return this.browser.newContext({
+      baseURL: this.url,
+      locale: 'en-GB',
+      extraHTTPHeaders: { 'x-forwarded-for': `10.${randomBytes(3).join('.')}` },
+      ...options,
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    await this.programs.console?.kill();
+    await this.programs.redemption?.kill();
+    await this.game.stop();
+    await this.bench.stop();
+    await this.database.drop();
+  }
+}

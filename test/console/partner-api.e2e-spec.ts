@@ -1,0 +1,244 @@
+/** What a partner sees and does on its pages, against the real api, the real database and real endpoints. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hmacSha256Hex } from '#libs/signing';
+import { eventually } from '#libs/testing';
+import { refusalOf } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
+import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
+import {
+  type AnsweredRequestBody,
+  type RequestsBody,
+} from '../../apps/console/src/portal/requests.dto.js';
+import { type SnapshotAnswerBody } from '../../apps/console/src/portal/snapshot.controller.js';
+import { type IssuedBody, type StandingBody } from '../../apps/console/src/portal/standing.dto.js';
+import { type ConformanceBody } from '../../apps/console/src/portal/conformance.dto.js';
+import { json, PartnerBench, WALLET } from './partner-bench.support-spec.js';
+
+const PATH = '/api/staking/snapshots';
+
+let bench: PartnerBench;
+let acme: Visitor;
+let beta: Visitor;
+beforeAll(async () => {
+  bench = await PartnerBench.start();
+  acme = await bench.member(bench.acme);
+  beta = await bench.member(bench.beta);
+});
+afterAll(() => bench.stop());
+
+const snapshots = (key: string, query: string) =>
+  fetch(`${bench.api.url}${PATH}${query}`, { headers: { 'x-api-key': key } });
+const askOf = (prefix: string, wallet: string) =>
+  `/api/partner/snapshot?${new URLSearchParams({ keyPrefix: prefix, walletAddress: wallet, lastDays: '7' }).toString()}`;
+
+describe('the standing', () => {
+  it('has no secret and nothing of another partner', async () => {
+    const answer = await (await acme.get('/api/partner/standing')).text();
+    const { name, credentials, callback, members } = JSON.parse(answer) as StandingBody;
+    expect(name).toBe(bench.acme.name);
+    expect(credentials.map(({ keyPrefix, isActive }) => [keyPrefix, isActive])).toEqual([
+      [bench.acme.prefix, true],
+    ]);
+    expect(callback).toMatchObject({ usdPerPoint: '0.01', dailyTokenBudget: '1000' });
+    expect(members).toHaveLength(1);
+    for (const hidden of [
+      ...[bench.acme.credential.apiKey, bench.acme.credential.sharedSecret],
+      ...[bench.beta.id, bench.beta.name, bench.beta.prefix],
+    ]) {
+      expect(answer).not.toContain(hidden);
+    }
+  });
+});
+
+describe('a snapshot', () => {
+  it.each([
+    ['of a wallet', WALLET as string, 200],
+    ['of one that never staked', `0x${'77'.repeat(20)}`, 404],
+    ['of what is no wallet', `'"><script>$(x)\n`, 400],
+  ])('%s is byte for byte what the key’s holder gets', async (_, wallet, status) => {
+    const { prefix, credential } = bench.acme;
+    const shown = await json<SnapshotAnswerBody>(acme.get(askOf(prefix, wallet)));
+    const own = await fetch(bench.api.url + shown.target, {
+      headers: { 'x-api-key': credential.apiKey },
+    });
+    const body = await own.text();
+    const withoutTime = (text: string) => text.replace(/"timestamp":"[^"]*"/, '');
+    expect([shown.status, own.status]).toEqual([status, status]);
+    expect(withoutTime(shown.body)).toBe(withoutTime(body));
+    expect(shown.verifies).toBe(true);
+    expect(shown.baseString).toMatchObject({ text: `GET${PATH}${shown.body}`, isWhole: true });
+    expect(shown.signature).toBe(hmacSha256Hex(credential.sharedSecret, `GET${PATH}${shown.body}`));
+    expect(shown.curl).toContain(prefix);
+    expect(shown.curl.match(/'/g)).toHaveLength(2);
+    expect(JSON.stringify(shown)).not.toContain('svcg_');
+    expect(JSON.stringify(shown)).not.toContain(credential.apiKey);
+  });
+
+  it('is not to be had with the key of another partner', async () => {
+    const asked = acme.get(askOf(bench.beta.prefix, WALLET));
+    expect(await refusalOf(asked)).toBe('404 CREDENTIAL_MISSING');
+  });
+});
+
+describe('the log of requests', () => {
+  it('has what was asked, and rebuilds what was signed', async () => {
+    await snapshots(bench.acme.credential.apiKey, `?walletAddress=${WALLET}&lastDays=3`);
+    await snapshots(bench.acme.credential.apiKey, '?walletAddress=0x&lastDays=3');
+    let found: RequestsBody['requests'][number] | undefined;
+    await eventually(async () => {
+      const path = `/api/partner/requests?wallet=${WALLET}`;
+      const { requests } = await json<RequestsBody>(acme.get(path));
+      found = requests.find((one) => one.path.endsWith('lastDays=3'));
+      return found !== undefined;
+    });
+    const one = await json<AnsweredRequestBody>(
+      acme.get(`/api/partner/requests/${found?.id ?? ''}`),
+    );
+    expect(one).toMatchObject({ status: 200, verifies: true, keyPrefix: bench.acme.prefix });
+    expect(one.baseString.text).toBe(`GET${PATH}${one.body}`);
+    expect(one.keptBytes).toBe(one.bodyBytes);
+    const failed = await json<RequestsBody>(acme.get('/api/partner/requests?which=failed'));
+    expect(failed.requests.every(({ status }) => status >= 400)).toBe(true);
+    expect(failed.requests.length).toBeGreaterThan(0);
+    const foreign = beta.get(`/api/partner/requests/${one.id}`);
+    expect(await refusalOf(foreign)).toBe('404 NOT_FOUND');
+    expect((await json<RequestsBody>(beta.get('/api/partner/requests'))).requests).toEqual([]);
+  });
+
+  it.each(['before=0', 'before=x', 'status=9', 'wallet=0x', 'since=yesterday', 'which=some'])(
+    'refuses %s',
+    async (query) => {
+      const answer = await acme.get(`/api/partner/requests?${query}`);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({ field: query.split('=')[0] });
+    },
+  );
+});
+
+describe('the signature debugger', () => {
+  const body = '{"a":1}';
+  const content = `GET${PATH}${body}`;
+  const explain = (signature: string, secretOf = bench.acme.prefix) =>
+    json<{ content: string; matches: boolean; mistakes: string[] }>(
+      acme.post('/api/partner/signature', {
+        ...{ secretOf, method: 'GET', path: `${PATH}?lastDays=7`, body, signature },
+      }),
+    );
+
+  it('names the mistake, and never the right signature of what is asked', async () => {
+    const { sharedSecret } = bench.acme.credential;
+    const wrong = await explain(hmacSha256Hex(sharedSecret, `GET${PATH}?lastDays=7${body}`));
+    expect(wrong).toMatchObject({ content, matches: false });
+    expect(wrong.mistakes).toEqual(['The query string is signed; only the path is.']);
+    const right = hmacSha256Hex(sharedSecret, content);
+    expect(JSON.stringify(wrong)).not.toContain(right);
+    expect(await explain(right)).toEqual({ content, matches: true, mistakes: [] });
+    const base64 = Buffer.from(right, 'hex').toString('base64');
+    expect((await explain(base64)).mistakes).toEqual([
+      'It is in base64; lower-case hex is expected.',
+    ]);
+    expect((await explain('00'.repeat(32))).mistakes).toEqual([]);
+  });
+
+  it('finds that another secret of the partner was taken', async () => {
+    const { sharedSecret } = bench.acme.credential;
+    const { mistakes } = await explain(hmacSha256Hex(sharedSecret, content), 'callback');
+    expect(mistakes).toEqual([`It is made with another secret: that of ${bench.acme.prefix}.`]);
+  });
+
+  it('explains nothing by the secret of another partner', async () => {
+    const theirs = hmacSha256Hex(bench.beta.credential.sharedSecret, content);
+    expect((await explain(theirs)).mistakes).toEqual([]);
+    const asked = acme.post('/api/partner/signature', {
+      ...{ secretOf: bench.beta.prefix, method: 'GET', path: PATH, signature: theirs },
+    });
+    expect(await refusalOf(asked)).toBe('404 CREDENTIAL_MISSING');
+  });
+});
+
+describe('the conformance tester', () => {
+  it('passes the reference partner, one run at a time, and gives the points back', async () => {
+    const address = await aPlayer(bench.game, 5);
+    const wish = { address, mayClaim: false };
+    const { consequence, run } = await json<ConformanceBody>(
+      acme.post('/api/partner/conformance', wish),
+    );
+    expect(consequence).toContain('deducts points');
+    expect(run).toMatchObject({ address, endedAt: null, report: null });
+    expect(await refusalOf(acme.post('/api/partner/conformance', wish))).toBe('409 RUN_UNDER_WAY');
+    const theirs = await json<ConformanceBody>(beta.get('/api/partner/conformance'));
+    expect(theirs.run).toBeNull();
+    let ended: ConformanceBody['run'] = null;
+    await eventually(async () => {
+      ended = (await json<ConformanceBody>(acme.get('/api/partner/conformance'))).run;
+      return ended?.endedAt != null;
+    }, 60_000);
+    expect(ended).toMatchObject({
+      failure: null,
+      report: { outcome: 'conforms', errors: 0, unresolved: [] },
+    });
+    const audit = await bench.console.database.query({
+      text: `SELECT actor, command FROM redemption.audit WHERE command = 'partner conformance'`,
+    });
+    const actor = `partner:${bench.acme.account.address.toLowerCase()}`;
+    expect(audit).toEqual([{ actor, command: 'partner conformance' }]);
+  });
+
+  it('is not there without a callback', async () => {
+    const wish = { address: WALLET, mayClaim: false };
+    expect(await refusalOf(beta.post('/api/partner/conformance', wish))).toBe(
+      '404 CALLBACK_MISSING',
+    );
+  });
+});
+
+describe('a credential', () => {
+  const path = '/api/partner/credentials';
+  const works = async (key: string) =>
+    (await snapshots(key, `?walletAddress=${WALLET}&lastDays=1`)).status === 200;
+
+  it('is replaced: the new one is shown once, both work until the overlap is over', async () => {
+    const { prefix, credential } = bench.beta;
+    const asked = { keyPrefix: prefix, overlapHours: 48 };
+    const issued = await json<IssuedBody>(beta.post(`${path}/rotate`, asked));
+    expect(issued.replaced).toBe(prefix);
+    expect([await works(credential.apiKey), await works(issued.apiKey)]).toEqual([true, true]);
+    const { credentials } = await json<StandingBody>(beta.get('/api/partner/standing'));
+    const old = credentials.find(({ keyPrefix }) => keyPrefix === prefix);
+    expect(old).toMatchObject({ endsAt: issued.goodUntil, isActive: true, revokedAt: null });
+    // The one that ends is none to rely on.
+    const last = beta.post(`${path}/revoke`, { keyPrefix: issued.apiKey.slice(0, 12) });
+    expect(await refusalOf(last)).toBe('409 LAST_CREDENTIAL');
+    await bench.console.database.query({
+      text: `UPDATE partners.credential SET ends_at = now() WHERE key_prefix = '${prefix}'`,
+    });
+    bench.api.clock.advance(10_000);
+    expect([await works(credential.apiKey), await works(issued.apiKey)]).toEqual([false, true]);
+    const again = beta.post(`${path}/rotate`, asked);
+    expect(await refusalOf(again)).toBe('404 CREDENTIAL_MISSING');
+  });
+
+  it('of another partner is out of reach', async () => {
+    const { prefix } = bench.acme;
+    const rotation = beta.post(`${path}/rotate`, { keyPrefix: prefix, overlapHours: 0 });
+    expect(await refusalOf(rotation)).toBe('404 CREDENTIAL_MISSING');
+    const revocation = beta.post(`${path}/revoke`, { keyPrefix: prefix, force: true });
+    expect(await refusalOf(revocation)).toBe('404 CREDENTIAL_MISSING');
+  });
+
+  it('needs a fresh sign-in', async () => {
+    const late = await bench.member(bench.acme);
+    bench.console.clock.advance(5 * 60_000);
+    const asked = late.post(`${path}/rotate`, { keyPrefix: bench.acme.prefix, overlapHours: 1 });
+    expect(await refusalOf(asked)).toBe('401 FRESH_SIGN_IN_NEEDED');
+  });
+
+  it.each([-1, 721, 1.5, '1'])('has no overlap of %j hours', async (overlapHours) => {
+    const fresh = await bench.member(bench.acme);
+    const answer = await fresh.post(`${path}/rotate`, {
+      ...{ keyPrefix: bench.acme.prefix, overlapHours },
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ field: 'overlapHours' });
+  });
+});

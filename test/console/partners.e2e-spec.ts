@@ -159,7 +159,7 @@ describe('a partner', () => {
   it('is what nothing else is', async () => {
     for (const id of ['x', randomUUID(), '%00', "'; DROP TABLE partners.partner"]) {
       const path = `${PARTNERS}/${encodeURIComponent(id)}`;
-      expect([id, (await viewer.get(path)).status]).toEqual([id, id === '%00' ? 404 : 404]);
+      expect([id, (await viewer.get(path)).status]).toEqual([id, 404]);
     }
     expect(await refusalOf(viewer.get(`${PARTNERS}?after=a&after=b`))).toBe('400 BAD_REQUEST');
     const missing = randomUUID();
@@ -217,10 +217,9 @@ it('without SECRETS_KEY it says so, and with which command', async () => {
     const visitor = await bare.console.signedIn(ADMIN);
     const answer = await create(visitor, 'Keyless');
     expect(answer.status).toBe(503);
-    expect(await answer.json()).toMatchObject({
-      code: 'SETTING_MISSING',
-      message: expect.stringContaining('lowmark cli partner create'),
-    });
+    const refusal = (await answer.json()) as { code: string; message: string };
+    expect(refusal.code).toBe('SETTING_MISSING');
+    expect(refusal.message).toContain('lowmark cli partner create');
   } finally {
     await bare.stop();
   }

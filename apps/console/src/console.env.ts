@@ -3,7 +3,6 @@ import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } 
 import {
   address,
   commaList,
-  databaseUrl,
   EVIDENCE_KEY_SETTING,
   CONSOLE_ORIGIN_SETTING,
   type DevelopmentSetting,

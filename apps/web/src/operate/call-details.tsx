@@ -72,6 +72,7 @@ export function RedemptionAnchor({ id }: { readonly id: string }) {
   return (
     <Anchor
       className="amount"
+      inherit
       renderRoot={(props) => (
         <Link to="/operate/redemptions/$redemption" params={{ redemption: id }} {...props} />
       )}

@@ -18,6 +18,14 @@ interface ConfirmDialogProps {
   readonly children?: ReactNode;
 }
 
+/** A button that is as high as its words need: none is cut off on a phone. */
+export const WHOLE_LABEL = {
+  h: 'auto',
+  mih: 36,
+  py: 6,
+  styles: { label: { whiteSpace: 'normal', textAlign: 'left' } },
+} as const;
+
 /** Says what an action leads to before it is done. */
 export function ConfirmDialog({
   title,
@@ -60,6 +68,7 @@ export function ConfirmDialog({
             {deskTexts.cancel}
           </Button>
           <Button
+            {...WHOLE_LABEL}
             loading={isPending}
             disabled={!isReady || (second !== undefined && !isSure)}
             onClick={onConfirm}

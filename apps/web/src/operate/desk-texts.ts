@@ -71,6 +71,7 @@ export const deskTexts = {
   },
   credentials: {
     title: 'Credentials',
+    table: 'Credentials, oldest first',
     add: 'Add a credential',
     revoke: 'Revoke',
     prefix: 'Key begins',
@@ -85,7 +86,9 @@ export const deskTexts = {
   },
   calls: {
     title: 'Our calls',
+    table: 'Our calls, newest first',
     overTime: 'Calls and errors',
+    overTimeTable: 'Calls and errors by hour',
     hours: { '24': '24 hours', '168': '7 days', '720': '30 days' },
     range: 'Time shown',
     hour: 'Hour (UTC)',
@@ -119,6 +122,7 @@ export const deskTexts = {
   },
   members: {
     title: 'People of the partner',
+    table: 'Members',
     invite: 'Invite',
     note: 'Whom it is for',
     link: 'The link',
@@ -171,6 +175,7 @@ export const deskTexts = {
     waitsFor: 'It waits for',
     facts: 'What is known',
     timeline: 'Timeline',
+    timelineTable: 'What happened, oldest first',
     at: 'When',
     what: 'What',
     by: 'By',

@@ -81,6 +81,7 @@ function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
             renderRoot={(props) => (
               <Link
                 to={to}
+                activeOptions={{ exact: true }}
                 {...props}
                 activeOptions={{ exact: to === '/operate' }}
                 onClick={onChosen}

@@ -167,7 +167,7 @@ export class PingBody {
 /** A key is its owner's secret too: as much of it as tells one from another. */
 const SHOWN_OF_KEY = 8;
 
-export function partnerSummary({ partner, callback }: FoundPartner): PartnerSummaryBody {
+export function partnerSummary({ partner, callback }: FoundPartner) {
   const {
     partnerId: id,
     partnerName: name,
@@ -184,7 +184,7 @@ export function partnerSummary({ partner, callback }: FoundPartner): PartnerSumm
     createdAt: createdAt.toISOString(),
     activeCredentials: credentials.filter(({ revokedAt }) => revokedAt === null).length,
     lastUsedAt: used.length === 0 ? null : new Date(Math.max(...used)).toISOString(),
-  };
+  } satisfies PartnerSummaryBody;
 }
 
 function standingOf(callback: PartnerCallback | undefined): PartnerStanding {

@@ -73,7 +73,7 @@ export default function CallsOverTime({ partner }: { readonly partner: string })
               <>
                 <Chart hours={rows} />
                 <Rows
-                  caption={words.overTime}
+                  caption={words.overTimeTable}
                   columns={COLUMNS}
                   rowKey={({ hour, step }) => hour + step}
                   items={rows.toReversed()}
@@ -96,7 +96,7 @@ function Chart({ hours }: { readonly hours: readonly Hour[] }) {
           <CartesianGrid stroke={colors.grid} vertical={false} />
           <XAxis dataKey="hour" stroke={colors.text} fontSize={12} minTickGap={40} />
           <YAxis stroke={colors.text} fontSize={12} width={50} allowDecimals={false} />
-          <Legend verticalAlign="top" height={32} />
+          <Legend position="top" height={32} />
           <Bar
             dataKey="good"
             name={words.good}

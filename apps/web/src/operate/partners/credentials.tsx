@@ -39,7 +39,7 @@ export function Credentials({ partner }: { readonly partner: Partner }) {
   return (
     <Card title={words.title}>
       <Rows
-        caption={words.title}
+        caption={words.table}
         columns={columns}
         rowKey={({ keyPrefix, createdAt }) => keyPrefix + createdAt}
         items={partner.credentials}

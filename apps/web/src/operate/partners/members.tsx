@@ -44,7 +44,7 @@ export function Members({ partner }: { readonly partner: string }) {
               <Text>{words.none}</Text>
             ) : (
               <Rows
-                caption={words.title}
+                caption={words.table}
                 columns={columnsOf(isAdmin, setAsked)}
                 rowKey={({ subject }) => subject}
                 items={found}

@@ -20,7 +20,7 @@ export function PartnerCalls({ partner }: { readonly partner: string }) {
   return (
     <Card title={words.title}>
       <KeyedTable
-        caption={words.title}
+        caption={words.table}
         queryKey={['operate', 'partners', partner, 'calls']}
         load={(after, signal) =>
           dataOf(

@@ -1,4 +1,4 @@
-import { List, Stack, Tabs, Text } from '@mantine/core';
+import { Box, List, Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
@@ -28,7 +28,11 @@ const COLUMNS: readonly Column<Redemption>[] = [
   { header: words.columns.since, cell: ({ stateSince }) => <When at={stateSince} /> },
   {
     header: words.columns.partner,
-    cell: ({ partner }) => <bdi className="text-of-others">{partner.name}</bdi>,
+    cell: ({ partner }) => (
+      <Box miw={160}>
+        <bdi className="text-of-others">{partner.name}</bdi>
+      </Box>
+    ),
   },
   { header: words.columns.wallet, cell: ({ wallet }) => <span className="amount">{wallet}</span> },
   {
@@ -43,7 +47,7 @@ const COLUMNS: readonly Column<Redemption>[] = [
   },
   { header: words.columns.usd, isNumber: true, cell: ({ usd }) => <Amount value={usd} /> },
 ];
-const WIDTH = 1100;
+const WIDTH = 1250;
 const EVERY_MS = 15_000;
 
 /** First what is to be done; beside it all redemptions, to search through. */

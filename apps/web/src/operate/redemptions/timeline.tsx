@@ -42,7 +42,7 @@ export function Timeline({
   return (
     <Card title={words.timeline}>
       <Rows
-        caption={words.timeline}
+        caption={words.timelineTable}
         columns={COLUMNS}
         rowKey={({ transition, call }) =>
           transition === undefined ? call.requestId : String(transition.version)

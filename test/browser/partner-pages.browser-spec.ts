@@ -77,7 +77,7 @@ it('a snapshot is shown as it came, and its signature verifies', async () => {
   await page.getByRole('button', { name: 'Ask the api' }).click();
   await page.getByText('The signature verifies').waitFor();
   const body = await page.getByRole('region', { name: 'Body' }).textContent();
-  expect(JSON.parse(body ?? '')).toMatchObject({ success: true });
+  expect(JSON.parse(body ?? '')).toMatchObject({ walletAddress: WALLET });
   const curl = await page.getByRole('region', { name: 'The same by hand' }).textContent();
   expect(curl).toContain(bench.acme.prefix);
 });

@@ -76,8 +76,6 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     ...SECRETS_KEY_SETTING,
-    description:
-      'The SECRETS_KEY of the api, with which the console makes credentials and shows partners what their secrets sign. Unset: those pages are off.',
     optional: true,
   })
   readonly secretsKey?: string;
@@ -98,7 +96,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'Development only: partners may be tested over http and at loopback and private addresses. Refused where NODE_ENV is production.',
+      'Development only: partners may be called over http and at loopback and private addresses. Refused where NODE_ENV is production.',
     default: 'false',
   })
   readonly allowPrivatePartners!: boolean;

@@ -134,6 +134,19 @@ it('a credential is replaced, and the new one is shown once', async () => {
   }
 });
 
+it('usage is a chart, and a table beside it', async () => {
+  await bench.console.database.query({
+    text: `INSERT INTO partners.request (partner_id, credential_id, at, method, path, path_length, status, body, body_bytes, signature,
+        duration_us)
+      SELECT c.partner_id, c.id, now() - hour * interval '1 hour', 'GET', '/', 1, (ARRAY[200, 200, 404, 429, 503])[1 + hour % 5], '', 0,
+        decode(repeat('00', 32), 'hex'), 1
+      FROM partners.credential c, generate_series(0, 20) AS hour WHERE c.key_prefix = '${bench.acme.prefix}'`,
+  });
+  await go('/usage');
+  await page.getByRole('img', { name: 'Your requests, by hour (UTC)' }).waitFor();
+  await page.getByRole('columnheader', { name: 'Too many (429)' }).waitFor();
+});
+
 it.each([
   ['light', 360],
   ['light', 1440],
@@ -167,7 +180,7 @@ it('all of it kept to the policy of the pages', () => {
   expect(refused).toEqual([]);
 });
 
-/** For people to look at: with SCREENSHOTS, the folder. */
+/** For people to look at. */
 async function shoot(name: string): Promise<void> {
   const folder = join(process.cwd(), 'dist/screenshots/partner');
   mkdirSync(folder, { recursive: true });

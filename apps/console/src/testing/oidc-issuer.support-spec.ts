@@ -1,11 +1,29 @@
 /** A certified OpenID provider on loopback, whose people are made up. Counts as a test file without being one. */
-import { createServer, type Server } from 'node:http';
-import { Provider } from 'oidc-provider';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { freePort } from '#libs/devprocess';
 import { Visitor } from './visitor.support-spec.js';
 
 export const CLIENT_ID = 'lowmark-console';
 export const CLIENT_SECRET = 'a-secret-of-the-console-and-its-issuer';
+
+/** It has no types of its own. */
+const LIBRARY: string = 'oidc-provider';
+
+interface Grant {
+  addOIDCScope(scope: string): void;
+  save(): Promise<string>;
+}
+
+/** As much of the library as the tests use. */
+interface Library {
+  readonly Provider: new (
+    issuer: string,
+    options: object,
+  ) => {
+    callback(): RequestListener;
+    readonly Grant: new (of: { clientId: string; accountId: string }) => Grant;
+  };
+}
 
 interface Context {
   readonly oidc: {
@@ -27,6 +45,7 @@ export class OidcIssuer {
     const url = `http://127.0.0.1:${port}`;
     const server = createServer();
     const issuer = new OidcIssuer(url, server);
+    const { Provider } = (await import(LIBRARY)) as Library;
     // It says that it is not set up for production.
     const warn = console.warn.bind(console);
     console.warn = () => undefined;

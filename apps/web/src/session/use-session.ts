@@ -35,6 +35,7 @@ export function rememberSession(session: Session | null): void {
 
 export async function signOut(): Promise<void> {
   await consoleApi.POST('/api/auth/logout');
-  queryClient.clear();
+  // What was read for that person goes; the session's own query stays, as the pages watch it.
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
   rememberSession(null);
 }

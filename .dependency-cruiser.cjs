@@ -75,11 +75,17 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: '[.-]spec\\.ts$|main\\.tsx?$|^libs/testing/src/jest/|^apps/web/vite',
+        pathNot: '[.-]spec\\.ts$|main\\.tsx?$|\\.d\\.ts$|^libs/testing/src/jest/|^apps/web/vite',
       },
       to: {},
     },
-    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      comment: 'Modules that are made when the pages are built are virtual.',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^virtual:' },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -38,9 +38,16 @@ export class PartnerBench {
     readonly console: ConsoleBench,
     readonly api: Api,
     readonly game: Partner,
-    readonly acme: OwnPartner,
-    readonly beta: OwnPartner,
+    private readonly partners: readonly [acme: OwnPartner, beta: OwnPartner],
   ) {}
+
+  get acme(): OwnPartner {
+    return this.partners[0];
+  }
+
+  get beta(): OwnPartner {
+    return this.partners[1];
+  }
 
   static async start(overrides: Record<string, string> = {}): Promise<PartnerBench> {
     const bench = await ConsoleBench.start({
@@ -67,7 +74,7 @@ export class PartnerBench {
       ...{ usdPerPoint: parseDecimal('0.01'), confirms: true, capabilities: [] },
       dailyTokenBudget: parseDecimal('1000'),
     });
-    return new PartnerBench(bench, api, game, acme, beta);
+    return new PartnerBench(bench, api, game, [acme, beta]);
   }
 
   /** A browser of a member; by an invitation. */

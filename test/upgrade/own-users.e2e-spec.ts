@@ -20,6 +20,7 @@ const NEW = [
   'Console1760000000026',
   'RequestLog1760000000027',
   'Portal1760000000028',
+  'CredentialEnd1760000000032',
 ];
 
 let test: TestDatabase;

@@ -145,7 +145,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'Development only: partners may be tested over http and at loopback and private addresses. Refused where NODE_ENV is production.',
+      'Development only: partners may be called over http and at loopback and private addresses. Refused where NODE_ENV is production.',
     default: 'false',
   })
   readonly allowPrivatePartners!: boolean;

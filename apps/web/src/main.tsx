@@ -16,6 +16,9 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]'
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 if (root === null) throw new Error('The document has no #root.');
 
+// Where what locks the page behind a dialog looks for the nonce of its style.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
+
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>

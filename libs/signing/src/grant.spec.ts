@@ -23,8 +23,14 @@ describe('a grant', () => {
     ['changed', grant.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')).replace('g_A', 'g_B')],
     ['cut', grant.slice(0, -4)],
     ['a key', `svck_${'a'.repeat(43)}`],
-    ['a secret sealed for another place', `svcg_${keyRing.seal('x'.repeat(78), keyHash).toString('base64url')}`],
-    ['another text under the right seal', `svcg_${keyRing.seal('x'.repeat(78), Buffer.from('lowmark grant')).toString('base64url')}`],
+    [
+      'a secret sealed for another place',
+      `svcg_${keyRing.seal('x'.repeat(78), keyHash).toString('base64url')}`,
+    ],
+    [
+      'another text under the right seal',
+      `svcg_${keyRing.seal('x'.repeat(78), Buffer.from('lowmark grant')).toString('base64url')}`,
+    ],
   ])('%s is none', (_, text) => {
     expect(openGrant(keyRing, text, NOW_MS)).toBeUndefined();
   });

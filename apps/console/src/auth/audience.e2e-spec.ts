@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Controller, Get, Post, RequestMethod } from '@nestjs/common';
-import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
-import { ModulesContainer } from '@nestjs/core';
+import { Controller, Get, Post } from '@nestjs/common';
 import {
   ADMIN,
   anAccount,
@@ -10,51 +8,10 @@ import {
   refusalOf,
   VIEWER,
 } from '../testing/console-harness.support-spec.js';
+import { allRoutes, type Route, routesOf } from '../testing/routes.support-spec.js';
 import { type Visitor } from '../testing/visitor.support-spec.js';
 import { ForOperators, FreshSignIn } from './audience.js';
-import { type Audience, AUDIENCE, AudienceGuard, FRESH } from './audience.guard.js';
 import { OPERATOR_ROLES } from './operator-roles.js';
-
-type Handler = (...given: unknown[]) => unknown;
-type Class = new (...given: never[]) => object;
-
-interface Route {
-  readonly method: string;
-  readonly path: string;
-  readonly audience: Audience | undefined;
-  readonly isFresh: boolean;
-  readonly isGuarded: boolean;
-}
-
-/** Those of the health and the metrics are for the operator's own network. */
-const MANAGEMENT = /^\/(?:health|metrics)/;
-
-function metadata(key: symbol, handler: Handler, controller: Class): unknown {
-  return Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
-}
-
-function routesOf(controller: Class): Route[] {
-  const prefix = Reflect.getMetadata(PATH_METADATA, controller) as string;
-  const { prototype } = controller as unknown as { prototype: Record<string, Handler> };
-  return Object.getOwnPropertyNames(prototype).flatMap((name) => {
-    const handler = prototype[name] as Handler;
-    // It has the metadata of the class.
-    if (name === 'constructor') return [];
-    const paths = Reflect.getMetadata(PATH_METADATA, handler) as string | string[] | undefined;
-    if (paths === undefined) return [];
-    const guards = [handler, controller].flatMap(
-      (one) => (Reflect.getMetadata(GUARDS_METADATA, one) ?? []) as unknown[],
-    );
-    const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
-    return [paths].flat().map((path) => ({
-      method: RequestMethod[method],
-      path: `/${prefix}/${path}`.replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, ''),
-      audience: metadata(AUDIENCE, handler, controller) as Audience | undefined,
-      isFresh: metadata(FRESH, handler, controller) === true,
-      isGuarded: guards.includes(AudienceGuard),
-    }));
-  });
-}
 
 /** What is wrong with a route; undefined where nothing is. */
 function faultOf({ method, path, audience, isFresh, isGuarded }: Route): string | undefined {
@@ -93,11 +50,7 @@ describe('who a route is for', () => {
 
   beforeAll(async () => {
     bench = await ConsoleBench.start();
-    const modules = [...bench.app.get(ModulesContainer).values()];
-    routes = modules
-      .flatMap(({ controllers }) => [...controllers.values()])
-      .flatMap(({ metatype }) => routesOf(metatype as Class))
-      .filter(({ path }) => !MANAGEMENT.test(path));
+    routes = allRoutes(bench.app);
     for (const [role, account] of [
       ['viewer', VIEWER],
       ['operator', OPERATOR],

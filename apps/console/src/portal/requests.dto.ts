@@ -86,6 +86,10 @@ export class AnsweredRequestBody extends RequestBody {
 }
 
 export function requestBody(request: AnsweredRequest): RequestBody {
+  return listed(request);
+}
+
+function listed(request: AnsweredRequest) {
   const { id, keyPrefix, at, method, path, pathLength } = request;
   const { status, code, bodyBytes, durationUs } = request;
   const isPathCut = path.length < pathLength;
@@ -107,7 +111,7 @@ export function answeredBody(
 ): AnsweredRequestBody {
   const { body, signature } = request;
   return {
-    ...requestBody(request),
+    ...listed(request),
     ...{ body: body.toString('utf8'), keptBytes: body.length, signature },
     baseString: baseString(answeredOf(request)),
     verifies: verified,

@@ -70,6 +70,7 @@ function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
           renderRoot={(props) => (
             <Link
               to={to}
+              activeOptions={{ exact: true }}
               {...props}
               {...(isAt(to) && { 'aria-current': 'page' })}
               onClick={onChosen}

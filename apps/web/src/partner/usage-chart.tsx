@@ -35,7 +35,7 @@ export function UsageChart({ label, series, hours }: UsageChartProps) {
           />
           <YAxis allowDecimals={false} width={48} stroke="currentColor" />
           <Tooltip
-            labelFormatter={(hour) => `${String(hour).slice(0, 16).replace('T', ' ')} UTC`}
+            labelFormatter={(hour) => (typeof hour === 'string' ? hourText(hour) : hour)}
             contentStyle={{ background: 'var(--mantine-color-body)' }}
           />
           <Legend />
@@ -53,4 +53,8 @@ export function UsageChart({ label, series, hours }: UsageChartProps) {
       </ResponsiveContainer>
     </div>
   );
+}
+
+function hourText(hour: string): string {
+  return `${hour.slice(0, 16).replace('T', ' ')} UTC`;
 }

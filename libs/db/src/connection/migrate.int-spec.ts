@@ -35,6 +35,7 @@ const ALL = [
   'Console1760000000026',
   'RequestLog1760000000027',
   'Portal1760000000028',
+  'CredentialEnd1760000000032',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

@@ -11,6 +11,7 @@ import {
   CredentialAmbiguousError,
   CredentialMissingError,
   LastCredentialError,
+  TooManyCredentialsError,
 } from './credential-store.js';
 
 let test: TestDatabase;
@@ -74,5 +75,48 @@ describe('CredentialStore', () => {
     await expect(
       credentials.revoke({ partner: 'Nobody', keyPrefix: 'svck_9', force: true }),
     ).rejects.toThrow(PartnerUnknownError);
+  });
+});
+
+describe('a credential that is replaced', () => {
+  const found = async (name: string) =>
+    (await partners.list()).find(({ partnerName }) => partnerName === name)?.credentials ?? [];
+
+  it('is good beside the new one until its end, and never longer than it would have been', async () => {
+    const partner = await partnerWith('Overlap', 'svck_old');
+    const hour = { partner, keyPrefix: 'svck_old', overlapSeconds: 3600 };
+    const { keyPrefix, goodUntil } = await credentials.replace(hour, aCredential('svck_new'));
+    expect(keyPrefix).toBe('svck_old');
+    const [old, fresh] = await found(partner);
+    expect([old?.endsAt, old?.revokedAt, fresh?.endsAt]).toEqual([goodUntil, null, null]);
+    const day = { ...hour, overlapSeconds: 86_400 };
+    const again = await credentials.replace(day, aCredential('svck_third'));
+    expect(again.goodUntil).toEqual(goodUntil);
+  });
+
+  it('is revoked at once without an overlap', async () => {
+    const partner = await partnerWith('At once', 'svck_gone');
+    const none = { partner, keyPrefix: 'svck_gone', overlapSeconds: 0 };
+    await credentials.replace(none, aCredential('svck_here'));
+    expect(await active(partner)).toEqual(['svck_here']);
+  });
+
+  it('is none to rely on when the last one that lasts is revoked', async () => {
+    const partner = await partnerWith('Relied', 'svck_ends');
+    const day = { partner, keyPrefix: 'svck_ends', overlapSeconds: 86_400 };
+    await credentials.replace(day, aCredential('svck_last'));
+    const revoke = { partner, keyPrefix: 'svck_last', force: false };
+    await expect(credentials.revoke(revoke)).rejects.toThrow(LastCredentialError);
+    const ending = { partner, keyPrefix: 'svck_ends', force: false };
+    expect(await credentials.revoke(ending)).toMatchObject({ left: 1 });
+  });
+
+  it('is one of ten at most that work', async () => {
+    const all = Array.from({ length: 10 }, (_, place) => `svck_m${place}`);
+    const partner = await partnerWith('Many', ...all);
+    const one = { partner, keyPrefix: 'svck_m1', overlapSeconds: 60 };
+    const refused = credentials.replace(one, aCredential('svck_more'));
+    await expect(refused).rejects.toThrow(TooManyCredentialsError);
+    expect(await active(partner)).toEqual(all);
   });
 });

@@ -140,7 +140,6 @@ function Shown({ document: { slug, title, html } }: { readonly document: Partner
   return (
     <>
       <title>{`${title} · Lowmark`}</title>
-      {/* eslint-disable-next-line -- the links inside are what is used; markup of the sources was escaped when they were rendered */}
       <article
         className={classes['document']}
         onClick={followed}

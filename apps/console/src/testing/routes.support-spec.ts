@@ -1,0 +1,54 @@
+/** The routes of the console, from Nest's own list. Counts as a test file without being one. */
+import { type INestApplication, RequestMethod } from '@nestjs/common';
+import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import { ModulesContainer } from '@nestjs/core';
+import { type Audience, AUDIENCE, AudienceGuard, FRESH } from '../auth/audience.guard.js';
+
+type Handler = (...given: unknown[]) => unknown;
+export type Class = new (...given: never[]) => object;
+
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly audience: Audience | undefined;
+  readonly isFresh: boolean;
+  readonly isGuarded: boolean;
+}
+
+/** Those of the health and the metrics are for the operator's own network. */
+const MANAGEMENT = /^\/(?:health|metrics)/;
+
+function metadata(key: symbol, handler: Handler, controller: Class): unknown {
+  return Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
+}
+
+export function routesOf(controller: Class): Route[] {
+  const prefix = Reflect.getMetadata(PATH_METADATA, controller) as string;
+  const { prototype } = controller as unknown as { prototype: Record<string, Handler> };
+  return Object.getOwnPropertyNames(prototype).flatMap((name) => {
+    const handler = prototype[name] as Handler;
+    // It has the metadata of the class.
+    if (name === 'constructor') return [];
+    const paths = Reflect.getMetadata(PATH_METADATA, handler) as string | string[] | undefined;
+    if (paths === undefined) return [];
+    const guards = [handler, controller].flatMap(
+      (one) => (Reflect.getMetadata(GUARDS_METADATA, one) ?? []) as unknown[],
+    );
+    const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
+    return [paths].flat().map((path) => ({
+      method: RequestMethod[method],
+      path: `/${prefix}/${path}`.replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, ''),
+      audience: metadata(AUDIENCE, handler, controller) as Audience | undefined,
+      isFresh: metadata(FRESH, handler, controller) === true,
+      isGuarded: guards.includes(AudienceGuard),
+    }));
+  });
+}
+
+/** All but those of the health and the metrics. */
+export function allRoutes(app: INestApplication): Route[] {
+  return [...app.get(ModulesContainer).values()]
+    .flatMap(({ controllers }) => [...controllers.values()])
+    .flatMap(({ metatype }) => routesOf(metatype as Class))
+    .filter(({ path }) => !MANAGEMENT.test(path));
+}

@@ -1,0 +1,188 @@
+/** A partner's engineer in a real browser: from the invitation to a rotated credential; every page by axe, narrow and wide, light and dark. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { hmacSha256Hex } from '#libs/signing';
+import { startBrowser } from '#libs/testing';
+import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
+import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
+
+const PATHS = [
+  ...['', '/credentials', '/requests', '/redemptions', '/calls', '/snapshot', '/signature'],
+  ...['/conformance', '/usage', '/docs', '/docs/why-does-my-signature-fail'],
+];
+const PATIENCE_MS = 20_000;
+
+let bench: PartnerBench;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+const refused: string[] = [];
+
+beforeAll(async () => {
+  bench = await PartnerBench.start();
+  browser = await startBrowser();
+  context = await browser.newContext({ locale: 'en-GB' });
+  context.setDefaultTimeout(PATIENCE_MS);
+  page = await context.newPage();
+  page.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) refused.push(message.text());
+  });
+  page.on('pageerror', (error) => refused.push(String(error)));
+  await announceWallet();
+});
+afterAll(async () => {
+  await browser.close();
+  await bench.stop();
+});
+
+/** A wallet of the browser, as EIP-6963 has them; it signs what it is asked to. */
+async function announceWallet(): Promise<void> {
+  const { account } = bench.acme;
+  await page.exposeFunction('signText', (raw: `0x${string}`) =>
+    account.signMessage({ message: { raw } }),
+  );
+  await page.addInitScript(`
+    const provider = {
+      async request({ method, params }) {
+        if (method === 'eth_requestAccounts') return ['${account.address}'];
+        if (method === 'eth_chainId') return '0x1';
+        if (method === 'personal_sign') return window.signText(params[0]);
+        throw new Error(method);
+      },
+    };
+    const info = { uuid: 'b6f2f7a3-1c57-4a57-9f43-0c0ff3c4c001', name: 'Test wallet', icon: 'data:,', rdns: 'test' };
+    const detail = Object.freeze({ info, provider });
+    const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
+    addEventListener('eip6963:requestProvider', announce);
+    announce();
+  `);
+}
+
+const go = (path: string) => page.goto(`${bench.console.origin}/partner${path}`);
+
+it('an invitation leads to the pages of the partner', async () => {
+  const invitation = await bench.console.invitation(bench.acme.id);
+  await page.goto(`${bench.console.origin}/partner/invitation#${invitation}`);
+  await page.getByRole('button', { name: /Test wallet/ }).click();
+  await page.getByRole('heading', { level: 1, name: bench.acme.name }).waitFor();
+  expect(page.url()).not.toContain(invitation);
+});
+
+it('a snapshot is shown as it came, and its signature verifies', async () => {
+  await go('/snapshot');
+  await page.getByRole('textbox', { name: 'walletAddress' }).fill(WALLET);
+  await page.getByRole('button', { name: 'Ask the api' }).click();
+  await page.getByText('The signature verifies').waitFor();
+  const body = await page.getByRole('region', { name: 'Body' }).textContent();
+  expect(JSON.parse(body ?? '')).toMatchObject({ walletAddress: WALLET });
+  const curl = await page.getByRole('region', { name: 'The same by hand' }).textContent();
+  expect(curl).toContain(bench.acme.prefix);
+});
+
+it('a wrong signature is explained', async () => {
+  await go('/signature');
+  const body = '{"a":1}';
+  const content = `GET/api/staking/snapshots?lastDays=7${body}`;
+  await page.getByRole('textbox', { name: 'Path' }).fill('/api/staking/snapshots?lastDays=7');
+  await page.getByRole('textbox', { name: 'Body' }).fill(body);
+  const signature = hmacSha256Hex(bench.acme.credential.sharedSecret, content);
+  await page.getByRole('textbox', { name: 'Your signature' }).fill(signature);
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByText('The query string is signed; only the path is.').waitFor();
+});
+
+it('the conformance test names its consequence, and passes', async () => {
+  await go('/conformance');
+  await page.getByText(/deducts points of the test player/).waitFor();
+  const address = await aPlayer(bench.game, 5);
+  await page.getByRole('textbox', { name: 'A test player' }).fill(address);
+  await page.getByRole('button', { name: 'Run the tester' }).click();
+  await page
+    .getByRole('heading', { name: 'Your endpoints keep every rule.' })
+    .waitFor({ timeout: 60_000 });
+});
+
+it('the documentation is searched, its links stay on the pages, and its examples have the own key', async () => {
+  await go('/docs');
+  await page.getByRole('searchbox', { name: 'Search the documentation' }).fill('tombstone');
+  await page
+    .getByRole('link', { name: /tombstone/i })
+    .first()
+    .click();
+  await page.waitForURL(/\/partner\/docs\/.+#/);
+  await go('/docs/quick-start');
+  await page.getByText(`${bench.acme.prefix}…`).first().waitFor();
+  await page.getByRole('article').getByRole('link', { name: 'other languages' }).first().click();
+  await page.waitForURL(/\/partner\/docs\/other-languages/);
+});
+
+it('a credential is replaced, and the new one is shown once', async () => {
+  await go('/credentials');
+  await page.getByRole('button', { name: 'Replace', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
+  const key = await page.getByRole('region', { name: 'X-API-KEY' }).textContent();
+  expect(key).toMatch(/^svck_.{30}/);
+  await page.getByRole('button', { name: 'I have stored them' }).click();
+  await page.getByText(/Replaced, works until/).waitFor();
+  expect(await page.content()).not.toContain(key);
+  const url = `${bench.api.url}/api/staking/snapshots?walletAddress=${WALLET}&lastDays=1`;
+  for (const one of [key ?? '', bench.acme.credential.apiKey]) {
+    expect((await fetch(url, { headers: { 'x-api-key': one } })).status).toBe(200);
+  }
+});
+
+it('usage is a chart, and a table beside it', async () => {
+  await bench.console.database.query({
+    text: `INSERT INTO partners.request (partner_id, credential_id, at, method, path, path_length, status, body, body_bytes, signature,
+        duration_us)
+      SELECT c.partner_id, c.id, now() - hour * interval '1 hour', 'GET', '/', 1, (ARRAY[200, 200, 404, 429, 503])[1 + hour % 5], '', 0,
+        decode(repeat('00', 32), 'hex'), 1
+      FROM partners.credential c, generate_series(0, 20) AS hour WHERE c.key_prefix = '${bench.acme.prefix}'`,
+  });
+  await go('/usage');
+  await page.getByRole('img', { name: 'Your requests, by hour (UTC)' }).waitFor();
+  await page.getByRole('columnheader', { name: 'Too many (429)' }).waitFor();
+});
+
+it.each([
+  ['light', 360],
+  ['light', 1440],
+  ['dark', 360],
+  ['dark', 1440],
+] as const)('no page has a serious fault: %s, %i px', async (colorScheme, width) => {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 900 });
+  const found: string[] = [];
+  for (const path of PATHS) {
+    await go(path);
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    await page.waitForLoadState('networkidle');
+    await shoot(`${path.replaceAll('/', '-').slice(1) || 'overview'}-${colorScheme}-${width}`);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const serious = violations.filter(
+      ({ impact }) => impact === 'serious' || impact === 'critical',
+    );
+    found.push(
+      ...serious.map(({ id, nodes }) => `${path} ${id}: ${nodes[0]?.html.slice(0, 200) ?? ''}`),
+    );
+    const overflow = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    if (overflow > 0) found.push(`${path} is ${overflow} px too wide`);
+  }
+  expect(found).toEqual([]);
+});
+
+it('all of it kept to the policy of the pages', () => {
+  expect(refused).toEqual([]);
+});
+
+/** For people to look at. */
+async function shoot(name: string): Promise<void> {
+  const folder = join(process.cwd(), 'dist/screenshots/partner');
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}

@@ -81,7 +81,6 @@ function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
             renderRoot={(props) => (
               <Link
                 to={to}
-                activeOptions={{ exact: true }}
                 {...props}
                 activeOptions={{ exact: to === '/operate' }}
                 onClick={onChosen}

@@ -67,7 +67,7 @@ function programOf({ name, command }: Container): string {
 const SECRETS_OF: Readonly<Record<string, readonly string[]>> = {
   api: ['lowmark-database-api', 'lowmark-partners', 'lowmark-api'],
   cli: ['lowmark-database-cli', 'lowmark-partners', 'lowmark-api: redis_url'],
-  console: ['lowmark-database-console'],
+  console: ['lowmark-database-console', 'lowmark-partners'],
   indexer: ['lowmark-database-indexer'],
   migrate: ['lowmark-database-owner'],
   redemption: [

@@ -76,9 +76,14 @@ const SERVICES: readonly ServiceRow[] = [
   },
   {
     name: 'console',
-    settings: ({ chain, urls, settings }) => ({
+    settings: ({ chain, urls, secrets, settings }) => ({
+      ...chain.environment,
+      ...vaultOf(chain),
       DATABASE_URL: urls.console,
       PORTAL_DATABASE_URL: urls.portal,
+      SECRETS_KEY: secrets.secretsKey,
+      API_URL: localUrl(settings.apiPort),
+      INDEXER_URL: localUrl(settings.indexerPort),
       REDEMPTION_URL: localUrl(settings.redemptionPort),
       // Its wallets sign for everyone who asks: those of a chain that is not ours are not offered.
       ...(chain.local && {
@@ -86,7 +91,7 @@ const SERVICES: readonly ServiceRow[] = [
         CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(chain.redeemers),
       }),
     }),
-    defaults: (_, port) => ({ CONSOLE_ORIGIN: localUrl(port) }),
+    defaults: (_, port) => ({ CONSOLE_ORIGIN: localUrl(port), ALLOW_PRIVATE_PARTNERS: 'true' }),
   },
   {
     name: 'partner',
@@ -102,6 +107,12 @@ const SERVICES: readonly ServiceRow[] = [
       chain.local ? { PARTNER_PLAYERS: playersOf(chain.redeemers) } : {},
   },
 ];
+
+/** Where the vault is, without its keys. */
+function vaultOf({ vault = {} }: StackChain): Variables {
+  const VAULT_CONTRACT = vault['VAULT_CONTRACT'];
+  return VAULT_CONTRACT === undefined ? {} : { VAULT_CONTRACT };
+}
 
 function servicesFor(settings: StackSettings): readonly ServiceRow[] {
   return SERVICES.filter((row) => row.isForRedemptions !== true || canRedeem(settings));

@@ -28,7 +28,8 @@ export async function fetchJson(url: string, timeoutMs: number): Promise<JsonAns
 async function textOf(answer: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of answer.body ?? []) {
+  const parts: AsyncIterable<Uint8Array> | readonly Uint8Array[] = answer.body ?? [];
+  for await (const chunk of parts) {
     bytes += chunk.length;
     if (bytes > MOST_BYTES) throw new Error('too long');
     chunks.push(chunk);

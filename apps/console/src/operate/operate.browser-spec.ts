@@ -190,7 +190,7 @@ describe('with data', () => {
     await page.goto(`${bench.origin}/operate/doctor`);
     await press('Look now');
     await page.getByText(/in order, \d+ not checked\./).waitFor();
-    await page.getByText('Show what is in order too').click();
+    await page.getByRole('switch', { name: 'Show what is in order too' }).press('Space');
     await page.getByRole('cell', { name: 'database', exact: true }).waitFor();
   });
 

@@ -60,67 +60,6 @@ async function pagesOf(path: string): Promise<Record<string, unknown>[][]> {
   return pages;
 }
 
-const READ = [
-  'overview/services',
-  'overview/index',
-  'overview/prices',
-  'overview/redemptions',
-  'overview/alerts',
-  `wallets/${STAKER}/history`,
-  `wallets/${STAKER}/redemptions`,
-  'reconciliation',
-  'reconciliation/claims',
-  'audits',
-  'doctor',
-  'log',
-];
-
-describe('who may', () => {
-  it.each(READ)('read %s: a viewer, and no one without a session', async (path) => {
-    await read(path);
-    expect(await refusalOf(bench.visitor().get(`/api/operate/${path}`))).toBe('401 SIGN_IN_NEEDED');
-  });
-
-  it.each(['doctor', `wallets/${STAKER}/audit`, 'reconciliation/claims/x/acknowledge'])(
-    'act by %s: no viewer',
-    async (path) => {
-      const url = `/api/operate/${path}`;
-      expect(await refusalOf(viewer.post(url, { note: 'x' }))).toBe('403 ROLE_TOO_LOW');
-      expect(await refusalOf(bench.visitor().post(url))).toBe('401 SIGN_IN_NEEDED');
-      const foreign = { origin: 'https://evil.example' };
-      expect(await refusalOf(operator.post(url, {}, foreign))).toBe('403 FOREIGN_ORIGIN');
-    },
-  );
-});
-
-describe('what is malformed is refused', () => {
-  it.each([
-    'wallets/0x12/history',
-    `wallets/${STAKER}/history?days=8`,
-    `wallets/${STAKER}/history?days=7&days=30`,
-    `wallets/${STAKER}/history?stakeSet=Default'--`,
-    `wallets/${STAKER}/redemptions?after=1`,
-    'reconciliation/claims?which=some',
-    `reconciliation/claims?after=1_x_0x${'0'.repeat(64)}`,
-    'audits?after=-1',
-    'audits?stakeSet=a%00b',
-    'log?actor=a%20b',
-    'log?partner=%00',
-    'log?command=partner%3B',
-    'log?after=99999999999999999999',
-    'log?redemption=1',
-  ])('%s', async (path) => {
-    expect(await refusalOf(viewer.get(`/api/operate/${path}`))).toBe('400 BAD_REQUEST');
-  });
-
-  it('a stake set that is none is not found', async () => {
-    const paths = [`wallets/${STAKER}/history?stakeSet=golf`, 'audits?stakeSet=golf'];
-    for (const path of paths) {
-      expect(await refusalOf(viewer.get(`/api/operate/${path}`))).toBe('404 STAKE_SET_UNKNOWN');
-    }
-  });
-});
-
 describe('the overview', () => {
   it('says of a service that is away which, and goes on', async () => {
     const { services } = (await read('overview/services')) as unknown as {

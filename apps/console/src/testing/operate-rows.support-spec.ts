@@ -12,7 +12,6 @@ import {
   type VaultClaim,
 } from '#libs/db';
 import {
-  type Address,
   dayOf,
   mintUuidV7,
   newRedemption,
@@ -147,7 +146,7 @@ export async function seedClaims(database: Database, nowMs: number, count = 1): 
       redemptionId,
       transactionHash: `0x${randomBytes(32).toString('hex')}`,
       block: aBlock(200 + at, Math.floor(nowMs / 1000) - 600),
-      recipient: aWallet(0xbad) as Address,
+      recipient: aWallet(0xbad),
       amount: 7n * TOKEN,
     };
   });

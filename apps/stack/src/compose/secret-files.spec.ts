@@ -108,7 +108,7 @@ describe('the secrets of docker compose', () => {
       indexer: ['database_url', 'rpc_urls'],
       api: ['api_anon_secret', 'database_url', 'redis_url', 'secrets_key'],
       redemption: ['database_url', 'evidence_key', 'redis_url', 'rpc_urls', 'secrets_key'],
-      console: ['database_url', 'portal_database_url'],
+      console: ['database_url', 'portal_database_url', 'rpc_urls', 'secrets_key'],
       cli: ['database_url', 'redis_url', 'rpc_urls', 'secrets_key'],
       game: ['database_url'],
     });
@@ -143,7 +143,7 @@ describe('the secrets of docker compose', () => {
     rmSync(join(root, 'secrets/secrets_key'));
     writeFileSync(join(root, 'secrets/secrets_key'), 'another\n');
     expect((await shareSecrets(root)).sort()).toEqual(
-      ['api', 'cli', 'redemption'].map((one) => join(root, 'for', one, 'secrets_key')),
+      ['api', 'cli', 'console', 'redemption'].map((one) => join(root, 'for', one, 'secrets_key')),
     );
   });
 

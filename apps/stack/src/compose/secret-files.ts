@@ -54,7 +54,13 @@ export const SHARES: Readonly<Record<string, readonly (readonly [file: string, a
     ['rpc_urls'],
     ['price_source'],
   ],
-  console: [...databaseUrls('console'), ['portal_database_url'], ['oidc_client_secret']],
+  console: [
+    ...databaseUrls('console'),
+    ['portal_database_url'],
+    ['secrets_key'],
+    ['oidc_client_secret'],
+    ['rpc_urls'],
+  ],
   cli: [...databaseUrls('cli'), ['secrets_key'], ['redis_url'], ['rpc_urls'], ['price_source']],
   game: [['game_database_url', 'database_url']],
 };

@@ -83,7 +83,7 @@ function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
                 to={to}
                 activeOptions={{ exact: true }}
                 {...props}
-                {...(isWithin(path, to) && { 'aria-current': 'page' })}
+                activeOptions={{ exact: to === '/operate' }}
                 onClick={onChosen}
               />
             )}

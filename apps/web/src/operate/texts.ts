@@ -135,6 +135,7 @@ export const texts = {
     cut: 'It has more changes than can be shown: the line has the newest 5,000.',
     chart: 'Balance, and the lowest of each UTC day',
     chartHint: 'The table below has the same figures, exact.',
+    line: 'Balance',
     low: 'Lowest of the day',
     closing: 'At the end of the day',
     day: 'Day',

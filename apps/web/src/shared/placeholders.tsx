@@ -4,7 +4,7 @@ import { type ReactNode } from 'react';
 /** Where there is nothing: what would be here. */
 export function Empty({ children }: { readonly children: ReactNode }) {
   return (
-    <Text c="var(--text-muted)" py="md">
+    <Text c="dimmed" py="md">
       {children}
     </Text>
   );

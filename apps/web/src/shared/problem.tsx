@@ -18,7 +18,6 @@ export function Problem({ problem, advice, onRetry }: ProblemProps) {
       variant="outline"
       icon={<IconAlertTriangle aria-hidden />}
       role="alert"
-      styles={{ title: { color: 'var(--mantine-color-text)' } }}
       title={sentenceOf(problem)}
     >
       {advice !== undefined && <Text size="sm">{advice}</Text>}

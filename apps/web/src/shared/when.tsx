@@ -15,7 +15,7 @@ export function When({ at, none = '–' }: WhenProps) {
   return (
     <time dateTime={at}>
       <span className="together">{viewers.format(new Date(at))}</span>{' '}
-      <Text span size="xs" c="var(--text-muted)" className="together">
+      <Text span size="xs" c="dimmed" className="together">
         {utcTime(at)}
       </Text>
     </time>
@@ -27,7 +27,7 @@ export function UtcDay({ day }: { readonly day: string }) {
   return (
     <time dateTime={day}>
       {day}{' '}
-      <Text span size="xs" c="var(--text-muted)">
+      <Text span size="xs" c="dimmed">
         UTC
       </Text>
     </time>

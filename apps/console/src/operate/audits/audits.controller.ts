@@ -14,7 +14,6 @@ import {
   NEXT,
   PAGE_SIZE,
   StakeSetParameter,
-  TEXT,
   TEXT_OR_NULL,
   TIME,
 } from '../schema.js';

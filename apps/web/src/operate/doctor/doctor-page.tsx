@@ -72,7 +72,8 @@ interface LookButtonProps {
 
 function LookButton({ report: { state, nextAt }, isStarting, onLook }: LookButtonProps) {
   const mayOperate = useMayOperate();
-  const waitMs = nextAt === null ? 0 : Date.parse(nextAt) - useNow();
+  const nowMs = useNow();
+  const waitMs = nextAt === null ? 0 : Date.parse(nextAt) - nowMs;
   const isRunning = state === 'running';
   const label = waitMs > 0 && !isRunning ? words.again(spanText(waitMs / 1000)) : words.look;
   return (
@@ -106,7 +107,7 @@ function Findings({ report }: { readonly report: Report }) {
           words.summary(count('fault'), count('warning'), count('ok'), count('not-checked'))}
       </Text>
       {finishedAt !== null && (
-        <Text size="sm" c="var(--text-muted)">
+        <Text size="sm" c="dimmed">
           {words.finished} <When at={finishedAt} />
         </Text>
       )}

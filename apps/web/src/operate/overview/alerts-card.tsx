@@ -36,7 +36,7 @@ export function AlertsCard() {
             {data.alerts.map((alert) => (
               <OneAlert key={`${alert.name} ${alert.summary}`} alert={alert} />
             ))}
-            <Text size="xs" c="var(--text-muted)">
+            <Text size="xs" c="dimmed">
               {data.source === 'database' ? words.byDatabase : words.byAlertmanager}
             </Text>
           </Stack>
@@ -60,7 +60,7 @@ function OneAlert({ alert: { name, severity, summary, since, link } }: { readonl
       </Text>
       <Group gap="md">
         {since !== null && (
-          <Text size="xs" c="var(--text-muted)">
+          <Text size="xs" c="dimmed">
             <When at={since} />
           </Text>
         )}

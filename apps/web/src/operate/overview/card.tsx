@@ -27,7 +27,7 @@ interface FactProps {
 export function Fact({ name, children }: FactProps) {
   return (
     <Group component="dl" m={0} mb={6} justify="space-between" gap="xs" align="baseline">
-      <Text component="dt" size="sm" c="var(--text-muted)">
+      <Text component="dt" size="sm" c="dimmed">
         {name}
       </Text>
       <Box component="dd" m={0} ta="right" className="text-of-others">

@@ -90,7 +90,7 @@ function Made({ figures: { made } }: { readonly figures: Figures }) {
   if (made.length === 0) return <Text size="sm">{words.madeNone}</Text>;
   return (
     <div>
-      <Text size="sm" c="var(--text-muted)" mb={4}>
+      <Text size="sm" c="dimmed" mb={4}>
         {words.made}
       </Text>
       <Group gap="sm">

@@ -97,7 +97,7 @@ function Explained({ at, actor, note }: NonNullable<Claim['acknowledged']>) {
       <Text size="sm" className="text-of-others">
         {note}
       </Text>
-      <Text size="xs" c="var(--text-muted)">
+      <Text size="xs" c="dimmed">
         {words.by(actor)}, <When at={at} />
       </Text>
     </>

@@ -67,7 +67,7 @@ function What({ moment: { transition, call } }: { readonly moment: Moment }) {
     <Text span inherit>
       {event}: {states}
       {reason !== null && ` (${reason})`}{' '}
-      <Text span size="xs" c="var(--text-muted)">
+      <Text span size="xs" c="dimmed">
         {words.transition} {version}
       </Text>
     </Text>

@@ -58,7 +58,7 @@ export default function BalanceChart({ history }: { readonly history: History })
               exactText(item.payload as Point, String(name), history)
             }
           />
-          <Legend verticalAlign="top" height={32} />
+          <Legend position="top" height={32} />
           <Bar
             dataKey="low"
             name={words.low}
@@ -68,7 +68,7 @@ export default function BalanceChart({ history }: { readonly history: History })
           />
           <Line
             dataKey="balance"
-            name={words.balance}
+            name={words.line}
             type="stepAfter"
             stroke={colors.line}
             strokeWidth={2}

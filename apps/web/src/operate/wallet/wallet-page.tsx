@@ -94,7 +94,7 @@ function Shown({ history }: { readonly history: History }) {
       <Suspense fallback={<Skeletons lines={10} />}>
         <BalanceChart history={history} />
       </Suspense>
-      <Text size="sm" c="var(--text-muted)">
+      <Text size="sm" c="dimmed">
         {words.chartHint} {isCut && words.cut}
       </Text>
       <Title order={2} size="h4">
@@ -148,7 +148,7 @@ function DayCell({ day, isOpen }: History['days'][number]) {
     <>
       <UtcDay day={day} />
       {isOpen && (
-        <Text span size="xs" c="var(--text-muted)">
+        <Text span size="xs" c="dimmed">
           {` (${words.openDay})`}
         </Text>
       )}

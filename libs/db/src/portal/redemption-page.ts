@@ -164,9 +164,7 @@ export async function readOwnHistory(
     redemption,
     transitions: await query<History['transitions'][number]>(TRANSITIONS({ id })),
     calls: await query<OwnCall & object>(CALLS_OF_ONE({ id })),
-    confirmation: (
-      await query<NonNullable<History['confirmation']>>(CONFIRMATION({ id }))
-    )[0],
+    confirmation: (await query<NonNullable<History['confirmation']>>(CONFIRMATION({ id })))[0],
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * A grant: what stands for an API key for some seconds, between two programs of ours that have SECRETS_KEY. The console does not know
- * the keys of partners; with a grant the api answers it as it answers the holder of the key. It is sealed, so that nobody without
- * SECRETS_KEY can make one, and it is bound to one credential.
+ * the keys of partners; with a grant the api answers it as it answers the holder of the key. It is sealed, so that it cannot
+ * be made without SECRETS_KEY, and it is bound to one credential.
  */
 import { LowmarkError } from '#libs/domain';
 import { type KeyRing } from './key-ring.js';

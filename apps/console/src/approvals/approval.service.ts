@@ -100,7 +100,7 @@ export class ApprovalService {
   }
 
   /**
-   * The action is done by this call, once, whoever else decides meanwhile. Where it is refused, that is its outcome.
+   * The action is done by this call, once, even where another decides meanwhile. Where it is refused, that is its outcome.
    * @throws HttpProblem 403, 404; OwnApprovalError, ApprovalClosedError
    */
   async approve(id: bigint, operator: ConsoleOperator): Promise<Approval> {

@@ -18,7 +18,7 @@ import { type CurrentSession } from './sessions.js';
 /** Of a class or of a method. */
 type Decorator = ClassDecorator & MethodDecorator;
 
-/** For whoever asks: signing in, and what tells nothing. */
+/** For everyone: signing in, and what tells nothing. */
 export function ForAnyone(): Decorator {
   return SetMetadata(AUDIENCE, { kind: 'anyone' } satisfies Audience);
 }

@@ -96,8 +96,7 @@ it('by an invitation, for the partner that invites', async () => {
   await page.goto(`${bench.origin}/partner/invitation#${invitation}`);
   await page.getByText(name).waitFor();
   await press('Sign in with Test <b>wallet</b>');
-  await heading('Partner');
-  await page.getByText(name).waitFor();
+  await heading(name);
 });
 
 it('who is no operator is told so, and leads nowhere else', async () => {

@@ -15,7 +15,7 @@ const CLOCK_MS = 5 * 60_000;
 /** How long a message may have waited for its signature. */
 const NONCE_TTL_MS = 5 * 60_000;
 
-/** Sign-In with Ethereum (EIP-4361), by accounts. No chain is asked, so that a lying node signs nobody in. */
+/** Sign-In with Ethereum (EIP-4361), by accounts. No chain is asked, so that a lying node cannot sign in for another. */
 @Injectable()
 export class WalletSignIn {
   private readonly host: string;

@@ -57,7 +57,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
     return { ...answer, body: await bytesOf(answer.body) };
   }
 
-  /** A stream goes on until either side ends it. Whoever takes it has to destroy it. */
+  /** A stream goes on until either side ends it. The caller has to destroy it. */
   async follow(request: FastifyRequest, path: string, token?: string): Promise<ServiceStream> {
     const answer = await this.dispatch(request, { path, token, bodyTimeout: SILENCE_MS });
     const { body } = answer;

@@ -7,7 +7,7 @@ import { queryClient } from './query-client';
 import { readServerClock } from './server-clock';
 
 const TIMEOUT_MS = 30_000;
-/** The query of who is signed in; null: nobody. */
+/** The query of who is signed in; null: no one. */
 export const SESSION_KEY = ['session'];
 
 /** Shows the console that this is its own page. Every answer that is not a success becomes an ApiProblem. */

@@ -4,7 +4,7 @@ import { playerApi } from '../api/player-client';
 import { type components } from '../api/redemption.generated';
 
 /** `GET /player/config` of the console; see `apps/console/src/player/player-config.controller.ts`. */
-interface ConsoleConfig {
+export interface ConsoleConfig {
   readonly walletConnectProjectId: string | null;
   readonly testWallet: { readonly accounts: readonly string[] | null } | null;
   readonly network: {

@@ -3,6 +3,7 @@ import { getAddress, stringToHex } from 'viem';
 import { createSiweMessage } from 'viem/siwe';
 import { useEffect, useState } from 'react';
 import { consoleApi } from '../api/console-client';
+import { type ConsoleConfig } from '../redeem/config';
 import { type Kind, type Session } from './use-session';
 
 export interface BrowserWallet {
@@ -27,11 +28,22 @@ export function useBrowserWallets(): readonly BrowserWallet[] {
     };
     addEventListener('eip6963:announceProvider', announced);
     dispatchEvent(new Event('eip6963:requestProvider'));
+    void offerTestWallet();
     return () => {
       removeEventListener('eip6963:announceProvider', announced);
     };
   }, []);
   return wallets;
+}
+
+/** On a local chain the console has a wallet for trying the pages without an extension. */
+async function offerTestWallet(): Promise<void> {
+  const config = await fetch('/player/config').catch(() => undefined);
+  if (config?.ok !== true) return;
+  const { testWallet } = (await config.json()) as ConsoleConfig;
+  if (testWallet === null) return;
+  const { announceTestWallet } = await import('../redeem/wallet/test-wallet');
+  announceTestWallet(testWallet.accounts);
 }
 
 interface WalletWish {

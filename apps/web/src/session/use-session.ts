@@ -19,7 +19,7 @@ async function readSession(): Promise<Session | null> {
   }
 }
 
-/** Who is signed in to the console; null: nobody. It is asked again each minute, so that an end is noticed. */
+/** Who is signed in to the console; null: no one. It is asked again each minute, so that an end is noticed. */
 export function useSession() {
   return useQuery({
     queryKey: SESSION_KEY,

@@ -1,4 +1,4 @@
-/** What has become of redemptions since somebody looked: reads for those who are told of it. */
+/** What has become of redemptions since the last look: reads for those who are told of it. */
 import { type Address, mintUuidV7, UUID_V7_RANDOM_BYTES, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -79,7 +79,7 @@ export class RedemptionChanges {
     private readonly seal: EvidenceSeal,
   ) {}
 
-  /** The newest versions of all that may have changed. Whoever passes what it was given before misses none. */
+  /** The newest versions of all that may have changed. A caller that passes what it was given before misses none. */
   async look({ wallets, watched, sinceMs }: LookRequest): Promise<Look> {
     const oldest = Math.max(0, sinceMs - LATE_MS);
     const since = mintUuidV7(oldest, new Uint8Array(UUID_V7_RANDOM_BYTES));

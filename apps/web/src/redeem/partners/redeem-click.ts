@@ -23,7 +23,7 @@ export interface RedeemClick {
   clearRefusal(): void;
 }
 
-/** Brings the click that is kept to its answer, however often that takes and whoever began it: this page, another tab, or one that was closed. */
+/** Brings the click that is kept to its answer, however often that takes and wherever it began: on this page, in another tab, or in one that was closed. */
 export function useRedeemClick(wallet: string, partner: string): RedeemClick {
   const text = usePendingClick(wallet, partner);
   const [isWaiting, setWaiting] = useState(false);

@@ -121,7 +121,7 @@ export class SignInController {
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(
     401,
-    'The message signs nobody in.',
+    'The message signs no one in.',
     ...['SIWE_DOMAIN', 'SIWE_EXPIRED', 'SIWE_ISSUED_AT', 'SIWE_SIGNATURE', 'SIWE_NONCE'],
   )
   @Fails(403, 'Not for this person.', 'NOT_AN_OPERATOR', 'NOT_A_MEMBER', 'INVITATION_CLOSED')

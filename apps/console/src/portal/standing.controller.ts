@@ -113,7 +113,7 @@ export class StandingController {
   @Answers(204, 'That person is no member any more.')
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such member.', 'MEMBER_MISSING')
-  @Fails(409, 'Nobody would be left.', 'LAST_MEMBER')
+  @Fails(409, 'No member would be left.', 'LAST_MEMBER')
   async withdraw(
     @Body() { subject }: MemberChoice,
     @CurrentMember() member: ConsoleMember,

@@ -33,5 +33,5 @@ export function isSettings({ code }: ShellBlock): boolean {
   return code
     .trim()
     .split('\n')
-    .every((line) => /^[A-Z][A-Z0-9_]*=\S+$/.test(line));
+    .every((line) => /^[A-Z][A-Z0-9_]*=(?:\S+|"[^"]*")$/.test(line));
 }

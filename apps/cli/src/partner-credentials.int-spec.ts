@@ -131,6 +131,7 @@ describe('partner list', () => {
             keyPrefix: prefixOf(first),
             createdAt: expect.stringMatching(/Z$/),
             revokedAt: expect.stringMatching(/Z$/),
+            endsAt: null,
             lastUsedAt: null,
           },
         ]),

@@ -104,6 +104,7 @@ describe('PartnerStore', () => {
           keyPrefix: credential.keyPrefix,
           createdAt: expect.any(Date),
           revokedAt: null,
+          endsAt: null,
           lastUsedAt: null,
         },
       ],

@@ -25,6 +25,7 @@ const browser = await driver.launch({
 try {
   await player();
   await operator();
+  await member();
 } finally {
   await browser.close();
 }
@@ -40,7 +41,10 @@ async function player() {
   await game.getByText('You get').waitFor();
   await shoot(page, 'redeem');
   await page.getByRole('button', { name: /^Redeem [\d,]+ points$/ }).click();
-  await page.getByRole('button', { name: /^Claim/ }).first().waitFor();
+  await page
+    .getByRole('button', { name: /^Claim/ })
+    .first()
+    .waitFor();
   await page.setViewportSize({ width: 390, height: 844 });
   await page.emulateMedia({ colorScheme: 'dark' });
   await shoot(page, 'redeem-phone');
@@ -60,6 +64,19 @@ async function operator() {
   }
 }
 
+/** The pages of the partner, as a member that an invitation makes. */
+async function member() {
+  const page = await open({ width: 1280, height: 900 }, 'light');
+  const invitation = cli('partner', 'invite', partner.name, '--note', 'pictures');
+  await page.goto(/http\S+/.exec(invitation)[0]);
+  await page.getByRole('button', { name: 'Sign in with Test wallet' }).click();
+  await page.getByRole('heading', { name: partner.name }).waitFor();
+  for (const path of ['', 'requests']) {
+    await page.goto(`${consoleUrl}/partner/${path}`);
+    await shoot(page, `partner${path === '' ? '' : `-${path}`}`);
+  }
+}
+
 async function open(viewport, colorScheme) {
   const context = await browser.newContext({ viewport, colorScheme, locale: 'en-GB' });
   return context.newPage();
@@ -71,4 +88,3 @@ async function shoot(page, name) {
   await page.screenshot({ path: join(folder, `${name}.png`) });
   console.info(join(folder, `${name}.png`));
 }
-

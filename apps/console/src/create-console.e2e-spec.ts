@@ -12,7 +12,7 @@ let url: string;
 
 beforeAll(async () => {
   const settings = readSettings(ConsoleSettings, {
-    DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+    DATABASE_URL: 'postgresql://lowmark@127.0.0.1:1/none',
     CONSOLE_PORT: '0',
   });
   app = await createConsole({

@@ -1,6 +1,7 @@
 import fastifyCookie from '@fastify/cookie';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { processEnvironment, refuseDevelopment, type SettingsSource } from '#libs/config';
+import { PermanentError } from '#libs/domain';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
 import {
   createHttpApp,
@@ -15,7 +16,6 @@ import { type ConsoleSettings, testWallet } from './console.env.js';
 import { ConsoleModule, SettingsModule } from './console.module.js';
 import { ConsoleWire, MAX_BODY_BYTES } from './http/console-wire.js';
 import { BUILT_PAGES, servePages } from './pages/serve-pages.js';
-import { refuseHalfSettings } from './start-checks.js';
 
 export interface ConsoleOptions {
   readonly settings: ConsoleSettings;
@@ -69,4 +69,16 @@ export async function createConsole({
     for (const one of connections.opened) await one.close();
     throw error;
   }
+}
+
+/** @throws PermanentError OIDC_INCOMPLETE where only a part of what signs in by OpenID Connect is set */
+function refuseHalfSettings(settings: ConsoleSettings): void {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcRoles } = settings;
+  const parts = [oidcIssuer, oidcClientId];
+  const isNone = [...parts, oidcClientSecret, oidcRoles].every((part) => part === undefined);
+  if (isNone || parts.every((part) => part !== undefined)) return;
+  throw new PermanentError(
+    'OIDC_INCOMPLETE',
+    'Sign-in by OpenID Connect needs OIDC_ISSUER and OIDC_CLIENT_ID: set both, or no setting that begins with OIDC_. See docs/operating/console.md.',
+  );
 }

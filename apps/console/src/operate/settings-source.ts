@@ -1,6 +1,2 @@
-import { type SettingsSource } from '#libs/config';
-
 /** The token of what the settings were read from: for what reads settings of other services, as the doctor does. */
 export const SETTINGS_SOURCE = Symbol('SettingsSource');
-
-export type { SettingsSource };

@@ -14,7 +14,7 @@ let url: string;
 
 beforeAll(async () => {
   const settings = readSettings(ConsoleSettings, {
-    DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+    DATABASE_URL: 'postgresql://lowmark@127.0.0.1:1/none',
   });
   app = await createConsole({
     settings,

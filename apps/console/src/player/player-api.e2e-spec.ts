@@ -36,7 +36,7 @@ beforeAll(async () => {
   await new Promise<void>((up) => service.listen(0, '127.0.0.1', up));
   const { port } = service.address() as AddressInfo;
   const settings = readSettings(ConsoleSettings, {
-    DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+    DATABASE_URL: 'postgresql://lowmark@127.0.0.1:1/none',
     CONSOLE_ORIGIN: ORIGIN,
     REDEMPTION_URL: `http://127.0.0.1:${port}`,
   });

@@ -154,7 +154,7 @@ describe('a connection that was lost', () => {
     await inState(service, arena.body.id, 'authorised');
     const bonus = await user.redeem('Bonus', 100).expect(201);
     await inState(service, bonus.body.id, 'authorised');
-    // One that came to its end while nobody listened.
+    // One that came to its end while no stream was open.
     await user.post(`/api/redemptions/${bonus.body.id}/cancel`).expect(202);
     const missed = await listen(user, { 'last-event-id': lastId }, other.url);
     for (const id of [arena.body.id, bonus.body.id]) await isTold(missed, user, id);

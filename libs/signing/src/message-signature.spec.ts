@@ -1,4 +1,5 @@
 import { createPublicKey, createHmac, timingSafeEqual, verify } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { httpbis } from 'http-message-signatures';
@@ -120,6 +121,41 @@ describe('signAnswer', () => {
         expect(await isVerified(headers, { ...SEEN, url: url.href })).toBe(true);
       }),
     );
+  });
+});
+
+describe('the published vectors', () => {
+  interface Vector {
+    readonly name: string;
+    readonly method: string;
+    readonly target: string;
+    readonly status: number;
+    readonly body: string;
+    readonly contentDigest: string;
+    readonly signatureInput: string;
+    readonly signature: string;
+  }
+  const published = JSON.parse(
+    readFileSync('docs/wire/message-signature-vectors.json', 'utf8'),
+  ) as { publicKey: PublicAnswerKey; secret: string; vectors: Vector[] };
+
+  it('are of this key and this secret', () => {
+    expect(published.publicKey).toEqual(answerKeys.published[0]);
+    expect(published.secret).toBe(SECRET);
+  });
+
+  it.each(published.vectors)('$name', async (vector) => {
+    const { method, target, status, body } = vector;
+    // What was asked for is what the signature says of itself.
+    const accept = vector.signatureInput.replace(/created=\d+;keyid="[^"]+";/, '');
+    const headers = signed(accept, { method, target, status, body });
+    expect(headers).toEqual({
+      'content-digest': vector.contentDigest,
+      'signature-input': vector.signatureInput,
+      signature: vector.signature,
+    });
+    const url = `https://api.example${target}`;
+    expect(await isVerified(headers, { method, status, url })).toBe(true);
   });
 });
 

@@ -36,6 +36,7 @@ const ALL = [
   'RequestLog1760000000027',
   'Portal1760000000028',
   'CredentialEnd1760000000032',
+  'SearchIndexes1760000000038',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

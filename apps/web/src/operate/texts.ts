@@ -1,12 +1,11 @@
 /** The words of the operators' pages. */
 export const texts = {
   nav: {
-    label: 'Pages of operators',
-    open: 'Open the menu',
     overview: 'Overview',
     wallets: 'Wallets',
     partners: 'Partners',
     redemptions: 'Redemptions',
+    adoption: 'Adoption',
     reconciliation: 'Reconciliation',
     audits: 'Audits',
     doctor: 'Doctor',

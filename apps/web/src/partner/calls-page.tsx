@@ -1,12 +1,11 @@
 import { Group, Select } from '@mantine/core';
 import { useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { KeyedTable } from '../shared/keyed-table';
 import { type Call, CALL_COLUMNS } from './call-list';
 import { ALL_TIMES, TimeFilter, timesOf } from './filters';
-import { PageTitle } from './page-title';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf } from './use-standing';
 
 const words = texts.calls;
 const STEPS = ['balance', 'deduct', 'revert', 'confirm'] as const satisfies Call['step'][];

@@ -8,7 +8,7 @@ import { Loaded } from '../shared/loaded';
 import { Problem } from '../shared/problem';
 import { StatusBadge } from '../shared/status-badge';
 import { When } from '../shared/when';
-import { PageTitle } from './page-title';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
 import { type Standing, STANDING_KEY, useStanding } from './use-standing';
 

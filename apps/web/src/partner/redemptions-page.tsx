@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Select, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Amount } from '../shared/amount';
 import { type Column, KeyedTable, Rows } from '../shared/keyed-table';
@@ -12,9 +12,8 @@ import { When } from '../shared/when';
 import { Bytes } from './bytes';
 import { CALL_COLUMNS } from './call-list';
 import { ALL_TIMES, isWallet, TimeFilter, timesOf, WalletFilter } from './filters';
-import { PageTitle } from './page-title';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf } from './use-standing';
 
 const words = texts.redemptions;
 type Redemption = components['schemas']['OwnRedemption'];

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { type Column, KeyedTable } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
@@ -9,9 +9,8 @@ import { StatusBadge } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { Bytes, Signed } from './bytes';
 import { ALL_TIMES, isWallet, TimeFilter, timesOf, WalletFilter } from './filters';
-import { PageTitle } from './page-title';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf } from './use-standing';
 
 const words = texts.requests;
 type Asked = components['schemas']['OwnRequest'];

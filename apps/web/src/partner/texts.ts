@@ -1,8 +1,6 @@
 /** The words of the partners' pages. */
 export const texts = {
   nav: {
-    label: 'Pages',
-    open: 'Open the pages',
     overview: 'Overview',
     credentials: 'Credentials',
     requests: 'Your requests',

@@ -1,15 +1,14 @@
 import { Select, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { type Column, Rows } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
 import { Empty, Skeletons } from '../shared/placeholders';
 import { utcTime } from '../shared/when';
-import { PageTitle } from './page-title';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf } from './use-standing';
 
 const words = texts.usage;
 type Usage = components['schemas']['OwnUsage'];

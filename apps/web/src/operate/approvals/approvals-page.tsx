@@ -8,7 +8,7 @@ import { Problem } from '../../shared/problem';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
 import { Fact } from '../overview/card';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { useMayOperate } from '../use-role';
 

@@ -3,7 +3,7 @@ import { type SyntheticEvent, useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { RedemptionLink } from '../wallet/wallet-redemptions';
 

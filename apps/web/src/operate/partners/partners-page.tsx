@@ -6,7 +6,7 @@ import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { useIsAdmin } from '../use-role';
 import { CreateDialog } from './create-dialog';
 import { StandingBadge } from './standing-badge';

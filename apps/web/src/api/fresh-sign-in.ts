@@ -12,10 +12,8 @@ function wait(next: readonly Waiting[]): void {
 
 export const freshSignIn = {
   /** Whether a request waits. */
-  isAsked(): boolean {
-    return waiting.length > 0;
-  },
-  subscribe(watcher: () => void): () => void {
+  isAsked: (): boolean => waiting.length > 0,
+  subscribe: (watcher: () => void): (() => void) => {
     watchers.add(watcher);
     return () => void watchers.delete(watcher);
   },

@@ -5,6 +5,8 @@ import { texts } from './texts';
 
 interface ConfirmDialogProps {
   readonly title: string;
+  /** Of the button that does it. Default: the title. */
+  readonly confirm?: string;
   /** In the words of the command line. */
   readonly consequence: string;
   /** What is asked a second time: what it means, and what the person ticks. */
@@ -29,6 +31,7 @@ export const WHOLE_LABEL = {
 /** Says what an action leads to before it is done. */
 export function ConfirmDialog({
   title,
+  confirm = title,
   consequence,
   second,
   isPending,
@@ -73,7 +76,7 @@ export function ConfirmDialog({
             disabled={!isReady || (second !== undefined && !isSure)}
             onClick={onConfirm}
           >
-            {title}
+            {confirm}
           </Button>
         </Group>
       </Stack>

@@ -11,13 +11,9 @@ export const texts = {
     doctor: 'Doctor',
     log: 'Log',
     approvals: 'Approvals',
-    signOut: 'Sign out',
-    roles: { viewer: 'viewer', operator: 'operator', admin: 'admin' },
   },
   shared: {
     stakeSet: 'Stake set',
-    of: (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`,
-    cancel: 'Cancel',
     onlyOperators: 'Only the roles operator and admin may do this.',
   },
   overview: {

@@ -1,8 +1,9 @@
 import { Button, Group, Table, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode } from 'react';
 import { Empty, Skeletons } from './placeholders';
 import { Problem } from './problem';
+import { useKept } from './use-kept';
 
 /** A page of a list, as the server cuts it: by the key of its last row. */
 export interface KeyedPage<Row> {
@@ -48,7 +49,10 @@ function Pages<Row>({
   refetchInterval,
 }: KeyedTableProps<Row>) {
   /** The keys of the pages up to this one; that of the first is undefined. */
-  const [keys, setKeys] = useState<readonly (string | undefined)[]>([undefined]);
+  const [keys, setKeys] = useKept<readonly (string | undefined)[]>(
+    `pages of ${JSON.stringify(queryKey)}`,
+    [undefined],
+  );
   const after = keys.at(-1);
   const page = useQuery({
     queryKey: [...queryKey, 'page', after ?? null],

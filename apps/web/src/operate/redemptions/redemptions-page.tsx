@@ -2,6 +2,7 @@ import { List, Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { KeyedTable } from '../../shared/keyed-table';
+import { useKept } from '../../shared/use-kept';
 import { deskTexts } from '../desk-texts';
 import { PageTitle } from '../../desk/page-title';
 import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
@@ -14,11 +15,12 @@ const EVERY_MS = 15_000;
 
 /** First what is to be done; beside it all redemptions, to search through. */
 export function RedemptionsPage() {
-  const [filter, setFilter] = useState<RedemptionFilter>({});
+  const [filter, setFilter] = useKept<RedemptionFilter>('filter', {});
+  const [tab, setTab] = useKept<string | null>('tab', 'queue');
   return (
     <Stack>
       <PageTitle>{words.title}</PageTitle>
-      <Tabs defaultValue="queue" keepMounted={false}>
+      <Tabs value={tab} onChange={setTab} keepMounted={false}>
         <Tabs.List mb="sm">
           <Tabs.Tab value="queue">{words.queue}</Tabs.Tab>
           <Tabs.Tab value="search">{words.search}</Tabs.Tab>

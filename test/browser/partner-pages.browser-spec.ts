@@ -1,7 +1,4 @@
-/** A partner's engineer in a real browser: from the invitation to a rotated credential; every page by axe, narrow and wide, light and dark. */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
+/** A partner's engineer in a real browser: from the invitation to a rotated credential. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { hmacSha256Hex } from '#libs/signing';
@@ -9,10 +6,6 @@ import { startBrowser } from '#libs/testing';
 import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 
-const PATHS = [
-  ...['', '/credentials', '/requests', '/redemptions', '/calls', '/snapshot', '/signature'],
-  ...['/conformance', '/usage', '/docs', '/docs/why-does-my-signature-fail'],
-];
 const PATIENCE_MS = 20_000;
 
 let bench: PartnerBench;
@@ -147,42 +140,6 @@ it('usage is a chart, and a table beside it', async () => {
   await page.getByRole('columnheader', { name: 'Too many (429)' }).waitFor();
 });
 
-it.each([
-  ['light', 360],
-  ['light', 1440],
-  ['dark', 360],
-  ['dark', 1440],
-] as const)('no page has a serious fault: %s, %i px', async (colorScheme, width) => {
-  await page.emulateMedia({ colorScheme });
-  await page.setViewportSize({ width, height: 900 });
-  const found: string[] = [];
-  for (const path of PATHS) {
-    await go(path);
-    await page.getByRole('heading', { level: 1 }).first().waitFor();
-    await page.waitForLoadState('networkidle');
-    await shoot(`${path.replaceAll('/', '-').slice(1) || 'overview'}-${colorScheme}-${width}`);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const serious = violations.filter(
-      ({ impact }) => impact === 'serious' || impact === 'critical',
-    );
-    found.push(
-      ...serious.map(({ id, nodes }) => `${path} ${id}: ${nodes[0]?.html.slice(0, 200) ?? ''}`),
-    );
-    const overflow = await page.evaluate<number>(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    );
-    if (overflow > 0) found.push(`${path} is ${overflow} px too wide`);
-  }
-  expect(found).toEqual([]);
-});
-
 it('all of it kept to the policy of the pages', () => {
   expect(refused).toEqual([]);
 });
-
-/** For people to look at. */
-async function shoot(name: string): Promise<void> {
-  const folder = join(process.cwd(), 'dist/screenshots/partner');
-  mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`) });
-}

@@ -1,6 +1,6 @@
 /** Long lists page by key, and charts have what the tables have. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser } from 'playwright-core';
+import { type Browser, type Locator } from 'playwright-core';
 import { aWallet, startBrowser } from '#libs/testing';
 import { ADMIN, anAccount } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { seedLog } from '../../apps/console/src/testing/operate-rows.support-spec.js';
@@ -116,22 +116,27 @@ describe('for operators', () => {
     expect(await rowsOf('Search')).toEqual(rows);
   });
 
-  it('a wallet has weeks of history as a chart, with as many bars as days', async () => {
+  it('a wallet has weeks of history as a chart: a step for each day, a line through each change', async () => {
     await visit.goto(`/operate/wallets/${STAKER}`);
     await visit.page.getByText('90 days', { exact: true }).click();
     const days = visit.page.getByRole('region', { name: 'Each UTC day' });
     await days.getByRole('row').nth(DAYS).waitFor();
-    const bars = visit.page.locator('.recharts-bar-rectangle path');
-    const lows = (await days.getByRole('row').allTextContents()).slice(1);
-    await bars.nth(DAYS - 2).waitFor();
-    expect(lows.length).toBeGreaterThanOrEqual(DAYS);
-    // The line goes through every change.
-    const line = await visit.page.locator('.recharts-line-curve').getAttribute('d');
-    expect((line ?? '').split(/[LHV]/).length).toBeGreaterThan(DAYS);
+    const lows = visit.page.locator('.recharts-area-area');
+    const line = visit.page.locator('.recharts-line-curve');
+    const stepsOf = async (curve: Locator) =>
+      ((await curve.getAttribute('d')) ?? '').split(/[LHV]/).length;
+    expect(await stepsOf(line)).toBeGreaterThan(DAYS);
+    expect(await stepsOf(lows)).toBeGreaterThan(2 * DAYS);
+    const { width = 0, height = 0 } = (await lows.boundingBox()) ?? {};
+    expect(width).toBeGreaterThan(500);
+    expect(height).toBeGreaterThan(100);
+    // The days below do not run into each other.
+    const labels = visit.page.locator('.recharts-xAxis .recharts-cartesian-axis-tick-value');
+    expect(await labels.count()).toBeLessThanOrEqual(8);
     await visit.page.getByText('7 days', { exact: true }).click();
     await days.getByRole('row').nth(8).waitFor({ state: 'detached' });
     expect(await days.getByRole('row').count()).toBe(8);
-    expect(await bars.count()).toBeLessThanOrEqual(7);
+    expect(await labels.count()).toBeGreaterThan(4);
   });
 
   it('the calls to a partner are a chart by hour and a table, in the time that is chosen', async () => {

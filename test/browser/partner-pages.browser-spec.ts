@@ -3,8 +3,10 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { hmacSha256Hex } from '#libs/signing';
 import { startBrowser } from '#libs/testing';
+import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
+import { seedRequests } from './desk-rows.js';
 
 const PATIENCE_MS = 20_000;
 
@@ -127,16 +129,42 @@ it('a credential is replaced, and the new one is shown once', async () => {
   }
 });
 
+it('a confirmation that was delivered is sent again, once a minute', async () => {
+  const { database } = bench.console;
+  const { id } = await aStored(database, bench.acme.id, 'claimed');
+  const delivered = await database.pool.query(
+    `UPDATE redemption.confirmation SET state = 'delivered', delivered_at = now(), next_action_at = NULL WHERE redemption_id = $1`,
+    [id],
+  );
+  expect(delivered.rowCount).toBe(1);
+  await go('/redemptions');
+  await page.getByRole('button', { name: 'Show', exact: true }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('delivered, 0×').waitFor();
+  await dialog.getByRole('button', { name: 'Send the confirmation again' }).click();
+  await dialog.getByText('It is on its way.').waitFor();
+  const { rows } = await database.pool.query<{ state: string; due: boolean; actor: string }>(
+    `SELECT c.state, c.next_action_at <= clock_timestamp() + interval '1 second' AS due, a.actor FROM redemption.confirmation c
+      JOIN redemption.audit a ON a.redemption_id = c.redemption_id AND a.command = 'redemption replay-confirm'
+      WHERE c.redemption_id = $1`,
+    [id],
+  );
+  expect(rows).toMatchObject([{ state: 'pending', due: true }]);
+  expect(rows[0]?.actor).toMatch(/^partner:/);
+  await dialog.getByRole('button', { name: 'Send the confirmation again' }).click();
+  await dialog.getByRole('alert').waitFor();
+});
+
 it('usage is a chart, and a table beside it', async () => {
-  await bench.console.database.query({
-    text: `INSERT INTO partners.request (partner_id, credential_id, at, method, path, path_length, status, body, body_bytes, signature,
-        duration_us)
-      SELECT c.partner_id, c.id, now() - hour * interval '1 hour', 'GET', '/', 1, (ARRAY[200, 200, 404, 429, 503])[1 + hour % 5], '', 0,
-        decode(repeat('00', 32), 'hex'), 1
-      FROM partners.credential c, generate_series(0, 20) AS hour WHERE c.key_prefix = '${bench.acme.prefix}'`,
-  });
+  const hours = 20;
+  await seedRequests(bench.console.database, { keyPrefix: bench.acme.prefix, hours });
   await go('/usage');
-  await page.getByRole('img', { name: 'Your requests, by hour (UTC)' }).waitFor();
+  const chart = page.getByRole('img', { name: 'Your requests, by hour (UTC)' });
+  // Each hour has one request at least, which is one part of its bar.
+  await chart
+    .locator('.recharts-bar-rectangle path')
+    .nth(hours - 1)
+    .waitFor();
   await page.getByRole('columnheader', { name: 'Too many (429)' }).waitFor();
 });
 

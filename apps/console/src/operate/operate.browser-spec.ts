@@ -131,7 +131,7 @@ describe('with data', () => {
     const days = page.getByRole('region', { name: 'Each UTC day' });
     await days.getByTitle('40.5').first().waitFor();
     expect(await days.getByRole('row').count()).toBe(8);
-    expect(await page.locator('.recharts-bar-rectangle').count()).toBeGreaterThan(0);
+    await page.locator('.recharts-area-area').waitFor();
     // A name is shown as it is.
     await page.getByRole('cell', { name: NAME }).first().waitFor();
     await press('Compare with the contract now');

@@ -39,7 +39,11 @@ export default function HoursChart<Row extends { readonly hour: string }>({
   return (
     <div role="img" aria-label={label}>
       <ResponsiveContainer width="100%" height={240}>
-        <BarChart data={sumsByHour(lastHours, rows, series)} accessibilityLayer={false}>
+        <BarChart
+          data={sumsByHour(lastHours, rows, series)}
+          margin={{ right: 32 }}
+          accessibilityLayer={false}
+        >
           <CartesianGrid stroke={grid} vertical={false} />
           <XAxis
             dataKey="hour"
@@ -54,7 +58,12 @@ export default function HoursChart<Row extends { readonly hour: string }>({
             labelFormatter={(hour) => (typeof hour === 'string' ? `${hourText(hour)} UTC` : hour)}
             contentStyle={{ background: back, borderColor: grid, color: text }}
           />
-          <Legend position="top" height={32} />
+          <Legend
+            position="top"
+            height={32}
+            itemSorter={null}
+            formatter={(name: string) => <span style={{ color: text }}>{name}</span>}
+          />
           {series.map(({ label: name, color }, place) => (
             <Bar
               key={name}

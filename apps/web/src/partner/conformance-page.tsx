@@ -79,8 +79,8 @@ function Start({ consequence }: { readonly consequence: string }) {
   const isReady = isWallet(address) && (emptyAddress === '' || isWallet(emptyAddress));
   return (
     <Stack>
-      <Alert variant="outline" color="orange" title={consequence}>
-        {' '}
+      <Alert variant="outline" color="orange">
+        {consequence}
       </Alert>
       <form
         onSubmit={(event) => {

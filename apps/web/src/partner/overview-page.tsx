@@ -57,7 +57,7 @@ function Callback({ callback }: { readonly callback: NonNullable<Standing['callb
   const rows: readonly (readonly [string, ReactNode])[] = [
     [words.url, <code key="url">{callback.url}</code>],
     [words.usdPerPoint, <Amount key="usd" value={callback.usdPerPoint} unit="USD" />],
-    [words.bonus, from === null ? words.none : `${bonusRate ?? ''} × ≥ ${from}`],
+    [words.bonus, from === null ? words.none : words.bonusOf(bonusRate ?? '0', from)],
     [words.points, `${minPoints ?? '1'} – ${maxPoints ?? '∞'}`],
     [
       words.budget,

@@ -95,7 +95,7 @@ function OneApproval({ approval }: { readonly approval: Approval }) {
       <Text my="sm" className="text-of-others">
         {summary}
       </Text>
-      <Code block className="text-of-others arguments">
+      <Code block mb="sm" className="text-of-others arguments">
         {JSON.stringify(approval.arguments, undefined, 1)}
       </Code>
       <Fact name={words.requestedBy}>

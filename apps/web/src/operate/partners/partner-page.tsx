@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Stack } from '@mantine/core';
+import { Anchor, Button, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
@@ -70,19 +70,23 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
   const isPaused = standing === 'paused';
   return (
     <>
-      <Group justify="space-between">
-        <PageTitle>{partner.name}</PageTitle>
-        {mayOperate && standing !== 'no-callback' && (
-          <Button
-            variant="default"
-            onClick={() => {
-              setIsAsked(true);
-            }}
-          >
-            {isPaused ? words.resume : words.pause}
-          </Button>
-        )}
-      </Group>
+      <PageTitle
+        actions={
+          mayOperate &&
+          standing !== 'no-callback' && (
+            <Button
+              variant="default"
+              onClick={() => {
+                setIsAsked(true);
+              }}
+            >
+              {isPaused ? words.resume : words.pause}
+            </Button>
+          )
+        }
+      >
+        {partner.name}
+      </PageTitle>
       <Card title={words.standing}>
         <Fact name={words.standing}>
           <StandingBadge standing={standing} />

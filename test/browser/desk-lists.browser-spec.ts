@@ -53,7 +53,7 @@ async function turn(button: 'Next' | 'Previous', page: number): Promise<void> {
 
 async function shown(page: number): Promise<void> {
   await visit.page.getByText(`Page ${page}`, { exact: true }).waitFor();
-  await visit.page.waitForLoadState('networkidle');
+  await visit.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
 }
 
 /** Forward to the end, back, and by a reload at the same place. */
@@ -121,6 +121,14 @@ describe('for operators', () => {
     await visit.page.getByText('90 days', { exact: true }).click();
     const days = visit.page.getByRole('region', { name: 'Each UTC day' });
     await days.getByRole('row').nth(DAYS).waitFor();
+    // 27 times 100, and 13 times 40 taken back.
+    await visit.page
+      .getByTitle(/^2180 /)
+      .first()
+      .waitFor();
+    const changes = visit.page.getByRole('region', { name: 'Each change' });
+    const blocks = (await changes.locator('tbody td:nth-child(2)').allTextContents()).map(Number);
+    expect(blocks).toEqual(blocks.toSorted((a, b) => b - a));
     const lows = visit.page.locator('.recharts-area-area');
     const line = visit.page.locator('.recharts-line-curve');
     const stepsOf = async (curve: Locator) =>

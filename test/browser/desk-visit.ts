@@ -10,11 +10,11 @@ import { type Visitor } from '../../apps/console/src/testing/visitor.support-spe
 
 export const WALLET_NAME = 'Test <b>wallet</b>';
 
-export interface Look {
+interface Look {
   readonly width: 360 | 1440;
   readonly colorScheme: 'light' | 'dark';
 }
-export const LOOKS: readonly Look[] = [
+const LOOKS: readonly Look[] = [
   { width: 360, colorScheme: 'light' },
   { width: 360, colorScheme: 'dark' },
   { width: 1440, colorScheme: 'light' },
@@ -76,19 +76,33 @@ export class DeskVisit {
     return this.page.getByRole('dialog', { name, exact: true });
   }
 
-  /** What axe finds that is serious, and whether something is wider than the screen. */
+  /** What axe finds that is serious on the page as it is, in every look, and whether something is wider than the screen. */
   async findings(): Promise<string[]> {
     const { page } = this;
     await page.getByRole('heading', { level: 1 }).first().waitFor();
     await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
     await page.waitForLoadState('networkidle');
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    return [
-      ...grave.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200) ?? ''}`),
-      ...(wider > 0 ? [`${wider} px too wide`] : []),
-    ];
+    const found: string[] = [];
+    for (const { width, colorScheme } of LOOKS) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`;
+      await page.evaluate(settled);
+      const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] });
+      const { violations } = await axe.analyze();
+      const grave = violations.filter(
+        ({ impact }) => impact === 'serious' || impact === 'critical',
+      );
+      const wider = await page.evaluate<number>(
+        'document.documentElement.scrollWidth - innerWidth',
+      );
+      const faults = [
+        ...grave.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200) ?? ''}`),
+        ...(wider > 0 ? [`${wider} px too wide`] : []),
+      ];
+      found.push(...faults.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
+    }
+    return found;
   }
 
   private async withWallet(account: Account): Promise<void> {

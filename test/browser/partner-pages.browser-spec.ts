@@ -133,7 +133,8 @@ it('a confirmation that was delivered is sent again, once a minute', async () =>
   const { database } = bench.console;
   const { id } = await aStored(database, bench.acme.id, 'claimed');
   const delivered = await database.pool.query(
-    `UPDATE redemption.confirmation SET state = 'delivered', delivered_at = now(), next_action_at = NULL WHERE redemption_id = $1`,
+    `UPDATE redemption.confirmation SET state = 'delivered', delivered_at = now(), next_action_at = NULL, version = version + 1
+      WHERE redemption_id = $1`,
     [id],
   );
   expect(delivered.rowCount).toBe(1);

@@ -54,7 +54,7 @@ afterAll(async () => {
 });
 
 /** As Prometheus sends it: the labels and annotations of our rule, its templates filled in. */
-async function fire(): Promise<string> {
+async function send(change: { readonly endsAt?: string } = {}): Promise<string> {
   const rule = alertRules().find(({ alert }) => alert === RULE);
   if (rule === undefined) throw new Error(`There is no rule ${RULE}.`);
   const runbook = String(rule.annotations['runbook_url']).replace(
@@ -68,6 +68,7 @@ async function fire(): Promise<string> {
       {
         labels: { alertname: RULE, ...rule.labels },
         annotations: { ...rule.annotations, runbook_url: runbook },
+        ...change,
       },
     ]),
   });
@@ -83,13 +84,15 @@ it('an alert that fires is on the overview with its runbook, and its end takes i
   const card = visit.page.getByRole('region', { name: 'Alerts' });
   await card.getByText('There is none.').waitFor();
   await card.getByText('By Alertmanager.').waitFor();
-  const runbook = await fire();
+  const runbook = await send();
   // The card asks every ten seconds.
   const link = card.getByRole('link', { name: 'What to do' });
   await link.waitFor({ timeout: 40_000 });
   expect(runbook).toMatch(/^https:\/\/git\.example\/.*alerts\.md#/);
   expect(await link.getAttribute('href')).toBe(runbook);
   await card.getByText(RULE).waitFor();
+  await send({ endsAt: new Date().toISOString() });
+  await card.getByText('There is none.').waitFor({ timeout: 40_000 });
   expect(visit.faults).toEqual([]);
 });
 

@@ -75,7 +75,10 @@ function Pages<Row>({
       {data.items.length === 0 ? (
         <Empty>{empty}</Empty>
       ) : (
-        <Rows {...{ caption, columns, rowKey, minWidth, items: data.items }} />
+        <Rows
+          {...{ caption, columns, rowKey, minWidth, items: data.items }}
+          isBusy={isPlaceholderData}
+        />
       )}
       {(keys.length > 1 || next !== null) && (
         <Group justify="space-between" mt="sm">
@@ -110,12 +113,27 @@ interface RowsProps<Row> {
   readonly rowKey: (row: Row) => string;
   readonly items: readonly Row[];
   readonly minWidth?: number;
+  /** Other rows are under way. */
+  readonly isBusy?: boolean;
 }
 
 /** A table by itself; where it is wider than the page it scrolls, also by keyboard. */
-export function Rows<Row>({ caption, columns, rowKey, items, minWidth = 640 }: RowsProps<Row>) {
+export function Rows<Row>({
+  caption,
+  columns,
+  rowKey,
+  items,
+  minWidth = 640,
+  isBusy = false,
+}: RowsProps<Row>) {
   return (
-    <div className="scrolls" role="region" aria-label={caption} tabIndex={0}>
+    <div
+      className="scrolls"
+      role="region"
+      aria-label={caption}
+      tabIndex={0}
+      {...(isBusy && { 'aria-busy': true })}
+    >
       <Table miw={minWidth} verticalSpacing="xs" highlightOnHover>
         <Table.Thead>
           <Table.Tr>

@@ -131,7 +131,7 @@ describe('with data', () => {
     const days = page.getByRole('region', { name: 'Each UTC day' });
     await days.getByTitle('40.5').first().waitFor();
     expect(await days.getByRole('row').count()).toBe(8);
-    await page.locator('.recharts-area-area').waitFor();
+    await page.locator('.recharts-area-area').waitFor({ state: 'attached' });
     // A name is shown as it is.
     await page.getByRole('cell', { name: NAME }).first().waitFor();
     await press('Compare with the contract now');

@@ -57,10 +57,7 @@ afterAll(async () => {
 async function send(change: { readonly endsAt?: string } = {}): Promise<string> {
   const rule = alertRules().find(({ alert }) => alert === RULE);
   if (rule === undefined) throw new Error(`There is no rule ${RULE}.`);
-  const runbook = String(rule.annotations['runbook_url']).replace(
-    /\{\{[^}]*handbook[^}]*\}\}/i,
-    HANDBOOK_URL,
-  );
+  const runbook = rule.annotations.runbook_url.replace(/\{\{[^}]*handbook[^}]*\}\}/i, HANDBOOK_URL);
   const answer = await fetch(`${alertmanagerUrl}/api/v2/alerts`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

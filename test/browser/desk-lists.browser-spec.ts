@@ -139,7 +139,9 @@ describe('for operators', () => {
     expect(width).toBeGreaterThan(500);
     expect(height).toBeGreaterThan(100);
     // The days below do not run into each other.
-    const labels = visit.page.locator('.recharts-xAxis-tick-labels .recharts-cartesian-axis-tick-value');
+    const labels = visit.page.locator(
+      '.recharts-xAxis-tick-labels .recharts-cartesian-axis-tick-value',
+    );
     await labels.nth(4).waitFor();
     expect(await labels.count()).toBeLessThanOrEqual(8);
     await visit.page.getByText('7 days', { exact: true }).click();

@@ -120,4 +120,17 @@ describe('the Kubernetes manifests', () => {
       expect(container.readinessProbe).toBeDefined();
     }
   });
+
+  it('are asked where a Service listens', () => {
+    const asked = told.filter((name) => /^(API|INDEXER|REDEMPTION)(_HEALTH)?_URL$/.test(name));
+    expect(asked).toHaveLength(5);
+    for (const name of asked) {
+      const { hostname, port } = new URL(toldOf(name) ?? '');
+      const service = manifests.find(
+        ({ kind, metadata }) => kind === 'Service' && metadata.name === hostname,
+      );
+      const ports = service?.spec.ports?.map((one) => String(one.port));
+      expect({ name, ports }).toEqual({ name, ports: expect.arrayContaining([port]) });
+    }
+  });
 });

@@ -82,14 +82,26 @@ it('the players’ page is painted without a script, in the language and colours
 const BROKEN = (kind: string): string =>
   JSON.stringify({ kind, name: { broken: true }, role: 'viewer', partner: null });
 
+const PLAYER = JSON.stringify({ wallet: `0x${'1'.repeat(40)}`, expiresAt: '', csrf: '' });
+const CHAIN = JSON.stringify({
+  chainId: 1,
+  vault: null,
+  token: { address: null, symbol: 'LOW', decimals: 18 },
+  payouts: { available: true, reason: null, message: null },
+  finalitySeconds: null,
+});
+
 it.each([
   ['/operate', '**/api/auth/me', BROKEN('operator')],
   ['/partner', '**/api/auth/me', BROKEN('partner')],
-  ['/redeem', '**/player/api/chain', '{"chainId":{}}'],
+  ['/redeem', '**/player/api/partners', '{"partners":[{"id":"a","name":{},"bonus":null}]}'],
 ])('a page of %s that fails says so, and can be loaded anew', async (path, request, body) => {
   const context = await browser.newContext({ locale: 'de-DE' });
   const page = await context.newPage();
-  await page.route(request, (route) => route.fulfill({ contentType: 'application/json', body }));
+  await page.addInitScript(`localStorage.setItem('lowmark-player-session', '${PLAYER}')`);
+  const json = (text: string) => ({ contentType: 'application/json', body: text });
+  await page.route('**/player/api/chain', (route) => route.fulfill(json(CHAIN)));
+  await page.route(request, (route) => route.fulfill(json(body)));
   await page.goto(url + path);
   await page.getByRole('alert').getByText('Auf dieser Seite ist etwas schiefgegangen').waitFor();
   expect(await page.innerText('body')).not.toMatch(/error|object|undefined/i);
@@ -112,9 +124,9 @@ describe('a file that is gone', () => {
       else if (isUpgraded) return route.fulfill({ body: 'another build' });
       return route.continue();
     });
-    let misses = 0;
+    await page.route('**/api/auth/me', (route) => route.fulfill({ status: 401, body: '{}' }));
     await page.route(CHUNK, (route) =>
-      isUpgraded && misses++ > 0 ? route.continue() : route.fulfill({ status: 404 }),
+      documents > 1 ? route.continue() : route.fulfill({ status: 404 }),
     );
     await page.goto(`${url}/operate`);
     return { context, page, documents: () => documents };
@@ -122,8 +134,7 @@ describe('a file that is gone', () => {
 
   it('by an upgrade: the page is loaded anew, once', async () => {
     const { context, page, documents } = await open(true);
-    // The page itself: there is no database that could say who is signed in.
-    await page.getByText('The console cannot say who is signed in').waitFor();
+    await page.getByRole('heading', { name: 'Sign in as an operator' }).waitFor();
     expect(documents()).toBe(2);
     await context.close();
   });

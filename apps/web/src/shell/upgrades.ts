@@ -3,11 +3,10 @@ import { lazyRouteComponent } from '@tanstack/react-router';
 
 /** Whether the console now serves pages of another build than this one. Where it cannot be asked: no. */
 async function isUpgraded(): Promise<boolean> {
-  const ours = document.querySelector<HTMLScriptElement>('script[type="module"][src*="/base-"]');
-  if (ours === null) return false;
   const answer = await fetch(location.pathname, { cache: 'no-store' }).catch(() => undefined);
   if (answer?.ok !== true) return false;
-  return !(await answer.text()).includes(new URL(ours.src).pathname);
+  // The file that this is in, which the document of its build names.
+  return !(await answer.text()).includes(new URL(import.meta.url).pathname);
 }
 
 /** Loads the page anew where it is of an older build; it then never resolves. It cannot happen twice for one build. */

@@ -6,7 +6,7 @@ import { type components } from '../api/console.generated';
 import { Rows } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
 import { Empty, Skeletons } from '../shared/placeholders';
-import { utcTime } from '../shared/when';
+import { formatUtc } from '../format/time';
 import { type HourSeries } from '../desk/sums-by-hour';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
@@ -117,7 +117,7 @@ function ByHour<Row extends { readonly hour: string }>(props: ByHourProps<Row>) 
             items={rows.toReversed()}
             rowKey={({ hour }) => hour}
             columns={[
-              { header: words.hour, cell: ({ hour }) => utcTime(hour) },
+              { header: words.hour, cell: ({ hour }) => formatUtc(hour) },
               ...series.map(({ label, of }) => ({ header: label, isNumber: true, cell: of })),
             ]}
           />

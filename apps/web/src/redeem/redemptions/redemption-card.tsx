@@ -2,10 +2,10 @@ import { Card, Collapse, Group, Stack, Text, Title, UnstyledButton } from '@mant
 import { useState } from 'react';
 import { formatPoints } from '../../format/amount';
 import { formatTime } from '../../format/time';
+import { When } from '../../shared/when';
 import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
 import { useTokenText } from '../config-context';
-import { TimeText } from '../time-text';
 import { useNow } from '../use-now';
 import { CancelPart } from './cancel-part';
 import { useSentClaim } from './claims-store';
@@ -51,7 +51,7 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
               {points} · {redemption.partner.name}
             </Text>
             <Text size="sm" c="dimmed">
-              <TimeText iso={redemption.initialAt} />
+              <When at={redemption.initialAt} isShort />
             </Text>
           </Group>
           <Title order={3} size="h4" role="status" aria-live="polite">

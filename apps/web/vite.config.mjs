@@ -2,6 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { defineConfig } from 'vite';
+import { documents } from './documents.mjs';
+import { mantineStyles } from './mantine-styles.mjs';
 import { partnerDocs } from './partner-docs.mjs';
 
 const OUT = join(import.meta.dirname, '../../dist/apps/web');
@@ -9,7 +11,7 @@ const OUT = join(import.meta.dirname, '../../dist/apps/web');
 /** Leaves each file compressed beside itself, once, so that no request waits for it. */
 const precompressed = {
   name: 'precompressed',
-  closeBundle() {
+  writeBundle() {
     const folder = join(OUT, 'assets');
     for (const name of readdirSync(folder)) {
       if (!/\.(js|css|svg|json)$/.test(name)) continue;
@@ -23,7 +25,7 @@ const precompressed = {
 export default defineConfig({
   root: import.meta.dirname,
   logLevel: 'warn',
-  plugins: [partnerDocs, precompressed],
+  plugins: [partnerDocs, mantineStyles, documents, precompressed],
   resolve: {
     // Pure functions that the pages share with the services; see apps/web/README.md.
     alias: { '#libs/domain': join(import.meta.dirname, '../../libs/domain/src/index.ts') },
@@ -37,6 +39,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 600,
     rolldownOptions: {
+      // What every page begins with is one file and not thirty: a phone waits for each.
+      output: { codeSplitting: { groups: [{ name: 'base', tags: ['$initial'] }] } },
       onLog(level, log, report) {
         // Of Mantine's files: a mark for servers that render, which none does here.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);

@@ -234,14 +234,6 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'Project id of WalletConnect: players may then also connect wallets on another device, by its relay. Unset: only wallets in the browser.',
-    optional: true,
-  })
-  @Matches(/^[0-9a-f]{32}$/, { message: '$property must be 32 hex digits' })
-  readonly walletconnectProjectId?: string;
-
-  @Setting({
-    description:
       'Development only: a local chain whose unlocked accounts the players’ page offers as a test wallet, to try it without an extension. Loopback, or the host chain of the local profile. Refused where NODE_ENV is production.',
     optional: true,
     parse: localChain,

@@ -63,7 +63,7 @@ export async function createConsole({
     app.useGlobalPipes(new StrictPipe((field, message) => HttpProblem.badRequest(field, message)));
     const fastify = app.getHttpAdapter().getInstance();
     measureRequests(fastify, registry, 'lowmark_console_request_seconds');
-    await servePages(app, settings, pages);
+    await servePages(app, pages);
     return app;
   } catch (error) {
     for (const one of connections.opened) await one.close();

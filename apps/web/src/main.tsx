@@ -1,4 +1,6 @@
-import '@mantine/core/styles.css';
+import '@mantine/core/styles/baseline.layer.css';
+import '@mantine/core/styles/default-css-variables.layer.css';
+import '@mantine/core/styles/global.layer.css';
 import './main.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -7,22 +9,33 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client';
 import { router } from './router';
-import { TextsProvider } from './texts/texts-context';
+import { keptColorScheme } from './shell/color-scheme';
+import { applyStyleSheets } from './shell/style-sheets';
+import { loadFirstTexts, TextsProvider } from './texts/texts-context';
+import { watchUpgrades } from './shell/upgrades';
 import { theme } from './theme';
 
 const root = document.querySelector('#root');
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
-// For the style by which an open dialog keeps the page from scrolling.
-Object.assign(globalThis, { __webpack_nonce__: nonce });
 if (root === null) throw new Error('The document has no #root.');
 
 // Where what locks the page behind a dialog looks for the nonce of its style.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
+watchUpgrades();
+
+// What the document shows stays until the page can take its place.
+const [texts] = await Promise.all([loadFirstTexts(), router.load(), applyStyleSheets()]);
+
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-      <TextsProvider>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={keptColorScheme}
+      getStyleNonce={() => nonce}
+    >
+      <TextsProvider first={texts}>
         <QueryClientProvider client={queryClient}>
           <RouterProvider router={router} />
         </QueryClientProvider>

@@ -1,7 +1,9 @@
-import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { operateRoutes } from './operate/routes';
 import { partnerRoutes } from './partner/routes';
+import { CrashPage } from './shell/crash-page';
 import { rootRoute } from './shell/root-route';
+import { lazyPage } from './shell/upgrades';
 
 const home = createRoute({
   getParentRoute: () => rootRoute,
@@ -16,28 +18,28 @@ const home = createRoute({
 const redeem = createRoute({
   getParentRoute: () => rootRoute,
   path: '/redeem',
-  component: lazyRouteComponent(() => import('./redeem/redeem-area'), 'RedeemArea'),
+  component: lazyPage(() => import('./redeem/redeem-area'), 'RedeemArea'),
 });
 
 const operatorSignIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operate/sign-in',
-  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'OperatorSignIn'),
+  component: lazyPage(() => import('./session/sign-in-page'), 'OperatorSignIn'),
 });
 const partnerSignIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/partner/sign-in',
-  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'PartnerSignIn'),
+  component: lazyPage(() => import('./session/sign-in-page'), 'PartnerSignIn'),
 });
 const invitation = createRoute({
   getParentRoute: () => rootRoute,
   path: '/partner/invitation',
-  component: lazyRouteComponent(() => import('./session/link-pages'), 'InvitationPage'),
+  component: lazyPage(() => import('./session/link-pages'), 'InvitationPage'),
 });
 const link = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in/link',
-  component: lazyRouteComponent(() => import('./session/link-pages'), 'LinkPage'),
+  component: lazyPage(() => import('./session/link-pages'), 'LinkPage'),
 });
 
 export const router = createRouter({
@@ -46,6 +48,7 @@ export const router = createRouter({
     ...[operatorSignIn, partnerSignIn, invitation, link],
   ]),
   defaultPreload: 'intent',
+  defaultErrorComponent: CrashPage,
 });
 
 declare module '@tanstack/react-router' {

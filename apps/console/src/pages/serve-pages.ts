@@ -4,25 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyReply } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { PermanentError } from '#libs/domain';
-import { type ConsoleSettings } from '../console.env.js';
+import { languageOf, schemeOf } from './reader.js';
 
 /** As Vite builds the web app, beside this program. */
 export const BUILT_PAGES = fileURLToPath(new URL('../../../web/', import.meta.url));
-/** One document serves all pages; the web app finds the page of a path. */
-const PAGES = [
-  '/',
-  '/redeem',
-  '/redeem/*',
-  '/operate',
-  '/operate/*',
-  '/partner',
-  '/partner/*',
-  '/sign-in/*',
-];
-/** What stands in the document for the nonce of its answer. */
-const NONCE_MARK = '%NONCE%';
+/** A document for each kind of page, in each language; the web app finds the page of a path. See apps/web/documents.mjs. */
+const PAGES = {
+  players: ['/', '/redeem'],
+  desk: ['/redeem/*', '/operate', '/operate/*', '/partner', '/partner/*', '/sign-in/*'],
+};
+/** The first is for readers who want none of them. */
+const LANGUAGES = ['en', 'de'] as const;
 const YEAR_MS = 365 * 24 * 3_600_000;
 
 /**
@@ -30,12 +24,7 @@ const YEAR_MS = 365 * 24 * 3_600_000;
  * compressed on the disk.
  * @throws PermanentError PAGES_NOT_BUILT
  */
-export async function servePages(
-  app: NestFastifyApplication,
-  { walletconnectProjectId }: Pick<ConsoleSettings, 'walletconnectProjectId'>,
-  folder: string,
-): Promise<void> {
-  const document = await readDocument(folder);
+export async function servePages(app: NestFastifyApplication, folder: string): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   await fastify.register(fastifyStatic, {
     root: join(folder, 'assets'),
@@ -46,27 +35,48 @@ export async function servePages(
     decorateReply: false,
     index: false,
   });
-  const sendPage = (_: unknown, reply: FastifyReply): FastifyReply => {
-    const nonce = randomBytes(18).toString('base64');
-    return reply
-      .header('content-security-policy', policy(nonce, walletconnectProjectId !== undefined))
-      .type('text/html; charset=utf-8')
-      .send(document.replaceAll(NONCE_MARK, nonce));
-  };
-  for (const path of PAGES) fastify.get(path, sendPage);
+  for (const [kind, paths] of Object.entries(PAGES)) {
+    const documents = new Map<string, string>();
+    for (const language of LANGUAGES) {
+      documents.set(language, await readDocument(join(folder, `${kind}.${language}.html`)));
+    }
+    const sendPage = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+      const nonce = randomBytes(18).toString('base64');
+      const language = languageOf(request, LANGUAGES);
+      return reply
+        .header('content-security-policy', policy(nonce))
+        .header('content-language', language)
+        .type('text/html; charset=utf-8')
+        .send(
+          filled(documents.get(language) ?? '', { nonce, language, scheme: schemeOf(request) }),
+        );
+    };
+    for (const path of paths) fastify.get(path, sendPage);
+  }
 }
 
-/** Wallets announce themselves with icons as data: URLs (EIP-6963). Only WalletConnect needs another host. */
-function policy(nonce: string, usesWalletConnect: boolean): string {
-  const relay = usesWalletConnect
-    ? ' wss://relay.walletconnect.com wss://relay.walletconnect.org'
-    : '';
+interface Marks {
+  readonly nonce: string;
+  readonly language: string;
+  readonly scheme: string;
+}
+
+/** What a document leaves open for its answer. */
+function filled(document: string, { nonce, language, scheme }: Marks): string {
+  return document
+    .replaceAll('%NONCE%', nonce)
+    .replace('%LANGUAGE%', language)
+    .replace('%SCHEME%', scheme);
+}
+
+/** Wallets announce themselves with icons as data: URLs (EIP-6963). Nothing is asked of another host. */
+function policy(nonce: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
-    `connect-src 'self'${relay}`,
+    "connect-src 'self'",
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
@@ -74,9 +84,9 @@ function policy(nonce: string, usesWalletConnect: boolean): string {
   ].join('; ');
 }
 
-async function readDocument(folder: string): Promise<string> {
+async function readDocument(file: string): Promise<string> {
   try {
-    return await readFile(join(folder, 'index.html'), 'utf8');
+    return await readFile(file, 'utf8');
   } catch (error) {
     throw new PermanentError('PAGES_NOT_BUILT', 'The web pages are not built: npm run build.', {
       cause: error,

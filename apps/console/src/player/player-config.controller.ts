@@ -3,8 +3,6 @@ import { ForPlayers } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 
 export interface PlayerConfig {
-  /** Null: no wallets of other devices. */
-  readonly walletConnectProjectId: string | null;
   /** A wallet in the page whose accounts are those of a local chain; null: there is none. */
   readonly testWallet: { readonly accounts: readonly string[] | null } | null;
   /** What wallets are told of a network that they do not know. */
@@ -23,11 +21,10 @@ export class PlayerConfigController {
 
   @Get()
   config(): PlayerConfig {
-    const { walletconnectProjectId, consoleTestWalletRpcUrl } = this.settings;
+    const { consoleTestWalletRpcUrl } = this.settings;
     const { consoleNetworkName, consoleNetworkCoin, consoleNetworkRpcUrl } = this.settings;
     const { consoleTestWalletAccounts: accounts = null } = this.settings;
     return {
-      walletConnectProjectId: walletconnectProjectId ?? null,
       testWallet: consoleTestWalletRpcUrl === undefined ? null : { accounts },
       network: {
         name: consoleNetworkName ?? null,

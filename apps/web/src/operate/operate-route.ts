@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { rootRoute } from '../shell/root-route';
+import { lazyPage } from '../shell/upgrades';
 
 /** What all pages of operators lie in. */
 export const operateRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operate',
-  component: lazyRouteComponent(() => import('./operate-area'), 'OperateArea'),
+  component: lazyPage(() => import('./operate-area'), 'OperateArea'),
 });

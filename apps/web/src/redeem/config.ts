@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { ApiProblem } from '../api/api-problem';
 import { playerApi } from '../api/player-client';
+import { announceTestWallet } from '../wallets/test-wallet';
 import { type components } from '../api/redemption.generated';
 
 /** `GET /player/config` of the console; see `apps/console/src/player/player-config.controller.ts`. */
 export interface ConsoleConfig {
-  readonly walletConnectProjectId: string | null;
   readonly testWallet: { readonly accounts: readonly string[] | null } | null;
   readonly network: {
     readonly name: string | null;
@@ -27,7 +27,6 @@ export interface RedeemConfig {
   readonly coin: string;
   /** Given to wallets that do not know the network; null: they have to know it. */
   readonly walletRpcUrl: string | null;
-  readonly walletConnectProjectId: string | null;
   readonly testWallet: ConsoleConfig['testWallet'];
 }
 
@@ -60,13 +59,13 @@ async function loadConfig(): Promise<RedeemConfig> {
       return data;
     }),
   ]);
-  const { walletConnectProjectId, testWallet, network } = console;
+  const { testWallet, network } = console;
+  if (testWallet !== null) announceTestWallet(testWallet.accounts);
   return {
     chain,
     networkName: network.name ?? `Chain ${chain.chainId}`,
     coin: network.coin,
     walletRpcUrl: network.rpcUrl,
-    walletConnectProjectId,
     testWallet,
   };
 }

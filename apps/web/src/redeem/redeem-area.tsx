@@ -1,13 +1,10 @@
 import { Alert, Button, Stack, Text, Title } from '@mantine/core';
-import { useState } from 'react';
-import { WagmiProvider } from 'wagmi';
 import { useTexts } from '../texts/texts-context';
-import { type RedeemConfig, useRedeemConfigQuery } from './config';
+import { useRedeemConfigQuery } from './config';
 import { ConfigProvider } from './config-context';
 import { LoadingCard } from './loading-card';
 import { RedeemPage } from './redeem-page';
 import { useOnline } from './use-online';
-import { createWallets } from './wallet/wagmi-config';
 
 /** The players' page. */
 export function RedeemArea() {
@@ -25,21 +22,14 @@ export function RedeemArea() {
           {redeem.offline}
         </Alert>
       )}
-      {config.data !== undefined && <Connected config={config.data} />}
+      {config.data !== undefined && (
+        <ConfigProvider config={config.data}>
+          <RedeemPage />
+        </ConfigProvider>
+      )}
       {config.isPending && <LoadingCard />}
       {config.isError && <Unreachable onRetry={() => void config.refetch()} />}
     </Stack>
-  );
-}
-
-function Connected({ config }: { readonly config: RedeemConfig }) {
-  const [wallets] = useState(() => createWallets(config));
-  return (
-    <WagmiProvider config={wallets}>
-      <ConfigProvider config={config}>
-        <RedeemPage />
-      </ConfigProvider>
-    </WagmiProvider>
   );
 }
 

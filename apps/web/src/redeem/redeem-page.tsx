@@ -1,45 +1,42 @@
-import { Alert, SimpleGrid, Stack } from '@mantine/core';
-import { useConnection } from 'wagmi';
-import { useTexts } from '../texts/texts-context';
-import { useRedeemConfig } from './config-context';
-import { PartnersPanel } from './partners/partners-panel';
-import { RedemptionsPanel } from './redemptions/redemptions-panel';
-import { useRedemptions } from './redemptions/redemptions-query';
-import { type Session, useSession } from './session/session-store';
-import { AccountBar } from './wallet/account-bar';
-import { SignInCard } from './wallet/sign-in-card';
+import { useMutation } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { type BrowserWallet } from '../wallets/browser-wallets';
+import { LoadingCard } from './loading-card';
+import { sessionStore, useSession } from './session/session-store';
+import { rememberedWallet } from './wallet/remembered-wallet';
 import { WalletChoice } from './wallet/wallet-choice';
+
+/** What connects wallets is loaded for those who have chosen one, now or before. */
+const loadPlayerPage = () => import('./player-page');
+const PlayerPage = lazy(async () => ({ default: (await loadPlayerPage()).PlayerPage }));
+
+const isKnown = (): boolean => sessionStore.get() !== undefined || rememberedWallet() !== undefined;
+
+// At once, beside what the page asks the services; where it fails, the page fails when it is shown.
+if (isKnown()) void loadPlayerPage().catch(() => undefined);
 
 /** First a wallet, then its signature; who is signed in sees the points and the redemptions, even where the wallet is locked. */
 export function RedeemPage() {
   const session = useSession();
-  const { address } = useConnection();
-  if (session !== undefined) return <SignedIn key={session.wallet} session={session} />;
-  return address === undefined ? <WalletChoice /> : <SignInCard wallet={address} />;
-}
-
-function SignedIn({ session }: { readonly session: Session }) {
-  const redemptions = useRedemptions(session.wallet);
+  const [wasKnown] = useState(isKnown);
+  const [chosen, setChosen] = useState<BrowserWallet>();
+  if (session === undefined && chosen === undefined && !wasKnown) {
+    return <Visitor onChosen={setChosen} />;
+  }
   return (
-    <Stack gap="lg">
-      <AccountBar session={session} />
-      <PayoutsNotice />
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
-        <PartnersPanel wallet={session.wallet} redemptions={redemptions.data?.items ?? []} />
-        <RedemptionsPanel wallet={session.wallet} redemptions={redemptions} />
-      </SimpleGrid>
-    </Stack>
+    <Suspense fallback={<LoadingCard />}>
+      <PlayerPage chosen={chosen} />
+    </Suspense>
   );
 }
 
-/** Said once for all partners, before anybody tries. */
-function PayoutsNotice() {
-  const { payouts: words } = useTexts().texts.redeem;
-  const { available, reason } = useRedeemConfig().chain.payouts;
-  if (available || reason === null) return null;
-  return (
-    <Alert color="yellow" role="status">
-      {words[reason]}
-    </Alert>
-  );
+function Visitor({ onChosen }: { readonly onChosen: (wallet: BrowserWallet) => void }) {
+  const { mutate, variables, isPending, isError } = useMutation({
+    mutationFn: async (wallet: BrowserWallet) => {
+      await loadPlayerPage();
+      onChosen(wallet);
+    },
+  });
+  const busy = isPending ? variables : undefined;
+  return <WalletChoice choosing={{ busy, hasFailed: isError, choose: mutate }} />;
 }

@@ -1,13 +1,15 @@
 import { Alert, Button, Card, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi } from '../api/console-client';
 import { useTexts } from '../texts/texts-context';
+import { type BrowserWallet, useBrowserWallets } from '../wallets/browser-wallets';
 import { AREA_OF, returnPlace } from './areas';
-import { type BrowserWallet, signInByWallet, useBrowserWallets } from './browser-wallets';
 import { ProblemAlert } from './problem-alert';
 import { type Kind, rememberSession } from './use-session';
+import { offerTestWallet, signInByWallet } from './wallet-sign-in';
 
 interface SignInProps {
   readonly kind: Kind;
@@ -113,6 +115,7 @@ interface WalletsProps {
 function Wallets({ isBusy, onChoose }: WalletsProps) {
   const { session: texts } = useTexts().texts;
   const wallets = useBrowserWallets();
+  useEffect(() => void offerTestWallet(), []);
   if (wallets.length === 0) return <Text size="sm">{texts.noWallet}</Text>;
   return wallets.map((wallet) => (
     <Button

@@ -1,44 +1,42 @@
-import { ActionIcon, Anchor, AppShell, Group, Select, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Group, NativeSelect, useMantineColorScheme } from '@mantine/core';
 import { IconMoon, IconSun } from '@tabler/icons-react';
 import { Outlet } from '@tanstack/react-router';
 import { LANGUAGES } from '../texts/languages';
 import { useTexts } from '../texts/texts-context';
 
-/** What all pages have: the name, the language, light or dark, and the page itself. */
+/** What all pages have: the name, the language, light or dark, and the page itself. Its styles are in the document: `shell.css`. */
 export function Shell() {
   const { texts } = useTexts();
   return (
-    <AppShell header={{ height: 56 }} padding="md">
-      <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Anchor href="/" fw={700} size="lg" underline="never">
-            Lowmark
-          </Anchor>
-          <Group gap="xs" wrap="nowrap">
-            <LanguageChoice />
-            <ColorSchemeButton />
-          </Group>
+    <>
+      <header className="shell-header">
+        <a className="shell-brand" href="/">
+          Lowmark
+        </a>
+        <Group gap="xs" wrap="nowrap">
+          <LanguageChoice />
+          <ColorSchemeButton />
         </Group>
-      </AppShell.Header>
-      <AppShell.Main aria-label={texts.shell.main}>
+      </header>
+      <main className="shell-main" aria-label={texts.shell.main}>
         <Outlet />
-      </AppShell.Main>
-    </AppShell>
+      </main>
+    </>
   );
 }
 
 function LanguageChoice() {
   const { texts, language, setLanguage } = useTexts();
   return (
-    <Select
+    <NativeSelect
       aria-label={texts.shell.language}
       w={120}
       size="sm"
-      allowDeselect={false}
       data={LANGUAGES.map(({ code, name }) => ({ value: code, label: name }))}
       value={language}
-      onChange={(code) => {
-        if (code !== null) setLanguage(code);
+      onChange={({ currentTarget }) => {
+        const chosen = LANGUAGES.find(({ code }) => code === currentTarget.value);
+        if (chosen !== undefined) setLanguage(chosen.code);
       }}
     />
   );

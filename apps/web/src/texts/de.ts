@@ -13,6 +13,11 @@ export const de: Texts = {
     notFoundMore:
       'Die Adresse ist vielleicht unvollständig, oder was sie zeigte, ist nicht mehr da.',
     retry: 'Noch einmal versuchen',
+    crash: {
+      title: 'Auf dieser Seite ist etwas schiefgegangen',
+      more: 'Von dem, was dir gehört, ist nichts verloren. Geschieht es wieder, versuche es später.',
+      reload: 'Neu laden',
+    },
   },
   redeem: redeemDe,
   session: sessionDe,

@@ -12,6 +12,11 @@ export const en = {
     notFound: 'There is no such page',
     notFoundMore: 'The address may be incomplete, or what it showed is gone.',
     retry: 'Try again',
+    crash: {
+      title: 'Something went wrong on this page',
+      more: 'Nothing of yours is lost. If it happens again, try later.',
+      reload: 'Reload',
+    },
   },
   redeem: redeemEn,
   session: sessionEn,

@@ -1,4 +1,5 @@
 /** A language is one file beside this one, and a line here. */
+import { tellConsole } from '../shell/tell-console';
 import { en, type Texts } from './en';
 
 export const LANGUAGES = [
@@ -26,6 +27,7 @@ export function firstLanguage(): Language {
 
 export function keepLanguage(language: Language): void {
   localStorage.setItem(KEPT_AS, language);
+  tellConsole('lowmark-language', language);
 }
 
 /** How numbers and times are written: as the browser has it for the language, `en-GB` say, else as is usual for the language. */

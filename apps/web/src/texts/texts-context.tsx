@@ -1,10 +1,13 @@
-import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
-import { en, type Texts } from './en';
+import { createContext, type ReactNode, use, useMemo, useState } from 'react';
+import { type Texts } from './en';
 import { firstLanguage, keepLanguage, type Language, LOADERS, localeOf } from './languages';
 
-interface TextsValue {
-  readonly texts: Texts;
+interface Said {
   readonly language: Language;
+  readonly texts: Texts;
+}
+
+interface TextsValue extends Said {
   /** For numbers and times. */
   readonly locale: string;
   readonly setLanguage: (language: Language) => void;
@@ -12,35 +15,40 @@ interface TextsValue {
 
 const TextsContext = createContext<TextsValue | undefined>(undefined);
 
+async function load(language: Language): Promise<Said> {
+  const texts = await LOADERS[language]();
+  document.documentElement.lang = language;
+  return { language, texts };
+}
+
+/** The texts that the page begins with. */
+export function loadFirstTexts(): Promise<Said> {
+  // Where those of the language cannot be loaded, English is there.
+  return load(firstLanguage()).catch(() => load('en'));
+}
+
+interface TextsProviderProps {
+  readonly first: Said;
+  readonly children: ReactNode;
+}
+
 /** The texts of the pages in the language of the reader. */
-export function TextsProvider({ children }: { readonly children: ReactNode }) {
-  const [language, setLanguage] = useState(firstLanguage);
-  const [texts, setTexts] = useState<Texts | undefined>(language === 'en' ? en : undefined);
-  useEffect(() => {
-    let isWanted = true;
-    void LOADERS[language]().then((loaded) => {
-      if (!isWanted) return;
-      document.documentElement.lang = language;
-      setTexts(loaded);
-    });
-    return () => {
-      isWanted = false;
-    };
-  }, [language]);
+export function TextsProvider({ first, children }: TextsProviderProps) {
+  const [said, setSaid] = useState(first);
   const value = useMemo(
-    () =>
-      texts && {
-        texts,
-        language,
-        locale: localeOf(language),
-        setLanguage: (chosen: Language) => {
+    () => ({
+      ...said,
+      locale: localeOf(said.language),
+      setLanguage: (chosen: Language) => {
+        void load(chosen).then((loaded) => {
           keepLanguage(chosen);
-          setLanguage(chosen);
-        },
+          setSaid(loaded);
+        });
       },
-    [texts, language],
+    }),
+    [said],
   );
-  return value && <TextsContext value={value}>{children}</TextsContext>;
+  return <TextsContext value={value}>{children}</TextsContext>;
 }
 
 export function useTexts(): TextsValue {

@@ -1,15 +1,16 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { operateRoute } from '../operate-route';
+import { lazyPage } from '../../shell/upgrades';
 
 const list = createRoute({
   getParentRoute: () => operateRoute,
   path: '/partners',
-  component: lazyRouteComponent(() => import('./partners-page'), 'PartnersPage'),
+  component: lazyPage(() => import('./partners-page'), 'PartnersPage'),
 });
 const one = createRoute({
   getParentRoute: () => operateRoute,
   path: '/partners/$partner',
-  component: lazyRouteComponent(() => import('./partner-page'), 'PartnerPage'),
+  component: lazyPage(() => import('./partner-page'), 'PartnerPage'),
 });
 
 export const partnerRoutes = [list, one] as const;

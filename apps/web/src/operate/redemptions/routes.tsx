@@ -1,15 +1,16 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { operateRoute } from '../operate-route';
+import { lazyPage } from '../../shell/upgrades';
 
 const list = createRoute({
   getParentRoute: () => operateRoute,
   path: '/redemptions',
-  component: lazyRouteComponent(() => import('./redemptions-page'), 'RedemptionsPage'),
+  component: lazyPage(() => import('./redemptions-page'), 'RedemptionsPage'),
 });
 const one = createRoute({
   getParentRoute: () => operateRoute,
   path: '/redemptions/$redemption',
-  component: lazyRouteComponent(() => import('./redemption-page'), 'RedemptionPage'),
+  component: lazyPage(() => import('./redemption-page'), 'RedemptionPage'),
 });
 
 export const redemptionRoutes = [list, one] as const;

@@ -5,6 +5,7 @@ import { playerApi } from '../../api/player-client';
 import { useTexts } from '../../texts/texts-context';
 import { type Session, sessionStore } from '../session/session-store';
 import { shortAddress } from './short-address';
+import { useConnectWallet } from './use-connect-wallet';
 import { useSignIn } from './use-sign-in';
 import { WalletChoice } from './wallet-choice';
 
@@ -60,11 +61,12 @@ function OtherAccount({ address }: { readonly address: string }) {
 
 function Reconnect() {
   const { wallet: texts } = useTexts().texts.redeem;
+  const connecting = useConnectWallet();
   return (
     <Alert color="blue" role="status">
       <Stack gap="sm" maw={420}>
         <Text size="sm">{texts.reconnect}</Text>
-        <WalletChoice isInline />
+        <WalletChoice choosing={connecting} isInline />
       </Stack>
     </Alert>
   );

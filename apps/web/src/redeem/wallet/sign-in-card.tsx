@@ -2,6 +2,7 @@ import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useConnection, useDisconnect } from 'wagmi';
 import { useTexts } from '../../texts/texts-context';
 import { useSessionEnd } from '../session/session-store';
+import { rememberWallet } from './remembered-wallet';
 import { shortAddress } from './short-address';
 import { useSignIn } from './use-sign-in';
 
@@ -40,6 +41,7 @@ export function SignInCard({ wallet }: { readonly wallet: string }) {
           <Button
             variant="default"
             onClick={() => {
+              rememberWallet(undefined);
               disconnect.mutate({});
             }}
           >

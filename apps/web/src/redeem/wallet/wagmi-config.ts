@@ -1,20 +1,24 @@
-import { type Chain, custom } from 'viem';
-import { type Config, createConfig } from 'wagmi';
+import { type Chain, custom, type EIP1193Provider } from 'viem';
+import { type Config, createConfig, type CreateConnectorFn, injected } from 'wagmi';
+import { reconnect } from 'wagmi/actions';
+import {
+  type BrowserWallet,
+  browserWallets,
+  onBrowserWallets,
+} from '../../wallets/browser-wallets';
 import { type RedeemConfig } from '../config';
-import { announceTestWallet } from './test-wallet';
+import { rememberedWallet } from './remembered-wallet';
 
 /**
- * The wallets of this browser, which announce themselves (EIP-6963). The page asks the chain through the wallet only: it has no RPC
- * of its own, and its policy allows none.
+ * Connects the wallets of this browser. The page asks the chain through the wallet only: it has no RPC of its own, and its policy allows
+ * none. The wallet that was connected before is connected again, when it has announced itself.
  */
 export function createWallets({
   chain: { chainId },
   networkName,
   coin,
   walletRpcUrl,
-  testWallet,
 }: RedeemConfig): Config {
-  if (testWallet !== null) announceTestWallet(testWallet.accounts);
   const chain: Chain = {
     id: chainId,
     name: networkName,
@@ -24,11 +28,41 @@ export function createWallets({
   const transport = custom({
     request: () => Promise.reject(new Error('The page asks the chain through the wallet.')),
   });
-  return createConfig({
+  const wallets = createConfig({
     chains: [chain],
     transports: { [chainId]: transport },
-    multiInjectedProviderDiscovery: true,
-    // A wallet that injects itself without announcing: EIP-1193 as it was before EIP-6963.
-    connectors: [],
+    // The page finds the wallets, and remembers which one was connected, before this is loaded.
+    multiInjectedProviderDiscovery: false,
+    storage: null,
+  });
+  connectAgain(wallets);
+  return wallets;
+}
+
+export function connectorOf({ info, provider }: BrowserWallet): CreateConnectorFn {
+  const { rdns, name, icon } = info;
+  return injected({
+    target: {
+      ...{ id: rdns, name, provider: provider as EIP1193Provider },
+      ...(icon !== undefined && { icon }),
+    },
+  });
+}
+
+function connectAgain(wallets: Config): void {
+  const rdns = rememberedWallet();
+  if (rdns === undefined) return;
+  const tryIt = (): boolean => {
+    const wallet = browserWallets().find(({ info }) => info.rdns === rdns);
+    if (wallet === undefined) return false;
+    // Nothing is asked of a person: a wallet that is locked stays so.
+    if (wallets.state.status === 'disconnected') {
+      void reconnect(wallets, { connectors: [connectorOf(wallet)] });
+    }
+    return true;
+  };
+  if (tryIt()) return;
+  const stop = onBrowserWallets(() => {
+    if (tryIt()) stop();
   });
 }

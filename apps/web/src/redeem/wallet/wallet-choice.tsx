@@ -1,18 +1,31 @@
-import { Alert, Button, Card, Image, Select, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Card, Image, NativeSelect, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Connector, useConnect, useConnectors } from 'wagmi';
 import { useTexts } from '../../texts/texts-context';
-import { TEST_WALLET_ID, testWallet } from './test-wallet';
+import { type BrowserWallet, useBrowserWallets } from '../../wallets/browser-wallets';
+import { TEST_WALLET_ID, testWallet } from '../../wallets/test-wallet';
+
+export interface Choosing {
+  /** The one that is being connected. */
+  readonly busy: BrowserWallet | undefined;
+  /** The last try came to nothing. */
+  readonly hasFailed: boolean;
+  choose(wallet: BrowserWallet): void;
+}
+
+interface WalletChoiceProps {
+  readonly choosing: Choosing;
+  /** In something that has a title. */
+  readonly isInline?: boolean;
+}
 
 /** The wallets that have announced themselves. */
-export function WalletChoice({ isInline = false }: { readonly isInline?: boolean }) {
+export function WalletChoice({ choosing, isInline = false }: WalletChoiceProps) {
   const { wallet: texts } = useTexts().texts.redeem;
-  const connectors = useConnectors();
-  const connect = useConnect();
+  const wallets = useBrowserWallets();
   const choice = (
     <Stack gap="sm">
-      {connectors.length === 0 && (
+      {wallets.length === 0 && (
         <div>
           <Text fw={600}>{texts.none}</Text>
           <Text size="sm" c="dimmed">
@@ -20,17 +33,17 @@ export function WalletChoice({ isInline = false }: { readonly isInline?: boolean
           </Text>
         </div>
       )}
-      {connectors.map((connector) => (
+      {wallets.map((wallet) => (
         <WalletButton
-          key={connector.uid}
-          connector={connector}
-          isBusy={connect.isPending && connect.variables.connector === connector}
+          key={wallet.info.uuid}
+          wallet={wallet}
+          isBusy={choosing.busy === wallet}
           onChoose={() => {
-            connect.mutate({ connector });
+            choosing.choose(wallet);
           }}
         />
       ))}
-      {connect.isError && (
+      {choosing.hasFailed && (
         <Alert color="yellow" role="alert">
           {texts.rejected}
         </Alert>
@@ -56,15 +69,15 @@ export function WalletChoice({ isInline = false }: { readonly isInline?: boolean
 }
 
 interface WalletButtonProps {
-  readonly connector: Connector;
+  readonly wallet: BrowserWallet;
   readonly isBusy: boolean;
   readonly onChoose: () => void;
 }
 
-function WalletButton({ connector, isBusy, onChoose }: WalletButtonProps) {
+function WalletButton({ wallet: { info }, isBusy, onChoose }: WalletButtonProps) {
   const { wallet: texts } = useTexts().texts.redeem;
-  const isTest = connector.id === TEST_WALLET_ID;
-  const icon = connector.icon?.startsWith('data:image/') === true ? connector.icon : undefined;
+  const isTest = info.rdns === TEST_WALLET_ID;
+  const icon = info.icon?.startsWith('data:image/') === true ? info.icon : undefined;
   return (
     <>
       {isTest && <TestAccount />}
@@ -77,7 +90,7 @@ function WalletButton({ connector, isBusy, onChoose }: WalletButtonProps) {
         leftSection={icon && <Image src={icon} alt="" w={24} h={24} radius="sm" />}
         onClick={onChoose}
       >
-        <span className="text-of-others">{texts.connect(connector.name.slice(0, 60))}</span>
+        <span className="text-of-others">{texts.connect(info.name.slice(0, 60))}</span>
       </Button>
     </>
   );
@@ -89,20 +102,19 @@ function TestAccount() {
     queryKey: ['test-accounts'],
     queryFn: async () => {
       const wallet = testWallet();
-      return { all: (await wallet?.accounts()) ?? [], first: (await wallet?.chosen()) ?? null };
+      return { all: (await wallet?.accounts()) ?? [], first: (await wallet?.chosen()) ?? '' };
     },
   });
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<string>();
   return (
-    <Select
+    <NativeSelect
       label="Test wallet"
       description={texts.test}
       data={[...(accounts.data?.all ?? [])]}
-      value={chosen ?? accounts.data?.first ?? null}
-      allowDeselect={false}
-      onChange={(account) => {
-        setChosen(account);
-        if (account !== null) testWallet()?.choose(account);
+      value={chosen ?? accounts.data?.first ?? ''}
+      onChange={({ currentTarget }) => {
+        setChosen(currentTarget.value);
+        testWallet()?.choose(currentTarget.value);
       }}
     />
   );

@@ -1,48 +1,18 @@
-/** Wallets of the browser, as they announce themselves (EIP-6963). Signing in needs no more of them than one signature. */
+/** Signing in to the console with a wallet of the browser. It needs no more of it than one signature. */
 import { getAddress, stringToHex } from 'viem';
 import { createSiweMessage } from 'viem/siwe';
-import { useEffect, useState } from 'react';
 import { consoleApi } from '../api/console-client';
 import { type ConsoleConfig } from '../redeem/config';
+import { type BrowserWallet } from '../wallets/browser-wallets';
 import { type Kind, type Session } from './use-session';
 
-export interface BrowserWallet {
-  readonly info: { readonly uuid: string; readonly name: string };
-  readonly provider: {
-    request(call: {
-      readonly method: string;
-      readonly params?: readonly unknown[];
-    }): Promise<unknown>;
-  };
-}
-
-export function useBrowserWallets(): readonly BrowserWallet[] {
-  const [wallets, setWallets] = useState<readonly BrowserWallet[]>([]);
-  useEffect(() => {
-    const announced = (event: Event): void => {
-      const { detail } = event as CustomEvent<BrowserWallet>;
-      setWallets((before) => [
-        ...before.filter(({ info }) => info.uuid !== detail.info.uuid),
-        detail,
-      ]);
-    };
-    addEventListener('eip6963:announceProvider', announced);
-    dispatchEvent(new Event('eip6963:requestProvider'));
-    void offerTestWallet();
-    return () => {
-      removeEventListener('eip6963:announceProvider', announced);
-    };
-  }, []);
-  return wallets;
-}
-
 /** On a local chain the console has a wallet for trying the pages without an extension. */
-async function offerTestWallet(): Promise<void> {
+export async function offerTestWallet(): Promise<void> {
   const config = await fetch('/player/config').catch(() => undefined);
   if (config?.ok !== true) return;
   const { testWallet } = (await config.json()) as ConsoleConfig;
   if (testWallet === null) return;
-  const { announceTestWallet } = await import('../redeem/wallet/test-wallet');
+  const { announceTestWallet } = await import('../wallets/test-wallet');
   announceTestWallet(testWallet.accounts);
 }
 

@@ -1,5 +1,5 @@
 /** A wallet for trying the page on a local chain, whose accounts sign for every caller. It announces itself as any other (EIP-6963). */
-import { CSRF_HEADER, csrfToken } from '../../api/csrf';
+import { CSRF_HEADER, csrfToken } from '../api/csrf';
 
 export const TEST_WALLET_ID = 'lowmark.test-wallet';
 

@@ -1,0 +1,70 @@
+import { Alert, SimpleGrid, Stack } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { useConnection, WagmiProvider } from 'wagmi';
+import { useTexts } from '../texts/texts-context';
+import { type BrowserWallet } from '../wallets/browser-wallets';
+import { useRedeemConfig } from './config-context';
+import { PartnersPanel } from './partners/partners-panel';
+import { RedemptionsPanel } from './redemptions/redemptions-panel';
+import { useRedemptions } from './redemptions/redemptions-query';
+import { type Session, useSession } from './session/session-store';
+import { AccountBar } from './wallet/account-bar';
+import { SignInCard } from './wallet/sign-in-card';
+import { useConnectWallet } from './wallet/use-connect-wallet';
+import { createWallets } from './wallet/wagmi-config';
+import { WalletChoice } from './wallet/wallet-choice';
+
+interface PlayerPageProps {
+  /** Is connected at once. */
+  readonly chosen: BrowserWallet | undefined;
+}
+
+/** The page of a player with a wallet. */
+export function PlayerPage({ chosen }: PlayerPageProps) {
+  const config = useRedeemConfig();
+  const [wallets] = useState(() => createWallets(config));
+  return (
+    <WagmiProvider config={wallets} reconnectOnMount={false}>
+      <WithWallets chosen={chosen} />
+    </WagmiProvider>
+  );
+}
+
+function WithWallets({ chosen }: PlayerPageProps) {
+  const session = useSession();
+  const { address } = useConnection();
+  const connecting = useConnectWallet();
+  useEffect(() => {
+    if (chosen !== undefined) connecting.choose(chosen);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each choice
+  }, [chosen]);
+  if (session !== undefined) return <SignedIn key={session.wallet} session={session} />;
+  if (address !== undefined) return <SignInCard wallet={address} />;
+  return <WalletChoice choosing={connecting} />;
+}
+
+function SignedIn({ session }: { readonly session: Session }) {
+  const redemptions = useRedemptions(session.wallet);
+  return (
+    <Stack gap="lg">
+      <AccountBar session={session} />
+      <PayoutsNotice />
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
+        <PartnersPanel wallet={session.wallet} redemptions={redemptions.data?.items ?? []} />
+        <RedemptionsPanel wallet={session.wallet} redemptions={redemptions} />
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+/** Said once for all partners, before anybody tries. */
+function PayoutsNotice() {
+  const { payouts: words } = useTexts().texts.redeem;
+  const { available, reason } = useRedeemConfig().chain.payouts;
+  if (available || reason === null) return null;
+  return (
+    <Alert color="yellow" role="status">
+      {words[reason]}
+    </Alert>
+  );
+}

@@ -1,0 +1,51 @@
+/** Wallets of the browser, as they announce themselves (EIP-6963), from when the page is loaded. */
+import { useSyncExternalStore } from 'react';
+
+export interface BrowserWallet {
+  readonly info: {
+    readonly uuid: string;
+    /** Of the wallet, whichever page it is on. */
+    readonly rdns: string;
+    readonly name: string;
+    readonly icon?: string;
+  };
+  readonly provider: {
+    request(call: {
+      readonly method: string;
+      readonly params?: readonly unknown[];
+    }): Promise<unknown>;
+  };
+}
+
+let wallets: readonly BrowserWallet[] = [];
+const listeners = new Set<() => void>();
+
+addEventListener('eip6963:announceProvider', (event) => {
+  const { detail } = event as CustomEvent<unknown>;
+  if (!isWallet(detail)) return;
+  // One that announces itself again, as each does when it is asked to, is the same.
+  if (wallets.some(({ info }) => info.uuid === detail.info.uuid)) return;
+  wallets = [...wallets, detail];
+  for (const listener of listeners) listener();
+});
+dispatchEvent(new Event('eip6963:requestProvider'));
+
+function isWallet(detail: unknown): detail is BrowserWallet {
+  const { info, provider } = (detail ?? {}) as Partial<BrowserWallet>;
+  const texts = [info?.uuid, info?.rdns, info?.name];
+  return texts.every((text) => typeof text === 'string') && typeof provider?.request === 'function';
+}
+
+export function browserWallets(): readonly BrowserWallet[] {
+  return wallets;
+}
+
+/** @returns what ends it */
+export function onBrowserWallets(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function useBrowserWallets(): readonly BrowserWallet[] {
+  return useSyncExternalStore(onBrowserWallets, browserWallets);
+}

@@ -17,7 +17,8 @@ export function entryProblem(text: string, balance: number): EntryProblem | unde
   // Zero, or less.
   if (/^0+$/.test(typed) || /^[-−]\s?\d+$/.test(typed)) return 'too-few';
   // More than a number of points can be.
-  return /^\d+(?:[\s.,'’\u00a0\u202f]\d{3})*$/.test(typed) && typed.replaceAll(/\D/g, '').length > 15
+  return /^\d+(?:[\s.,'’\u00a0\u202f]\d{3})*$/.test(typed) &&
+    typed.replaceAll(/\D/g, '').length > 15
     ? 'too-many'
     : 'not-a-number';
 }

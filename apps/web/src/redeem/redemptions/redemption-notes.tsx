@@ -31,7 +31,8 @@ function useNotes({ reason, returnsBy }: Redemption, phase: Phase): string[] {
   const { texts, locale } = useTexts();
   const { notes, reasons } = texts.redeem;
   const { finalitySeconds } = useRedeemConfig().chain;
-  const returns = returnsBy === null ? undefined : formatTime(upToMinute(returnsBy), locale, serverNowMs());
+  const returns =
+    returnsBy === null ? undefined : formatTime(upToMinute(returnsBy), locale, serverNowMs());
   const why = reason === null ? undefined : reasons[reason];
   const said = (...lines: (string | undefined)[]): string[] =>
     lines.filter((line) => line !== undefined);

@@ -1,6 +1,12 @@
 /** Claims, through the wallet: nothing is asked of a person that the chain would refuse. */
 import { type Hex } from 'viem';
-import { call, estimateGas, getBalance, getTransactionReceipt, sendTransaction } from 'viem/actions';
+import {
+  call,
+  estimateGas,
+  getBalance,
+  getTransactionReceipt,
+  sendTransaction,
+} from 'viem/actions';
 import { type Config } from 'wagmi';
 import { getConnectorClient } from 'wagmi/actions';
 import { type Voucher } from '../config';
@@ -8,8 +14,7 @@ import { walletFailure, type WalletFailure } from './wallet-errors';
 
 export type ClaimStep = 'preparing' | 'confirm';
 export type ClaimEnd =
-  | { readonly kind: 'sent'; readonly hash: Hex }
-  | { readonly kind: WalletFailure | 'wouldFail' };
+  { readonly kind: 'sent'; readonly hash: Hex } | { readonly kind: WalletFailure | 'wouldFail' };
 
 /** What the chain knows of a voucher, up to its newest block. */
 export type ClaimState = 'open' | 'claimed' | 'cancelled';

@@ -69,14 +69,12 @@ export const redeemDe: typeof redeemEn = {
     emptyMore: 'Komm später wieder: Spiele erscheinen hier von selbst.',
     points: (points) => `${points} Punkte`,
     unknownWallet: 'Dieses Spiel kennt deine Wallet nicht',
-    unknownWalletMore:
-      'Verknüpfe sie im Spiel. Deine Punkte erscheinen dann hier von selbst.',
+    unknownWalletMore: 'Verknüpfe sie im Spiel. Deine Punkte erscheinen dann hier von selbst.',
     unknownPoints: 'Deine Punkte können gerade nicht gezeigt werden',
     worth: (tokens, usd) => `jetzt etwa ${tokens} wert (${usd})`,
     paused: 'Nimmt zurzeit keine Einlösungen an',
     bonus: (rate, from) => `${rate} mehr Token ab ${from} Punkten`,
-    claimFirst:
-      'Du hast hier einen Gutschein. Hole ihn ab oder brich ab, bevor du wieder einlöst.',
+    claimFirst: 'Du hast hier einen Gutschein. Hole ihn ab oder brich ab, bevor du wieder einlöst.',
     underWay: 'Hier läuft eine Einlösung. Wenn sie zu Ende ist, kannst du wieder einlösen.',
   },
   form: {

@@ -4,6 +4,8 @@ export interface FakeWalletOptions {
   readonly chainId?: number;
   /** Calls that its owner declines, as long as it does. */
   readonly rejects?: readonly string[];
+  /** What signs for it, a function of the page that takes the text in hex; default: the chain's account. */
+  readonly signer?: string;
 }
 
 export const FAKE_WALLET = 'Fake wallet <b>';
@@ -11,20 +13,21 @@ export const FAKE_WALLET = 'Fake wallet <b>';
 /** For `addInitScript`. The test reaches it as `fakeWallet` of the page. */
 export function fakeWalletScript(
   account: string,
-  { chainId, rejects = [] }: FakeWalletOptions = {},
+  { chainId, rejects = [], signer }: FakeWalletOptions = {},
 ): string {
-  return `(${install.toString()})(${JSON.stringify({ account, chainId: chainId ?? null, rejects, name: FAKE_WALLET })})`;
+  return `(${install.toString()})(${JSON.stringify({ account, chainId: chainId ?? null, rejects, signer: signer ?? null, name: FAKE_WALLET })})`;
 }
 
 interface Installed {
   readonly account: string;
   readonly chainId: number | null;
   readonly rejects: readonly string[];
+  readonly signer: string | null;
   readonly name: string;
 }
 
 /** Runs in the page: nothing of this file is there. */
-function install({ account, chainId, rejects, name }: Installed): void {
+function install({ account, chainId, rejects, signer, name }: Installed): void {
   type Call = { method: string; params?: unknown[] };
   const page = globalThis as unknown as Record<string, unknown> & {
     dispatchEvent(event: unknown): void;
@@ -83,6 +86,9 @@ function install({ account, chainId, rejects, name }: Installed): void {
       state.chainId = (params as { chainId: string }[])[0]?.chainId ?? null;
       state.emit('chainChanged', state.chainId);
       return null;
+    }
+    if (method === 'personal_sign' && signer !== null) {
+      return (page[signer] as (hex: unknown) => Promise<unknown>)((params as unknown[])[0]);
     }
     return ask(call);
   };

@@ -50,14 +50,15 @@ export class PlayerPage {
     return this.page.getByRole('region', { name: 'Your redemptions' }).getByRole('article').first();
   }
 
-  async enter(points: number): Promise<void> {
-    await this.partner().getByLabel('How many points?').fill(String(points));
-    await this.partner().getByText('You get').waitFor();
+  async enter(points: number, partner = PARTNER): Promise<void> {
+    await this.partner(partner).getByLabel('How many points?').fill(String(points));
+    await this.partner(partner).getByText('You get').waitFor();
   }
 
-  async redeem(points: number): Promise<void> {
-    await this.enter(points);
-    await this.button(/^Redeem [\d,]+ points$/).click();
+  async redeem(points: number, partner = PARTNER): Promise<void> {
+    await this.enter(points, partner);
+    const button = this.partner(partner).getByRole('button', { name: /^Redeem [\d,]+ points$/ });
+    await button.click();
   }
 
   /** Waits until the newest redemption is there. */

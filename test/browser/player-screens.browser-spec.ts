@@ -5,13 +5,9 @@ import { PlayerPage } from './player-page.js';
 import { PlayerStage } from './player-stage.js';
 
 let stage: PlayerStage;
-let player: PlayerPage;
 
 beforeAll(async () => {
   stage = await PlayerStage.start();
-  const account = stage.accounts[0] ?? '';
-  stage.game.points.set(account, 12_500);
-  player = await PlayerPage.open(stage, await stage.player({ reducedMotion: 'reduce' }), account);
 }, 120_000);
 afterAll(() => stage.stop());
 
@@ -20,9 +16,14 @@ const SCHEMES = ['light', 'dark'] as const;
 /** Where to leave pictures of each screen, to look at. */
 const PICTURES = process.env['SCREENSHOTS'];
 
+/** A visitor without motion, as a picture is taken in the middle of it. */
+async function aVisitor(account: string, locale: string): Promise<PlayerPage> {
+  stage.game.points.set(account, 12_500);
+  return PlayerPage.open(stage, await stage.player({ reducedMotion: 'reduce', locale }), account);
+}
+
 /** What is wrong with the screen as it is now. */
-async function findings(screen: string): Promise<string[]> {
-  const { page } = player;
+async function findings({ page }: PlayerPage, screen: string): Promise<string[]> {
   const found: string[] = [];
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 });
@@ -47,29 +48,55 @@ async function findings(screen: string): Promise<string[]> {
 }
 
 it('every screen can be read and used by everyone', async () => {
+  const player = await aVisitor(stage.accounts[0] ?? '', 'en-GB');
   await player.button('Connect Test wallet').waitFor();
-  expect(await findings('1-wallet')).toEqual([]);
+  expect(await findings(player, '1-wallet')).toEqual([]);
   await player.connect();
-  expect(await findings('2-sign-in')).toEqual([]);
+  expect(await findings(player, '2-sign-in')).toEqual([]);
   await player.button('Sign in with your wallet').click();
   await player.sees('No redemptions yet');
   await player.enter(1500);
-  expect(await findings('3-quote')).toEqual([]);
+  expect(await findings(player, '3-quote')).toEqual([]);
   await player.button(/^Redeem 1,500/).click();
   await player.isAt('claimable');
   await player.button(/^Claim 100/).waitFor();
-  expect(await findings('4-voucher')).toEqual([]);
+  expect(await findings(player, '4-voucher')).toEqual([]);
   await player.button('Cancel').click();
   await player.sees('Cancel this redemption?');
-  expect(await findings('5-cancel')).toEqual([]);
+  expect(await findings(player, '5-cancel')).toEqual([]);
   await player.button('Keep it').click();
   await player.button(/^Claim 100/).click();
   await player.isAt('sent');
-  expect(await findings('6-sent')).toEqual([]);
+  expect(await findings(player, '6-sent')).toEqual([]);
   await stage.finalise();
   await player.isAt('claimed');
   await player.sees('11,000 points');
-  expect(await findings('7-claimed')).toEqual([]);
+  expect(await findings(player, '7-claimed')).toEqual([]);
+}, 120_000);
+
+it('so can it in German', async () => {
+  const player = await aVisitor(stage.accounts[2] ?? '', 'de-DE');
+  expect(await player.page.locator('html').getAttribute('lang')).toBe('de');
+  await player.button('Test wallet verbinden').waitFor();
+  expect(await findings(player, 'de-1-wallet')).toEqual([]);
+  await player.button('Test wallet verbinden').click();
+  await player.button('Mit der Wallet anmelden').waitFor();
+  expect(await findings(player, 'de-2-sign-in')).toEqual([]);
+  await player.button('Mit der Wallet anmelden').click();
+  await player.partner().getByRole('textbox').fill('1.500');
+  await player.sees('Du bekommst');
+  expect(await findings(player, 'de-3-quote')).toEqual([]);
+  await player.button('1.500 Punkte einlösen').click();
+  await player.button('100 LOW abholen').waitFor();
+  expect(await findings(player, 'de-4-voucher')).toEqual([]);
+  await player.button('Abbrechen').click();
+  await player.sees('Diese Einlösung abbrechen?');
+  expect(await findings(player, 'de-5-cancel')).toEqual([]);
+  await player.button('Ja, abbrechen').click();
+  await player.page.locator('[data-phase="cancelling"]').waitFor();
+  expect(await findings(player, 'de-6-cancelled')).toEqual([]);
+  const textContent = await player.page.locator('main').textContent();
+  expect(textContent).not.toMatch(/points|Cancel|Claim|Loading/);
 }, 120_000);
 
 it('all of it works by keyboard', async () => {

@@ -62,11 +62,7 @@ export class PlayerStage {
     const stage = new PlayerStage({ database, bench, game, browser, accounts }, ports);
     await stage.finalise();
     await stage.addPartner(PARTNER);
-    await new PriceStore(await database.open()).add({
-      usd: '0.15',
-      observedAt: new Date(),
-      source: 'fixed',
-    });
+    await stage.setPrice('0.15');
     await stage.startRedemption();
     stage.programs.console = await ConsoleProgram.start({
       port: ports.console,
@@ -90,6 +86,12 @@ export class PlayerStage {
         ...terms,
       }),
     );
+  }
+
+  /** Of one token, from now on. */
+  async setPrice(usd: string): Promise<void> {
+    const prices = new PriceStore(await this.database.open());
+    await prices.add({ usd, observedAt: new Date(), source: 'fixed' });
   }
 
   /** @param voucherTtlSeconds how long a voucher can be claimed */

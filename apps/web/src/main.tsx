@@ -24,22 +24,25 @@ Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 watchUpgrades();
 
-// What the document shows stays until the page can take its place.
-const [texts] = await Promise.all([loadFirstTexts(), router.load(), applyStyleSheets()]);
+/** What the document shows stays until the page can take its place. Not awaited by this module: the files of the page import from it. */
+async function start(container: Element): Promise<void> {
+  const [texts] = await Promise.all([loadFirstTexts(), router.load(), applyStyleSheets()]);
+  createRoot(container).render(
+    <StrictMode>
+      <MantineProvider
+        theme={theme}
+        defaultColorScheme="auto"
+        colorSchemeManager={keptColorScheme}
+        getStyleNonce={() => nonce}
+      >
+        <TextsProvider first={texts}>
+          <QueryClientProvider client={queryClient}>
+            <RouterProvider router={router} />
+          </QueryClientProvider>
+        </TextsProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}
 
-createRoot(root).render(
-  <StrictMode>
-    <MantineProvider
-      theme={theme}
-      defaultColorScheme="auto"
-      colorSchemeManager={keptColorScheme}
-      getStyleNonce={() => nonce}
-    >
-      <TextsProvider first={texts}>
-        <QueryClientProvider client={queryClient}>
-          <RouterProvider router={router} />
-        </QueryClientProvider>
-      </TextsProvider>
-    </MantineProvider>
-  </StrictMode>,
-);
+void start(root);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Browser } from 'playwright-core';
 import { readSettings } from '#libs/config';
@@ -42,12 +42,112 @@ it('the pages work under their policy, in two languages, in light and in dark', 
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
   await page.getByRole('button', { name: 'Light colours' }).click();
   await page.getByRole('button', { name: 'Dark colours' }).waitFor();
-  await page.getByRole('combobox', { name: 'Language' }).click();
-  await page.getByRole('option', { name: 'Deutsch' }).click();
+  await page.getByRole('combobox', { name: 'Language' }).selectOption('Deutsch');
   await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
   expect(await page.evaluate('document.documentElement.lang')).toBe('de');
   await page.reload();
   await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
   expect(refused).toEqual([]);
   await context.close();
+});
+
+it('the players’ page is painted without a script, in the language and colours of the reader, where it will be', async () => {
+  const placesOf = async (javaScriptEnabled: boolean): Promise<unknown> => {
+    const options = { locale: 'de-AT', viewport: { width: 360, height: 740 }, javaScriptEnabled };
+    const context = await browser.newContext(options);
+    const cookie = { url, name: 'lowmark-scheme', value: 'dark' };
+    await context.addCookies([cookie, { ...cookie, name: 'lowmark-language', value: 'en' }]);
+    if (javaScriptEnabled) {
+      await context.addInitScript("localStorage.setItem('lowmark-language', 'en')");
+      await context.addInitScript("localStorage.setItem('mantine-color-scheme-value', 'dark')");
+    }
+    const page = await context.newPage();
+    await page.goto(`${url}/redeem`);
+    if (javaScriptEnabled) await page.getByRole('combobox', { name: 'Language' }).waitFor();
+    const places = await Promise.all(
+      ['Redeem points', /^Turn points/, 'Lowmark'].map((text) =>
+        page.getByText(text).first().boundingBox(),
+      ),
+    );
+    const colour = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    await context.close();
+    return { places, colour };
+  };
+  const first = await placesOf(false);
+  expect(first).toMatchObject({ colour: 'rgb(36, 36, 36)' });
+  expect(await placesOf(true)).toEqual(first);
+});
+
+/** Who is signed in, by an answer that is not as it should be: a page that shows it fails. */
+const BROKEN = (kind: string): string =>
+  JSON.stringify({ kind, name: { broken: true }, role: 'viewer', partner: null });
+
+const PLAYER = JSON.stringify({ wallet: `0x${'1'.repeat(40)}`, expiresAt: '', csrf: '' });
+const CHAIN = JSON.stringify({
+  chainId: 1,
+  vault: null,
+  token: { address: null, symbol: 'LOW', decimals: 18 },
+  payouts: { available: true, reason: null, message: null },
+  finalitySeconds: null,
+});
+
+it.each([
+  ['/operate', '**/api/auth/me', BROKEN('operator')],
+  ['/partner', '**/api/auth/me', BROKEN('partner')],
+  ['/redeem', '**/player/api/partners', '{"partners":[{"id":"a","name":{},"bonus":null}]}'],
+])('a page of %s that fails says so, and can be loaded anew', async (path, request, body) => {
+  const context = await browser.newContext({ locale: 'de-DE' });
+  const page = await context.newPage();
+  await page.addInitScript(`localStorage.setItem('lowmark-player-session', '${PLAYER}')`);
+  const json = (text: string) => ({ contentType: 'application/json', body: text });
+  await page.route('**/player/api/chain', (route) => route.fulfill(json(CHAIN)));
+  await page.route(request, (route) => route.fulfill(json(body)));
+  await page.goto(url + path);
+  await page.getByRole('alert').getByText('Auf dieser Seite ist etwas schiefgegangen').waitFor();
+  expect(await page.innerText('body')).not.toMatch(/error|object|undefined/i);
+  await page.getByRole('combobox', { name: 'Sprache' }).waitFor();
+  await page.unroute(request);
+  await page.getByRole('button', { name: 'Neu laden' }).click();
+  await page.getByText('Auf dieser Seite ist etwas schiefgegangen').waitFor({ state: 'detached' });
+  await context.close();
+});
+
+describe('a file that is gone', () => {
+  const CHUNK = '**/assets/operate-area-*.js';
+
+  async function open(isUpgraded: boolean) {
+    const context = await browser.newContext({ locale: 'en-GB' });
+    const page = await context.newPage();
+    let documents = 0;
+    await page.route('**/operate', async (route) => {
+      if (route.request().isNavigationRequest()) documents++;
+      else if (isUpgraded) return route.fulfill({ body: 'another build' });
+      return route.continue();
+    });
+    await page.route('**/api/auth/me', (route) => route.fulfill({ status: 401, body: '{}' }));
+    await page.route(CHUNK, (route) =>
+      documents > 1 ? route.continue() : route.fulfill({ status: 404 }),
+    );
+    await page.goto(`${url}/operate`);
+    return { context, page, documents: () => documents };
+  }
+
+  it('by an upgrade: the page is loaded anew, once', async () => {
+    const { context, page, documents } = await open(true);
+    await page.getByRole('heading', { name: 'Sign in as an operator' }).waitFor();
+    expect(documents()).toBe(2);
+    await context.close();
+  });
+
+  it('without one: the page says that it failed, and is not loaded again and again', async () => {
+    const { context, page, documents } = await open(false);
+    await page.getByText('Something went wrong on this page').waitFor();
+    expect(documents()).toBe(1);
+    await context.close();
+  });
+});
+
+it('the policy names no other host', async () => {
+  const answer = await fetch(`${url}/redeem`);
+  expect(answer.headers.get('content-security-policy')).not.toMatch(/:\/\/|\*|unsafe/);
 });

@@ -39,7 +39,9 @@ describe('an amount', () => {
 
 it('a decimal is grouped as well', () => {
   expect(formatDecimal('12345.678', { locale: 'de-DE' })).toBe('12.345,678');
-  expect(() => formatDecimal('1e5', { locale: 'de-DE' })).toThrow(RangeError);
+  expect(formatDecimal('-1234.50', { locale: 'en-GB' })).toBe('-1,234.5');
+  expect(formatDecimal('1.239', { locale: 'en-GB', maxFraction: 2 })).toBe('1.23');
+  expect(formatDecimal('1e5', { locale: 'de-DE' })).toBe('1e5');
 });
 
 it('points are grouped', () => {

@@ -23,17 +23,14 @@ export function formatAmount(
   return joined(digits.slice(0, point), digits.slice(point), { locale, maxFraction });
 }
 
-/**
- * @param text a decimal number: `1234.5`
- * @throws RangeError where it is none
- */
+/** @param text a decimal number, `-1234.5`; what is none stays as it is */
 export function formatDecimal(
   text: string,
   { locale, maxFraction }: Omit<AmountOptions, 'decimals'>,
 ): string {
-  const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
-  if (whole === undefined) throw new RangeError('A decimal number is expected.');
-  return joined(whole, fraction, { locale, maxFraction });
+  const [, sign = '', whole, fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === undefined) return text;
+  return sign + joined(whole, fraction, { locale, maxFraction });
 }
 
 /** @param points a whole number, exact up to 2^53 − 1 */

@@ -13,6 +13,13 @@ export function formatTime(iso: string, locale: string, nowMs: number, timeZone?
   }).format(moment);
 }
 
+/** Day and time, to the second. */
+export function formatMoment(iso: string, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }).format(
+    new Date(iso),
+  );
+}
+
 /** `2026-11-23 14:32:05 UTC` */
 export function formatUtc(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -6,7 +6,7 @@ import { type components } from '../api/console.generated';
 import { type Column, Rows } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
 import { Empty, Skeletons } from '../shared/placeholders';
-import { utcTime } from '../shared/when';
+import { formatUtc } from '../format/time';
 import { PageTitle } from './page-title';
 import { texts } from './texts';
 import { dataOf } from './use-standing';
@@ -31,7 +31,7 @@ const CALL_SERIES = [
   { name: 'unsent', label: words.unsent, color: 'gray' },
 ] as const;
 
-const HOUR = { header: words.hour, cell: ({ hour }: { hour: string }) => utcTime(hour) };
+const HOUR = { header: words.hour, cell: ({ hour }: { hour: string }) => formatUtc(hour) };
 const REQUEST_COLUMNS: readonly Column<RequestHour>[] = [
   HOUR,
   ...REQUEST_SERIES.map(({ name, label }) => ({

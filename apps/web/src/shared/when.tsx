@@ -1,22 +1,33 @@
 import { Text } from '@mantine/core';
+import { serverNowMs } from '../api/server-clock';
+import { formatMoment, formatTime, formatUtc } from '../format/time';
+import { useTexts } from '../texts/texts-context';
 
 interface WhenProps {
   /** ISO 8601. */
   readonly at: string | null | undefined;
   /** Shown where there is no time. */
   readonly none?: string;
+  /** To the minute, without the day where it is today; UTC is its title. */
+  readonly isShort?: boolean;
 }
 
-const viewers = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-
 /** A moment: the viewer's own time, with UTC beside. */
-export function When({ at, none = '–' }: WhenProps) {
+export function When({ at, none = '–', isShort = false }: WhenProps) {
+  const { locale } = useTexts();
   if (at === null || at === undefined) return <>{none}</>;
+  if (isShort) {
+    return (
+      <time dateTime={at} title={formatUtc(at)}>
+        {formatTime(at, locale, serverNowMs())}
+      </time>
+    );
+  }
   return (
     <time dateTime={at}>
-      <span className="together">{viewers.format(new Date(at))}</span>{' '}
+      <span className="together">{formatMoment(at, locale)}</span>{' '}
       <Text span size="xs" c="dimmed" className="together">
-        {utcTime(at)}
+        {formatUtc(at)}
       </Text>
     </time>
   );
@@ -32,11 +43,6 @@ export function UtcDay({ day }: { readonly day: string }) {
       </Text>
     </time>
   );
-}
-
-/** `2026-03-01 14:32:05 UTC` */
-export function utcTime(at: string): string {
-  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 /** In its two largest units: `3 h 5 min`. */

@@ -32,7 +32,7 @@ dispatchEvent(new Event('eip6963:requestProvider'));
 
 function isWallet(detail: unknown): detail is BrowserWallet {
   const { info, provider } = (detail ?? {}) as Partial<BrowserWallet>;
-  const texts = [info?.uuid, info?.rdns, info?.name];
+  const texts = [info?.uuid, info?.rdns, info?.name, info?.icon ?? ''];
   return texts.every((text) => typeof text === 'string') && typeof provider?.request === 'function';
 }
 

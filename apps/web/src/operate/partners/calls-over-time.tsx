@@ -6,7 +6,7 @@ import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { Loaded } from '../../shared/loaded';
-import { utcTime } from '../../shared/when';
+import { formatUtc } from '../../format/time';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../overview/card';
 
@@ -32,7 +32,7 @@ const COLORS = {
 };
 const COUNTS = ['calls', 'refused', 'errors', 'unsent'] as const;
 const COLUMNS: readonly Column<Hour>[] = [
-  { header: words.hour, cell: ({ hour }) => utcTime(hour).slice(0, 16) },
+  { header: words.hour, cell: ({ hour }) => formatUtc(hour).slice(0, 16) },
   { header: words.step, cell: ({ step }) => step },
   ...COUNTS.map((name) => ({
     header: words[name],

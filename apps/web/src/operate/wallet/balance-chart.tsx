@@ -11,8 +11,9 @@ import {
   YAxis,
 } from 'recharts';
 import { type ConsoleBody } from '../../api/console-client';
-import { groupDigits } from '../../shared/amount';
-import { utcTime } from '../../shared/when';
+import { formatDecimal } from '../../format/amount';
+import { formatUtc } from '../../format/time';
+import { useTexts } from '../../texts/texts-context';
 import { texts } from '../texts';
 import { chartData, type Point } from './chart-data';
 
@@ -29,6 +30,8 @@ const words = texts.wallet;
 /** Bars for the low of each UTC day, a step line for the balance between. Drawn by rounded numbers; what is read is exact. */
 export default function BalanceChart({ history }: { readonly history: History }) {
   const colors = COLORS[useComputedColorScheme('light')];
+  const { locale } = useTexts();
+  const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 2 });
   const { points, domain } = chartData(history);
   return (
     <div aria-hidden style={{ width: '100%', height: 320 }}>
@@ -49,13 +52,18 @@ export default function BalanceChart({ history }: { readonly history: History })
             fontSize={12}
             minTickGap={40}
           />
-          <YAxis stroke={colors.text} fontSize={12} width={70} tickFormatter={shortNumber} />
+          <YAxis
+            stroke={colors.text}
+            fontSize={12}
+            width={70}
+            tickFormatter={(value: number) => short.format(value)}
+          />
           <Tooltip
             isAnimationActive={false}
             contentStyle={{ background: colors.back, borderColor: colors.grid, color: colors.text }}
-            labelFormatter={(ms) => utcTime(new Date(Number(ms)).toISOString())}
+            labelFormatter={(ms) => formatUtc(new Date(Number(ms)).toISOString())}
             formatter={(_value, name, item) =>
-              exactText(item.payload as Point, String(name), history)
+              exactText(item.payload as Point, String(name), { history, locale })
             }
           />
           <Legend position="top" height={32} />
@@ -82,13 +90,12 @@ export default function BalanceChart({ history }: { readonly history: History })
   );
 }
 
-function exactText({ exact }: Point, name: string, { tokenSymbol }: History): string {
-  const amount = name === words.low ? exact.low : exact.balance;
-  return `${groupDigits(amount ?? '')} ${tokenSymbol}`;
+interface Shown {
+  readonly history: History;
+  readonly locale: string;
 }
 
-const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 });
-
-function shortNumber(value: number): string {
-  return short.format(value);
+function exactText({ exact }: Point, name: string, { history, locale }: Shown): string {
+  const amount = name === words.low ? exact.low : exact.balance;
+  return `${formatDecimal(amount ?? '', { locale })} ${history.tokenSymbol}`;
 }

@@ -2,10 +2,10 @@ import { Card, Collapse, Group, Stack, Text, Title, UnstyledButton } from '@mant
 import { IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
 import { formatPoints } from '../../format/amount';
+import { When } from '../../shared/when';
 import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
 import { useTokenText } from '../config-context';
-import { TimeText } from '../time-text';
 import { CancelPart } from './cancel-part';
 import { cardId } from './card-id';
 import { ClaimPart } from './claim-part';
@@ -51,7 +51,7 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
             </Text>
             <Group gap={4} wrap="nowrap" c="dimmed">
               <Text size="sm">
-                <TimeText iso={redemption.initialAt} />
+                <When at={redemption.initialAt} isShort />
               </Text>
               <IconChevronDown
                 size={18}

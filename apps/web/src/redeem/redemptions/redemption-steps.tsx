@@ -1,8 +1,8 @@
 import { Group, List, Text, ThemeIcon } from '@mantine/core';
 import { IconCheck, IconCircle, IconCircleDot } from '@tabler/icons-react';
+import { When } from '../../shared/when';
 import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
-import { TimeText } from '../time-text';
 import { type SentClaim } from './claims-store';
 import { type Phase, type Step, stepsOf } from './redemption-phase';
 
@@ -36,7 +36,7 @@ export function RedemptionSteps({ redemption, phase, sent }: RedemptionStepsProp
               </Text>
               {step.at !== null && (
                 <Text size="sm" c="dimmed">
-                  <TimeText iso={step.at} />
+                  <When at={step.at} isShort />
                 </Text>
               )}
             </Group>

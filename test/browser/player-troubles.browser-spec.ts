@@ -1,0 +1,131 @@
+/** What goes wrong while a player uses the page, and what is less usual: contract wallets, no connection, no stream, a price that moves, many redemptions. */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { type BrowserContext } from 'playwright-core';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { ContractWallets, walletSignature } from '#libs/testing';
+import { FAKE_WALLET, fakeWalletScript } from './fake-wallet.js';
+import { PlayerPage } from './player-page.js';
+import { PARTNER, PlayerStage } from './player-stage.js';
+
+const EVENTS = '**/player/api/redemptions/events';
+
+let stage: PlayerStage;
+let accounts = 0;
+const contexts: BrowserContext[] = [];
+
+beforeAll(async () => {
+  stage = await PlayerStage.start();
+}, 120_000);
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
+});
+afterAll(() => stage.stop());
+
+async function aContext(): Promise<BrowserContext> {
+  const context = await stage.player();
+  contexts.push(context);
+  return context;
+}
+
+function anAccount(): string {
+  const account = stage.accounts[accounts++];
+  if (account === undefined) throw new Error('the chain has no account left');
+  stage.game.points.set(account, 10_000);
+  return account;
+}
+
+it('a contract wallet signs in (EIP-1271)', async () => {
+  const owner = privateKeyToAccount(generatePrivateKey());
+  const wallet = await new ContractWallets(stage.bench.chain, stage.bench.seconds).of(owner);
+  await stage.finalise();
+  stage.game.points.set(wallet, 4_321);
+  const context = await aContext();
+  await context.exposeFunction('signByOwner', (hex: string) =>
+    walletSignature(owner, Buffer.from(hex.slice(2), 'hex').toString()),
+  );
+  await context.addInitScript(fakeWalletScript(wallet, { signer: 'signByOwner' }));
+  const player = await PlayerPage.open(stage, context, wallet);
+  await player.signIn(FAKE_WALLET);
+  await player.sees('4,321 points');
+});
+
+it('without a connection the page says so and keeps what it shows; back, it shows what has happened', async () => {
+  const account = anAccount();
+  const player = await PlayerPage.open(stage, await aContext(), account);
+  await player.signIn();
+  await player.redeem(1500);
+  await player.isAt('claimable');
+  await player.page.context().setOffline(true);
+  await player.sees('You are offline.');
+  const elsewhere = await PlayerPage.open(stage, await aContext(), account);
+  await elsewhere.signIn();
+  await elsewhere.button('Cancel').click();
+  await elsewhere.button('Yes, cancel it').click();
+  await elsewhere.isAt('cancelling');
+  await player.isAt('claimable');
+  await player.page.context().setOffline(false);
+  await player.isAt('cancelling');
+  expect(await player.page.getByText('You are offline.').count()).toBe(0);
+});
+
+it('without a stream the page asks by itself, and nothing looks wrong', async () => {
+  const context = await aContext();
+  await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
+  const player = await PlayerPage.open(stage, context, anAccount());
+  await player.signIn();
+  await player.sees('Updated every few seconds');
+  await player.redeem(1500);
+  await player.isAt('claimable');
+  await player.button(/^Claim 100/).click();
+  await stage.finalise();
+  await player.isAt('sent');
+  await stage.finalise();
+  await player.isAt('claimed');
+  expect(await player.page.getByRole('alert').count()).toBe(0);
+});
+
+it('redemptions of before are shown page by page', async () => {
+  const partners = [PARTNER, 'Second', 'Third'];
+  for (const name of partners.slice(1)) await stage.addPartner(name);
+  const context = await aContext();
+  await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
+  // The service cuts pages of one in place of twenty.
+  await context.route('**/player/api/redemptions?limit=20*', (route) =>
+    route.continue({ url: route.request().url().replace('limit=20', 'limit=1') }),
+  );
+  const player = await PlayerPage.open(stage, context, anAccount());
+  await player.signIn();
+  for (const name of partners) {
+    await player.redeem(1000, name);
+    await player.page.getByRole('article', { name: `1,000 points, ${name}` }).waitFor();
+  }
+  await player.page.reload();
+  const list = player.page.locator('[data-phase]');
+  await list.first().waitFor();
+  for (let shown = 1; shown < partners.length; shown++) {
+    expect(await list.count()).toBe(shown);
+    await player.button('Show older ones').click();
+    await list.nth(shown).waitFor();
+  }
+  const names = await list.evaluateAll((cards) =>
+    cards.map((card) => (card as unknown as { ariaLabel: string }).ariaLabel),
+  );
+  expect(names).toEqual([...partners].reverse().map((name) => `1,000 points, ${name}`));
+  await player.button('Show older ones').waitFor({ state: 'detached' });
+});
+
+it('a price that moves before the click takes nothing, and shows the new figure', async () => {
+  const account = anAccount();
+  const player = await PlayerPage.open(stage, await aContext(), account);
+  await player.signIn();
+  await player.enter(1500);
+  await player.partner().getByText('100 LOW').first().waitFor();
+  await stage.setPrice('0.3');
+  await player.button(/^Redeem 1,500/).click();
+  await player.sees('The price has moved: you would have got less than was shown.');
+  expect(stage.game.points.get(account)).toBe(10_000);
+  await player.partner().getByText('50 LOW', { exact: true }).first().waitFor();
+  await player.button(/^Redeem 1,500/).click();
+  await player.button('Claim 50 LOW').waitFor();
+  expect(stage.game.points.get(account)).toBe(8_500);
+});

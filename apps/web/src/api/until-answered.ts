@@ -32,21 +32,24 @@ export async function untilAnswered<T>(
     } catch (error) {
       const problem =
         error instanceof ApiProblem ? error : new ApiProblem(0, 'NO_CONNECTION', '', undefined);
-      if (!UNKNOWN.has(problem.code) || signal.aborted) throw problem;
+      if (!UNKNOWN.has(problem.code)) throw problem;
       onWaiting();
-      await pause((problem.retryAfterSeconds ?? 0) * 1000 || AGAIN_MS, signal);
-      if (signal.aborted) throw problem;
+      const isOver = await pause((problem.retryAfterSeconds ?? 0) * 1000 || AGAIN_MS, signal);
+      if (isOver) throw problem;
     }
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** @returns whether it was ended */
+function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((wake) => {
-    const timer = setTimeout(wake, ms);
-    const onAbort = (): void => {
+    const over = (): void => {
       clearTimeout(timer);
-      wake();
+      signal.removeEventListener('abort', over);
+      wake(signal.aborted);
     };
-    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(over, ms);
+    if (signal.aborted) over();
+    else signal.addEventListener('abort', over);
   });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { parsePoints } from '../../format/amount.js';
 import { entryProblem, rangeOf } from './points-entry.js';
 
 describe('a number of points', () => {
@@ -25,7 +26,7 @@ describe('a number of points', () => {
     ['-', 'not-a-number'],
     ['<b>5</b>', 'not-a-number'],
   ] as const)('%p of 1,000 is %p', (text, expected) => {
-    expect(entryProblem(text, 1000)).toBe(expected);
+    expect(entryProblem(text, parsePoints(text), 1000)).toBe(expected);
   });
 });
 

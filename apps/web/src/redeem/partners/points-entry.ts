@@ -1,5 +1,4 @@
 /** What a player types as a number of points, and what is said of it. Pure. */
-import { parsePoints } from '../../format/amount';
 
 export interface PointsRange {
   readonly min: number;
@@ -8,11 +7,17 @@ export interface PointsRange {
 
 export type EntryProblem = 'not-a-number' | 'too-few' | 'too-many';
 
-/** Before the service is asked; undefined: it can be. */
-export function entryProblem(text: string, balance: number): EntryProblem | undefined {
+/**
+ * Before the service is asked; undefined: it can be.
+ * @param points what `parsePoints` makes of the text
+ */
+export function entryProblem(
+  text: string,
+  points: number | undefined,
+  balance: number,
+): EntryProblem | undefined {
   const typed = text.trim();
   if (typed === '') return undefined;
-  const points = parsePoints(typed);
   if (points !== undefined) return points > balance ? 'too-many' : undefined;
   // Zero, or less.
   if (/^0+$/.test(typed) || /^[-−]\s?\d+$/.test(typed)) return 'too-few';

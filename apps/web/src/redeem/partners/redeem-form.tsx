@@ -36,7 +36,7 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
   const most = Math.min(balance, limits.data?.maxPoints ?? balance);
   // What stands on the page is what is redeemed: a quote for other points is none.
   const shown = quote.data?.points === points ? quote.data : undefined;
-  const problem = entryProblem(text, balance);
+  const problem = entryProblem(text, points, balance);
   const canSubmit = shown?.amount != null && shown.refusal === null && problem === undefined;
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();

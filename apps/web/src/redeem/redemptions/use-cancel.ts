@@ -9,7 +9,7 @@ export interface Cancelling {
   /** There was no answer so far, and it is sent again. */
   readonly isWaiting: boolean;
   readonly refusal: ApiProblem | undefined;
-  begin(): void;
+  readonly begin: () => void;
 }
 
 /** Cancels, and sends it again while there is no answer and the page is open: a redemption that was cancelled stays so. */

@@ -42,6 +42,7 @@ function install({ account, chainId, rejects, signer, name }: Installed): void {
   const listeners: Record<string, ((value: unknown) => void)[]> = {};
   const state = {
     rejects: [...rejects],
+    fails: {} as Record<string, { code: number; message: string }>,
     chainId: chainId === null ? null : '0x' + chainId.toString(16),
     account,
     asked: [] as string[],
@@ -69,6 +70,8 @@ function install({ account, chainId, rejects, signer, name }: Installed): void {
     if (state.rejects.includes(method)) {
       throw Object.assign(new Error('User rejected the request.'), { code: 4001 });
     }
+    const failure = state.fails[method];
+    if (failure !== undefined) throw Object.assign(new Error(failure.message), failure);
     if (method === 'eth_requestAccounts') page.localStorage.setItem('fake-connected', 'yes');
     if (method === 'eth_requestAccounts' || method === 'eth_accounts') {
       return page.localStorage.getItem('fake-connected') === null ? [] : [state.account];

@@ -114,6 +114,14 @@ export class PlayerStage {
     });
   }
 
+  hangRedemption(): void {
+    this.programs.redemption?.hang();
+  }
+
+  resumeRedemption(): void {
+    this.programs.redemption?.resume();
+  }
+
   async killRedemption(): Promise<void> {
     await this.programs.redemption?.kill();
   }

@@ -68,7 +68,7 @@ it('a player connects, signs in, redeems, and claims tokens', async () => {
   await player.isAt('claimable');
   expect(stage.game.points.get(player.account)).toBe(8500);
   await player.sees('8,500 points');
-  await player.sees(/If you do not claim, your points come back after .*, at the latest\./);
+  await player.sees(/If you do not claim, your points come back by .*, at the latest\./);
   await player.button(/^Claim 100 LOW$/).click();
   await player.isAt('sent');
   await stage.mine();
@@ -100,7 +100,7 @@ describe('in the wallet', () => {
     const owner = (rejected: readonly string[]) =>
       player.page.evaluate(`fakeWallet.rejects = ${JSON.stringify(rejected)}`);
     await player.button(`Connect ${FAKE_WALLET}`).click();
-    await player.sees('The wallet did not connect. You can try again.');
+    await player.sees('You did not connect. You can try again.');
     await owner(['personal_sign']);
     await player.connect(FAKE_WALLET);
     await player.button('Sign in with your wallet').click();

@@ -47,6 +47,15 @@ export class ServiceProgram {
     return answer?.status === 200;
   }
 
+  /** It keeps its connections and answers nothing, until `resume`. */
+  hang(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child.kill('SIGCONT');
+  }
+
   /** Asks it to end, and waits for it. */
   terminate(): Promise<number | string> {
     this.child.kill('SIGTERM');

@@ -12,8 +12,8 @@ import { ConsoleSettings } from '../console.env.js';
 const CONNECT_MS = 2_000;
 /** Longer than the longest call to a partner that an answer waits for. */
 const ANSWER_MS = 20_000;
-/** Three heartbeats of a stream that did not come. */
-const SILENCE_MS = 45_000;
+/** A heartbeat of a stream that did not come: 15 s, and a third more. The page then asks by itself, and says so where there is no answer. */
+const SILENCE_MS = 20_000;
 /** A page of a hundred redemptions has less than half of it. */
 const MAX_ANSWER_BYTES = 1_048_576;
 const RETRY_AFTER_SECONDS = 3;

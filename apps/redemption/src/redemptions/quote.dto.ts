@@ -109,6 +109,13 @@ export class PointsRangeBody {
   })
   readonly maxPoints!: number;
 
+  @ApiProperty({
+    ...COUNT,
+    description:
+      'How long the wallet waits before it can redeem again if it leaves or cancels one more voucher, counted from when that has ended; 0: not at all.',
+  })
+  readonly coolDownSeconds!: number;
+
   @ApiProperty(REFUSAL)
   readonly refusal!: RefusalBody | null;
 }
@@ -142,12 +149,13 @@ export function quoteBody(
 
 export function pointsRangeBody(
   partner: PartnerName,
-  { minPoints, maxPoints, refusal }: PointsRange,
+  { minPoints, maxPoints, coolDownSeconds, refusal }: PointsRange,
 ): PointsRangeBody {
   return {
     partner,
     minPoints: Number(minPoints),
     maxPoints: Number(maxPoints),
+    coolDownSeconds,
     refusal: refusalBody(refusal),
   };
 }

@@ -2,6 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { RedemptionStore } from '#libs/db';
 import {
   type Address,
+  type CoolDown,
+  coolDownSeconds,
   limitBreach,
   NO_PRICE,
   pointsWithin,
@@ -52,6 +54,8 @@ export interface PointsRange {
   /** 0 where it would be fewer than `minPoints`. */
   readonly maxPoints: bigint;
   readonly refusal: UserError | undefined;
+  /** How long the wallet waits after one more voucher that it does not claim. */
+  readonly coolDownSeconds: number;
 }
 
 interface Basis {
@@ -94,16 +98,16 @@ export class QuoteService {
   async range(wallet: Address, entry: PartnerEntry): Promise<PointsRange> {
     const { minPoints = 1n, maxPoints: most = BigInt(Number.MAX_SAFE_INTEGER) } = entry.callback;
     const waiting = await this.points.waiting(wallet);
+    const record = await this.recordOf(wallet, entry);
+    const next = coolDownSeconds(record.unclaimed.count + 1, this.coolDown());
+    const none = { minPoints, maxPoints: 0n, coolDownSeconds: next };
     const basis = await this.basis(entry);
     if (basis === undefined) {
       const { refusal } = ofUnpayable(payoutRefusal('chain'));
-      return { minPoints, maxPoints: 0n, refusal: waiting ?? refusal };
+      return { ...none, refusal: waiting ?? refusal };
     }
     const least = await this.judge(basis, minPoints);
-    if (least.terms === undefined) {
-      return { minPoints, maxPoints: 0n, refusal: waiting ?? least.refusal };
-    }
-    const record = await this.recordOf(wallet, entry);
+    if (least.terms === undefined) return { ...none, refusal: waiting ?? least.refusal };
     const room = (await this.vault.room(1n)) - (await this.store.promisedTokens());
     const left = tokensLeftToday(basis.limits, record.usage) ?? room;
     const payable = pointsWithin(left < room ? left : room, least.terms);
@@ -111,7 +115,7 @@ export class QuoteService {
     const isPossible = possible >= minPoints;
     const judged = isPossible ? await this.judge(basis, possible) : least;
     const refusal = waiting ?? judged.refusal ?? this.refusalBy(judged, record);
-    return { minPoints, maxPoints: isPossible ? possible : 0n, refusal };
+    return { ...none, maxPoints: isPossible ? possible : 0n, refusal };
   }
 
   private recordOf(wallet: Address, { callback }: PartnerEntry): Promise<WalletRecord> {
@@ -163,11 +167,13 @@ export class QuoteService {
       walletDailyTokens: smallestUnits(settings.walletDailyTokenBudget, tokenDecimals),
       maxOpen: 1,
       priceMaxAgeSeconds: settings.redemptionPriceMaxAgeSeconds,
-      coolDown: {
-        firstSeconds: settings.voucherCoolDownSeconds,
-        longestSeconds: settings.voucherCoolDownMaxSeconds,
-      },
+      coolDown: this.coolDown(),
     };
+  }
+
+  private coolDown(): CoolDown {
+    const { voucherCoolDownSeconds, voucherCoolDownMaxSeconds } = this.settings;
+    return { firstSeconds: voucherCoolDownSeconds, longestSeconds: voucherCoolDownMaxSeconds };
   }
 }
 

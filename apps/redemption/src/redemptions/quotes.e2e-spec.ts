@@ -114,6 +114,7 @@ describe('a quote', () => {
     expect(body.refusal.message).toContain(open.id);
     const { body: range } = await user.get('/api/partners/Arena/limits').expect(200);
     expect(range.refusal.code).toBe('REDEMPTION_OPEN');
+    expect(range.coolDownSeconds).toBe(300);
   });
 
   it('takes no points, and asks no partner', async () => {
@@ -186,6 +187,7 @@ describe('the limits', () => {
     const { body } = await user.get('/api/partners/Tiny/limits').expect(200);
     expect(body).toEqual({
       ...{ partner: { id, name: 'Tiny' }, minPoints: 1000, maxPoints: 0 },
+      coolDownSeconds: 300,
       refusal: expect.objectContaining({ code: 'PARTNER_BUDGET_SPENT', retryAfterSeconds: null }),
     });
     await new CallbackStore(await service.database.open()).pause(id, true);

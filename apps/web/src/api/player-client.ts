@@ -1,22 +1,29 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import { sessionStore } from '../redeem/session/session-store';
+import { watchAnswer } from './answer-watch';
 import { ApiProblem } from './api-problem';
 import { CSRF_HEADER, csrfToken } from './csrf';
 import { type paths } from './redemption.generated';
 import { readServerClock } from './server-clock';
 
 const TIMEOUT_MS = 30_000;
+/** May take as long as the partner does. */
+const ASKS_A_PARTNER = '/api/partners/{partner}/points';
+
+const asked = new Map<string, ReturnType<typeof watchAnswer>>();
 
 /** Shows the console that this is its own page. Every answer that is not a success becomes an ApiProblem; a session that has ended is forgotten. */
 const ownPage: Middleware = {
-  onRequest({ request }) {
+  onRequest({ id, request, schemaPath }) {
+    if (request.method === 'GET' && schemaPath !== ASKS_A_PARTNER) asked.set(id, watchAnswer());
     if (request.method !== 'GET')
       request.headers.set(CSRF_HEADER, sessionStore.get()?.csrf ?? csrfToken('player'));
     return new Request(request, {
       signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
   },
-  async onResponse({ response, schemaPath }) {
+  async onResponse({ id, response, schemaPath }) {
+    endWatch(id, response.status < 500);
     readServerClock(response);
     if (response.ok) return;
     const body: unknown = await response
@@ -28,7 +35,15 @@ const ownPage: Middleware = {
     if (isOver || problem.code === 'CSRF_TOKEN') sessionStore.end('expired');
     throw problem;
   },
+  onError({ id }) {
+    endWatch(id, false);
+  },
 };
+
+function endWatch(id: string, hasAnswered: boolean): void {
+  asked.get(id)?.(hasAnswered);
+  asked.delete(id);
+}
 
 /** The redemption service, by way of the console, which adds the player's session. */
 export const playerApi = createClient<paths>({ baseUrl: '/player' });

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { formatCountdown, formatTime, formatUtc, formatWait } from './time.js';
+import { formatCountdown, formatTime, formatUtc, formatWait, upToMinute } from './time.js';
 
 const NOW = Date.UTC(2026, 10, 23, 12, 0);
 
@@ -10,6 +10,13 @@ it('a time of today is a time of day; another has its date', () => {
   expect(at('2026-11-24T01:00:00.000Z', 'UTC')).toBe('24 Nov 2026, 01:00');
   // Today in Tokyo is tomorrow in UTC.
   expect(at('2026-11-23T23:30:00.000Z', 'Asia/Tokyo')).toBe('24 Nov 2026, 08:30');
+});
+
+it('what comes by a time is not late where the seconds are cut', () => {
+  expect(upToMinute('2026-11-23T15:15:03.000Z')).toBe('2026-11-23T15:16:00.000Z');
+  expect(upToMinute('2026-11-23T15:15:00.001Z')).toBe('2026-11-23T15:16:00.000Z');
+  expect(upToMinute('2026-11-23T15:15:00.000Z')).toBe('2026-11-23T15:15:00.000Z');
+  expect(upToMinute('2026-11-23T23:59:30.000Z')).toBe('2026-11-24T00:00:00.000Z');
 });
 
 it('a UTC time says so', () => {

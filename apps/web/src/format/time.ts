@@ -25,6 +25,11 @@ export function formatUtc(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+/** The next whole minute: what comes by then is not late where only minutes are shown. */
+export function upToMinute(iso: string): string {
+  return new Date(Math.ceil(Date.parse(iso) / 60_000) * 60_000).toISOString();
+}
+
 /** `4:05`, `1:04:05`; nothing is less than `0:00`. */
 export function formatCountdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));

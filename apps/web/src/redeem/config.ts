@@ -24,6 +24,8 @@ export interface RedeemConfig {
   readonly chain: ChainFacts;
   /** What the page calls the network. */
   readonly networkName: string;
+  /** The same with its number, by which wallets know it. */
+  readonly networkLabel: string;
   readonly coin: string;
   /** Given to wallets that do not know the network; null: they have to know it. */
   readonly walletRpcUrl: string | null;
@@ -61,9 +63,11 @@ async function loadConfig(): Promise<RedeemConfig> {
   ]);
   const { testWallet, network } = console;
   if (testWallet !== null) announceTestWallet(testWallet.accounts);
+  const numbered = `chain ${chain.chainId}`;
   return {
     chain,
-    networkName: network.name ?? `Chain ${chain.chainId}`,
+    networkName: network.name ?? numbered,
+    networkLabel: network.name === null ? numbered : `${network.name} (${numbered})`,
     coin: network.coin,
     walletRpcUrl: network.rpcUrl,
     testWallet,

@@ -13,6 +13,7 @@ import { SignInCard } from './wallet/sign-in-card';
 import { useConnectWallet } from './wallet/use-connect-wallet';
 import { createWallets } from './wallet/wagmi-config';
 import { WalletChoice } from './wallet/wallet-choice';
+import { WalletNotice } from './wallet/wallet-notice';
 
 interface PlayerPageProps {
   /** Is connected at once. */
@@ -45,12 +46,17 @@ function WithWallets({ chosen }: PlayerPageProps) {
 
 function SignedIn({ session }: { readonly session: Session }) {
   const redemptions = useRedemptions(session.wallet);
+  const items = redemptions.data?.items ?? [];
   return (
     <Stack gap="lg">
-      <AccountBar session={session} />
+      <AccountBar
+        session={session}
+        needsWallet={items.some(({ stage }) => stage === 'authorised')}
+      />
       <PayoutsNotice />
+      <WalletNotice redemptions={items} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
-        <PartnersPanel wallet={session.wallet} redemptions={redemptions.data?.items ?? []} />
+        <PartnersPanel wallet={session.wallet} redemptions={items} />
         <RedemptionsPanel wallet={session.wallet} redemptions={redemptions} />
       </SimpleGrid>
     </Stack>

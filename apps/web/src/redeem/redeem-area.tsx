@@ -1,7 +1,9 @@
 import { Alert, Button, Stack, Text, Title } from '@mantine/core';
+import { useSilence } from '../api/answer-watch';
 import { useTexts } from '../texts/texts-context';
 import { useRedeemConfigQuery } from './config';
 import { ConfigProvider } from './config-context';
+import { useKeptFocus } from './kept-focus';
 import { LoadingCard } from './loading-card';
 import { RedeemPage } from './redeem-page';
 import { useOnline } from './use-online';
@@ -11,8 +13,10 @@ export function RedeemArea() {
   const { redeem } = useTexts().texts;
   const config = useRedeemConfigQuery();
   const isOnline = useOnline();
+  const isSilent = useSilence();
+  const area = useKeptFocus();
   return (
-    <Stack maw={1120} mx="auto" gap="lg">
+    <Stack maw={1120} mx="auto" gap="lg" ref={area}>
       <div>
         <Title order={1}>{redeem.title}</Title>
         <Text c="dimmed">{redeem.intro}</Text>
@@ -20,6 +24,11 @@ export function RedeemArea() {
       {!isOnline && (
         <Alert color="yellow" role="status">
           {redeem.offline}
+        </Alert>
+      )}
+      {isOnline && isSilent && (
+        <Alert color="yellow" role="status">
+          {redeem.silent}
         </Alert>
       )}
       {config.data !== undefined && (

@@ -38,5 +38,7 @@ function Visitor({ onChosen }: { readonly onChosen: (wallet: BrowserWallet) => v
     },
   });
   const busy = isPending ? variables : undefined;
-  return <WalletChoice choosing={{ busy, hasFailed: isError, choose: mutate }} />;
+  return (
+    <WalletChoice choosing={{ busy, failure: isError ? 'failed' : undefined, choose: mutate }} />
+  );
 }

@@ -1,9 +1,11 @@
 import { Badge, Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { ApiProblem } from '../../api/api-problem';
 import { formatPercent, formatPoints, formatUsd } from '../../format/amount';
 import { useTexts } from '../../texts/texts-context';
-import { type Partner } from '../config';
+import { type Partner, type Redemption } from '../config';
 import { useTokenText } from '../config-context';
 import { useProblemText } from '../problem-text';
+import { usePhase } from '../redemptions/use-phase';
 import { useLimits, usePoints, useQuote } from './partner-queries';
 import { useRedeemClick } from './redeem-click';
 import { RedeemForm } from './redeem-form';
@@ -11,11 +13,11 @@ import { RedeemForm } from './redeem-form';
 interface PartnerCardProps {
   readonly partner: Partner;
   readonly wallet: string;
-  /** Whether a redemption with this partner is open. */
-  readonly hasOpen: boolean;
+  /** The redemption with this partner that has not ended; undefined: there is none. */
+  readonly open: Redemption | undefined;
 }
 
-export function PartnerCard({ partner, wallet, hasOpen }: PartnerCardProps) {
+export function PartnerCard({ partner, wallet, open }: PartnerCardProps) {
   const { texts, locale } = useTexts();
   const words = texts.redeem.partners;
   const points = usePoints(partner.id, wallet);
@@ -23,7 +25,14 @@ export function PartnerCard({ partner, wallet, hasOpen }: PartnerCardProps) {
   const click = useRedeemClick(wallet, partner.id);
   const { bonus } = partner;
   return (
-    <Card withBorder padding="lg" component="article" aria-label={partner.name}>
+    <Card
+      withBorder
+      padding="lg"
+      component="article"
+      aria-label={partner.name}
+      tabIndex={-1}
+      data-focus-home
+    >
       <Stack gap="sm">
         <Group justify="space-between" wrap="nowrap" align="start">
           <Title order={3} size="h4" className="text-of-others">
@@ -41,13 +50,20 @@ export function PartnerCard({ partner, wallet, hasOpen }: PartnerCardProps) {
             {words.bonus(formatPercent(bonus.rate, locale), formatPoints(bonus.fromPoints, locale))}
           </Text>
         )}
-        {hasOpen && <Text size="sm">{words.open}</Text>}
-        {!hasOpen && !partner.paused && (points.data ?? 0) > 0 && (
+        {open !== undefined && <OpenLine redemption={open} />}
+        {open === undefined && !partner.paused && (points.data ?? 0) > 0 && (
           <RedeemForm partner={partner} wallet={wallet} balance={points.data ?? 0} click={click} />
         )}
       </Stack>
     </Card>
   );
+}
+
+/** Why there is no form: what the player can do, or that it has to be waited for. */
+function OpenLine({ redemption }: { readonly redemption: Redemption }) {
+  const { partners: words } = useTexts().texts.redeem;
+  const { phase } = usePhase(redemption);
+  return <Text size="sm">{phase === 'claimable' ? words.claimFirst : words.underWay}</Text>;
 }
 
 function PointsLine({
@@ -60,6 +76,16 @@ function PointsLine({
   const { texts, locale } = useTexts();
   const { partners: words, retry } = texts.redeem;
   const problemText = useProblemText();
+  if (isUnknownWallet(points.error)) {
+    return (
+      <div role="status">
+        <Text size="sm" fw={600}>
+          {words.unknownWallet}
+        </Text>
+        <Text size="sm">{words.unknownWalletMore}</Text>
+      </div>
+    );
+  }
   if (points.data === undefined && points.isError) {
     return (
       <Stack gap="xs" align="start" role="status">
@@ -82,6 +108,10 @@ function PointsLine({
       <Worth partner={partner} points={points.data} />
     </div>
   );
+}
+
+function isUnknownWallet(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === 'USER_NOT_FOUND';
 }
 
 /** What the points, or as many of them as can be redeemed, would come to now. */

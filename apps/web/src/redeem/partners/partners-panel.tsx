@@ -25,12 +25,12 @@ export function PartnersPanel({ wallet, redemptions }: PartnersPanelProps) {
     queryFn: async () => (await playerApi.GET('/api/partners')).data?.partners ?? [],
     refetchInterval: ({ state }) => (state.status === 'error' ? 5_000 : REFRESH_MS),
   });
-  const open = new Set(
-    redemptions.filter((one) => !hasEnded(one)).map(({ partner }) => partner.id),
+  const open = new Map(
+    redemptions.filter((one) => !hasEnded(one)).map((one) => [one.partner.id, one]),
   );
   return (
     <Stack component="section" aria-labelledby="points-title" gap="md">
-      <Title order={2} size="h3" id="points-title">
+      <Title order={2} size="h3" id="points-title" tabIndex={-1} data-focus-start>
         {words.title}
       </Title>
       {partners.isPending && <LoadingCard />}
@@ -57,7 +57,7 @@ export function PartnersPanel({ wallet, redemptions }: PartnersPanelProps) {
           key={partner.id}
           partner={partner}
           wallet={wallet}
-          hasOpen={open.has(partner.id)}
+          open={open.get(partner.id)}
         />
       ))}
     </Stack>

@@ -10,19 +10,20 @@ import { problemText, useProblemText } from '../problem-text';
 /** What the points come to, until when, and why it would be refused. */
 export function QuoteView({
   quote,
-  error,
+  problem,
 }: {
   readonly quote: Quote | undefined;
-  readonly error: unknown;
+  /** Why there is none; null where it is being asked for. */
+  readonly problem: unknown;
 }) {
   const { texts, locale } = useTexts();
   const words = texts.redeem.form;
   const tokenText = useTokenText();
   const thrownText = useProblemText();
-  if (quote === undefined && error !== null) {
+  if (quote === undefined && problem !== null) {
     return (
       <Alert color="yellow" role="alert">
-        {thrownText(error)}
+        {thrownText(problem)}
       </Alert>
     );
   }
@@ -45,7 +46,7 @@ export function QuoteView({
           </Text>
           {validUntil !== null && (
             <Text size="sm" c="dimmed">
-              {words.quoteEnds(formatTime(validUntil, locale, serverNowMs()))} {words.atLeast}
+              {words.quoteEnds(formatTime(validUntil, locale, serverNowMs()))}
             </Text>
           )}
         </>

@@ -1,25 +1,19 @@
 import { useEffect, useState } from 'react';
 import { ApiProblem } from '../../api/api-problem';
 import { playerApi } from '../../api/player-client';
+import { untilAnswered } from '../../api/until-answered';
+import { focusWhenThere } from '../kept-focus';
+import { cardId } from '../redemptions/card-id';
 import { useTakeRedemption } from '../redemptions/redemptions-query';
 import { type Click, clickOf, endClick, usePendingClick } from './pending-clicks';
-
-/** After these it is not known whether there is a redemption: the same is asked again. */
-const UNKNOWN = new Set([
-  'IDEMPOTENCY_IN_PROGRESS',
-  'INTERNAL_SERVER_ERROR',
-  'NO_CONNECTION',
-  'SERVICE_UNAVAILABLE',
-  'ANSWER_TOO_LARGE',
-  'UNEXPECTED_ANSWER',
-]);
-const AGAIN_MS = 1_500;
 
 export interface RedeemClick {
   readonly pending: Click | undefined;
   /** There was no answer so far, and it is asked for again. */
   readonly isWaiting: boolean;
   readonly refusal: ApiProblem | undefined;
+  /** The refusal said how long to wait, and so long has passed. */
+  readonly isRefusalOver: boolean;
   clearRefusal(): void;
 }
 
@@ -28,43 +22,42 @@ export function useRedeemClick(wallet: string, partner: string): RedeemClick {
   const text = usePendingClick(wallet, partner);
   const [isWaiting, setWaiting] = useState(false);
   const [refusal, setRefusal] = useState<ApiProblem>();
+  const isRefusalOver = useWaitIsOver(refusal);
   const take = useTakeRedemption(wallet);
   useEffect(() => {
     const click = clickOf(text);
     if (click === undefined) return undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isOver = false;
+    const ending = new AbortController();
+    const { signal } = ending;
+    const onWaiting = (): void => {
+      if (!signal.aborted) setWaiting(true);
+    };
     const ask = async (): Promise<void> => {
       try {
-        const redemption = await redeem(click);
-        if (redemption !== undefined) take(redemption);
+        const redemption = await untilAnswered(() => redeem(click), { signal, onWaiting });
+        if (redemption !== undefined) {
+          take(redemption);
+          focusWhenThere(cardId(redemption));
+        }
         setWaiting(false);
         endClick(click);
       } catch (error) {
-        const problem = problemOf(error);
-        if (isOver) return;
-        if (problem.status === 401) return;
-        if (UNKNOWN.has(problem.code)) {
-          setWaiting(true);
-          timer = setTimeout(() => void ask(), (problem.retryAfterSeconds ?? 0) * 1000 || AGAIN_MS);
-          return;
-        }
+        if (signal.aborted || !(error instanceof ApiProblem) || error.status === 401) return;
         setWaiting(false);
-        setRefusal(problem);
+        setRefusal(error);
         endClick(click);
       }
     };
     void ask();
     return () => {
-      isOver = true;
-      clearTimeout(timer);
+      ending.abort();
     };
     // eslint-disable-next-line react-hooks/exhaustive-deps -- one run for each click; `take` is another function each time
   }, [text]);
   const clearRefusal = (): void => {
     setRefusal(undefined);
   };
-  return { pending: clickOf(text), isWaiting, refusal, clearRefusal };
+  return { pending: clickOf(text), isWaiting, refusal, isRefusalOver, clearRefusal };
 }
 
 async function redeem({ key, partner, points, minAmount }: Click) {
@@ -75,6 +68,16 @@ async function redeem({ key, partner, points, minAmount }: Click) {
   return data;
 }
 
-function problemOf(error: unknown): ApiProblem {
-  return error instanceof ApiProblem ? error : new ApiProblem(0, 'NO_CONNECTION', '', undefined);
+/** What was true then, a partner that was silent say, may not be any more. */
+function useWaitIsOver(refusal: ApiProblem | undefined): boolean {
+  const [over, setOver] = useState<ApiProblem>();
+  useEffect(() => {
+    const seconds = refusal?.retryAfterSeconds;
+    if (seconds === undefined) return undefined;
+    const timer = setTimeout(setOver, seconds * 1000, refusal);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [refusal]);
+  return refusal !== undefined && over === refusal;
 }

@@ -8,6 +8,7 @@ import { type Partner } from '../config';
 import { useProblemText } from '../problem-text';
 import { useLimits, useQuote } from './partner-queries';
 import { beginClick } from './pending-clicks';
+import { entryProblem, rangeOf } from './points-entry';
 import { QuoteView } from './quote-view';
 import { type RedeemClick } from './redeem-click';
 
@@ -31,10 +32,12 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
   const points = parsePoints(text);
   const asked = parsePoints(typed);
   const quote = useQuote(partner.id, asked);
+  const range = rangeOf(limits.data, balance);
   const most = Math.min(balance, limits.data?.maxPoints ?? balance);
   // What stands on the page is what is redeemed: a quote for other points is none.
   const shown = quote.data?.points === points ? quote.data : undefined;
-  const canSubmit = shown?.amount != null && shown.refusal === null && !tooMany(points, balance);
+  const problem = entryProblem(text, points, balance);
+  const canSubmit = shown?.amount != null && shown.refusal === null && problem === undefined;
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     if (shown?.amount == null || !canSubmit || click.pending !== undefined) return;
@@ -73,8 +76,8 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
             </Button>
           </Group>
         )}
-        {points !== undefined && !tooMany(points, balance) && (
-          <QuoteView quote={shown} error={quote.error} />
+        {points !== undefined && problem === undefined && (
+          <QuoteView quote={shown} problem={problemOf(quote)} />
         )}
         <Button type="submit" size="md" disabled={!canSubmit} loading={click.pending !== undefined}>
           {points === undefined ? words.submitEmpty : words.submit(formatPoints(points, locale))}
@@ -85,33 +88,42 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
   );
 
   function rangeText(): string | undefined {
-    const { minPoints, maxPoints } = limits.data ?? {};
-    if (minPoints === undefined || maxPoints === undefined || maxPoints === 0) return undefined;
-    return words.range(formatPoints(minPoints, locale), formatPoints(maxPoints, locale));
+    if (range === undefined) return undefined;
+    const min = formatPoints(range.min, locale);
+    if (range.max < range.min) return words.tooFewHere(min);
+    return words.range(min, formatPoints(range.max, locale));
   }
 
   function errorText(): string | undefined {
-    if (text.trim() === '') return undefined;
-    if (points === undefined) return words.notANumber;
-    return tooMany(points, balance) ? texts.redeem.refusals.INSUFFICIENT_POINTS : undefined;
+    switch (problem) {
+      case undefined:
+        return undefined;
+      case 'not-a-number':
+        return words.notANumber;
+      case 'too-few':
+        return words.tooFew(formatPoints(limits.data?.minPoints ?? 1, locale));
+      case 'too-many':
+        return texts.redeem.refusals.INSUFFICIENT_POINTS;
+    }
   }
 }
 
-function tooMany(points: number | undefined, balance: number): boolean {
-  return points !== undefined && points > balance;
+/** Why there is no quote so far; null where it is being asked for. */
+function problemOf({ failureReason, fetchStatus }: ReturnType<typeof useQuote>): unknown {
+  return fetchStatus === 'paused' ? new Error('There is no connection.') : failureReason;
 }
 
 function ClickState({ click }: { readonly click: RedeemClick }) {
-  const { form: words } = useTexts().texts.redeem;
+  const { form: words, waiting } = useTexts().texts.redeem;
   const problemText = useProblemText();
   return (
     <>
       <Text size="sm" role="status" aria-live="polite">
-        {click.pending !== undefined && (click.isWaiting ? words.waiting : words.submitting)}
+        {click.pending !== undefined && (click.isWaiting ? waiting : words.submitting)}
       </Text>
       {click.refusal !== undefined && (
         <Alert color="yellow" role="alert">
-          {problemText(click.refusal)}
+          {click.isRefusalOver ? words.lastTry : problemText(click.refusal)}
         </Alert>
       )}
     </>

@@ -1,13 +1,13 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { playerApi } from '../../api/player-client';
 import { serverNowMs } from '../../api/server-clock';
-import { formatTime } from '../../format/time';
+import { formatTime, formatWait, upToMinute } from '../../format/time';
 import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
+import { useLimits } from '../partners/partner-queries';
 import { useProblemText } from '../problem-text';
 import { type Phase } from './redemption-phase';
-import { useTakeRedemption } from './redemptions-query';
+import { useCancel } from './use-cancel';
 
 interface CancelPartProps {
   readonly redemption: Redemption;
@@ -20,46 +20,70 @@ const CANCELLABLE: readonly Phase[] = ['starting', 'taking', 'preparing', 'claim
 /** Asks once more, with what follows from it. */
 export function CancelPart({ redemption, phase, wallet }: CancelPartProps) {
   const { cancel: words } = useTexts().texts.redeem;
-  const [isAsking, setAsking] = useState(false);
-  const cancel = useCancel(redemption.id, wallet);
+  const [dialog, setDialog] = useState<'unopened' | 'open' | 'closed'>('unopened');
   if (!CANCELLABLE.includes(phase)) return null;
-  if (!isAsking) {
+  if (dialog === 'open') {
     return (
-      <Group>
-        <Button
-          variant="default"
-          onClick={() => {
-            setAsking(true);
-          }}
-        >
-          {words.button}
-        </Button>
-      </Group>
+      <CancelDialog
+        redemption={redemption}
+        wallet={wallet}
+        onClose={() => {
+          setDialog('closed');
+        }}
+      />
     );
   }
   return (
-    <Alert color="yellow" title={words.title} role="group" aria-label={words.title}>
+    <Group>
+      <Button
+        variant="default"
+        autoFocus={dialog === 'closed'}
+        onClick={() => {
+          setDialog('open');
+        }}
+      >
+        {words.button}
+      </Button>
+    </Group>
+  );
+}
+
+interface CancelDialogProps extends Pick<CancelPartProps, 'redemption' | 'wallet'> {
+  readonly onClose: () => void;
+}
+
+function CancelDialog({ redemption, wallet, onClose }: CancelDialogProps) {
+  const { cancel: words, waiting } = useTexts().texts.redeem;
+  const problemText = useProblemText();
+  const cancel = useCancel(redemption.id, wallet);
+  return (
+    <Alert
+      color="yellow"
+      title={words.title}
+      role="group"
+      aria-label={words.title}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape' && !cancel.isBusy) onClose();
+      }}
+    >
       <Stack gap="sm">
         <Text size="sm">
           <Consequence redemption={redemption} />
         </Text>
         <Group>
-          <Button color="red" loading={cancel.isBusy} onClick={() => void cancel.begin()}>
+          <Button color="red" loading={cancel.isBusy} onClick={cancel.begin}>
             {words.yes}
           </Button>
-          <Button
-            variant="default"
-            autoFocus
-            onClick={() => {
-              setAsking(false);
-            }}
-          >
+          <Button variant="default" autoFocus disabled={cancel.isBusy} onClick={onClose}>
             {words.no}
           </Button>
         </Group>
-        {cancel.problem !== undefined && (
+        <Text size="sm" role="status">
+          {cancel.isWaiting && waiting}
+        </Text>
+        {cancel.refusal !== undefined && (
           <Text size="sm" role="alert">
-            {cancel.problem}
+            {problemText(cancel.refusal)}
           </Text>
         )}
       </Stack>
@@ -67,32 +91,13 @@ export function CancelPart({ redemption, phase, wallet }: CancelPartProps) {
   );
 }
 
-function Consequence({ redemption }: { readonly redemption: Redemption }) {
+function Consequence({ redemption }: Pick<CancelPartProps, 'redemption'>) {
   const { texts, locale } = useTexts();
   const { cancel: words } = texts.redeem;
+  const limits = useLimits(redemption.partner.id);
   const until = redemption.returnsBy ?? redemption.payableUntil;
   if (redemption.stage !== 'authorised' || until === null) return words.before;
-  return words.after(formatTime(until, locale, serverNowMs()));
-}
-
-function useCancel(id: string, wallet: string) {
-  const take = useTakeRedemption(wallet);
-  const problemText = useProblemText();
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const begin = async (): Promise<void> => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      const { data } = await playerApi.POST('/api/redemptions/{id}/cancel', {
-        params: { path: { id } },
-      });
-      if (data !== undefined) take(data);
-    } catch (error) {
-      setProblem(problemText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { isBusy, problem, begin };
+  const said = words.after(formatTime(upToMinute(until), locale, serverNowMs()));
+  const waitSeconds = limits.data?.coolDownSeconds ?? 0;
+  return waitSeconds === 0 ? said : `${said} ${words.coolDown(formatWait(waitSeconds, locale))}`;
 }

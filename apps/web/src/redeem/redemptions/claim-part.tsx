@@ -1,11 +1,12 @@
 import { Alert, Button, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useConfig, useConnection, useSwitchChain } from 'wagmi';
+import { useConfig, useConnection } from 'wagmi';
 import { formatCountdown } from '../../format/time';
 import { useTexts } from '../../texts/texts-context';
 import { type Redemption, type Voucher } from '../config';
 import { useRedeemConfig, useTokenText } from '../config-context';
 import { type ClaimEnd, type ClaimStep } from '../wallet/claim';
+import { SwitchNetwork } from '../wallet/switch-network';
 import { claimsStore, type SentClaim } from './claims-store';
 import { type Phase } from './redemption-phase';
 
@@ -36,14 +37,6 @@ export function ClaimPart({ redemption, phase, nowMs }: ClaimPartProps) {
   );
 }
 
-const SAID: Readonly<
-  Record<Exclude<ClaimEnd['kind'], 'sent'>, 'rejected' | 'wouldFail' | 'failed'>
-> = {
-  rejected: 'rejected',
-  'would-fail': 'wouldFail',
-  failed: 'failed',
-};
-
 function ClaimButton({
   redemption,
   voucher,
@@ -51,7 +44,7 @@ function ClaimButton({
   readonly redemption: Redemption;
   readonly voucher: Voucher;
 }) {
-  const { claim: words } = useTexts().texts.redeem;
+  const { claim: words, wallet: walletWords } = useTexts().texts.redeem;
   const { coin } = useRedeemConfig();
   const wallets = useConfig();
   const tokens = useTokenText()(redemption.tokenAmount);
@@ -64,12 +57,16 @@ function ClaimButton({
       const { sendClaim } = await import('../wallet/claim');
       const end = await sendClaim(wallets, voucher, setStep);
       if (end.kind === 'sent') claimsStore.keep(redemption.id, end.hash);
-      else setSaid(words[SAID[end.kind]]);
+      else setSaid(failureText(end.kind));
     } catch {
       setSaid(words.failed);
     } finally {
       setStep(undefined);
     }
+  };
+  const failureText = (kind: Exclude<ClaimEnd['kind'], 'sent'>): string => {
+    if (kind === 'tooLittleCoin') return words.tooLittleCoin(coin);
+    return kind === 'requestOpen' ? walletWords.requestOpen : words[kind];
   };
   return (
     <>
@@ -85,27 +82,5 @@ function ClaimButton({
         </Alert>
       )}
     </>
-  );
-}
-
-function SwitchNetwork({ chainId }: { readonly chainId: number }) {
-  const { claim: words } = useTexts().texts.redeem;
-  const { networkName } = useRedeemConfig();
-  const change = useSwitchChain();
-  return (
-    <Alert color="yellow" role="status">
-      <Stack gap="sm" align="start">
-        <Text size="sm">{words.wrongNetwork(networkName)}</Text>
-        <Button
-          loading={change.isPending}
-          onClick={() => {
-            change.mutate({ chainId });
-          }}
-        >
-          {words.switchTo(networkName)}
-        </Button>
-        {change.isError && <Text size="sm">{words.switchFailed(networkName, chainId)}</Text>}
-      </Stack>
-    </Alert>
   );
 }

@@ -1,19 +1,18 @@
 import { Card, Collapse, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
 import { formatPoints } from '../../format/amount';
-import { formatTime } from '../../format/time';
 import { When } from '../../shared/when';
 import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
 import { useTokenText } from '../config-context';
-import { useNow } from '../use-now';
 import { CancelPart } from './cancel-part';
-import { useSentClaim } from './claims-store';
+import { cardId } from './card-id';
 import { ClaimPart } from './claim-part';
 import { RedemptionNotes } from './redemption-notes';
-import { hasEnded, type Phase, phaseOf } from './redemption-phase';
+import { hasEnded, type Phase } from './redemption-phase';
 import { RedemptionSteps } from './redemption-steps';
-import { useSeenOnChain } from './seen-on-chain';
+import { usePhase } from './use-phase';
 
 interface RedemptionCardProps {
   readonly redemption: Redemption;
@@ -23,19 +22,19 @@ interface RedemptionCardProps {
 /** One that is open shows all; one that has ended shows its outcome, and the rest when asked. */
 export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
   const { locale, texts } = useTexts();
-  const sent = useSentClaim(redemption.id);
-  const seen = useSeenOnChain(redemption, sent);
-  const nowMs = useNow();
-  const phase = phaseOf(redemption, { sent, seen, nowMs });
+  const { phase, sent, nowMs } = usePhase(redemption);
   const isOpen = !hasEnded(redemption);
   const [isUnfolded, setUnfolded] = useState(isOpen);
-  const headline = useHeadline(redemption, phase, nowMs);
+  const headline = useHeadline(redemption, phase);
   const points = texts.redeem.list.item(formatPoints(redemption.points, locale));
   return (
     <Card
       withBorder
       padding="lg"
       component="article"
+      id={cardId(redemption)}
+      tabIndex={-1}
+      data-focus-home
       data-phase={phase}
       aria-label={`${points}, ${redemption.partner.name}`}
     >
@@ -50,9 +49,16 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
             <Text size="sm" c="dimmed" className="text-of-others">
               {points} · {redemption.partner.name}
             </Text>
-            <Text size="sm" c="dimmed">
-              <When at={redemption.initialAt} isShort />
-            </Text>
+            <Group gap={4} wrap="nowrap" c="dimmed">
+              <Text size="sm">
+                <When at={redemption.initialAt} isShort />
+              </Text>
+              <IconChevronDown
+                size={18}
+                aria-hidden
+                style={{ transform: isUnfolded ? 'rotate(180deg)' : undefined }}
+              />
+            </Group>
           </Group>
           <Title order={3} size="h4" role="status" aria-live="polite">
             {headline}
@@ -74,15 +80,9 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
   );
 }
 
-function useHeadline(
-  { tokenAmount, payableUntil }: Redemption,
-  phase: Phase,
-  nowMs: number,
-): string {
-  const { texts, locale } = useTexts();
-  const { headlines } = texts.redeem;
+function useHeadline({ tokenAmount }: Redemption, phase: Phase): string {
+  const { headlines } = useTexts().texts.redeem;
   const tokens = useTokenText()(tokenAmount);
-  if (phase === 'claimed') return headlines.claimed(tokens);
-  if (phase !== 'claimable') return headlines[phase];
-  return headlines.claimable(tokens, formatTime(payableUntil ?? '', locale, nowMs));
+  const headline = headlines[phase];
+  return typeof headline === 'string' ? headline : headline(tokens);
 }

@@ -1,5 +1,5 @@
 import { Stack, Text } from '@mantine/core';
-import { formatTime, formatWait } from '../../format/time';
+import { formatTime, formatWait, upToMinute } from '../../format/time';
 import { useTexts } from '../../texts/texts-context';
 import { serverNowMs } from '../../api/server-clock';
 import { type Redemption } from '../config';
@@ -31,7 +31,8 @@ function useNotes({ reason, returnsBy }: Redemption, phase: Phase): string[] {
   const { texts, locale } = useTexts();
   const { notes, reasons } = texts.redeem;
   const { finalitySeconds } = useRedeemConfig().chain;
-  const returns = returnsBy === null ? undefined : formatTime(returnsBy, locale, serverNowMs());
+  const returns =
+    returnsBy === null ? undefined : formatTime(upToMinute(returnsBy), locale, serverNowMs());
   const why = reason === null ? undefined : reasons[reason];
   const said = (...lines: (string | undefined)[]): string[] =>
     lines.filter((line) => line !== undefined);
@@ -48,10 +49,14 @@ function useNotes({ reason, returnsBy }: Redemption, phase: Phase): string[] {
         finalitySeconds === null ? undefined : notes.final(formatWait(finalitySeconds, locale)),
         notes.leave,
       );
+    case 'sentOver':
+      return said(returns && notes.ifNotThrough(returns), notes.leave);
     case 'over':
+      return said(returns && notes.ifNotClaimed(returns), notes.leave);
     case 'cancelling':
+      return said(why, returns && notes.ifNotClaimed(returns), notes.leave);
     case 'returning':
-      return said(why, returns && notes.returns(returns), notes.leave);
+      return said(why, notes.leave);
     case 'attention':
     case 'claimed':
       return [];

@@ -42,6 +42,9 @@ describe('where a redemption is', () => {
     expect(phase({}, true, 'cancelled')).toBe('cancelling');
     expect(phase({ payableUntil: EARLIER })).toBe('over');
     expect(phase({ voucher: null })).toBe('over');
+    expect(phase({ payableUntil: EARLIER }, true)).toBe('sentOver');
+    expect(phase({ payableUntil: EARLIER }, true, 'open')).toBe('sentOver');
+    expect(phase({ payableUntil: EARLIER }, true, 'claimed')).toBe('inBlock');
     expect(phase({ voucher: null, cancelRequested: true })).toBe('cancelling');
     // A claim that came before the cancellation counts.
     expect(phase({ cancelRequested: true }, true, 'claimed')).toBe('inBlock');
@@ -64,8 +67,14 @@ describe('its timeline', () => {
       ...['started done', 'taken done', 'voucher done', 'claimSent now', 'claimed next'],
     ]);
     expect(names({}, true).slice(-2)).toEqual(['claimSent done', 'claimed now']);
-    expect(names({ stage: 'claimed', claimedAt: LATER }).slice(-2)).toEqual([
+    expect(names({ stage: 'claimed', claimedAt: LATER }, true).slice(-2)).toEqual([
       ...['claimSent done', 'claimed done'],
+    ]);
+    expect(names({ stage: 'claimed', claimedAt: LATER }).slice(-2)).toEqual([
+      ...['voucher done', 'claimed done'],
+    ]);
+    expect(names({ payableUntil: EARLIER }, true).slice(-2)).toEqual([
+      ...['claimSent done', 'claimed now'],
     ]);
   });
 

@@ -13,6 +13,7 @@ export const PHASES = [
   'sent',
   'inBlock',
   'over',
+  'sentOver',
   'cancelling',
   'returning',
   'attention',
@@ -49,7 +50,9 @@ export function phaseOf(
   if (phase !== undefined) return phase;
   if (seen === 'claimed') return 'inBlock';
   if (cancelRequested || seen === 'cancelled') return 'cancelling';
-  if (voucher === null || nowMs >= Date.parse(payableUntil ?? '')) return 'over';
+  if (voucher === null || nowMs >= Date.parse(payableUntil ?? '')) {
+    return sent === undefined ? 'over' : 'sentOver';
+  }
   return sent === undefined ? 'claimable' : 'sent';
 }
 
@@ -87,7 +90,9 @@ export function stepsOf(redemption: Redemption, phase: Phase, sent: SentClaim | 
     steps.push(one('returning', phase === 'reverted' ? revertedAt : null, phase !== 'reverted'));
     return [...steps, one('reverted', revertedAt, false)];
   }
-  const isSent = sent !== undefined || phase === 'inBlock' || phase === 'claimed';
+  // Of an earlier day it is only known that it was claimed.
+  if (phase === 'claimed' && sent === undefined) return [...steps, done('claimed', claimedAt)];
+  const isSent = sent !== undefined || phase === 'inBlock';
   const sentAt = sent === undefined ? null : new Date(sent.sentAtMs).toISOString();
   steps.push({
     name: 'claimSent',

@@ -1,8 +1,10 @@
 import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
+import { useSilence } from '../../api/answer-watch';
 import { useTexts } from '../../texts/texts-context';
 import { LoadingCard } from '../loading-card';
 import { useProblemText } from '../problem-text';
+import { useOnline } from '../use-online';
 import { RedemptionCard } from './redemption-card';
 import { type useRedemptions } from './redemptions-query';
 
@@ -16,15 +18,20 @@ export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps)
   const { list: words } = useTexts().texts.redeem;
   const problemText = useProblemText();
   const { data, feed, isPending, error } = redemptions;
+  const isOnline = useOnline();
+  const isSilent = useSilence();
+  const isLive = feed === 'live' && isOnline && !isSilent;
   return (
     <Stack component="section" aria-labelledby="redemptions-title" gap="md">
       <Group justify="space-between">
         <Title order={2} size="h3" id="redemptions-title">
           {words.title}
         </Title>
-        <Badge variant="outline" color={feed === 'live' ? 'teal' : 'gray'} tt="none" autoContrast>
-          {feed === 'live' ? words.live : words.polling}
-        </Badge>
+        {isOnline && !isSilent && (
+          <Badge variant="outline" color={isLive ? 'teal' : 'gray'} tt="none" autoContrast>
+            {isLive ? words.live : words.polling}
+          </Badge>
+        )}
       </Group>
       {error !== null && (
         <Alert color="red" role="alert">

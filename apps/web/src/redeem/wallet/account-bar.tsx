@@ -9,8 +9,14 @@ import { useConnectWallet } from './use-connect-wallet';
 import { useSignIn } from './use-sign-in';
 import { WalletChoice } from './wallet-choice';
 
+interface AccountBarProps {
+  readonly session: Session;
+  /** There is something to claim, or to look for on the chain. */
+  readonly needsWallet: boolean;
+}
+
 /** Who is signed in, and whether the wallet still shows the same account. */
-export function AccountBar({ session }: { readonly session: Session }) {
+export function AccountBar({ session, needsWallet }: AccountBarProps) {
   const { signIn: texts } = useTexts().texts.redeem;
   const { address, status } = useConnection();
   const client = useQueryClient();
@@ -33,7 +39,7 @@ export function AccountBar({ session }: { readonly session: Session }) {
         </Button>
       </Group>
       {isOther && <OtherAccount address={address} />}
-      {status === 'disconnected' && <Reconnect />}
+      {status === 'disconnected' && needsWallet && <Reconnect />}
     </Stack>
   );
 }

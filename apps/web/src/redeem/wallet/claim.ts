@@ -1,15 +1,20 @@
 /** Claims, through the wallet: nothing is asked of a person that the chain would refuse. */
 import { type Hex } from 'viem';
-import { call, estimateGas, getTransactionReceipt, sendTransaction } from 'viem/actions';
+import {
+  call,
+  estimateGas,
+  getBalance,
+  getTransactionReceipt,
+  sendTransaction,
+} from 'viem/actions';
 import { type Config } from 'wagmi';
 import { getConnectorClient } from 'wagmi/actions';
 import { type Voucher } from '../config';
-import { isRejection } from './wallet-errors';
+import { walletFailure, type WalletFailure } from './wallet-errors';
 
 export type ClaimStep = 'preparing' | 'confirm';
 export type ClaimEnd =
-  | { readonly kind: 'sent'; readonly hash: Hex }
-  | { readonly kind: 'rejected' | 'would-fail' | 'failed' };
+  { readonly kind: 'sent'; readonly hash: Hex } | { readonly kind: WalletFailure | 'wouldFail' };
 
 /** What the chain knows of a voucher, up to its newest block. */
 export type ClaimState = 'open' | 'claimed' | 'cancelled';
@@ -33,8 +38,9 @@ export async function sendClaim(
   let gas: bigint;
   try {
     gas = await estimateGas(client, claim);
-  } catch {
-    return { kind: 'would-fail' };
+  } catch (error) {
+    const kind = walletFailure(error);
+    return { kind: kind === 'tooLittleCoin' ? kind : 'wouldFail' };
   }
   onStep('confirm');
   try {
@@ -46,8 +52,14 @@ export async function sendClaim(
     });
     return { kind: 'sent', hash };
   } catch (error) {
-    return { kind: isRejection(error) ? 'rejected' : 'failed' };
+    return { kind: walletFailure(error) };
   }
+}
+
+/** What the wallet has for fees, in the smallest unit. */
+export async function coinOf(wallets: Config, chainId: number): Promise<bigint> {
+  const client = await getConnectorClient(wallets, { chainId });
+  return getBalance(client, { address: client.account.address });
 }
 
 /** Notices a claim from wherever it was sent. Undefined where the chain does not say. */

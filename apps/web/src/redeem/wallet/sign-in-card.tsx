@@ -22,7 +22,7 @@ export function SignInCard({ wallet }: { readonly wallet: string }) {
           </Alert>
         )}
         <div>
-          <Title order={2} size="h3">
+          <Title order={2} size="h3" tabIndex={-1} data-focus-start>
             {texts.title}
           </Title>
           <Text size="sm" c="dimmed">

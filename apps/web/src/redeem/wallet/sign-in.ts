@@ -6,10 +6,10 @@ import { ApiProblem } from '../../api/api-problem';
 import { playerApi } from '../../api/player-client';
 import { serverNowMs } from '../../api/server-clock';
 import { sessionStore } from '../session/session-store';
-import { isRejection } from './wallet-errors';
+import { walletFailure, type WalletFailure } from './wallet-errors';
 
 export type SignInStep = 'waiting' | 'checking';
-export type SignInEnd = 'signed-in' | 'rejected';
+export type SignInEnd = 'signed-in' | WalletFailure;
 
 interface SignInOptions {
   readonly wallets: Config;
@@ -50,8 +50,7 @@ export async function signIn({
   try {
     signature = await signMessage(wallets, { account, message, ...(connector && { connector }) });
   } catch (error) {
-    if (isRejection(error)) return 'rejected';
-    throw error;
+    return walletFailure(error);
   }
   onStep('checking');
   sessionStore.begin(await verify({ message, signature }));

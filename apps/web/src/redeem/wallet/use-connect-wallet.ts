@@ -4,14 +4,15 @@ import { type BrowserWallet } from '../../wallets/browser-wallets';
 import { rememberWallet } from './remembered-wallet';
 import { connectorOf } from './wagmi-config';
 import { type Choosing } from './wallet-choice';
+import { walletFailure } from './wallet-errors';
 
 /** Asks a wallet for its account. */
 export function useConnectWallet(): Choosing {
-  const { mutate, isPending, isError } = useConnect();
+  const { mutate, isPending, isError, error } = useConnect();
   const [wallet, setWallet] = useState<BrowserWallet>();
   return {
     busy: isPending ? wallet : undefined,
-    hasFailed: isError,
+    failure: isError ? walletFailure(error) : undefined,
     choose: (chosen) => {
       setWallet(chosen);
       const onSuccess = (): void => {

@@ -35,7 +35,10 @@ export function useSignIn(): SigningIn {
         statement: texts.redeem.signIn.statement,
         onStep: setStep,
       });
-      if (end === 'rejected') setProblem(texts.redeem.signIn.rejected);
+      const { signIn: words, wallet: walletWords } = texts.redeem;
+      if (end === 'rejected') setProblem(words.rejected);
+      else if (end === 'requestOpen') setProblem(walletWords.requestOpen);
+      else if (end !== 'signed-in') setProblem(words.failed);
     } catch (error) {
       setProblem(problemText(error));
     } finally {

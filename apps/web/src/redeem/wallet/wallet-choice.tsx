@@ -4,12 +4,13 @@ import { useState } from 'react';
 import { useTexts } from '../../texts/texts-context';
 import { type BrowserWallet, useBrowserWallets } from '../../wallets/browser-wallets';
 import { TEST_WALLET_ID, testWallet } from '../../wallets/test-wallet';
+import { type WalletFailure } from './wallet-errors';
 
 export interface Choosing {
   /** The one that is being connected. */
   readonly busy: BrowserWallet | undefined;
-  /** The last try came to nothing. */
-  readonly hasFailed: boolean;
+  /** What became of the last try; undefined: nothing went wrong. */
+  readonly failure: WalletFailure | undefined;
   choose(wallet: BrowserWallet): void;
 }
 
@@ -43,9 +44,12 @@ export function WalletChoice({ choosing, isInline = false }: WalletChoiceProps) 
           }}
         />
       ))}
-      {choosing.hasFailed && (
+      <Text size="sm" role="status" aria-live="polite">
+        {choosing.busy !== undefined && texts.connecting}
+      </Text>
+      {choosing.failure !== undefined && (
         <Alert color="yellow" role="alert">
-          {texts.rejected}
+          {texts[WORDS[choosing.failure]]}
         </Alert>
       )}
     </Stack>
@@ -55,7 +59,7 @@ export function WalletChoice({ choosing, isInline = false }: WalletChoiceProps) 
     <Card withBorder padding="lg" maw={480} w="100%" mx="auto" component="section">
       <Stack gap="md">
         <div>
-          <Title order={2} size="h3">
+          <Title order={2} size="h3" tabIndex={-1} data-focus-start>
             {texts.title}
           </Title>
           <Text size="sm" c="dimmed">
@@ -67,6 +71,13 @@ export function WalletChoice({ choosing, isInline = false }: WalletChoiceProps) 
     </Card>
   );
 }
+
+const WORDS = {
+  rejected: 'rejected',
+  requestOpen: 'requestOpen',
+  tooLittleCoin: 'failed',
+  failed: 'failed',
+} as const satisfies Record<WalletFailure, string>;
 
 interface WalletButtonProps {
   readonly wallet: BrowserWallet;

@@ -1,9 +1,23 @@
-/** What wallets say when the person says no: 4001 of EIP-1193, and what some say in its place. */
-export function isRejection(error: unknown): boolean {
+/** What wallets say when they do not do what was asked, as the page has words for it. */
+export type WalletFailure = 'rejected' | 'requestOpen' | 'tooLittleCoin' | 'failed';
+
+/** EIP-1193 and EIP-1474, and what some wallets and nodes say in their place. The reason may be a cause of what was thrown. */
+export function walletFailure(error: unknown): WalletFailure {
   for (let one = error; typeof one === 'object' && one !== null; one = (one as Error).cause) {
-    const { code, name } = one as { readonly code?: unknown; readonly name?: unknown };
-    if (code === 4001 || code === 'ACTION_REJECTED' || name === 'UserRejectedRequestError')
-      return true;
+    const { code, name, message } = one as {
+      readonly code?: unknown;
+      readonly name?: unknown;
+      readonly message?: unknown;
+    };
+    if (code === 4001 || code === 'ACTION_REJECTED' || name === 'UserRejectedRequestError') {
+      return 'rejected';
+    }
+    if (code === -32_002) return 'requestOpen';
+    if (name === 'InsufficientFundsError' || TOO_LITTLE_COIN.test(String(message))) {
+      return 'tooLittleCoin';
+    }
   }
-  return false;
+  return 'failed';
 }
+
+const TOO_LITTLE_COIN = /insufficient funds|gas required exceeds allowance|not enough funds/i;

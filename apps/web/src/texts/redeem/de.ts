@@ -7,6 +7,7 @@ export const redeemDe: typeof redeemEn = {
     'Mache aus den Punkten deiner Spiele Token. Bis du sie abgeholt hast, können deine Punkte zurückkommen.',
   refusals: refusalsDe,
   waitUntil: (wait) => `Versuche es ${wait} noch einmal.`,
+  waiting: 'Es gibt noch keine Antwort. Diese Seite fragt weiter; nichts geschieht doppelt.',
   unreachable: {
     title: 'Einlösungen sind gerade nicht erreichbar',
     more: 'Nichts geht verloren: Was begonnen wurde, läuft von selbst weiter. Diese Seite versucht es alle paar Sekunden.',
@@ -22,6 +23,8 @@ export const redeemDe: typeof redeemEn = {
       'Was in einer Weile ausgezahlt werden kann, ist aufgebraucht. Versuche es später noch einmal.',
     'too-much': 'Gerade können nur kleine Beträge eingelöst werden.',
   },
+  silent:
+    'Einlösungen antworten gerade nicht. Was du hier siehst, kann alt sein; diese Seite fragt weiter.',
   offline:
     'Du bist offline. Was du hier siehst, kann alt sein; es wird erneuert, wenn du zurück bist.',
   loading: 'Lädt…',
@@ -34,7 +37,10 @@ export const redeemDe: typeof redeemEn = {
       'Installiere eine Wallet als Erweiterung, oder öffne diese Seite im Browser deiner Wallet-App.',
     connect: (name) => `${name} verbinden`,
     test: 'Ein Konto der lokalen Chain, um diese Seite auszuprobieren.',
-    rejected: 'Die Wallet hat sich nicht verbunden. Du kannst es noch einmal versuchen.',
+    connecting: 'Sieh in deine Wallet: Sie fragt, ob sie sich verbinden soll.',
+    rejected: 'Du hast dich nicht verbunden. Du kannst es noch einmal versuchen.',
+    requestOpen: 'Öffne deine Wallet: Dort wartet eine Anfrage auf dich.',
+    failed: 'Die Wallet hat sich nicht verbunden. Du kannst es noch einmal versuchen.',
     disconnect: 'Trennen',
     otherAccount: (wallet) =>
       `Deine Wallet zeigt jetzt ein anderes Konto (${wallet}). Was du hier siehst, gehört noch zu dem angemeldeten Konto.`,
@@ -50,6 +56,7 @@ export const redeemDe: typeof redeemEn = {
     checking: 'Die Unterschrift wird geprüft…',
     statement: 'Sign in to redeem points.',
     rejected: 'Du hast nicht unterschrieben. Du kannst es noch einmal versuchen.',
+    failed: 'Die Wallet konnte nicht unterschreiben. Du kannst es noch einmal versuchen.',
     expired:
       'Deine Sitzung ist zu Ende. Melde dich noch einmal an; alles ist, wo du es gelassen hast.',
     signedOut: 'Du bist abgemeldet.',
@@ -61,27 +68,32 @@ export const redeemDe: typeof redeemEn = {
     empty: 'Zurzeit macht kein Spiel mit',
     emptyMore: 'Komm später wieder: Spiele erscheinen hier von selbst.',
     points: (points) => `${points} Punkte`,
+    unknownWallet: 'Dieses Spiel kennt deine Wallet nicht',
+    unknownWalletMore: 'Verknüpfe sie im Spiel. Deine Punkte erscheinen dann hier von selbst.',
     unknownPoints: 'Deine Punkte können gerade nicht gezeigt werden',
     worth: (tokens, usd) => `jetzt etwa ${tokens} wert (${usd})`,
     paused: 'Nimmt zurzeit keine Einlösungen an',
     bonus: (rate, from) => `${rate} mehr Token ab ${from} Punkten`,
-    open: 'Du hast hier eine offene Einlösung. Schließe sie zuerst ab.',
+    claimFirst: 'Du hast hier einen Gutschein. Hole ihn ab oder brich ab, bevor du wieder einlöst.',
+    underWay: 'Hier läuft eine Einlösung. Wenn sie zu Ende ist, kannst du wieder einlösen.',
   },
   form: {
     label: 'Wie viele Punkte?',
     all: (points) => `Alle ${points}`,
-    range: (min, max) => `Gerade von ${min} bis ${max} Punkten.`,
+    range: (min, max) => `Zurzeit ${min} bis ${max} Punkte.`,
+    tooFewHere: (min) => `Dieses Spiel nimmt ${min} Punkte oder mehr an.`,
+    tooFew: (min) => `Gib mindestens ${min} ein.`,
     notANumber: 'Gib eine ganze Zahl von Punkten ein.',
     youGet: 'Du bekommst',
-    quoteEnds: (time) => `Dieser Preis gilt längstens bis ${time}.`,
+    quoteEnds: (time) =>
+      `Der Preis wird etwa jede Minute erneuert und längstens bis ${time} verwendet. Fällt er, bevor du einlöst, wird nichts abgezogen und du wirst noch einmal gefragt.`,
     bonusIncluded: (rate) => `mit ${rate} Bonus`,
     price: (usd) => `1 Token zu ${usd}`,
     submit: (points) => `${points} Punkte einlösen`,
     submitEmpty: 'Einlösen',
     submitting: 'Wird eingelöst…',
-    waiting: 'Es gibt noch keine Antwort. Diese Seite fragt weiter; nichts geschieht doppelt.',
-    atLeast:
-      'Weniger bekommst du nie: Fällt der Kurs darunter, wird nichts abgezogen und du wirst noch einmal gefragt.',
+    lastTry:
+      'Dein letzter Versuch führte zu nichts, und es wurden keine Punkte abgezogen. Du kannst es noch einmal versuchen.',
   },
   list: {
     title: 'Deine Einlösungen',
@@ -95,10 +107,13 @@ export const redeemDe: typeof redeemEn = {
   headlines: {
     starting: 'Beginnt',
     taking: 'Deine Punkte werden abgezogen',
-    preparing: 'Dein Gutschein wird gemacht',
-    claimable: (tokens, time) => `${tokens} kannst du bis ${time} abholen`,
-    sent: 'Deine Abholung ist gesendet; die Chain ist am Zug',
-    inBlock: 'Deine Abholung steht auf der Chain; sie muss noch endgültig werden',
+    preparing: 'Dein Gutschein wird vorbereitet',
+    claimable: (tokens) => `${tokens} kannst du abholen`,
+    sent: (tokens) => `Deine Abholung von ${tokens} ist gesendet; die Chain ist am Zug`,
+    inBlock: (tokens) =>
+      `Deine Abholung von ${tokens} steht auf der Chain; sie muss noch endgültig werden`,
+    sentOver: (tokens) =>
+      `Deine Abholung von ${tokens} wurde gesendet; die Chain wird gefragt, ob sie rechtzeitig kam`,
     over: 'Die Zeit zum Abholen ist vorbei; die Chain wird gefragt, ob rechtzeitig abgeholt wurde',
     cancelling: 'Abgebrochen; deine Punkte kommen zurück, wenn nicht vorher abgeholt wurde',
     returning: 'Deine Punkte sind auf dem Rückweg',
@@ -108,8 +123,11 @@ export const redeemDe: typeof redeemEn = {
     failed: 'Es wurde nichts abgezogen',
   },
   notes: {
-    unclaimed: (time) => `Holst du nicht ab, kommen deine Punkte spätestens nach ${time} zurück.`,
-    returns: (time) => `Deine Punkte kommen spätestens nach ${time} zurück.`,
+    unclaimed: (time) => `Holst du nicht ab, sind deine Punkte bis spätestens ${time} zurück.`,
+    ifNotClaimed: (time) =>
+      `Wenn du nicht abgeholt hast, sind deine Punkte bis spätestens ${time} zurück.`,
+    ifNotThrough: (time) =>
+      `Wenn deine Abholung nicht durchkam, sind deine Punkte bis spätestens ${time} zurück.`,
     final: (wait) => `Die Chain macht es gewöhnlich ${wait} endgültig.`,
     leave: 'Du kannst diese Seite schließen. Es geht ohne dich weiter.',
   },
@@ -133,7 +151,7 @@ export const redeemDe: typeof redeemEn = {
   steps: {
     started: 'Einlösung begonnen',
     taken: 'Punkte abgezogen',
-    voucher: 'Gutschein gemacht',
+    voucher: 'Gutschein bereit',
     claimSent: 'Abholung',
     claimed: 'Token abgeholt',
     returning: 'Punkte gehen zurück',
@@ -143,22 +161,24 @@ export const redeemDe: typeof redeemEn = {
   },
   claim: {
     button: (tokens) => `${tokens} abholen`,
-    again: 'Noch einmal abholen',
     left: (time) => `noch ${time} zum Abholen`,
     preparing: 'Die Chain wird gefragt, was es kostet…',
     confirm: 'Sieh in deine Wallet: Sie fragt, ob sie die Abholung senden soll.',
     rejected: 'Du hast nicht gesendet. Bis zum Ende der Zeit kannst du es noch einmal versuchen.',
-    failedOnChain: 'Die Abholung kam nicht durch. Du kannst es noch einmal versuchen.',
+    tooLittleCoin: (coin) =>
+      `Deine Wallet hat zu wenig ${coin} für die Netzwerkgebühr. Füge etwas hinzu und hole dann noch einmal ab.`,
     wouldFail:
       'Die Chain würde diese Abholung gerade ablehnen. Warte etwas und versuche es noch einmal; bleibt es so, kommen deine Punkte zurück.',
     failed: 'Die Wallet konnte die Abholung nicht senden. Du kannst es noch einmal versuchen.',
     wrongNetwork: (chain) =>
       `Deine Wallet ist in einem anderen Netz. Zum Abholen braucht es ${chain}.`,
     switchTo: (chain) => `Zu ${chain} wechseln`,
-    switchFailed: (chain, id) =>
-      `Die Wallet hat nicht gewechselt. Wähle in ihr ${chain} (Chain ${id}), oder füge es dort hinzu.`,
+    switchFailed: (chain) =>
+      `Die Wallet hat nicht gewechselt. Wähle in ihr ${chain}, oder füge es dort hinzu.`,
     transaction: 'Transaktion',
-    gas: (coin) => `Die Gebühr der Chain wird in ${coin} aus deiner Wallet bezahlt.`,
+    gas: (coin) => `Die Netzwerkgebühr zahlst du in ${coin} aus deiner Wallet.`,
+    noCoin: (coin) =>
+      `Deine Wallet hat kein ${coin}. Abholen kostet eine Netzwerkgebühr in ${coin}: Füge zuerst etwas hinzu.`,
   },
   cancel: {
     button: 'Abbrechen',
@@ -166,7 +186,8 @@ export const redeemDe: typeof redeemEn = {
     before:
       'Deine Punkte kommen sofort zurück. Brichst du oft ab, wartest du, bevor du wieder einlösen kannst.',
     after: (time) =>
-      `Du kannst die Token dann nicht mehr abholen, und deine Punkte kommen spätestens nach ${time} zurück. Auch wartest du, bevor du wieder einlösen kannst.`,
+      `Du kannst die Token dann nicht mehr abholen, und deine Punkte sind bis spätestens ${time} zurück.`,
+    coolDown: (wait) => `Danach kannst du ${wait} wieder einlösen.`,
     yes: 'Ja, abbrechen',
     no: 'Behalten',
   },

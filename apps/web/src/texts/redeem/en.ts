@@ -8,6 +8,7 @@ export const redeemEn = {
     'Turn points from your games into tokens. Until you have claimed them, your points can come back.',
   refusals: refusalsEn satisfies Record<RefusalCode, string>,
   waitUntil: (wait: string) => `Try again ${wait}.`,
+  waiting: 'There is no answer yet. This page goes on asking; nothing is done twice.',
   unreachable: {
     title: 'Redemptions cannot be reached at the moment',
     more: 'Nothing is lost: what was begun goes on by itself. This page tries again every few seconds.',
@@ -22,6 +23,8 @@ export const redeemEn = {
     window: 'What can be paid out in a while is used up. Try again later.',
     'too-much': 'Only small amounts can be redeemed at the moment.',
   },
+  silent:
+    'Redemptions do not answer at the moment. What you see here may be old; this page goes on asking.',
   offline: 'You are offline. What you see here may be old; it is updated when you are back.',
   loading: 'Loading…',
   retry: 'Try again',
@@ -33,7 +36,10 @@ export const redeemEn = {
       'Install a wallet as an extension, or open this page in the browser of your wallet’s app.',
     connect: (name: string) => `Connect ${name}`,
     test: 'An account of the local chain, for trying this page.',
-    rejected: 'The wallet did not connect. You can try again.',
+    connecting: 'Look at your wallet: it asks you to connect.',
+    rejected: 'You did not connect. You can try again.',
+    requestOpen: 'Open your wallet: a request waits for you there.',
+    failed: 'The wallet did not connect. You can try again.',
     disconnect: 'Disconnect',
     otherAccount: (wallet: string) =>
       `Your wallet now shows another account (${wallet}). What you see here still belongs to the account that is signed in.`,
@@ -49,6 +55,7 @@ export const redeemEn = {
     checking: 'Checking the signature…',
     statement: 'Sign in to redeem points.',
     rejected: 'You did not sign. You can try again.',
+    failed: 'The wallet could not sign. You can try again.',
     expired: 'Your session has ended. Sign in again; everything is where you left it.',
     signedOut: 'You are signed out.',
     signOut: 'Sign out',
@@ -59,27 +66,31 @@ export const redeemEn = {
     empty: 'No game takes part at the moment',
     emptyMore: 'Come back later: games appear here by themselves.',
     points: (points: string) => `${points} points`,
+    unknownWallet: 'This game does not know your wallet',
+    unknownWalletMore: 'Link it in the game. Your points then appear here by themselves.',
     unknownPoints: 'Your points cannot be shown at the moment',
     worth: (tokens: string, usd: string) => `worth about ${tokens} now (${usd})`,
     paused: 'Takes no redemptions for now',
     bonus: (rate: string, from: string) => `${rate} more tokens from ${from} points on`,
-    open: 'You have a redemption open here. Finish it first.',
+    claimFirst: 'You have a voucher here. Claim or cancel it before you redeem again.',
+    underWay: 'A redemption is under way here. You can redeem again when it is done.',
   },
   form: {
     label: 'How many points?',
     all: (points: string) => `All ${points}`,
-    range: (min: string, max: string) => `From ${min} to ${max} points at the moment.`,
+    range: (min: string, max: string) => `${min} to ${max} points at the moment.`,
+    tooFewHere: (min: string) => `This game takes ${min} points or more.`,
+    tooFew: (min: string) => `Enter at least ${min}.`,
     notANumber: 'Enter a whole number of points.',
     youGet: 'You get',
-    quoteEnds: (time: string) => `This price is good until ${time} at the latest.`,
+    quoteEnds: (time: string) =>
+      `The price is renewed about once a minute, and is used until ${time} at the latest. If it falls before you redeem, nothing is taken and you are asked again.`,
     bonusIncluded: (rate: string) => `with ${rate} bonus`,
     price: (usd: string) => `1 token at ${usd}`,
     submit: (points: string) => `Redeem ${points} points`,
     submitEmpty: 'Redeem',
     submitting: 'Redeeming…',
-    waiting: 'There is no answer yet. This page goes on asking; nothing is done twice.',
-    atLeast:
-      'You never get less than this: if the price moves below, nothing is taken and you are asked again.',
+    lastTry: 'Your last try came to nothing, and no points were taken. You can try again.',
   },
   list: {
     title: 'Your redemptions',
@@ -93,10 +104,13 @@ export const redeemEn = {
   headlines: {
     starting: 'Starting',
     taking: 'Your points are being taken',
-    preparing: 'Your voucher is being made',
-    claimable: (tokens: string, time: string) => `${tokens} are yours to claim until ${time}`,
-    sent: 'Your claim is sent; waiting for the chain',
-    inBlock: 'Your claim is on the chain; waiting until it is final',
+    preparing: 'Your voucher is being prepared',
+    claimable: (tokens: string) => `${tokens} are yours to claim`,
+    sent: (tokens: string) => `Your claim of ${tokens} is sent; waiting for the chain`,
+    inBlock: (tokens: string) =>
+      `Your claim of ${tokens} is on the chain; waiting until it is final`,
+    sentOver: (tokens: string) =>
+      `Your claim of ${tokens} was sent; the chain is being asked whether it came in time`,
     over: 'The time to claim is over; the chain is being asked whether a claim came in time',
     cancelling: 'Cancelled; your points come back unless a claim came first',
     returning: 'Your points are on their way back',
@@ -107,8 +121,11 @@ export const redeemEn = {
   },
   notes: {
     unclaimed: (time: string) =>
-      `If you do not claim, your points come back after ${time}, at the latest.`,
-    returns: (time: string) => `Your points come back after ${time}, at the latest.`,
+      `If you do not claim, your points come back by ${time}, at the latest.`,
+    ifNotClaimed: (time: string) =>
+      `If you did not claim, your points come back by ${time}, at the latest.`,
+    ifNotThrough: (time: string) =>
+      `If your claim did not get through, your points come back by ${time}, at the latest.`,
     final: (wait: string) => `The chain usually makes it final ${wait}.`,
     leave: 'You can close this page. It goes on without you.',
   },
@@ -131,7 +148,7 @@ export const redeemEn = {
   steps: {
     started: 'Redemption started',
     taken: 'Points taken',
-    voucher: 'Voucher made',
+    voucher: 'Voucher ready',
     claimSent: 'Claim',
     claimed: 'Tokens claimed',
     returning: 'Points going back',
@@ -141,21 +158,23 @@ export const redeemEn = {
   },
   claim: {
     button: (tokens: string) => `Claim ${tokens}`,
-    again: 'Claim again',
     left: (time: string) => `${time} left to claim`,
     preparing: 'Asking the chain what it costs…',
     confirm: 'Look at your wallet: it asks you to send the claim.',
     rejected: 'You did not send it. You can try again until the time is over.',
-    failedOnChain: 'The claim did not go through. You can try again.',
+    tooLittleCoin: (coin: string) =>
+      `Your wallet has too little ${coin} for the network fee. Add some, then claim again.`,
     wouldFail:
       'The chain would refuse this claim at the moment. Wait a little and try again; if it stays so, your points come back.',
     failed: 'The wallet could not send the claim. You can try again.',
     wrongNetwork: (chain: string) => `Your wallet is on another network. Claiming needs ${chain}.`,
     switchTo: (chain: string) => `Switch to ${chain}`,
-    switchFailed: (chain: string, id: number) =>
-      `The wallet did not switch. Choose ${chain} (chain ${id}) in your wallet, or add it there.`,
+    switchFailed: (chain: string) =>
+      `The wallet did not switch. Choose ${chain} in your wallet, or add it there.`,
     transaction: 'Transaction',
-    gas: (coin: string) => `The fee of the chain is paid in ${coin} from your wallet.`,
+    gas: (coin: string) => `You pay the network fee in ${coin} from your wallet.`,
+    noCoin: (coin: string) =>
+      `Your wallet has no ${coin}. Claiming costs a network fee in ${coin}: add some first.`,
   },
   cancel: {
     button: 'Cancel',
@@ -163,7 +182,8 @@ export const redeemEn = {
     before:
       'Your points come back at once. If you cancel often, you wait before you can redeem again.',
     after: (time: string) =>
-      `You can then no longer claim the tokens, and your points come back after ${time}, at the latest. You also wait before you can redeem again.`,
+      `You can then no longer claim the tokens, and your points come back by ${time}, at the latest.`,
+    coolDown: (wait: string) => `After that you can redeem again ${wait}.`,
     yes: 'Yes, cancel it',
     no: 'Keep it',
   },

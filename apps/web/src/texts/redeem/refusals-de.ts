@@ -17,7 +17,7 @@ export const refusalsDe: Record<RefusalCode, string> = {
   NOT_FOUND: 'Das gibt es nicht mehr.',
   NOT_RESTORABLE: 'Diese Einlösung kann gerade nicht abgebrochen werden.',
   NOT_YET_CANCELLABLE: 'In diesem Augenblick kann sie nicht abgebrochen werden.',
-  NO_CONNECTION: 'Die Seite hat keine Verbindung. Sie versucht es von selbst weiter.',
+  NO_CONNECTION: 'Die Seite hat keine Verbindung.',
   PARTNER_BUDGET_SPENT:
     'Was dieses Spiel heute ausgibt, ist fast aufgebraucht. Versuche weniger Punkte, oder morgen.',
   PARTNER_ERROR:

@@ -15,7 +15,7 @@ export const refusalsEn = {
   NOT_FOUND: 'That is not there any more.',
   NOT_RESTORABLE: 'This redemption cannot be cancelled now.',
   NOT_YET_CANCELLABLE: 'It cannot be cancelled in this moment.',
-  NO_CONNECTION: 'The page has no connection. It tries again by itself.',
+  NO_CONNECTION: 'The page has no connection.',
   PARTNER_BUDGET_SPENT:
     'What this game gives today is nearly used up. Try fewer points, or tomorrow.',
   PARTNER_ERROR: 'The game gave an answer that cannot be used. No points were taken.',

@@ -1,0 +1,272 @@
+/** What the players' page says and does where something is in the way: in the wallet, on the line, in the service, on the keyboard. */
+import { AxeBuilder } from '@axe-core/playwright';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type BrowserContext } from 'playwright-core';
+import { eventually } from '#libs/testing';
+import { FAKE_WALLET, type FakeWalletOptions, fakeWalletScript } from './fake-wallet.js';
+import { PlayerPage } from './player-page.js';
+import { PlayerStage } from './player-stage.js';
+
+/** So long a voucher can be claimed: time enough to claim on a busy machine, and waited for once. */
+const VOUCHER_SECONDS = 45;
+
+let stage: PlayerStage;
+let accounts = 0;
+const contexts: BrowserContext[] = [];
+
+beforeAll(async () => {
+  stage = await PlayerStage.start();
+}, 120_000);
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
+});
+afterAll(() => stage.stop());
+
+/** A visitor with 3,000 points; with a fake wallet where it is set. */
+async function aVisitor(fake?: FakeWalletOptions): Promise<PlayerPage> {
+  const account = stage.accounts[accounts++];
+  if (account === undefined) throw new Error('the chain has no account left');
+  stage.game.points.set(account, 3_000);
+  const context = await stage.player();
+  contexts.push(context);
+  if (fake !== undefined) await context.addInitScript(fakeWalletScript(account, fake));
+  return PlayerPage.open(stage, context, account);
+}
+
+async function aPlayer(fake?: FakeWalletOptions): Promise<PlayerPage> {
+  const player = await aVisitor(fake);
+  await player.signIn(fake === undefined ? undefined : FAKE_WALLET);
+  return player;
+}
+
+async function aVoucher(fake?: FakeWalletOptions): Promise<PlayerPage> {
+  const player = await aPlayer(fake);
+  await player.redeem(1500);
+  await player.isAt('claimable');
+  return player;
+}
+
+/** What the wallet answers to a method from now on. */
+const fails = (player: PlayerPage, method: string, code: number, message: string) =>
+  player.page.evaluate(
+    `fakeWallet.fails[${JSON.stringify(method)}] = ${JSON.stringify({ code, message })}`,
+  );
+
+const focused = (player: PlayerPage) =>
+  player.page.evaluate<string>(
+    'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+  );
+
+/** Waits until it has the focus. */
+async function hasFocus(player: PlayerPage, name: string): Promise<void> {
+  await eventually(async () => (await focused(player)) === name, 20_000);
+}
+
+describe('in the wallet', () => {
+  it('a request that waits there is named, at each step', async () => {
+    const player = await aVisitor({});
+    const waits = 'Open your wallet: a request waits for you there.';
+    const busy = [-32_002, 'Already processing a request.'] as const;
+    await fails(player, 'wallet_requestPermissions', ...busy);
+    await fails(player, 'eth_requestAccounts', ...busy);
+    await player.button(`Connect ${FAKE_WALLET}`).click();
+    await player.sees(waits);
+    await player.page.evaluate('fakeWallet.fails = {}');
+    await player.connect(FAKE_WALLET);
+    await fails(player, 'personal_sign', ...busy);
+    await player.button('Sign in with your wallet').click();
+    await player.sees(waits);
+    await fails(player, 'personal_sign', -32_603, 'Internal error');
+    await player.button('Sign in with your wallet').click();
+    await player.sees('The wallet could not sign. You can try again.');
+  });
+
+  it('a wrong network is named before points are taken; the wallet is told of no endpoint that there is not', async () => {
+    const player = await aPlayer({ chainId: 1 });
+    await player.sees('Your wallet is on another network. Claiming needs Local chain.');
+    await fails(player, 'wallet_switchEthereumChain', 4902, 'Unrecognized chain ID.');
+    await player.button('Switch to Local chain').click();
+    await player.sees(
+      `The wallet did not switch. Choose Local chain (chain ${stage.bench.chain.chainId}) in your wallet`,
+    );
+    const asked = await player.page.evaluate<string[]>('fakeWallet.asked');
+    expect(asked).toContain('wallet_switchEthereumChain');
+    expect(asked).not.toContain('wallet_addEthereumChain');
+    await player.page.evaluate('fakeWallet.fails = {}');
+    await player.button('Switch to Local chain').click();
+    await eventually(async () => (await player.button('Switch to Local chain').count()) === 0);
+  });
+
+  it('too little coin for the fee is named, before points are taken and at the claim', async () => {
+    const player = await aVisitor();
+    await stage.bench.chain.rpc.call('anvil_setBalance', player.account, '0x0');
+    await player.signIn();
+    await player.sees(
+      'Your wallet has no ETH. Claiming costs a network fee in ETH: add some first.',
+    );
+    await player.redeem(1500);
+    await player.isAt('claimable');
+    await player.button(/^Claim 100/).click();
+    await player.sees('Your wallet has too little ETH for the network fee.');
+    await stage.bench.chain.rpc.call('anvil_setBalance', player.account, '0xde0b6b3a7640000');
+    await player.button(/^Claim 100/).click();
+    await player.isAt('sent');
+  });
+
+  it('so is it where the wallet finds it while it estimates', async () => {
+    const player = await aVoucher({});
+    await fails(player, 'eth_estimateGas', -32_000, 'insufficient funds for gas * price + value');
+    await player.button(/^Claim 100/).click();
+    await player.sees('Your wallet has too little ETH for the network fee.');
+  });
+});
+
+describe('by keyboard', () => {
+  it('the focus goes to what each step has made, and back where nothing was', async () => {
+    const player = await aVisitor();
+    const { keyboard } = player.page;
+    const press = async (name: string | RegExp): Promise<void> => {
+      await player.button(name).focus();
+      await keyboard.press('Enter');
+    };
+    await press('Connect Test wallet');
+    await hasFocus(player, 'Sign in');
+    await press('Sign in with your wallet');
+    await hasFocus(player, 'Your points');
+    await player.enter(1500);
+    await player.partner().getByLabel('How many points?').focus();
+    await keyboard.press('Enter');
+    await player.isAt('claimable');
+    await hasFocus(player, '1,500 points, Arena');
+    await press('Cancel');
+    await hasFocus(player, 'Keep it');
+    await keyboard.press('Escape');
+    await hasFocus(player, 'Cancel');
+    expect(await player.page.getByText('Cancel this redemption?').count()).toBe(0);
+    await keyboard.press('Enter');
+    await press('Keep it');
+    await hasFocus(player, 'Cancel');
+    await press(/^Claim 100/);
+    await player.isAt('sent');
+    await hasFocus(player, '1,500 points, Arena');
+    await press('Sign out');
+    await hasFocus(player, 'Sign in');
+  });
+
+  it('it stays with a redemption that is cancelled, and a claim that was declined', async () => {
+    const player = await aVoucher({ rejects: ['eth_sendTransaction'] });
+    await player.button(/^Claim 100/).focus();
+    await player.page.keyboard.press('Enter');
+    await player.sees('You did not send it.');
+    await hasFocus(player, 'Claim 100 LOW');
+    await player.button('Cancel').click();
+    await player.button('Yes, cancel it').focus();
+    await player.page.keyboard.press('Enter');
+    await player.isAt('cancelling');
+    await hasFocus(player, '1,500 points, Arena');
+  });
+});
+
+it('a number of points is told what is wrong with it, in a colour that can be read', async () => {
+  const player = await aPlayer();
+  const field = player.partner().getByLabel('How many points?');
+  await player.sees('1 to 3,000 points at the moment.');
+  for (const [typed, said] of [
+    ['99999999999999999999', 'You do not have so many points there.'],
+    ['0', 'Enter at least 1.'],
+    ['-5', 'Enter at least 1.'],
+    ['12.5', 'Enter a whole number of points.'],
+  ] as const) {
+    await field.fill(typed);
+    await player.sees(said);
+  }
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await player.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const { violations } = await new AxeBuilder({ page: player.page })
+      .withRules(['color-contrast'])
+      .analyze();
+    expect(violations.flatMap(({ nodes }) => nodes.map(({ html }) => html))).toEqual([]);
+  }
+});
+
+it('a wallet that the game does not know is told to be linked', async () => {
+  const player = await aVisitor();
+  stage.game.points.delete(player.account);
+  await player.signIn();
+  await player.sees('This game does not know your wallet');
+  await player.sees('Link it in the game.');
+  expect(await player.button('Try again').count()).toBe(0);
+});
+
+it('a cancellation without a connection is sent when there is one', async () => {
+  const player = await aVoucher();
+  await player.page.context().setOffline(true);
+  await player.sees('You are offline.');
+  expect(await player.page.getByText('Live', { exact: true }).count()).toBe(0);
+  await player.button('Cancel').click();
+  await player.sees(/your points come back by .*, at the latest\.$/);
+  await player.button('Yes, cancel it').click();
+  await player.sees('There is no answer yet. This page goes on asking; nothing is done twice.');
+  await player.page.context().setOffline(false);
+  await player.isAt('cancelling');
+});
+
+it('a service that hangs is named, on an open page and on a new one', async () => {
+  const player = await aPlayer();
+  await player.enter(1500);
+  const text = player.page.getByText('Redemptions do not answer at the moment.');
+  stage.hangRedemption();
+  try {
+    await text.waitFor({ timeout: 60_000 });
+    expect(await player.page.getByText('Live', { exact: true }).count()).toBe(0);
+    await player.page.reload();
+    await text.waitFor();
+  } finally {
+    stage.resumeRedemption();
+  }
+  await player.sees('3,000 points');
+  await text.waitFor({ state: 'detached' });
+}, 120_000);
+
+it('after a claim the points come back only if it did not get through, whatever the page still knows', async () => {
+  await stage.killRedemption();
+  await stage.startRedemption(VOUCHER_SECONDS);
+  const player = await aPlayer({});
+  await player.page.evaluate('fakeWallet.emit("accountsChanged", [])');
+  await player.redeem(1500);
+  await player.sees('Connect your wallet to claim.');
+  await player.button(`Connect ${FAKE_WALLET}`).click();
+  await player.button(/^Claim 100/).click();
+  await player.sees('Your claim of 100 LOW is sent; waiting for the chain');
+  await player.sees('A redemption is under way here. You can redeem again when it is done.');
+  await stage.mine();
+  await player.isAt('inBlock');
+  await player.page.evaluate('fakeWallet.emit("accountsChanged", [])');
+  await player.page.locator('[data-phase="sentOver"]').waitFor({ timeout: 90_000 });
+  await player.sees(/^If your claim did not get through, your points come back by .*, at the/);
+  expect(await player.newest.innerText()).not.toMatch(/Your points come back/);
+  await player.page.evaluate('localStorage.removeItem("lowmark-claims")');
+  await player.page.reload();
+  await player.isAt('over');
+  await player.sees(/^If you did not claim, your points come back by .*, at the latest\.$/);
+  await stage.finalise();
+  await player.isAt('claimed');
+}, 180_000);
+
+it('a refusal of a while ago is not told as if it were of now', async () => {
+  const player = await aPlayer();
+  await player.enter(1500);
+  const { behave } = stage.game;
+  stage.game.behave = () => {
+    throw new Error('the game is down');
+  };
+  try {
+    await player.button(/^Redeem 1,500/).click();
+    await player.sees(/The game cannot be reached at the moment\. No points were taken\./);
+  } finally {
+    stage.game.behave = behave;
+  }
+  await player.page
+    .getByText('Your last try came to nothing, and no points were taken. You can try again.')
+    .waitFor({ timeout: 60_000 });
+}, 120_000);

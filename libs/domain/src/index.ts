@@ -217,7 +217,8 @@ export {
   uuidV7Ms,
 } from './redemption/uuid-v7.js';
 export {
-  amountBytes,
+  addressBytes,
+  compareBytes,
   type DayLeaf,
   type DayLow,
   FIRST_ADDRESS,

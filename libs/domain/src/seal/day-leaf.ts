@@ -77,15 +77,33 @@ export function isNodeHash(text: string): text is NodeHash {
   return NODE.test(text);
 }
 
-/** Big-endian, 32 bytes. @throws RangeError where the amount is no uint256 */
+/** 32 bytes, big-endian. @throws RangeError where the amount is no uint256 */
 export function amountBytes(amount: bigint): Uint8Array {
-  if (amount < 0n || amount >> 256n !== 0n) throw new RangeError(`${amount} is no uint256`);
-  return bytesOf(amount.toString(16).padStart(2 * LOW_BYTES, '0'));
+  const bytes = new Uint8Array(LOW_BYTES);
+  writeAmount(new DataView(bytes.buffer), 0, amount);
+  return bytes;
 }
 
-export function amountFrom(bytes: Uint8Array): bigint {
-  return BigInt(`0x${hexFrom(bytes)}`);
+/** @throws RangeError where the amount is no uint256 */
+export function writeAmount(view: DataView, at: number, amount: bigint): void {
+  if (amount < 0n || amount >> 256n !== 0n) throw new RangeError(`${amount} is no uint256`);
+  let rest = amount;
+  for (let limb = LOW_BYTES - LIMB_BYTES; limb >= 0; limb -= LIMB_BYTES) {
+    view.setBigUint64(at + limb, rest & LIMB);
+    rest >>= 64n;
+  }
 }
+
+export function readAmount(view: DataView, at: number): bigint {
+  let amount = 0n;
+  for (let limb = 0; limb < LOW_BYTES; limb += LIMB_BYTES) {
+    amount = (amount << 64n) | view.getBigUint64(at + limb);
+  }
+  return amount;
+}
+
+const LIMB_BYTES = 8;
+const LIMB = 2n ** 64n - 1n;
 
 /** Below 0, 0 or above, as `a` is below, the same as, or above `b`; both of one length. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {

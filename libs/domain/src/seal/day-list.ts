@@ -1,27 +1,29 @@
-/** The wallets of a day with their lows, in one buffer: a million take 52 MB. */
+/** Wallets with an amount each, in one buffer: a million take 52 MB. The lows of a day, or what wallets hold at its end. */
 import { type Address } from '../chain/address.js';
 import {
   addressBytes,
   addressFrom,
-  amountBytes,
-  amountFrom,
   compareBytes,
   type DayLow,
   FIRST_ADDRESS,
   LOW_BYTES,
+  readAmount,
   WALLET_BYTES,
+  writeAmount,
 } from './day-leaf.js';
 
 export const ENTRY_BYTES = WALLET_BYTES + LOW_BYTES;
 
-/** Ascending by wallet, each once, none with a low of 0. */
+/** Ascending by wallet, each once. */
 export class DayList {
   readonly length: number;
+  private readonly view: DataView;
 
-  /** @param bytes one entry after the other: 20 bytes of wallet, 32 of low; DayListBuilder makes sure of the order */
+  /** @param bytes one entry after the other: 20 bytes of wallet, 32 of the amount; DayListBuilder makes sure of the order */
   constructor(readonly bytes: Uint8Array) {
     this.length = bytes.length / ENTRY_BYTES;
     if (!Number.isInteger(this.length)) throw new RangeError('a list of a day ends in an entry');
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   wallet(place: number): Uint8Array {
@@ -34,12 +36,22 @@ export class DayList {
     return this.bytes.subarray(start, start + LOW_BYTES);
   }
 
+  amount(place: number): bigint {
+    return readAmount(this.view, place * ENTRY_BYTES + WALLET_BYTES);
+  }
+
   at(place: number): DayLow {
-    return { wallet: addressFrom(this.wallet(place)), low: amountFrom(this.low(place)) };
+    return { wallet: addressFrom(this.wallet(place)), low: this.amount(place) };
   }
 
   *[Symbol.iterator](): Generator<DayLow> {
     for (let place = 0; place < this.length; place += 1) yield this.at(place);
+  }
+
+  get total(): bigint {
+    let total = 0n;
+    for (let place = 0; place < this.length; place += 1) total += this.amount(place);
+    return total;
   }
 
   /** The number of wallets up to and including this one: it is at the place before, or encloses it there. */
@@ -54,64 +66,64 @@ export class DayList {
     }
     return low;
   }
-
-  /** Whether the bytes are entries in the order that a list has; for bytes that were kept elsewhere. */
-  get isOrdered(): boolean {
-    let before = addressBytes(FIRST_ADDRESS);
-    for (let place = 0; place < this.length; place += 1) {
-      const wallet = this.wallet(place);
-      if (compareBytes(before, wallet) >= 0) return false;
-      if (this.low(place).every((byte) => byte === 0)) return false;
-      before = wallet;
-    }
-    return true;
-  }
 }
 
-/** A list while it is made. What it holds is used again by the next one: a list is good until `clear`. */
+const BELOW_ALL = addressBytes(FIRST_ADDRESS);
+
+/** A list while it is made. Its memory is used again after `clear`: until then what it handed out is good. */
 export class DayListBuilder {
   private bytes: Uint8Array;
+  private view: DataView;
   private used = 0;
-  private sum = 0n;
 
   constructor(capacity = 1024) {
     this.bytes = new Uint8Array(capacity * ENTRY_BYTES);
-  }
-
-  /** The sum of the lows. */
-  get total(): bigint {
-    return this.sum;
+    this.view = new DataView(this.bytes.buffer);
   }
 
   clear(): void {
     this.used = 0;
-    this.sum = 0n;
   }
 
-  /** Adds a wallet above all before; one with a low of 0 is left out. @throws RangeError where it is out of order */
-  add(wallet: Uint8Array, low: bigint): void {
-    if (low === 0n) return;
-    const isFirst = this.used === 0;
-    const before = isFirst
-      ? addressBytes(FIRST_ADDRESS)
-      : this.bytes.subarray(this.used - ENTRY_BYTES, this.used - LOW_BYTES);
-    if (compareBytes(before, wallet) >= 0) {
-      throw new RangeError(`wallet ${addressFrom(wallet)} is not above ${addressFrom(before)}`);
-    }
-    if (this.used === this.bytes.length) this.grow();
+  /** Adds a wallet above all before; one with nothing is left out. @throws RangeError where it is out of order, or no uint256 */
+  add(wallet: Uint8Array, amount: bigint): void {
+    if (amount === 0n) return;
+    this.requireAbove(wallet);
+    this.grow(ENTRY_BYTES);
+    writeAmount(this.view, this.used + WALLET_BYTES, amount);
     this.bytes.set(wallet, this.used);
-    this.bytes.set(amountBytes(low), this.used + WALLET_BYTES);
     this.used += ENTRY_BYTES;
-    this.sum += low;
+  }
+
+  /** Adds the entries of another list from one place up to, not including, another. */
+  addRange(list: DayList, from: number, to: number): void {
+    if (from >= to) return;
+    this.requireAbove(list.wallet(from));
+    const part = list.bytes.subarray(from * ENTRY_BYTES, to * ENTRY_BYTES);
+    this.grow(part.length);
+    this.bytes.set(part, this.used);
+    this.used += part.length;
   }
 
   list(): DayList {
     return new DayList(this.bytes.subarray(0, this.used));
   }
 
-  private grow(): void {
-    const grown = new Uint8Array(Math.ceil(this.bytes.length / ENTRY_BYTES) * 2 * ENTRY_BYTES);
-    grown.set(this.bytes);
+  private requireAbove(wallet: Uint8Array): void {
+    const { used } = this;
+    const before =
+      used === 0 ? BELOW_ALL : this.bytes.subarray(used - ENTRY_BYTES, used - LOW_BYTES);
+    if (compareBytes(before, wallet) < 0) return;
+    throw new RangeError(`wallet ${addressFrom(wallet)} is not above ${addressFrom(before)}`);
+  }
+
+  /** Makes room for so many bytes more. */
+  private grow(more: number): void {
+    if (this.used + more <= this.bytes.length) return;
+    const entries = Math.ceil(((this.used + more) * 1.5) / ENTRY_BYTES);
+    const grown = new Uint8Array(entries * ENTRY_BYTES);
+    grown.set(this.bytes.subarray(0, this.used));
     this.bytes = grown;
+    this.view = new DataView(grown.buffer);
   }
 }

@@ -11,7 +11,7 @@ import {
   LAST_ADDRESS,
   type NodeHash,
 } from './day-leaf.js';
-import { DayList, DayListBuilder, ENTRY_BYTES } from './day-list.js';
+import { DayList, DayListBuilder } from './day-list.js';
 import { provenLow } from './day-proof.js';
 import { buildDayTree } from './day-tree.js';
 
@@ -159,7 +159,7 @@ describe('DayListBuilder', () => {
       { wallet: anAddress(2n), low: 7n },
       { wallet: anAddress(3n), low: 8n },
     ]);
-    expect(builder.total).toBe(15n);
+    expect(builder.list().total).toBe(15n);
   });
 
   it.each([
@@ -177,13 +177,35 @@ describe('DayListBuilder', () => {
 });
 
 describe('DayList', () => {
-  it('knows whether bytes from elsewhere are entries in order', () => {
-    const { bytes } = listOf([1n, 2n, 3n].map((n) => ({ wallet: anAddress(n), low: n })));
-    expect(new DayList(bytes).isOrdered).toBe(true);
-    expect(new DayList(bytes.slice(ENTRY_BYTES)).isOrdered).toBe(true);
-    const turned = Buffer.concat([bytes.subarray(ENTRY_BYTES), bytes.subarray(0, ENTRY_BYTES)]);
-    expect(new DayList(turned).isOrdered).toBe(false);
-    expect(new DayList(bytes.slice().fill(0, 20, 52)).isOrdered).toBe(false);
-    expect(() => new DayList(bytes.subarray(1))).toThrow(RangeError);
+  it('sums amounts of any size, and finds each wallet and those between', () => {
+    fc.assert(
+      fc.property(lows, wallets, (entries, other) => {
+        const list = listOf(entries);
+        expect(list.total).toBe(entries.reduce((sum, { low }) => sum + low, 0n));
+        expect([...list]).toEqual(entries);
+        const upTo = entries.filter(({ wallet }) => wallet <= other).length;
+        expect(list.countUpTo(other)).toBe(upTo);
+      }),
+    );
+  });
+
+  it('is put together of parts of others, in order', () => {
+    const entries = [1n, 2n, 3n, 4n].map((n) => ({ wallet: anAddress(n), low: n }));
+    const list = listOf(entries);
+    const builder = new DayListBuilder(1);
+    builder.addRange(list, 0, 1);
+    builder.addRange(list, 2, 2);
+    builder.addRange(list, 2, 4);
+    expect([...builder.list()]).toEqual(entries.toSpliced(1, 1));
+    expect(() => {
+      builder.addRange(list, 3, 4);
+    }).toThrow(RangeError);
+    builder.clear();
+    builder.addRange(list, 3, 4);
+    expect([...builder.list()]).toEqual(entries.slice(3));
+  });
+
+  it('ends in an entry', () => {
+    expect(() => new DayList(new Uint8Array(51))).toThrow(RangeError);
   });
 });

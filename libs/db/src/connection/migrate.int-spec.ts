@@ -36,6 +36,7 @@ const ALL = [
   'RequestLog1760000000027',
   'Portal1760000000028',
   'CredentialEnd1760000000032',
+  'SealedDays1760000000033',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

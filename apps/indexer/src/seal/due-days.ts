@@ -1,0 +1,26 @@
+/** Which days are to be worked out now. */
+import { type BlockRef, dayOf } from '#libs/domain';
+
+export interface SealStanding {
+  /** The newest block that is indexed, final and verified. */
+  readonly settled: BlockRef;
+  /** The day of the first block that is indexed. */
+  readonly firstDay: number;
+  /** The newest day that is sealed. */
+  readonly newestDay: number | undefined;
+  /** Sealed days from this one on have to be worked out again. */
+  readonly recheckFrom: number | undefined;
+}
+
+export interface DueDays {
+  readonly from: number;
+  /** The last one; below `from` where there is none. */
+  readonly to: number;
+}
+
+/** Without gaps: those that have to be worked out again, then those that are not sealed yet. */
+export function dueDays(standing: SealStanding): DueDays {
+  const { settled, firstDay, newestDay, recheckFrom } = standing;
+  const from = newestDay === undefined ? firstDay : newestDay + 1;
+  return { from: Math.min(from, recheckFrom ?? from), to: dayOf(settled.timestampSeconds) - 1 };
+}

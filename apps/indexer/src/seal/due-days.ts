@@ -4,12 +4,12 @@ import { type BlockRef, dayOf } from '#libs/domain';
 export interface SealStanding {
   /** The newest block that is indexed, final and verified. */
   readonly settled: BlockRef;
-  /** The day of the first block that is indexed. */
+  /** The first day that is sealed; where none is, that of the first block that is indexed. */
   readonly firstDay: number;
   /** The newest day that is sealed. */
-  readonly newestDay: number | undefined;
+  readonly newestDay: number | null;
   /** Sealed days from this one on have to be worked out again. */
-  readonly recheckFrom: number | undefined;
+  readonly recheckFrom: number | null;
 }
 
 export interface DueDays {
@@ -21,6 +21,7 @@ export interface DueDays {
 /** Without gaps: those that have to be worked out again, then those that are not sealed yet. */
 export function dueDays(standing: SealStanding): DueDays {
   const { settled, firstDay, newestDay, recheckFrom } = standing;
-  const from = newestDay === undefined ? firstDay : newestDay + 1;
-  return { from: Math.min(from, recheckFrom ?? from), to: dayOf(settled.timestampSeconds) - 1 };
+  const next = newestDay === null ? firstDay : newestDay + 1;
+  const from = recheckFrom === null ? next : Math.min(next, Math.max(firstDay, recheckFrom));
+  return { from, to: dayOf(settled.timestampSeconds) - 1 };
 }

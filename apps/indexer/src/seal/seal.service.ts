@@ -27,6 +27,14 @@ interface SealRun extends DueDays {
   readonly settled: BlockRef;
   /** The first of the days whose lists are kept. */
   readonly keptFrom: number;
+  readonly recheck: Recheck;
+}
+
+/** What is noted of sealed days that have to be worked out again; where a rollback notes another day meanwhile, that one stays. */
+interface Recheck {
+  from: number | undefined;
+  /** The newest day that was sealed when the run began. */
+  readonly last: number | null;
 }
 
 /**
@@ -88,13 +96,13 @@ export class SealService implements BeforeApplicationShutdown {
   private async dueRun(lead: Lead): Promise<SealRun | undefined> {
     const settled = await this.settledBlock();
     if (settled === undefined) return undefined;
-    const newest = await this.days.newest();
-    const recheckFrom = await this.writer.recheckFrom();
-    const firstDay = newest === undefined ? await this.firstDay() : newest.day + 1;
-    const due = dueDays({ settled, firstDay, newestDay: newest?.day, recheckFrom });
+    const { first, last, recheckFrom } = await this.days.summary();
+    const firstDay = first ?? (await this.firstDay());
+    const due = dueDays({ settled, firstDay, newestDay: last, recheckFrom });
     if (due.to < due.from) return undefined;
-    const keptFrom = Math.max(due.to, newest?.day ?? due.to) - this.settings.sealKeptDays + 1;
-    return { ...due, lead, settled, keptFrom };
+    const keptFrom = Math.max(due.to, last ?? due.to) - this.settings.sealKeptDays + 1;
+    const recheck = { from: recheckFrom ?? undefined, last };
+    return { ...due, lead, settled, keptFrom, recheck };
   }
 
   /** The newest block that is indexed, final and verified. */
@@ -150,23 +158,25 @@ export class SealService implements BeforeApplicationShutdown {
       keepsLists: day >= keptFrom,
     });
     this.tell(outcome, this.clock.nowMs() - startedMs);
-    await this.noteRechecked(day);
+    await this.noteRechecked(run.recheck, day);
     return closing;
   }
 
-  /** A day that was to be worked out again was. */
-  private async noteRechecked(day: number): Promise<void> {
-    const recheckFrom = await this.writer.recheckFrom();
-    if (recheckFrom !== day) return;
-    const newest = await this.days.newest();
-    await this.writer.rechecked(day, newest && newest.day > day ? day + 1 : undefined);
+  private async noteRechecked(recheck: Recheck, day: number): Promise<void> {
+    const { from, last } = recheck;
+    if (from === undefined) return;
+    const next = last !== null && day < last ? day + 1 : undefined;
+    await this.writer.rechecked(from, next);
+    recheck.from = next;
   }
 
   private async checkOlderDay(thread: SealThread, run: SealRun): Promise<void> {
     const { first } = await this.days.summary();
     if (first === null || first >= run.from) return;
     const day = randomInt(first, run.from);
-    await this.sealDay(thread, { run, day, before: await this.closingBefore(day, run.settled) });
+    const older = { ...run, recheck: { from: undefined, last: null } };
+    const before = await this.closingBefore(day, run.settled);
+    await this.sealDay(thread, { run: older, day, before });
   }
 
   private tell({ kind, sealed }: SealOutcome, tookMs: number): void {

@@ -77,9 +77,7 @@ const FORGET_LISTS = ['sealed_leaves', 'sealed_nodes'].map((table) =>
   ),
 );
 
-const RECHECK = named('seal_recheck', 'SELECT from_day AS "fromDay" FROM staking.seal_recheck');
-
-/** Not moved back on: a rollback since may have noted an earlier day. */
+/** A rollback since may have noted an earlier day, which stays. */
 const RECHECKED = named<{ from: number; next: number }>(
   'seal_rechecked',
   'UPDATE staking.seal_recheck SET from_day = :next WHERE from_day = :from',
@@ -126,13 +124,7 @@ export class SealWriter {
     for (const forget of FORGET_LISTS) await this.database.query(forget({ fence, before }));
   }
 
-  /** The first of the sealed days that have to be worked out again. */
-  async recheckFrom(): Promise<number | undefined> {
-    const [row] = await this.database.query<{ fromDay: number }>(RECHECK({}));
-    return row?.fromDay;
-  }
-
-  /** Those before `next` were. @param next absent: all were */
+  /** Of the sealed days that have to be worked out again, from `from` on, those before `next` were. @param next absent: all were */
   async rechecked(from: number, next?: number): Promise<void> {
     await this.database.query(
       next === undefined ? RECHECK_ENDED({ from }) : RECHECKED({ from, next }),

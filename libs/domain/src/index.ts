@@ -16,7 +16,7 @@ export {
 } from './balance/balance.js';
 export { foldBlocks, type FoldedBlocks, NegativeBalanceError } from './balance/fold-blocks.js';
 export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './chain/stake-set.js';
-export { dayOf, SECONDS_PER_DAY } from './day/day.js';
+export { dayOf, dayText, parseDay, SECONDS_PER_DAY } from './day/day.js';
 export {
   LowmarkError,
   type LowmarkErrorOptions,

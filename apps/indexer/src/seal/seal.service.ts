@@ -4,7 +4,7 @@ import { Cron } from '@nestjs/schedule';
 import { ChainReader } from '#libs/chain';
 import { sessionUrl } from '#libs/config';
 import { IndexStore, SealedDayStore, type SealOutcome, SealWriter } from '#libs/db';
-import { type BlockRef, dayOf, RetryableError, SECONDS_PER_DAY } from '#libs/domain';
+import { type BlockRef, dayOf, RetryableError, dayText, SECONDS_PER_DAY } from '#libs/domain';
 import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { type Lead, IndexStatus } from '../follow/index-status.js';
@@ -182,7 +182,7 @@ export class SealService implements BeforeApplicationShutdown {
   private tell({ kind, sealed }: SealOutcome, tookMs: number): void {
     const { logger, metrics } = this;
     const { day, revision, root, previousRoot, wallets, blockNumber } = sealed;
-    const date = new Date(day * SECONDS_PER_DAY * 1000).toISOString().slice(0, 10);
+    const date = dayText(day);
     const line = { day: date, revision, root, wallets, blockNumber, tookMs };
     metrics.worked(kind, tookMs / 1000);
     if (kind === 'sealed') logger.info(line, 'Sealed a day');

@@ -225,7 +225,7 @@ describe('SealedListStore', () => {
         ...wallets,
         '0xffffffffffffffffffffffffffffffffffffffff' as (typeof wallets)[0],
       ]) {
-        const proof = await lists.prove(sealed, wallet as never);
+        const proof = await lists.prove(sealed, wallet);
         if (proof === undefined) throw new Error('the list is kept');
         const expected = lowsOf(count).find((one) => one.wallet === wallet)?.low ?? 0n;
         expect(provenLow(wallet as never, { root, ...proof }, keccak)).toBe(expected);

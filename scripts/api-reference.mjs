@@ -48,13 +48,13 @@ const about = (schema, description = schema.description ?? '') =>
   [description, limitsOf(schema)].filter(Boolean).join(' ');
 
 function parameters({ parameters }) {
-  const rows = parameters.map(({ name, required, schema, description }) => [
-    `\`${name}\``,
+  const rows = parameters.map(({ in: place, name, required, schema, description }) => [
+    `\`${name}\`${place === 'header' ? ' (header)' : ''}`,
     required ? 'yes' : 'no',
     typeOf(schema),
     about(schema, description),
   ]);
-  return table(['query parameter', 'required', 'type', ''], rows);
+  return table(['parameter', 'required', 'type', ''], rows);
 }
 
 function answers({ responses }) {
@@ -100,7 +100,7 @@ function operationText([path, operations]) {
     [
       `### ${method.toUpperCase()} ${path}`,
       operation.description,
-      parameters(operation),
+      ...(operation.parameters.length === 0 ? [] : [parameters(operation)]),
       `**Answers**\n\n${answers(operation)}`,
       `**Headers of the answers**\n\n${headers(operation)}`,
     ].join('\n\n'),

@@ -2,8 +2,10 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ManagementModule } from '#libs/service';
 import { AuthModule } from './auth/auth.module.js';
 import { ConnectionsModule } from './connections.module.js';
+import { AnswerKeysController } from './http/answer-keys.controller.js';
 import { DebugModule } from './debug/debug.module.js';
 import { HealthModule } from './health/health.module.js';
+import { MessageSignatures } from './http/message-signatures.js';
 import { SignedWire } from './http/signed-wire.js';
 import { type ApiOptions, SettingsModule } from './settings.module.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
@@ -24,7 +26,8 @@ export class ApiModule {
         HealthModule,
         ...(signatureDebugger ? [DebugModule] : []),
       ],
-      providers: [SignedWire],
+      controllers: [AnswerKeysController],
+      providers: [SignedWire, MessageSignatures],
     };
   }
 }

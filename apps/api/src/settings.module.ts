@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
-import { KeyRing } from '#libs/signing';
+import { AnswerKeys, KeyRing } from '#libs/signing';
 import { ApiSettings } from './api.env.js';
 import { REDIS_DEADLINE_MS } from './connections.module.js';
 import { SLOW_READ_MS } from './snapshots/snapshot-reader.js';
@@ -22,9 +22,11 @@ export class SettingsModule {
   /** @throws PermanentError where the key is wrong; no message repeats it */
   static register(options: ApiOptions): DynamicModule {
     const { settings, logger, clock, redisDeadlineMs, slowReadMs } = options;
+    const keyRing = KeyRing.parse(settings.secretsKey);
     const providers = [
       { provide: ApiSettings, useValue: settings },
-      { provide: KeyRing, useValue: KeyRing.parse(settings.secretsKey) },
+      { provide: KeyRing, useValue: keyRing },
+      { provide: AnswerKeys, useValue: new AnswerKeys(keyRing) },
       { provide: LOGGER, useValue: logger },
       { provide: CLOCK, useValue: clock },
       { provide: REDIS_DEADLINE_MS, useValue: redisDeadlineMs },

@@ -57,3 +57,9 @@ export {
   StakingClient,
   type StakingClientOptions,
 } from './staking/staking-client.js';
+export {
+  type MessageExpectation,
+  type MessageKeys,
+  type ReceivedAnswer,
+  verifyMessage,
+} from './signing/message-signature.js';

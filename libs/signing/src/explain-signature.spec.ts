@@ -119,6 +119,14 @@ describe('explainSignature', () => {
     expect(mistakes).toEqual([expect.stringContaining(says)]);
   });
 
+  it('names a body that is sent with spaces and signed without', () => {
+    const body = '{"success": true, "data": {"points": 5}}';
+    const given = hmac('POST/x{"success":true,"data":{"points":5}}').digest('hex');
+    expect(
+      explainSignature({ secret: SECRET, method: 'POST', path: '/x', body, given }).mistakes,
+    ).toEqual([expect.stringContaining('without spaces')]);
+  });
+
   it('names a body that is not canonical where the canonical one was signed', () => {
     const body = '{"b":1,"a":2}';
     const given = hmac(`POST/x{"a":2,"b":1}`).digest('hex');

@@ -177,6 +177,10 @@ function* partMistakes(sentPath: string): Generator<Mistake> {
     'The body is printed again with other spacing: sign the bytes that are sent.',
     (p) => [...p.slice(0, 3), reprinted(p[3], (value) => JSON.stringify(value, undefined, 2))],
   );
+  yield change('The body is printed again without spaces: sign the bytes that are sent.', (p) => [
+    ...p.slice(0, 3),
+    reprinted(p[3], (value) => JSON.stringify(value)),
+  ]);
   yield change('The body is printed again with spaces after colons and commas.', (p) => [
     ...p.slice(0, 3),
     reprinted(p[3], spaced),

@@ -1,3 +1,4 @@
+export { AnswerKeys, type PublicAnswerKey } from './answer-keys.js';
 export { hashToken, mintToken, newToken } from './bearer-token.js';
 export { EvidenceKeys } from './evidence-keys.js';
 export { hashApiKey, isApiKey, mintCredential, type MintedCredential } from './credential.js';
@@ -9,3 +10,11 @@ export {
 export { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
 export { KeyRing, mintSecretsKey, sealingKeyId } from './key-ring.js';
 export { isGrant, mintGrant, openGrant } from './grant.js';
+export {
+  AcceptSignatureError,
+  type MessageSignatureHeaders,
+  parseAcceptSignature,
+  signAnswer,
+  type SigningMoment,
+  type WantedSignature,
+} from './message-signature.js';

@@ -3,7 +3,7 @@
  * `version (1) | key id (4) | nonce (12) | tag (16) | ciphertext`; version, key id and the context are authenticated with it.
  * Several keys may be given: the first seals, each opens what it sealed, so a key can be replaced without a halt.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { PermanentError } from '#libs/domain';
 
 const VERSION = 1;
@@ -44,6 +44,14 @@ export class KeyRing {
   get keyIds(): readonly [string, ...string[]] {
     const [first, ...older] = this.keys;
     return [first.id.toString('hex'), ...older.map(({ id }) => id.toString('hex'))];
+  }
+
+  /** 32 bytes of each key for another purpose, in the order of the keys: they tell nothing of the key itself (HKDF, RFC 5869). */
+  derived(purpose: string): readonly [Buffer, ...Buffer[]] {
+    const derive = ({ key }: RingKey): Buffer =>
+      Buffer.from(hkdfSync('sha256', key, '', purpose, KEY_BYTES));
+    const [first, ...older] = this.keys;
+    return [derive(first), ...older.map(derive)];
   }
 
   /**

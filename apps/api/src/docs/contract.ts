@@ -4,16 +4,21 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { describeApi, type OpenApi } from '#libs/openapi';
 import { CLOCK } from '#libs/platform';
+import { AnswerKeys } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
+import { AnswerKeysController } from '../http/answer-keys.controller.js';
 import { API_VERSION } from '../http/signed-wire.js';
 import { ErrorAnswer } from '../snapshots/snapshots.dto.js';
 import { SnapshotsRoute } from '../snapshots/snapshots.route.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 
-/** The route with nothing behind it: the contract is in its decorators alone. */
+/** The routes with nothing behind them: the contract is in their decorators alone. */
 @Module({
-  controllers: [SnapshotsRoute],
-  providers: [StakeSets, ApiSettings, CLOCK].map((provide) => ({ provide, useValue: {} })),
+  controllers: [SnapshotsRoute, AnswerKeysController],
+  providers: [StakeSets, ApiSettings, AnswerKeys, CLOCK].map((provide) => ({
+    provide,
+    useValue: {},
+  })),
 })
 class ContractModule {}
 

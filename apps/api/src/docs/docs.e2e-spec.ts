@@ -70,7 +70,7 @@ describe('the contract', () => {
     const { responses } = openApi.paths[PATH].get;
     const seen = new Set<string>();
     const check = async (test: request.Test): Promise<void> => {
-      const response = await test;
+      const response = await test.set('Accept-Signature', 'sig=()');
       const status = String(response.status);
       const declared = responses[status] ?? { headers: {} };
       const pointer = `openapi#/paths/${PATH.replaceAll('/', '~1')}/get/responses/${status}/content/application~1json/schema`;
@@ -102,5 +102,16 @@ describe('the contract', () => {
     await database.pool.query('DROP TABLE staking.balance_day');
     await check(ask(aWallet(3)));
     expect([...seen].sort()).toEqual(Object.keys(responses).sort());
+  });
+
+  it('describes the public keys as they are served', async () => {
+    const path = '/.well-known/http-message-signatures-directory';
+    const ajv = new Ajv2020({ strict: false });
+    const served = await request(api.url).get('/docs/openapi.json').expect(200);
+    ajv.addSchema(served.body as object, 'openapi');
+    const keys = await request(api.url).get(path).expect(200);
+    const pointer = `openapi#/paths/${path.replaceAll('/', '~1')}/get/responses/200/content/application~1json/schema`;
+    const validate = ajv.getSchema(pointer);
+    expect([validate?.(keys.body), validate?.errors]).toEqual([true, null]);
   });
 });

@@ -7,6 +7,7 @@ import { type ApiSettings } from '../api.env.js';
 import { MemoryRateLimiter } from '#libs/cache';
 import { type ParseError } from '#libs/service';
 import { type RequestLog } from '../requests/request-log.js';
+import { type MessageSignatures } from './message-signatures.js';
 import { SignedWire } from './signed-wire.js';
 
 const SECRET = 'anonymous';
@@ -26,7 +27,7 @@ async function failing(...errors: ParseError[]): Promise<number> {
     settings,
     new MemoryRateLimiter(clock),
   );
-  const { clientErrors } = new SignedWire(admissions, {} as RequestLog);
+  const { clientErrors } = new SignedWire(admissions, {} as RequestLog, {} as MessageSignatures);
   server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', () => {

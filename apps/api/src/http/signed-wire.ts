@@ -13,6 +13,7 @@ import {
 import { hmacSha256Hex, pathOf, signedContent } from '#libs/signing';
 import { type Admission, Admissions, type Caller } from '../auth/admission.js';
 import { RequestLog } from '../requests/request-log.js';
+import { type MessageSigner, MessageSignatures } from './message-signatures.js';
 
 /** The date of the contract; see `docs/wire/snapshots.md`. */
 export const API_VERSION = '2026-11-23';
@@ -25,6 +26,8 @@ declare module 'fastify' {
     answer: { readonly body: string | Buffer; readonly signature: string } | null;
     /** What the route's `prepare` has started. */
     prepared: Promise<void> | undefined;
+    /** Signs the answer as its caller asked for; undefined where the caller did not. */
+    signMessage: MessageSigner | undefined;
   }
   interface FastifyContextConfig {
     /** Starts what can be done for a known caller while it is asked whether the caller may go on. Never fails. */
@@ -66,6 +69,7 @@ export class SignedWire implements HttpWire {
   constructor(
     private readonly admissions: Admissions,
     private readonly requestLog: RequestLog,
+    private readonly messageSignatures: MessageSignatures,
   ) {}
 
   configure(fastify: FastifyInstance): void {
@@ -73,6 +77,7 @@ export class SignedWire implements HttpWire {
     fastify.decorateRequest('admission', null);
     fastify.decorateRequest('answer', null);
     fastify.decorateRequest('prepared', undefined);
+    fastify.decorateRequest('signMessage', undefined);
     fastify.addHook('onRequest', async (request) => {
       const known = this.admissions.known(request);
       if (known !== undefined) {
@@ -80,9 +85,24 @@ export class SignedWire implements HttpWire {
       }
       const admission = await this.admissions.admit(request);
       request.admission = admission;
-      if (admission.refusal !== undefined) throw admission.refusal;
+      const asked = this.prepareSignatures(request, admission);
+      const refusal = admission.refusal ?? asked;
+      if (refusal !== undefined) throw refusal;
       requireSoundHead(request);
     });
+  }
+
+  /** Refusals of the caller are signed as the caller asked for, too. */
+  private prepareSignatures(
+    request: FastifyRequest,
+    admission: Admission,
+  ): HttpProblem | undefined {
+    try {
+      request.signMessage = this.messageSignatures.signerFor(request, admission);
+      return undefined;
+    } catch (error) {
+      return problemFrom(error);
+    }
   }
 
   async refuse(request: FastifyRequest): Promise<HttpProblem | undefined> {
@@ -99,6 +119,8 @@ export class SignedWire implements HttpWire {
     const headers = responseHeaders(answered, body, request.admission);
     request.answer = { body, signature: headers[SIGNATURE_HEADER] ?? '' };
     void reply.headers(headers);
+    if (request.signMessage === undefined) return;
+    void reply.headers({ ...request.signMessage(reply.statusCode, body) });
   }
 
   answeredUnrouted(request: FastifyRequest, reply: FastifyReply): void {
@@ -155,6 +177,8 @@ export function sendSigned(
     String(Buffer.byteLength(body)),
     ...headers,
   );
+  const signatures = request.signMessage?.(200, body) ?? {};
+  for (const [name, value] of Object.entries<string>({ ...signatures })) all.push(name, value);
   if (!server.server.listening) all.push('connection', 'close');
   reply.hijack();
   reply.raw.writeHead(200, all);

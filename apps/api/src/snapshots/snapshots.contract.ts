@@ -1,34 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiOperation, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiHeader, ApiOperation, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { COMMON_HEADERS, integer } from '../http/common-headers.js';
 import { ErrorAnswer, SnapshotsAnswer } from './snapshots.dto.js';
-
-const integer = (minimum: number) => ({ type: 'integer', minimum }) as const;
-
-const COMMON_HEADERS = {
-  'X-API-SIGNATURE': {
-    description:
-      'HMAC-SHA256 of METHOD + PATH + BODY under the shared secret, lower-case hex; on every answer, whatever its status.',
-    schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-  },
-  'X-API-VERSION': {
-    description: 'The date of the contract.',
-    schema: { type: 'string', format: 'date' },
-  },
-  'X-RateLimit-Limit': { description: 'Requests at once after a pause.', schema: integer(1) },
-  'X-RateLimit-Remaining': {
-    description: 'Requests that may follow at once.',
-    schema: integer(0),
-  },
-  'X-RateLimit-Reset': {
-    description: 'Seconds until Remaining equals Limit again.',
-    schema: integer(0),
-  },
-  'X-Request-Id': {
-    description:
-      'Names the request in our logs: the X-Request-Id that was sent, where it is 1 to 64 of A-Z a-z 0-9 . _ -, else a new one.',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
-  },
-} as const;
 
 const INDEX_HEADERS = {
   'X-Index-Block': {
@@ -71,13 +44,25 @@ export const SnapshotsContract = (): MethodDecorator =>
       description:
         'One snapshot for each of the last `lastDays` complete UTC days before the day of the request, oldest first: the lowest balance held at any moment of the day. Unknown query parameters are ignored. A HEAD request gets the same headers, signed with METHOD HEAD and an empty body.',
     }),
+    ApiHeader({
+      name: 'Accept-Signature',
+      required: false,
+      description:
+        'Asks for a signature that binds the answer to its request (HTTP Message Signatures, RFC 9421), beside X-API-SIGNATURE: by the public key of the service (ed25519), or by the shared secret (hmac-sha256).',
+      schema: { type: 'string', maxLength: 2000 },
+      example: 'sig=();alg="ed25519";nonce="7f3c9a"',
+    }),
     ApiResponse({
       status: 200,
       description: 'The snapshots, from one consistent state of the index.',
       headers: { ...COMMON_HEADERS, ...INDEX_HEADERS },
       type: SnapshotsAnswer,
     }),
-    failure(400, 'BAD_REQUEST', 'walletAddress, lastDays or contract is not as described.'),
+    failure(
+      400,
+      'BAD_REQUEST',
+      'walletAddress, lastDays, contract or Accept-Signature is not as described.',
+    ),
     failure(401, 'UNAUTHORIZED', 'X-API-KEY is missing or not valid.'),
     failure(
       404,

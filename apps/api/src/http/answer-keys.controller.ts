@@ -1,0 +1,57 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiResponse, ApiSchema } from '@nestjs/swagger';
+import { AnswerKeys, type PublicAnswerKey } from '#libs/signing';
+import { COMMON_HEADERS } from './common-headers.js';
+
+const THUMBPRINT = { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' } as const;
+
+@ApiSchema({ name: 'AnswerKey' })
+class AnswerKeyBody implements PublicAnswerKey {
+  @ApiProperty({ type: 'string', enum: ['OKP'] })
+  readonly kty!: 'OKP';
+
+  @ApiProperty({ type: 'string', enum: ['Ed25519'] })
+  readonly crv!: 'Ed25519';
+
+  @ApiProperty({ type: 'string', enum: ['sig'] })
+  readonly use!: 'sig';
+
+  @ApiProperty({ ...THUMBPRINT, description: 'The `keyid` of what it signs (RFC 7638).' })
+  readonly kid!: string;
+
+  @ApiProperty({ ...THUMBPRINT, description: 'The public key, 32 bytes in base64url.' })
+  readonly x!: string;
+}
+
+@ApiSchema({ name: 'AnswerKeys' })
+class AnswerKeysBody {
+  @ApiProperty({
+    type: [AnswerKeyBody],
+    description: 'The one that signs first, then those that signed before it.',
+  })
+  readonly keys!: readonly PublicAnswerKey[];
+}
+
+/** The public keys of our answers as a JSON Web Key Set (RFC 7517): for anyone, without an API key. */
+@Controller('.well-known/http-message-signatures-directory')
+export class AnswerKeysController {
+  constructor(private readonly answerKeys: AnswerKeys) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'readAnswerKeys',
+    summary: 'The public keys by which answers are signed',
+    description:
+      'A JSON Web Key Set (RFC 7517) of Ed25519 keys, without an API key. See Accept-Signature.',
+    security: [],
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'The keys.',
+    headers: COMMON_HEADERS,
+    type: AnswerKeysBody,
+  })
+  read(): AnswerKeysBody {
+    return { keys: this.answerKeys.published };
+  }
+}

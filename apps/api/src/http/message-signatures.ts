@@ -1,0 +1,63 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type FastifyRequest } from 'fastify';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import {
+  AcceptSignatureError,
+  AnswerKeys,
+  type MessageSignatureHeaders,
+  parseAcceptSignature,
+  signAnswer,
+  type WantedSignature,
+} from '#libs/signing';
+import { type Admission } from '../auth/admission.js';
+
+/** Makes the headers that sign one answer, for its status and the bytes of its body. */
+export type MessageSigner = (status: number, body: string | Uint8Array) => MessageSignatureHeaders;
+
+const MAX_HEADER = 2000;
+
+/** The signatures that callers ask for with `Accept-Signature`, beside `X-API-SIGNATURE`. */
+@Injectable()
+export class MessageSignatures {
+  constructor(
+    private readonly answerKeys: AnswerKeys,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Undefined where none is asked for. One with the caller's secret is left out where there is no caller.
+   * @throws HttpProblem 400
+   */
+  signerFor({ headers, raw }: FastifyRequest, { caller }: Admission): MessageSigner | undefined {
+    const header = headers['accept-signature'];
+    if (header === undefined) return undefined;
+    const wanted = parsed(String(header)).filter(
+      ({ algorithm }) => algorithm === 'ed25519' || caller !== undefined,
+    );
+    if (wanted.length === 0) return undefined;
+    const { method = '', url: target = '' } = raw;
+    const { answerKeys, clock } = this;
+    const credential = caller && {
+      keyId: caller.credentialId,
+      sharedSecret: caller.sharedSecret,
+    };
+    return (status, body) => {
+      const sent = method === 'HEAD' ? '' : body;
+      const moment = { nowMs: clock.nowMs(), answerKeys, ...(credential && { credential }) };
+      return signAnswer({ status, method, target, body: sent }, wanted, moment);
+    };
+  }
+}
+
+function parsed(header: string): WantedSignature[] {
+  if (header.length > MAX_HEADER) {
+    throw new HttpProblem(400, `Accept-Signature has at most ${MAX_HEADER} characters.`);
+  }
+  try {
+    return parseAcceptSignature(header);
+  } catch (error) {
+    if (error instanceof AcceptSignatureError) throw new HttpProblem(400, error.message);
+    throw error;
+  }
+}

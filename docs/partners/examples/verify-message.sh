@@ -1,0 +1,67 @@
+#!/bin/sh
+# HTTP Message Signatures (RFC 9421) of our answers with sh and openssl (3.0 or newer), by the public key: ask for them with
+# `Accept-Signature: sig=();alg="ed25519"`. For a look at what goes over the wire, not for a server.
+#
+# sh verify-message.sh [message-signature-vectors.json]    checks the worked examples of ed25519
+
+set -eu
+
+covered='("@status" "@method";req "@path";req "@query";req "content-digest")'
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# x, base64url, of /.well-known/http-message-signatures-directory: into a public key in DER (RFC 8410)
+keep_key() {
+  { printf '\060\052\060\005\006\003\053\145\160\003\041\000'; printf '%s=' "$1" | tr -- '-_' '+/' | openssl base64 -d -A; } >"$folder/key"
+}
+
+# METHOD TARGET STATUS BODY-FILE CONTENT-DIGEST SIGNATURE-INPUT SIGNATURE
+is_our_answer() {
+  [ "$5" = "sha-256=:$(openssl dgst -sha256 -binary "$4" | openssl base64 -A):" ] || return 1
+  parameters=${6#sig=}
+  case $parameters in "$covered;"*';alg="ed25519"'*) ;; *) return 1 ;; esac
+  case $2 in *\?*) query="?${2#*\?}" ;; *) query='?' ;; esac
+  printf '"@status": %s\n"@method";req: %s\n"@path";req: %s\n"@query";req: %s\n"content-digest": %s\n"@signature-params": %s' \
+    "$3" "$1" "${2%%\?*}" "$query" "$5" "$parameters" >"$folder/base"
+  given=${7#sig=:}
+  printf '%s' "${given%:}" | openssl base64 -d -A >"$folder/signature" 2>/dev/null || return 1
+  openssl pkeyutl -verify -rawin -pubin -keyform DER -inkey "$folder/key" \
+    -in "$folder/base" -sigfile "$folder/signature" >/dev/null 2>&1
+}
+
+# ---- The rest checks the worked examples. ----
+
+vectors=${1:-$(dirname "$0")/../../wire/message-signature-vectors.json}
+count=0
+good=0
+
+# A line of the file has one field: "name": "value". Enough of JSON for this file.
+value() { printf '%s\n' "$1" | sed -e 's/^[^:]*: "\{0,1\}//' -e 's/"\{0,1\},\{0,1\}$//' -e 's/\\"/"/g' -e 's/\\\\/\\/g'; }
+
+while IFS= read -r line; do
+  case $line in
+    *'"x": '*) keep_key "$(value "$line")" ;;
+    *'"name": '*) name=$(value "$line") ;;
+    *'"algorithm": '*) algorithm=$(value "$line") ;;
+    *'"method": '*) method=$(value "$line") ;;
+    *'"target": '*) target=$(value "$line") ;;
+    *'"status": '*) status=$(value "$line") ;;
+    *'"body": '*) value "$line" | tr -d '\n' >"$folder/body" ;;
+    *'"contentDigest": '*) digest=$(value "$line") ;;
+    *'"signatureInput": '*) input=$(value "$line") ;;
+    *'"signature": '*)
+      [ "$algorithm" = ed25519 ] || continue
+      signature=$(value "$line")
+      count=$((count + 1))
+      if is_our_answer "$method" "$target" "$status" "$folder/body" "$digest" "$input" "$signature" &&
+        ! is_our_answer "$method" "${target}1" "$status" "$folder/body" "$digest" "$input" "$signature"; then
+        good=$((good + 1))
+      else
+        echo "WRONG  $name"
+      fi
+      ;;
+  esac
+done <"$vectors"
+
+echo "$good of $count vectors verified"
+[ "$count" -gt 0 ] && [ "$good" = "$count" ]

@@ -1,0 +1,113 @@
+import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
+
+/** An answer with the request that it answers. */
+export interface ReceivedAnswer {
+  /** Upper case, as sent. */
+  readonly method: string;
+  /** The URL as sent, or its path with the query; what follows `#` is not sent. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** The bytes that came, before they are parsed; empty for HEAD. */
+  readonly body: Uint8Array;
+}
+
+export interface MessageKeys {
+  /** `x` by `kid`, as `/.well-known/http-message-signatures-directory` has them. Absent: `ed25519` does not verify. */
+  readonly publicKeys?: Readonly<Record<string, string>>;
+  /** Of the API key that the request came with. Absent: `hmac-sha256` does not verify. */
+  readonly sharedSecret?: string;
+}
+
+export interface MessageExpectation {
+  /** The label of `Accept-Signature`; default `sig`. */
+  readonly label?: string;
+  /** That of `Accept-Signature`: another one, or none, does not verify. */
+  readonly nonce?: string | undefined;
+  /** Unix time in seconds. Signatures that are older or newer than `toleranceSeconds` do not verify. Absent: of any age. */
+  readonly nowSeconds?: number;
+  /** Default: 300. */
+  readonly toleranceSeconds?: number;
+}
+
+const COVERED = '("@status" "@method";req "@path";req "@query";req "content-digest")';
+const TOLERANCE_SECONDS = 300;
+
+/**
+ * Whether an answer that was asked for with `Accept-Signature` is signed by the service, for this request (HTTP Message
+ * Signatures, RFC 9421; the service's `docs/wire/message-signatures.md`). What is malformed or missing does not verify, without an
+ * error.
+ */
+export function verifyMessage(
+  answer: ReceivedAnswer,
+  keys: MessageKeys,
+  expected: MessageExpectation = {},
+): boolean {
+  const { label = 'sig', nonce, nowSeconds, toleranceSeconds = TOLERANCE_SECONDS } = expected;
+  const parameters = memberOf(answer.headers.get('signature-input'), label);
+  const signature = /^:([A-Za-z0-9+/]+=*):$/.exec(
+    memberOf(answer.headers.get('signature'), label) ?? '',
+  )?.[1];
+  if (signature === undefined || parameters?.startsWith(`${COVERED};`) !== true) return false;
+  const digest = createHash('sha256').update(answer.body).digest('base64');
+  if (answer.headers.get('content-digest') !== `sha-256=:${digest}:`) return false;
+  if (nonce !== undefined && textOf(parameters, 'nonce') !== nonce) return false;
+  if (nowSeconds !== undefined) {
+    const created = Number(/;created=(\d{1,15})(?:;|$)/.exec(parameters)?.[1]);
+    if (!(Math.abs(nowSeconds - created) <= toleranceSeconds)) return false;
+  }
+  const base = Buffer.from(baseOf(answer, digest, parameters));
+  return isSigned(base, Buffer.from(signature, 'base64'), { parameters, keys });
+}
+
+/** The signature base (RFC 9421, section 2.5). */
+function baseOf(
+  { status, method, url }: ReceivedAnswer,
+  digest: string,
+  parameters: string,
+): string {
+  const target = url.replace(/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/?#]*/, '').replace(/#.*$/s, '');
+  const place = target.indexOf('?');
+  const [path, query] =
+    place === -1 ? [target, '?'] : [target.slice(0, place), target.slice(place)];
+  return [
+    `"@status": ${status}`,
+    `"@method";req: ${method}`,
+    `"@path";req: ${path === '' ? '/' : path}`,
+    `"@query";req: ${query}`,
+    `"content-digest": sha-256=:${digest}:`,
+    `"@signature-params": ${parameters}`,
+  ].join('\n');
+}
+
+function isSigned(
+  base: Buffer,
+  given: Buffer,
+  { parameters, keys }: { readonly parameters: string; readonly keys: MessageKeys },
+): boolean {
+  const algorithm = textOf(parameters, 'alg');
+  if (algorithm === 'ed25519') {
+    const x = keys.publicKeys?.[textOf(parameters, 'keyid') ?? ''];
+    if (x === undefined) return false;
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return verify(null, base, key, given);
+  }
+  if (algorithm !== 'hmac-sha256' || keys.sharedSecret === undefined) return false;
+  const expected = createHmac('sha256', keys.sharedSecret).update(base).digest();
+  return given.length === expected.length && timingSafeEqual(expected, given);
+}
+
+/** A member of a dictionary of structured fields, as it is written. Texts within it may hold commas. */
+function memberOf(header: string | null, label: string): string | undefined {
+  for (const [, name, member] of (header ?? '').matchAll(
+    /(?:^|,\s*)([a-z*][a-z0-9_.*-]*)=((?:"(?:[^"\\]|\\.)*"|[^",])*)/g,
+  )) {
+    if (name === label) return member;
+  }
+  return undefined;
+}
+
+/** Texts with quotes or backslashes are none that were asked for. */
+function textOf(parameters: string, name: string): string | undefined {
+  return new RegExp(`;${name}="([^"\\\\]*)"`).exec(parameters)?.[1];
+}

@@ -1,0 +1,204 @@
+/**
+ * Signatures of answers by HTTP Message Signatures (RFC 9421), for callers who ask for them with `Accept-Signature` (its section 5).
+ * They bind the answer to its request: method, path and query of the request, status and body of the answer, the time, the key,
+ * and the caller's nonce. See `docs/wire/message-signatures.md`.
+ */
+import { createHash, createHmac } from 'node:crypto';
+import {
+  type Dictionary,
+  isInnerList,
+  type Item,
+  type Parameters,
+  parseDictionary,
+  serializeDictionary,
+  serializeInnerList,
+  serializeItem,
+} from 'structured-headers';
+import { type AnswerKeys } from './answer-keys.js';
+
+export type MessageAlgorithm = 'ed25519' | 'hmac-sha256';
+
+/** A signature that a caller asks for. */
+export interface WantedSignature {
+  /** The caller's name for it. */
+  readonly label: string;
+  readonly algorithm: MessageAlgorithm;
+  /** Given back as they came. */
+  readonly nonce?: string;
+  readonly tag?: string;
+}
+
+/** What is signed of an answer and of the request that it answers. */
+export interface SignableAnswer {
+  readonly status: number;
+  /** As on the request line. */
+  readonly method: string;
+  /** The request target as sent, one character for each byte; what follows `#` does not arrive. */
+  readonly target: string;
+  /** The bytes of the answer; empty for HEAD. */
+  readonly body: string | Uint8Array;
+}
+
+export interface SigningMoment {
+  readonly nowMs: number;
+  readonly answerKeys: AnswerKeys;
+  /** The caller's credential; absent where the caller has none. */
+  readonly credential?: { readonly keyId: string; readonly sharedSecret: string };
+}
+
+export interface MessageSignatureHeaders {
+  readonly 'content-digest': string;
+  readonly 'signature-input': string;
+  readonly signature: string;
+}
+
+/** `Accept-Signature` asks for what there is not; the message says what there is. */
+export class AcceptSignatureError extends Error {}
+
+const REQUEST = new Map([['req', true]]);
+const NONE: Parameters = new Map();
+const COMPONENTS: readonly Item[] = [
+  ['@status', NONE],
+  ['@method', REQUEST],
+  ['@path', REQUEST],
+  ['@query', REQUEST],
+  ['content-digest', NONE],
+];
+const COVERED = COMPONENTS.map(serializeItem);
+const ALGORITHMS: readonly string[] = ['ed25519', 'hmac-sha256'] satisfies MessageAlgorithm[];
+const MAX_SIGNATURES = 2;
+const MAX_PARAMETER = 200;
+const HOW = `Send for example: Accept-Signature: sig=();alg="ed25519";nonce="a text of yours"`;
+
+/**
+ * @param header the field's values, joined by commas
+ * @throws AcceptSignatureError
+ */
+export function parseAcceptSignature(header: string): WantedSignature[] {
+  const members = [...dictionaryOf(header)];
+  if (members.length === 0 || members.length > MAX_SIGNATURES) {
+    throw new AcceptSignatureError(`Accept-Signature names one or two signatures. ${HOW}`);
+  }
+  return members.map(([label, member]) => {
+    if (!isInnerList(member)) {
+      throw new AcceptSignatureError(
+        `Accept-Signature: ${label} has no list of components. ${HOW}`,
+      );
+    }
+    const [components, parameters] = member;
+    requireCovered(components);
+    const algorithm = textOf(parameters, 'alg') ?? 'ed25519';
+    if (!ALGORITHMS.includes(algorithm)) {
+      throw new AcceptSignatureError(
+        `Accept-Signature: answers are signed by ${ALGORITHMS.join(' or ')}, not by the algorithm asked for.`,
+      );
+    }
+    const nonce = textOf(parameters, 'nonce');
+    const tag = textOf(parameters, 'tag');
+    return {
+      label,
+      algorithm: algorithm as MessageAlgorithm,
+      ...(nonce !== undefined && { nonce }),
+      ...(tag !== undefined && { tag }),
+    };
+  });
+}
+
+/** @throws AcceptSignatureError where one is to be made with a secret and the caller has no credential */
+export function signAnswer(
+  answer: SignableAnswer,
+  wanted: readonly WantedSignature[],
+  moment: SigningMoment,
+): MessageSignatureHeaders {
+  const digest = `sha-256=:${createHash('sha256').update(answer.body).digest('base64')}:`;
+  const covered = coveredLines(answer, digest);
+  const inputs = new Map<string, [Item[], Parameters]>();
+  const signatures = new Map<string, Item>();
+  for (const one of wanted) {
+    const { keyId, sign } = signerOf(one.algorithm, moment);
+    const input: [Item[], Parameters] = [[...COMPONENTS], parametersOf(one, keyId, moment.nowMs)];
+    const base = `${covered}\n"@signature-params": ${serializeInnerList(input)}`;
+    inputs.set(one.label, input);
+    signatures.set(one.label, [sign(Buffer.from(base, 'latin1')), NONE]);
+  }
+  return {
+    'content-digest': digest,
+    'signature-input': serializeDictionary(inputs),
+    signature: serializeDictionary(signatures),
+  };
+}
+
+/** The lines of the signature base but for its last one (RFC 9421, section 2.5). */
+function coveredLines({ status, method, target }: SignableAnswer, digest: string): string {
+  const { path, query } = partsOf(target);
+  const values = [String(status), method, path, query, digest];
+  return COVERED.map((component, place) => `${component}: ${values[place] ?? ''}`).join('\n');
+}
+
+/** Path and query as sent; `?` where there is no query (RFC 9421, section 2.2.7). */
+function partsOf(target: string): { path: string; query: string } {
+  const place = target.indexOf('?');
+  return place === -1
+    ? { path: target, query: '?' }
+    : { path: target.slice(0, place), query: target.slice(place) };
+}
+
+function parametersOf(
+  { algorithm, nonce, tag }: WantedSignature,
+  keyId: string,
+  nowMs: number,
+): Parameters {
+  const parameters: Parameters = new Map();
+  parameters.set('created', Math.floor(nowMs / 1000));
+  parameters.set('keyid', keyId);
+  parameters.set('alg', algorithm);
+  if (nonce !== undefined) parameters.set('nonce', nonce);
+  if (tag !== undefined) parameters.set('tag', tag);
+  return parameters;
+}
+
+interface Signer {
+  readonly keyId: string;
+  readonly sign: (base: Buffer) => Buffer;
+}
+
+function signerOf(algorithm: MessageAlgorithm, { answerKeys, credential }: SigningMoment): Signer {
+  if (algorithm === 'ed25519') {
+    return { keyId: answerKeys.keyId, sign: (base) => answerKeys.sign(base) };
+  }
+  if (credential === undefined) {
+    throw new AcceptSignatureError(
+      'hmac-sha256 takes a valid API key: its secret signs the answer.',
+    );
+  }
+  const { keyId, sharedSecret } = credential;
+  return { keyId, sign: (base) => createHmac('sha256', sharedSecret).update(base).digest() };
+}
+
+function dictionaryOf(header: string): Dictionary {
+  try {
+    return parseDictionary(header);
+  } catch {
+    throw new AcceptSignatureError(
+      `Accept-Signature is not a dictionary of structured fields (RFC 8941). ${HOW}`,
+    );
+  }
+}
+
+/** All of ours are always covered, so those that are asked for have to be among them. */
+function requireCovered(components: readonly Item[]): void {
+  const foreign = components.map(serializeItem).find((component) => !COVERED.includes(component));
+  if (foreign === undefined) return;
+  throw new AcceptSignatureError(
+    `Accept-Signature asks for a component that is not covered. Covered are ${COVERED.join(' ')}.`,
+  );
+}
+
+function textOf(parameters: Parameters, name: string): string | undefined {
+  const value: unknown = parameters.get(name);
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' && value.length > 0 && value.length <= MAX_PARAMETER) return value;
+  throw new AcceptSignatureError(
+    `Accept-Signature: ${name} is a quoted text of 1 to ${MAX_PARAMETER} characters.`,
+  );
+}

@@ -58,13 +58,17 @@ module.exports = {
     only('viem-only-in-chain', 'viem', 'libs/chain|libs/devchain|apps/web'),
     only('database-only-in-db', 'typeorm|pg|pg-copy-streams', 'libs/db'),
     only('redis-only-in-cache', 'ioredis', 'libs/cache'),
+    only('hash-wasm-only-in-keccak', 'hash-wasm', 'libs/keccak'),
     only('opentelemetry-only-in-telemetry', '@opentelemetry', 'libs/telemetry'),
     {
       name: 'leaf-libs-load-no-framework',
       severity: 'error',
       comment:
         'Not through another lib either: #libs/platform has the interfaces, the programs bring what implements them.',
-      from: { path: '^libs/', pathNot: '^libs/(openapi|service|telemetry)/|[.-]spec\\.ts$' },
+      from: {
+        path: '^libs/',
+        pathNot: '^libs/(openapi|service|sign-in|telemetry)/|[.-]spec\\.ts$',
+      },
       to: {
         path: 'node_modules/(@nestjs|fastify|pino|prom-client|@opentelemetry)/',
         reachable: true,

@@ -1,6 +1,7 @@
 /**
- * The operators' overview with many redemptions in the database: each of its routes, one after the other as a page asks for them, beside
- * `SELECT 1` on a connection of its own and `/health/live` of the same server. The services that it asks are not there.
+ * The operators' pages with many redemptions in the database: the overview, the search and the attention queue, each asked for one
+ * after the other as a page does, beside `SELECT 1` on a connection of its own and `/health/live` of the same server. The services that
+ * the overview asks are not there. Which index serves each is held by libs/db/src/redemption/redemption-plans.int-spec.ts.
  *
  *   npm run bench -- console [--redemptions 1000000] [--rounds 300]
  */
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { ConsoleSessionStore, createDatabase } from '#libs/db';
 import { newToken } from '#libs/signing';
+import { seedRedemptions } from '#libs/testing';
 import { portIn } from './support/api-program.js';
 import { BenchServer } from './support/bench-database.js';
 import { count, fixed, percentile, table } from './support/figures.js';
@@ -20,6 +22,7 @@ import { say } from './support/progress.js';
 const LOGS = join('.data', 'bench');
 const CONSOLE = join(import.meta.dirname, '..', 'apps', 'console', 'src', 'main.js');
 const DAY_MS = 86_400_000;
+const FAR_PAGE = 100;
 const CARDS = ['redemptions', 'index', 'prices', 'alerts', 'services'];
 
 const options = readOptions({ redemptions: '1000000', rounds: '300' });
@@ -30,7 +33,9 @@ async function main(): Promise<void> {
   try {
     await server.withDatabase(async (url, client) => {
       say(`  writing ${count(numberOf(options.redemptions))} redemptions`);
-      await seed(client);
+      await seedRedemptions(client, numberOf(options.redemptions));
+      await client.query(PARTNERS);
+      await client.query('CHECKPOINT');
       await measure(url, client);
     });
   } finally {
@@ -38,40 +43,9 @@ async function main(): Promise<void> {
   }
 }
 
-/** A year of them: most are claimed, one in ten has failed, one in 500 is open, one in 10,000 waits for a person. */
-async function seed(client: pg.Client): Promise<void> {
-  // As they are after their transitions, which take hours for a million.
-  await client.query('SET session_replication_role = replica');
-  await client.query(SEED, [numberOf(options.redemptions)]);
-  await client.query('RESET session_replication_role');
-  await client.query('VACUUM (ANALYZE) redemption.redemption');
-  await client.query('CHECKPOINT');
-}
-
-const SEED = `
-  INSERT INTO redemption.redemption (id, partner, wallet, points, usd_amount, token_amount, token_decimals, price_usd,
-    quote_expires_at, initial_at, state, version, reason, resume, exposure, unproven_attempts, candidate_transaction_ids,
-    redemption_id_refuted, deduct_attempts, payout_attempts, revert_attempts, next_action_at, state_since_at, pending_at,
-    partner_transaction_id, deducted_at, authorised_at, claimed_at, failed_at, plan_recipient, plan_amount,
-    plan_deadline_seconds, plan_vault, plan_chain_id, plan_from_block, paid_evidence)
-  SELECT r.id, r.partner, r.wallet, 5000, 50, 340e18, 18, 0.15, r.at + interval '1 minute', r.at, r.state, 5,
-    CASE WHEN r.state = 'attention' THEN 'deduction-unresolved' END, CASE WHEN r.state = 'attention' THEN 'reverting' END,
-    CASE WHEN r.state = 'claimed' THEN 'possible' ELSE 'none' END, 0, '{}', false, 1, 0, 0,
-    CASE WHEN r.state = 'created' THEN r.at END, r.at, CASE WHEN r.state <> 'created' THEN r.at END,
-    CASE WHEN r.isClaimed THEN 'tx-' || r.n END, CASE WHEN r.isClaimed THEN r.at END, CASE WHEN r.isClaimed THEN r.at END,
-    CASE WHEN r.isClaimed THEN r.at END, CASE WHEN r.state = 'failed' THEN r.at END, CASE WHEN r.isClaimed THEN r.wallet END,
-    CASE WHEN r.isClaimed THEN 340e18 END, CASE WHEN r.isClaimed THEN 1 END,
-    CASE WHEN r.isClaimed THEN decode(repeat('7a', 20), 'hex') END, CASE WHEN r.isClaimed THEN 1 END,
-    CASE WHEN r.isClaimed THEN 1 END, CASE WHEN r.isClaimed THEN '{"outcome": "paid"}'::jsonb END
-  FROM (SELECT n, at, state, state = 'claimed' AS isClaimed,
-      (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8'
-        || lpad(to_hex(n), 15, '0'))::uuid AS id,
-      ('00000000-0000-4000-8000-' || lpad(to_hex(n % 20), 12, '0'))::uuid AS partner,
-      decode(lpad(to_hex(n), 40, '0'), 'hex') AS wallet
-    FROM (SELECT n, now() - n * (interval '365 days' / $1::int) AS at,
-        CASE WHEN n % 10000 = 5 THEN 'attention' WHEN n % 500 = 1 THEN 'created' WHEN n % 10 = 3 THEN 'failed'
-          ELSE 'claimed' END AS state
-      FROM generate_series(1, $1::int) AS n) AS made) AS r`;
+/** Those that the redemptions are of. */
+const PARTNERS = `INSERT INTO partners.partner (id, name, rate, burst)
+  SELECT DISTINCT partner, 'Partner ' || right(partner::text, 2), 20, 100 FROM redemption.redemption`;
 
 async function measure(databaseUrl: string, client: pg.Client): Promise<void> {
   const token = await signIn(databaseUrl);
@@ -98,23 +72,70 @@ async function measure(databaseUrl: string, client: pg.Client): Promise<void> {
     const whole = async (): Promise<void> => {
       await Promise.all(cards.map(([, card]) => card()));
     };
+    const searches = (await searchesOf(client)).map(([name, query]) => {
+      return [name, ask(`/api/operate/redemptions${query}`)] as const;
+    });
+    const queue = await queuePages(origin, token);
     const asked: (readonly [string, () => Promise<unknown>])[] = [
       ['SELECT 1', () => client.query('SELECT 1')],
       ['/health/live', ask('/health/live')],
       ...cards,
       ['all cards at once', whole],
+      ...searches,
+      ...queue.map(([name, path]) => [name, ask(path)] as const),
     ];
     const rows: string[][] = [];
-    for (const [name, work] of asked) rows.push([name, ...(await timesOf(work))]);
+    for (const [name, work] of asked) {
+      say(`  ${name}`);
+      rows.push([name, ...(await timesOf(work))]);
+    }
     console.log(
       `load of the machine: ${loadavg()
         .map((load) => fixed(load, 1))
         .join(' ')}`,
     );
-    table(['overview', 'median ms', 'p95 ms', 'p99 ms'], rows);
+    table(['asked', 'median ms', 'p95 ms', 'p99 ms'], rows);
   } finally {
     await program.stop();
   }
+}
+
+/** As an operator looks for one: by what a player or a partner has told, or by a filter alone. */
+async function searchesOf(client: pg.Client): Promise<(readonly [string, string])[]> {
+  const { rows } = await client.query<{ id: string; partner: string; wallet: string }>(
+    `SELECT id, partner, '0x' || encode(wallet, 'hex') AS wallet FROM redemption.redemption
+      WHERE state = 'claimed' ORDER BY id OFFSET $1 LIMIT 1`,
+    [Math.floor(numberOf(options.redemptions) / 2)],
+  );
+  const { id = '', partner = '', wallet = '' } = rows[0] ?? {};
+  return [
+    ['search: the newest', ''],
+    ['search: an id', `?id=${id}`],
+    ['search: the beginning of an id', `?id=${id.slice(0, 10)}`],
+    ['search: a wallet', `?wallet=${wallet}`],
+    ['search: a wallet without any', `?wallet=0x${'f'.repeat(40)}`],
+    ['search: a partner', `?partner=${partner}`],
+    ['search: failed of a partner', `?partner=${partner}&state=failed`],
+    ['search: a state that none has', '?state=reverted'],
+    ['search: behind half of them', `?after=${id}`],
+  ];
+}
+
+/** The first page of the queue, and one far behind it, by the key of the page before. */
+async function queuePages(origin: string, token: string): Promise<(readonly [string, string])[]> {
+  const cookie = `lowmark-console=${token}`;
+  const path = '/api/operate/redemptions/queue';
+  let query = '';
+  for (let page = 1; page < FAR_PAGE; page += 1) {
+    const answer = await fetch(`${origin}${path}${query}`, { headers: { cookie } });
+    const { next } = (await answer.json()) as { next: string | null };
+    if (next === null) throw new Error(`The queue has ${page} pages: seed more redemptions`);
+    query = `?after=${encodeURIComponent(next)}`;
+  }
+  return [
+    ['queue: the first page', path],
+    [`queue: page ${FAR_PAGE}`, `${path}${query}`],
+  ];
 }
 
 async function signIn(databaseUrl: string): Promise<string> {

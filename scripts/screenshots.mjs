@@ -1,21 +1,28 @@
 /**
- * Takes the pictures of the web pages that README and docs show, from the running system: `npm start` first, in the same clone.
- * Needs Chromium: the one on the PATH, or the one that CHROMIUM names.
+ * Takes the pictures of the web pages that README and docs show, from the running system, in the same clone:
  *
- *   node scripts/screenshots.mjs [FOLDER]        default: docs/images
+ *   APPROVAL_ABOVE_USD=10 VOUCHER_TTL_SECONDS=1200 npm start     so that one approval waits, and no voucher expires meanwhile
+ *   node scripts/screenshots.mjs [FOLDER]                        default: docs/images
+ *
+ * Needs Chromium: the one on the PATH, or the one that CHROMIUM names.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium as driver } from 'playwright-core';
 import { chromium } from '../libs/testing/src/jest/chromium.mjs';
+import { withPalette } from './png-palette.mjs';
 
 const folder = process.argv[2] ?? 'docs/images';
-const { consoleUrl, partner } = JSON.parse(readFileSync('.data/stack.json', 'utf8'));
+const stack = JSON.parse(readFileSync('.data/stack.json', 'utf8'));
+const { apiUrl, consoleUrl, partner } = stack;
 const cli = (...args) =>
   execFileSync(process.execPath, ['dist/apps/cli/src/main.js', ...args], {
     encoding: 'utf8',
   });
+const DESKTOP = { width: 1280, height: 900 };
+const POINTS = '5000';
 
 mkdirSync(folder, { recursive: true });
 const browser = await driver.launch({
@@ -32,12 +39,12 @@ try {
 
 /** From the points to the voucher, on a desktop in light and on a phone in dark. */
 async function player() {
-  const page = await open({ width: 1280, height: 900 }, 'light');
+  const page = await open();
   await page.goto(`${consoleUrl}/redeem`);
-  await page.getByRole('button', { name: 'Connect Test wallet' }).click();
-  await page.getByRole('button', { name: 'Sign in with your wallet' }).click();
+  await press(page, 'Connect Test wallet');
+  await press(page, 'Sign in with your wallet');
   const game = page.getByRole('article', { name: partner.name, exact: true });
-  await game.getByLabel('How many points?').fill('5000');
+  await game.getByLabel('How many points?').fill(POINTS);
   await game.getByText('You get').waitFor();
   await shoot(page, 'redeem');
   await page.getByRole('button', { name: /^Redeem [\d,]+ points$/ }).click();
@@ -53,38 +60,151 @@ async function player() {
 
 /** Each page of the operators, as the admin of a link that signs in once. */
 async function operator() {
-  const page = await open({ width: 1280, height: 900 }, 'light');
-  const link = /http\S+/.exec(cli('console', 'link', '--role', 'admin'))[0];
-  await page.goto(link);
-  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-  const pages = ['', 'wallets', 'partners', 'redemptions', 'reconciliation', 'audits', 'log'];
-  for (const path of pages) {
-    await page.goto(`${consoleUrl}/operate/${path}`);
-    await shoot(page, `operate${path === '' ? '' : `-${path}`}`);
+  const page = await open();
+  const signIn = async () => {
+    const link = /http\S+/.exec(cli('console', 'link', '--role', 'admin'))[0];
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  };
+  await page.goto(`${consoleUrl}/operate/sign-in`);
+  await shoot(page, 'operate-sign-in');
+  await signIn();
+  const go = (path) => page.goto(`${consoleUrl}/operate${path}`);
+  const wallet = await busiestWallet();
+  await go(`/wallets/${wallet}`);
+  await page.locator('.recharts-area-area').waitFor();
+  await shoot(page, 'operate-wallet', { height: 1300 });
+  await askForApproval(page, go);
+  const lists = ['', '/wallets', '/partners', '/redemptions', '/approvals', '/adoption'];
+  for (const path of [...lists, '/reconciliation', '/audits', '/log']) {
+    await go(path);
+    await shoot(page, `operate${path.replace('/', '-')}`);
   }
+  await go('/doctor');
+  await press(page, 'Look now');
+  await page.getByText(/in order, \d+ not checked\./).waitFor({ timeout: 60_000 });
+  await page.getByRole('switch', { name: 'Show what is in order too' }).check({ force: true });
+  await shoot(page, 'operate-doctor');
+  await go('/partners');
+  await page.getByRole('link', { name: partner.name, exact: true }).click();
+  await page.locator('.recharts-bar-rectangle').first().waitFor();
+  await shoot(page, 'operate-partner', { height: 1500 });
+  await page.context().close();
+}
+
+/** The newest voucher is to be cancelled, which a second operator has to approve; its page has what happened so far. */
+async function askForApproval(page, go) {
+  await go('/redemptions');
+  await page.getByRole('tab', { name: 'Search' }).click();
+  await page.getByLabel('State', { exact: true }).selectOption('authorised');
+  await press(page, 'Find');
+  await page.getByRole('region', { name: 'Search' }).getByRole('link').first().click();
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+  const waits = page.getByText('waits', { exact: true });
+  if ((await waits.count()) === 0) {
+    await press(page, 'Cancel');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).last().click();
+    await waits.waitFor();
+  }
+  await shoot(page, 'operate-redemption', { height: 1600 });
 }
 
 /** The pages of the partner, as a member that an invitation makes. */
 async function member() {
-  const page = await open({ width: 1280, height: 900 }, 'light');
+  const page = await open();
   const invitation = cli('partner', 'invite', partner.name, '--note', 'pictures');
   await page.goto(/http\S+/.exec(invitation)[0]);
-  await page.getByRole('button', { name: 'Sign in with Test wallet' }).click();
+  await press(page, 'Sign in with Test wallet');
   await page.getByRole('heading', { name: partner.name }).waitFor();
-  for (const path of ['', 'requests']) {
-    await page.goto(`${consoleUrl}/partner/${path}`);
+  await someRequests();
+  const go = (path) => page.goto(`${consoleUrl}/partner/${path}`);
+  for (const path of ['', 'credentials', 'requests', 'redemptions', 'calls', 'usage', 'docs']) {
+    await go(path);
     await shoot(page, `partner${path === '' ? '' : `-${path}`}`);
+  }
+  await go('calls');
+  await page.getByRole('button', { name: 'Show' }).first().click();
+  await page.getByRole('dialog').getByText('X-API-REQUEST').waitFor();
+  await shoot(page, 'partner-call');
+  await go('snapshot');
+  await page.getByRole('textbox', { name: 'walletAddress' }).fill(await busiestWallet());
+  await press(page, 'Ask the api');
+  await page.getByText('The signature verifies').waitFor();
+  await shoot(page, 'partner-snapshot', { height: 1300 });
+  await debugSignature(page, go);
+  await testConformance(page, go);
+  await page.context().close();
+}
+
+async function debugSignature(page, go) {
+  await go('signature');
+  const path = '/api/staking/snapshots?lastDays=7';
+  await page.getByRole('textbox', { name: 'Path' }).fill(path);
+  const mistaken = createHmac('sha256', partner.sharedSecret).update(`GET${path}`).digest('hex');
+  await page.getByRole('textbox', { name: 'Your signature' }).fill(mistaken);
+  await press(page, 'Explain');
+  await page.getByText('The query string is signed; only the path is.').waitFor();
+  await shoot(page, 'partner-signature', { height: 1100 });
+}
+
+async function testConformance(page, go) {
+  await go('conformance');
+  await page.getByRole('textbox', { name: 'A test player' }).fill(stack.player);
+  await press(page, 'Run the tester');
+  await page.getByRole('button', { name: 'Download the report' }).waitFor({ timeout: 150_000 });
+  await shoot(page, 'partner-conformance', { height: 1100 });
+}
+
+/** So that the log and the usage have something to show, refusals too. */
+async function someRequests() {
+  const wallet = await busiestWallet();
+  const headers = { 'x-api-key': partner.apiKey };
+  for (const query of [`walletAddress=${wallet}&lastDays=7`, 'walletAddress=0x12', '']) {
+    await fetch(`${apiUrl}/api/staking/snapshots?${query}`, { headers });
   }
 }
 
-async function open(viewport, colorScheme) {
-  const context = await browser.newContext({ viewport, colorScheme, locale: 'en-GB' });
+/** Of those that stake on the local chain: the one that did so the most often. */
+async function busiestWallet() {
+  const answer = await fetch(stack.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ jsonrpc: '2.0', id: 1, method: 'eth_getLogs' },
+      params: [{ address: stack.stakeContract, fromBlock: '0x0' }],
+    }),
+  });
+  const { result } = await answer.json();
+  const counts = new Map();
+  for (const { topics } of result) {
+    if (topics[1] === undefined) continue;
+    const wallet = `0x${topics[1].slice(-40)}`;
+    counts.set(wallet, (counts.get(wallet) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a)[0][0];
+}
+
+async function open() {
+  const context = await browser.newContext({
+    viewport: DESKTOP,
+    colorScheme: 'light',
+    locale: 'en-GB',
+  });
   return context.newPage();
 }
 
-async function shoot(page, name) {
+function press(page, name) {
+  return page.getByRole('button', { name, exact: true }).click();
+}
+
+/** @param size of the picture where it is another than the page's own */
+async function shoot(page, name, size = {}) {
+  const own = page.viewportSize();
+  await page.setViewportSize({ ...own, ...size });
   await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => undefined);
   await page.evaluate(() => document.fonts.ready);
-  await page.screenshot({ path: join(folder, `${name}.png`) });
+  const picture = await page.screenshot({ animations: 'disabled' });
+  writeFileSync(join(folder, `${name}.png`), withPalette(picture));
+  await page.setViewportSize(own);
   console.info(join(folder, `${name}.png`));
 }

@@ -1,7 +1,6 @@
 /** The operators' pages of partners and redemptions, in a browser, against the console and its database. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { startBrowser } from '#libs/testing';
@@ -114,20 +113,6 @@ it('a partner is created, rotated, revoked, paused; its secret is shown once', a
   await picture('partner');
 });
 
-it('a person is invited by a link that is shown once', async () => {
-  const id = await bench.game('Invites');
-  await page.goto(`${bench.console.origin}/operate/partners/${id}`);
-  await press('Invite');
-  await dialog().getByLabel('Whom it is for').fill('ann');
-  await press('Invite', dialog());
-  const url = await dialog().getByLabel('The link', { exact: true }).inputValue();
-  expect(url).toContain('/partner/invitation#');
-  await press('Close', dialog());
-  await page.getByRole('button', { name: 'Withdraw: ann' }).click();
-  await page.getByText('withdrawn', { exact: true }).waitFor();
-  expect(await page.content()).not.toContain(url);
-});
-
 it('a stuck redemption is found from the overview in three clicks, and resolved', async () => {
   const partner = await bench.game('Stuck <b>');
   const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
@@ -168,36 +153,4 @@ it('redemptions are searched', async () => {
   await page.getByLabel('State', { exact: true }).selectOption('failed');
   await press('Find');
   await page.getByText('No redemption is like that.').waitFor();
-});
-
-it.each([
-  [360, 'light'],
-  [360, 'dark'],
-  [1440, 'light'],
-  [1440, 'dark'],
-] as const)('all can be used: %i px, %s', async (width, colorScheme) => {
-  const partner = await bench.game(`${NAME} ${width} ${colorScheme}`);
-  const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
-  await bench.stored(partner, 'claimed');
-  await page.setViewportSize({ width, height: 800 });
-  await page.emulateMedia({ colorScheme });
-  const places = {
-    partners: '/operate/partners',
-    partner: `/operate/partners/${partner}`,
-    redemptions: '/operate/redemptions',
-    redemption: `/operate/redemptions/${id}`,
-  };
-  for (const [name, path] of Object.entries(places)) {
-    await page.goto(bench.console.origin + path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
-    await picture(`${name}-${width}-${colorScheme}`);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect([name, violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html])]).toEqual([
-      name,
-      [],
-    ]);
-    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-    expect([name, await page.evaluate(overflow)]).toEqual([name, 0]);
-  }
 });

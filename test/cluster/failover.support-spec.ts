@@ -6,18 +6,20 @@ import { createTestDatabase, eventually } from '#libs/testing';
 import { startIndexer } from '../../apps/indexer/test/harness.js';
 import { randomOf } from '../../apps/indexer/test/history.js';
 import { indexedTables } from '../../apps/indexer/test/oracle.js';
-import { type LoadUser } from '../restarts/redemption-load.js';
+import { type LoadUser, RedemptionLoad } from '../restarts/redemption-load.js';
 import { SnapshotLoad } from '../restarts/snapshot-load.js';
 import { ClusterStage, POINTS } from './cluster-stage.js';
 import { type Fault, faultsBy } from './faults.js';
 import { PartnerWriter } from './partner-writer.js';
-import { PatientRedemptions } from './patient-redemptions.js';
 
 const ROUND_MS = 180_000;
 const START_MS = 300_000;
 const FAILOVER_MS = 90_000;
 const USERS_A_ROUND = 30;
 const API_PAUSE_MS = 100;
+/** Of a user's redemption and the next user's. */
+const USER_PAUSE_MS = 500;
+const UNAVAILABLE = 503;
 /** Of the redemption service, whatever happens to its database. */
 const ANSWERS = [
   ...['create 201', 'replay 200', 'read 200'],
@@ -31,7 +33,7 @@ export function describeFailover(rounds: number, seed: number): void {
     /** Of each writer and round, the seconds without a write. */
     const gaps: Record<'proxied' | 'direct', number[]> = { proxied: [], direct: [] };
     let snapshots: SnapshotLoad;
-    let redemptions: PatientRedemptions;
+    let redemptions: WaitingUsers;
     /** By HAProxy. */
     let proxied: PartnerWriter;
     /** By a URL with all hosts. */
@@ -43,7 +45,7 @@ export function describeFailover(rounds: number, seed: number): void {
       let turn = 0;
       const nextApi = () => stage.apis[turn++ % stage.apis.length]?.url ?? '';
       snapshots = new SnapshotLoad(stage.credential, nextApi, 4, API_PAUSE_MS);
-      redemptions = new PatientRedemptions(users, () => stage.redemption.url, 2);
+      redemptions = new WaitingUsers(users, () => stage.redemption.url, 2);
       proxied = await PartnerWriter.start('By HAProxy', stage.cluster.urlOf('owner', 'haproxy'));
       direct = await PartnerWriter.start('By hosts', stage.cluster.urlOf('owner', 'hosts'));
       writers = [proxied, direct];
@@ -188,4 +190,17 @@ function summary(seconds: readonly number[] = []): string {
 
 function shown(answers: ReadonlyMap<string | number, number>): string {
   return [...answers].map(([what, times]) => `${times} × ${what}`).join(', ');
+}
+
+/** Users who wait for the service, as its 503 asks for, and go on with the same redemption. New ones may be added at any time. */
+class WaitingUsers extends RedemptionLoad {
+  protected override async nextUser(users: LoadUser[]): Promise<LoadUser | undefined> {
+    await sleep(USER_PAUSE_MS);
+    while (users.length === 0 && !this.stopping) await sleep(50);
+    return users.pop();
+  }
+
+  protected override get asksAgainAfter(): readonly number[] {
+    return [UNAVAILABLE];
+  }
 }

@@ -1,67 +1,23 @@
 import { existsSync, globSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { loadAll } from 'js-yaml';
-import { ROOT, settingsOfProgram, textOf, yamlOf } from './compose-file.js';
+import { ROOT, settingsOfProgram, textOf } from './compose-file.js';
+import {
+  FOLDER,
+  kustomizationOf,
+  manifestsOf,
+  programOf,
+  shown,
+  toldIn,
+  workloadsOf,
+} from './kubernetes.js';
 
-interface SecretVolume {
-  readonly secretName: string;
-  readonly items?: readonly { readonly key: string }[];
-}
-
-interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly command: readonly string[];
-  readonly env: readonly { readonly name: string; readonly value: string }[];
-  readonly ports?: readonly { readonly containerPort: number }[];
-  readonly readinessProbe?: unknown;
-  readonly securityContext: object;
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
-}
-
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: {
-    readonly template?: {
-      readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
-      readonly spec: {
-        readonly containers: readonly Container[];
-        readonly volumes: readonly {
-          readonly name: string;
-          readonly secret?: SecretVolume;
-        }[];
-      };
-    };
-    readonly ports?: readonly { readonly port: number }[];
-  };
-}
-
-const FOLDER = 'deploy/kubernetes/';
-
-const kustomization = yamlOf(`${FOLDER}kustomization.yaml`) as {
-  readonly resources: readonly string[];
-};
-const manifests = kustomization.resources.flatMap(
-  (path) => loadAll(textOf(FOLDER + path)) as Manifest[],
-);
-const workloads = manifests.flatMap(({ metadata: { name }, spec: { template } }) => {
-  const container = template?.spec.containers[0];
-  return template && container ? [{ name, template, container }] : [];
-});
-const told = textOf(`${FOLDER}settings.env`)
-  .split('\n')
-  .map((line) => line.split('=')[0] ?? '')
-  .filter((name) => name !== '' && !name.startsWith('#'));
+const kustomization = kustomizationOf(FOLDER);
+const manifests = manifestsOf(FOLDER);
+const workloads = workloadsOf(manifests);
+const told = toldIn(`${FOLDER}settings.env`);
 
 function toldOf(variable: string): string | undefined {
   return new RegExp(`^${variable}=(.*)$`, 'm').exec(textOf(`${FOLDER}settings.env`))?.[1];
-}
-
-/** The commands are run by hand where nothing runs by itself. */
-function programOf({ name, command }: Container): string {
-  const program = name === 'cli' ? 'dist/apps/cli/src/main.js' : (command[1] ?? '');
-  return program.replace(/^dist\//, '').replace(/\.js$/, '.ts');
 }
 
 const SECRETS_OF: Readonly<Record<string, readonly string[]>> = {
@@ -79,13 +35,6 @@ const SECRETS_OF: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** A secret by its name, with the keys where not all of them are mounted. */
-function shown({ secretName, items }: SecretVolume): string {
-  return items === undefined
-    ? secretName
-    : `${secretName}: ${items.map(({ key }) => key).join(', ')}`;
-}
-
 describe('the Kubernetes manifests', () => {
   it.each(workloads)('let $name see its own secrets and no other', ({ name, template }) => {
     const mounted = template.spec.volumes.flatMap(({ secret }) =>
@@ -96,7 +45,7 @@ describe('the Kubernetes manifests', () => {
 
   it('are all put together', () => {
     const files = globSync('*.yaml', { cwd: new URL(FOLDER, ROOT) });
-    expect([...kustomization.resources, 'kustomization.yaml'].sort()).toEqual(files.sort());
+    expect([...(kustomization.resources ?? []), 'kustomization.yaml'].sort()).toEqual(files.sort());
     expect(workloads.map(({ name }) => name).sort()).toEqual([
       'api',
       'cli',
@@ -169,6 +118,19 @@ describe('the Kubernetes manifests', () => {
       );
       if (service) expect(String(service.spec.ports?.[0]?.port)).toBe(port);
       expect(container.readinessProbe).toBeDefined();
+    }
+  });
+
+  it('are asked where a Service listens', () => {
+    const asked = told.filter((name) => /^(API|INDEXER|REDEMPTION)(_HEALTH)?_URL$/.test(name));
+    expect(asked).toHaveLength(5);
+    for (const name of asked) {
+      const { hostname, port } = new URL(toldOf(name) ?? '');
+      const service = manifests.find(
+        ({ kind, metadata }) => kind === 'Service' && metadata.name === hostname,
+      );
+      const ports = service?.spec.ports?.map((one) => String(one.port));
+      expect({ name, ports }).toEqual({ name, ports: expect.arrayContaining([port]) });
     }
   });
 });

@@ -186,6 +186,16 @@ describe('the people of a partner', () => {
       admin.post(`${PARTNERS}/${id}/invitations/${invitation?.id ?? ''}/withdraw`);
     expect((await withdraw()).status).toBe(204);
     expect((await withdraw()).status).toBe(404);
+    const row = {
+      actor: `operator:${ADMIN.address.toLowerCase()}`,
+      command: 'partner withdraw-invitation',
+      partner: id,
+      arguments: { partner: id, invitation: invitation?.id },
+    };
+    expect(await bench.audit(2)).toMatchObject([
+      { ...row, outcome: 'refused: INVITATION_CLOSED' },
+      { ...row, outcome: 'done' },
+    ]);
     const remove = admin.post(`${PARTNERS}/${id}/members/remove`, { subject: 'wallet:0x1' });
     expect((await remove).status).toBe(404);
   });

@@ -21,6 +21,7 @@ const NEW = [
   'RequestLog1760000000027',
   'Portal1760000000028',
   'CredentialEnd1760000000032',
+  'SearchIndexes1760000000038',
 ];
 
 let test: TestDatabase;

@@ -1,14 +1,17 @@
 import { IsIn, Max, Min, MinLength } from 'class-validator';
 import {
+  DATABASE_READ_URLS_SETTING,
+  INDEX_MAX_LAG_SETTING,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
+  READ_MAX_LAG_SETTING,
   REDIS_URL_SETTING,
   REPLICAS_AT_MOST_SETTING,
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
-  trustedProxies,
-  urlList,
+  SIGNATURE_DEBUGGER_SETTING,
+  TRUSTED_PROXIES_SETTING,
 } from '#libs/config';
 
 /** The settings of the API. */
@@ -26,11 +29,7 @@ export class ApiSettings extends SecretsSettings {
   @Max(65_535)
   readonly apiManagementPort?: number;
 
-  @Setting({
-    description:
-      'Snapshots are served only while the index is at most this far behind the clock, or past the end of the window asked for.',
-    default: '120',
-  })
+  @Setting(INDEX_MAX_LAG_SETTING)
   @Min(1)
   readonly indexMaxLagSeconds!: number;
 
@@ -57,29 +56,13 @@ export class ApiSettings extends SecretsSettings {
   @Setting(REPLICAS_AT_MOST_SETTING)
   readonly replicasAtMost?: number;
 
-  @Setting({
-    description:
-      'Proxies in front of the service whose X-Forwarded-For is believed, separated by commas: addresses, ranges such as 10.0.0.0/8, loopback, linklocal, uniquelocal. Unset: none.',
-    optional: true,
-    parse: trustedProxies,
-  })
+  @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];
 
-  @Setting({
-    description:
-      'Standbys of the database that snapshots are read from, separated by commas; the primary takes over from one that fails or lags. Unset: the primary alone.',
-    secret: true,
-    optional: true,
-    example: 'postgresql://lowmark_api:password@127.0.0.1:5433/lowmark?sslmode=disable',
-    parse: urlList('postgresql', 'postgres'),
-  })
+  @Setting(DATABASE_READ_URLS_SETTING)
   readonly databaseReadUrls?: string[];
 
-  @Setting({
-    description:
-      'How far behind the primary a standby may be for an answer to be read from it: no answer is older than its request by more.',
-    default: '2',
-  })
+  @Setting(READ_MAX_LAG_SETTING)
   @Min(1)
   @Max(60)
   readonly readMaxLagSeconds!: number;
@@ -113,11 +96,7 @@ export class ApiSettings extends SecretsSettings {
   @Max(120_000)
   readonly shutdownDelayMs!: number;
 
-  @Setting({
-    description:
-      'Staging only: POST /api/debug/signature tells a partner what is signed and where its own signature differs. Refused where NODE_ENV is production.',
-    default: 'false',
-  })
+  @Setting(SIGNATURE_DEBUGGER_SETTING)
   readonly signatureDebugger!: boolean;
 
   @Setting(NODE_ENV_SETTING)

@@ -2,23 +2,25 @@ import { Matches, Max, MaxLength, Min } from 'class-validator';
 import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } from '#libs/chain';
 import {
   address,
+  ALLOW_PRIVATE_PARTNERS_SETTING,
   commaList,
-  EVIDENCE_KEY_SETTING,
   CONSOLE_ORIGIN_SETTING,
   type DevelopmentSetting,
+  EVIDENCE_KEY_SETTING,
   isLoopback,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
-  SECRETS_KEY_SETTING,
   origin,
   PORTAL_DATABASE_URL_SETTING,
   RPC_URLS_SETTING,
+  SECRETS_KEY_SETTING,
   ServiceSettings,
   Setting,
-  STAKE_EVENTS_SETTING,
   SHUTDOWN_DELAY_SETTING,
-  trustedProxies,
+  STAKE_EVENTS_SETTING,
+  TRUSTED_PROXIES_SETTING,
   url,
+  VAULT_CONTRACT_SETTING,
 } from '#libs/config';
 import { type OperatorRole } from '#libs/db';
 import { type Address } from '#libs/domain';
@@ -120,11 +122,7 @@ export class ConsoleSettings extends ServiceSettings {
   @Setting({ ...RPC_URLS_SETTING, optional: true })
   readonly rpcUrls?: string[];
 
-  @Setting({
-    description: 'The vault that pays vouchers, a RedemptionVault that holds the token.',
-    optional: true,
-    parse: address,
-  })
+  @Setting({ ...VAULT_CONTRACT_SETTING, optional: true })
   readonly vaultContract?: Address;
 
   @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
@@ -143,11 +141,7 @@ export class ConsoleSettings extends ServiceSettings {
   })
   readonly publicApiUrl?: string;
 
-  @Setting({
-    description:
-      'Development only: partners may be called over http and at loopback and private addresses. Refused where NODE_ENV is production.',
-    default: 'false',
-  })
+  @Setting(ALLOW_PRIVATE_PARTNERS_SETTING)
   readonly allowPrivatePartners!: boolean;
 
   @Setting(PORTAL_DATABASE_URL_SETTING)
@@ -279,12 +273,7 @@ export class ConsoleSettings extends ServiceSettings {
   })
   readonly consoleNetworkRpcUrl?: string;
 
-  @Setting({
-    description:
-      'Proxies in front of the service whose X-Forwarded-For is believed, separated by commas: addresses, ranges such as 10.0.0.0/8, loopback, linklocal, uniquelocal. Unset: none.',
-    optional: true,
-    parse: trustedProxies,
-  })
+  @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];
 
   @Setting(SHUTDOWN_DELAY_SETTING)

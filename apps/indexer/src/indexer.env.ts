@@ -2,6 +2,7 @@ import { Max, Min } from 'class-validator';
 import {
   CHAIN_ID_SETTING,
   FINALITY_SETTING,
+  INDEX_MAX_LAG_SETTING,
   MAX_RANGE_BLOCKS_SETTING,
   NODE_ENV_SETTING,
   RPC_URLS_SETTING,
@@ -12,6 +13,8 @@ import {
   STAKE_SET_SETTING,
   STAKE_START_BLOCK_SETTING,
   TOKEN_CONTRACT_SETTING,
+  TOKEN_DECIMALS_SETTING,
+  TOKEN_SYMBOL_SETTING,
 } from '#libs/config';
 import {
   STAKE_BALANCE_VIEW_SETTING,
@@ -82,10 +85,10 @@ export class IndexerSettings extends ServiceSettings {
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
 
-  @Setting({ description: 'Overrides the symbol read from the chain.', optional: true })
+  @Setting(TOKEN_SYMBOL_SETTING)
   readonly tokenSymbol?: string;
 
-  @Setting({ description: 'Overrides the decimals read from the chain.', optional: true })
+  @Setting(TOKEN_DECIMALS_SETTING)
   @Min(0)
   @Max(77)
   readonly tokenDecimals?: number;
@@ -100,10 +103,7 @@ export class IndexerSettings extends ServiceSettings {
   @Max(100_000)
   readonly maxRangeBlocks!: number;
 
-  @Setting({
-    description: 'Readiness: how old the newest indexed block may be.',
-    default: '120',
-  })
+  @Setting(INDEX_MAX_LAG_SETTING)
   @Min(1)
   readonly indexMaxLagSeconds!: number;
 

@@ -11,6 +11,7 @@ import { IndexerSuite, START } from './suite.js';
 
 const FINAL_DEPTH = 3;
 const LIMIT_MS = 180_000;
+const GENEROUS_MS = 60_000;
 
 /** What holds a day's transaction up at a step of it, and how it is seen to have come there. */
 const STEPS = [
@@ -88,19 +89,17 @@ describe('a process that seals days', () => {
     'is killed %s, and nothing of the day is there',
     async (_step, table) => {
       await anIndex(11);
-      const database = await suite.database.open();
-      await database.transaction(async (client) => {
-        // The leader takes the row of the state for itself when it starts: that has to be over.
-        const isState = table === 'staking.index_state';
-        if (!isState) await client.query(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
-        start();
-        if (isState) {
-          await eventually(() => isSealing(database));
-          await client.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
-        }
-        await eventually(() => waitsFor(database, table));
-        await kill();
-      });
+      const database = await suite.database.open({ poolSize: 4 });
+      // In either case the first day's transaction waits here first: the program has taken the lead by then.
+      const first = table === 'staking.index_state' ? 'staking.sealed_day' : table;
+      const release = await lock(database, first);
+      start();
+      await eventually(() => waitsFor(database, first), GENEROUS_MS);
+      const releaseAll = table === first ? release : await lock(database, table);
+      if (table !== first) await release();
+      await eventually(() => waitsFor(database, table), GENEROUS_MS);
+      await kill();
+      await releaseAll();
       await expectWhole(database);
       await expectAllSealed(database);
     },
@@ -114,8 +113,10 @@ describe('a process that seals days', () => {
       await anIndex(seed);
       const database = await suite.database.open();
       for (let round = 0; round < 4; round += 1) {
-        start();
-        await eventually(() => isSealing(database));
+        const child = start();
+        // Where all days are sealed already it ends by itself.
+        const hasBegun = async () => child.exitCode !== null || (await isSealing(database));
+        await eventually(hasBegun, GENEROUS_MS);
         await sleep(random(150));
         await kill();
         await expectWhole(database);
@@ -130,6 +131,17 @@ describe('a process that seals days', () => {
 async function isSealing(database: Database): Promise<boolean> {
   const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'lowmark-indexer'`;
   return (await database.query({ text })).length > 0;
+}
+
+/** Nothing is written to a table, and none of its rows is locked, before it is released. */
+async function lock(database: Database, table: string): Promise<() => Promise<void>> {
+  const client = await database.pool.connect();
+  await client.query('BEGIN');
+  await client.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  return async () => {
+    await client.query('ROLLBACK');
+    client.release();
+  };
 }
 
 async function waitsFor(database: Database, table: string): Promise<boolean> {

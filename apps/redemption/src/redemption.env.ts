@@ -1,27 +1,35 @@
 import { Max, Min } from 'class-validator';
 import { type VaultPlace } from '#libs/chain';
 import {
-  address,
+  ALLOW_PRIVATE_PARTNERS_SETTING,
   CHAIN_ID_SETTING,
   EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
-  PAYOUT_EXPIRY_MARGIN_SETTING,
   MANAGEMENT_PORT_SETTING,
-  NODE_ENV_SETTING,
   naturalBigInt,
+  NODE_ENV_SETTING,
+  PAYOUT_EXPIRY_MARGIN_SETTING,
+  REDEMPTION_PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
   REPLICAS_AT_MOST_SETTING,
   RPC_URLS_SETTING,
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
+  SIWE_DOMAINS_SETTING,
   STAKE_SET_SETTING,
   TOKEN_CONTRACT_SETTING,
-  trustedProxies,
+  TOKEN_DECIMALS_SETTING,
+  TRUSTED_PROXIES_SETTING,
+  VAULT_CANCELLER_KEY_SETTING,
+  VAULT_CONTRACT_SETTING,
+  VAULT_PAUSER_KEY_SETTING,
+  VOUCHER_SIGNER_KEY_SETTING,
+  VOUCHER_TTL_SETTING,
 } from '#libs/config';
 import { type Address, type Decimal } from '#libs/domain';
 import { NotBelowMinimum, PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/price';
-import { hosts, privateKey, smallestUnits, tokens } from './setting-values.js';
+import { smallestUnits, tokens } from './setting-values.js';
 
 /** The settings of the redemption service. */
 export class RedemptionSettings extends SecretsSettings {
@@ -46,16 +54,12 @@ export class RedemptionSettings extends SecretsSettings {
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
 
-  @Setting({ description: 'Overrides the decimals read from the chain.', optional: true })
+  @Setting(TOKEN_DECIMALS_SETTING)
   @Min(0)
   @Max(77)
   readonly tokenDecimals?: number;
 
-  @Setting({
-    description: 'The vault that pays vouchers, a RedemptionVault that holds the token.',
-    example: '0x3333333333333333333333333333333333333333',
-    parse: address,
-  })
+  @Setting(VAULT_CONTRACT_SETTING)
   readonly vaultContract!: Address;
 
   @Setting({
@@ -65,32 +69,16 @@ export class RedemptionSettings extends SecretsSettings {
   })
   readonly vaultStartBlock!: bigint;
 
-  @Setting({
-    description: 'Signs vouchers; its address holds SIGNER_ROLE of the vault.',
-    secret: true,
-    parse: privateKey,
-  })
+  @Setting(VOUCHER_SIGNER_KEY_SETTING)
   readonly voucherSignerKey!: string;
 
   @Setting(EVIDENCE_KEY_SETTING)
   readonly evidenceKey!: string;
 
-  @Setting({
-    description:
-      'Cancels vouchers on chain; its address holds CANCELLER_ROLE and some coin for gas. Unset: VOUCHER_SIGNER_KEY does.',
-    secret: true,
-    optional: true,
-    parse: privateKey,
-  })
+  @Setting(VAULT_CANCELLER_KEY_SETTING)
   readonly vaultCancellerKey?: string;
 
-  @Setting({
-    description:
-      'Pauses the vault where a claim is found that nothing authorised; its address holds PAUSER_ROLE and some coin for gas. Not the key of VOUCHER_SIGNER_KEY, whose theft is a reason to pause. Unset: a person pauses.',
-    secret: true,
-    optional: true,
-    parse: privateKey,
-  })
+  @Setting(VAULT_PAUSER_KEY_SETTING)
   readonly vaultPauserKey?: string;
 
   /** In wei. */
@@ -128,11 +116,7 @@ export class RedemptionSettings extends SecretsSettings {
   })
   readonly vaultCancelMinUsd!: Decimal;
 
-  @Setting({
-    description:
-      'How long a voucher can be claimed; after that the points go back. Not longer than maxTtlSeconds of the vault.',
-    default: '1800',
-  })
+  @Setting(VOUCHER_TTL_SETTING)
   @Min(10)
   @Max(86_400)
   readonly voucherTtlSeconds!: number;
@@ -158,11 +142,7 @@ export class RedemptionSettings extends SecretsSettings {
   @Max(3600)
   readonly quoteTtlSeconds!: number;
 
-  @Setting({
-    description:
-      'No redemption is quoted with a price older than this. The source is read once a minute; a feed on the chain may have rounds that are further apart.',
-    default: '600',
-  })
+  @Setting(REDEMPTION_PRICE_MAX_AGE_SETTING)
   @Min(1)
   readonly redemptionPriceMaxAgeSeconds!: number;
 
@@ -198,12 +178,7 @@ export class RedemptionSettings extends SecretsSettings {
   @Max(604_800)
   readonly voucherCoolDownMaxSeconds!: number;
 
-  @Setting({
-    description:
-      'Hosts of the pages that users sign in on, with their ports, separated by commas: the domain of a Sign-In with Ethereum message must be one of them.',
-    example: 'app.example.com',
-    parse: hosts,
-  })
+  @Setting(SIWE_DOMAINS_SETTING)
   readonly siweDomains!: string[];
 
   @Setting({ description: 'How long a user stays signed in.', default: '86400' })
@@ -211,11 +186,7 @@ export class RedemptionSettings extends SecretsSettings {
   @Max(2_592_000)
   readonly sessionTtlSeconds!: number;
 
-  @Setting({
-    description:
-      'Development only: partners may be called over http and at loopback and private addresses. Refused where NODE_ENV is production.',
-    default: 'false',
-  })
+  @Setting(ALLOW_PRIVATE_PARTNERS_SETTING)
   readonly allowPrivatePartners!: boolean;
 
   @Setting(NODE_ENV_SETTING)
@@ -239,12 +210,7 @@ export class RedemptionSettings extends SecretsSettings {
   @Max(120_000)
   readonly shutdownDelayMs!: number;
 
-  @Setting({
-    description:
-      'Proxies in front of the service whose X-Forwarded-For is believed, separated by commas: addresses, ranges such as 10.0.0.0/8, loopback, linklocal, uniquelocal. Unset: none.',
-    optional: true,
-    parse: trustedProxies,
-  })
+  @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];
 
   @Setting(REDIS_URL_SETTING)

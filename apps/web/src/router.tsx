@@ -29,6 +29,16 @@ const partnerSignIn = createRoute({
   path: '/partner/sign-in',
   component: lazyRouteComponent(() => import('./session/sign-in-page'), 'PartnerSignIn'),
 });
+const operatorSignedIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/operate/signed-in',
+  component: lazyRouteComponent(() => import('./desk/signed-in-page'), 'SignedInPage'),
+});
+const partnerSignedIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/partner/signed-in',
+  component: lazyRouteComponent(() => import('./desk/signed-in-page'), 'SignedInPage'),
+});
 const invitation = createRoute({
   getParentRoute: () => rootRoute,
   path: '/partner/invitation',
@@ -43,7 +53,7 @@ const link = createRoute({
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     ...[home, redeem, operateRoutes, partnerRoutes],
-    ...[operatorSignIn, partnerSignIn, invitation, link],
+    ...[operatorSignIn, partnerSignIn, operatorSignedIn, partnerSignedIn, invitation, link],
   ]),
   defaultPreload: 'intent',
 });

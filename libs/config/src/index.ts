@@ -32,8 +32,26 @@ export {
   ServiceSettings,
   sessionUrl,
   SHUTDOWN_DELAY_SETTING,
-  trustedProxies,
+  TRUSTED_PROXIES_SETTING,
 } from './service.settings.js';
+export {
+  DATABASE_READ_URLS_SETTING,
+  INDEX_MAX_LAG_SETTING,
+  READ_MAX_LAG_SETTING,
+  SIGNATURE_DEBUGGER_SETTING,
+} from './reads.settings.js';
+export {
+  ALLOW_PRIVATE_PARTNERS_SETTING,
+  REDEMPTION_PRICE_MAX_AGE_SETTING,
+  SIWE_DOMAINS_SETTING,
+  TOKEN_DECIMALS_SETTING,
+  TOKEN_SYMBOL_SETTING,
+  VAULT_CANCELLER_KEY_SETTING,
+  VAULT_CONTRACT_SETTING,
+  VAULT_PAUSER_KEY_SETTING,
+  VOUCHER_SIGNER_KEY_SETTING,
+  VOUCHER_TTL_SETTING,
+} from './redemption.settings.js';
 export {
   type AppSettings,
   appSettings,

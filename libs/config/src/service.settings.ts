@@ -1,7 +1,7 @@
 /** Settings that the services share. */
-import { BlockList, isIP } from 'node:net';
 import { PermanentError } from '#libs/domain';
 import { DatabaseUrl, LOG_LEVELS, type LogLevel } from '#libs/platform';
+import { trustedProxies } from './trusted-proxies.js';
 import { base64Key, commaList, oneOf, Setting, type SettingOptions, url } from './setting.js';
 
 /** A URL of PostgreSQL, with one host or several. */
@@ -79,6 +79,14 @@ function replicaCount(text: string): number {
   return Number(text);
 }
 
+/** TRUSTED_PROXIES, of services that limit by client address. */
+export const TRUSTED_PROXIES_SETTING: SettingOptions = {
+  description:
+    'Proxies in front of the service whose X-Forwarded-For is believed, separated by commas: addresses, ranges such as 10.0.0.0/8, loopback, linklocal, uniquelocal. Unset: none.',
+  optional: true,
+  parse: trustedProxies,
+};
+
 interface SharingSettings {
   readonly databaseDirectUrl?: string | undefined;
   readonly redisUrl?: string | undefined;
@@ -152,31 +160,4 @@ export function refuseSharedEvidenceKey(evidenceKey: string, secretsKey: string)
 
 function keysOf(text: string): string[] {
   return text.split(',').map((key) => key.trim());
-}
-
-const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal'];
-
-/** TRUSTED_PROXIES: whose word is taken for a client's address. */
-export function trustedProxies(text: string): string[] {
-  const parts = commaList(text);
-  if (!parts.every((part) => NAMED_RANGES.includes(part) || isRange(part))) {
-    throw new Error(
-      `must be a list of addresses, of ranges such as 10.0.0.0/8, or of ${NAMED_RANGES.join(', ')}`,
-    );
-  }
-  return parts;
-}
-
-function isRange(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  if (prefix === undefined) return true;
-  if (!/^\d{1,3}$/.test(prefix)) return false;
-  try {
-    new BlockList().addSubnet(address, Number(prefix), version === 6 ? 'ipv6' : 'ipv4');
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,18 +1,29 @@
 import { Max, Min } from 'class-validator';
 import {
-  address,
-  commaList,
+  ALLOW_PRIVATE_PARTNERS_SETTING,
+  DATABASE_READ_URLS_SETTING,
   EVIDENCE_KEY_SETTING,
+  INDEX_MAX_LAG_SETTING,
   NODE_ENV_SETTING,
+  READ_MAX_LAG_SETTING,
   readSettings,
+  REDEMPTION_PRICE_MAX_AGE_SETTING,
+  REDIS_URL_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
   SettingsError,
   settingsOf,
   type SettingsSource,
+  SIGNATURE_DEBUGGER_SETTING,
+  SIWE_DOMAINS_SETTING,
   TOKEN_CONTRACT_SETTING,
-  url,
-  urlList,
+  TOKEN_DECIMALS_SETTING,
+  TOKEN_SYMBOL_SETTING,
+  VAULT_CANCELLER_KEY_SETTING,
+  VAULT_CONTRACT_SETTING,
+  VAULT_PAUSER_KEY_SETTING,
+  VOUCHER_SIGNER_KEY_SETTING,
+  VOUCHER_TTL_SETTING,
 } from '#libs/config';
 import { type Address, type Decimal } from '#libs/domain';
 import {
@@ -41,15 +52,6 @@ export type Variable =
   | 'PRICE_SOURCE'
   | 'VOUCHER_SIGNER_KEY';
 
-const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
-
-function privateKey(text: string): string {
-  if (!PRIVATE_KEY.test(text)) throw new Error('must be a private key of 64 hex digits');
-  return text;
-}
-
-const KEY = { description: 'A key of the vault.', secret: true, optional: true, parse: privateKey };
-
 /**
  * What the doctor knows of the services' settings, none of them required; docs/operating/settings.md describes them where they are
  * used. Those of one service only are its own to check.
@@ -58,34 +60,29 @@ export class DoctorSettings extends StakingSettings {
   @Setting({ ...SECRETS_KEY_SETTING, optional: true })
   readonly secretsKey?: string;
 
-  @Setting({ description: 'Redis.', secret: true, optional: true, parse: url('redis', 'rediss') })
+  @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
 
   @Setting({ ...TOKEN_CONTRACT_SETTING, optional: true })
   readonly tokenContract?: Address;
 
-  @Setting({ description: 'Instead of what the token says.', optional: true })
+  @Setting(TOKEN_SYMBOL_SETTING)
   readonly tokenSymbol?: string;
 
-  @Setting({ description: 'Instead of what the token says.', optional: true })
+  @Setting(TOKEN_DECIMALS_SETTING)
   @Min(0)
   @Max(77)
   readonly tokenDecimals?: number;
 
-  @Setting({
-    description: 'Standbys that the api reads from.',
-    secret: true,
-    optional: true,
-    parse: urlList('postgresql', 'postgres'),
-  })
+  @Setting(DATABASE_READ_URLS_SETTING)
   readonly databaseReadUrls?: string[];
 
-  @Setting({ description: 'How far behind a standby may be.', default: '2' })
+  @Setting(READ_MAX_LAG_SETTING)
   @Min(1)
   @Max(60)
   readonly readMaxLagSeconds!: number;
 
-  @Setting({ description: 'How far behind the index may be.', default: '120' })
+  @Setting(INDEX_MAX_LAG_SETTING)
   @Min(1)
   readonly indexMaxLagSeconds!: number;
 
@@ -101,7 +98,7 @@ export class DoctorSettings extends StakingSettings {
   @Min(1)
   readonly priceMaxAgeSeconds!: number;
 
-  @Setting({ description: 'How old a price may be to redeem at.', default: '600' })
+  @Setting(REDEMPTION_PRICE_MAX_AGE_SETTING)
   @Min(1)
   readonly redemptionPriceMaxAgeSeconds!: number;
 
@@ -121,34 +118,34 @@ export class DoctorSettings extends StakingSettings {
   @Setting(PRICE_MAX_SPREAD_SETTING)
   readonly priceMaxSpread!: Decimal;
 
-  @Setting({ description: 'The vault.', optional: true, parse: address })
+  @Setting({ ...VAULT_CONTRACT_SETTING, optional: true })
   readonly vaultContract?: Address;
 
-  @Setting(KEY)
+  @Setting({ ...VOUCHER_SIGNER_KEY_SETTING, optional: true })
   readonly voucherSignerKey?: string;
 
-  @Setting(KEY)
+  @Setting(VAULT_CANCELLER_KEY_SETTING)
   readonly vaultCancellerKey?: string;
 
-  @Setting(KEY)
+  @Setting(VAULT_PAUSER_KEY_SETTING)
   readonly vaultPauserKey?: string;
 
   @Setting({ ...EVIDENCE_KEY_SETTING, optional: true })
   readonly evidenceKey?: string;
 
-  @Setting({ description: 'Where users sign in.', optional: true, parse: commaList })
+  @Setting({ ...SIWE_DOMAINS_SETTING, optional: true })
   readonly siweDomains?: string[];
 
-  @Setting({ description: 'For development.', default: 'false' })
+  @Setting(ALLOW_PRIVATE_PARTNERS_SETTING)
   readonly allowPrivatePartners!: boolean;
 
-  @Setting({ description: 'For staging.', default: 'false' })
+  @Setting(SIGNATURE_DEBUGGER_SETTING)
   readonly signatureDebugger!: boolean;
 
   @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;
 
-  @Setting({ description: 'How long vouchers live.', default: '1800' })
+  @Setting(VOUCHER_TTL_SETTING)
   @Min(10)
   @Max(86_400)
   readonly voucherTtlSeconds!: number;

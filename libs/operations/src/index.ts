@@ -19,6 +19,7 @@ export {
   invitePartner,
   REMOVE_MEMBER_CONSEQUENCE,
   removeMember,
+  withdrawInvitation,
 } from './console/invitations.js';
 export {
   LINK_NAME,

@@ -23,6 +23,7 @@ export { eventually } from './clock/eventually.js';
 export { FakeClock } from './clock/fake-clock.js';
 export { ReplicatedPostgres, type ReplicatedServer } from './database/replicated-postgres.js';
 export { startBrowser } from './browser/start-browser.js';
+export { seedRedemptions } from './database/seed-redemptions.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';
 export { PgBouncer } from './database/start-pgbouncer.js';
 export { PostgresPair, startTestPostgres, TestServer } from './database/postgres-pair.js';

@@ -3,10 +3,10 @@ import { Reflector } from '@nestjs/core';
 import { type FastifyRequest } from 'fastify';
 import { type OperatorRole } from '#libs/db';
 import { CLOCK, type Clock } from '#libs/platform';
+import { SignInLimits } from '#libs/sign-in';
 import { mayActAs } from './operator-roles.js';
 import { type CurrentSession, Sessions } from './sessions.js';
 import { signInProblem } from './sign-in.problem.js';
-import { SignInLimits } from './sign-in-limits.js';
 
 /** What the decorators of audience.ts leave on a route. */
 export const AUDIENCE = Symbol('audience');
@@ -45,11 +45,11 @@ export class AudienceGuard implements CanActivate {
 
   private async sessionOf(request: FastifyRequest): Promise<CurrentSession> {
     if (this.sessions.tokenOf(request) === undefined) throw signInProblem('SIGN_IN_NEEDED');
-    await this.limits.take('guess', request.ip);
+    await this.limits.guess(request.ip);
     const isUse = request.headers[BACKGROUND_HEADER] === undefined;
     const session = await this.sessions.find(request, { isUse });
     if (session === undefined) throw signInProblem('SESSION_ENDED');
-    await this.limits.giveBack('guess', request.ip);
+    await this.limits.known(request.ip);
     return session;
   }
 }

@@ -2,22 +2,26 @@ import { Body, Controller, Get, HttpCode, Post, Req, Res, UseGuards } from '@nes
 import { ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import {
+  type NonceBody,
+  NonceRoute,
+  SignInLimitGuard,
+  SIWE_CODES,
+  SiweVerifier,
+} from '#libs/sign-in';
 import { ConsoleSettings } from '../console.env.js';
 import { ForAnyone, ForSignedIn, Session } from './audience.js';
 import {
   InvitingPartnerBody,
-  NonceBody,
   PartnerChoice,
   SessionBody,
   TokenDto,
-  WalletSignIn as WalletSignInDto,
+  WalletSignIn,
   WaysBody,
 } from './auth.dto.js';
 import { OidcProvider } from './oidc-provider.js';
 import { type CurrentSession, Sessions } from './sessions.js';
-import { SignInLimitGuard } from './sign-in-limits.js';
 import { SignInService } from './sign-in.service.js';
-import { WalletSignIn } from './wallet-sign-in.js';
 
 /** Who is signed in. */
 @Controller('api/auth')
@@ -95,19 +99,12 @@ export class SessionController {
 export class SignInController {
   constructor(
     private readonly signIns: SignInService,
-    private readonly wallets: WalletSignIn,
+    private readonly siwe: SiweVerifier,
   ) {}
 
-  @Post('wallet/nonce')
-  @HttpCode(200)
-  @ApiOperation({
-    summary: 'A nonce to sign in with',
-    description: 'Good once and for five minutes, in one EIP-4361 message.',
-    security: [],
-  })
-  @Answers(200, 'The nonce.', NonceBody)
+  @NonceRoute('wallet/nonce')
   nonce(): Promise<NonceBody> {
-    return this.wallets.issueNonce();
+    return this.siwe.issueNonce();
   }
 
   @Post('wallet/verify')
@@ -119,19 +116,15 @@ export class SignInController {
   })
   @Answers(200, 'The session.', SessionBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(
-    401,
-    'The message signs no one in.',
-    ...['SIWE_DOMAIN', 'SIWE_EXPIRED', 'SIWE_ISSUED_AT', 'SIWE_SIGNATURE', 'SIWE_NONCE'],
-  )
+  @Fails(401, 'The message signs no one in; the code says which part of it.', ...SIWE_CODES)
   @Fails(403, 'Not for this person.', 'NOT_AN_OPERATOR', 'NOT_A_MEMBER', 'INVITATION_CLOSED')
   async verify(
-    @Body() { message, signature, ...wish }: WalletSignInDto,
+    @Body() { message, signature, ...wish }: WalletSignIn,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionBody> {
-    const person = await this.wallets.verify(message, signature);
-    return this.signIns.signIn({ request, reply }, person, wish);
+    const { wallet } = await this.siwe.verify(message, signature);
+    return this.signIns.signInByWallet({ request, reply }, wallet, wish);
   }
 
   @Post('link')

@@ -73,15 +73,6 @@ export class WishDto {
   readonly invitation?: string;
 }
 
-@ApiSchema({ name: 'Nonce' })
-export class NonceBody {
-  @ApiProperty({ type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Good once.' })
-  readonly nonce!: string;
-
-  @ApiProperty(TIME)
-  readonly expiresAt!: string;
-}
-
 export class WalletSignIn extends WishDto {
   @ApiProperty({ type: 'string', description: 'An EIP-4361 message, exactly as it was signed.' })
   @MaxLength(4096, { message: '$property is too long.' })

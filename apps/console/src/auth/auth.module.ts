@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { isSignedByAccount } from '#libs/chain';
 import {
   ConsoleSessionStore,
   Database,
@@ -8,7 +9,11 @@ import {
   NonceStore,
   SignInLinkStore,
 } from '#libs/db';
-import { provide } from '#libs/service';
+import { CLOCK } from '#libs/platform';
+import { provide, Registry } from '#libs/service';
+import { SignInLimits, type SiweSite, SiweVerifier } from '#libs/sign-in';
+import { RATE_LIMITER } from '../connections.module.js';
+import { ConsoleSettings } from '../console.env.js';
 import { AudienceGuard } from './audience.guard.js';
 import { SessionController, SignInController } from './auth.controller.js';
 import { ForgetExpired } from './forget-expired.js';
@@ -16,9 +21,12 @@ import { OidcProvider } from './oidc-provider.js';
 import { OidcSignIn } from './oidc-sign-in.js';
 import { OidcController } from './oidc.controller.js';
 import { Sessions } from './sessions.js';
-import { SignInLimits } from './sign-in-limits.js';
 import { SignInService } from './sign-in.service.js';
-import { WalletSignIn } from './wallet-sign-in.js';
+
+const NONCE_SCHEMA = Symbol('NonceSchema');
+const REFUSALS = Symbol('RefusalCount');
+const SIGN_IN_POLICY = Symbol('RatePolicy');
+const SIWE_SITE = Symbol('SiweSite');
 
 /** Signing in, and for all other modules who is signed in: the guard of `ForOperators`, `ForPartners` and `ForSignedIn`. */
 @Global()
@@ -30,20 +38,32 @@ import { WalletSignIn } from './wallet-sign-in.js';
     OidcProvider,
     OidcSignIn,
     Sessions,
-    SignInLimits,
     SignInService,
-    WalletSignIn,
+    {
+      provide: REFUSALS,
+      useValue: { metric: 'lowmark_console_rate_limited_total', limits: ['sign-in', 'guess'] },
+    },
+    { provide: SIGN_IN_POLICY, useValue: { rate: 1, burst: 20 } },
+    provide(SignInLimits, RATE_LIMITER, Registry, REFUSALS, SIGN_IN_POLICY),
+    { provide: SIWE_SITE, inject: [ConsoleSettings], useFactory: siweSite },
+    provide(SiweVerifier, NonceStore, SIWE_SITE, CLOCK),
+    { provide: NONCE_SCHEMA, useValue: 'console' },
+    provide(NonceStore, Database, NONCE_SCHEMA),
     provide(ConsoleSessionStore, Database),
     provide(InvitationStore, Database),
     provide(LoginAttemptStore, Database),
     provide(MemberStore, Database),
     provide(SignInLinkStore, Database),
-    {
-      provide: NonceStore,
-      inject: [Database],
-      useFactory: (database: Database) => new NonceStore(database, 'console'),
-    },
   ],
   exports: [AudienceGuard, InvitationStore, MemberStore, Sessions, SignInLimits],
 })
 export class AuthModule {}
+
+/** This origin alone, and accounts alone: no chain is asked, so that a lying node cannot sign in for another. */
+function siweSite({ consoleOrigin }: ConsoleSettings): SiweSite {
+  return {
+    domains: [new URL(consoleOrigin).host],
+    hasPage: ({ origin }) => origin === consoleOrigin,
+    isSignedBy: isSignedByAccount,
+  };
+}

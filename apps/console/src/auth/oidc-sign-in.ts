@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import * as oidc from 'openid-client';
@@ -7,13 +8,14 @@ import { HttpProblem } from '#libs/service';
 import { ConsoleSettings } from '../console.env.js';
 import { type OidcStart, type OidcStarted } from './auth.dto.js';
 import { OidcProvider } from './oidc-provider.js';
-import { returnPath } from './return-path.js';
 import { signInProblem } from './sign-in.problem.js';
 import { type Exchange, SignInService } from './sign-in.service.js';
-import { createHash } from 'node:crypto';
 
 const PATH = '/api/auth/oidc';
 const HOUR_SECONDS = 3600;
+const LONGEST_PATH = 2048;
+/** The pages that need a sign-in. */
+const SIGNED_IN_PAGES = /^\/(?:operate|partner)(?:[/?#]|$)/;
 
 /** What only the browser that began a sign-in has: an answer of the issuer that another one brings is refused. */
 interface Begun {
@@ -99,6 +101,20 @@ function signInPage(kind: Standing['kind'], problem: string, returnTo = ''): str
   const area = kind === 'operator' ? 'operate' : 'partner';
   const query = new URLSearchParams({ problem, ...(returnTo !== '' && { returnTo }) });
   return `/${area}/sign-in?${query.toString()}`;
+}
+
+/**
+ * Where a sign-in leads back to: a page of this console, whatever tricks browsers read into the text.
+ * @throws HttpProblem 400
+ */
+function returnPath(text: string, consoleOrigin: string): string {
+  if (text.length <= LONGEST_PATH && URL.canParse(text, consoleOrigin)) {
+    const { origin, pathname, search, hash, username } = new URL(text, consoleOrigin);
+    const path = `${pathname}${search}${hash}`;
+    const isOwn = origin === consoleOrigin && username === '' && text.startsWith('/');
+    if (isOwn && SIGNED_IN_PAGES.test(path) && path.length <= LONGEST_PATH) return path;
+  }
+  throw HttpProblem.badRequest('returnTo', 'returnTo must be a path of these pages.');
 }
 
 function sha256(text: string): Buffer {

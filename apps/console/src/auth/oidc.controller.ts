@@ -2,10 +2,10 @@ import { Body, Controller, Get, HttpCode, Post, Req, Res, UseGuards } from '@nes
 import { ApiExcludeEndpoint, ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { SignInLimitGuard } from '#libs/sign-in';
 import { ForAnyone } from './audience.js';
 import { OidcStart, OidcStarted } from './auth.dto.js';
 import { OidcSignIn } from './oidc-sign-in.js';
-import { SignInLimitGuard } from './sign-in-limits.js';
 
 /** Signing in by OpenID Connect: authorization code flow with PKCE. */
 @Controller('api/auth/oidc')

@@ -44,10 +44,10 @@ describe('an operator’s wallet', () => {
 
   it.each<[string, string, () => object]>([
     ['for another domain', '401 SIWE_DOMAIN', () => ({ domain: 'evil.example' })],
-    ['for another page', '401 SIWE_DOMAIN', () => ({ uri: 'https://evil.example/' })],
-    ['with a user before the host', '401 SIWE_DOMAIN', () => ({ uri: `http://evil@127.0.0.1/` })],
+    ['for another page', '401 SIWE_URI', () => ({ uri: 'https://evil.example/' })],
+    ['with a user before the host', '401 SIWE_URI', () => ({ uri: `http://evil@127.0.0.1/` })],
     ['that has expired', '401 SIWE_EXPIRED', () => ({ expirationTime: new Date(0) })],
-    ['of the future', '401 SIWE_EXPIRED', () => ({ notBefore: new Date(Date.now() + 1e9) })],
+    ['of the future', '401 SIWE_NOT_BEFORE', () => ({ notBefore: new Date(Date.now() + 1e9) })],
     ['that is old', '401 SIWE_ISSUED_AT', () => ({ issuedAt: new Date(Date.now() - 1e9) })],
     ['with a nonce of its own', '401 SIWE_NONCE', () => ({ nonce: 'a'.repeat(32) })],
   ])('is refused with a message %s', async (_, refusal, changes) => {

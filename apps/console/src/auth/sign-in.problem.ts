@@ -27,8 +27,3 @@ export function signInProblem(code: SignInCode): HttpProblem {
   const [status, message] = MESSAGES[code];
   return new HttpProblem(status, message, { code });
 }
-
-/** 401 with a code that says which part of a signed message was wrong. */
-export function siweProblem(part: string, message: string): HttpProblem {
-  return new HttpProblem(401, message, { code: `SIWE_${part}` });
-}

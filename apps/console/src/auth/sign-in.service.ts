@@ -1,4 +1,3 @@
-import { hashToken } from '#libs/signing';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
@@ -9,11 +8,14 @@ import {
   SignInLinkStore,
   type Standing,
 } from '#libs/db';
+import { type Address } from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
+import { hashToken } from '#libs/signing';
+import { ConsoleSettings } from '../console.env.js';
 import { csrfTokenOf } from '../http/session-cookie.js';
 import { type InvitingPartnerBody, type SessionBody } from './auth.dto.js';
-import { actorOf } from './operators.js';
+import { actorOf, walletSubject } from './operators.js';
 import { type CurrentSession, Sessions } from './sessions.js';
 import { signInProblem } from './sign-in.problem.js';
 
@@ -46,6 +48,7 @@ export class SignInService {
     private readonly members: MemberStore,
     private readonly invitations: InvitationStore,
     private readonly links: SignInLinkStore,
+    private readonly settings: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -57,6 +60,12 @@ export class SignInService {
         ? operatorStanding(person)
         : await this.partnerStanding(exchange, person, wish.invitation);
     return this.open(exchange, person, standing);
+  }
+
+  /** As the account that has just signed. @throws HttpProblem 403; DatabaseUnavailableError */
+  signInByWallet(exchange: Exchange, wallet: Address, wish: Wish): Promise<SessionBody> {
+    const role = this.settings.operators?.get(wallet);
+    return this.signIn(exchange, { subject: walletSubject(wallet), name: wallet, role }, wish);
   }
 
   /** By a link that signs in once. @throws HttpProblem 403; DatabaseUnavailableError */

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Database, RedemptionViews } from '#libs/db';
+import { RedemptionViews } from '#libs/db';
 import {
   type AddressPolicy,
   addressPolicy,
@@ -54,7 +54,7 @@ export class ConformanceService implements OnApplicationShutdown {
 
   constructor(
     private readonly secrets: OwnSecrets,
-    private readonly database: Database,
+    private readonly views: RedemptionViews,
     { allowPrivatePartners, nodeEnv }: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -139,7 +139,7 @@ export class ConformanceService implements OnApplicationShutdown {
       ...{ command: 'partner conformance', arguments: { address, mayClaim } },
       outcome: 'begun',
     };
-    await new RedemptionViews(this.database).audit(memberActor(member), note, { partner });
+    await this.views.audit(memberActor(member), note, { partner });
   }
 
   private requireFree(partnerId: string): void {

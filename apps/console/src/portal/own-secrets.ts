@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CallbackStore, CredentialStore, Database, type SealedCredential } from '#libs/db';
+import { CallbackStore, CredentialStore, type SealedCredential } from '#libs/db';
 import { HttpProblem } from '#libs/service';
 import { hashApiKey } from '#libs/signing';
 import { type ConsoleMember } from '../auth/audience.js';
@@ -8,16 +8,11 @@ import { Secrets } from '../secrets.module.js';
 /** The secrets of the partner of a session, opened to verify and to explain; none of them leaves the console. */
 @Injectable()
 export class OwnSecrets {
-  private readonly credentials: CredentialStore;
-  private readonly callbacks: CallbackStore;
-
   constructor(
     private readonly secrets: Secrets,
-    database: Database,
-  ) {
-    this.credentials = new CredentialStore(database);
-    this.callbacks = new CallbackStore(database);
-  }
+    private readonly credentials: CredentialStore,
+    private readonly callbacks: CallbackStore,
+  ) {}
 
   /** All of the partner, also those that work no more. */
   sealed({ partnerId }: ConsoleMember): Promise<SealedCredential[]> {

@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { CallbackStore, CredentialStore, Database, RedemptionViews } from '#libs/db';
+import { provide } from '#libs/service';
 import { ConformanceController } from './conformance.controller.js';
 import { ConformanceService } from './conformance.service.js';
 import { OwnRows } from './own-rows.js';
@@ -19,6 +21,13 @@ import { StandingController } from './standing.controller.js';
     SignatureController,
     ConformanceController,
   ],
-  providers: [OwnRows, OwnSecrets, ConformanceService],
+  providers: [
+    OwnRows,
+    OwnSecrets,
+    ConformanceService,
+    provide(CallbackStore, Database),
+    provide(CredentialStore, Database),
+    provide(RedemptionViews, Database),
+  ],
 })
 export class PortalModule {}

@@ -42,6 +42,7 @@ export class StandingController {
     private readonly secrets: Secrets,
     private readonly members: MemberStore,
     private readonly database: Database,
+    private readonly views: RedemptionViews,
     private readonly settings: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -131,7 +132,7 @@ export class StandingController {
         }
         await this.members.remove(partner, subject, this.clock.nowMs());
         const done = { ...note, outcome: 'done' };
-        await new RedemptionViews(this.database).audit(actor, done, { partner });
+        await this.views.audit(actor, done, { partner });
       }),
     );
   }

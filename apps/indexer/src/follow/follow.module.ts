@@ -87,6 +87,7 @@ const WRITING = [
       IndexWriter,
       RangeApplier,
       LevelCheck,
+      WalletCheck,
       Reorganisations,
       IndexStatus,
       CLOCK,

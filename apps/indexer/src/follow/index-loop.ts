@@ -31,6 +31,7 @@ export class IndexLoop {
     private readonly writer: IndexWriter,
     private readonly applier: RangeApplier,
     private readonly levelCheck: LevelCheck,
+    private readonly walletCheck: WalletCheck,
     private readonly reorganisations: Reorganisations,
     private readonly status: IndexStatus,
     private readonly clock: Clock,
@@ -50,7 +51,7 @@ export class IndexLoop {
 
   /** After a halt: everything in doubt may be read again as often as at first. */
   async startAfresh(): Promise<void> {
-    this.levelCheck.forgetReadAgain();
+    this.walletCheck.forgetReadAgain();
     await this.writer.reload();
   }
 
@@ -195,10 +196,6 @@ export class LevelCheck {
     private readonly walletCheck: WalletCheck,
     private readonly policy: VerificationPolicy,
   ) {}
-
-  forgetReadAgain(): void {
-    this.walletCheck.forgetReadAgain();
-  }
 
   /** @returns false where the index was rolled back instead */
   async pass(heads: ChainHeads, signal: AbortSignal): Promise<boolean> {

@@ -59,7 +59,7 @@ describe('findClosingBlock', () => {
   });
 
   it.each<[string, (chain: BlockHeader[]) => void, string]>([
-    ['a block is missing', (chain) => delete chain[2], 'FINAL_BLOCK_MISSING'],
+    ['a block is missing', (chain) => void chain.splice(2, 2), 'FINAL_BLOCK_MISSING'],
     [
       'the block after it names another parent',
       (chain) => (chain[2] = { ...(chain[2] as BlockHeader), parentHash: hashOf(9) }),
@@ -95,7 +95,7 @@ describe('dueDays', () => {
     ['none before the first one', 14 * DAY, 12, 0, [10, 13]],
     ['new ones where those noted are not sealed', 14 * DAY, 12, 20, [13, 13]],
     ['what is there of an index that is being made anew', 11 * DAY, 12, 10, [10, 10]],
-  ])('are %s', (_case, seconds, newestDay, recheckFrom, [from, to]) => {
+  ] as const)('are %s', (...[, seconds, newestDay, recheckFrom, [from, to]]) => {
     const due = dueDays({ settled: at(seconds), firstDay: 10, newestDay, recheckFrom });
     expect(due).toEqual({ from, to });
   });

@@ -2,8 +2,14 @@ import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common
 import { ApiOperation, ApiSecurity } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
-import { SignInLimitGuard } from './admission.js';
-import { NonceBody, SessionBody, SignedMessage } from './auth.dto.js';
+import {
+  type NonceBody,
+  NonceRoute,
+  SignInLimitGuard,
+  SIWE_CODES,
+  SiweVerifier,
+} from '#libs/sign-in';
+import { SessionBody, SignedMessage } from './auth.dto.js';
 import { AuthService, bearerHash } from './auth.service.js';
 
 /** Signing in and out; see `docs/wire/redemption.md`. */
@@ -11,18 +17,14 @@ import { AuthService, bearerHash } from './auth.service.js';
 @UseGuards(SignInLimitGuard)
 @FailsAnywhere()
 export class AuthController {
-  constructor(private readonly auth: AuthService) {}
+  constructor(
+    private readonly siwe: SiweVerifier,
+    private readonly auth: AuthService,
+  ) {}
 
-  @Post('nonce')
-  @HttpCode(200)
-  @ApiOperation({
-    summary: 'A nonce to sign in with',
-    description: 'Good once and for five minutes, in one EIP-4361 message.',
-    security: [],
-  })
-  @Answers(200, 'The nonce.', NonceBody)
+  @NonceRoute('nonce')
   nonce(): Promise<NonceBody> {
-    return this.auth.issueNonce();
+    return this.siwe.issueNonce();
   }
 
   @Post('verify')
@@ -38,8 +40,7 @@ export class AuthController {
   @Fails(
     401,
     'The message does not sign anybody in; the code says which part of it.',
-    ...['SIWE_DOMAIN', 'SIWE_URI', 'SIWE_CHAIN_ID', 'SIWE_EXPIRED', 'SIWE_NOT_BEFORE'],
-    ...['SIWE_ISSUED_AT', 'SIWE_SIGNATURE', 'SIWE_NONCE'],
+    ...SIWE_CODES,
   )
   verify(@Body() message: SignedMessage): Promise<SessionBody> {
     return this.auth.verify(message);

@@ -3,15 +3,6 @@ import { IsString, Matches } from 'class-validator';
 import { type Address } from '#libs/domain';
 import { ADDRESS, TIME } from '../http/schema.js';
 
-@ApiSchema({ name: 'Nonce' })
-export class NonceBody {
-  @ApiProperty({ type: 'string', pattern: '^[0-9a-z]{32}$', description: 'Good once.' })
-  readonly nonce!: string;
-
-  @ApiProperty(TIME)
-  readonly expiresAt!: string;
-}
-
 export class SignedMessage {
   @ApiProperty({
     type: 'string',

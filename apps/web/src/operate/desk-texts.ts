@@ -3,12 +3,6 @@ export const deskTexts = {
   cancel: 'Cancel',
   close: 'Close',
   none: 'none',
-  confirm: {
-    fresh: 'This may ask you to sign in again, and leads back to this page; then do it once more.',
-    sure: 'I have read what it leads to',
-  },
-  copy: 'Copy',
-  copied: 'Copied',
   partners: {
     title: 'Partners',
     create: 'New partner',
@@ -170,6 +164,22 @@ export const deskTexts = {
       clear: 'Clear',
     },
     unreadable: 'Of this page some rows cannot be read:',
+  },
+  adoption: {
+    title: 'Adoption',
+    intro:
+      'Open redemptions that do not bear the MAC of the service: written before EVIDENCE_KEY was set, or with another key. Nothing is paid by them before they are adopted.',
+    table: 'Redemptions without the MAC, oldest first',
+    empty: 'Every open redemption bears the MAC of the service.',
+    adopt: (count: number) => `Adopt ${count === 1 ? 'this one' : `these ${count}`}`,
+    first: (most: number, all: number) =>
+      `The first ${most} of ${all}; the others come after them.`,
+    warning:
+      'Adopt only what you know to be yours: one that is not may have been written to be paid.',
+    sure: 'I have looked at each of them',
+    adopted: (count: number) =>
+      `Adopted: ${count}. What has moved on since you looked at it stays as it is.`,
+    onlyAdmins: 'Only the role admin may do this.',
   },
   redemption: {
     waitsFor: 'It waits for',

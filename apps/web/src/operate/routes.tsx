@@ -19,6 +19,11 @@ const wallet = createRoute({
   path: '/wallets/$wallet',
   component: lazyRouteComponent(() => import('./wallet/wallet-page'), 'WalletPage'),
 });
+const adoption = createRoute({
+  getParentRoute: () => operateRoute,
+  path: '/adoption',
+  component: lazyRouteComponent(() => import('./redemptions/adoption-page'), 'AdoptionPage'),
+});
 const reconciliation = createRoute({
   getParentRoute: () => operateRoute,
   path: '/reconciliation',
@@ -54,6 +59,7 @@ export const operateRoutes = operateRoute.addChildren([
   wallet,
   ...partnerRoutes,
   ...redemptionRoutes,
+  adoption,
   reconciliation,
   audits,
   doctor,

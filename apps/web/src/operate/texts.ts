@@ -1,24 +1,19 @@
 /** The words of the operators' pages. */
 export const texts = {
   nav: {
-    label: 'Pages of operators',
-    open: 'Open the menu',
     overview: 'Overview',
     wallets: 'Wallets',
     partners: 'Partners',
     redemptions: 'Redemptions',
+    adoption: 'Adoption',
     reconciliation: 'Reconciliation',
     audits: 'Audits',
     doctor: 'Doctor',
     log: 'Log',
     approvals: 'Approvals',
-    signOut: 'Sign out',
-    roles: { viewer: 'viewer', operator: 'operator', admin: 'admin' },
   },
   shared: {
     stakeSet: 'Stake set',
-    of: (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`,
-    cancel: 'Cancel',
     onlyOperators: 'Only the roles operator and admin may do this.',
   },
   overview: {

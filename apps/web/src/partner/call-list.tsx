@@ -66,7 +66,7 @@ function CallDetail({ call }: { readonly call: Call }) {
         onClose={() => {
           setOpen(false);
         }}
-        title={words.caption}
+        title={words.detail}
         size="xl"
       >
         <Stack>

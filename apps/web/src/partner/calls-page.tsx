@@ -1,12 +1,10 @@
-import { Group, Select } from '@mantine/core';
-import { useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { Group } from '@mantine/core';
+import { consoleApi, dataOf } from '../api/console-client';
 import { KeyedTable } from '../shared/keyed-table';
 import { type Call, CALL_COLUMNS } from './call-list';
-import { ALL_TIMES, TimeFilter, timesOf } from './filters';
-import { PageTitle } from './page-title';
+import { useChoice, useTimes } from './filters';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf } from './use-standing';
 
 const words = texts.calls;
 const STEPS = ['balance', 'deduct', 'revert', 'confirm'] as const satisfies Call['step'][];
@@ -14,37 +12,25 @@ const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
 
 /** Every call that we made, with what came back and what was thought of it. */
 export function CallsPage() {
-  const [times, setTimes] = useState(ALL_TIMES);
-  const [step, setStep] = useState<string | null>(null);
-  const [outcome, setOutcome] = useState<string | null>(null);
-  const chosenStep = STEPS.find((one) => one === step);
-  const chosenOutcome = OUTCOMES.find((one) => one === outcome);
+  const times = useTimes();
+  const step = useChoice({ label: words.step, values: STEPS });
+  const outcome = useChoice({
+    label: words.outcome,
+    values: OUTCOMES,
+    nameOf: (value) => words.outcomes[value] ?? value,
+  });
   const filters = {
-    ...timesOf(times),
-    ...(chosenStep && { step: chosenStep }),
-    ...(chosenOutcome && { outcome: chosenOutcome }),
+    ...times.query,
+    ...(step.chosen && { step: step.chosen }),
+    ...(outcome.chosen && { outcome: outcome.chosen }),
   };
   return (
     <>
       <PageTitle>{texts.nav.calls}</PageTitle>
       <Group align="end" mb="md">
-        <TimeFilter times={times} onChange={setTimes} />
-        <Select
-          label={words.step}
-          data={[...STEPS]}
-          placeholder={texts.common.all}
-          value={step}
-          clearable
-          onChange={setStep}
-        />
-        <Select
-          label={words.outcome}
-          data={OUTCOMES.map((value) => ({ value, label: words.outcomes[value] ?? value }))}
-          placeholder={texts.common.all}
-          value={outcome}
-          clearable
-          onChange={setOutcome}
-        />
+        {times.input}
+        {step.input}
+        {outcome.input}
       </Group>
       <KeyedTable
         caption={words.caption}

@@ -12,7 +12,7 @@ import {
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Loaded } from '../shared/loaded';
 import { Problem } from '../shared/problem';
@@ -20,9 +20,8 @@ import { StatusBadge, type Tone } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
 import { isWallet } from './filters';
-import { PageTitle } from './page-title';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf } from './use-standing';
 
 const words = texts.conformance;
 const KEY = ['partner', 'conformance'];
@@ -80,8 +79,8 @@ function Start({ consequence }: { readonly consequence: string }) {
   const isReady = isWallet(address) && (emptyAddress === '' || isWallet(emptyAddress));
   return (
     <Stack>
-      <Alert variant="outline" color="orange" title={consequence}>
-        {' '}
+      <Alert variant="outline" color="orange">
+        {consequence}
       </Alert>
       <form
         onSubmit={(event) => {

@@ -2,16 +2,16 @@ import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiProblem } from '../api/api-problem';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Rows } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
-import { PageTitle } from './page-title';
+import { ConfirmDialog } from '../desk/confirm-dialog';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { type Credential, dataOf, STANDING_KEY, useStanding } from './use-standing';
+import { type Credential, STANDING_KEY, useStanding } from './use-standing';
 
 const words = texts.credentials;
 type Issued = components['schemas']['OwnIssuedCredential'];
@@ -150,34 +150,26 @@ function Rotation({ keyPrefix, onClose, onIssued }: RotationProps) {
     onSuccess: onIssued,
   });
   return (
-    <Modal opened onClose={onClose} title={words.rotate}>
-      <Stack>
-        <Text>{words.rotating(keyPrefix)}</Text>
-        <Select
-          label={words.overlap}
-          data={words.overlaps}
-          value={hours}
-          allowDeselect={false}
-          onChange={(chosen) => {
-            if (chosen !== null) setHours(chosen);
-          }}
-        />
-        {rotate.error !== null && <Problem problem={rotate.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {texts.common.cancel}
-          </Button>
-          <Button
-            loading={rotate.isPending}
-            onClick={() => {
-              rotate.mutate();
-            }}
-          >
-            {words.rotate}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <ConfirmDialog
+      title={words.rotate}
+      consequence={words.rotating(keyPrefix)}
+      isPending={rotate.isPending}
+      problem={rotate.error}
+      onConfirm={() => {
+        rotate.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Select
+        label={words.overlap}
+        data={words.overlaps}
+        value={hours}
+        allowDeselect={false}
+        onChange={(chosen) => {
+          if (chosen !== null) setHours(chosen);
+        }}
+      />
+    </ConfirmDialog>
   );
 }
 
@@ -197,27 +189,17 @@ function Revocation({ keyPrefix, onClose, onRevoked }: RevocationProps) {
   const { error } = revoke;
   const isLast = error instanceof ApiProblem && error.code === 'LAST_CREDENTIAL';
   return (
-    <Modal opened onClose={onClose} title={words.revoke}>
-      <Stack>
-        <Text>{words.revoking(keyPrefix)}</Text>
-        {isLast && <Problem problem={words.last} />}
-        {error !== null && !isLast && <Problem problem={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {texts.common.cancel}
-          </Button>
-          <Button
-            color="red"
-            loading={revoke.isPending}
-            onClick={() => {
-              revoke.mutate(isLast);
-            }}
-          >
-            {isLast ? words.revokeLast : words.revoke}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <ConfirmDialog
+      title={words.revoke}
+      confirm={isLast ? words.revokeLast : words.revoke}
+      consequence={words.revoking(keyPrefix)}
+      isPending={revoke.isPending}
+      problem={isLast ? words.last : error}
+      onConfirm={() => {
+        revoke.mutate(isLast);
+      }}
+      onClose={onClose}
+    />
   );
 }
 

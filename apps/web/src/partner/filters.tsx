@@ -1,16 +1,18 @@
-import { Group, TextInput } from '@mantine/core';
+import { Button, Group, Select, TextInput } from '@mantine/core';
+import { type Column } from '../shared/keyed-table';
+import { useKept } from '../shared/use-kept';
 import { texts } from './texts';
 
-export interface Times {
+interface Times {
   /** As `datetime-local` has them: the viewer's own time; empty: not set. */
   readonly since: string;
   readonly until: string;
 }
 
-export const ALL_TIMES: Times = { since: '', until: '' };
+const ALL_TIMES: Times = { since: '', until: '' };
 
 /** For a query of the api. */
-export function timesOf({ since, until }: Times): { since?: string; until?: string } {
+function timesOf({ since, until }: Times): { since?: string; until?: string } {
   return {
     ...(since !== '' && { since: new Date(since).toISOString() }),
     ...(until !== '' && { until: new Date(until).toISOString() }),
@@ -22,7 +24,7 @@ interface TimeFilterProps {
   readonly onChange: (times: Times) => void;
 }
 
-export function TimeFilter({ times, onChange }: TimeFilterProps) {
+function TimeFilter({ times, onChange }: TimeFilterProps) {
   const input = (name: keyof Times) => (
     <TextInput
       type="datetime-local"
@@ -48,7 +50,7 @@ interface WalletFilterProps {
   readonly onChange: (wallet: string) => void;
 }
 
-export function WalletFilter({ wallet, onChange }: WalletFilterProps) {
+function WalletFilter({ wallet, onChange }: WalletFilterProps) {
   return (
     <TextInput
       label={texts.common.wallet}
@@ -64,4 +66,67 @@ export function WalletFilter({ wallet, onChange }: WalletFilterProps) {
 
 export function isWallet(text: string): boolean {
   return WALLET.test(text);
+}
+
+/** The time that a list is of: the inputs, and what they come to for a query of the api. */
+export function useTimes() {
+  const [times, setTimes] = useKept('times', ALL_TIMES);
+  return { query: timesOf(times), input: <TimeFilter times={times} onChange={setTimes} /> };
+}
+
+/** The wallet that a list is of, once it is one. */
+export function useWallet() {
+  const [wallet, setWallet] = useKept('wallet', '');
+  return {
+    query: isWallet(wallet) ? { wallet } : {},
+    input: <WalletFilter wallet={wallet} onChange={setWallet} />,
+  };
+}
+
+interface ChoiceProps<Value extends string> {
+  readonly label: string;
+  readonly values: readonly Value[];
+  readonly nameOf?: (value: Value) => string;
+}
+
+/** One of some values, or all. */
+export function useChoice<Value extends string>({
+  label,
+  values,
+  nameOf = String,
+}: ChoiceProps<Value>) {
+  const [chosen, setChosen] = useKept<Value | undefined>(label, undefined);
+  const input = (
+    <Select
+      label={label}
+      data={values.map((value) => ({ value, label: nameOf(value) }))}
+      placeholder={texts.common.all}
+      value={chosen ?? null}
+      clearable
+      onChange={(text) => {
+        setChosen(values.find((value) => value === text));
+      }}
+    />
+  );
+  return { chosen, input };
+}
+
+/** The last column of a list: shows all of one of its rows. */
+export function showColumn<Row extends { readonly id: string }>(
+  onShow: (id: string) => void,
+): Column<Row> {
+  return {
+    header: texts.common.show,
+    cell: ({ id }) => (
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => {
+          onShow(id);
+        }}
+      >
+        {texts.common.show}
+      </Button>
+    ),
+  };
 }

@@ -1,14 +1,14 @@
-import { Button, Card, Group, Modal, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Card, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { consoleApi } from '../api/console-client';
 import { Amount } from '../shared/amount';
 import { Rows } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
 import { StatusBadge } from '../shared/status-badge';
 import { When } from '../shared/when';
-import { PageTitle } from './page-title';
+import { ConfirmDialog } from '../desk/confirm-dialog';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
 import { type Standing, STANDING_KEY, useStanding } from './use-standing';
 
@@ -57,7 +57,7 @@ function Callback({ callback }: { readonly callback: NonNullable<Standing['callb
   const rows: readonly (readonly [string, ReactNode])[] = [
     [words.url, <code key="url">{callback.url}</code>],
     [words.usdPerPoint, <Amount key="usd" value={callback.usdPerPoint} unit="USD" />],
-    [words.bonus, from === null ? words.none : `${bonusRate ?? ''} × ≥ ${from}`],
+    [words.bonus, from === null ? words.none : words.bonusOf(bonusRate ?? '0', from)],
     [words.points, `${minPoints ?? '1'} – ${maxPoints ?? '∞'}`],
     [
       words.budget,
@@ -134,25 +134,18 @@ function Members({ members }: Pick<Standing, 'members'>) {
           },
         ]}
       />
-      <Modal opened={leaving !== undefined} onClose={close} title={words.withdraw}>
-        <Stack>
-          <Text className="text-of-others">{words.withdrawing(leaving?.name ?? '')}</Text>
-          {withdraw.error !== null && <Problem problem={withdraw.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {texts.common.cancel}
-            </Button>
-            <Button
-              loading={withdraw.isPending}
-              onClick={() => {
-                if (leaving !== undefined) withdraw.mutate(leaving.subject);
-              }}
-            >
-              {words.withdraw}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      {leaving !== undefined && (
+        <ConfirmDialog
+          title={words.withdraw}
+          consequence={words.withdrawing(leaving.name)}
+          isPending={withdraw.isPending}
+          problem={withdraw.error}
+          onConfirm={() => {
+            withdraw.mutate(leaving.subject);
+          }}
+          onClose={close}
+        />
+      )}
     </section>
   );
 }

@@ -1,7 +1,7 @@
-import { Button, Group, Modal, Select, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Amount } from '../shared/amount';
 import { type Column, KeyedTable, Rows } from '../shared/keyed-table';
@@ -11,10 +11,9 @@ import { StatusBadge, type Tone } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
 import { CALL_COLUMNS } from './call-list';
-import { ALL_TIMES, isWallet, TimeFilter, timesOf, WalletFilter } from './filters';
-import { PageTitle } from './page-title';
+import { showColumn, useChoice, useTimes, useWallet } from './filters';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf } from './use-standing';
 
 const words = texts.redemptions;
 type Redemption = components['schemas']['OwnRedemption'];
@@ -48,30 +47,21 @@ const COLUMNS: readonly Column<Redemption>[] = [
 
 /** The redemptions of the partner's players. */
 export function RedemptionsPage() {
-  const [times, setTimes] = useState(ALL_TIMES);
-  const [wallet, setWallet] = useState('');
-  const [state, setState] = useState<string | null>(null);
+  const times = useTimes();
+  const wallet = useWallet();
+  const state = useChoice({ label: words.state, values: STATES });
   const [shown, setShown] = useState<string>();
-  const chosen = STATES.find((one) => one === state);
   const filters = {
-    ...timesOf(times),
-    ...(isWallet(wallet) && { wallet }),
-    ...(chosen && { state: chosen }),
+    ...{ ...times.query, ...wallet.query },
+    ...(state.chosen && { state: state.chosen }),
   };
   return (
     <>
       <PageTitle>{texts.nav.redemptions}</PageTitle>
       <Group align="end" mb="md">
-        <TimeFilter times={times} onChange={setTimes} />
-        <WalletFilter wallet={wallet} onChange={setWallet} />
-        <Select
-          label={words.state}
-          data={[...STATES]}
-          placeholder={texts.common.all}
-          value={state}
-          clearable
-          onChange={setState}
-        />
+        {times.input}
+        {wallet.input}
+        {state.input}
       </Group>
       <KeyedTable
         caption={words.caption}
@@ -85,23 +75,7 @@ export function RedemptionsPage() {
         }}
         rowKey={({ id }) => id}
         empty={words.empty}
-        columns={[
-          ...COLUMNS,
-          {
-            header: texts.common.show,
-            cell: ({ id }) => (
-              <Button
-                size="compact-sm"
-                variant="default"
-                onClick={() => {
-                  setShown(id);
-                }}
-              >
-                {texts.common.show}
-              </Button>
-            ),
-          },
-        ]}
+        columns={[...COLUMNS, showColumn(setShown)]}
       />
       {shown !== undefined && (
         <RedemptionDetail

@@ -1,17 +1,17 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { type Column, KeyedTable } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
+import { useKept } from '../shared/use-kept';
 import { When } from '../shared/when';
 import { Bytes, Signed } from './bytes';
-import { ALL_TIMES, isWallet, TimeFilter, timesOf, WalletFilter } from './filters';
-import { PageTitle } from './page-title';
+import { showColumn, useChoice, useTimes, useWallet } from './filters';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf } from './use-standing';
 
 const words = texts.requests;
 type Asked = components['schemas']['OwnRequest'];
@@ -42,22 +42,21 @@ function millis(us: number): string {
 
 /** What the partner asked of the api, and was answered. */
 export function RequestsPage() {
-  const [times, setTimes] = useState(ALL_TIMES);
-  const [wallet, setWallet] = useState('');
-  const [status, setStatus] = useState('');
-  const [which, setWhich] = useState<'all' | 'failed'>('all');
+  const times = useTimes();
+  const wallet = useWallet();
+  const failed = useChoice({ label: words.answer, values: ['failed'], nameOf: () => words.failed });
+  const [status, setStatus] = useKept('status', '');
   const [shown, setShown] = useState<string>();
   const filters = {
-    ...{ ...timesOf(times), which },
-    ...(isWallet(wallet) && { wallet }),
+    ...{ ...times.query, ...wallet.query, which: failed.chosen ?? ('all' as const) },
     ...(/^[1-5]\d\d$/.test(status) && { status }),
   };
   return (
     <>
       <PageTitle>{texts.nav.requests}</PageTitle>
       <Group align="end" mb="md">
-        <TimeFilter times={times} onChange={setTimes} />
-        <WalletFilter wallet={wallet} onChange={setWallet} />
+        {times.input}
+        {wallet.input}
         <TextInput
           label={texts.common.status}
           placeholder="404"
@@ -67,18 +66,7 @@ export function RequestsPage() {
             setStatus(currentTarget.value.trim());
           }}
         />
-        <Select
-          label={words.answer}
-          data={[
-            { value: 'all', label: texts.common.all },
-            { value: 'failed', label: words.failed },
-          ]}
-          value={which}
-          allowDeselect={false}
-          onChange={(chosen) => {
-            setWhich(chosen === 'failed' ? 'failed' : 'all');
-          }}
-        />
+        {failed.input}
       </Group>
       <KeyedTable
         caption={words.caption}
@@ -92,23 +80,7 @@ export function RequestsPage() {
         }}
         rowKey={({ id }) => id}
         empty={words.empty}
-        columns={[
-          ...COLUMNS,
-          {
-            header: texts.common.show,
-            cell: ({ id }) => (
-              <Button
-                size="compact-sm"
-                variant="default"
-                onClick={() => {
-                  setShown(id);
-                }}
-              >
-                {texts.common.show}
-              </Button>
-            ),
-          },
-        ]}
+        columns={[...COLUMNS, showColumn(setShown)]}
       />
       {shown !== undefined && (
         <RequestDetail

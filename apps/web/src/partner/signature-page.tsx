@@ -11,14 +11,14 @@ import {
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Loaded } from '../shared/loaded';
 import { Problem } from '../shared/problem';
 import { Bytes } from './bytes';
-import { PageTitle } from './page-title';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf, type Standing, useStanding } from './use-standing';
+import { type Standing, useStanding } from './use-standing';
 
 const words = texts.signature;
 type Explanation = components['schemas']['SignatureExplanation'];

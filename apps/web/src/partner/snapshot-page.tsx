@@ -1,15 +1,15 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi } from '../api/console-client';
+import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Loaded } from '../shared/loaded';
 import { Problem } from '../shared/problem';
 import { StatusBadge } from '../shared/status-badge';
 import { Bytes, Signed } from './bytes';
-import { PageTitle } from './page-title';
+import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { dataOf, useStanding } from './use-standing';
+import { useStanding } from './use-standing';
 
 const words = texts.snapshot;
 type Answer = components['schemas']['SnapshotAnswer'];

@@ -1,8 +1,6 @@
 /** The words of the partners' pages. */
 export const texts = {
   nav: {
-    label: 'Pages',
-    open: 'Open the pages',
     overview: 'Overview',
     credentials: 'Credentials',
     requests: 'Your requests',
@@ -46,6 +44,7 @@ export const texts = {
     url: 'URL',
     usdPerPoint: 'USD for a point',
     bonus: 'Bonus',
+    bonusOf: (rate: string, from: string) => `${rate} of the amount on top, from ${from} points on`,
     points: 'Points of a redemption',
     budget: 'Tokens in a UTC day',
     confirms: 'Confirmations',
@@ -126,6 +125,7 @@ export const texts = {
       'nothing-sent': 'not sent',
       open: 'under way',
     } as Readonly<Record<string, string>>,
+    detail: 'Our call',
     record: 'All that is known of it',
   },
   snapshot: {

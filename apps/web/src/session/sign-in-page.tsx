@@ -110,7 +110,8 @@ interface WalletsProps {
   readonly onChoose: (wallet: BrowserWallet) => void;
 }
 
-function Wallets({ isBusy, onChoose }: WalletsProps) {
+/** A button for each wallet of the browser. */
+export function Wallets({ isBusy, onChoose }: WalletsProps) {
   const { session: texts } = useTexts().texts;
   const wallets = useBrowserWallets();
   if (wallets.length === 0) return <Text size="sm">{texts.noWallet}</Text>;

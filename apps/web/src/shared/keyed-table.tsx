@@ -1,8 +1,9 @@
 import { Button, Group, Table, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode } from 'react';
 import { Empty, Skeletons } from './placeholders';
 import { Problem } from './problem';
+import { useKept } from './use-kept';
 
 /** A page of a list, as the server cuts it: by the key of its last row. */
 export interface KeyedPage<Row> {
@@ -48,7 +49,10 @@ function Pages<Row>({
   refetchInterval,
 }: KeyedTableProps<Row>) {
   /** The keys of the pages up to this one; that of the first is undefined. */
-  const [keys, setKeys] = useState<readonly (string | undefined)[]>([undefined]);
+  const [keys, setKeys] = useKept<readonly (string | undefined)[]>(
+    `pages of ${JSON.stringify(queryKey)}`,
+    [undefined],
+  );
   const after = keys.at(-1);
   const page = useQuery({
     queryKey: [...queryKey, 'page', after ?? null],
@@ -71,7 +75,10 @@ function Pages<Row>({
       {data.items.length === 0 ? (
         <Empty>{empty}</Empty>
       ) : (
-        <Rows {...{ caption, columns, rowKey, minWidth, items: data.items }} />
+        <Rows
+          {...{ caption, columns, rowKey, minWidth, items: data.items }}
+          isBusy={isPlaceholderData}
+        />
       )}
       {(keys.length > 1 || next !== null) && (
         <Group justify="space-between" mt="sm">
@@ -106,12 +113,27 @@ interface RowsProps<Row> {
   readonly rowKey: (row: Row) => string;
   readonly items: readonly Row[];
   readonly minWidth?: number;
+  /** Other rows are under way. */
+  readonly isBusy?: boolean;
 }
 
 /** A table by itself; where it is wider than the page it scrolls, also by keyboard. */
-export function Rows<Row>({ caption, columns, rowKey, items, minWidth = 640 }: RowsProps<Row>) {
+export function Rows<Row>({
+  caption,
+  columns,
+  rowKey,
+  items,
+  minWidth = 640,
+  isBusy = false,
+}: RowsProps<Row>) {
   return (
-    <div className="scrolls" role="region" aria-label={caption} tabIndex={0}>
+    <div
+      className="scrolls"
+      role="region"
+      aria-label={caption}
+      tabIndex={0}
+      {...(isBusy && { 'aria-busy': true })}
+    >
       <Table miw={minWidth} verticalSpacing="xs" highlightOnHover>
         <Table.Thead>
           <Table.Tr>

@@ -37,6 +37,17 @@ async function open(change: Partial<NewConsoleSession> = {}): Promise<Buffer> {
   return session.tokenHash;
 }
 
+/** Makes a person a member, as an invitation does. */
+async function join(partnerId: string, subject: string): Promise<void> {
+  const invitations = new InvitationStore(database);
+  const tokenHash = randomBytes(32);
+  const times = { nowMs: NOW_MS, expiresAtMs: NOW_MS + HOUR_MS };
+  await invitations.create({
+    ...{ tokenHash, partnerId, invitedBy: 'operator:x', note: 'A', ...times },
+  });
+  await invitations.accept(tokenHash, { ...ANNA, subject }, NOW_MS);
+}
+
 describe('ConsoleSessionStore', () => {
   it('finds who is signed in, until the session expires or was idle for too long', async () => {
     const hash = await open();
@@ -98,24 +109,49 @@ describe('ConsoleSessionStore', () => {
 
   it('of a partner counts only while its person is a member', async () => {
     const members = new MemberStore(database);
-    const invitations = new InvitationStore(database);
-    const [partnerId, tokenHash] = [randomUUID(), randomBytes(32)];
+    const partnerId = randomUUID();
     const standing = { kind: 'partner', partnerId } as const;
     const hash = await open({ standing });
     const find = () => sessions.find(hash, { nowMs: NOW_MS });
     expect(await find()).toBeUndefined();
-    const times = { nowMs: NOW_MS, expiresAtMs: NOW_MS + HOUR_MS };
-    await invitations.create({
-      tokenHash,
-      partnerId,
-      invitedBy: 'operator:x',
-      note: 'A',
-      ...times,
-    });
-    await invitations.accept(tokenHash, ANNA, NOW_MS);
+    await join(partnerId, ANNA.subject);
     expect(await find()).toMatchObject({ standing });
     await members.remove(partnerId, ANNA.subject, NOW_MS);
     expect(await find()).toBeUndefined();
+  });
+
+  it('is for another partner of the same person where they choose one, and as old as before', async () => {
+    const subject = `oidc:https://id.example.com|${randomUUID()}`;
+    const [acme, nova, foreign] = [randomUUID(), randomUUID(), randomUUID()];
+    for (const partnerId of [acme, nova]) await join(partnerId, subject);
+    await join(foreign, ANNA.subject);
+    const hash = await open({ subject, standing: { kind: 'partner', partnerId: acme } });
+    const before = await sessions.find(hash, { nowMs: NOW_MS });
+    const partnerOf = async () =>
+      (await sessions.find(hash, { nowMs: NOW_MS }))?.standing as
+        { partnerId?: string } | undefined;
+
+    expect(await sessions.choosePartner(hash, nova)).toBe(true);
+    const chosen = { kind: 'partner', partnerId: nova } as const;
+    expect(await sessions.find(hash, { nowMs: NOW_MS })).toEqual({ ...before, standing: chosen });
+    // Of another person, of no one, and of a session that there is not.
+    expect(await sessions.choosePartner(hash, foreign)).toBe(false);
+    expect(await sessions.choosePartner(hash, randomUUID())).toBe(false);
+    expect(await sessions.choosePartner(randomBytes(32), acme)).toBe(false);
+    expect(await partnerOf()).toEqual(chosen);
+
+    await new MemberStore(database).remove(acme, subject, NOW_MS);
+    expect(await sessions.choosePartner(hash, acme)).toBe(false);
+    expect(await partnerOf()).toEqual(chosen);
+  });
+
+  it('of an operator never becomes that of a partner', async () => {
+    const partnerId = randomUUID();
+    await join(partnerId, ANNA.subject);
+    const hash = await open();
+    expect(await sessions.choosePartner(hash, partnerId)).toBe(false);
+    const found = await sessions.find(hash, { nowMs: NOW_MS });
+    expect(found?.standing).toEqual({ kind: 'operator', role: 'admin' });
   });
 
   it.each([

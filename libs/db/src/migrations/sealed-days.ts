@@ -64,7 +64,7 @@ CREATE TABLE staking.sealed_leaves (
   UNIQUE (day, revision, first_wallet),
   FOREIGN KEY (day, revision) REFERENCES staking.sealed_day
 );
-COMMENT ON TABLE staking.sealed_leaves IS 'the leaves of the newest sealed days in the order of their wallets, 1024 in a chunk';
+COMMENT ON TABLE staking.sealed_leaves IS 'the leaves of the newest sealed days in the order of their wallets, 256 in a chunk';
 COMMENT ON COLUMN staking.sealed_leaves.leaves IS '52 bytes for each: the wallet, and its low as a uint256; 0 at the ends only';
 COMMENT ON COLUMN staking.sealed_leaves.indices IS '4 bytes for each, big-endian: the place of the leaf among the nodes';
 

@@ -84,10 +84,10 @@ const NEWEST = named<Newest>(
     ORDER BY r.id DESC LIMIT :limit`,
 );
 
-/** The predicate of the index redemption_state. */
+/** The predicate of the index redemption_state, and a part of that of redemption_queue. */
 const IS_OPEN = `r.state NOT IN ('claimed', 'reverted', 'failed')`;
-/** What was settled by hand stays in its state for good. */
-const NEEDS_PERSON = `(r.state = 'attention' AND r.reason IS DISTINCT FROM 'settled-by-hand')`;
+/** What was settled by hand stays in its state for good, and needs no person. */
+const IS_UNSETTLED = `(r.state <> 'attention' OR r.reason IS DISTINCT FROM 'settled-by-hand')`;
 
 interface Open {
   readonly after: boolean | null;
@@ -99,7 +99,7 @@ interface Open {
 const OPEN = named<Open>(
   '',
   `SELECT ${READ_COLUMNS}, r.state_since_at::text AS since FROM redemption.redemption r
-    WHERE ${IS_OPEN} AND (r.state <> 'attention' OR ${NEEDS_PERSON})
+    WHERE ${IS_OPEN} AND ${IS_UNSETTLED}
       AND (:id::uuid IS NULL OR (r.state <> 'attention', r.state_since_at, r.id) > (NOT :after::boolean, :since::timestamptz, :id))
     ORDER BY r.state <> 'attention', r.state_since_at, r.id LIMIT :limit`,
 );
@@ -109,7 +109,7 @@ const OPEN_STATES = named<object>(
   `SELECT r.state, count(*)::int AS count,
       greatest(0, extract(epoch FROM now() - min(r.state_since_at)))::float8 AS "longestSeconds",
       greatest(0, extract(epoch FROM now() - min(r.initial_at)))::float8 AS "oldestSeconds"
-    FROM redemption.redemption r WHERE ${IS_OPEN} AND (r.state <> 'attention' OR ${NEEDS_PERSON})
+    FROM redemption.redemption r WHERE ${IS_OPEN} AND ${IS_UNSETTLED}
     GROUP BY r.state ORDER BY r.state`,
 );
 

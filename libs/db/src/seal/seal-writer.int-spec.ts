@@ -209,7 +209,7 @@ describe('a sealed day', () => {
 
 describe('SealedListStore', () => {
   // The leaves of both ends are beside them: just within a chunk, just beyond it, and several.
-  it.each([0, 1, 1022, 1023, 1024, 3000])(
+  it.each([0, 1, 254, 255, 256, 3000])(
     'proves each of %s wallets, and those between',
     async (count) => {
       const { sealed } = await seal(7, count);
@@ -217,7 +217,7 @@ describe('SealedListStore', () => {
       const pages: DayLow[] = [];
       for await (const page of lists.pages(sealed)) pages.push(...page);
       expect(pages).toEqual(lowsOf(count));
-      const places = [1, 2, 500, 1021, 1022, 1023, 1024, 1025, 2047, 2048, count].filter(
+      const places = [1, 2, 100, 253, 254, 255, 256, 257, 2046, 2047, 2048, count].filter(
         (at) => at > 0 && at <= count,
       );
       const wallets = [0, ...places.flatMap((at) => [3 * at - 1, 3 * at, 3 * at + 1])].map(aWallet);
@@ -225,7 +225,7 @@ describe('SealedListStore', () => {
         ...wallets,
         '0xffffffffffffffffffffffffffffffffffffffff' as (typeof wallets)[0],
       ]) {
-        const proof = await lists.prove(sealed, wallet as never);
+        const proof = await lists.prove(sealed, wallet);
         if (proof === undefined) throw new Error('the list is kept');
         const expected = lowsOf(count).find((one) => one.wallet === wallet)?.low ?? 0n;
         expect(provenLow(wallet as never, { root, ...proof }, keccak)).toBe(expected);

@@ -12,7 +12,7 @@ import {
   type SealedDayRow,
   SealOutdatedError,
 } from './sealed-day.js';
-import { CHUNK } from './sealed-list-store.js';
+import { LEAVES_IN_CHUNK, NODES_IN_CHUNK } from './sealed-list-store.js';
 
 /** The index as it was when the work on a day began. */
 export interface SealBasis {
@@ -156,8 +156,8 @@ async function insertLists(
   { day, revision }: SealedDay,
   { leaves, nodes, indices }: DayTree,
 ): Promise<void> {
-  for (let start = 0, chunk = 0; start < leaves.length; start += CHUNK, chunk += 1) {
-    const end = Math.min(start + CHUNK, leaves.length);
+  for (let start = 0, chunk = 0; start < leaves.length; start += LEAVES_IN_CHUNK, chunk += 1) {
+    const end = Math.min(start + LEAVES_IN_CHUNK, leaves.length);
     const packed = Buffer.alloc((end - start) * ENTRY_BYTES);
     const places = Buffer.alloc((end - start) * 4);
     for (let place = start; place < end; place += 1) {
@@ -169,7 +169,7 @@ async function insertLists(
     const values = { day, revision, chunk, first, leaves: packed, indices: places };
     await run(client, INSERT_LEAVES(values));
   }
-  const bytes = CHUNK * NODE_BYTES;
+  const bytes = NODES_IN_CHUNK * NODE_BYTES;
   for (let start = 0, chunk = 0; start < nodes.length; start += bytes, chunk += 1) {
     const part = bufferOf(nodes.subarray(start, start + bytes));
     await run(client, INSERT_NODES({ day, revision, chunk, nodes: part }));

@@ -13,8 +13,11 @@ import { named } from '../connection/named.js';
 import { addressOf, hexOf } from '../rows.js';
 import { nodeOf, type SealedDay } from './sealed-day.js';
 
-/** Leaves, or nodes, in a row. */
-export const CHUNK = 1024;
+/** In a row: few enough that the row of one wallet is read in no time. */
+export const LEAVES_IN_CHUNK = 256;
+/** In a row: a node is cut out of it without reading the rest. */
+export const NODES_IN_CHUNK = 1024;
+const CHUNKS_IN_PAGE = 8;
 
 type Revision = Pick<SealedDay, 'day' | 'revision'>;
 
@@ -28,15 +31,16 @@ const CHUNK_OF_WALLET = named<Revision & { wallet: Buffer }>(
 
 const NODES = named<Revision & { nodes: number[] }>(
   'sealed_nodes',
-  `SELECT encode(substring(c.nodes FROM (n.node % ${CHUNK}) * 32 + 1 FOR 32), 'hex') AS node
+  `SELECT encode(substring(c.nodes FROM (n.node % ${NODES_IN_CHUNK}) * 32 + 1 FOR 32), 'hex') AS node
     FROM unnest(:nodes::int[]) WITH ORDINALITY AS n (node, place)
-    JOIN staking.sealed_nodes c ON c.day = :day AND c.revision = :revision AND c.chunk = n.node / ${CHUNK}
+    JOIN staking.sealed_nodes c ON c.day = :day AND c.revision = :revision AND c.chunk = n.node / ${NODES_IN_CHUNK}
     ORDER BY n.place`,
 );
 
-const LEAVES = named<Revision & { chunk: number }>(
+const LEAVES = named<Revision & { from: number }>(
   'sealed_leaves',
-  `SELECT leaves FROM staking.sealed_leaves WHERE day = :day AND revision = :revision AND chunk = :chunk`,
+  `SELECT leaves FROM staking.sealed_leaves WHERE day = :day AND revision = :revision
+    AND chunk >= :from AND chunk < :from + ${CHUNKS_IN_PAGE} ORDER BY chunk`,
 );
 
 const HAS_LIST = named<Revision>(
@@ -85,15 +89,16 @@ export class SealedListStore {
   }
 
   /**
-   * All wallets of a day in ascending order, a page of at most 1024 after the other.
-   * @param from the page to begin with; each has as many leaves, and the leaves of both ends are left out of what is returned
+   * All wallets of a day in ascending order, page after page; each page but the last is made of 2048 leaves, of which those of both ends
+   * are left out.
+   * @param firstPage from 0 on
    * @returns nothing where the lists of the day are not kept
    */
-  async *pages({ day, revision }: Revision, from = 0): AsyncGenerator<DayLow[]> {
-    for (let chunk = from; ; chunk += 1) {
-      const [row] = await this.database.query<{ leaves: Buffer }>(LEAVES({ day, revision, chunk }));
-      if (row === undefined) return;
-      yield [...new DayList(row.leaves)].filter(({ low }) => low > 0n);
+  async *pages({ day, revision }: Revision, firstPage = 0): AsyncGenerator<DayLow[]> {
+    for (let from = firstPage * CHUNKS_IN_PAGE; ; from += CHUNKS_IN_PAGE) {
+      const rows = await this.database.query<{ leaves: Buffer }>(LEAVES({ day, revision, from }));
+      if (rows.length === 0) return;
+      yield rows.flatMap(({ leaves }) => [...new DayList(leaves)]).filter(({ low }) => low > 0n);
     }
   }
 }

@@ -35,12 +35,13 @@ const DAYS = named<{ wallet: Buffer; firstDay: number }>(
 );
 
 /** Blocks and their times grow together, so that the newest change before the range is the first of what is shown. */
+// Sorted by the column: `block` alone would be the text of the output.
 const CHANGES = named<{ wallet: Buffer; since: number; limit: number }>(
   '',
-  `SELECT block::text, seconds::float8 AS seconds, balance::text FROM staking.balance_change
+  `SELECT c.block::text, c.seconds::float8 AS seconds, c.balance::text FROM staking.balance_change c
     WHERE wallet = :wallet AND block >= coalesce((SELECT block FROM staking.balance_change
       WHERE wallet = :wallet AND seconds < :since ORDER BY block DESC LIMIT 1), 0)
-    ORDER BY block DESC LIMIT :limit`,
+    ORDER BY c.block DESC LIMIT :limit`,
 );
 
 const FIRST_DAY = named<{ wallet: Buffer }>(

@@ -46,6 +46,23 @@ export function invitePartner(
   });
 }
 
+/** False where it cannot be accepted any more. @throws PartnerUnknownError */
+export function withdrawInvitation(
+  database: Database,
+  clock: Clock,
+  operator: Operator,
+  { partner, invitation }: { readonly partner: string; readonly invitation: bigint },
+): Promise<boolean> {
+  const given = { partner, arguments: { invitation: invitation.toString() } };
+  return onPartner(database, operator, given, async ({ partnerId }, { actor, note }) => {
+    const store = new InvitationStore(database);
+    const isWithdrawn = await store.withdraw(partnerId, invitation, clock.nowMs());
+    const outcome = isWithdrawn ? 'done' : 'refused: INVITATION_CLOSED';
+    await new RedemptionViews(database).audit(actor, { ...note, outcome }, { partner: partnerId });
+    return isWithdrawn;
+  });
+}
+
 /** What a person is told before a member is removed. */
 export const REMOVE_MEMBER_CONSEQUENCE =
   'The member is signed out at once and can act for the partner no more; an invitation would let them in again.';

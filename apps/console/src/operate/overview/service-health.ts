@@ -20,15 +20,16 @@ interface Place {
 export class ServiceHealth {
   private readonly places: readonly Place[];
 
-  constructor({ apiUrl, indexerUrl, redemptionHealthUrl, redemptionUrl }: ConsoleSettings) {
+  constructor(settings: ConsoleSettings) {
+    const { apiHealthUrl, apiUrl, indexerUrl, redemptionHealthUrl, redemptionUrl } = settings;
     this.places = [
-      { name: 'api', setting: 'API_URL', url: apiUrl },
+      apiHealthUrl === undefined
+        ? { name: 'api', setting: 'API_URL', url: apiUrl }
+        : { name: 'api', setting: 'API_HEALTH_URL', url: apiHealthUrl },
       { name: 'indexer', setting: 'INDEXER_URL', url: indexerUrl },
-      {
-        name: 'redemption',
-        setting: redemptionHealthUrl === undefined ? 'REDEMPTION_URL' : 'REDEMPTION_HEALTH_URL',
-        url: redemptionHealthUrl ?? redemptionUrl,
-      },
+      redemptionHealthUrl === undefined
+        ? { name: 'redemption', setting: 'REDEMPTION_URL', url: redemptionUrl }
+        : { name: 'redemption', setting: 'REDEMPTION_HEALTH_URL', url: redemptionHealthUrl },
     ];
   }
 

@@ -11,7 +11,7 @@ import {
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { Database, InvitationStore, MemberStore } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
-import { invitePartner, removeMember } from '#libs/operations';
+import { invitePartner, removeMember, withdrawInvitation } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import {
@@ -95,11 +95,18 @@ export class MembersController {
     'PARTNER_UNKNOWN',
   )
   async withdraw(
-    @Param('partner') partner: string,
+    @Param('partner') text: string,
     @Param('invitation') invitation: string,
+    @CurrentOperator() { actor }: ConsoleOperator,
   ): Promise<void> {
-    const id = INVITATION_ID.test(invitation) ? BigInt(invitation) : 0n;
-    const isDone = await this.invitations.withdraw(partnerIdOf(partner), id, this.clock.nowMs());
+    const isDone =
+      INVITATION_ID.test(invitation) &&
+      (await withdrawInvitation(
+        this.database,
+        this.clock,
+        { actor, command: 'partner withdraw-invitation' },
+        { partner: partnerIdOf(text), invitation: BigInt(invitation) },
+      ));
     if (!isDone) throw new HttpProblem(404, 'There is no such invitation that is open.');
   }
 

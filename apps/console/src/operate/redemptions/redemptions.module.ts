@@ -17,11 +17,7 @@ import { RedemptionsController } from './redemptions.controller.js';
     provide(CallbackStore, Database),
     provide(PartnerStore, Database),
     provide(RedemptionPages, Database),
-    {
-      provide: RedemptionStore,
-      inject: [Database],
-      useFactory: (database: Database) => new RedemptionStore(database),
-    },
+    provide(RedemptionStore, Database),
   ],
 })
 export class OperateRedemptionsModule {}

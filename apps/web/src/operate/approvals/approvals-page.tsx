@@ -8,7 +8,7 @@ import { Problem } from '../../shared/problem';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
 import { Fact } from '../overview/card';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { useMayOperate } from '../use-role';
 
@@ -95,7 +95,7 @@ function OneApproval({ approval }: { readonly approval: Approval }) {
       <Text my="sm" className="text-of-others">
         {summary}
       </Text>
-      <Code block className="text-of-others arguments">
+      <Code block mb="sm" className="text-of-others arguments">
         {JSON.stringify(approval.arguments, undefined, 1)}
       </Code>
       <Fact name={words.requestedBy}>

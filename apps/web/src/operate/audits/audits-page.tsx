@@ -6,7 +6,7 @@ import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable, Rows } from '../../shared/keyed-table';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { useStakeSets } from '../use-stake-sets';
 

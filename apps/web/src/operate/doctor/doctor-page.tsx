@@ -9,7 +9,7 @@ import { Empty } from '../../shared/placeholders';
 import { Problem } from '../../shared/problem';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { useMayOperate } from '../use-role';
 

@@ -2,8 +2,9 @@ import { Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
+import { useKept } from '../../shared/use-kept';
 import { When } from '../../shared/when';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { RedemptionLink } from '../wallet/wallet-redemptions';
 
@@ -15,8 +16,8 @@ const words = texts.log;
 
 /** Who did what, newest first. */
 export function LogPage() {
-  const [typed, setTyped] = useState<Filter>({});
-  const [filter, setFilter] = useState<Filter>({});
+  const [filter, setFilter] = useKept<Filter>('filter', {});
+  const [typed, setTyped] = useState(filter);
   const show = (event: SyntheticEvent): void => {
     event.preventDefault();
     const given = FILTERS.flatMap((name) => {

@@ -1,5 +1,5 @@
 import { SimpleGrid } from '@mantine/core';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { AlertsCard } from './alerts-card';
 import { IndexCard } from './index-card';

@@ -1,8 +1,9 @@
-import { SegmentedControl, Stack, Text, useComputedColorScheme } from '@mantine/core';
+import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, XAxis, YAxis } from 'recharts';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import HoursChart from '../../desk/hours-chart';
+import { type HourSeries } from '../../desk/sums-by-hour';
 import { Amount } from '../../shared/amount';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { Loaded } from '../../shared/loaded';
@@ -14,22 +15,15 @@ type Hour = ConsoleBody<'CallsOfHour'>;
 
 const words = deskTexts.calls;
 const RANGES = ['24', '168', '720'] as const;
-const COLORS = {
-  light: {
-    good: '#0b7285',
-    refused: '#868e96',
-    errors: '#c92a2a',
-    text: '#343a40',
-    grid: '#ced4da',
+const SERIES: readonly HourSeries<Hour>[] = [
+  {
+    label: words.good,
+    color: 'good',
+    of: ({ calls, refused, errors, unsent }) => calls - refused - errors - unsent,
   },
-  dark: {
-    good: '#22b8cf',
-    refused: '#adb5bd',
-    errors: '#ff8787',
-    text: '#dee2e6',
-    grid: '#495057',
-  },
-};
+  { label: words.refused, color: 'refused', of: ({ refused }) => refused },
+  { label: words.errors, color: 'errors', of: ({ errors }) => errors },
+];
 const COUNTS = ['calls', 'refused', 'errors', 'unsent'] as const;
 const COLUMNS: readonly Column<Hour>[] = [
   { header: words.hour, cell: ({ hour }) => utcTime(hour).slice(0, 16) },
@@ -71,7 +65,12 @@ export default function CallsOverTime({ partner }: { readonly partner: string })
               <Text>{words.noneInTime}</Text>
             ) : (
               <>
-                <Chart hours={rows} />
+                <HoursChart
+                  label={words.overTime}
+                  lastHours={Number(hours)}
+                  rows={rows}
+                  series={SERIES}
+                />
                 <Rows
                   caption={words.overTimeTable}
                   columns={COLUMNS}
@@ -85,58 +84,4 @@ export default function CallsOverTime({ partner }: { readonly partner: string })
       </Stack>
     </Card>
   );
-}
-
-function Chart({ hours }: { readonly hours: readonly Hour[] }) {
-  const colors = COLORS[useComputedColorScheme('light')];
-  return (
-    <div aria-hidden style={{ width: '100%', height: 240 }}>
-      <ResponsiveContainer width="100%" height="100%">
-        <BarChart data={byHour(hours)} accessibilityLayer={false}>
-          <CartesianGrid stroke={colors.grid} vertical={false} />
-          <XAxis dataKey="hour" stroke={colors.text} fontSize={12} minTickGap={40} />
-          <YAxis stroke={colors.text} fontSize={12} width={50} allowDecimals={false} />
-          <Legend position="top" height={32} />
-          <Bar
-            dataKey="good"
-            name={words.good}
-            stackId="a"
-            fill={colors.good}
-            isAnimationActive={false}
-          />
-          <Bar
-            dataKey="refused"
-            name={words.refused}
-            stackId="a"
-            fill={colors.refused}
-            isAnimationActive={false}
-          />
-          <Bar
-            dataKey="errors"
-            name={words.errors}
-            stackId="a"
-            fill={colors.errors}
-            isAnimationActive={false}
-          />
-        </BarChart>
-      </ResponsiveContainer>
-    </div>
-  );
-}
-
-/** All steps together. */
-function byHour(hours: readonly Hour[]) {
-  const sums = new Map<string, { good: number; refused: number; errors: number }>();
-  for (const { hour, calls, refused, errors, unsent } of hours) {
-    const before = sums.get(hour) ?? { good: 0, refused: 0, errors: 0 };
-    sums.set(hour, {
-      good: before.good + calls - refused - errors - unsent,
-      refused: before.refused + refused,
-      errors: before.errors + errors,
-    });
-  }
-  return [...sums].map(([hour, counts]) => ({
-    hour: hour.slice(5, 16).replace('T', ' '),
-    ...counts,
-  }));
 }

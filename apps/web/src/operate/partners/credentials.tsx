@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
-import { ConfirmDialog } from '../confirm-dialog';
+import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { deskTexts } from '../desk-texts';
 import { newRequest } from '../new-request';
 import { Card } from '../overview/card';
@@ -155,7 +155,7 @@ function RevokeDialog({ id, credential: { keyPrefix }, isLast, onClose }: Revoke
     <ConfirmDialog
       title={words.revokeTitle(keyPrefix)}
       consequence={consequenceOf('partner revoke')}
-      second={isLast ? words.lastSure : undefined}
+      second={isLast ? { warning: words.last, sure: words.lastSure } : undefined}
       isPending={revoke.isPending}
       problem={revoke.error}
       onConfirm={() => {

@@ -1,6 +1,6 @@
 import { Alert, Button, Stack } from '@mantine/core';
 import { type ConsoleBody } from '../../api/console-client';
-import { CopyLine } from '../copy-line';
+import { CopyLine } from '../../desk/copy-line';
 import { deskTexts } from '../desk-texts';
 
 interface IssuedCredentialProps {

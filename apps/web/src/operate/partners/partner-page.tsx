@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Stack } from '@mantine/core';
+import { Anchor, Button, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
@@ -6,10 +6,10 @@ import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
 import { Skeletons } from '../../shared/placeholders';
 import { When } from '../../shared/when';
-import { ConfirmDialog } from '../confirm-dialog';
+import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../overview/card';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { useConsequences } from '../use-consequences';
 import { useMayOperate } from '../use-role';
 import { Credentials } from './credentials';
@@ -70,19 +70,23 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
   const isPaused = standing === 'paused';
   return (
     <>
-      <Group justify="space-between">
-        <PageTitle>{partner.name}</PageTitle>
-        {mayOperate && standing !== 'no-callback' && (
-          <Button
-            variant="default"
-            onClick={() => {
-              setIsAsked(true);
-            }}
-          >
-            {isPaused ? words.resume : words.pause}
-          </Button>
-        )}
-      </Group>
+      <PageTitle
+        actions={
+          mayOperate &&
+          standing !== 'no-callback' && (
+            <Button
+              variant="default"
+              onClick={() => {
+                setIsAsked(true);
+              }}
+            >
+              {isPaused ? words.resume : words.pause}
+            </Button>
+          )
+        }
+      >
+        {partner.name}
+      </PageTitle>
       <Card title={words.standing}>
         <Fact name={words.standing}>
           <StandingBadge standing={standing} />

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Stack } from '@mantine/core';
+import { Anchor, Button, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
@@ -6,7 +6,7 @@ import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { useIsAdmin } from '../use-role';
 import { CreateDialog } from './create-dialog';
 import { StandingBadge } from './standing-badge';
@@ -46,18 +46,21 @@ export function PartnersPage() {
   const isAdmin = useIsAdmin();
   return (
     <Stack>
-      <Group justify="space-between">
-        <PageTitle>{words.title}</PageTitle>
-        {isAdmin && (
-          <Button
-            onClick={() => {
-              setIsCreating(true);
-            }}
-          >
-            {words.create}
-          </Button>
-        )}
-      </Group>
+      <PageTitle
+        actions={
+          isAdmin && (
+            <Button
+              onClick={() => {
+                setIsCreating(true);
+              }}
+            >
+              {words.create}
+            </Button>
+          )
+        }
+      >
+        {words.title}
+      </PageTitle>
       <KeyedTable
         caption={words.title}
         queryKey={['operate', 'partners']}

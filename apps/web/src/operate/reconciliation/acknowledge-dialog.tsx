@@ -1,8 +1,8 @@
-import { Button, Code, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Code, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
-import { Problem } from '../../shared/problem';
+import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { texts } from '../texts';
 
 interface AcknowledgeDialogProps {
@@ -33,38 +33,31 @@ export function AcknowledgeDialog({ claim, consequence, onClose }: AcknowledgeDi
     },
   });
   return (
-    <Modal opened onClose={onClose} title={words.acknowledgeTitle} centered>
-      <Stack>
-        <Code className="text-of-others">{claim.id}</Code>
-        <Text>{consequence}</Text>
-        <Textarea
-          label={words.note}
-          description={words.noteHint}
-          maxLength={LONGEST}
-          autosize
-          minRows={2}
-          data-autofocus
-          value={note}
-          onChange={({ currentTarget }) => {
-            setNote(currentTarget.value);
-          }}
-        />
-        {acknowledge.isError && <Problem problem={acknowledge.error} />}
-        <Group justify="end">
-          <Button variant="default" onClick={onClose}>
-            {texts.shared.cancel}
-          </Button>
-          <Button
-            disabled={note.trim() === ''}
-            loading={acknowledge.isPending}
-            onClick={() => {
-              acknowledge.mutate();
-            }}
-          >
-            {words.acknowledge}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <ConfirmDialog
+      title={words.acknowledgeTitle}
+      confirm={words.acknowledge}
+      consequence={consequence}
+      isPending={acknowledge.isPending}
+      problem={acknowledge.error}
+      isReady={note.trim() !== ''}
+      onConfirm={() => {
+        acknowledge.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Code className="text-of-others">{claim.id}</Code>
+      <Textarea
+        label={words.note}
+        description={words.noteHint}
+        maxLength={LONGEST}
+        autosize
+        minRows={2}
+        data-autofocus
+        value={note}
+        onChange={({ currentTarget }) => {
+          setNote(currentTarget.value);
+        }}
+      />
+    </ConfirmDialog>
   );
 }

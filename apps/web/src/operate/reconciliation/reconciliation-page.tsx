@@ -1,6 +1,6 @@
 import { SegmentedControl, Stack, Title } from '@mantine/core';
 import { useState } from 'react';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { ClaimsTable } from './claims-table';
 import { LastRun } from './last-run';

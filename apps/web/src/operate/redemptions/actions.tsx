@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
-import { ConfirmDialog, WHOLE_LABEL } from '../confirm-dialog';
+import { ConfirmDialog, WHOLE_LABEL } from '../../desk/confirm-dialog';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../overview/card';
 import { useMayOperate } from '../use-role';

@@ -7,7 +7,7 @@ import { When } from '../../shared/when';
 import { Block } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../overview/card';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { StateBadge } from '../state-badge';
 import { Actions } from './actions';
 import { Approvals } from './approvals';

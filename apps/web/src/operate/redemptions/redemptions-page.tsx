@@ -1,62 +1,26 @@
-import { Box, List, Stack, Tabs, Text } from '@mantine/core';
+import { List, Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
-import { Amount } from '../../shared/amount';
-import { type Column, KeyedTable } from '../../shared/keyed-table';
-import { When } from '../../shared/when';
-import { RedemptionAnchor } from '../call-details';
+import { KeyedTable } from '../../shared/keyed-table';
+import { useKept } from '../../shared/use-kept';
 import { deskTexts } from '../desk-texts';
-import { PageTitle } from '../page-title';
-import { StateBadge } from '../state-badge';
+import { PageTitle } from '../../desk/page-title';
+import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
 import { type RedemptionFilter, SearchForm } from './search-form';
 
-type Redemption = ConsoleBody<'ListedRedemption'>;
 type Page = ConsoleBody<'ListedRedemptions'>;
 
 const words = deskTexts.redemptions;
-const COLUMNS: readonly Column<Redemption>[] = [
-  { header: words.columns.id, cell: ({ id }) => <RedemptionAnchor id={id} /> },
-  {
-    header: words.columns.state,
-    cell: ({ state, reason }) => (
-      <>
-        <StateBadge state={state} />
-        {reason !== null && <Text size="xs">{reason}</Text>}
-      </>
-    ),
-  },
-  { header: words.columns.since, cell: ({ stateSince }) => <When at={stateSince} /> },
-  {
-    header: words.columns.partner,
-    cell: ({ partner }) => (
-      <Box miw={160}>
-        <bdi className="text-of-others">{partner.name}</bdi>
-      </Box>
-    ),
-  },
-  { header: words.columns.wallet, cell: ({ wallet }) => <span className="amount">{wallet}</span> },
-  {
-    header: words.columns.points,
-    isNumber: true,
-    cell: ({ points }) => <Amount value={points} />,
-  },
-  {
-    header: words.columns.tokens,
-    isNumber: true,
-    cell: ({ tokens }) => <Amount value={tokens} maxFraction={6} />,
-  },
-  { header: words.columns.usd, isNumber: true, cell: ({ usd }) => <Amount value={usd} /> },
-];
-const WIDTH = 1250;
 const EVERY_MS = 15_000;
 
 /** First what is to be done; beside it all redemptions, to search through. */
 export function RedemptionsPage() {
-  const [filter, setFilter] = useState<RedemptionFilter>({});
+  const [filter, setFilter] = useKept<RedemptionFilter>('filter', {});
+  const [tab, setTab] = useKept<string | null>('tab', 'queue');
   return (
     <Stack>
       <PageTitle>{words.title}</PageTitle>
-      <Tabs defaultValue="queue" keepMounted={false}>
+      <Tabs value={tab} onChange={setTab} keepMounted={false}>
         <Tabs.List mb="sm">
           <Tabs.Tab value="queue">{words.queue}</Tabs.Tab>
           <Tabs.Tab value="search">{words.search}</Tabs.Tab>
@@ -119,9 +83,9 @@ function RedemptionTable({ load, ...table }: RedemptionTableProps) {
       )}
       <KeyedTable
         {...table}
-        columns={COLUMNS}
+        columns={REDEMPTION_COLUMNS}
         rowKey={({ id }) => id}
-        minWidth={WIDTH}
+        minWidth={REDEMPTIONS_WIDTH}
         load={async (after, signal) => {
           const page = await load(after, signal);
           setUnreadable(page.unreadable);

@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { type paths } from '../../api/console.generated';
+import { useKept } from '../../shared/use-kept';
 import { deskTexts } from '../desk-texts';
 
 export type RedemptionFilter = Omit<
@@ -19,7 +19,7 @@ const EMPTY = { id: '', wallet: '', partner: '', state: '', from: '', until: '' 
 
 /** What is left empty does not narrow it. */
 export function SearchForm({ onFind }: { readonly onFind: (filter: RedemptionFilter) => void }) {
-  const [typed, setTyped] = useState(EMPTY);
+  const [typed, setTyped] = useKept('search', EMPTY);
   return (
     <form
       onSubmit={(event) => {

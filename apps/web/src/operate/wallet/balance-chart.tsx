@@ -1,6 +1,6 @@
 import { useComputedColorScheme } from '@mantine/core';
 import {
-  Bar,
+  Area,
   CartesianGrid,
   ComposedChart,
   Legend,
@@ -22,14 +22,12 @@ const COLORS = {
   light: { low: '#0b7285', line: '#212529', grid: '#ced4da', text: '#343a40', back: '#ffffff' },
   dark: { low: '#22b8cf', line: '#f1f3f5', grid: '#495057', text: '#dee2e6', back: '#2e2e2e' },
 };
-/** Of the bars together, in px, on a phone as well. */
-const CHART_WIDTH = 240;
 const words = texts.wallet;
 
-/** Bars for the low of each UTC day, a step line for the balance between. Drawn by rounded numbers; what is read is exact. */
+/** A step for the low of each UTC day, and a line for the balance between. Drawn by rounded numbers; what is read is exact. */
 export default function BalanceChart({ history }: { readonly history: History }) {
   const colors = COLORS[useComputedColorScheme('light')];
-  const { points, domain } = chartData(history);
+  const { points, domain, ticks } = chartData(history);
   return (
     <div aria-hidden style={{ width: '100%', height: 320 }}>
       <ResponsiveContainer width="100%" height="100%">
@@ -47,7 +45,7 @@ export default function BalanceChart({ history }: { readonly history: History })
             tickFormatter={(ms: number) => new Date(ms).toISOString().slice(5, 10)}
             stroke={colors.text}
             fontSize={12}
-            minTickGap={40}
+            ticks={[...ticks]}
           />
           <YAxis stroke={colors.text} fontSize={12} width={70} tickFormatter={shortNumber} />
           <Tooltip
@@ -58,13 +56,20 @@ export default function BalanceChart({ history }: { readonly history: History })
               exactText(item.payload as Point, String(name), history)
             }
           />
-          <Legend position="top" height={32} />
-          <Bar
+          <Legend
+            position="top"
+            height={32}
+            formatter={(name: string) => <span style={{ color: colors.text }}>{name}</span>}
+          />
+          <Area
             dataKey="low"
             name={words.low}
+            type="stepAfter"
+            stroke={colors.low}
             fill={colors.low}
+            fillOpacity={0.6}
+            activeDot={false}
             isAnimationActive={false}
-            barSize={Math.max(2, Math.min(28, Math.round(CHART_WIDTH / history.days.length)))}
           />
           <Line
             dataKey="balance"
@@ -73,7 +78,6 @@ export default function BalanceChart({ history }: { readonly history: History })
             stroke={colors.line}
             strokeWidth={2}
             dot={false}
-            connectNulls
             isAnimationActive={false}
           />
         </ComposedChart>
@@ -83,8 +87,7 @@ export default function BalanceChart({ history }: { readonly history: History })
 }
 
 function exactText({ exact }: Point, name: string, { tokenSymbol }: History): string {
-  const amount = name === words.low ? exact.low : exact.balance;
-  return `${groupDigits(amount ?? '')} ${tokenSymbol}`;
+  return `${groupDigits(name === words.low ? exact.low : exact.balance)} ${tokenSymbol}`;
 }
 
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 });

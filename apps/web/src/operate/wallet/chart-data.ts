@@ -5,39 +5,51 @@ type History = Pick<
   'days' | 'changes' | 'from' | 'indexedUntil' | 'balance'
 >;
 
-/** Of a day or of a change. The numbers are to draw by, and rounded; the texts are to read, as the server has them. */
+/** From a moment on. The numbers are to draw by, and rounded; the texts are to read, as the server has them. */
 export interface Point {
   readonly atMs: number;
-  readonly low?: number;
-  readonly balance?: number;
-  readonly exact: { readonly low?: string; readonly balance?: string };
+  readonly low: number;
+  readonly balance: number;
+  readonly exact: { readonly low: string; readonly balance: string };
 }
 
 export interface ChartData {
-  /** In the order of time: the low of each day at its noon, and each change up to what is indexed. */
+  /** In the order of time: each beginning of a day, each change, and the end of what is indexed. */
   readonly points: readonly Point[];
   readonly domain: readonly [number, number];
+  /** Beginnings of UTC days, no more than fit below the chart. */
+  readonly ticks: readonly number[];
 }
 
-const HALF_DAY_MS = 43_200_000;
+const DAY_MS = 86_400_000;
+const MOST_TICKS = 8;
 
-/** What the chart draws of a history. */
+/** What the chart draws of a history: steps, each as long as its day or its balance. */
 export function chartData({ days, changes, from, indexedUntil, balance }: History): ChartData {
   const fromMs = Date.parse(from ?? indexedUntil);
   const untilMs = Math.max(Date.parse(indexedUntil), fromMs);
-  const lows = days.map(({ day, low }): Point => {
-    const atMs = Date.parse(`${day}T00:00:00Z`) + HALF_DAY_MS;
-    return { atMs, low: Number(low), exact: { low } };
-  });
+  const lows = new Map(days.map(({ day, low }) => [Date.parse(`${day}T00:00:00Z`), low]));
   // The change that the time began with is older than its beginning.
-  const steps = changes.map(({ at, balance: then }) =>
-    stepAt(Math.max(Date.parse(at), fromMs), then),
-  );
-  const points = [...lows, ...steps, stepAt(untilMs, balance)];
-  const lastMs = Math.max(untilMs, (lows.at(-1)?.atMs ?? untilMs) + HALF_DAY_MS);
-  return { points: points.sort((a, b) => a.atMs - b.atMs), domain: [fromMs, lastMs] };
-}
-
-function stepAt(atMs: number, exact: string): Point {
-  return { atMs, balance: Number(exact), exact: { balance: exact } };
+  const steps = changes.map(({ at, balance: then }) => ({
+    atMs: Math.max(Date.parse(at), fromMs),
+    balance: then,
+  }));
+  const starts = [...lows.keys()].map((dayMs) => Math.max(dayMs, fromMs));
+  const moments = new Set([...starts, ...steps.map(({ atMs }) => atMs), untilMs]);
+  let [next, current] = [0, '0'];
+  const points = [...moments]
+    .sort((a, b) => a - b)
+    .map((atMs): Point => {
+      for (; (steps[next]?.atMs ?? Infinity) <= atMs; next++) {
+        current = steps[next]?.balance ?? current;
+      }
+      const exact = {
+        low: lows.get(Math.floor(atMs / DAY_MS) * DAY_MS) ?? '0',
+        balance: atMs === untilMs ? balance : current,
+      };
+      return { atMs, low: Number(exact.low), balance: Number(exact.balance), exact };
+    });
+  const every = Math.ceil(lows.size / MOST_TICKS);
+  const ticks = [...lows.keys()].filter((dayMs, place) => dayMs >= fromMs && place % every === 0);
+  return { points, domain: [fromMs, untilMs], ticks };
 }

@@ -9,7 +9,7 @@ import { Loaded } from '../../shared/loaded';
 import { Empty, Skeletons } from '../../shared/placeholders';
 import { UtcDay, When } from '../../shared/when';
 import { Fact } from '../overview/card';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { useStakeSets } from '../use-stake-sets';
 import { AuditPart } from './audit-part';

@@ -1,7 +1,7 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type SyntheticEvent, useState } from 'react';
-import { PageTitle } from '../page-title';
+import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;

@@ -16,29 +16,32 @@ export function DocsPage() {
   const [search, setSearch] = useState('');
   const found = documents.find(({ slug }) => slug === page);
   return (
-    <>
-      <TextInput
-        type="search"
-        label={words.search}
-        mb="md"
-        maw={480}
-        value={search}
-        onChange={({ currentTarget }) => {
-          setSearch(currentTarget.value);
-        }}
-      />
-      {search.trim() === '' ? (
-        <DocumentList current={page} />
-      ) : (
-        <Results
-          search={search}
-          onChosen={() => {
-            setSearch('');
+    <div className={classes['docs']}>
+      <div>
+        <TextInput
+          type="search"
+          label={words.search}
+          mb="md"
+          value={search}
+          onChange={({ currentTarget }) => {
+            setSearch(currentTarget.value);
           }}
         />
-      )}
-      {found === undefined ? <Problem problem={words.unknown} /> : <Shown document={found} />}
-    </>
+        {search.trim() === '' ? (
+          <DocumentList current={page} />
+        ) : (
+          <Results
+            search={search}
+            onChosen={() => {
+              setSearch('');
+            }}
+          />
+        )}
+      </div>
+      <div className={classes['document-place']}>
+        {found === undefined ? <Problem problem={words.unknown} /> : <Shown document={found} />}
+      </div>
+    </div>
   );
 }
 

@@ -1,14 +1,16 @@
 import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Problem } from '../shared/problem';
-import { deskTexts } from './desk-texts';
+import { texts } from './texts';
 
 interface ConfirmDialogProps {
   readonly title: string;
+  /** Of the button that does it. Default: the title. */
+  readonly confirm?: string;
   /** In the words of the command line. */
   readonly consequence: string;
-  /** What else has to be accepted. */
-  readonly second?: string | undefined;
+  /** What is asked a second time: what it means, and what the person ticks. */
+  readonly second?: { readonly warning: string; readonly sure: string } | undefined;
   readonly isPending: boolean;
   readonly problem: unknown;
   readonly isReady?: boolean;
@@ -29,6 +31,7 @@ export const WHOLE_LABEL = {
 /** Says what an action leads to before it is done. */
 export function ConfirmDialog({
   title,
+  confirm = title,
   consequence,
   second,
   isPending,
@@ -45,16 +48,16 @@ export function ConfirmDialog({
       onClose={onClose}
       title={<bdi>{title}</bdi>}
       centered
-      closeButtonProps={{ 'aria-label': deskTexts.close }}
+      closeButtonProps={{ 'aria-label': texts.close }}
     >
       <Stack>
         <Text className="text-of-others">{consequence}</Text>
         {children}
         {second !== undefined && (
           <>
-            <Text fw={700}>{deskTexts.credentials.last}</Text>
+            <Text fw={700}>{second.warning}</Text>
             <Checkbox
-              label={second}
+              label={second.sure}
               checked={isSure}
               onChange={({ currentTarget }) => {
                 setIsSure(currentTarget.checked);
@@ -65,7 +68,7 @@ export function ConfirmDialog({
         {problem !== null && <Problem problem={problem} />}
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
-            {deskTexts.cancel}
+            {texts.cancel}
           </Button>
           <Button
             {...WHOLE_LABEL}
@@ -73,7 +76,7 @@ export function ConfirmDialog({
             disabled={!isReady || (second !== undefined && !isSure)}
             onClick={onConfirm}
           >
-            {title}
+            {confirm}
           </Button>
         </Group>
       </Stack>

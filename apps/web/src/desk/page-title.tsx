@@ -13,7 +13,7 @@ export function PageTitle({ children, actions }: PageTitleProps) {
     document.title = `${children} · Lowmark`;
   }, [children]);
   return (
-    <Group justify="space-between" mb="md" gap="sm">
+    <Group justify="space-between" mb="xs" gap="sm">
       <Title order={1} size="h2" className="text-of-others">
         {children}
       </Title>

@@ -1,5 +1,5 @@
 import { Button, CopyButton, Group, TextInput } from '@mantine/core';
-import { deskTexts } from './desk-texts';
+import { texts } from './texts';
 
 /** A text to be handed on, with a button that copies it. */
 export function CopyLine({ label, value }: { readonly label: string; readonly value: string }) {
@@ -8,8 +8,8 @@ export function CopyLine({ label, value }: { readonly label: string; readonly va
       <TextInput label={label} value={value} readOnly flex={1} className="amount" />
       <CopyButton value={value}>
         {({ copied, copy }) => (
-          <Button variant="default" onClick={copy} aria-label={`${deskTexts.copy}: ${label}`}>
-            {copied ? deskTexts.copied : deskTexts.copy}
+          <Button variant="default" onClick={copy} aria-label={`${texts.copy}: ${label}`}>
+            {copied ? texts.copied : texts.copy}
           </Button>
         )}
       </CopyButton>

@@ -1,0 +1,49 @@
+import { Box, Text } from '@mantine/core';
+import { type ConsoleBody } from '../../api/console-client';
+import { Amount } from '../../shared/amount';
+import { type Column } from '../../shared/keyed-table';
+import { When } from '../../shared/when';
+import { RedemptionAnchor } from '../call-details';
+import { deskTexts } from '../desk-texts';
+import { StateBadge } from '../state-badge';
+
+type Redemption = ConsoleBody<'ListedRedemption'>;
+
+const words = deskTexts.redemptions;
+
+/** In px: what the columns of a list of redemptions need. */
+export const REDEMPTIONS_WIDTH = 1250;
+
+export const REDEMPTION_COLUMNS: readonly Column<Redemption>[] = [
+  { header: words.columns.id, cell: ({ id }) => <RedemptionAnchor id={id} /> },
+  {
+    header: words.columns.state,
+    cell: ({ state, reason }) => (
+      <>
+        <StateBadge state={state} />
+        {reason !== null && <Text size="xs">{reason}</Text>}
+      </>
+    ),
+  },
+  { header: words.columns.since, cell: ({ stateSince }) => <When at={stateSince} /> },
+  {
+    header: words.columns.partner,
+    cell: ({ partner }) => (
+      <Box miw={160}>
+        <bdi className="text-of-others">{partner.name}</bdi>
+      </Box>
+    ),
+  },
+  { header: words.columns.wallet, cell: ({ wallet }) => <span className="amount">{wallet}</span> },
+  {
+    header: words.columns.points,
+    isNumber: true,
+    cell: ({ points }) => <Amount value={points} />,
+  },
+  {
+    header: words.columns.tokens,
+    isNumber: true,
+    cell: ({ tokens }) => <Amount value={tokens} maxFraction={6} />,
+  },
+  { header: words.columns.usd, isNumber: true, cell: ({ usd }) => <Amount value={usd} /> },
+];

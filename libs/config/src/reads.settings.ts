@@ -1,0 +1,30 @@
+/** Settings of what services read of the database: where from, and how old it may be. The doctor reads them too. */
+import { type SettingOptions, urlList } from './setting.js';
+
+export const DATABASE_READ_URLS_SETTING: SettingOptions = {
+  description:
+    'Standbys of the database that snapshots are read from, separated by commas; the primary takes over from one that fails or lags. Unset: the primary alone.',
+  secret: true,
+  optional: true,
+  example: 'postgresql://lowmark_api:password@127.0.0.1:5433/lowmark?sslmode=disable',
+  parse: urlList('postgresql', 'postgres'),
+};
+
+export const READ_MAX_LAG_SETTING: SettingOptions = {
+  description:
+    'How far behind the primary a standby may be for an answer to be read from it: no answer is older than its request by more.',
+  default: '2',
+};
+
+/** The indexer says by it whether it is ready. */
+export const INDEX_MAX_LAG_SETTING: SettingOptions = {
+  description:
+    'Snapshots are served only while the index is at most this far behind the clock, or past the end of the window asked for.',
+  default: '120',
+};
+
+export const SIGNATURE_DEBUGGER_SETTING: SettingOptions = {
+  description:
+    'Staging only: POST /api/debug/signature tells a partner what is signed and where its own signature differs. Refused where NODE_ENV is production.',
+  default: 'false',
+};

@@ -1,0 +1,81 @@
+/** Settings of the redemption service that other programs read too, each in a class of its own. */
+import { address, commaList, type SettingOptions } from './setting.js';
+
+const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
+const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;
+
+export const TOKEN_SYMBOL_SETTING: SettingOptions = {
+  description: 'Overrides the symbol read from the chain.',
+  optional: true,
+};
+
+export const TOKEN_DECIMALS_SETTING: SettingOptions = {
+  description: 'Overrides the decimals read from the chain.',
+  optional: true,
+};
+
+export const VAULT_CONTRACT_SETTING: SettingOptions = {
+  description: 'The vault that pays vouchers, a RedemptionVault that holds the token.',
+  example: '0x3333333333333333333333333333333333333333',
+  parse: address,
+};
+
+export const VOUCHER_SIGNER_KEY_SETTING: SettingOptions = {
+  description: 'Signs vouchers; its address holds SIGNER_ROLE of the vault.',
+  secret: true,
+  parse: privateKey,
+};
+
+export const VAULT_CANCELLER_KEY_SETTING: SettingOptions = {
+  description:
+    'Cancels vouchers on chain; its address holds CANCELLER_ROLE and some coin for gas. Unset: VOUCHER_SIGNER_KEY does.',
+  secret: true,
+  optional: true,
+  parse: privateKey,
+};
+
+export const VAULT_PAUSER_KEY_SETTING: SettingOptions = {
+  description:
+    'Pauses the vault where a claim is found that nothing authorised; its address holds PAUSER_ROLE and some coin for gas. Not the key of VOUCHER_SIGNER_KEY, whose theft is a reason to pause. Unset: a person pauses.',
+  secret: true,
+  optional: true,
+  parse: privateKey,
+};
+
+export const VOUCHER_TTL_SETTING: SettingOptions = {
+  description:
+    'How long a voucher can be claimed; after that the points go back. Not longer than maxTtlSeconds of the vault.',
+  default: '1800',
+};
+
+export const REDEMPTION_PRICE_MAX_AGE_SETTING: SettingOptions = {
+  description:
+    'No redemption is quoted with a price older than this. The source is read once a minute; a feed on the chain may have rounds that are further apart.',
+  default: '600',
+};
+
+export const SIWE_DOMAINS_SETTING: SettingOptions = {
+  description:
+    'Hosts of the pages that users sign in on, with their ports, separated by commas: the domain of a Sign-In with Ethereum message must be one of them.',
+  example: 'app.example.com',
+  parse: hosts,
+};
+
+export const ALLOW_PRIVATE_PARTNERS_SETTING: SettingOptions = {
+  description:
+    'Development only: partners may be called over http and at loopback and private addresses. Refused where NODE_ENV is production.',
+  default: 'false',
+};
+
+function privateKey(text: string): string {
+  if (!PRIVATE_KEY.test(text)) throw new Error('must be a private key of 64 hex digits');
+  return text;
+}
+
+function hosts(text: string): string[] {
+  const parts = commaList(text.toLowerCase());
+  if (!parts.every((part) => HOST.test(part))) {
+    throw new Error('must be host names with their ports, if any, separated by commas');
+  }
+  return parts;
+}

@@ -1,0 +1,128 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  ConsoleSessionStore,
+  type Database,
+  InvitationStore,
+  MemberStore,
+  PartnerStore,
+} from '#libs/db';
+import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
+import { removeMember } from './invitations.js';
+
+const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
+const OPERATOR = { actor: 'operator:anna', command: 'partner remove-member' };
+
+let test: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open({ url: test.urlAs('console'), poolSize: 4 });
+});
+afterAll(() => test.drop());
+
+const clock = new FakeClock(NOW_MS);
+
+async function aPartner(name: string): Promise<string> {
+  const credential = {
+    ...{ keyHash: randomBytes(32), keyPrefix: 'svck_test', secretCiphertext: randomBytes(64) },
+  };
+  const terms = { name, rate: 1, burst: 1, credential };
+  return (await new PartnerStore(database).create(terms)).partnerId;
+}
+
+async function join(partnerId: string, subject: string): Promise<void> {
+  const tokenHash = randomBytes(32);
+  const invitation = { tokenHash, partnerId, invitedBy: 'operator:anna', note: 'x' };
+  const invitations = new InvitationStore(database);
+  await invitations.create({ ...invitation, nowMs: NOW_MS, expiresAtMs: NOW_MS + 1000 });
+  await invitations.accept(tokenHash, { subject, name: 'Bob' }, NOW_MS);
+}
+
+async function aSession(partnerId: string, subject: string): Promise<Buffer> {
+  const tokenHash = randomBytes(32);
+  const standing = { kind: 'partner', partnerId } as const;
+  await new ConsoleSessionStore(database).open({
+    ...{ tokenHash, standing, subject, name: 'Bob', nowMs: NOW_MS, expiresAtMs: NOW_MS + 1000 },
+  });
+  return tokenHash;
+}
+
+async function isOpen(tokenHash: Buffer): Promise<boolean> {
+  const found = await new ConsoleSessionStore(database).find(tokenHash, { nowMs: NOW_MS });
+  return found !== undefined;
+}
+
+/** What the audit has of a member, oldest first. */
+async function audit(subject: string): Promise<object[]> {
+  const text = `SELECT actor, command, arguments, outcome, partner FROM redemption.audit
+    WHERE arguments ->> 'subject' = $1 ORDER BY id`;
+  const admin = await test.open();
+  return admin.query({ text }, [subject]);
+}
+
+describe('removeMember', () => {
+  it('ends the sessions of that member for that partner, and of no other', async () => {
+    const [acme, nova] = [await aPartner('Acme'), await aPartner('Nova')];
+    const [bob, eve] = ['link:bob', 'link:eve'];
+    for (const [partnerId, subject] of [
+      [acme, bob],
+      [acme, eve],
+      [nova, bob],
+    ] as const) {
+      await join(partnerId, subject);
+    }
+    const ended = await aSession(acme, bob);
+    const kept = [await aSession(acme, eve), await aSession(nova, bob)];
+
+    // By the name, in whatever capitals.
+    expect(await removeMember(database, clock, OPERATOR, { partner: 'aCME', subject: bob })).toBe(
+      true,
+    );
+    expect(await isOpen(ended)).toBe(false);
+    for (const tokenHash of kept) expect(await isOpen(tokenHash)).toBe(true);
+    const members = new MemberStore(database);
+    expect((await members.list(acme)).map(({ subject }) => subject)).toEqual([eve]);
+    expect(await members.partnersOf(bob)).toEqual([{ partnerId: nova, partnerName: 'Nova' }]);
+    // A session that is opened from an older answer counts no more either.
+    expect(await isOpen(await aSession(acme, bob))).toBe(false);
+  });
+
+  it('is done once, also by ten at the same time, and audits each try', async () => {
+    const partner = await aPartner('Once');
+    const subject = 'link:once';
+    await join(partner, subject);
+    const tries = Array.from({ length: 10 }, () =>
+      removeMember(database, clock, OPERATOR, { partner, subject }),
+    );
+    expect((await Promise.all(tries)).filter(Boolean)).toHaveLength(1);
+    const rows = await audit(subject);
+    expect(rows).toHaveLength(10);
+    const outcomes = rows.map((row) => (row as { outcome: string }).outcome).sort();
+    expect(outcomes.slice(0, 2)).toEqual(['done', 'refused: MEMBER_UNKNOWN']);
+    expect(rows[0]).toMatchObject({
+      ...OPERATOR,
+      partner,
+      arguments: { partner, subject },
+    });
+  });
+
+  it('removes none of a partner that there is not, and audits that', async () => {
+    const given = { partner: randomUUID(), subject: `link:${'<b>'.repeat(5)}` };
+    await expect(removeMember(database, clock, OPERATOR, given)).rejects.toMatchObject({
+      code: 'PARTNER_UNKNOWN',
+    });
+    expect(await audit(given.subject)).toEqual([
+      expect.objectContaining({ outcome: 'refused: PARTNER_UNKNOWN', partner: null }),
+    ]);
+  });
+
+  it('lets an invitation make the person a member again', async () => {
+    const partner = await aPartner('Again');
+    const subject = 'link:again';
+    await join(partner, subject);
+    expect(await removeMember(database, clock, OPERATOR, { partner, subject })).toBe(true);
+    await join(partner, subject);
+    expect(await isOpen(await aSession(partner, subject))).toBe(true);
+  });
+});

@@ -1,0 +1,10 @@
+export { NonceBody } from './nonce.dto.js';
+export { NonceRoute } from './nonce.route.js';
+export {
+  addressLimits,
+  type Limit,
+  type RefusalCount,
+  SignInLimitGuard,
+  SignInLimits,
+} from './sign-in-limits.js';
+export { SIWE_CODES, type SiweSite, SiweVerifier } from './siwe-verifier.js';

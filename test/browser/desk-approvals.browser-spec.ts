@@ -1,0 +1,128 @@
+/** Two operators, each with a browser: the one asks, the other decides, and it is done once. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { type Browser } from 'playwright-core';
+import { startBrowser } from '#libs/testing';
+import {
+  type Account,
+  ADMIN,
+  OPERATOR,
+  VIEWER,
+} from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { DeskBench } from '../console/desk.support-spec.js';
+import { DeskVisit } from './desk-visit.js';
+
+const ACTION = 'The partner has searched its books: no points were taken';
+/** Above the set value, which is 1,000. */
+const USD = { digits: 500_000n, scale: 2 };
+
+let bench: DeskBench;
+let browser: Browser;
+const visits: DeskVisit[] = [];
+beforeAll(async () => {
+  bench = await DeskBench.start();
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await bench.stop();
+});
+beforeEach(() => {
+  bench.console.clock.set(Date.now());
+});
+afterEach(async () => {
+  for (const { context, faults } of visits.splice(0)) {
+    await context.close();
+    expect(faults).toEqual([]);
+  }
+});
+
+async function visitOf(account: Account): Promise<DeskVisit> {
+  const visit = await DeskVisit.open(browser, bench.console);
+  visits.push(visit);
+  await visit.signedInAs(await bench.console.signedIn(account));
+  return visit;
+}
+
+/** A redemption of 5,000 USD whose action waits for a second operator, as one browser has asked for it. */
+async function asked(name: string): Promise<{ readonly id: string; readonly first: DeskVisit }> {
+  const partner = await bench.game(name);
+  const { id } = await bench.stored(partner, 'attention: deduction-unresolved', { usdAmount: USD });
+  const first = await visitOf(OPERATOR);
+  await first.goto(`/operate/redemptions/${id}`);
+  await first.press(ACTION);
+  await first.press(ACTION, first.dialog(ACTION));
+  await first.page.getByText('It waits for a second operator').waitFor();
+  return { id, first };
+}
+
+const request = ({ page }: DeskVisit, id: string) =>
+  page.getByRole('region', { name: 'redemption resolve' }).filter({ hasText: id });
+const actionsOn = async (id: string) => {
+  const { rows } = await bench.console.database.pool.query<{ actor: string; arguments: object }>(
+    `SELECT actor, arguments FROM redemption.audit WHERE redemption_id = $1 AND command = 'redemption resolve'`,
+    [id],
+  );
+  return rows;
+};
+
+it('the own request cannot be approved; another operator’s approval does it, once', async () => {
+  const { id, first } = await asked('Approved');
+  await first.page.getByRole('link', { name: 'To the approvals' }).click();
+  await request(first, id).getByText('You asked for it: another operator decides.').waitFor();
+  const approve = { name: 'Approve and do it' };
+  expect(await request(first, id).getByRole('button', approve).count()).toBe(0);
+  expect(await actionsOn(id)).toEqual([]);
+
+  // The same request in two windows of the second operator: the later one comes too late.
+  const second = await visitOf(ADMIN);
+  const late = await visitOf(ADMIN);
+  for (const visit of [second, late]) await visit.goto('/operate/approvals');
+  await request(late, id).getByRole('button', approve).waitFor();
+  await late.page.route('**/api/operate/approvals?*', (route) => route.abort());
+  await request(second, id).getByRole('button', approve).click();
+  await request(second, id).waitFor({ state: 'detached' });
+  await request(late, id).getByRole('button', approve).click();
+  await request(late, id).getByRole('alert').waitFor();
+
+  await second.page.getByText('All', { exact: true }).click();
+  await request(second, id).getByText('attention -> failed').waitFor();
+  const [row, ...more] = await actionsOn(id);
+  expect(more).toEqual([]);
+  expect(row?.actor).toBe(`operator:${OPERATOR.address.toLowerCase()}`);
+  expect(JSON.stringify(row?.arguments)).toContain(ADMIN.address.toLowerCase());
+  await first.goto(`/operate/redemptions/${id}`);
+  await first.page.getByText('Nothing can be done with it in this state.').waitFor();
+});
+
+it('who asked can take it back, and then nothing is done', async () => {
+  const { id, first } = await asked('Taken back');
+  await first.goto('/operate/approvals');
+  await first.press('Take it back', request(first, id));
+  await request(first, id).waitFor({ state: 'detached' });
+  const second = await visitOf(ADMIN);
+  await second.goto('/operate/approvals');
+  await second.page.getByText('All', { exact: true }).click();
+  await request(second, id).getByText('withdrawn', { exact: true }).waitFor();
+  expect(await actionsOn(id)).toEqual([]);
+});
+
+it('another operator can refuse', async () => {
+  const { id } = await asked('Refused');
+  const second = await visitOf(ADMIN);
+  await second.goto('/operate/approvals');
+  await second.press('Refuse', request(second, id));
+  await request(second, id).waitFor({ state: 'detached' });
+  expect(await actionsOn(id)).toEqual([]);
+});
+
+it('a viewer sees what waits, and can decide nothing', async () => {
+  const { id } = await asked('Seen');
+  const viewer = await visitOf(VIEWER);
+  await viewer.goto('/operate/approvals');
+  const buttons = request(viewer, id).getByRole('button');
+  await buttons.first().waitFor();
+  const disabled = await buttons.evaluateAll((all) =>
+    all.map((one) => (one as unknown as { disabled: boolean }).disabled),
+  );
+  expect(disabled).toEqual([true, true]);
+});

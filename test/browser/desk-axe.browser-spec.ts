@@ -1,0 +1,145 @@
+/** Every page of operators and partners, as the router has them, by axe: narrow and wide, light and dark. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { type Browser } from 'playwright-core';
+import { EVIDENCE_KEY, startBrowser } from '#libs/testing';
+import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
+import {
+  type Account,
+  ADMIN,
+  anAccount,
+} from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { seedClaims, seedLog } from '../../apps/console/src/testing/operate-rows.support-spec.js';
+import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
+import { seedCalls, seedRequests } from './desk-rows.js';
+import { DeskVisit } from './desk-visit.js';
+
+/** Some twenty pages, each in four looks. */
+const PATIENCE_MS = 300_000;
+const NAME = `<img src=x onerror="document.title='taken'"> אבג ${'🎮'.repeat(20)}`;
+
+let bench: PartnerBench;
+let browser: Browser;
+let visit: DeskVisit;
+/** What stands in the paths of the router. */
+let places: Readonly<Record<string, string>>;
+let member: Account;
+beforeAll(async () => {
+  bench = await PartnerBench.start({ EVIDENCE_KEY, API_URL: 'http://127.0.0.1:1' });
+  browser = await startBrowser();
+  const { database, clock } = bench.console;
+  const { id: partner, prefix: keyPrefix } = bench.acme;
+  await bench.console.partner(NAME);
+  const { id: redemption } = await aStored(database, partner, 'attention: deduction-unresolved');
+  await aStored(database, partner, 'claimed');
+  await aStored(database, partner, 'deducted');
+  await seedCalls(database, { partner, hours: 30, nowMs: Date.now() });
+  await seedRequests(database, { keyPrefix, hours: 30 });
+  await seedClaims(database, clock.nowMs());
+  await seedLog(database, partner, 60);
+  await bench.console.invitation(partner);
+  member = anAccount();
+  places = { partner, redemption, wallet: WALLET, page: 'why-does-my-signature-fail' };
+});
+afterAll(async () => {
+  await browser.close();
+  await bench.stop();
+});
+beforeEach(() => {
+  bench.console.clock.set(Date.now());
+});
+afterEach(async () => {
+  await visit.context.close();
+  expect(visit.faults).toEqual([]);
+});
+
+async function open(account: Account): Promise<void> {
+  visit = await DeskVisit.open(browser, bench.console);
+  const wish =
+    account === ADMIN
+      ? ({ kind: 'operator' } as const)
+      : { kind: 'partner' as const, invitation: await bench.console.invitation(bench.acme.id) };
+  await visit.signedInAs(await bench.console.signedIn(account, wish));
+}
+
+/** All that the router has under an area, with a real thing in the place of each parameter. */
+async function pagesOf(area: string): Promise<string[]> {
+  await visit.goto(area);
+  const known = await visit.page.evaluate<string[]>('Object.keys(__TSR_ROUTER__.routesByPath)');
+  const paths = known.filter((path) => path === area || path.startsWith(`${area}/`));
+  return [...new Set(paths.map((path) => path.replace(/\/$/, '')))].map((path) =>
+    path.replace(/\$(\w+)/g, (_, name: string) => {
+      const place = places[name];
+      if (place === undefined) throw new Error(`What stands for $${name} of ${path}?`);
+      return place;
+    }),
+  );
+}
+
+async function faultsOf(paths: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of paths) {
+    await visit.goto(path);
+    found.push(...(await visit.findings()).map((finding) => `${path} ${finding}`));
+  }
+  return found;
+}
+
+it(
+  'no page of operators has a serious fault',
+  async () => {
+    await open(ADMIN);
+    const pages = await pagesOf('/operate');
+    expect(pages.length).toBeGreaterThan(12);
+    expect(await faultsOf(pages)).toEqual([]);
+    // A name is no markup.
+    await visit.goto('/operate/partners');
+    await visit.page.getByText('onerror').first().waitFor();
+    expect(await visit.page.locator('img').count()).toBe(0);
+  },
+  PATIENCE_MS,
+);
+
+it(
+  'no page of partners has one',
+  async () => {
+    await open(member);
+    const pages = await pagesOf('/partner');
+    expect(pages.length).toBeGreaterThan(12);
+    expect(await faultsOf(pages)).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+it(
+  'no form that is open over a page has one, nor the sign-in above it',
+  async () => {
+    await open(ADMIN);
+    const partner = `/operate/partners/${bench.acme.id}`;
+    const forms = [
+      ['/operate/partners', 'New partner'],
+      [partner, 'Change'],
+      [partner, 'Add a credential'],
+      [partner, 'Invite'],
+      ['/operate/reconciliation', 'Acknowledge'],
+    ] as const;
+    const found: string[] = [];
+    const add = async (name: string): Promise<void> => {
+      found.push(...(await visit.findings()).map((finding) => `${name} ${finding}`));
+    };
+    for (const [path, name] of forms) {
+      await visit.goto(path);
+      await visit.press(name);
+      await visit.page.getByRole('dialog').getByRole('button').first().waitFor();
+      await add(name);
+    }
+    bench.console.clock.advance(6 * 60_000);
+    await visit.goto('/operate/partners');
+    await visit.press('New partner');
+    await visit.dialog('New partner').getByLabel('Name').fill('Fresh');
+    await visit.press('New partner', visit.dialog('New partner'));
+    await visit.dialog('Sign in again').waitFor();
+    await add('Sign in again');
+    expect(found).toEqual([]);
+  },
+  PATIENCE_MS,
+);

@@ -1,0 +1,74 @@
+/** Weeks of an installation's life, as its database has them. */
+import { randomBytes } from 'node:crypto';
+import { type Database, IndexStore } from '#libs/db';
+import { type Address, type BlockDeltas, foldBlocks, mintUuidV7 } from '#libs/domain';
+import { aBlock, anInitialIndex } from '#libs/testing';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const TOKEN = 10n ** 18n;
+
+/** A wallet that stakes or takes back each day. @returns the days on which it had a balance */
+export async function seedStakes(
+  database: Database,
+  { wallet, days, nowMs }: { wallet: Address; days: number; nowMs: number },
+): Promise<void> {
+  const store = new IndexStore(database);
+  const secondsOf = (daysAgo: number) => Math.floor((nowMs - daysAgo * DAY_MS) / 1000);
+  const first = aBlock(1, secondsOf(days + 1));
+  await store.create(anInitialIndex({ head: first }));
+  const blocks: BlockDeltas[] = Array.from({ length: days }, (_, place) => ({
+    blockNumber: BigInt(place + 2),
+    timestampSeconds: secondsOf(days - place),
+    deltas: [{ wallet, amount: (place % 3 === 2 ? -40n : 100n) * TOKEN }],
+  }));
+  const { changes, days: lows, totalDelta } = foldBlocks(new Map(), blocks);
+  const head = aBlock(days + 10, Math.floor(nowMs / 1000) - 5);
+  await store.commit({
+    ...{ fence: await store.takeLead(), previousHead: first, head, changes, days: lows },
+    ...{ total: totalDelta, blocks: [head], synced: true },
+  });
+}
+
+export interface SeededCalls {
+  readonly partner: string;
+  /** One in each of the last hours, by turns as agreed, refused, silent and not sent. */
+  readonly hours: number;
+  readonly nowMs: number;
+}
+
+export async function seedCalls(
+  database: Database,
+  { partner, hours, nowMs }: SeededCalls,
+): Promise<void> {
+  const ends = [
+    ['answer', { status: 200, verdict: 'verified', excerpt: '{"balance":"5000"}' }],
+    ['answer', { status: 404, verdict: 'verified', excerpt: '{"error":"<b>no</b>"}' }],
+    ['no-answer', { cause: 'timeout' }],
+    ['nothing-sent', { cause: 'circuit-open' }],
+  ] as const;
+  for (let hour = 0; hour < hours; hour++) {
+    const ms = nowMs - hour * HOUR_MS;
+    const [outcome, record] = ends[hour % ends.length] ?? ends[0];
+    await database.pool.query(
+      `INSERT INTO redemption.partner_call (request_id, partner, step, begun_at, ended_at, outcome, record)
+        VALUES ($1, $2, 'balance', $3, $3, $4, $5)`,
+      [mintUuidV7(ms, randomBytes(10)), partner, new Date(ms), outcome, JSON.stringify(record)],
+    );
+  }
+}
+
+/** Requests of a partner to the api: one in each of the last hours, each answered in another way. */
+export async function seedRequests(
+  database: Database,
+  { keyPrefix, hours }: { readonly keyPrefix: string; readonly hours: number },
+): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO partners.request
+        (partner_id, credential_id, at, method, path, path_length, status, body, body_bytes, signature, duration_us)
+      SELECT c.partner_id, c.id, now() - hour * interval '1 hour', 'GET', '/api/staking/snapshots', 22,
+        (ARRAY[200, 200, 404, 429, 503])[1 + hour % 5], '', 0, decode(repeat('00', 32), 'hex'), 1
+      FROM partners.credential c, generate_series(0, $2::int - 1) AS hour WHERE c.key_prefix = $1`,
+    [keyPrefix, hours],
+  );
+}

@@ -1,0 +1,129 @@
+/** A browser of its own for one person of the operators' or the partners' pages. */
+import { randomBytes } from 'node:crypto';
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import {
+  type Account,
+  type ConsoleBench,
+} from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
+
+export const WALLET_NAME = 'Test <b>wallet</b>';
+
+interface Look {
+  readonly width: 360 | 1440;
+  readonly colorScheme: 'light' | 'dark';
+}
+const LOOKS: readonly Look[] = [
+  { width: 360, colorScheme: 'light' },
+  { width: 360, colorScheme: 'dark' },
+  { width: 1440, colorScheme: 'light' },
+  { width: 1440, colorScheme: 'dark' },
+];
+
+export class DeskVisit {
+  private constructor(
+    readonly origin: string,
+    readonly context: BrowserContext,
+    readonly page: Page,
+    /** What broke the policy of the pages, or was thrown in one. */
+    readonly faults: readonly string[],
+  ) {}
+
+  /** @param account in a wallet of the browser, as EIP-6963 has them; it signs what it is asked to */
+  static async open(
+    browser: Browser,
+    { origin }: Pick<ConsoleBench, 'origin'>,
+    account?: Account,
+  ): Promise<DeskVisit> {
+    const context = await browser.newContext({
+      locale: 'en-GB',
+      viewport: { width: 1440, height: 900 },
+      // So that the limits of one person are not those of another.
+      extraHTTPHeaders: { 'x-forwarded-for': `10.${randomBytes(3).join('.')}` },
+    });
+    context.setDefaultTimeout(20_000);
+    const faults: string[] = [];
+    context.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
+    });
+    context.on('weberror', (error) => faults.push(String(error.error())));
+    const page = await context.newPage();
+    const visit = new DeskVisit(origin, context, page, faults);
+    if (account !== undefined) await visit.withWallet(account);
+    return visit;
+  }
+
+  /** Takes over a session that was begun without a browser. */
+  async signedInAs({ cookies }: Visitor): Promise<void> {
+    const own = [...cookies].map(([name, value]) => ({ name, value, url: this.origin }));
+    await this.context.addCookies(own);
+  }
+
+  goto(path: string): Promise<unknown> {
+    return this.page.goto(this.origin + path);
+  }
+
+  heading(name: string): Promise<void> {
+    return this.page.getByRole('heading', { name, exact: true }).first().waitFor();
+  }
+
+  press(name: string, of: Pick<Locator, 'getByRole'> = this.page): Promise<void> {
+    return of.getByRole('button', { name, exact: true }).click();
+  }
+
+  dialog(name: string): Locator {
+    return this.page.getByRole('dialog', { name, exact: true });
+  }
+
+  /** What axe finds that is serious on the page as it is, in every look, and whether something is wider than the screen. */
+  async findings(): Promise<string[]> {
+    const { page } = this;
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
+    await page.waitForLoadState('networkidle');
+    const found: string[] = [];
+    for (const { width, colorScheme } of LOOKS) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`;
+      await page.evaluate(settled);
+      const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] });
+      const { violations } = await axe.analyze();
+      const grave = violations.filter(
+        ({ impact }) => impact === 'serious' || impact === 'critical',
+      );
+      const wider = await page.evaluate<number>(
+        'document.documentElement.scrollWidth - innerWidth',
+      );
+      const faults = [
+        ...grave.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200) ?? ''}`),
+        ...(wider > 0 ? [`${wider} px too wide`] : []),
+      ];
+      found.push(...faults.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
+    }
+    return found;
+  }
+
+  private async withWallet(account: Account): Promise<void> {
+    await this.page.exposeFunction('signByTest', (raw: `0x${string}`) =>
+      account.signMessage({ message: { raw } }),
+    );
+    const info = {
+      uuid: 'b1e4ad4c-0000-4000-8000-000000000000',
+      ...{ name: WALLET_NAME, icon: 'data:,', rdns: 'test' },
+    };
+    await this.page.addInitScript(`{
+      const request = async ({ method, params }) => {
+        if (method === 'eth_requestAccounts') return ['${account.address}'];
+        if (method === 'eth_chainId') return '0x1';
+        if (method === 'personal_sign') return window.signByTest(params[0]);
+        throw new Error(method);
+      };
+      const detail = Object.freeze({ info: ${JSON.stringify(info)}, provider: { request } });
+      const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
+      addEventListener('eip6963:requestProvider', announce);
+      announce();
+    }`);
+  }
+}

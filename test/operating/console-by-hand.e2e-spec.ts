@@ -1,0 +1,100 @@
+/** The command of docs/operating/pages.md that serves the pages, typed into a shell as it stands there; only names of hosts are others. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { compileCache, createTestDatabase, eventually, type TestDatabase } from '#libs/testing';
+import { read } from '../partner-docs/markdown.js';
+import { shellBlocks } from './machine/shell-blocks.js';
+
+const PAGE = 'docs/operating/pages.md';
+const ORIGIN = 'https://play.example.com';
+const START_MS = 60_000;
+
+let test: TestDatabase;
+let port: number;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  port = await freePort();
+  const [block, ...others] = shellBlocks(PAGE);
+  expect(others).toEqual([]);
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  // Without a build, which would delete what other tests run.
+  const [build, program] = (scripts['start:console'] ?? '').split(' && ');
+  expect(build).toBe('npm run --silent build:stale');
+  const typed = (block?.code ?? '')
+    .replace('postgresql://lowmark_console_web:…@db/lowmark', `'${test.urlAs('console')}'`)
+    .replace('http://redemption:3002', 'http://127.0.0.1:1')
+    .replace('npm run start:console', program ?? '');
+  expect(typed).not.toMatch(/npm|…/);
+  const shell = spawn('bash', ['-c', typed], {
+    // Of its own group, so that the program ends with the shell.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      ...compileCache(),
+      PATH: process.env['PATH'],
+      CONSOLE_PORT: String(port),
+      CONSOLE_HOST: '127.0.0.1',
+      LOG_LEVEL: 'fatal',
+    },
+  });
+  stop = async () => {
+    if (shell.exitCode !== null || shell.signalCode !== null || shell.pid === undefined) return;
+    process.kill(-shell.pid, 'SIGTERM');
+    await once(shell, 'exit');
+  };
+  const what = 'the pages';
+  await eventually(async () => (await ask('/health/accepting')).status === 200, {
+    ...{ what, withinMs: START_MS, everyMs: 100 },
+  });
+}, START_MS * 2);
+afterAll(async () => {
+  await stop();
+  await test.drop();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: free } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return free;
+}
+
+async function ask(path: string, options: RequestInit = {}): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}${path}`, options).catch(
+    () => new Response('', { status: 599 }),
+  );
+}
+
+describe('the command of pages.md', () => {
+  it.each(['/redeem', '/operate', '/partner'])('serves %s', async (path) => {
+    const answer = await ask(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await answer.text()).toContain('<div id="root">');
+  });
+
+  it('tells the page of the network that was set', async () => {
+    const answer = await ask('/player/config');
+    expect(await answer.json()).toMatchObject({ network: { name: 'Base' } });
+  });
+
+  it('takes what changes something from the origin that was set, and from no other', async () => {
+    const nonce = async (origin: string): Promise<Response> =>
+      ask('/api/auth/wallet/nonce', {
+        method: 'POST',
+        headers: { origin, 'sec-fetch-site': 'same-origin', 'x-csrf-token': 'none' },
+      });
+    expect((await nonce(ORIGIN)).status).toBe(200);
+    const foreign = await nonce(`http://127.0.0.1:${port}`);
+    expect([foreign.status, await foreign.json()]).toEqual([
+      403,
+      expect.objectContaining({ code: 'FOREIGN_ORIGIN' }),
+    ]);
+  });
+});

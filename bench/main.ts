@@ -17,6 +17,7 @@ const BENCHMARKS = new Map([
   ['console', 'the operators’ overview with a million redemptions, beside a bare statement'],
   ['pooling', 'what a statement takes by its name, without one, through PgBouncer and HAProxy'],
   ['pages', 'what Lighthouse says of a web page of the running system'],
+  ['days', 'sealing days of a million wallets beside hashing alone; proofs and lists of them'],
   ['interval-form', 'what it costs that intervals cannot overlap, in three forms'],
 ]);
 

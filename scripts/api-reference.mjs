@@ -26,6 +26,7 @@ function table(head, rows) {
 const nameOf = ($ref) => $ref.split('/').at(-1);
 
 function typeOf(schema) {
+  if (schema.allOf) return typeOf(schema.allOf[0]);
   if (schema.$ref) return `[${nameOf(schema.$ref)}](#${nameOf(schema.$ref).toLowerCase()})`;
   if (schema.type === 'array') return `list of ${typeOf(schema.items)}`;
   if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;

@@ -3,6 +3,7 @@ import { ManagementModule } from '#libs/service';
 import { AuthModule } from './auth/auth.module.js';
 import { ConnectionsModule } from './connections.module.js';
 import { AnswerKeysController } from './http/answer-keys.controller.js';
+import { DaysModule } from './days/days.module.js';
 import { DebugModule } from './debug/debug.module.js';
 import { HealthModule } from './health/health.module.js';
 import { MessageSignatures } from './http/message-signatures.js';
@@ -23,6 +24,7 @@ export class ApiModule {
         ManagementModule.register({ app: 'api', address }),
         AuthModule,
         SnapshotsModule,
+        DaysModule,
         HealthModule,
         ...(signatureDebugger ? [DebugModule] : []),
       ],

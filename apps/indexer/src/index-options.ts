@@ -11,7 +11,7 @@ export const INDEX_OPTIONS = Symbol('IndexOptions');
 export const STAKES = Symbol('StakeDescription');
 /** What all pools of endpoints are observed by. */
 export const RPC_OBSERVER = Symbol('RpcObserver');
-/** Connections and a health of its own: an endpoint that has enough of the audit is not set aside for the index. */
+/** Connections and a health of its own: an endpoint that has enough of the audit, or of sealing days, is not set aside for the index. */
 export const AUDIT_POOL = Symbol('RpcPool of the audit');
 export const AUDIT_READER = Symbol('ChainReader of the audit');
 

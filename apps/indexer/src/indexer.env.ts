@@ -123,6 +123,15 @@ export class IndexerSettings extends ServiceSettings {
   })
   readonly auditSample!: number | 'all';
 
+  @Setting({
+    description:
+      'Of how many of the newest sealed days proofs and lists are kept, some 120 bytes for each wallet and day; roots are kept for ever.',
+    default: '35',
+  })
+  @Min(0)
+  @Max(10_000)
+  readonly sealKeptDays!: number;
+
   @Setting(PRICE_SOURCE_SETTING)
   readonly priceSource!: readonly PriceSource[];
 

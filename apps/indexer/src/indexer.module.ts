@@ -8,8 +8,9 @@ import { ConnectionsModule } from './connections/connections.module.js';
 import { FollowModule } from './follow/follow.module.js';
 import { type IndexerSettings } from './indexer.env.js';
 import { PriceModule } from './price/price.module.js';
+import { SealModule } from './seal/seal.module.js';
 
-/** The indexer as a service: one loop, the token's price, the nightly audit, its health page and its metrics. */
+/** The indexer as a service: one loop, the token's price, sealed days, the nightly audit, its health page and its metrics. */
 @Module({})
 export class IndexerModule {
   static register(settings: IndexerSettings, logger: Logger): DynamicModule {
@@ -22,6 +23,7 @@ export class IndexerModule {
         ScheduleModule.forRoot(),
         FollowModule,
         PriceModule,
+        SealModule,
         ...(settings.auditHourUtc === 'off' ? [] : [AuditModule]),
       ],
     };

@@ -4,6 +4,10 @@ export {
   redemptionVaultV2Abi,
   redemptionVaultV2Bytecode,
 } from './abi/redemption-vault-v2.generated.js';
+export {
+  snapshotRegistryAbi,
+  snapshotRegistryBytecode,
+} from './abi/snapshot-registry.generated.js';
 export { stakingAbi, stakingBytecode } from './abi/staking.generated.js';
 export {
   AllEndpointsFailedError,

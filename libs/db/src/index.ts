@@ -30,6 +30,16 @@ export {
   stakeContractsOf,
   SettingsChangedError,
 } from './index-store/index-state.js';
+export { type DayBlocks, DayLows, type WalletDayBytes } from './seal/day-lows.js';
+export {
+  type SealBasis,
+  type SealOutcome,
+  type SealRequest,
+  SealWriter,
+} from './seal/seal-writer.js';
+export { type SealedContent, type SealedDay, SealOutdatedError } from './seal/sealed-day.js';
+export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
+export { SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
 export { type Undone } from './index-store/rollback.js';
 export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/index-reader.js';

@@ -16,7 +16,7 @@ export {
 } from './balance/balance.js';
 export { foldBlocks, type FoldedBlocks, NegativeBalanceError } from './balance/fold-blocks.js';
 export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './chain/stake-set.js';
-export { dayOf, SECONDS_PER_DAY } from './day/day.js';
+export { dayOf, dayText, parseDay, SECONDS_PER_DAY } from './day/day.js';
 export {
   LowmarkError,
   type LowmarkErrorOptions,
@@ -216,3 +216,19 @@ export {
   type UuidV7,
   uuidV7Ms,
 } from './redemption/uuid-v7.js';
+export {
+  addressBytes,
+  compareBytes,
+  type DayLeaf,
+  type DayLow,
+  FIRST_ADDRESS,
+  isNodeHash,
+  type Keccak256,
+  LAST_ADDRESS,
+  NODE_BYTES,
+  type NodeHash,
+  WALLET_BYTES,
+} from './seal/day-leaf.js';
+export { DayList, DayListBuilder, ENTRY_BYTES } from './seal/day-list.js';
+export { buildDayTree, DayLeaves, DayTree, siblingsOf } from './seal/day-tree.js';
+export { type DayProof, provenLow, rootOf } from './seal/day-proof.js';

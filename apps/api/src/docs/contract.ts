@@ -7,6 +7,8 @@ import { CLOCK } from '#libs/platform';
 import { AnswerKeys } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
 import { AnswerKeysController } from '../http/answer-keys.controller.js';
+import { DaysController } from '../days/days.controller.js';
+import { SealedDays } from '../days/sealed-days.service.js';
 import { API_VERSION } from '../http/signed-wire.js';
 import { ErrorAnswer } from '../snapshots/snapshots.dto.js';
 import { SnapshotsRoute } from '../snapshots/snapshots.route.js';
@@ -14,8 +16,8 @@ import { StakeSets } from '../snapshots/stake-sets.js';
 
 /** The routes with nothing behind them: the contract is in their decorators alone. */
 @Module({
-  controllers: [SnapshotsRoute, AnswerKeysController],
-  providers: [StakeSets, ApiSettings, AnswerKeys, CLOCK].map((provide) => ({
+  controllers: [SnapshotsRoute, DaysController, AnswerKeysController],
+  providers: [StakeSets, SealedDays, ApiSettings, AnswerKeys, CLOCK].map((provide) => ({
     provide,
     useValue: {},
   })),

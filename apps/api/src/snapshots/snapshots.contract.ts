@@ -15,9 +15,12 @@ const INDEX_HEADERS = {
   },
 };
 
-const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: integer(1) } } as const;
+export const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds.', schema: integer(1) },
+} as const;
 
-function failure(
+/** An answer that says why there is no success; `code` is the one, or those, that it may have. */
+export function failure(
   status: number,
   code: string | readonly string[],
   description: string,

@@ -36,6 +36,7 @@ const ALL = [
   'RequestLog1760000000027',
   'Portal1760000000028',
   'CredentialEnd1760000000032',
+  'SealedDays1760000000033',
   'SearchIndexes1760000000038',
 ];
 

@@ -34,6 +34,7 @@ import { Console1760000000026 } from './console.js';
 import { RequestLog1760000000027 } from './request-log.js';
 import { Portal1760000000028 } from './portal.js';
 import { CredentialEnd1760000000032 } from './credential-end.js';
+import { SealedDays1760000000033 } from './sealed-days.js';
 import { SearchIndexes1760000000038 } from './search-indexes.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
@@ -66,5 +67,6 @@ export const migrations = [
   RequestLog1760000000027,
   Portal1760000000028,
   CredentialEnd1760000000032,
+  SealedDays1760000000033,
   SearchIndexes1760000000038,
 ];

@@ -110,7 +110,10 @@ describe('migrate', () => {
       await migrate(other.url, { stakeSets: ['golf'] });
       const opened = await other.open();
       await opened.query({
-        text: 'DROP TABLE stakes_golf.price_hold, stakes_golf.price_acceptance',
+        text: 'DROP TABLE stakes_golf.seal_recheck, stakes_golf.sealed_nodes, stakes_golf.sealed_leaves, stakes_golf.sealed_day',
+      });
+      await opened.query({
+        text: `DROP FUNCTION stakes_golf.note_sealed_days, stakes_golf.guard_sealed_day, stakes_golf.refuse_change_of_sealed CASCADE`,
       });
       await opened.query({
         text: 'UPDATE lowmark.stake_set SET migrations = trim_array(migrations, 1)',
@@ -118,11 +121,11 @@ describe('migrate', () => {
       await opened.query({ text: 'CREATE SCHEMA stakes_chess' });
       await expect(migrate(other.url, { stakeSets: ['chess'] })).rejects.toThrow('stakes_chess');
       const { rows } = await opened.pool.query(
-        'SELECT FROM lowmark.stake_set WHERE cardinality(migrations) = 4',
+        'SELECT FROM lowmark.stake_set WHERE cardinality(migrations) = 5',
       );
       expect(rows).toEqual([]);
       await opened.query({ text: 'DROP SCHEMA stakes_chess' });
-      expect(await migrate(other.url)).toEqual(['PriceHold1760000000015 of golf']);
+      expect(await migrate(other.url)).toEqual(['SealedDays1760000000033 of golf']);
     } finally {
       await other.drop();
     }

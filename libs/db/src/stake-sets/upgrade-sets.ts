@@ -1,5 +1,6 @@
 import { type QueryRunner } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { SealedDays1760000000033 } from '../migrations/sealed-days.js';
 import { StakingIndex1760000000000 } from '../migrations/staking-index.js';
 import {
   AuditRun1760000000010,
@@ -17,6 +18,7 @@ export const SET_MIGRATIONS = [
   IndexGeneration1760000000007,
   AuditRun1760000000010,
   PriceHold1760000000015,
+  SealedDays1760000000033,
 ];
 
 interface SetRow {

@@ -1,6 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { IndexStore, type IndexState, type WalletHistory, WalletHistoryStore } from '#libs/db';
-import { type Address, dailyMinima, dayOf, DEFAULT_STAKE_SET, SECONDS_PER_DAY } from '#libs/domain';
+import {
+  type Address,
+  dailyMinima,
+  dayOf,
+  DEFAULT_STAKE_SET,
+  dayText,
+  SECONDS_PER_DAY,
+} from '#libs/domain';
 import { tokensText } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -77,7 +84,7 @@ function daysOf({ days }: WalletHistory, { firstDay, today, state }: Days): Wall
   return dailyMinima(days, { firstDay, endDay: today + 1 }).map(({ day, minimum }) => {
     closing = closings.get(day) ?? closing;
     return {
-      day: new Date(day * SECONDS_PER_DAY * 1000).toISOString().slice(0, 10),
+      day: dayText(day),
       low: tokens(minimum),
       closing: tokens(closing),
       isOpen: day >= Math.min(today, indexedDay),

@@ -1,0 +1,52 @@
+import { Controller, Get, Param, Query, Req, UseGuards } from '@nestjs/common';
+import { type FastifyRequest } from 'fastify';
+import { ApiKeyGuard, requireCaller } from '../auth/api-key.guard.js';
+import { DayContract, DaysContract, ProofContract } from './days.contract.js';
+import {
+  type DayProofAnswer,
+  parseContract,
+  parseDaysQuery,
+  parseWallet,
+  requireDay,
+  type SealedDayOfSetAnswer,
+  type SealedDaysAnswer,
+} from './days.dto.js';
+import { SealedDays } from './sealed-days.service.js';
+
+type Texts = Readonly<Record<string, unknown>>;
+
+/** `/api/staking/days`: the roots of sealed days, and proofs against them. See `docs/wire/days.md`. */
+@Controller('api/staking/days')
+@UseGuards(ApiKeyGuard)
+export class DaysController {
+  constructor(private readonly sealedDays: SealedDays) {}
+
+  @Get()
+  @DaysContract()
+  page(@Req() request: FastifyRequest, @Query() query: Texts): Promise<SealedDaysAnswer> {
+    return this.sealedDays.page(requireCaller(request.admission), parseDaysQuery(query));
+  }
+
+  @Get(':day')
+  @DayContract()
+  day(
+    @Req() request: FastifyRequest,
+    @Param('day') day: string,
+    @Query() query: Texts,
+  ): Promise<SealedDayOfSetAnswer> {
+    const caller = requireCaller(request.admission);
+    return this.sealedDays.day(caller, requireDay('day', day), parseContract(query));
+  }
+
+  @Get(':day/proof')
+  @ProofContract()
+  proof(
+    @Req() request: FastifyRequest,
+    @Param('day') text: string,
+    @Query() query: Texts,
+  ): Promise<DayProofAnswer> {
+    const caller = requireCaller(request.admission);
+    const asked = { day: requireDay('day', text), wallet: parseWallet(query) };
+    return this.sealedDays.proof(caller, asked, parseContract(query));
+  }
+}

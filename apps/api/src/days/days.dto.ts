@@ -1,0 +1,179 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { type AccountId, type Address, parseAccountId, parseAddress, parseDay } from '#libs/domain';
+import { HttpProblem } from '#libs/service';
+
+const DEFAULT_LIMIT = 31;
+const MAX_LIMIT = 366;
+const LIMIT = /^[1-9]\d{0,2}$/;
+
+type Query = Readonly<Record<string, unknown>>;
+
+export interface DaysQuery {
+  /** The last day of the page before; absent for the newest days. */
+  readonly before: number | undefined;
+  readonly limit: number;
+  readonly contract: AccountId | undefined;
+}
+
+/** @throws HttpProblem 400 */
+export function parseDaysQuery({
+  before,
+  limit = String(DEFAULT_LIMIT),
+  ...rest
+}: Query): DaysQuery {
+  if (typeof limit !== 'string' || !LIMIT.test(limit) || Number(limit) > MAX_LIMIT) {
+    throw new HttpProblem(
+      400,
+      `limit must be given at most once: a whole number from 1 to ${MAX_LIMIT} in plain digits.`,
+    );
+  }
+  const day = before === undefined ? undefined : requireDay('before', before);
+  return { before: day, limit: Number(limit), contract: parseContract(rest) };
+}
+
+export function parseContract({ contract: text }: Query): AccountId | undefined {
+  if (text === undefined) return undefined;
+  const contract = typeof text === 'string' ? parseAccountId(text) : undefined;
+  if (contract !== undefined) return contract;
+  throw new HttpProblem(
+    400,
+    'contract must be given at most once: eip155:, the number of the chain, a colon, and 0x with 40 hex digits.',
+  );
+}
+
+export function parseWallet({ walletAddress: text }: Query): Address {
+  const wallet = typeof text === 'string' ? parseAddress(text) : undefined;
+  if (wallet !== undefined) return wallet;
+  throw new HttpProblem(400, 'walletAddress must be given once: 0x and 40 hex digits.');
+}
+
+/** @returns days since 1970-01-01 UTC */
+export function requireDay(name: string, text: unknown): number {
+  const day = typeof text === 'string' ? parseDay(text) : undefined;
+  if (day !== undefined) return day;
+  throw new HttpProblem(
+    400,
+    `${name} must be given once: a day of the calendar such as 2026-11-21.`,
+  );
+}
+
+const DAY = { type: 'string', format: 'date', description: 'A UTC day.' } as const;
+const HASH = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const;
+const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
+const UNITS = {
+  type: 'string',
+  pattern: '^(0|[1-9][0-9]*)$',
+  description: 'In the smallest unit of the token.',
+} as const;
+
+@ApiSchema({ name: 'SealedDay' })
+export class SealedDayAnswer {
+  @ApiProperty(DAY)
+  readonly day!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    description: 'Grows where a sealed day came out differently later; the newest counts.',
+  })
+  readonly revision!: number;
+
+  @ApiProperty({ ...HASH, description: 'Of the Merkle tree over (wallet, low, next).' })
+  readonly root!: string;
+
+  @ApiPropertyOptional({ ...HASH, description: 'Of the revision before this one.' })
+  readonly previousRoot?: string;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    description: 'Wallets with a low-water mark above zero.',
+  })
+  readonly wallets!: number;
+
+  @ApiProperty({
+    ...UNITS,
+    description: 'The sum of their lows, in the smallest unit of the token.',
+  })
+  readonly total!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'The last block of the day.' })
+  readonly blockNumber!: number;
+
+  @ApiProperty(HASH)
+  readonly blockHash!: string;
+
+  @ApiProperty({ type: 'string', description: 'The version of the software that sealed it.' })
+  readonly software!: string;
+
+  @ApiProperty({ type: 'string', format: 'date-time' })
+  readonly sealedAt!: string;
+}
+
+class SealedOf {
+  @ApiProperty({ ...ADDRESS, description: 'The staking contract; of several the first.' })
+  readonly stakeContract!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 1 })
+  readonly chainId!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 255 })
+  readonly tokenDecimals!: number;
+}
+
+@ApiSchema({ name: 'SealedDays' })
+export class SealedDaysAnswer extends SealedOf {
+  @ApiProperty({ type: [SealedDayAnswer], description: 'The newest first.' })
+  readonly days!: SealedDayAnswer[];
+
+  @ApiPropertyOptional({
+    ...DAY,
+    description: 'For `before` of the next page; absent on the last one.',
+  })
+  readonly next?: string;
+}
+
+@ApiSchema({ name: 'SealedDayOfSet' })
+export class SealedDayOfSetAnswer extends SealedOf {
+  @ApiProperty({ type: SealedDayAnswer })
+  readonly day!: SealedDayAnswer;
+}
+
+@ApiSchema({ name: 'DayLeaf' })
+export class DayLeafAnswer {
+  @ApiProperty(ADDRESS)
+  readonly wallet!: string;
+
+  @ApiProperty(UNITS)
+  readonly low!: string;
+
+  @ApiProperty({ ...ADDRESS, description: 'The wallet of the following leaf in ascending order.' })
+  readonly next!: string;
+}
+
+@ApiSchema({ name: 'DayProof' })
+export class DayProofAnswer extends SealedDayOfSetAnswer {
+  @ApiProperty({ ...ADDRESS, description: 'In lower case.' })
+  readonly walletAddress!: string;
+
+  @ApiProperty({
+    ...UNITS,
+    description:
+      'What the wallet kept staked all through the day, in the smallest unit of the token; 0 where it has no leaf.',
+  })
+  readonly low!: string;
+
+  @ApiProperty({
+    type: DayLeafAnswer,
+    description:
+      'The wallet’s own, or the one whose wallet is below it and whose next is above it.',
+  })
+  readonly leaf!: DayLeafAnswer;
+
+  @ApiProperty({
+    type: 'array',
+    items: HASH,
+    description: 'The nodes beside the way from the leaf to the root.',
+  })
+  readonly proof!: readonly string[];
+}

@@ -1,0 +1,245 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { IndexStore, SealWriter } from '#libs/db';
+import {
+  type Address,
+  addressBytes,
+  buildDayTree,
+  DayListBuilder,
+  dayText,
+  type DayTree,
+  type Keccak256,
+  type NodeHash,
+  parseDay,
+  provenLow,
+} from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
+import { type MintedCredential } from '#libs/signing';
+import { aBlock, anInitialIndex, aWallet } from '#libs/testing';
+import { addPartner, type Api, startApi } from '../testing/api-harness.support-spec.js';
+import { expectError, expectSigned } from '../testing/wire.support-spec.js';
+
+const DAYS = '/api/staking/days';
+const DAY_SECONDS = 86_400;
+/** The clock of the test stands at noon of the day after the last one that is over. */
+const LAST = parseDay('2026-11-20') ?? 0;
+const FIRST = LAST - 4;
+
+let api: Api;
+let partner: MintedCredential;
+let keccak: Keccak256;
+const trees = new Map<number, DayTree>();
+
+beforeAll(async () => {
+  keccak = await createKeccak256();
+  api = await startApi();
+  partner = await addPartner(api, 'days');
+  await sealDays();
+});
+afterAll(() => api.stop());
+
+/** Five days, the fourth of them twice; the last one that is over is not sealed. */
+async function sealDays(): Promise<void> {
+  const database = await api.database.open();
+  const store = new IndexStore(database);
+  const first = aBlock(0, FIRST * DAY_SECONDS);
+  await store.create(anInitialIndex({ head: first }));
+  const fence = await store.takeLead();
+  const head = aBlock(100, (LAST + 1) * DAY_SECONDS);
+  const facts = { finalised: head, verifiedNumber: 100n, synced: true };
+  const nothing = { changes: [], days: [], blocks: [], total: 0n };
+  await store.commit({ fence, previousHead: first, head, ...nothing, ...facts });
+  const writer = new SealWriter(database);
+  const basis = await writer.basis(fence);
+  if (basis === undefined) throw new Error('it leads');
+  for (const [day, wallets] of [
+    [FIRST, 0],
+    [FIRST + 1, 3],
+    [FIRST + 2, 3000],
+    [FIRST + 3, 4],
+    [FIRST + 3, 5],
+  ] as const) {
+    const tree = treeOf(wallets);
+    trees.set(day, tree);
+    const { list } = tree.leaves;
+    const block = aBlock(day - FIRST + 1, day * DAY_SECONDS);
+    const content = { day, root: tree.root, wallets, total: list.total, block, software: '1.2.3' };
+    await writer.seal({ basis, content, tree });
+  }
+  await writer.forgetLists(fence, FIRST + 1);
+}
+
+/** Every third address from 3 on, with its number as low. */
+function treeOf(wallets: number): DayTree {
+  const builder = new DayListBuilder();
+  for (let place = 1; place <= wallets; place += 1) {
+    builder.add(addressBytes(aWallet(3 * place)), BigInt(3 * place));
+  }
+  return buildDayTree(builder.list(), keccak);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+async function ask(target: string, key: string | undefined = partner.apiKey): Promise<Answer> {
+  const headers = key === '' ? {} : { 'x-api-key': key };
+  const response = await fetch(api.url + target, { headers });
+  const { status } = response;
+  return { status, headers: Object.fromEntries(response.headers), body: await response.text() };
+}
+
+async function read<T>(target: string): Promise<T> {
+  const answer = await ask(target);
+  expect([target, answer.status]).toEqual([target, 200]);
+  expectSigned(answer, {
+    method: 'GET',
+    path: target.split('?')[0] ?? '',
+    secret: partner.sharedSecret,
+  });
+  return JSON.parse(answer.body) as T;
+}
+
+interface Proof {
+  readonly low: string;
+  readonly walletAddress: string;
+  readonly day: { readonly root: NodeHash };
+  readonly leaf: { readonly wallet: Address; readonly low: string; readonly next: Address };
+  readonly proof: NodeHash[];
+}
+
+const proofOf = (day: number, wallet: string): Promise<Proof> =>
+  read(`${DAYS}/${dayText(day)}/proof?walletAddress=${wallet}`);
+
+describe(DAYS, () => {
+  it('lists the newest first, each in its newest revision, page by page', async () => {
+    const seen: unknown[] = [];
+    let before = '';
+    for (;;) {
+      const page = await read<{ days: { day: string; revision: number }[]; next?: string }>(
+        `${DAYS}?limit=3${before}`,
+      );
+      seen.push(...page.days.map(({ day, revision }) => [day, revision]));
+      if (page.next === undefined) break;
+      before = `&before=${page.next}`;
+    }
+    const expected = [3, 2, 1, 0].map((place) => [dayText(FIRST + place), place === 3 ? 2 : 1]);
+    expect(seen).toEqual(expected);
+  });
+
+  it('tells a day with its root, its figures and the revision before', async () => {
+    const { day } = await read<{ day: unknown }>(`${DAYS}/${dayText(FIRST + 3)}`);
+    expect(day).toEqual({
+      day: dayText(FIRST + 3),
+      ...{ revision: 2, wallets: 5, total: '45', software: '1.2.3' },
+      root: trees.get(FIRST + 3)?.root,
+      previousRoot: treeOf(4).root,
+      blockNumber: 4,
+      blockHash: aBlock(4).hash,
+      sealedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+  });
+
+  it('says of a day that is not sealed when it can be', async () => {
+    const over = await ask(`${DAYS}/${dayText(LAST)}`);
+    expectError(over, 409, 'DAY_NOT_SEALED');
+    expect(over.headers['retry-after']).toBe('60');
+    const today = await ask(`${DAYS}/${dayText(LAST + 1)}/proof?walletAddress=${aWallet(3)}`);
+    expectError(today, 409, 'DAY_NOT_OVER');
+    expect(today.body).toContain('2026-11-22T00:00:00Z');
+    // From noon on, two seconds and a bit later.
+    expect(today.headers['retry-after']).toBe('43198');
+    expectError(await ask(`${DAYS}/9999-12-31`), 409, 'DAY_NOT_OVER');
+  });
+
+  it('says of a day before the first one that there is none', async () => {
+    expectError(await ask(`${DAYS}/${dayText(FIRST - 1)}`), 404, 'DAY_NOT_FOUND');
+    expectError(await ask(`${DAYS}/1970-01-01`), 404, 'DAY_NOT_FOUND');
+  });
+
+  it.each([
+    `${DAYS}?limit=0`,
+    `${DAYS}?limit=367`,
+    `${DAYS}?limit=1&limit=2`,
+    `${DAYS}?before=yesterday`,
+    `${DAYS}?contract=0x`,
+    `${DAYS}/2026-02-30`,
+    `${DAYS}/20000`,
+    `${DAYS}/2026-11-20T00:00:00Z`,
+    `${DAYS}/2026-11-20/proof`,
+    `${DAYS}/2026-11-20/proof?walletAddress=0x12`,
+    `${DAYS}/${'1'.repeat(90)}`,
+  ])('refuses %s', async (target) => {
+    expectError(await ask(target), 400, 'BAD_REQUEST');
+  });
+
+  it('is for partners', async () => {
+    for (const target of [DAYS, `${DAYS}/2026-11-20`, `${DAYS}/x/proof`]) {
+      expectError(await ask(target, ''), 401, 'UNAUTHORIZED');
+    }
+  });
+
+  it('knows no contract that is not indexed', async () => {
+    const target = `${DAYS}?contract=eip155:1:0x${'9'.repeat(40)}`;
+    expectError(await ask(target), 404, 'CONTRACT_NOT_FOUND');
+  });
+});
+
+describe(`${DAYS}/{day}/proof`, () => {
+  it.each([
+    ['the first', 3],
+    ['one in the middle, at the end of a chunk', 3 * 1023],
+    ['the last', 9000],
+    ['one below all', 1],
+    ['one between two', 3 * 1023 + 1],
+    ['one above all', 9001],
+  ])('leads to the root: %s', async (_, number) => {
+    const wallet = aWallet(number);
+    const { low, leaf, proof, day, walletAddress } = await proofOf(FIRST + 2, wallet);
+    const isThere = number % 3 === 0 && number <= 9000;
+    expect(walletAddress).toBe(wallet);
+    expect(low).toBe(isThere ? String(number) : '0');
+    expect(day.root).toBe(trees.get(FIRST + 2)?.root);
+    const given = { root: day.root, leaf: { ...leaf, low: BigInt(leaf.low) }, proof };
+    expect(provenLow(wallet, given, keccak)).toBe(BigInt(low));
+    // Of another wallet it says nothing.
+    expect(provenLow(aWallet(6000), given, keccak)).toBeUndefined();
+  });
+
+  it('takes a wallet in any capitals', async () => {
+    const wallet = aWallet(0xabc);
+    const { walletAddress } = await proofOf(FIRST + 1, wallet.toUpperCase().replace('X', 'x'));
+    expect(walletAddress).toBe(wallet);
+  });
+
+  it('is of the newest revision', async () => {
+    const { low } = await proofOf(FIRST + 3, aWallet(15));
+    expect(low).toBe('15');
+  });
+
+  it('says of days that are too old that only the root is kept', async () => {
+    const target = `${DAYS}/${dayText(FIRST)}/proof?walletAddress=${aWallet(3)}`;
+    expectError(await ask(target), 410, 'PROOF_NOT_KEPT');
+    await read(`${DAYS}/${dayText(FIRST)}`);
+  });
+});
+
+describe('the contract', () => {
+  it.each([
+    ['/api/staking/days', DAYS],
+    ['/api/staking/days/{day}', `${DAYS}/${dayText(FIRST + 3)}`],
+    [
+      '/api/staking/days/{day}/proof',
+      `${DAYS}/${dayText(FIRST + 3)}/proof?walletAddress=${aWallet(4)}`,
+    ],
+  ])('describes what %s answers', async (path, target) => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8')) as object, 'openapi');
+    const pointer = `openapi#/paths/${path.replaceAll('/', '~1')}/get/responses/200/content/application~1json/schema`;
+    const validate = ajv.getSchema(pointer);
+    expect([validate?.(await read(target)), validate?.errors]).toEqual([true, null]);
+  });
+});

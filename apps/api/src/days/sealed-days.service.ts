@@ -1,0 +1,146 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, IndexStore, type SealedDay, SealedDayStore, SealedListStore } from '#libs/db';
+import {
+  type AccountId,
+  accountIdText,
+  type Address,
+  dayOf,
+  dayText,
+  SECONDS_PER_DAY,
+} from '#libs/domain';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { type Caller } from '../auth/admission.js';
+import { StakeSets } from '../snapshots/stake-sets.js';
+import {
+  type DayProofAnswer,
+  type DaysQuery,
+  type SealedDayAnswer,
+  type SealedDayOfSetAnswer,
+  type SealedDaysAnswer,
+} from './days.dto.js';
+
+/** Sealing looks for a final block each minute. */
+const SOON_SECONDS = 60;
+
+/** The sealed days of one stake set. */
+interface SetDays {
+  readonly days: SealedDayStore;
+  readonly lists: SealedListStore;
+  readonly of: Pick<SealedDaysAnswer, 'stakeContract' | 'chainId' | 'tokenDecimals'>;
+}
+
+/** What the api tells of sealed days: they never change, so that neither the state of the index nor its version matters. */
+@Injectable()
+export class SealedDays {
+  constructor(
+    private readonly stakeSets: StakeSets,
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws HttpProblem 404 (the contract is not indexed), 503 (nothing is indexed yet) */
+  async page(caller: Caller, { contract, ...page }: DaysQuery): Promise<SealedDaysAnswer> {
+    const { days, of } = await this.of(caller, contract);
+    const { before, limit } = page;
+    const found = await days.page({ ...(before !== undefined && { before }), limit: limit + 1 });
+    const shown = found.slice(0, limit);
+    const last = found.length > limit ? shown.at(-1) : undefined;
+    return { ...of, days: shown.map(dayAnswer), ...(last && { next: dayText(last.day) }) };
+  }
+
+  /** @throws HttpProblem 404 (before the first day), 409 (not sealed yet) */
+  async day(
+    caller: Caller,
+    day: number,
+    contract: AccountId | undefined,
+  ): Promise<SealedDayOfSetAnswer> {
+    const set = await this.of(caller, contract);
+    return { ...set.of, day: dayAnswer(await this.require(set, day)) };
+  }
+
+  /** @throws HttpProblem 404, 409 as `day`; 410 (what proofs are made of is not kept of days that old) */
+  async proof(
+    caller: Caller,
+    { day, wallet }: { readonly day: number; readonly wallet: Address },
+    contract: AccountId | undefined,
+  ): Promise<DayProofAnswer> {
+    const set = await this.of(caller, contract);
+    const sealed = await this.require(set, day);
+    const found = await set.lists.prove(sealed, wallet);
+    if (found === undefined) {
+      const message = `Proofs of ${dayText(day)} are not kept any more; its root is.`;
+      throw new HttpProblem(410, message, { code: 'PROOF_NOT_KEPT' });
+    }
+    const { leaf, proof } = found;
+    const low = leaf.wallet === wallet ? leaf.low : 0n;
+    return {
+      ...set.of,
+      day: dayAnswer(sealed),
+      walletAddress: wallet,
+      low: String(low),
+      leaf: { wallet: leaf.wallet, low: String(leaf.low), next: leaf.next },
+      proof,
+    };
+  }
+
+  private async require({ days }: SetDays, day: number): Promise<SealedDay> {
+    const sealed = await days.byDay(day);
+    if (sealed !== undefined) return sealed;
+    const newest = await days.newest();
+    if (newest !== undefined && day < newest.day) {
+      throw new HttpProblem(404, `${dayText(day)} is before the first day of the contract.`, {
+        code: 'DAY_NOT_FOUND',
+      });
+    }
+    throw this.notSealedYet(day);
+  }
+
+  private notSealedYet(day: number): HttpProblem {
+    const nowSeconds = this.clock.nowMs() / 1000;
+    const name = dayText(day);
+    const isOver = day < dayOf(nowSeconds);
+    const message = isOver
+      ? `${name} is over and not sealed yet: a block after its end has to be final and verified first.`
+      : `${name} is not over: it can be sealed after ${dayText(day + 1)}T00:00:00Z, when a block after it is final.`;
+    const retryAfterSeconds = isOver
+      ? SOON_SECONDS
+      : Math.ceil((day + 1) * SECONDS_PER_DAY - nowSeconds);
+    const code = isOver ? 'DAY_NOT_SEALED' : 'DAY_NOT_OVER';
+    return new HttpProblem(409, message, { code, retryAfterSeconds });
+  }
+
+  private async of({ stakeSet }: Caller, contract: AccountId | undefined): Promise<SetDays> {
+    const name = contract === undefined ? stakeSet : await this.setOf(contract, stakeSet);
+    const database = this.database.inSet(name);
+    const state = await new IndexStore(database).state();
+    if (state === undefined) {
+      throw new HttpProblem(503, 'Nothing is indexed yet: try again later.', {
+        retryAfterSeconds: SOON_SECONDS,
+      });
+    }
+    const { stakeContract, chainId, tokenDecimals } = state;
+    const of = { stakeContract, chainId, tokenDecimals };
+    return { days: new SealedDayStore(database), lists: new SealedListStore(database), of };
+  }
+
+  private async setOf(contract: AccountId, ownSet: string): Promise<string> {
+    const set = await this.stakeSets.find(contract, ownSet);
+    if (set !== undefined) return set.name;
+    const message = `Stakes in ${accountIdText(contract)} are not indexed here.`;
+    throw new HttpProblem(404, message, { code: 'CONTRACT_NOT_FOUND' });
+  }
+}
+
+function dayAnswer(sealed: SealedDay): SealedDayAnswer {
+  const { day, revision, root, previousRoot, wallets, total, software } = sealed;
+  return {
+    day: dayText(day),
+    ...{ revision, root, wallets, software },
+    ...(previousRoot !== undefined && { previousRoot }),
+    total: String(total),
+    blockNumber: Number(sealed.blockNumber),
+    blockHash: sealed.blockHash,
+    sealedAt: sealed.sealedAt.toISOString(),
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * Works out a day's lows and its tree, and seals it. For the day after the last one the balances are carried forward, and only the
+ * wallets with a change are read; otherwise all are. Nothing is kept of an index that has another generation since.
+ */
+import {
+  type DayLows,
+  FencedError,
+  type SealBasis,
+  type SealOutcome,
+  type SealWriter,
+} from '#libs/db';
+import {
+  type BlockRef,
+  buildDayTree,
+  compareBytes,
+  DayListBuilder,
+  type Keccak256,
+} from '#libs/domain';
+
+export interface DayToSeal {
+  readonly day: number;
+  readonly fence: bigint;
+  /** The number of the last block of the day before. */
+  readonly above: bigint;
+  /** The last block of the day. */
+  readonly closing: BlockRef;
+  /** Whether what proofs are made of is stored. */
+  readonly keepsLists: boolean;
+}
+
+export class DaySealer {
+  private readonly lows = new DayListBuilder();
+  /** What wallets hold at the end of the day; `before` is the day before's. */
+  private standing = new DayListBuilder();
+  private before = new DayListBuilder();
+  private carried: { readonly day: number; readonly basis: SealBasis } | undefined;
+
+  constructor(
+    private readonly dayLows: DayLows,
+    private readonly writer: SealWriter,
+    private readonly keccak: Keccak256,
+    private readonly software: string,
+  ) {}
+
+  /** @throws FencedError, SealOutdatedError, DatabaseUnavailableError, DatabaseRefusedError */
+  async seal(work: DayToSeal): Promise<SealOutcome> {
+    const basis = await this.writer.basis(work.fence);
+    if (basis === undefined) throw new FencedError();
+    await this.work(work, basis);
+    const list = this.lows.list();
+    const tree = buildDayTree(list, this.keccak);
+    const outcome = await this.writer.seal({
+      basis,
+      content: {
+        day: work.day,
+        root: tree.root,
+        wallets: list.length,
+        total: list.total,
+        block: work.closing,
+        software: this.software,
+      },
+      tree: work.keepsLists ? tree : undefined,
+    });
+    this.carried = { day: work.day, basis };
+    return outcome;
+  }
+
+  private async work(work: DayToSeal, basis: SealBasis): Promise<void> {
+    const { carried } = this;
+    this.carried = undefined;
+    this.lows.clear();
+    const follows = carried?.day === work.day - 1 && carried.basis.generation === basis.generation;
+    if (follows) await this.carryForward(work);
+    else await this.readAll(work.day);
+  }
+
+  private async readAll(day: number): Promise<void> {
+    const { lows, standing } = this;
+    standing.clear();
+    for await (const { wallet, low, closing } of this.dayLows.all(day)) {
+      lows.add(wallet, low);
+      standing.add(wallet, closing);
+    }
+  }
+
+  private async carryForward({ day, above, closing }: DayToSeal): Promise<void> {
+    [this.standing, this.before] = [this.before, this.standing];
+    const { lows, standing } = this;
+    standing.clear();
+    const before = this.before.list();
+    let place = 0;
+    const keepUpTo = (end: number): void => {
+      lows.addRange(before, place, end);
+      standing.addRange(before, place, end);
+      place = end;
+    };
+    await this.dayLows.changed({ day, above, upTo: closing.number }, (changed) => {
+      const { wallet } = changed;
+      let end = place;
+      while (end < before.length && compareBytes(before.wallet(end), wallet) < 0) end += 1;
+      keepUpTo(end);
+      if (end < before.length && compareBytes(before.wallet(end), wallet) === 0) place += 1;
+      lows.add(wallet, changed.low);
+      standing.add(wallet, changed.closing);
+    });
+    keepUpTo(before.length);
+  }
+}

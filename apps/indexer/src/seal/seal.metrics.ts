@@ -1,0 +1,97 @@
+import { type SealedDayStore, type SealOutcome, type SealSummary } from '#libs/db';
+import { SECONDS_PER_DAY } from '#libs/domain';
+import { type Logger } from '#libs/platform';
+import { Counter, Gauge, oneReading, type Registry } from '#libs/service';
+
+const KINDS = ['sealed', 'revised', 'same'] as const;
+
+/** What Prometheus sees of sealed days: those of the database, whichever process sealed them, and what this one does. */
+export class SealMetrics {
+  private readonly left: Gauge;
+  private readonly seconds: Gauge;
+  private readonly results: Counter<'result'>;
+
+  constructor(registry: Registry, days: SealedDayStore, logger: Logger) {
+    const registers = [registry];
+    this.left = new Gauge({
+      name: 'lowmark_seal_days_left',
+      help: 'Days that are still to be worked out in this run; 0 while none is',
+      registers,
+    });
+    this.seconds = new Gauge({
+      name: 'lowmark_seal_seconds',
+      help: 'What the last day took that this process worked out',
+      registers,
+    });
+    this.results = new Counter({
+      name: 'lowmark_seal_days_total',
+      help: 'Days that this process worked out: sealed, revised where a sealed one came out differently, or the same',
+      labelNames: ['result'],
+      registers,
+    });
+    for (const result of KINDS) this.results.inc({ result }, 0);
+    const read = oneReading<SealSummary>(
+      () => days.summary(),
+      (err) => {
+        logger.warn({ err }, 'The sealed days could not be read');
+      },
+    );
+    for (const { name, help, valueOf } of GAUGES) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          const summary = await read();
+          // An old figure is worse than none.
+          this.remove();
+          if (summary) this.set(valueOf(summary));
+        },
+      });
+    }
+  }
+
+  daysLeft(days: number): void {
+    this.left.set(days);
+  }
+
+  worked(result: SealOutcome['kind'], seconds: number): void {
+    this.results.inc({ result });
+    this.seconds.set(seconds);
+  }
+}
+
+interface SealGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly valueOf: (summary: SealSummary) => number;
+}
+
+const GAUGES: readonly SealGauge[] = [
+  {
+    name: 'lowmark_sealed_days',
+    help: 'Days that are sealed',
+    valueOf: ({ days }) => days,
+  },
+  {
+    name: 'lowmark_sealed_until_timestamp_seconds',
+    help: 'The end of the newest sealed day; 0 where none is',
+    valueOf: ({ last }) => (last === null ? 0 : (last + 1) * SECONDS_PER_DAY),
+  },
+  {
+    name: 'lowmark_sealed_revisions',
+    help: 'How often a sealed day came out differently',
+    valueOf: ({ revisions }) => revisions,
+  },
+  {
+    name: 'lowmark_sealed_revised_timestamp_seconds',
+    help: 'When a sealed day last came out differently; 0 where none did',
+    valueOf: ({ revisedAt }) => (revisedAt?.getTime() ?? 0) / 1000,
+  },
+  {
+    name: 'lowmark_sealed_recheck_days',
+    help: 'Sealed days that have to be worked out again',
+    valueOf: ({ last, recheckFrom }) =>
+      last === null || recheckFrom === null ? 0 : Math.max(0, last - recheckFrom + 1),
+  },
+];

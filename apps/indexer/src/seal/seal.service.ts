@@ -1,0 +1,210 @@
+import { randomInt } from 'node:crypto';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { ChainReader } from '#libs/chain';
+import { sessionUrl } from '#libs/config';
+import { IndexStore, SealedDayStore, type SealOutcome, SealWriter } from '#libs/db';
+import { type BlockRef, dayOf, RetryableError, dayText, SECONDS_PER_DAY } from '#libs/domain';
+import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { type Lead, IndexStatus } from '../follow/index-status.js';
+import { AUDIT_READER, INDEX_OPTIONS, type IndexOptions } from '../index-options.js';
+import { IndexerSettings } from '../indexer.env.js';
+import { findClosingBlock } from './closing-block.js';
+import { type DueDays, dueDays } from './due-days.js';
+import { SealMetrics } from './seal.metrics.js';
+import { SealThread } from './seal-thread.js';
+
+/** After a day that could not be sealed. */
+const RETRY_AFTER_MS = 10 * 60_000;
+
+/** What does not lie in the day: the index went back, or is level in a minute. */
+const PASSING = new Set(['SEAL_OUTDATED', 'INDEX_FENCED', 'DATABASE_UNAVAILABLE']);
+
+interface SealRun extends DueDays {
+  readonly lead: Lead;
+  /** A block dated at the end of the last day or later, indexed, final and verified. */
+  readonly settled: BlockRef;
+  /** The first of the days whose lists are kept. */
+  readonly keptFrom: number;
+  readonly recheck: Recheck;
+}
+
+/** What is noted of sealed days that have to be worked out again; where a rollback notes another day meanwhile, that one stays. */
+interface Recheck {
+  from: number | undefined;
+  /** The newest day that was sealed when the run began. */
+  readonly last: number | null;
+}
+
+/**
+ * Seals each UTC day that is final, in the process that leads and while it follows the chain: the days of the past first, oldest first.
+ * Whether there is one is looked up every minute. With each new day an older one is drawn at random and worked out again.
+ */
+@Injectable()
+export class SealService implements BeforeApplicationShutdown {
+  private readonly stopping = new AbortController();
+  private readonly runs = new SingleFlight<void>();
+  private notBeforeMs = 0;
+
+  constructor(
+    @Inject(IndexStore) private readonly index: IndexStore,
+    @Inject(SealedDayStore) private readonly days: SealedDayStore,
+    @Inject(SealWriter) private readonly writer: SealWriter,
+    @Inject(AUDIT_READER) private readonly reader: ChainReader,
+    @Inject(IndexStatus) private readonly status: IndexStatus,
+    @Inject(IndexerSettings) private readonly settings: IndexerSettings,
+    @Inject(INDEX_OPTIONS) private readonly options: IndexOptions,
+    @Inject(SealMetrics) private readonly metrics: SealMetrics,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.runs.underWay();
+  }
+
+  /** Never rejects, and never runs twice at a time: the index goes on without it. */
+  @Cron('* * * * *', { name: 'seal', timeZone: 'UTC' })
+  tick(): Promise<void> {
+    return this.runs.run(() => this.attempt());
+  }
+
+  private async attempt(): Promise<void> {
+    const { status, clock, logger, metrics } = this;
+    const { lead, phase } = status;
+    if (lead === undefined || phase !== 'following' || clock.nowMs() < this.notBeforeMs) return;
+    if (this.stopping.signal.aborted) return;
+    const signal = AbortSignal.any([lead.signal, this.stopping.signal]);
+    try {
+      const run = await this.dueRun({ ...lead, signal });
+      if (run !== undefined) await inSpan({ name: 'seal days' }, () => this.seal(run));
+    } catch (error) {
+      if (signal.aborted) {
+        logger.info('Stopped sealing days; what is missing is sealed after the next start');
+        return;
+      }
+      const isPassing = error instanceof RetryableError && PASSING.has(error.code);
+      if (!isPassing) this.notBeforeMs = clock.nowMs() + RETRY_AFTER_MS;
+      logger[isPassing ? 'warn' : 'error']({ err: error }, 'A day could not be sealed');
+    } finally {
+      metrics.daysLeft(0);
+    }
+  }
+
+  private async dueRun(lead: Lead): Promise<SealRun | undefined> {
+    const settled = await this.settledBlock();
+    if (settled === undefined) return undefined;
+    const { first, last, recheckFrom } = await this.days.summary();
+    const firstDay = first ?? (await this.firstDay());
+    const due = dueDays({ settled, firstDay, newestDay: last, recheckFrom });
+    if (due.to < due.from) return undefined;
+    const keptFrom = Math.max(due.to, last ?? due.to) - this.settings.sealKeptDays + 1;
+    const recheck = { from: recheckFrom ?? undefined, last };
+    return { ...due, lead, settled, keptFrom, recheck };
+  }
+
+  /** The newest block that is indexed, final and verified. */
+  private async settledBlock(): Promise<BlockRef | undefined> {
+    const state = await this.index.state();
+    const { finalised, verifiedNumber, head, halted } = state ?? {};
+    if (!finalised || !head || verifiedNumber === undefined || halted) return undefined;
+    const number = [finalised.number, verifiedNumber, head.number].reduce((a, b) =>
+      a < b ? a : b,
+    );
+    return number === finalised.number ? finalised : this.block(number);
+  }
+
+  private async firstDay(): Promise<number> {
+    return dayOf((await this.block(this.options.firstBlock)).timestampSeconds);
+  }
+
+  private async block(number: bigint): Promise<BlockRef> {
+    const [header] = await this.reader.headers([number]);
+    if (header !== undefined) return header;
+    throw new RetryableError('FINAL_BLOCK_MISSING', `No node has the final block ${number}`);
+  }
+
+  private async seal(run: SealRun): Promise<void> {
+    const { lead, from, to, keptFrom } = run;
+    const { stakeSet } = this.settings;
+    const data = { url: sessionUrl(this.settings), stakeSet, applicationName: 'lowmark-indexer' };
+    const thread = new SealThread(data, lead.signal);
+    try {
+      let before = await this.closingBefore(from, run.settled);
+      for (let day = from; day <= to; day += 1) {
+        this.metrics.daysLeft(to - day + 1);
+        before = await this.sealDay(thread, { run, day, before });
+      }
+      await this.writer.forgetLists(lead.fence, keptFrom);
+      await this.checkOlderDay(thread, run);
+    } finally {
+      await thread.stop();
+    }
+  }
+
+  /** @returns the closing block of the day */
+  private async sealDay(
+    thread: SealThread,
+    { run, day, before }: { run: SealRun; day: number; before: BlockRef },
+  ): Promise<BlockRef> {
+    const { lead, keptFrom } = run;
+    const startedMs = this.clock.nowMs();
+    const closing = await this.closingBlock(day, before, run.settled);
+    const outcome = await thread.seal({
+      ...{ day, closing, fence: lead.fence },
+      above: before.number,
+      keepsLists: day >= keptFrom,
+    });
+    this.tell(outcome, this.clock.nowMs() - startedMs);
+    await this.noteRechecked(run.recheck, day);
+    return closing;
+  }
+
+  private async noteRechecked(recheck: Recheck, day: number): Promise<void> {
+    const { from, last } = recheck;
+    if (from === undefined) return;
+    const next = last !== null && day < last ? day + 1 : undefined;
+    await this.writer.rechecked(from, next);
+    recheck.from = next;
+  }
+
+  private async checkOlderDay(thread: SealThread, run: SealRun): Promise<void> {
+    const { first } = await this.days.summary();
+    if (first === null || first >= run.from) return;
+    const day = randomInt(first, run.from);
+    const older = { ...run, recheck: { from: undefined, last: null } };
+    const before = await this.closingBefore(day, run.settled);
+    await this.sealDay(thread, { run: older, day, before });
+  }
+
+  private tell({ kind, sealed }: SealOutcome, tookMs: number): void {
+    const { logger, metrics } = this;
+    const { day, revision, root, previousRoot, wallets, blockNumber } = sealed;
+    const date = dayText(day);
+    const line = { day: date, revision, root, wallets, blockNumber, tookMs };
+    metrics.worked(kind, tookMs / 1000);
+    if (kind === 'sealed') logger.info(line, 'Sealed a day');
+    if (kind === 'same') logger.info(line, 'A sealed day came out as it was sealed');
+    if (kind !== 'revised') return;
+    logger.error(
+      { ...line, previousRoot },
+      'A sealed day came out differently: see docs/operating/sealed-days.md',
+    );
+  }
+
+  /** The last block of the day before; the one before the first that is indexed where that is of the day, or later. */
+  private async closingBefore(day: number, settled: BlockRef): Promise<BlockRef> {
+    const { firstBlock } = this.options;
+    const first = await this.block(firstBlock);
+    if (dayOf(first.timestampSeconds) >= day) return { ...first, number: firstBlock - 1n };
+    return this.closingBlock(day - 1, first, settled);
+  }
+
+  private closingBlock(day: number, before: BlockRef, settled: BlockRef): Promise<BlockRef> {
+    const endSeconds = (day + 1) * SECONDS_PER_DAY;
+    const read = (numbers: readonly bigint[]) => this.reader.headers(numbers);
+    return findClosingBlock({ endSeconds, from: before, to: settled }, read);
+  }
+}

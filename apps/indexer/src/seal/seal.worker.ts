@@ -1,0 +1,30 @@
+/** Seals days in a thread of its own, with a connection of its own, so that the loop that follows the chain waits for none of it. */
+import 'reflect-metadata';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createDatabase, DayLows, SealWriter, StakeSetStore } from '#libs/db';
+import { LowmarkError } from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
+import { version } from '#libs/platform';
+import { type DayToSeal, DaySealer } from './day-sealer.js';
+import { type SealReply, type SealThreadData } from './seal-thread.js';
+
+const { url, stakeSet, applicationName } = workerData as SealThreadData;
+const database = await createDatabase({ url, applicationName, poolSize: 1 });
+const set = await new StakeSetStore(database).open(stakeSet);
+const keccak = await createKeccak256();
+const sealer = new DaySealer(new DayLows(set), new SealWriter(set), keccak, version());
+
+parentPort?.on('message', (work: DayToSeal) => {
+  void sealed(work).then((reply) => {
+    parentPort?.postMessage(reply);
+  });
+});
+
+async function sealed(work: DayToSeal): Promise<SealReply> {
+  try {
+    return { outcome: await sealer.seal(work) };
+  } catch (error) {
+    const code = error instanceof LowmarkError ? error.code : 'SEAL_FAILED';
+    return { failure: { code, message: error instanceof Error ? error.message : String(error) } };
+  }
+}

@@ -1,0 +1,75 @@
+import { ChainReader, RpcPool } from '#libs/chain';
+import { type Database, IndexStore, SealedDayStore, SealedListStore, SealWriter } from '#libs/db';
+import { systemClock } from '#libs/platform';
+import { createLogger, Registry } from '#libs/service';
+import { FakeClock } from '#libs/testing';
+import { type IndexStatus } from '../src/follow/index-status.js';
+import { type IndexOptions } from '../src/index-options.js';
+import { type IndexerSettings } from '../src/indexer.env.js';
+import { SealMetrics } from '../src/seal/seal.metrics.js';
+import { SealService } from '../src/seal/seal.service.js';
+import { NOON_MS } from './audit-bench.js';
+
+export interface SealBenchOptions {
+  readonly database: Database;
+  /** Of the indexer's user. */
+  readonly databaseUrl: string;
+  readonly rpcUrl: string;
+  readonly firstBlock: bigint;
+  readonly status: IndexStatus;
+  readonly keptDays?: number;
+  /** Comes before the node's answer to the question of this number, from 1. */
+  readonly hook?: (question: number) => unknown;
+}
+
+/** Sealing of days beside an index; every bench is a process of its own. */
+export class SealBench {
+  readonly log: { level: string; msg: string; [field: string]: unknown }[] = [];
+  readonly clock = new FakeClock(NOON_MS);
+  readonly days: SealedDayStore;
+  readonly lists: SealedListStore;
+  readonly service: SealService;
+  private readonly registry = new Registry();
+
+  constructor({ database, ...options }: SealBenchOptions) {
+    const { databaseUrl, status, firstBlock, keptDays = 35 } = options;
+    const destination = {
+      write: (line: string) => void this.log.push(JSON.parse(line) as SealBench['log'][number]),
+    };
+    const logger = createLogger({ app: 'test', destination });
+    this.days = new SealedDayStore(database);
+    this.lists = new SealedListStore(database);
+    this.service = new SealService(
+      new IndexStore(database),
+      this.days,
+      new SealWriter(database),
+      this.reader(options),
+      status,
+      { databaseUrl, stakeSet: 'default', sealKeptDays: keptDays } as IndexerSettings,
+      { firstBlock } as IndexOptions,
+      new SealMetrics(this.registry, this.days, logger),
+      this.clock,
+      logger,
+    );
+  }
+
+  private reader({ rpcUrl, hook }: Omit<SealBenchOptions, 'database'>): ChainReader {
+    let questions = 0;
+    const reader = new ChainReader(new RpcPool({ urls: [rpcUrl], clock: systemClock }));
+    const ask = reader.headers.bind(reader);
+    reader.headers = async (...question) => {
+      await hook?.(++questions);
+      return ask(...question);
+    };
+    return reader;
+  }
+
+  messages(): string[] {
+    return this.log.map(({ msg }) => msg);
+  }
+
+  async metrics(): Promise<string[]> {
+    const text = await this.registry.metrics();
+    return text.split('\n').filter((line) => line.startsWith('lowmark_'));
+  }
+}

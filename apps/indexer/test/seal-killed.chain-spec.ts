@@ -1,0 +1,150 @@
+/** Killed at any step of sealing: a day is sealed with all that belongs to it, or not at all. Needs a build. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Database, SealedDayStore, SealedListStore } from '#libs/db';
+import { compileCache, eventually, testSeeds } from '#libs/testing';
+import { HistoryMaker, randomOf } from './history.js';
+import { expectedDays } from './seal-oracle.js';
+import { IndexerSuite, START } from './suite.js';
+
+const FINAL_DEPTH = 3;
+const LIMIT_MS = 180_000;
+const GENEROUS_MS = 60_000;
+
+/** What holds a day's transaction up at a step of it, and how it is seen to have come there. */
+const STEPS = [
+  ['before its row', 'staking.sealed_day'],
+  ['after its row, before its leaves', 'staking.sealed_leaves'],
+  ['after its leaves, before its tree', 'staking.sealed_nodes'],
+  ['after all of it, before the commit', 'staking.index_state'],
+] as const;
+
+describe('a process that seals days', () => {
+  let program: ChildProcess | undefined;
+  afterEach(() => kill());
+  const suite = new IndexerSuite();
+
+  async function anIndex(seed: number): Promise<void> {
+    const { chain } = suite;
+    await chain.player.play(new HistoryMaker(randomOf(seed), START).blocks(60));
+    const indexer = await suite.start({ finality: `depth:${FINAL_DEPTH}` });
+    await indexer.level();
+    const final = (await chain.player.head()) - BigInt(FINAL_DEPTH);
+    await indexer.until('final', ({ finalised }) => finalised?.number === final);
+    await indexer.stop();
+  }
+
+  function start(): ChildProcess {
+    const { database, chain } = suite;
+    const args = [database.urlAs('indexer'), chain.rpc.url, String(chain.contracts.startBlock)];
+    program = spawn(process.execPath, ['dist/apps/indexer/test/seal.program.js', ...args], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: compileCache(),
+    });
+    return program;
+  }
+
+  async function kill(): Promise<void> {
+    if (program === undefined || program.exitCode !== null || program.signalCode !== null) return;
+    const ended = once(program, 'exit');
+    program.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Each day that is there has its whole tree, and there is no other trace of one. */
+  async function expectWhole(database: Database): Promise<number> {
+    const days = await new SealedDayStore(database).page({ limit: 1000 });
+    const lists = new SealedListStore(database);
+    for (const day of days) {
+      let wallets = 0;
+      for await (const page of lists.pages(day)) wallets += page.length;
+      expect(wallets).toBe(day.wallets);
+    }
+    const [row] = await database.query<{ strays: number }>({
+      text: `SELECT ((SELECT count(*) FROM staking.sealed_leaves) + (SELECT count(*) FROM staking.sealed_nodes)
+        - 2 * (SELECT count(*) FROM staking.sealed_day))::int AS strays`,
+    });
+    // Of so few wallets each day has one chunk of both.
+    expect(row?.strays).toBe(0);
+    return days.length;
+  }
+
+  async function expectAllSealed(database: Database): Promise<void> {
+    const [code] = (await once(start(), 'exit')) as [number | null];
+    expect(code).toBe(0);
+    await expectWhole(database);
+    const { rpc, contracts, player } = suite.chain;
+    const settled = Number(await player.head()) - FINAL_DEPTH;
+    const range = { first: Number(contracts.startBlock), settled };
+    const expected = await expectedDays(rpc, contracts.staking, range);
+    const sealed = await new SealedDayStore(database).page({ limit: 1000 });
+    expect(sealed.reverse()).toMatchObject(expected);
+    expect(sealed).toHaveLength(expected.length);
+    expect(sealed.every(({ revision }) => revision === 1)).toBe(true);
+  }
+
+  it.each(STEPS)(
+    'is killed %s, and nothing of the day is there',
+    async (_step, table) => {
+      await anIndex(11);
+      const database = await suite.database.open({ poolSize: 4 });
+      // In either case the first day's transaction waits here first: the program has taken the lead by then.
+      const first = table === 'staking.index_state' ? 'staking.sealed_day' : table;
+      const release = await lock(database, first);
+      start();
+      await eventually(() => waitsFor(database, first), GENEROUS_MS);
+      const releaseAll = table === first ? release : await lock(database, table);
+      if (table !== first) await release();
+      await eventually(() => waitsFor(database, table), GENEROUS_MS);
+      await kill();
+      await releaseAll();
+      await expectWhole(database);
+      await expectAllSealed(database);
+    },
+    LIMIT_MS,
+  );
+
+  it.each(testSeeds())(
+    'is killed at random moments, with $which, and goes on',
+    async ({ seed }) => {
+      const random = randomOf(seed);
+      await anIndex(seed);
+      const database = await suite.database.open();
+      for (let round = 0; round < 4; round += 1) {
+        const child = start();
+        // Where all days are sealed already it ends by itself.
+        const hasBegun = async () => child.exitCode !== null || (await isSealing(database));
+        await eventually(hasBegun, GENEROUS_MS);
+        await sleep(random(150));
+        await kill();
+        await expectWhole(database);
+      }
+      await expectAllSealed(database);
+    },
+    LIMIT_MS,
+  );
+});
+
+/** The thread that seals has its connection. */
+async function isSealing(database: Database): Promise<boolean> {
+  const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'lowmark-indexer'`;
+  return (await database.query({ text })).length > 0;
+}
+
+/** Nothing is written to a table, and none of its rows is locked, before it is released. */
+async function lock(database: Database, table: string): Promise<() => Promise<void>> {
+  const client = await database.pool.connect();
+  await client.query('BEGIN');
+  await client.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  return async () => {
+    await client.query('ROLLBACK');
+    client.release();
+  };
+}
+
+async function waitsFor(database: Database, table: string): Promise<boolean> {
+  const text = `SELECT FROM pg_locks WHERE NOT granted AND relation = '${table}'::regclass`;
+  return (await database.query({ text })).length > 0;
+}

@@ -1,0 +1,166 @@
+/** Sealing of days beside a running indexer: a real chain, a real index, a real thread. Needs a build. */
+import { describe, expect, it } from '@jest/globals';
+import { IndexStore, type SealedDay } from '#libs/db';
+import { type Address, provenLow } from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
+import { aWallet, stake, testSeeds } from '#libs/testing';
+import { startIndexer } from './harness.js';
+import { HistoryMaker, randomOf } from './history.js';
+import { DAY, FINAL_DEPTH, FINALITY, MIDNIGHT, SealSuite } from './seal-suite.js';
+import { START } from './suite.js';
+
+const suite = new SealSuite();
+
+describe('sealed days', () => {
+  it.each(testSeeds())(
+    'are those of the oracle for a random history with reorganisations, with $which',
+    async ({ seed }) => {
+      const random = randomOf(seed);
+      const history = new HistoryMaker(random, START);
+      const { player } = suite.chain;
+      await player.play(history.blocks(40));
+      const indexer = await suite.anIndexer();
+      const bench = await suite.aBench(indexer);
+      await bench.service.tick();
+      let before = await suite.expectSealed(bench);
+      for (let round = 0; round < 4; round += 1) {
+        if (random(2) === 0) history.approachMidnight();
+        const fork = history.save();
+        const depth = 1 + random(FINAL_DEPTH - 1);
+        await player.play(history.blocks(depth));
+        await suite.settled(indexer);
+        await bench.service.tick();
+        history.restore(fork);
+        const first = { seconds: fork.seconds, transactions: [stake(aWallet(0x9000 + round), 1n)] };
+        await player.reorganise(depth, [first, ...history.blocks(depth + random(12))]);
+        await suite.settled(indexer);
+        await bench.service.tick();
+        const sealed = await suite.expectSealed(bench);
+        expect(sealed.slice(0, before.length)).toEqual(before);
+        before = sealed;
+      }
+      expect(bench.messages()).not.toContain('A day could not be sealed');
+      const { revisions } = await bench.days.summary();
+      expect(revisions).toBe(0);
+    },
+  );
+
+  it('prove what each wallet held, and that it held nothing', async () => {
+    await suite.chain.player.play(new HistoryMaker(randomOf(7), START).blocks(40));
+    const bench = await suite.aBench(await suite.anIndexer());
+    await bench.service.tick();
+    const keccak = await createKeccak256();
+    for (const sealed of await suite.expectSealed(bench)) {
+      const lows = new Map<Address, bigint>();
+      for await (const page of bench.lists.pages(sealed)) {
+        for (const { wallet, low } of page) lows.set(wallet, low);
+      }
+      expect(lows.size).toBe(sealed.wallets);
+      for (let ordinal = 0x0ffe; ordinal < 0x100f; ordinal += 1) {
+        const wallet = aWallet(ordinal);
+        const proof = await bench.lists.prove(sealed, wallet);
+        if (proof === undefined) throw new Error('the list of a new day is kept');
+        const low = provenLow(wallet, { root: sealed.root, ...proof }, keccak);
+        expect(low).toBe(lows.get(wallet) ?? 0n);
+      }
+    }
+  });
+
+  it('are those before a reorganisation across midnight ends, which comes while a day is sealed', async () => {
+    const { player } = suite.chain;
+    await suite.twoDays();
+    const wallet = aWallet(0x1003);
+    await player.block(MIDNIGHT + 2 * DAY - 1, stake(wallet, 5n));
+    await player.block(MIDNIGHT + 2 * DAY, stake(wallet, 5n));
+    const indexer = await suite.anIndexer();
+    const bench = await suite.aBench(indexer, {
+      hook: async (question) => {
+        if (question !== 2) return;
+        await player.reorganise(2, [
+          { seconds: MIDNIGHT + 2 * DAY - 2, transactions: [stake(wallet, 9n)] },
+          { seconds: MIDNIGHT + 2 * DAY + 1, transactions: [] },
+          { seconds: MIDNIGHT + 2 * DAY + 2, transactions: [stake(wallet, 1n)] },
+        ]);
+        await suite.settled(indexer);
+      },
+    });
+    await bench.service.tick();
+    // The index went back, which is of no day that is final: what was being sealed is worked out anew.
+    await bench.service.tick();
+    expect((await new IndexStore(await suite.database.open()).state())?.rollbacks).toBe(1n);
+    await suite.expectSealed(bench);
+    await suite.finalBlocksFrom(MIDNIGHT + 2 * DAY + 12);
+    await suite.settled(indexer);
+    await bench.service.tick();
+    expect(await suite.expectSealed(bench)).toHaveLength(3);
+    expect((await bench.days.summary()).revisions).toBe(0);
+  });
+
+  it('wait for the block that verification has come to', async () => {
+    await suite.twoDays();
+    const indexer = await suite.anIndexer();
+    const bench = await suite.aBench(indexer);
+    const database = await suite.database.open();
+    await indexer.stop();
+    await database.query({
+      text: `UPDATE staking.index_state SET verified_number = (SELECT max(block) FROM staking.balance_change WHERE seconds < ${MIDNIGHT}) + 1`,
+    });
+    // As it was before the program ended.
+    const lead = {
+      fence: await new IndexStore(database).takeLead(),
+      signal: new AbortController().signal,
+    };
+    indexer.status.phase = 'following';
+    indexer.status.leads(lead);
+    await bench.service.tick();
+    expect(await suite.sealedDays(bench)).toMatchObject([{ day: Math.floor(START / DAY) }]);
+  });
+
+  it('keep their lists for so many days, and their roots for ever', async () => {
+    await suite.twoDays();
+    await suite.finalBlocksFrom(MIDNIGHT + 3 * DAY);
+    const bench = await suite.aBench(await suite.anIndexer(), { keptDays: 2 });
+    await bench.service.tick();
+    const sealed = await suite.expectSealed(bench);
+    const kept = await Promise.all(sealed.map((day) => bench.lists.has(day)));
+    expect(kept).toEqual([false, false, true, true]);
+    const none = sealed[0] as SealedDay;
+    expect(await bench.lists.prove(none, aWallet(0x1001))).toBeUndefined();
+  });
+
+  it('are not sealed by an indexer that stands by, nor under a fence of before', async () => {
+    await suite.twoDays();
+    const indexer = await suite.anIndexer();
+    const { chain, database } = suite;
+    const standby = await startIndexer({ chain, database, finality: FINALITY });
+    try {
+      await standby.until('standing by', ({ phase }) => phase === 'standby');
+      const idle = await suite.aBench(standby);
+      await idle.service.tick();
+      expect(await suite.sealedDays(idle)).toEqual([]);
+    } finally {
+      await standby.stop();
+    }
+    const bench = await suite.aBench(indexer);
+    await new IndexStore(await database.open()).takeLead();
+    await bench.service.tick();
+    expect(await suite.sealedDays(bench)).toEqual([]);
+    expect(bench.log).toContainEqual(
+      expect.objectContaining({ err: expect.objectContaining({ code: 'INDEX_FENCED' }) }),
+    );
+  });
+
+  it('are left alone by a process that stops', async () => {
+    await suite.twoDays();
+    const stop: { now?: () => Promise<void> } = {};
+    const bench = await suite.aBench(await suite.anIndexer(), {
+      hook: (question) => {
+        if (question === 4) void stop.now?.();
+      },
+    });
+    stop.now = () => bench.service.beforeApplicationShutdown();
+    await bench.service.tick();
+    expect(bench.log.filter(({ level }) => level === 'error')).toEqual([]);
+    expect((await suite.sealedDays(bench)).length).toBeLessThan(2);
+  });
+});

@@ -1,0 +1,205 @@
+/**
+ * Sealing the days of an index of a million wallets: a first day, of which all wallets are read, and the next one, on which a part of
+ * them has changed; beside the floor, which is the hashing alone, in the same run. Then what is read of a sealed day: proofs, and its
+ * whole list. By the thread and the stores of the indexer and of the API, on a PostgreSQL with default durability.
+ *
+ *   npm run bench -- days [--wallets 1000000] [--changed 50000] [--proofs 5000]
+ */
+import pg from 'pg';
+import { keccak256 } from 'viem';
+import {
+  createDatabase,
+  type Database,
+  IndexStore,
+  SealedListStore,
+  type SealedDay,
+} from '#libs/db';
+import { type BlockHash, type BlockRef, type Keccak256 } from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
+import { SealThread } from '../apps/indexer/src/seal/seal-thread.js';
+import { BenchServer } from './support/bench-database.js';
+import { count, fixed, median, percentile, table } from './support/figures.js';
+import { numberOf, readOptions } from './support/options.js';
+import { say } from './support/progress.js';
+import { Random, walletAt } from './support/random.js';
+import { SYNTHETIC_INDEX } from './support/synthetic-index.js';
+
+const DAY = 86_400;
+const FIRST_DAY = 20_000;
+/** Too slow for all of them: the time for each is what is compared. */
+const HASHES_OF_VIEM = 100_000;
+
+const options = readOptions({ wallets: '1000000', changed: '50000', proofs: '5000' });
+const wallets = numberOf(options.wallets);
+const changed = numberOf(options.changed);
+
+/** One block a day, at noon. */
+function blockOf(number: number): BlockRef {
+  const hash = `0x${number.toString(16).padStart(64, '0')}` as BlockHash;
+  const timestampSeconds = (FIRST_DAY + number - 1) * DAY + DAY / 2;
+  return { number: BigInt(number), hash, timestampSeconds };
+}
+
+/** All wallets stake on the first day, so that its lows are 0 and the second day's are not; on the third a part of them withdraws. */
+async function seed(url: string): Promise<bigint> {
+  const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const store = new IndexStore(database);
+    await store.create({ ...SYNTHETIC_INDEX, head: blockOf(0) });
+    const fence = await store.takeLead();
+    await client.query(`SET session_replication_role = replica; SET maintenance_work_mem = '1GB'`);
+    const wallet = `substring(sha256(k::text::bytea) FROM 1 FOR 20)`;
+    const stake = `(k % 1000 + 1) * 1234567890123456789::numeric`;
+    for (const statement of [
+      `INSERT INTO staking.balance_change (wallet, block, seconds, balance)
+        SELECT ${wallet}, 1, ${blockOf(1).timestampSeconds}, ${stake} FROM generate_series(0, ${wallets - 1}) AS k ORDER BY 1`,
+      `INSERT INTO staking.balance_day (wallet, day, low, closing)
+        SELECT wallet, ${FIRST_DAY}, 0, balance FROM staking.balance_change`,
+      `INSERT INTO staking.balance_change (wallet, block, seconds, balance)
+        SELECT wallet, 3, ${blockOf(3).timestampSeconds}, balance - 1 FROM staking.balance_change ORDER BY sha256(wallet) LIMIT ${changed}`,
+      `INSERT INTO staking.balance_day (wallet, day, low, closing)
+        SELECT wallet, ${FIRST_DAY + 2}, balance + 1, balance FROM staking.balance_change WHERE block = 3`,
+      `UPDATE staking.index_state SET head_number = 4, finalised_number = 4, finalised_hash = decode(repeat('04', 32), 'hex'),
+        finalised_seconds = ${blockOf(4).timestampSeconds}, verified_number = 4`,
+      'VACUUM ANALYZE staking.balance_change, staking.balance_day',
+    ]) {
+      await client.query(statement);
+    }
+    return fence;
+  } finally {
+    await client.end();
+    await database.close();
+  }
+}
+
+/** Seconds for all hashes of a day: two for each leaf, and one for each node above. */
+function floorSeconds(keccak: Keccak256): number {
+  const leaf = new Uint8Array(96).fill(7);
+  const node = new Uint8Array(64).fill(9);
+  const startMs = performance.now();
+  for (let at = 0; at < wallets; at += 1) {
+    new DataView(leaf.buffer).setUint32(12, at);
+    keccak(keccak(leaf));
+    new DataView(node.buffer).setUint32(0, at);
+    keccak(node);
+  }
+  return (performance.now() - startMs) / 1000;
+}
+
+function microsecondsOfViem(): number {
+  const node = new Uint8Array(64).fill(9);
+  const startMs = performance.now();
+  for (let at = 0; at < HASHES_OF_VIEM; at += 1) {
+    new DataView(node.buffer).setUint32(0, at);
+    keccak256(node, 'bytes');
+  }
+  return ((performance.now() - startMs) * 1000) / HASHES_OF_VIEM;
+}
+
+interface Sealed {
+  readonly day: SealedDay;
+  readonly seconds: number;
+  readonly peakMb: number;
+}
+
+async function sealDays(url: string, fence: bigint): Promise<Sealed[]> {
+  const thread = new SealThread(
+    { url, stakeSet: 'default', applicationName: 'bench' },
+    new AbortController().signal,
+  );
+  const sealed: Sealed[] = [];
+  try {
+    for (const place of [2, 3]) {
+      const startMs = performance.now();
+      const { sealed: day } = await thread.seal({
+        ...{ day: FIRST_DAY + place - 1, fence, closing: blockOf(place) },
+        above: BigInt(place - 1),
+        keepsLists: true,
+      });
+      const seconds = (performance.now() - startMs) / 1000;
+      sealed.push({ day, seconds, peakMb: process.resourceUsage().maxRSS / 1024 });
+    }
+  } finally {
+    await thread.stop();
+  }
+  return sealed;
+}
+
+async function proveSome(lists: SealedListStore, day: SealedDay): Promise<number[]> {
+  const random = new Random(1);
+  const times: number[] = [];
+  for (let proof = 0; proof < numberOf(options.proofs); proof += 1) {
+    // Every second one is of a wallet that stakes nothing.
+    const wallet = walletAt(random.between(0, 2 * wallets));
+    const startMs = performance.now();
+    await lists.prove(day, wallet);
+    times.push(performance.now() - startMs);
+  }
+  return times;
+}
+
+async function readList(lists: SealedListStore, day: SealedDay): Promise<number> {
+  const startMs = performance.now();
+  let read = 0;
+  for await (const page of lists.pages(day)) read += page.length;
+  if (read !== day.wallets) throw new Error(`the list has ${read} wallets`);
+  return (performance.now() - startMs) / 1000;
+}
+
+async function sizesOf(database: Database): Promise<string[][]> {
+  const text = `SELECT relname AS name, pg_total_relation_size(c.oid) AS bytes FROM pg_class c
+    WHERE relname IN ('sealed_leaves', 'sealed_nodes') AND relkind = 'r' ORDER BY 1`;
+  const rows = await database.query<{ name: string; bytes: string }>({ text });
+  return rows.map(({ name, bytes }) => [name, fixed(Number(bytes) / (2 * wallets), 1)]);
+}
+
+const server = await BenchServer.start();
+try {
+  await server.withDatabase(async (url) => {
+    say(`an index of ${count(wallets)} wallets …`);
+    const fence = await seed(url);
+    const floor = floorSeconds(await createKeccak256());
+    const beforeMb = process.resourceUsage().maxRSS / 1024;
+    const sealed = await sealDays(url, fence);
+    const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
+    try {
+      const lists = new SealedListStore(database);
+      const [first, next] = sealed;
+      if (first === undefined || next === undefined) throw new Error('two days are sealed');
+      table(
+        ['a day', 'wallets', 's', 'beside the floor', 'peak MB'],
+        [
+          ['hashing alone', count(wallets), fixed(floor), '1.0', fixed(beforeMb, 0)],
+          ...[first, next].map(({ day, seconds, peakMb }, place) => [
+            place === 0 ? 'all wallets read' : `${count(changed)} changed`,
+            count(day.wallets),
+            fixed(seconds),
+            fixed(seconds / floor, 1),
+            fixed(peakMb, 0),
+          ]),
+        ],
+      );
+      const times = await proveSome(lists, next.day);
+      const exportSeconds = await readList(lists, next.day);
+      console.log();
+      table(
+        ['of a sealed day', ''],
+        [
+          ['proof p50 ms', fixed(median(times))],
+          ['proof p99 ms', fixed(percentile(times, 0.99))],
+          ['the whole list, s', fixed(exportSeconds)],
+          ['µs a hash', fixed((floor * 1e6) / (3 * wallets))],
+          ['µs a hash by viem', fixed(microsecondsOfViem())],
+        ],
+      );
+      console.log();
+      table(['stored', 'bytes a wallet and day'], await sizesOf(database));
+    } finally {
+      await database.close();
+    }
+  });
+} finally {
+  await server.stop();
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Hex } from 'viem';
+import { type DayTree, LAST_ADDRESS, ZERO_ADDRESS } from '#libs/domain';
+import {
+  ALICE,
+  aWallet,
+  BOB,
+  CAROL,
+  type Deployed,
+  leafOf,
+  PUBLISHER,
+  RegistryBench,
+  STRANGER,
+  TODAY,
+  verifyArgs,
+  YESTERDAY,
+} from './registry-bench.js';
+
+let bench: RegistryBench;
+let registry: Deployed;
+let another: Deployed;
+
+beforeAll(async () => {
+  bench = await RegistryBench.start();
+  registry = await bench.registry('eip155:1337:0x01');
+  another = await bench.registry('eip155:1337:0x02');
+});
+afterAll(() => bench.stop());
+
+describe('a published day', () => {
+  let tree: DayTree;
+
+  beforeAll(async () => {
+    tree = bench.treeOf([
+      [ALICE, 700n],
+      [CAROL, 5n],
+    ]);
+    await bench.send(registry, 'publish', [YESTERDAY, tree.root]);
+  });
+
+  it('proves what each wallet kept', async () => {
+    for (const wallet of [ALICE, CAROL, ZERO_ADDRESS, LAST_ADDRESS]) {
+      expect(await bench.ask(registry, 'verify', verifyArgs(YESTERDAY, tree, wallet))).toBe(true);
+    }
+    expect(await bench.ask(registry, 'provenLow', [YESTERDAY, ALICE, leafOf(tree, ALICE)])).toBe(
+      700n,
+    );
+  });
+
+  it('proves what is not there: between two wallets, below the first, above the last', async () => {
+    for (const wallet of [BOB, aWallet('9'), aWallet('d')]) {
+      const leaf = leafOf(tree, wallet);
+      expect(await bench.ask(registry, 'verifyAbsent', [YESTERDAY, wallet, leaf])).toBe(true);
+      expect(await bench.ask(registry, 'provenLow', [YESTERDAY, wallet, leaf])).toBe(0n);
+    }
+  });
+
+  it('proves nothing for another day', async () => {
+    const args = verifyArgs(YESTERDAY - 1n, tree, ALICE);
+    expect(await bench.ask(registry, 'verify', args)).toBe(false);
+    const leaf = leafOf(tree, BOB);
+    expect(await bench.ask(registry, 'verifyAbsent', [YESTERDAY - 1n, BOB, leaf])).toBe(false);
+  });
+
+  it('proves nothing for another contract set', async () => {
+    expect(await bench.ask(another, 'verify', verifyArgs(YESTERDAY, tree, ALICE))).toBe(false);
+    const other = bench.treeOf([[ALICE, 701n]]);
+    await bench.send(another, 'publish', [YESTERDAY, other.root]);
+    expect(await bench.ask(another, 'verify', verifyArgs(YESTERDAY, tree, ALICE))).toBe(false);
+    expect(await bench.ask(another, 'verify', verifyArgs(YESTERDAY, other, ALICE))).toBe(true);
+  });
+
+  it.each<[string, (args: unknown[]) => unknown[]]>([
+    ['another amount', ([day, wallet, , ...rest]) => [day, wallet, 701n, ...rest]],
+    ['another wallet', ([day, , ...rest]) => [day, BOB, ...rest]],
+    ['another next wallet', ([day, wallet, low, , proof]) => [day, wallet, low, BOB, proof]],
+    ['no proof', ([day, wallet, low, next]) => [day, wallet, low, next, []]],
+    [
+      'a node too many',
+      ([day, wallet, low, next, proof]) => [
+        day,
+        wallet,
+        low,
+        next,
+        [...(proof as Hex[]), tree.root],
+      ],
+    ],
+  ])('proves nothing with %s', async (_, change) => {
+    const args = change(verifyArgs(YESTERDAY, tree, ALICE));
+    expect(await bench.ask(registry, 'verify', args)).toBe(false);
+  });
+
+  it('takes no wallet that is there for absent', async () => {
+    for (const wallet of [ALICE, CAROL]) {
+      for (const teller of [ALICE, CAROL, ZERO_ADDRESS, LAST_ADDRESS]) {
+        const args = [YESTERDAY, wallet, leafOf(tree, teller)];
+        expect(await bench.ask(registry, 'verifyAbsent', args)).toBe(false);
+      }
+    }
+    const before = leafOf(tree, ZERO_ADDRESS);
+    expect(await bench.ask(registry, 'provenLow', [YESTERDAY, ALICE, before])).toBe('InvalidProof');
+  });
+
+  it('takes no inner node for a leaf', async () => {
+    const { proof } = tree.prove(ALICE);
+    const [sibling = '0x'] = proof;
+    const args = [YESTERDAY, `0x${sibling.slice(26)}`, 0n, ALICE, proof.slice(1)];
+    expect(await bench.ask(registry, 'verify', args)).toBe(false);
+  });
+
+  it('never gets another root', async () => {
+    const root = bench.treeOf([[ALICE, 1n]]).root;
+    expect(await bench.ask(registry, 'publish', [YESTERDAY, root], PUBLISHER)).toBe('DayHasRoot');
+    expect(await bench.ask(registry, 'publish', [YESTERDAY, tree.root], PUBLISHER)).toBe(
+      'DayHasRoot',
+    );
+    expect(await bench.ask(registry, 'rootOf', [YESTERDAY])).toBe(tree.root);
+  });
+});
+
+describe('publishing', () => {
+  const ROOT = `0x${'ab'.repeat(32)}`;
+  const NO_ROOT = `0x${'0'.repeat(64)}`;
+
+  it.each<[what: string, call: readonly [string, ...unknown[]], error: string]>([
+    ['of today', ['publish', TODAY, ROOT], 'DayNotOver'],
+    ['of a day beyond all days', ['publish', 2n ** 256n - 1n, ROOT], 'DayNotOver'],
+    ['without a root', ['publish', 1n, NO_ROOT], 'ZeroRoot'],
+    ['of a period that ends today', ['publishPeriod', TODAY - 3n, TODAY, ROOT], 'DayNotOver'],
+    ['of a period without a root', ['publishPeriod', 1n, 2n, NO_ROOT], 'ZeroRoot'],
+    ['of a period that ends before it begins', ['publishPeriod', 2n, 1n, ROOT], 'InvalidPeriod'],
+    ['of a period that is too long', ['publishPeriod', 1n, 367n, ROOT], 'InvalidPeriod'],
+  ])('%s is refused', async (_, [name, ...args], error) => {
+    expect(await bench.ask(registry, name, args, PUBLISHER)).toBe(error);
+  });
+
+  it('is for its role alone', async () => {
+    for (const [name, args] of [
+      ['publish', [1n, ROOT]],
+      ['publishPeriod', [1n, 2n, ROOT]],
+    ] as const) {
+      const refused = await bench.ask(registry, name, args, STRANGER);
+      expect(refused).toBe('AccessControlUnauthorizedAccount');
+    }
+  });
+
+  it('says what the balances are of', async () => {
+    expect(await bench.ask(registry, 'stakedIn', [])).toBe('eip155:1337:0x01');
+  });
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type BlockDeltas, dailyMinima, dayOf, foldBlocks } from '#libs/domain';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import { type Database, DayLows, IndexStore } from '../index.js';
+
+const DAY = 86_400;
+const WALLETS = [1, 2, 3, 4, 5, 6].map(aWallet);
+
+let test: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open();
+});
+beforeEach(() => test.empty());
+afterAll(() => test.drop());
+
+/** Stakes that only grow and shrink within what is there, some at midnight, over ten days. */
+const histories = fc
+  .array(
+    fc.record({
+      step: fc.constantFrom(0, 1, 3600, DAY / 2, DAY),
+      toMidnight: fc.boolean(),
+      wallet: fc.nat(WALLETS.length - 1),
+      target: fc.constantFrom(0n, 1n, 7n, 100n),
+    }),
+    { minLength: 1, maxLength: 25 },
+  )
+  .map((drafts) => {
+    const held = WALLETS.map(() => 0n);
+    let seconds = 100 * DAY;
+    return drafts.map(({ step, toMidnight, wallet, target }, index): BlockDeltas => {
+      seconds = toMidnight ? (dayOf(seconds) + 1) * DAY : seconds + step;
+      const amount = target - (held[wallet] ?? 0n);
+      held[wallet] = target;
+      const deltas = [{ wallet: WALLETS[wallet] ?? aWallet(1), amount }];
+      return { blockNumber: BigInt(index + 1), timestampSeconds: seconds, deltas };
+    });
+  });
+
+async function indexed(history: readonly BlockDeltas[]) {
+  const store = new IndexStore(database);
+  const first = aBlock(0, 100 * DAY);
+  await store.create(anInitialIndex({ head: first }));
+  const fence = await store.takeLead();
+  const { changes, days, totalDelta } = foldBlocks(new Map(), history);
+  const last = history.at(-1);
+  const head = aBlock(history.length, last?.timestampSeconds ?? 0);
+  await store.commit({
+    fence,
+    previousHead: first,
+    head,
+    changes,
+    days,
+    blocks: [],
+    total: totalDelta,
+  });
+  return { store, fence, days, head };
+}
+
+async function collected(lows: DayLows, day: number) {
+  const all = [];
+  for await (const { wallet, low, closing } of lows.all(day)) {
+    all.push([`0x${wallet.toString('hex')}`, low, closing] as const);
+  }
+  return all;
+}
+
+describe('DayLows', () => {
+  it('tells all wallets on a day, and those with a change on it, as the rules of the domain do', async () => {
+    await fc.assert(
+      fc.asyncProperty(histories, fc.integer({ min: 1, max: 4 }), async (history, pageSize) => {
+        await test.empty();
+        const { days } = await indexed(history);
+        const lows = new DayLows(database, pageSize);
+        const known = [...new Set(days.map(({ wallet }) => wallet))].sort();
+        const lastDay = dayOf(history.at(-1)?.timestampSeconds ?? 0) + 1;
+        for (let day = 99; day <= lastDay; day += 1) {
+          const expected = known.map((wallet) => {
+            const rows = days.filter((row) => row.wallet === wallet && row.day <= day);
+            const [low] = dailyMinima(rows, { firstDay: day, endDay: day + 1 });
+            const closing = rows.toSorted((a, b) => a.day - b.day).at(-1)?.closing ?? 0n;
+            return [wallet, low?.minimum ?? 0n, closing] as const;
+          });
+          expect(await collected(lows, day)).toEqual(expected);
+          const blocks = history.filter((block) => dayOf(block.timestampSeconds) === day);
+          const upTo = blocks.at(-1)?.blockNumber ?? 0n;
+          const above = (blocks[0]?.blockNumber ?? 1n) - 1n;
+          const changed: unknown[] = [];
+          await lows.changed({ day, above, upTo }, ({ wallet, low, closing }) => {
+            changed.push([`0x${wallet.toString('hex')}`, low, closing]);
+          });
+          const touched = days.filter((row) => row.day === day).map(({ wallet }) => wallet);
+          expect(changed).toEqual(expected.filter(([wallet]) => touched.includes(wallet)));
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('names a wallet whose rows contradict each other', async () => {
+    const [wallet] = WALLETS;
+    if (wallet === undefined) throw new Error('there are wallets');
+    await indexed([
+      { blockNumber: 1n, timestampSeconds: 100 * DAY, deltas: [{ wallet, amount: 5n }] },
+    ]);
+    await database.query({ text: 'DELETE FROM staking.balance_day' });
+    const lows = new DayLows(database);
+    await expect(lows.changed({ day: 100, above: 0n, upTo: 1n }, () => undefined)).rejects.toThrow(
+      `wallet ${wallet} has balance changes on day 100 and no row of that day`,
+    );
+  });
+});

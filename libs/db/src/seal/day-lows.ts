@@ -1,0 +1,106 @@
+/** The lows of all wallets on a day, worked out from the index in the order of the wallets. */
+import { type Database, run } from '../connection/database.js';
+import { named } from '../connection/named.js';
+
+export interface WalletDayBytes {
+  /** 20 bytes. */
+  readonly wallet: Buffer;
+  /** The lowest balance of the day, in the token's smallest unit. */
+  readonly low: bigint;
+  /** The balance at its end. */
+  readonly closing: bigint;
+}
+
+/** The blocks of one day: above the last one of the day before, up to its own last one. */
+export interface DayBlocks {
+  readonly day: number;
+  readonly above: bigint;
+  readonly upTo: bigint;
+}
+
+interface LowRow {
+  wallet: Buffer;
+  low: string;
+  closing: string;
+}
+
+/** So many wallets are read at once. */
+const PAGE_SIZE = 10_000;
+
+// From wallet to wallet, and to its newest row up to the day, each by the primary key: the time grows with the wallets, not with their days.
+const PAGE = named<{ after: Buffer; day: number; limit: number }>(
+  'day_lows_page',
+  `WITH RECURSIVE every AS (
+      (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
+      UNION ALL
+      SELECT (SELECT d.wallet FROM staking.balance_day d WHERE d.wallet > every.wallet ORDER BY d.wallet LIMIT 1)
+      FROM every WHERE every.wallet IS NOT NULL
+    ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
+    SELECT page.wallet, coalesce(CASE WHEN d.day = :day THEN least(d.low, d.closing) ELSE d.closing END, 0)::text AS low,
+      coalesce(d.closing, 0)::text AS closing
+    FROM page
+    LEFT JOIN LATERAL (SELECT day, low, closing FROM staking.balance_day
+      WHERE wallet = page.wallet AND day <= :day ORDER BY day DESC LIMIT 1) AS d ON true
+    ORDER BY page.wallet`,
+);
+
+/**
+ * Those with a change on the day: found by their blocks, of which there is an index, and read by the primary key. A wallet with changes
+ * in these blocks and no row of the day would have been indexed wrongly: its low is null.
+ */
+const CHANGED = named<{ day: number; above: bigint; upTo: bigint }>(
+  '',
+  `DECLARE day_lows NO SCROLL CURSOR FOR
+    SELECT c.wallet, least(d.low, d.closing)::text AS low, d.closing::text AS closing
+    FROM (SELECT DISTINCT wallet FROM staking.balance_change WHERE block > :above AND block <= :upTo) AS c
+    LEFT JOIN staking.balance_day d ON d.wallet = c.wallet AND d.day = :day
+    ORDER BY c.wallet`,
+);
+
+export class DayLows {
+  /** @param database of the stake set */
+  constructor(
+    private readonly database: Database,
+    private readonly pageSize = PAGE_SIZE,
+  ) {}
+
+  /**
+   * All wallets that ever had a change; low and closing are 0 where that was later. What is final does not change between two pages.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async *all(day: number): AsyncGenerator<WalletDayBytes> {
+    let after: Buffer = Buffer.alloc(0);
+    for (;;) {
+      const page = await this.database.query<LowRow>(PAGE({ after, day, limit: this.pageSize }));
+      for (const row of page) yield walletDayOf(row);
+      const last = page.at(-1);
+      if (last === undefined || page.length < this.pageSize) return;
+      after = last.wallet;
+    }
+  }
+
+  /**
+   * Hands over the wallets with a change on the day.
+   * @throws Error where the rows of a wallet contradict each other; DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async changed(blocks: DayBlocks, take: (wallet: WalletDayBytes) => void): Promise<void> {
+    await this.database.transaction(async (client) => {
+      await client.query('SET TRANSACTION READ ONLY');
+      await run(client, CHANGED({ ...blocks }));
+      for (;;) {
+        const { rows } = await client.query<LowRow>(`FETCH ${this.pageSize} FROM day_lows`);
+        for (const row of rows) take(walletDayOf(row, blocks.day));
+        if (rows.length < this.pageSize) return;
+      }
+    });
+  }
+}
+
+function walletDayOf({ wallet, low, closing }: LowRow, day?: number): WalletDayBytes {
+  if ((low as string | null) === null) {
+    throw new Error(
+      `wallet 0x${wallet.toString('hex')} has balance changes on day ${String(day)} and no row of that day: index again (docs/operating/reindexing.md)`,
+    );
+  }
+  return { wallet, low: BigInt(low), closing: BigInt(closing) };
+}

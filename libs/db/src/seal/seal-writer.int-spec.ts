@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  addressBytes,
+  buildDayTree,
+  type DayLow,
+  DayListBuilder,
+  type DayTree,
+  type Keccak256,
+  provenLow,
+} from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import {
+  type Database,
+  IndexStore,
+  type SealBasis,
+  SealedDayStore,
+  SealedListStore,
+  type SealOutcome,
+  SealWriter,
+} from '../index.js';
+
+const DAY = 86_400;
+
+let test: TestDatabase;
+let admin: Database;
+let database: Database;
+let keccak: Keccak256;
+let writer: SealWriter;
+let days: SealedDayStore;
+let lists: SealedListStore;
+let basis: SealBasis;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  admin = await test.open();
+  database = await test.open({ url: test.urlAs('indexer') });
+  keccak = await createKeccak256();
+  [writer, days] = [new SealWriter(database), new SealedDayStore(database)];
+  lists = new SealedListStore(database);
+});
+beforeEach(async () => {
+  await test.empty();
+  await anIndex();
+});
+afterAll(() => test.drop());
+
+/** Level, final and verified up to block 100, one block a day. */
+async function anIndex(): Promise<void> {
+  const store = new IndexStore(admin);
+  const first = aBlock(0, 0);
+  await store.create(anInitialIndex({ head: first }));
+  const fence = await store.takeLead();
+  const head = aBlock(100, 100 * DAY);
+  const facts = { finalised: head, verifiedNumber: 100n, synced: true };
+  const nothing = { changes: [], days: [], blocks: [], total: 0n };
+  await store.commit({ fence, previousHead: first, head, ...nothing, ...facts });
+  const known = await writer.basis(fence);
+  if (known === undefined) throw new Error('it leads');
+  basis = known;
+}
+
+/** Every third address from 3 on, with its number as low. */
+function aTree(wallets: number): DayTree {
+  const builder = new DayListBuilder();
+  for (const { wallet, low } of lowsOf(wallets)) builder.add(addressBytes(wallet), low);
+  return buildDayTree(builder.list(), keccak);
+}
+
+function lowsOf(wallets: number): DayLow[] {
+  return Array.from({ length: wallets }, (_, place) => {
+    return { wallet: aWallet(3 * (place + 1)), low: BigInt(3 * (place + 1)) };
+  });
+}
+
+function seal(day: number, wallets: number, block = aBlock(day, day * DAY)): Promise<SealOutcome> {
+  const tree = aTree(wallets);
+  const { list } = tree.leaves;
+  const content = { day, root: tree.root, wallets, total: list.total, block, software: '1.2.3' };
+  return writer.seal({ basis, content, tree });
+}
+
+async function rowsOf(table: string): Promise<number> {
+  const text = `SELECT count(*)::int AS rows FROM staking.${table}`;
+  const [row] = await admin.query<{ rows: number }>({ text });
+  return row?.rows ?? NaN;
+}
+
+describe('SealWriter', () => {
+  it('seals a day, finds it the same, and adds a revision where it is not', async () => {
+    const first = await seal(7, 2);
+    expect(first).toMatchObject({
+      kind: 'sealed',
+      sealed: {
+        ...{ day: 7, revision: 1, wallets: 2, total: 9n, blockNumber: 7n },
+        ...{ blockHash: aBlock(7).hash, software: '1.2.3', previousRoot: undefined },
+      },
+    });
+    expect(await seal(7, 2)).toEqual({ kind: 'same', sealed: first.sealed });
+    const second = await seal(7, 3);
+    expect(second).toMatchObject({
+      kind: 'revised',
+      sealed: { revision: 2, previousRoot: first.sealed.root },
+    });
+    const third = await seal(7, 3, aBlock(7, 7 * DAY, 1));
+    expect(third).toMatchObject({ kind: 'revised', sealed: { revision: 3 } });
+    expect(await days.byDay(7)).toEqual(third.sealed);
+    const all = [first, second, third].map(({ sealed }) => sealed);
+    expect(await days.revisions(7)).toEqual(all);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    [
+      'the index went back',
+      () => admin.query({ text: 'UPDATE staking.index_state SET generation = gen_random_uuid()' }),
+    ],
+    ['another one leads', () => new IndexStore(admin).takeLead()],
+    ['the index is halted', () => new IndexStore(admin).halt(basis.fence, 'for a reason')],
+    [
+      'the last block is not final',
+      () => admin.query({ text: 'UPDATE staking.index_state SET finalised_number = 7' }),
+    ],
+    [
+      'the last block is not verified',
+      () => admin.query({ text: 'UPDATE staking.index_state SET verified_number = 7' }),
+    ],
+  ])('writes nothing where %s meanwhile', async (_case, change) => {
+    await change();
+    await expect(seal(7, 3000)).rejects.toMatchObject({ code: 'SEAL_OUTDATED', retryable: true });
+    for (const table of ['sealed_day', 'sealed_leaves', 'sealed_nodes']) {
+      expect(await rowsOf(table)).toBe(0);
+    }
+  });
+
+  it('forgets lists before a day, and those of revisions that do not count', async () => {
+    const sealed = [];
+    for (const day of [7, 8, 9]) sealed.push((await seal(day, 3)).sealed);
+    sealed.push((await seal(8, 4)).sealed);
+    await writer.forgetLists(basis.fence - 1n, 100);
+    expect(await Promise.all(sealed.map((day) => lists.has(day)))).not.toContain(false);
+    await writer.forgetLists(basis.fence, 8);
+    const has = await Promise.all(sealed.map((day) => lists.has(day)));
+    expect(has).toEqual([false, false, true, true]);
+    expect(await rowsOf('sealed_day')).toBe(4);
+  });
+});
+
+describe('a sealed day', () => {
+  it.each([
+    'UPDATE staking.sealed_day SET total = total + 1',
+    'DELETE FROM staking.sealed_day',
+    `UPDATE staking.sealed_leaves SET leaves = leaves`,
+    `UPDATE staking.sealed_nodes SET nodes = nodes`,
+  ])('is never changed: %s', async (text) => {
+    await seal(7, 3);
+    // Not even by the owner; the indexer's user has no right to try.
+    await expect(admin.query({ text })).rejects.toThrow('a sealed day is never changed');
+    await expect(database.query({ text })).rejects.toThrow('permission denied');
+  });
+
+  it.each([
+    ['without the one before', 2, `decode(repeat('00', 32), 'hex')`, 8],
+    ['beside the one that is there', 1, 'NULL', 7],
+    ['that leaves one out', 3, `(SELECT root FROM staking.sealed_day)`, 7],
+    ['that links to another root', 2, `decode(repeat('00', 32), 'hex')`, 7],
+  ])('has no revision %s', async (_case, revision, previous, day) => {
+    await seal(7, 3);
+    const text = `INSERT INTO staking.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software, previous_root)
+      SELECT ${day}, ${revision}, root, wallets, total, block_number, block_hash, software, ${previous} FROM staking.sealed_day`;
+    await expect(database.query({ text })).rejects.toThrow('does not follow the one that is there');
+  });
+
+  it('is carried over to another index with its revisions', async () => {
+    await seal(7, 3);
+    await seal(7, 4);
+    await seal(8, 5);
+    await admin.query({ text: 'CREATE TEMPORARY TABLE kept AS SELECT * FROM staking.sealed_day' });
+    const before = await days.page({ limit: 10 });
+    await admin.query({ text: 'TRUNCATE staking.sealed_day CASCADE' });
+    await admin.query({
+      text: 'INSERT INTO staking.sealed_day SELECT * FROM kept ORDER BY day, revision',
+    });
+    expect(await days.page({ limit: 10 })).toEqual(before);
+  });
+
+  it('is listed once, in its newest revision, newest first and page by page', async () => {
+    for (const day of [7, 8, 9, 10]) await seal(day, 3);
+    await seal(8, 4);
+    const read = async (page: { before?: number; limit: number }) =>
+      (await days.page(page)).map(({ day, revision }) => [day, revision]);
+    expect(await read({ limit: 3 })).toEqual([
+      [10, 1],
+      [9, 1],
+      [8, 2],
+    ]);
+    expect(await read({ before: 8, limit: 3 })).toEqual([[7, 1]]);
+    expect(await days.newest()).toMatchObject({ day: 10 });
+    expect(await days.summary()).toMatchObject({
+      ...{ days: 4, first: 7, last: 10, revisions: 1, recheckFrom: null },
+      revisedAt: expect.any(Date),
+    });
+  });
+});
+
+describe('SealedListStore', () => {
+  // The leaves of both ends are beside them: just within a chunk, just beyond it, and several.
+  it.each([0, 1, 254, 255, 256, 3000])(
+    'proves each of %s wallets, and those between',
+    async (count) => {
+      const { sealed } = await seal(7, count);
+      const { root } = sealed;
+      const pages: DayLow[] = [];
+      for await (const page of lists.pages(sealed)) pages.push(...page);
+      expect(pages).toEqual(lowsOf(count));
+      const places = [1, 2, 100, 253, 254, 255, 256, 257, 2046, 2047, 2048, count].filter(
+        (at) => at > 0 && at <= count,
+      );
+      const wallets = [0, ...places.flatMap((at) => [3 * at - 1, 3 * at, 3 * at + 1])].map(aWallet);
+      for (const wallet of [
+        ...wallets,
+        '0xffffffffffffffffffffffffffffffffffffffff' as (typeof wallets)[0],
+      ]) {
+        const proof = await lists.prove(sealed, wallet);
+        if (proof === undefined) throw new Error('the list is kept');
+        const expected = lowsOf(count).find((one) => one.wallet === wallet)?.low ?? 0n;
+        expect(provenLow(wallet as never, { root, ...proof }, keccak)).toBe(expected);
+      }
+    },
+  );
+
+  it('knows nothing of a day without lists', async () => {
+    const { sealed } = await seal(7, 3);
+    expect(await lists.prove({ day: 8, revision: 1 }, aWallet(3))).toBeUndefined();
+    await writer.forgetLists(basis.fence, 8);
+    expect(await lists.prove(sealed, aWallet(3))).toBeUndefined();
+    expect(await lists.has(sealed)).toBe(false);
+  });
+});

@@ -1,0 +1,181 @@
+/** Seals days, under the leader's fence: each in one transaction, with what proofs are made of. */
+import { type PoolClient } from 'pg';
+import { type DayTree, ENTRY_BYTES, NODE_BYTES, WALLET_BYTES } from '#libs/domain';
+import { type Database, run } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { hexOf } from '../rows.js';
+import {
+  type SealedContent,
+  type SealedDay,
+  SEALED_COLUMNS,
+  sealedDayOf,
+  type SealedDayRow,
+  SealOutdatedError,
+} from './sealed-day.js';
+import { LEAVES_IN_CHUNK, NODES_IN_CHUNK } from './sealed-list-store.js';
+
+/** The index as it was when the work on a day began. */
+export interface SealBasis {
+  readonly fence: bigint;
+  /** Another one: something indexed may have been taken back. */
+  readonly generation: string;
+}
+
+export interface SealRequest {
+  readonly basis: SealBasis;
+  readonly content: SealedContent;
+  /** Where proofs of the day are to be answered: kept until `forgetLists`. */
+  readonly tree?: DayTree | undefined;
+}
+
+/** `sealed`: for the first time; `revised`: it came out differently; `same`: nothing was written. */
+export interface SealOutcome {
+  readonly kind: 'sealed' | 'revised' | 'same';
+  readonly sealed: SealedDay;
+}
+
+const BASIS = named<{ fence: bigint }>(
+  'seal_basis',
+  'SELECT generation FROM staking.index_state WHERE fence = :fence',
+);
+
+const NEWEST_OF_DAY = named<{ day: number }>(
+  'seal_newest_of_day',
+  `SELECT ${SEALED_COLUMNS} FROM staking.sealed_day s WHERE day = :day ORDER BY revision DESC LIMIT 1`,
+);
+
+const INSERT = named<Record<string, unknown>>(
+  'seal_insert',
+  `INSERT INTO staking.sealed_day AS s (day, revision, root, wallets, total, block_number, block_hash, software, previous_root)
+    VALUES (:day, :revision, decode(:root, 'hex'), :wallets, :total, :block, decode(:hash, 'hex'), :software, decode(:previous, 'hex'))
+    RETURNING ${SEALED_COLUMNS}`,
+);
+
+const INSERT_LEAVES = named<Record<string, unknown>>(
+  'seal_leaves',
+  `INSERT INTO staking.sealed_leaves (day, revision, chunk, first_wallet, leaves, indices)
+    VALUES (:day, :revision, :chunk, :first, :leaves, :indices)`,
+);
+
+const INSERT_NODES = named<Record<string, unknown>>(
+  'seal_nodes',
+  `INSERT INTO staking.sealed_nodes (day, revision, chunk, nodes) VALUES (:day, :revision, :chunk, :nodes)`,
+);
+
+/** Locked until the end of the transaction: the index neither goes back nor changes hands between this and the commit. */
+const STILL_HOLDS = named<{ fence: bigint; generation: string; block: bigint }>(
+  'seal_still_holds',
+  `SELECT FROM staking.index_state WHERE fence = :fence AND generation = :generation::uuid AND halted_at IS NULL
+    AND finalised_number > :block AND verified_number > :block AND head_number > :block FOR SHARE`,
+);
+
+const FORGET_LISTS = ['sealed_leaves', 'sealed_nodes'].map((table) =>
+  named<{ before: number; fence: bigint }>(
+    `seal_forget_${table}`,
+    `DELETE FROM staking.${table} t WHERE EXISTS (SELECT FROM staking.index_state WHERE fence = :fence)
+      AND (t.day < :before OR t.revision < (SELECT max(revision) FROM staking.sealed_day s WHERE s.day = t.day))`,
+  ),
+);
+
+/** A rollback since may have noted an earlier day, which stays. */
+const RECHECKED = named<{ from: number; next: number }>(
+  'seal_rechecked',
+  'UPDATE staking.seal_recheck SET from_day = :next WHERE from_day = :from',
+);
+
+const RECHECK_ENDED = named<{ from: number }>(
+  'seal_recheck_ended',
+  'DELETE FROM staking.seal_recheck WHERE from_day = :from',
+);
+
+export class SealWriter {
+  /** @param database of the stake set */
+  constructor(private readonly database: Database) {}
+
+  /** What a day's work is based on; undefined where another one leads. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async basis(fence: bigint): Promise<SealBasis | undefined> {
+    const [row] = await this.database.query<{ generation: string }>(BASIS({ fence }));
+    return row && { fence, generation: row.generation };
+  }
+
+  /**
+   * Seals a day, or notes that a sealed one came out differently.
+   * @throws SealOutdatedError where the index is not as it was, or not final and verified past the day's last block;
+   * DatabaseUnavailableError, DatabaseRefusedError; nothing is written then
+   */
+  async seal({ basis, content, tree }: SealRequest): Promise<SealOutcome> {
+    const { day, block } = content;
+    return this.database.transaction(async (client) => {
+      const [row] = await run<SealedDayRow>(client, NEWEST_OF_DAY({ day }));
+      const before = row && sealedDayOf(row);
+      const isSame = before?.root === content.root && before.blockHash === block.hash;
+      const sealed = isSame ? before : await insert(client, content, before);
+      if (!isSame && tree !== undefined) await insertLists(client, sealed, tree);
+      // Last, so that the index can be written until then.
+      const holds = await run(client, STILL_HOLDS({ ...basis, block: block.number }));
+      if (holds.length === 0) throw new SealOutdatedError(day);
+      const kind = isSame ? 'same' : before === undefined ? 'sealed' : 'revised';
+      return { kind, sealed };
+    });
+  }
+
+  /** Removes what proofs of days before this one are made of, and of revisions that do not count any more. */
+  async forgetLists(fence: bigint, before: number): Promise<void> {
+    for (const forget of FORGET_LISTS) await this.database.query(forget({ fence, before }));
+  }
+
+  /** Of the sealed days that have to be worked out again, from `from` on, those before `next` were. @param next absent: all were */
+  async rechecked(from: number, next?: number): Promise<void> {
+    await this.database.query(
+      next === undefined ? RECHECK_ENDED({ from }) : RECHECKED({ from, next }),
+    );
+  }
+}
+
+async function insert(
+  client: PoolClient,
+  content: SealedContent,
+  before: SealedDay | undefined,
+): Promise<SealedDay> {
+  const { block, root, ...columns } = content;
+  const values = {
+    ...columns,
+    revision: (before?.revision ?? 0) + 1,
+    root: root.slice(2),
+    block: block.number,
+    hash: hexOf(block.hash),
+    previous: before?.root.slice(2) ?? null,
+  };
+  const [row] = await run<SealedDayRow>(client, INSERT(values));
+  if (row === undefined) throw new Error('an insert returns its row');
+  return sealedDayOf(row);
+}
+
+async function insertLists(
+  client: PoolClient,
+  { day, revision }: SealedDay,
+  { leaves, nodes, indices }: DayTree,
+): Promise<void> {
+  for (let start = 0, chunk = 0; start < leaves.length; start += LEAVES_IN_CHUNK, chunk += 1) {
+    const end = Math.min(start + LEAVES_IN_CHUNK, leaves.length);
+    const packed = Buffer.alloc((end - start) * ENTRY_BYTES);
+    const places = Buffer.alloc((end - start) * 4);
+    for (let place = start; place < end; place += 1) {
+      packed.set(leaves.wallet(place), (place - start) * ENTRY_BYTES);
+      packed.set(leaves.low(place), (place - start) * ENTRY_BYTES + WALLET_BYTES);
+      places.writeUInt32BE(indices[place] as number, (place - start) * 4);
+    }
+    const first = bufferOf(leaves.wallet(start));
+    const values = { day, revision, chunk, first, leaves: packed, indices: places };
+    await run(client, INSERT_LEAVES(values));
+  }
+  const bytes = NODES_IN_CHUNK * NODE_BYTES;
+  for (let start = 0, chunk = 0; start < nodes.length; start += bytes, chunk += 1) {
+    const part = bufferOf(nodes.subarray(start, start + bytes));
+    await run(client, INSERT_NODES({ day, revision, chunk, nodes: part }));
+  }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,85 @@
+/** The sealed days of a stake set, for all who read them. */
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { type SealedDay, SEALED_COLUMNS, sealedDayOf, type SealedDayRow } from './sealed-day.js';
+
+const BY_DAY = named<{ day: number }>(
+  'sealed_day',
+  `SELECT ${SEALED_COLUMNS} FROM staking.sealed_day s WHERE day = :day ORDER BY revision DESC LIMIT 1`,
+);
+
+const REVISIONS = named<{ day: number }>(
+  'sealed_revisions',
+  `SELECT ${SEALED_COLUMNS} FROM staking.sealed_day s WHERE day = :day ORDER BY revision`,
+);
+
+const NEWEST = named(
+  'sealed_newest',
+  `SELECT ${SEALED_COLUMNS} FROM staking.sealed_day s ORDER BY day DESC, revision DESC LIMIT 1`,
+);
+
+const PAGE = named<{ before: number; limit: number }>(
+  'sealed_page',
+  `SELECT DISTINCT ON (day) ${SEALED_COLUMNS} FROM staking.sealed_day s
+    WHERE day < :before ORDER BY day DESC, revision DESC LIMIT :limit`,
+);
+
+const SUMMARY = named(
+  'sealed_summary',
+  `SELECT count(*) FILTER (WHERE revision = 1)::int AS days, min(day) AS first, max(day) AS last,
+      count(*) FILTER (WHERE revision > 1)::int AS revisions,
+      max(sealed_at) FILTER (WHERE revision > 1) AS "revisedAt",
+      (SELECT from_day FROM staking.seal_recheck) AS "recheckFrom"
+    FROM staking.sealed_day`,
+);
+
+export interface SealSummary {
+  readonly days: number;
+  /** Days since 1970-01-01 UTC; null where none is sealed. */
+  readonly first: number | null;
+  readonly last: number | null;
+  /** How often a sealed day came out differently. */
+  readonly revisions: number;
+  readonly revisedAt: Date | null;
+  /** Sealed days from this one on have to be worked out again. */
+  readonly recheckFrom: number | null;
+}
+
+/** Newer than any. */
+const NO_DAY = 2_147_483_647;
+
+export class SealedDayStore {
+  /** @param database of the stake set */
+  constructor(protected readonly database: Database) {}
+
+  /** The newest revision; undefined where the day is not sealed. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async byDay(day: number): Promise<SealedDay | undefined> {
+    const [row] = await this.database.query<SealedDayRow>(BY_DAY({ day }));
+    return row && sealedDayOf(row);
+  }
+
+  /** All revisions, the oldest first. */
+  async revisions(day: number): Promise<SealedDay[]> {
+    const rows = await this.database.query<SealedDayRow>(REVISIONS({ day }));
+    return rows.map(sealedDayOf);
+  }
+
+  /** The newest day that is sealed. */
+  async newest(): Promise<SealedDay | undefined> {
+    const [row] = await this.database.query<SealedDayRow>(NEWEST({}));
+    return row && sealedDayOf(row);
+  }
+
+  /** The newest days first, each in its newest revision. @param before the last day of the page before; absent for the first page */
+  async page({ before = NO_DAY, limit }: { before?: number; limit: number }): Promise<SealedDay[]> {
+    const rows = await this.database.query<SealedDayRow>(PAGE({ before, limit }));
+    return rows.map(sealedDayOf);
+  }
+
+  /** The index-wide figures; of a program that may read `seal_recheck`. */
+  async summary(): Promise<SealSummary> {
+    const [row] = await this.database.query<SealSummary & object>(SUMMARY({}));
+    if (row === undefined) throw new Error('an aggregate has one row');
+    return row;
+  }
+}

@@ -1,0 +1,129 @@
+/** Wallets with an amount each, in one buffer: a million take 52 MB. The lows of a day, or what wallets hold at its end. */
+import { type Address } from '../chain/address.js';
+import {
+  addressBytes,
+  addressFrom,
+  compareBytes,
+  type DayLow,
+  FIRST_ADDRESS,
+  LOW_BYTES,
+  readAmount,
+  WALLET_BYTES,
+  writeAmount,
+} from './day-leaf.js';
+
+export const ENTRY_BYTES = WALLET_BYTES + LOW_BYTES;
+
+/** Ascending by wallet, each once. */
+export class DayList {
+  readonly length: number;
+  private readonly view: DataView;
+
+  /** @param bytes one entry after the other: 20 bytes of wallet, 32 of the amount; DayListBuilder makes sure of the order */
+  constructor(readonly bytes: Uint8Array) {
+    this.length = bytes.length / ENTRY_BYTES;
+    if (!Number.isInteger(this.length)) throw new RangeError('a list of a day ends in an entry');
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  wallet(place: number): Uint8Array {
+    const start = place * ENTRY_BYTES;
+    return this.bytes.subarray(start, start + WALLET_BYTES);
+  }
+
+  low(place: number): Uint8Array {
+    const start = place * ENTRY_BYTES + WALLET_BYTES;
+    return this.bytes.subarray(start, start + LOW_BYTES);
+  }
+
+  amount(place: number): bigint {
+    return readAmount(this.view, place * ENTRY_BYTES + WALLET_BYTES);
+  }
+
+  at(place: number): DayLow {
+    return { wallet: addressFrom(this.wallet(place)), low: this.amount(place) };
+  }
+
+  *[Symbol.iterator](): Generator<DayLow> {
+    for (let place = 0; place < this.length; place += 1) yield this.at(place);
+  }
+
+  get total(): bigint {
+    let total = 0n;
+    for (let place = 0; place < this.length; place += 1) total += this.amount(place);
+    return total;
+  }
+
+  /** The number of wallets up to and including this one: it is at the place before, or encloses it there. */
+  countUpTo(wallet: Address): number {
+    const bytes = addressBytes(wallet);
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareBytes(this.wallet(middle), bytes) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+const BELOW_ALL = addressBytes(FIRST_ADDRESS);
+
+/** A list while it is made. Its memory is used again after `clear`: until then what it handed out is good. */
+export class DayListBuilder {
+  private bytes: Uint8Array;
+  private view: DataView;
+  private used = 0;
+
+  constructor(capacity = 1024) {
+    this.bytes = new Uint8Array(capacity * ENTRY_BYTES);
+    this.view = new DataView(this.bytes.buffer);
+  }
+
+  clear(): void {
+    this.used = 0;
+  }
+
+  /** Adds a wallet above all before; one with nothing is left out. @throws RangeError where it is out of order, or no uint256 */
+  add(wallet: Uint8Array, amount: bigint): void {
+    if (amount === 0n) return;
+    this.requireAbove(wallet);
+    this.grow(ENTRY_BYTES);
+    writeAmount(this.view, this.used + WALLET_BYTES, amount);
+    this.bytes.set(wallet, this.used);
+    this.used += ENTRY_BYTES;
+  }
+
+  /** Adds the entries of another list from one place up to, not including, another. */
+  addRange(list: DayList, from: number, to: number): void {
+    if (from >= to) return;
+    this.requireAbove(list.wallet(from));
+    const part = list.bytes.subarray(from * ENTRY_BYTES, to * ENTRY_BYTES);
+    this.grow(part.length);
+    this.bytes.set(part, this.used);
+    this.used += part.length;
+  }
+
+  list(): DayList {
+    return new DayList(this.bytes.subarray(0, this.used));
+  }
+
+  private requireAbove(wallet: Uint8Array): void {
+    const { used } = this;
+    const before =
+      used === 0 ? BELOW_ALL : this.bytes.subarray(used - ENTRY_BYTES, used - LOW_BYTES);
+    if (compareBytes(before, wallet) < 0) return;
+    throw new RangeError(`wallet ${addressFrom(wallet)} is not above ${addressFrom(before)}`);
+  }
+
+  /** Makes room for so many bytes more. */
+  private grow(more: number): void {
+    if (this.used + more <= this.bytes.length) return;
+    const entries = Math.ceil(((this.used + more) * 1.5) / ENTRY_BYTES);
+    const grown = new Uint8Array(entries * ENTRY_BYTES);
+    grown.set(this.bytes.subarray(0, this.used));
+    this.bytes = grown;
+    this.view = new DataView(grown.buffer);
+  }
+}

@@ -1,0 +1,54 @@
+/** What a proof of a sealed day says of a wallet. */
+import { type Address } from '../chain/address.js';
+import {
+  compareBytes,
+  type DayLeaf,
+  type Keccak256,
+  LeafEncoder,
+  NODE_BYTES,
+  type NodeHash,
+  nodeBytes,
+  nodeFrom,
+} from './day-leaf.js';
+
+export interface DayProof {
+  /** Of the sealed day. */
+  readonly root: NodeHash;
+  /** The wallet's own, or the one that encloses it. */
+  readonly leaf: DayLeaf;
+  /** From the leaf's sibling up. */
+  readonly proof: readonly NodeHash[];
+}
+
+/** More steps than any tree has. */
+const MOST_STEPS = 64;
+
+/**
+ * The lowest balance that a wallet held on the day; 0 where the leaf encloses it, as it is in no leaf of its own then.
+ * @returns undefined where the proof does not lead to the root, or its leaf does not tell of the wallet
+ */
+export function provenLow(
+  wallet: Address,
+  { root, leaf, proof }: DayProof,
+  keccak: Keccak256,
+): bigint | undefined {
+  const isOwn = leaf.wallet === wallet;
+  const encloses = leaf.wallet < wallet && wallet < leaf.next;
+  if (!(isOwn || encloses) || proof.length > MOST_STEPS) return undefined;
+  if (rootOf(leaf, proof, keccak) !== root) return undefined;
+  return isOwn ? leaf.low : 0n;
+}
+
+/** The root that a leaf and the nodes of its proof lead to. */
+export function rootOf(leaf: DayLeaf, proof: readonly NodeHash[], keccak: Keccak256): NodeHash {
+  let node = new LeafEncoder(keccak).hashOf(leaf);
+  const pair = new Uint8Array(2 * NODE_BYTES);
+  for (const sibling of proof) {
+    const other = nodeBytes(sibling);
+    const [lower, upper] = compareBytes(node, other) <= 0 ? [node, other] : [other, node];
+    pair.set(lower, 0);
+    pair.set(upper, NODE_BYTES);
+    node = keccak(pair);
+  }
+  return nodeFrom(node);
+}

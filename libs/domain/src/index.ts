@@ -16,7 +16,7 @@ export {
 } from './balance/balance.js';
 export { foldBlocks, type FoldedBlocks, NegativeBalanceError } from './balance/fold-blocks.js';
 export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './chain/stake-set.js';
-export { dayOf, SECONDS_PER_DAY } from './day/day.js';
+export { dayOf, parseDay, SECONDS_PER_DAY } from './day/day.js';
 export {
   LowmarkError,
   type LowmarkErrorOptions,
@@ -31,6 +31,7 @@ export {
   type DayWindow,
   type IndexProgress,
   MAX_AHEAD_SECONDS,
+  windowBefore,
   windowOf,
 } from './snapshot/snapshot.js';
 export { type Decimal, parseDecimal, smallestUnits, tokensText } from './amount/decimal.js';

@@ -8,14 +8,16 @@ import { AnswerKeys } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
 import { AnswerKeysController } from '../http/answer-keys.controller.js';
 import { API_VERSION } from '../http/signed-wire.js';
+import { Admissions } from '../auth/admission.js';
+import { BatchRoute } from '../snapshots/batch.route.js';
 import { ErrorAnswer } from '../snapshots/snapshots.dto.js';
 import { SnapshotsRoute } from '../snapshots/snapshots.route.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 
 /** The routes with nothing behind them: the contract is in their decorators alone. */
 @Module({
-  controllers: [SnapshotsRoute, AnswerKeysController],
-  providers: [StakeSets, ApiSettings, AnswerKeys, CLOCK].map((provide) => ({
+  controllers: [SnapshotsRoute, BatchRoute, AnswerKeysController],
+  providers: [StakeSets, Admissions, ApiSettings, AnswerKeys, CLOCK].map((provide) => ({
     provide,
     useValue: {},
   })),

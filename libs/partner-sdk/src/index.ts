@@ -51,6 +51,7 @@ export {
   TimeoutError,
   UnexpectedAnswerError,
 } from './staking/errors.js';
+export { type SnapshotsByWallet } from './staking/batch.js';
 export { type DailySnapshot, type StakingSnapshots } from './staking/snapshots.js';
 export {
   type SnapshotQuery,

@@ -2,8 +2,10 @@ import { parseAccountId, parseAddress } from '../address.js';
 import { type Clock, systemClock } from '../clock.js';
 import { type Credential, requireCredential } from '../credential.js';
 import { parseStrictJson, verify } from '../signing/signing.js';
+import { type AskedBatch, MAX_BATCH, readBatch, type SnapshotsByWallet } from './batch.js';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from './errors.js';
-import { exchange, type ExchangeOptions, type RawAnswer, retryAfterSeconds } from './exchange.js';
+import { exchange, type ExchangeOptions, type RawAnswer, type StakingRequest } from './exchange.js';
+import { isAbout, refusalOf } from './refusal.js';
 import { type AskedSnapshots, readSnapshots, type StakingSnapshots } from './snapshots.js';
 
 export interface StakingClientOptions extends Credential {
@@ -24,6 +26,8 @@ export interface StakingClientOptions extends Credential {
 export interface SnapshotQuery {
   /** Complete UTC days, 1 to 30. Default: 7. */
   readonly lastDays?: number;
+  /** The last of them, of the past, such as `2026-11-20`. Default: the day before the request. */
+  readonly endDay?: string;
   /** The staking contract by its CAIP-10 account id, `eip155:1:0x…`. Default: the one agreed for the partner account. */
   readonly contract?: string;
 }
@@ -87,71 +91,72 @@ export class StakingClient {
     return found instanceof LowmarkApiError ? undefined : found;
   }
 
+  /**
+   * Up to 1,000 wallets by one request, which counts as many as there are. Answers are not kept, whatever `cacheSeconds` says.
+   * @param wallets in any capitals; one that comes several times is answered once
+   * @throws as `snapshots`; LowmarkApiError with `BATCH_TOO_LARGE` where the account's limit allows fewer wallets at once
+   */
+  async snapshotsBatch(
+    wallets: readonly string[],
+    query: SnapshotQuery = {},
+  ): Promise<SnapshotsByWallet> {
+    requireRange('The number of wallets', wallets.length, { from: 1, to: MAX_BATCH });
+    const asked: AskedBatch = {
+      ...requireQuery(query),
+      wallets: [...new Set(wallets.map(requireAddress))],
+    };
+    const { lastDays, endDay, contract } = asked;
+    const request = {
+      url: `${this.#endpoint}/batch`,
+      body: JSON.stringify({ walletAddresses: asked.wallets, lastDays, endDay, contract }),
+    };
+    const { answer, body } = await this.ask(request);
+    if (answer.status === 200) return readBatch(body, asked);
+    throw refusalOf(answer, body);
+  }
+
   /** @returns the refusal for a wallet that never staked */
   private async find(
     wallet: string,
-    { lastDays = 7, contract: text }: SnapshotQuery,
+    query: SnapshotQuery,
   ): Promise<StakingSnapshots | LowmarkApiError> {
-    const address = parseAddress(wallet);
-    if (address === undefined) throw new TypeError('wallet must be 0x and 40 hex digits');
-    requireRange('lastDays', lastDays, { from: 1, to: MAX_DAYS });
-    const contract = text === undefined ? undefined : parseAccountId(text);
-    if (text !== undefined && contract === undefined) {
-      throw new TypeError(
-        'contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits',
-      );
-    }
-    const asked = { wallet: address, lastDays, contract };
+    const asked = { wallet: requireAddress(wallet), ...requireQuery(query) };
+    const { lastDays, endDay = '', contract = '' } = asked;
     const load = (): Promise<StakingSnapshots | LowmarkApiError> => this.load(asked);
     return this.#cache === undefined
       ? load()
-      : this.#cache.get(`${address} ${lastDays} ${contract ?? ''}`, load);
+      : this.#cache.get(`${asked.wallet} ${lastDays} ${endDay} ${contract}`, load);
   }
 
   private async load(asked: AskedSnapshots): Promise<StakingSnapshots | LowmarkApiError> {
-    const { wallet, lastDays, contract } = asked;
+    const { wallet, lastDays, endDay, contract } = asked;
+    const until = endDay === undefined ? '' : `&endDay=${endDay}`;
     const of = contract === undefined ? '' : `&contract=${contract}`;
-    const url = `${this.#endpoint}?walletAddress=${wallet}&lastDays=${lastDays}${of}`;
-    const answer = await exchange(url, this.#exchangeOptions);
-    const body = this.verifiedBody(url, answer);
+    const url = `${this.#endpoint}?walletAddress=${wallet}&lastDays=${lastDays}${until}${of}`;
+    const { answer, body } = await this.ask({ url });
     if (answer.status === 200) return readSnapshots(body, asked);
     const refusal = refusalOf(answer, body);
     if (refusal.status === 404 && isAbout(refusal, asked)) return refusal;
     throw refusal;
   }
 
-  /** @throws SignatureError, UnexpectedAnswerError */
-  private verifiedBody(url: string, { status, headers, body }: RawAnswer): unknown {
+  /** The answer, and what its verified body says. @throws SignatureError, UnexpectedAnswerError, TimeoutError, ConnectionError */
+  private async ask(
+    request: StakingRequest,
+  ): Promise<{ readonly answer: RawAnswer; readonly body: unknown }> {
+    const answer = await exchange(request, this.#exchangeOptions);
+    const { status, headers, body } = answer;
     const signature = headers.get('x-api-signature');
-    if (!verify(this.#sharedSecret, { method: 'GET', url, body }, signature)) {
+    const method = request.body === undefined ? 'GET' : 'POST';
+    if (!verify(this.#sharedSecret, { method, url: request.url, body }, signature)) {
       throw new SignatureError(status, signature !== null);
     }
     try {
-      return parseStrictJson(body);
+      return { answer, body: parseStrictJson(body) };
     } catch {
       throw new UnexpectedAnswerError(`the body of status ${status} is not JSON`);
     }
   }
-}
-
-/** The query string is not signed: a refusal that does not name wallet and contract is about others, or about the path. */
-function isAbout(
-  { code, message }: LowmarkApiError,
-  { wallet, contract }: AskedSnapshots,
-): boolean {
-  const text = message.toLowerCase();
-  const named = contract === undefined ? !text.includes('eip155:') : text.includes(contract);
-  return code === 'NOT_FOUND' && text.includes(wallet) && named;
-}
-
-function refusalOf({ status, headers }: RawAnswer, body: unknown): LowmarkApiError {
-  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
-  return new LowmarkApiError({
-    status,
-    code: typeof code === 'string' ? code : 'UNKNOWN',
-    message: typeof message === 'string' ? message : `The service answered with status ${status}.`,
-    retryAfterSeconds: retryAfterSeconds(headers),
-  });
 }
 
 /** The path is signed as it is sent, so it is fixed here: a library may normalise URLs. */
@@ -162,6 +167,29 @@ function endpointOf(baseUrl: string): string {
     throw new TypeError('baseUrl must be a URL such as https://staking.example, without a query');
   }
   return base.origin + base.pathname.replace(/\/+$/, '') + PATH;
+}
+
+function requireAddress(wallet: string): string {
+  const address = parseAddress(wallet);
+  if (address === undefined) throw new TypeError('wallet must be 0x and 40 hex digits');
+  return address;
+}
+
+/** @throws TypeError, RangeError */
+function requireQuery({
+  lastDays = 7,
+  endDay,
+  contract: text,
+}: SnapshotQuery): Omit<AskedSnapshots, 'wallet'> {
+  requireRange('lastDays', lastDays, { from: 1, to: MAX_DAYS });
+  if (endDay !== undefined && !/^\d{4}-\d\d-\d\d$/.test(endDay)) {
+    throw new TypeError('endDay must be a day such as 2026-11-20');
+  }
+  const contract = text === undefined ? undefined : parseAccountId(text);
+  if (text !== undefined && contract === undefined) {
+    throw new TypeError('contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits');
+  }
+  return { lastDays, endDay, contract };
 }
 
 function requireRange(name: string, value: number, range: { from: number; to: number }): void {

@@ -145,6 +145,12 @@ describe('a batch', () => {
     expect([...found.keys()]).toEqual(wallets);
   });
 
+  it('without end is cut', async () => {
+    api.answers = [afterBody((_, response) => response.writeHead(200).end('x'.repeat(9_000_000)))];
+    const error = await failure(api.client({ retries: 0 }).snapshotsBatch([WALLET]));
+    expect((error as Error).cause).toMatchObject({ message: 'The body is too large.' });
+  });
+
   it.each([
     ['no wallets', [], {}],
     ['1,001 wallets', Array<string>(1001).fill(WALLET), {}],

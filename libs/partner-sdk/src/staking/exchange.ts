@@ -23,8 +23,10 @@ export interface ExchangeOptions {
   readonly retries: number;
 }
 
-/** Thirty days are under 4 KiB, and there are a thousand wallets in a batch. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** Thirty days are under 4 KiB. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** A thousand times that. */
+const MAX_BATCH_BODY_BYTES = 8 * 1024 * 1024;
 const BACKOFF_MS = 250;
 /** Also those that gateways send while the service is restarted: asking again takes nothing on trust. */
 const PASSING: readonly number[] = [429, 502, 503, 504];
@@ -81,19 +83,19 @@ async function attemptOnce(
     return {
       status: response.status,
       headers: response.headers,
-      body: await readBody(response),
+      body: await readBody(response, body === undefined ? MAX_BODY_BYTES : MAX_BATCH_BODY_BYTES),
     };
   } catch (cause) {
     return new ConnectionError({ cause });
   }
 }
 
-async function readBody(response: Response): Promise<Uint8Array> {
+async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw new Error('The body is too large.');
+    if (bytes > maxBytes) throw new Error('The body is too large.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -9,6 +9,7 @@ import { ApiSettings } from '../api.env.js';
 import { AnswerKeysController } from '../http/answer-keys.controller.js';
 import { API_VERSION } from '../http/signed-wire.js';
 import { Admissions } from '../auth/admission.js';
+import { HistoryController } from '../history/history.controller.js';
 import { BatchRoute } from '../snapshots/batch.route.js';
 import { ErrorAnswer } from '../snapshots/snapshots.dto.js';
 import { SnapshotsRoute } from '../snapshots/snapshots.route.js';
@@ -16,7 +17,7 @@ import { StakeSets } from '../snapshots/stake-sets.js';
 
 /** The routes with nothing behind them: the contract is in their decorators alone. */
 @Module({
-  controllers: [SnapshotsRoute, BatchRoute, AnswerKeysController],
+  controllers: [SnapshotsRoute, BatchRoute, HistoryController, AnswerKeysController],
   providers: [StakeSets, Admissions, ApiSettings, AnswerKeys, CLOCK].map((provide) => ({
     provide,
     useValue: {},

@@ -51,7 +51,7 @@ export function askedWindow({ lastDays, endDay: lastDay }: AskedDays, nowMs: num
 /** @throws HttpProblem 503 */
 export function requireCovered(
   { head, syncedAt, haltedReason }: SnapshotState,
-  window: DayWindow,
+  window: Pick<DayWindow, 'endSeconds'>,
   nowMs: number,
   { indexMaxLagSeconds }: ApiSettings,
 ): void {

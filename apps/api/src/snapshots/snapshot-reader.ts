@@ -1,7 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { RedisTexts } from '#libs/cache';
-import { type AskedWallet, isDaysText, type SnapshotState } from '#libs/db';
+import {
+  type AskedHistory,
+  type AskedWallet,
+  type HistoryRead,
+  isDaysText,
+  type SnapshotState,
+} from '#libs/db';
 import { type Address, SECONDS_PER_DAY } from '#libs/domain';
 import { SHARED_TEXTS } from '../connections.module.js';
 import { StandbyReads } from '../standbys/standby-reads.js';
@@ -126,6 +132,11 @@ export class SnapshotReader {
     const { state, parts } = (await this.readAll([asked])) ?? {};
     const part = parts?.get(asked.wallet);
     return state && part && { state, part };
+  }
+
+  /** Of a wallet, a page of its changes; nothing of it is kept. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  readHistory(asked: AskedHistory): Promise<HistoryRead | undefined> {
+    return this.store.readHistory(asked);
   }
 
   /** @param keeps what is read */

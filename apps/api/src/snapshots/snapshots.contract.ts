@@ -4,7 +4,7 @@ import { COMMON_HEADERS, integer } from '../http/common-headers.js';
 import { BatchAnswer } from './batch.dto.js';
 import { ErrorAnswer, SnapshotsAnswer } from './snapshots.dto.js';
 
-const INDEX_HEADERS = {
+export const INDEX_HEADERS = {
   'X-Index-Block': {
     description: 'The newest block taken into account.',
     schema: integer(0),
@@ -16,9 +16,11 @@ const INDEX_HEADERS = {
   },
 };
 
-const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: integer(1) } } as const;
+export const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds.', schema: integer(1) },
+} as const;
 
-function failure(
+export function failure(
   status: number,
   code: string | readonly string[],
   description: string,
@@ -43,7 +45,7 @@ const NOT_OVER = failure(
   RETRY_AFTER,
 );
 
-const ACCEPT_SIGNATURE = ApiHeader({
+export const ACCEPT_SIGNATURE = ApiHeader({
   name: 'Accept-Signature',
   required: false,
   description:

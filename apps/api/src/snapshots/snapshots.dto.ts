@@ -56,10 +56,7 @@ export function parseSnapshotQuery({
   endDay: day,
   contract: account,
 }: Readonly<Record<string, unknown>>): SnapshotQuery {
-  const walletAddress = typeof text === 'string' ? parseAddress(text) : undefined;
-  if (walletAddress === undefined) {
-    throw new HttpProblem(400, 'walletAddress must be given once: 0x and 40 hex digits.');
-  }
+  const walletAddress = walletFrom(text);
   if (typeof lastDays !== 'string' || !DAYS.test(lastDays)) {
     throw new HttpProblem(
       400,
@@ -69,6 +66,13 @@ export function parseSnapshotQuery({
   const query = { walletAddress, lastDays: Number(lastDays) };
   if (account === undefined && day === undefined) return query;
   return { ...query, endDay: endDayFrom(day), contract: contractFrom(account) };
+}
+
+/** @throws HttpProblem 400 */
+export function walletFrom(text: unknown): Address {
+  const wallet = typeof text === 'string' ? parseAddress(text) : undefined;
+  if (wallet !== undefined) return wallet;
+  throw new HttpProblem(400, 'walletAddress must be given once: 0x and 40 hex digits.');
 }
 
 /** @throws HttpProblem 400 */

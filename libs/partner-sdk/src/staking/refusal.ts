@@ -5,7 +5,7 @@ import { type AskedSnapshots } from './snapshots.js';
 /** What was asked for is not signed: a refusal that does not name wallet and contract is about others, or about the path. */
 export function isAbout(
   { code, message }: { readonly code: string; readonly message: string },
-  { wallet, contract }: AskedSnapshots,
+  { wallet, contract }: Pick<AskedSnapshots, 'wallet' | 'contract'>,
 ): boolean {
   const text = message.toLowerCase();
   const named = contract === undefined ? !text.includes('eip155:') : text.includes(contract);

@@ -102,7 +102,7 @@ export function isObject(value: unknown): value is Json {
 }
 
 /** One answer may be handed to several callers. */
-function deepFreeze<T extends object>(value: T): T {
+export function deepFreeze<T extends object>(value: T): T {
   for (const inner of Object.values(value)) {
     if (typeof inner === 'object' && inner !== null) deepFreeze(inner as object);
   }

@@ -5,6 +5,8 @@ import { parseStrictJson, verify } from '../signing/signing.js';
 import { type AskedBatch, MAX_BATCH, readBatch, type SnapshotsByWallet } from './batch.js';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from './errors.js';
 import { exchange, type ExchangeOptions, type RawAnswer, type StakingRequest } from './exchange.js';
+import { readHistory, type StakingHistory } from './history.js';
+import { PlayerCache } from './player-cache.js';
 import { isAbout, refusalOf } from './refusal.js';
 import { type AskedSnapshots, readSnapshots, type StakingSnapshots } from './snapshots.js';
 
@@ -32,10 +34,20 @@ export interface SnapshotQuery {
   readonly contract?: string;
 }
 
-const PATH = '/api/staking/snapshots';
+export interface HistoryQuery {
+  /** `next` of the page before. Default: the first page. */
+  readonly after?: number;
+  /** Intervals of a page, 1 to 1000. Default: 100. */
+  readonly limit?: number;
+  /** As in `SnapshotQuery`. */
+  readonly contract?: string;
+}
+
+const PATH = '/api/staking';
 const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
 const MAX_DAYS = 30;
+const MAX_INTERVALS = 1000;
 /** What `setTimeout` can wait. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -107,12 +119,33 @@ export class StakingClient {
     };
     const { lastDays, endDay, contract } = asked;
     const request = {
-      url: `${this.#endpoint}/batch`,
+      url: `${this.#endpoint}/snapshots/batch`,
       body: JSON.stringify({ walletAddresses: asked.wallets, lastDays, endDay, contract }),
     };
     const { answer, body } = await this.ask(request);
     if (answer.status === 200) return readBatch(body, asked);
     throw refusalOf(answer, body);
+  }
+
+  /**
+   * A page of what the wallet kept staked since its first stake; undefined for a wallet that never staked.
+   * @throws as `snapshots`
+   */
+  async history(
+    wallet: string,
+    { after, limit = 100, contract: text }: HistoryQuery = {},
+  ): Promise<StakingHistory | undefined> {
+    requireRange('limit', limit, { from: 1, to: MAX_INTERVALS });
+    if (after !== undefined) requireRange('after', after, { from: 0, to: 999_999_999_999_999 });
+    const asked = { wallet: requireAddress(wallet), after, limit, contract: requireContract(text) };
+    const from = after === undefined ? '' : `&after=${after}`;
+    const of = asked.contract === undefined ? '' : `&contract=${asked.contract}`;
+    const url = `${this.#endpoint}/history?walletAddress=${asked.wallet}&limit=${limit}${from}${of}`;
+    const { answer, body } = await this.ask({ url });
+    if (answer.status === 200) return readHistory(body, asked);
+    const refusal = refusalOf(answer, body);
+    if (refusal.status === 404 && isAbout(refusal, asked)) return undefined;
+    throw refusal;
   }
 
   /** @returns the refusal for a wallet that never staked */
@@ -132,7 +165,7 @@ export class StakingClient {
     const { wallet, lastDays, endDay, contract } = asked;
     const until = endDay === undefined ? '' : `&endDay=${endDay}`;
     const of = contract === undefined ? '' : `&contract=${contract}`;
-    const url = `${this.#endpoint}?walletAddress=${wallet}&lastDays=${lastDays}${until}${of}`;
+    const url = `${this.#endpoint}/snapshots?walletAddress=${wallet}&lastDays=${lastDays}${until}${of}`;
     const { answer, body } = await this.ask({ url });
     if (answer.status === 200) return readSnapshots(body, asked);
     const refusal = refusalOf(answer, body);
@@ -185,54 +218,17 @@ function requireQuery({
   if (endDay !== undefined && !/^\d{4}-\d\d-\d\d$/.test(endDay)) {
     throw new TypeError('endDay must be a day such as 2026-11-20');
   }
+  return { lastDays, endDay, contract: requireContract(text) };
+}
+
+function requireContract(text: string | undefined): string | undefined {
   const contract = text === undefined ? undefined : parseAccountId(text);
-  if (text !== undefined && contract === undefined) {
-    throw new TypeError('contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits');
-  }
-  return { lastDays, endDay, contract };
+  if (text === undefined || contract !== undefined) return contract;
+  throw new TypeError('contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits');
 }
 
 function requireRange(name: string, value: number, range: { from: number; to: number }): void {
   if (!Number.isInteger(value) || value < range.from || value > range.to) {
     throw new RangeError(`${name} must be a whole number from ${range.from} to ${range.to}`);
-  }
-}
-
-interface Entry<T> {
-  readonly value: Promise<T>;
-  readonly untilMs: number;
-}
-
-const MAX_ENTRIES = 10_000;
-
-/** Keeps what was loaded for a player's session. Those who ask while it is being loaded wait for the same; a failure is not kept. */
-export class PlayerCache<T> {
-  private readonly entries = new Map<string, Entry<T>>();
-
-  constructor(
-    private readonly keepSeconds: number,
-    private readonly clock: Clock,
-  ) {}
-
-  get(key: string, load: () => Promise<T>): Promise<T> {
-    const nowMs = this.clock.nowMs();
-    const found = this.entries.get(key);
-    if (found !== undefined && nowMs < found.untilMs) return found.value;
-    this.entries.delete(key);
-    const entry = { value: load(), untilMs: nowMs + this.keepSeconds * 1000 };
-    this.entries.set(key, entry);
-    this.makeRoom();
-    entry.value.catch(() => {
-      if (this.entries.get(key) === entry) this.entries.delete(key);
-    });
-    return entry.value;
-  }
-
-  /** All are kept equally long, so the first that came is the first to go. */
-  private makeRoom(): void {
-    for (const key of this.entries.keys()) {
-      if (this.entries.size <= MAX_ENTRIES) return;
-      this.entries.delete(key);
-    }
   }
 }

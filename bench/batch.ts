@@ -91,12 +91,12 @@ async function compareDays(client: Client, agent: Agent, lastDays: number): Prom
   const batchMs = await timeBatches(client, agent, lastDays);
   const beside = single(() => walletAt(1));
   const quiet = await putLoad(beside, { connections: 1, ms });
-  let isOver = false;
+  const over = new AbortController();
   const batches = (async () => {
-    while (!isOver) await sendBatch(client, agent, lastDays);
+    while (!over.signal.aborted) await sendBatch(client, agent, lastDays);
   })();
   const disturbed = await putLoad(beside, { connections: 1, ms });
-  isOver = true;
+  over.abort();
   await batches;
   const perSecond = (size * 1000) / median(batchMs);
   const singles = alone.requests / alone.seconds;

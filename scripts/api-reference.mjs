@@ -28,6 +28,7 @@ const nameOf = ($ref) => $ref.split('/').at(-1);
 function typeOf(schema) {
   if (schema.allOf) return typeOf(schema.allOf[0]);
   if (schema.$ref) return `[${nameOf(schema.$ref)}](#${nameOf(schema.$ref).toLowerCase()})`;
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ');
   if (schema.type === 'array') return `list of ${typeOf(schema.items)}`;
   if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(' or ');
@@ -96,11 +97,18 @@ function schemaText([name, { required, properties }]) {
   return `### ${name}\n\n${table(['field', 'type', 'there', ''], rows)}`;
 }
 
+/** What is sent, where something is. */
+function bodyOf({ requestBody }) {
+  const schema = requestBody?.content['application/json'].schema;
+  return schema ? [`**Body**, as \`application/json\`: ${typeOf(schema)}`] : [];
+}
+
 function operationText([path, operations]) {
   return Object.entries(operations).map(([method, operation]) =>
     [
       `### ${method.toUpperCase()} ${path}`,
       operation.description,
+      ...bodyOf(operation),
       ...(operation.parameters.length === 0 ? [] : [parameters(operation)]),
       `**Answers**\n\n${answers(operation)}`,
       `**Headers of the answers**\n\n${headers(operation)}`,

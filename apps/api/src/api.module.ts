@@ -6,6 +6,7 @@ import { AnswerKeysController } from './http/answer-keys.controller.js';
 import { DaysModule } from './days/days.module.js';
 import { DebugModule } from './debug/debug.module.js';
 import { HealthModule } from './health/health.module.js';
+import { HistoryController } from './history/history.controller.js';
 import { MessageSignatures } from './http/message-signatures.js';
 import { SignedWire } from './http/signed-wire.js';
 import { type ApiOptions, SettingsModule } from './settings.module.js';
@@ -28,7 +29,7 @@ export class ApiModule {
         HealthModule,
         ...(signatureDebugger ? [DebugModule] : []),
       ],
-      controllers: [AnswerKeysController],
+      controllers: [AnswerKeysController, HistoryController],
       providers: [SignedWire, MessageSignatures],
     };
   }

@@ -10,6 +10,7 @@ import { contractOfApi } from './docs/contract.js';
 import { MAX_BODY_BYTES, MAX_PARSED_HEAD_BYTES, SignedWire } from './http/signed-wire.js';
 import { RequestLog } from './requests/request-log.js';
 import { type ApiOptions } from './settings.module.js';
+import { BatchRoute } from './snapshots/batch.route.js';
 import { SnapshotsRoute } from './snapshots/snapshots.route.js';
 
 /**
@@ -41,6 +42,7 @@ export async function createApi(
   });
   const fastify = app.getHttpAdapter().getInstance();
   app.get(SnapshotsRoute).register(fastify);
+  app.get(BatchRoute).register(fastify);
   if (settings.requestLog === 'on') app.get(RequestLog).follow(fastify);
   const registry = app.get<Registry>(Registry);
   measureRequests(fastify, registry, 'lowmark_api_request_seconds');

@@ -91,6 +91,9 @@ export { PriceStore } from './prices/price-store.js';
 export {
   type AskedWallet,
   isDaysText,
+  type AskedHistory,
+  type HistoryRead,
+  type IndexRead,
   type SnapshotRead,
   type SnapshotState,
   SnapshotStore,

@@ -31,6 +31,7 @@ export {
   type DayWindow,
   type IndexProgress,
   MAX_AHEAD_SECONDS,
+  windowBefore,
   windowOf,
 } from './snapshot/snapshot.js';
 export { type Decimal, parseDecimal, smallestUnits, tokensText } from './amount/decimal.js';

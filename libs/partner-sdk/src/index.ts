@@ -51,8 +51,11 @@ export {
   TimeoutError,
   UnexpectedAnswerError,
 } from './staking/errors.js';
+export { type SnapshotsByWallet } from './staking/batch.js';
+export { type StakingHistory, type StakingInterval } from './staking/history.js';
 export { type DailySnapshot, type StakingSnapshots } from './staking/snapshots.js';
 export {
+  type HistoryQuery,
   type SnapshotQuery,
   StakingClient,
   type StakingClientOptions,

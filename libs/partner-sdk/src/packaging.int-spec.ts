@@ -100,6 +100,7 @@ const NAMES = [
   'signedContent',
   'verify',
   'verifyJson',
+  'verifyMessage',
 ];
 
 describe.each(nodes())('on %s', (node) => {

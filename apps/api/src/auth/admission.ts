@@ -195,6 +195,14 @@ export class Admissions {
     return this.afterLookUp(apiKey, address);
   }
 
+  /** Counts an admitted request as so many, in place of one. Refused, it costs nothing. */
+  async recount(admission: Admission, caller: Caller, count: number): Promise<Admission> {
+    const key = `partner:${caller.partnerId}`;
+    await this.limiter.giveBack(key, caller);
+    const verdict = await this.limiter.take(key, caller, count);
+    return this.refusedOrNot({ ...admission, verdict });
+  }
+
   /** For a request that could not even be read. */
   async anonymous(address: string): Promise<Admission> {
     const verdict = await this.limiter.take(`address:${address}`, ANONYMOUS_POLICY);

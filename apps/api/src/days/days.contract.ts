@@ -2,7 +2,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import { COMMON_HEADERS } from '../http/common-headers.js';
-import { failure, RETRY_AFTER } from '../snapshots/snapshots.contract.js';
+import { ACCEPT_SIGNATURE, failure, RETRY_AFTER } from '../snapshots/snapshots.contract.js';
 import { DayProofAnswer, SealedDayOfSetAnswer, SealedDaysAnswer } from './days.dto.js';
 
 const CONTRACT = ApiQuery({
@@ -34,6 +34,7 @@ const NOT_THERE = applyDecorators(
 );
 
 const ANYWHERE = applyDecorators(
+  ACCEPT_SIGNATURE,
   failure(400, 'BAD_REQUEST', 'A parameter is not as described.'),
   failure(401, 'UNAUTHORIZED', 'X-API-KEY is missing or not valid.'),
   failure(429, 'RATE_LIMIT_EXCEEDED', 'Too many requests.', RETRY_AFTER),

@@ -4,13 +4,12 @@ import { ApiKeyGuard, requireCaller } from '../auth/api-key.guard.js';
 import { DayContract, DaysContract, ProofContract } from './days.contract.js';
 import {
   type DayProofAnswer,
-  parseContract,
   parseDaysQuery,
-  parseWallet,
   requireDay,
   type SealedDayOfSetAnswer,
   type SealedDaysAnswer,
 } from './days.dto.js';
+import { contractFrom, walletFrom } from '../snapshots/snapshots.dto.js';
 import { SealedDays } from './sealed-days.service.js';
 
 type Texts = Readonly<Record<string, unknown>>;
@@ -35,7 +34,7 @@ export class DaysController {
     @Query() query: Texts,
   ): Promise<SealedDayOfSetAnswer> {
     const caller = requireCaller(request.admission);
-    return this.sealedDays.day(caller, requireDay('day', day), parseContract(query));
+    return this.sealedDays.day(caller, requireDay('day', day), contractFrom(query['contract']));
   }
 
   @Get(':day/proof')
@@ -46,7 +45,7 @@ export class DaysController {
     @Query() query: Texts,
   ): Promise<DayProofAnswer> {
     const caller = requireCaller(request.admission);
-    const asked = { day: requireDay('day', text), wallet: parseWallet(query) };
-    return this.sealedDays.proof(caller, asked, parseContract(query));
+    const asked = { day: requireDay('day', text), wallet: walletFrom(query['walletAddress']) };
+    return this.sealedDays.proof(caller, asked, contractFrom(query['contract']));
   }
 }

@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { type AccountId, type Address, parseAccountId, parseAddress, parseDay } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
+import { contractFrom } from '../snapshots/snapshots.dto.js';
 
 const DEFAULT_LIMIT = 31;
 const MAX_LIMIT = 366;
@@ -28,23 +29,7 @@ export function parseDaysQuery({
     );
   }
   const day = before === undefined ? undefined : requireDay('before', before);
-  return { before: day, limit: Number(limit), contract: parseContract(rest) };
-}
-
-export function parseContract({ contract: text }: Query): AccountId | undefined {
-  if (text === undefined) return undefined;
-  const contract = typeof text === 'string' ? parseAccountId(text) : undefined;
-  if (contract !== undefined) return contract;
-  throw new HttpProblem(
-    400,
-    'contract must be given at most once: eip155:, the number of the chain, a colon, and 0x with 40 hex digits.',
-  );
-}
-
-export function parseWallet({ walletAddress: text }: Query): Address {
-  const wallet = typeof text === 'string' ? parseAddress(text) : undefined;
-  if (wallet !== undefined) return wallet;
-  throw new HttpProblem(400, 'walletAddress must be given once: 0x and 40 hex digits.');
+  return { before: day, limit: Number(limit), contract: contractFrom(rest['contract']) };
 }
 
 /** @returns days since 1970-01-01 UTC */

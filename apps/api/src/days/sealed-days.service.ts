@@ -1,13 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, IndexStore, type SealedDay, SealedDayStore, SealedListStore } from '#libs/db';
-import {
-  type AccountId,
-  accountIdText,
-  type Address,
-  dayOf,
-  dayText,
-  SECONDS_PER_DAY,
-} from '#libs/domain';
+import { type AccountId, type Address, dayOf, dayText, SECONDS_PER_DAY } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type Caller } from '../auth/admission.js';
@@ -111,8 +104,7 @@ export class SealedDays {
   }
 
   private async of({ stakeSet }: Caller, contract: AccountId | undefined): Promise<SetDays> {
-    const name = contract === undefined ? stakeSet : await this.setOf(contract, stakeSet);
-    const database = this.database.inSet(name);
+    const database = this.database.inSet(await this.stakeSets.nameOf(contract, stakeSet));
     const state = await new IndexStore(database).state();
     if (state === undefined) {
       throw new HttpProblem(503, 'Nothing is indexed yet: try again later.', {
@@ -122,13 +114,6 @@ export class SealedDays {
     const { stakeContract, chainId, tokenDecimals } = state;
     const of = { stakeContract, chainId, tokenDecimals };
     return { days: new SealedDayStore(database), lists: new SealedListStore(database), of };
-  }
-
-  private async setOf(contract: AccountId, ownSet: string): Promise<string> {
-    const set = await this.stakeSets.find(contract, ownSet);
-    if (set !== undefined) return set.name;
-    const message = `Stakes in ${accountIdText(contract)} are not indexed here.`;
-    throw new HttpProblem(404, message, { code: 'CONTRACT_NOT_FOUND' });
   }
 }
 

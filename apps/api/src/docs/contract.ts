@@ -10,14 +10,23 @@ import { AnswerKeysController } from '../http/answer-keys.controller.js';
 import { DaysController } from '../days/days.controller.js';
 import { SealedDays } from '../days/sealed-days.service.js';
 import { API_VERSION } from '../http/signed-wire.js';
+import { Admissions } from '../auth/admission.js';
+import { HistoryController } from '../history/history.controller.js';
+import { BatchRoute } from '../snapshots/batch.route.js';
 import { ErrorAnswer } from '../snapshots/snapshots.dto.js';
 import { SnapshotsRoute } from '../snapshots/snapshots.route.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 
 /** The routes with nothing behind them: the contract is in their decorators alone. */
 @Module({
-  controllers: [SnapshotsRoute, DaysController, AnswerKeysController],
-  providers: [StakeSets, SealedDays, ApiSettings, AnswerKeys, CLOCK].map((provide) => ({
+  controllers: [
+    SnapshotsRoute,
+    BatchRoute,
+    HistoryController,
+    DaysController,
+    AnswerKeysController,
+  ],
+  providers: [StakeSets, Admissions, SealedDays, ApiSettings, AnswerKeys, CLOCK].map((provide) => ({
     provide,
     useValue: {},
   })),

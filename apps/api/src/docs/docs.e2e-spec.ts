@@ -98,6 +98,7 @@ describe('the contract', () => {
     await check(ask('0x'));
     await check(ask(aWallet(1)));
     api.clock.advance(10_000);
+    await check(ask(aWallet(1)).query({ endDay: '2026-11-21' }));
     const database = await api.database.open();
     await database.pool.query('DROP TABLE staking.balance_day');
     await check(ask(aWallet(3)));

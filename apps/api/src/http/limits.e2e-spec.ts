@@ -54,6 +54,35 @@ describe('limits', () => {
     await ask(QUERY).expect(429);
   });
 
+  it('count a batch as what it holds, and refuse it whole, at no cost', async () => {
+    await start();
+    const { apiKey, sharedSecret } = await addPartner(api, 'batches', { rate: 2, burst: 10 });
+    const batch = (count: number) =>
+      request(api.url)
+        .post(`${PATH}/batch`)
+        .set('X-API-KEY', apiKey)
+        .send({ walletAddresses: Array<string>(count).fill(aWallet(1)) });
+    expect(figures(await batch(1).expect(200))).toEqual([10, 9, 1]);
+    // As many as were sent, though they are one wallet.
+    expect(figures(await batch(7).expect(200))).toEqual([10, 2, 4]);
+    const refused = await batch(4).expect(429);
+    expect(figures(refused)).toEqual([10, 2, 4]);
+    expect(refused.headers['retry-after']).toBe('1');
+    const expected = { method: 'POST', path: `${PATH}/batch`, secret: sharedSecret };
+    expectSigned({ headers: refused.headers, body: refused.text }, expected);
+    expect(figures(await batch(2).expect(200))).toEqual([10, 0, 5]);
+    await batch(1).expect(429);
+    api.clock.advance(5000);
+    expect(figures(await batch(10).expect(200))).toEqual([10, 0, 5]);
+    // What can never be had is no matter of waiting.
+    api.clock.advance(5000);
+    const large = await batch(11).expect(400);
+    expect(large.text).toBe(
+      '{"code":"BATCH_TOO_LARGE","message":"Your limit of requests at once allows 10 wallets in a batch; this one has 11.","success":false}',
+    );
+    expect(figures(large)).toEqual([10, 9, 1]);
+  });
+
   it('are per address for callers without a valid key, and leave partners from there alone', async () => {
     await start();
     const { apiKey } = await addPartner(api, 'neighbour');

@@ -107,6 +107,29 @@ describe('the log of requests', () => {
     }
   });
 
+  it('has a batch as one request, with the beginning of its answer', async () => {
+    const { apiKey } = await addPartner(api, 'batches');
+    const walletAddresses = Array.from({ length: 100 }, () => aWallet(1)).concat(
+      Array.from({ length: 100 }, (_, place) => aWallet(100 + place)),
+    );
+    const answer = await fetch(`${api.url}/api/staking/snapshots/batch`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ walletAddresses }),
+    });
+    const body = await answer.text();
+    await stop();
+    const [row, ...more] = await logged('batches');
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({
+      ...{ method: 'POST', path: '/api/staking/snapshots/batch', status: 200, code: null },
+      signature: answer.headers.get('x-api-signature'),
+      bodyBytes: Buffer.byteLength(body),
+    });
+    expect(body.startsWith(row?.body.toString() ?? 'none')).toBe(true);
+    expect(row?.body.length).toBeLessThan(Buffer.byteLength(body));
+  });
+
   it('has the 429 of a partner, a HEAD without a body, and paths as they came', async () => {
     const { apiKey } = await addPartner(api, 'hasty', { rate: 1, burst: 3 });
     await ask(SNAPSHOTS, apiKey, 'HEAD');

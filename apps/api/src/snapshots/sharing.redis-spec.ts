@@ -95,6 +95,47 @@ async function readsOfParts(): Promise<number> {
   return Number(/^cmdstat_mget:calls=(\d+)/m.exec(stats)?.[1] ?? 0);
 }
 
+/** As many wallets as said, by one request. */
+async function batch(replica: Api, apiKey: string, count: number): Promise<Response> {
+  const walletAddresses = Array.from({ length: count }, (_, place) => aWallet(1 + place));
+  return fetch(`${replica.url}/api/staking/snapshots/batch`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ walletAddresses }),
+  });
+}
+
+describe('a batch', () => {
+  beforeEach(() => startReplicas(PATIENT_MS));
+
+  it('weighs on the limit that both replicas share as what it holds', async () => {
+    const policy = { rate: 1, burst: 1000 };
+    const { apiKey } = await addPartner(replicas[0], 'batches', policy);
+    await untilUsed(true);
+    const [one, other] = replicas;
+    expect((await batch(one, apiKey, 600)).status).toBe(200);
+    // 100 come back in as many seconds.
+    expect((await batch(other, apiKey, 500)).status).toBe(429);
+    expect((await batch(other, apiKey, 400)).status).toBe(200);
+    expect((await batch(one, apiKey, 100)).status).toBe(429);
+    const { headers } = await get(one, apiKey);
+    expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(100);
+  });
+
+  it('neither looks in Redis nor leaves anything there', async () => {
+    const { apiKey } = await addPartner(replicas[0], 'quiet');
+    await untilUsed(true);
+    expect((await batch(replicas[0], apiKey, 2)).status).toBe(200);
+    const before = await readsOfParts();
+    for (const replica of replicas) expect((await batch(replica, apiKey, 50)).status).toBe(200);
+    expect(await readsOfParts()).toBe(before);
+    const client = new Redis(redis.url);
+    const kept = await client.keys('lowmark:part:*');
+    client.disconnect();
+    expect(kept).toEqual([]);
+  });
+});
+
 describe('what is kept of a wallet', () => {
   beforeEach(() => startReplicas(PATIENT_MS));
 

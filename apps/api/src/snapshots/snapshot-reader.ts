@@ -1,7 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { RedisTexts } from '#libs/cache';
-import { type AskedWallet, isDaysText, type SnapshotState } from '#libs/db';
+import {
+  type AskedHistory,
+  type AskedWallet,
+  type HistoryRead,
+  isDaysText,
+  type SnapshotState,
+} from '#libs/db';
 import { type Address, SECONDS_PER_DAY } from '#libs/domain';
 import { SHARED_TEXTS } from '../connections.module.js';
 import { StandbyReads } from '../standbys/standby-reads.js';
@@ -31,10 +37,13 @@ export interface IndexedWallet {
   readonly part: WalletPart;
 }
 
-interface Found {
+/** The parts of several wallets, and the state of the index to which all of them belong. */
+export interface IndexedWallets {
   readonly state: SnapshotState;
-  /** Of the wallets asked for, all that belong to the state. */
   readonly parts: ReadonlyMap<Address, WalletPart>;
+}
+
+interface Found extends IndexedWallets {
   /** Those of them that were not kept. */
   readonly missing: ReadonlyMap<Address, AskedWallet>;
 }
@@ -56,7 +65,7 @@ export class SnapshotReader {
     @Inject(SHARED_TEXTS) private readonly shared: RedisTexts | undefined,
     @Inject(SLOW_READ_MS) slowReadMs?: number,
   ) {
-    this.now = new IndexNow((asked) => this.readNow(asked), slowReadMs);
+    this.now = new IndexNow((asked) => this.readNow(asked, true), slowReadMs);
   }
 
   /**
@@ -100,7 +109,38 @@ export class SnapshotReader {
     }
   }
 
-  private async readNow(asked: readonly AskedWallet[]): Promise<Found | undefined> {
+  /**
+   * Many wallets as of one state of the index, by a statement of their own, for which no other request waits. What is kept in this
+   * process is used; nothing is added to it, there or in Redis: those who ask for all their wallets in turn would drive out the ones
+   * that are asked for again. Undefined where there is no index yet.
+   * @param asked each wallet once
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async readAll(asked: readonly AskedWallet[]): Promise<IndexedWallets | undefined> {
+    for (;;) {
+      const found = await this.readNow(asked, false);
+      if (found === undefined) return undefined;
+      // Where the index has changed since it was seen last, the next read brings what was kept of before.
+      if (found.parts.size < asked.length) continue;
+      this.counts.process.hit += asked.length - found.missing.size;
+      return found;
+    }
+  }
+
+  /** As `readAll`, for one. */
+  async readApart(asked: AskedWallet): Promise<IndexedWallet | undefined> {
+    const { state, parts } = (await this.readAll([asked])) ?? {};
+    const part = parts?.get(asked.wallet);
+    return state && part && { state, part };
+  }
+
+  /** Of a wallet, a page of its changes; nothing of it is kept. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  readHistory(asked: AskedHistory): Promise<HistoryRead | undefined> {
+    return this.store.readHistory(asked);
+  }
+
+  /** @param keeps what is read */
+  private async readNow(asked: readonly AskedWallet[], keeps: boolean): Promise<Found | undefined> {
     const { seen } = this.store;
     const parts = new Map<Address, WalletPart>();
     const missing = new Map<Address, AskedWallet>();
@@ -123,6 +163,7 @@ export class SnapshotReader {
       const daysText = daysTexts[place++];
       const part = { endDay, version: partVersionOf(state, endDay, daysText), daysText };
       parts.set(wallet, part);
+      if (!keeps) continue;
       this.kept.set(wallet, part);
       if (daysText !== undefined) {
         this.shared?.set(keyOf(wallet, part), daysText, SHARED_TTL_SECONDS);

@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { type AccountId, type Address, parseAccountId, parseAddress } from '#libs/domain';
+import { type AccountId, type Address, parseAccountId, parseAddress, parseDay } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
 
-const MAX_DAYS = 30;
-const DEFAULT_DAYS = 7;
+export const MAX_DAYS = 30;
+export const DEFAULT_DAYS = 7;
 const DAYS = /^(?:[1-9]|[12]\d|30)$/;
 
 /** What is asked for. */
@@ -27,6 +27,16 @@ export class SnapshotQuery {
 
   @ApiPropertyOptional({
     description:
+      'The last day of the window, UTC, of the past; given at most once. Without it the day before the request.',
+    type: String,
+    format: 'date',
+    example: '2026-11-20',
+  })
+  /** In days since 1970-01-01. */
+  readonly endDay?: number | undefined;
+
+  @ApiPropertyOptional({
+    description:
       'The staking contract that is meant, by its account id (CAIP-10), the address in any case; given at most once. Without it the one agreed for your partner account.',
     type: String,
     pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
@@ -36,34 +46,55 @@ export class SnapshotQuery {
 }
 
 /**
- * Checks the query string by hand: three fields, on every request. A parameter that comes twice is a list, and so refused; those not
+ * Checks the query string by hand: four fields, on every request. A parameter that comes twice is a list, and so refused; those not
  * known are ignored.
  * @throws HttpProblem 400
  */
 export function parseSnapshotQuery({
   walletAddress: text,
   lastDays = String(DEFAULT_DAYS),
+  endDay: day,
   contract: account,
 }: Readonly<Record<string, unknown>>): SnapshotQuery {
-  const walletAddress = typeof text === 'string' ? parseAddress(text) : undefined;
-  if (walletAddress === undefined) {
-    throw new HttpProblem(400, 'walletAddress must be given once: 0x and 40 hex digits.');
-  }
+  const walletAddress = walletFrom(text);
   if (typeof lastDays !== 'string' || !DAYS.test(lastDays)) {
     throw new HttpProblem(
       400,
       'lastDays must be given at most once: a whole number from 1 to 30 in plain digits.',
     );
   }
-  if (account === undefined) return { walletAddress, lastDays: Number(lastDays) };
+  const query = { walletAddress, lastDays: Number(lastDays) };
+  if (account === undefined && day === undefined) return query;
+  return { ...query, endDay: endDayFrom(day), contract: contractFrom(account) };
+}
+
+/** @throws HttpProblem 400 */
+export function walletFrom(text: unknown): Address {
+  const wallet = typeof text === 'string' ? parseAddress(text) : undefined;
+  if (wallet !== undefined) return wallet;
+  throw new HttpProblem(400, 'walletAddress must be given once: 0x and 40 hex digits.');
+}
+
+/** @throws HttpProblem 400 */
+export function endDayFrom(day: unknown): number | undefined {
+  if (day === undefined) return undefined;
+  const endDay = typeof day === 'string' ? parseDay(day) : undefined;
+  if (endDay !== undefined) return endDay;
+  throw new HttpProblem(
+    400,
+    'endDay must be given at most once: a day of the calendar from 1970 on, such as 2026-11-20.',
+  );
+}
+
+/** @throws HttpProblem 400 */
+export function contractFrom(account: unknown): AccountId | undefined {
+  if (account === undefined) return undefined;
   const contract = typeof account === 'string' ? parseAccountId(account) : undefined;
-  if (contract === undefined) {
-    throw new HttpProblem(
-      400,
-      'contract must be given at most once: eip155:, the number of the chain, a colon, and 0x with 40 hex digits.',
-    );
-  }
-  return { walletAddress, lastDays: Number(lastDays), contract };
+  if (contract !== undefined) return contract;
+  throw new HttpProblem(
+    400,
+    'contract must be given at most once: eip155:, the number of the chain, a colon, and 0x with 40 hex digits.',
+  );
 }
 
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;

@@ -1,32 +1,25 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type AskedWallet, type SnapshotState } from '#libs/db';
-import {
-  type AccountId,
-  accountIdText,
-  coverage,
-  type CoverageGap,
-  type DayWindow,
-  parseAddress,
-  windowOf,
-} from '#libs/domain';
+import { type AskedWallet } from '#libs/db';
+import { accountIdText, parseAddress, windowOf } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
-import { HttpProblem } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { type Caller } from '../auth/admission.js';
 import { requireCaller } from '../auth/api-key.guard.js';
 import { sendSigned } from '../http/signed-wire.js';
+import {
+  askedWindow,
+  freshPriceOf,
+  indexHeaders,
+  noStake,
+  requireCovered,
+  unavailable,
+} from './answer-rules.js';
 import { bodyAt, isSame, render, type RenderedSnapshot, type Rendering } from './snapshot-body.js';
 import { type IndexedWallet, type WalletPart } from './snapshot-reader.js';
 import { SnapshotsContract } from './snapshots.contract.js';
 import { parseSnapshotQuery, SnapshotQuery } from './snapshots.dto.js';
-import { isOfSet, StakeSets } from './stake-sets.js';
-
-const GAPS: Readonly<Record<CoverageGap, readonly [retryAfterSeconds: number, message: string]>> = {
-  'not-synced': [30, 'The index of staked balances is not complete yet: try again later.'],
-  lagging: [5, 'The index of staked balances is behind the chain: try again shortly.'],
-  halted: [60, 'The index of staked balances has stopped and is being looked after.'],
-};
+import { StakeSets } from './stake-sets.js';
 
 interface SnapshotExchange {
   readonly request: FastifyRequest;
@@ -66,15 +59,18 @@ export class SnapshotsRoute {
     { query }: FastifyRequest,
     { stakeSet }: Caller,
   ): Promise<void> | undefined => {
-    const { walletAddress: text, contract } = query as Record<string, unknown>;
+    const { walletAddress: text, contract, endDay: day } = query as Record<string, unknown>;
     const wallet = typeof text === 'string' ? parseAddress(text) : undefined;
-    // Of a contract the set has to be found first.
-    if (wallet === undefined || contract !== undefined) return undefined;
+    // Of a contract the set has to be found first; windows of the past are not kept.
+    if (wallet === undefined || contract !== undefined || day !== undefined) return undefined;
     const { endDay } = windowOf(this.clock.nowMs(), 1);
     return this.stakeSets.readerOf(stakeSet).fetchShared({ wallet, endDay });
   };
 
-  /** @throws HttpProblem 404 (the wallet never staked, the contract is not indexed), 503 (the index does not cover the window), errors of the database */
+  /**
+   * @throws HttpProblem 400 or 409 (endDay), 404 (the wallet never staked, the contract is not indexed), 503 (the index does not
+   *   cover the window), errors of the database
+   */
   @Get()
   @SnapshotsContract()
   async read(
@@ -82,74 +78,43 @@ export class SnapshotsRoute {
     { request, reply, caller }: SnapshotExchange,
   ): Promise<void> {
     const requestedAtMs = this.clock.nowMs();
-    const { walletAddress: wallet, lastDays } = query;
-    const window = windowOf(requestedAtMs, lastDays);
+    const { walletAddress: wallet, contract } = query;
+    const window = askedWindow(query, requestedAtMs);
     const asked = { wallet, endDay: window.endDay };
     const found =
-      query.contract === undefined
+      contract === undefined && query.endDay === undefined
         ? await this.stakeSets.readerOf(caller.stakeSet).read(asked, request.prepared)
-        : await this.readContract(query.contract, asked, caller);
+        : await this.readChosen(query, asked, caller);
     if (found === undefined) throw unavailable('not-synced');
     const { state } = found;
-    this.requireCovered(state, window, requestedAtMs);
-    const usd = this.freshPriceOf(state, requestedAtMs);
-    const contract = query.contract && accountIdText(query.contract);
-    const { body } = renderedOf(found.part, { wallet, window, state, usd, contract });
-    const isFinal = (state.finalisedSeconds ?? -Infinity) >= window.endSeconds;
-    const headers = [
-      'x-index-block',
-      state.head.number.toString(),
-      'x-index-final',
-      String(isFinal),
-    ];
-    sendSigned({ request, reply }, bodyAt(body, requestedAtMs), headers);
+    requireCovered(state, window, requestedAtMs, this.settings);
+    const usd = freshPriceOf(state, requestedAtMs, this.settings);
+    const account = contract && accountIdText(contract);
+    const rendered = renderedOf(found.part, { wallet, window, state, usd, contract: account });
+    if (rendered === undefined) throw noStake(wallet, contract);
+    sendSigned(
+      { request, reply },
+      bodyAt(rendered.body, requestedAtMs),
+      indexHeaders(state, window),
+    );
   }
 
   /** Undefined where the set is being indexed anew for another contract. @throws HttpProblem 404 (the contract is not indexed) */
-  private async readContract(
-    contract: AccountId,
+  private async readChosen(
+    { contract, endDay }: SnapshotQuery,
     asked: AskedWallet,
     { stakeSet: ownSet }: Caller,
   ): Promise<IndexedWallet | undefined> {
-    const set = await this.stakeSets.find(contract, ownSet);
-    if (set === undefined) {
-      const message = `Stakes in ${accountIdText(contract)} are not indexed here.`;
-      throw new HttpProblem(404, message, { code: 'CONTRACT_NOT_FOUND' });
-    }
-    const found = await this.stakeSets.readerOf(set.name).read(asked);
-    return found !== undefined && isOfSet(found.state, set) ? found : undefined;
-  }
-
-  private requireCovered(state: SnapshotState, window: DayWindow, nowMs: number): void {
-    const progress = {
-      headSeconds: state.head.timestampSeconds,
-      syncedAt: state.syncedAt,
-      haltedReason: state.haltedReason,
-    };
-    const covered = coverage(progress, window, nowMs, this.settings.indexMaxLagSeconds);
-    if (covered !== 'covered') throw unavailable(covered.reason);
-  }
-
-  private freshPriceOf({ price }: SnapshotState, nowMs: number): string | undefined {
-    if (price === undefined) return undefined;
-    const ageMs = nowMs - price.observedAt.getTime();
-    return ageMs <= this.settings.priceMaxAgeSeconds * 1000 ? price.usd : undefined;
+    const { reader, holds } = await this.stakeSets.choose(contract, ownSet);
+    const found = endDay === undefined ? await reader.read(asked) : await reader.readApart(asked);
+    return found !== undefined && holds(found.state) ? found : undefined;
   }
 }
 
-/** The answer that was made of the part before, where nothing else differs. */
-function renderedOf(part: WalletPart, rendering: Rendering): RenderedSnapshot {
+/** The answer that was made of the part before, where nothing else differs; undefined where the wallet never staked. */
+function renderedOf(part: WalletPart, rendering: Rendering): RenderedSnapshot | undefined {
   const { rendered, daysText } = part;
-  if (daysText === undefined) {
-    const { wallet, contract } = rendering;
-    const of = contract === undefined ? '' : ` in ${contract}`;
-    throw new HttpProblem(404, `No staking data for wallet ${wallet}${of}`);
-  }
+  if (daysText === undefined) return undefined;
   if (rendered !== undefined && isSame(rendered, rendering)) return rendered;
   return (part.rendered = render(daysText, rendering));
-}
-
-function unavailable(gap: CoverageGap): HttpProblem {
-  const [retryAfterSeconds, message] = GAPS[gap];
-  return new HttpProblem(503, message, { retryAfterSeconds });
 }

@@ -7,8 +7,9 @@ import {
   stakeContractsOf,
   StakeSetStore,
 } from '#libs/db';
-import { type AccountId, type Address, DEFAULT_STAKE_SET } from '#libs/domain';
+import { type AccountId, accountIdText, type Address, DEFAULT_STAKE_SET } from '#libs/domain';
 import { CLOCK, type Clock, FreshValue, within } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { SHARED_TEXTS } from '../connections.module.js';
 import { StandbyReads } from '../standbys/standby-reads.js';
@@ -32,6 +33,12 @@ interface Directory {
   /** The default one first. */
   readonly names: readonly string[];
   readonly indexed: readonly IndexedSet[];
+}
+
+export interface ChosenReader {
+  readonly reader: SnapshotReader;
+  /** Whether a state that was read is of the contract: a set can be indexed anew for others. */
+  readonly holds: (state: SnapshotState) => boolean;
 }
 
 /** How one set is read. */
@@ -84,12 +91,37 @@ export class StakeSets {
    * The set that indexes the contract. Of several the caller's own, else the first.
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  async find({ chainId, address }: AccountId, ownSet: string): Promise<IndexedSet | undefined> {
+  private async find(
+    { chainId, address }: AccountId,
+    ownSet: string,
+  ): Promise<IndexedSet | undefined> {
     const { indexed } = await this.directory();
     const found = indexed.filter(
       (set) => set.chainId === chainId && set.contracts.includes(address),
     );
     return found.find(({ name }) => name === ownSet) ?? found[0];
+  }
+
+  /**
+   * The reader that is meant: of the caller's own set, or of the one that indexes the contract.
+   * @throws HttpProblem 404 (the contract is not indexed), DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async choose(contract: AccountId | undefined, ownSet: string): Promise<ChosenReader> {
+    if (contract === undefined) return { reader: this.readerOf(ownSet), holds: () => true };
+    const set = await this.require(contract, ownSet);
+    return { reader: this.readerOf(set.name), holds: (state) => isOfSet(state, set) };
+  }
+
+  /** The name of the set that is meant. @throws as `choose` */
+  async nameOf(contract: AccountId | undefined, ownSet: string): Promise<string> {
+    return contract === undefined ? ownSet : (await this.require(contract, ownSet)).name;
+  }
+
+  private async require(contract: AccountId, ownSet: string): Promise<IndexedSet> {
+    const set = await this.find(contract, ownSet);
+    if (set !== undefined) return set;
+    const message = `Stakes in ${accountIdText(contract)} are not indexed here.`;
+    throw new HttpProblem(404, message, { code: 'CONTRACT_NOT_FOUND' });
   }
 
   /** Of those that have an index, the default one first. @throws DatabaseUnavailableError, DatabaseRefusedError */
@@ -143,7 +175,7 @@ export class StakeSets {
   }
 }
 
-/** Whether what was read belongs to the contracts that were found: a set can be indexed anew for others. */
-export function isOfSet(state: SnapshotState, { chainId, contracts }: IndexedSet): boolean {
+/** Whether what was read belongs to the contracts that were found. */
+function isOfSet(state: SnapshotState, { chainId, contracts }: IndexedSet): boolean {
   return state.chainId === chainId && state.stakeContract === contracts[0];
 }

@@ -1,4 +1,4 @@
-import { type SnapshotRead, type SnapshotState } from '#libs/db';
+import { type IndexRead, type SnapshotState } from '#libs/db';
 
 interface Taken {
   readonly text: string;
@@ -29,7 +29,7 @@ export class NewestState {
    * @param server one object for as long as the standby is connected
    * @returns undefined where the state may be older than the newest
    */
-  admit(read: SnapshotRead, server: object, begun: number): SnapshotState | undefined {
+  admit(read: IndexRead, server: object, begun: number): SnapshotState | undefined {
     const { newest } = this;
     if (newest?.text === read.stateText) return newest.state;
     // A server does not go back: what it shows later is newer.
@@ -39,7 +39,7 @@ export class NewestState {
   }
 
   /** Of the primary, which decides what is newest. */
-  take(read: SnapshotRead, server: object, begun: number): SnapshotState {
+  take(read: IndexRead, server: object, begun: number): SnapshotState {
     const { newest } = this;
     if (newest?.text === read.stateText) return newest.state;
     // What was taken since this read began may be newer than it; the next read tells.
@@ -47,7 +47,7 @@ export class NewestState {
     return isCurrent || isAhead(read.state, newest.state) ? this.set(read, server) : read.state;
   }
 
-  private set({ stateText: text, state }: SnapshotRead, server: object): SnapshotState {
+  private set({ stateText: text, state }: IndexRead, server: object): SnapshotState {
     this.newest = { text, state, server, turn: ++this.turn };
     return state;
   }

@@ -1,6 +1,9 @@
 import {
+  type AskedHistory,
   type AskedWallet,
   type Database,
+  type HistoryRead,
+  type IndexRead,
   type SnapshotRead,
   type SnapshotState,
   SnapshotStore,
@@ -9,7 +12,7 @@ import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type ApiSettings } from '../api.env.js';
 import { NewestState } from './newest-state.js';
-import { type Fallback, type Standby } from './standby.js';
+import { type AskStore, type Fallback, type Standby } from './standby.js';
 import { type Standbys } from './standbys.js';
 
 /**
@@ -39,9 +42,18 @@ export class StandbyReads {
    * Undefined where there is no index yet.
    * @throws DatabaseUnavailableError, DatabaseRefusedError of the primary
    */
-  async read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
+  read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
+    return this.readBy((store) => store.read(asked));
+  }
+
+  /** The same for a page of a wallet's history. */
+  readHistory(asked: AskedHistory): Promise<HistoryRead | undefined> {
+    return this.readBy((store) => store.readHistory(asked));
+  }
+
+  private async readBy<R extends IndexRead>(ask: AskStore<R>): Promise<R | undefined> {
     for (const standby of this.standbys.choose()) {
-      const read = await this.readOn(standby, asked);
+      const read = await this.readOn(standby, ask);
       if (typeof read !== 'string') {
         standby.counts.reads += 1;
         return read;
@@ -49,18 +61,18 @@ export class StandbyReads {
       standby.counts.fallbacks[read] += 1;
     }
     const begun = this.newest.begin();
-    const read = await this.primary.read(asked);
+    const read = await ask(this.primary);
     this.standbys.primaryReads += 1;
     return read && { ...read, state: this.newest.take(read, this.primary, begun) };
   }
 
-  private async readOn(
+  private async readOn<R extends IndexRead>(
     standby: Standby,
-    asked: readonly AskedWallet[],
-  ): Promise<SnapshotRead | Fallback> {
+    ask: AskStore<R>,
+  ): Promise<R | Fallback> {
     const { session } = standby;
     const begun = this.newest.begin();
-    const read = await standby.read(asked, this.set);
+    const read = await standby.read(ask, this.set);
     if (read === undefined) return 'failed';
     if (!this.standbys.primaryIsHeard && !this.isFresh(read.state)) return 'without-primary';
     const state = this.newest.admit(read, session, begun);

@@ -1,10 +1,4 @@
-import {
-  type AskedWallet,
-  type Database,
-  readWalPosition,
-  type SnapshotRead,
-  SnapshotStore,
-} from '#libs/db';
+import { type Database, readWalPosition, SnapshotStore } from '#libs/db';
 import { type Clock, DatabaseUrl, within } from '#libs/platform';
 import { type WalHistory } from './wal-history.js';
 
@@ -91,11 +85,11 @@ export class Standby {
   }
 
   /** @returns undefined where it did not answer in time, or with an error: it is left alone then */
-  async read(asked: readonly AskedWallet[], set: string): Promise<SnapshotRead | undefined> {
+  async read<R>(ask: AskStore<R>, set: string): Promise<R | undefined> {
     const { connected } = this;
     if (connected === undefined) return undefined;
     try {
-      const read = await within(ANSWER_MS, storeOf(connected, set).read(asked), () => {
+      const read = await within(ANSWER_MS, ask(storeOf(connected, set)), () => {
         throw new Error(`did not answer a read within ${ANSWER_MS} ms`);
       });
       this.failures = 0;
@@ -154,6 +148,9 @@ export class Standby {
     this.session = {};
   }
 }
+
+/** Reads from a store whatever it reads. */
+export type AskStore<R> = (store: SnapshotStore) => Promise<R | undefined>;
 
 function storeOf({ database, stores }: Connected, set: string): SnapshotStore {
   let store = stores.get(set);

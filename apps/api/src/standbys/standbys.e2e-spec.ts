@@ -7,7 +7,7 @@ import {
   type TestDatabase,
 } from '#libs/testing';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support-spec.js';
-import { ask, ChangingIndex } from '../snapshots/never-stale.support-spec.js';
+import { ALICE, ask, ChangingIndex } from '../snapshots/never-stale.support-spec.js';
 import { Standbys } from './standbys.js';
 
 const MAX_LAG_MS = 2000;
@@ -81,6 +81,44 @@ describe('reads with two standbys', () => {
     }
     expect(text).toMatch(/lowmark_snapshot_reads_total\{server="primary",.*\} \d/);
     expect(text).not.toContain('test_api');
+  });
+});
+
+describe('batches and histories', () => {
+  const NOBODY = `0x${'9'.repeat(40)}`;
+
+  /** ALICE's balance of yesterday by a batch, and what stands by its history. */
+  async function balances(): Promise<(number | undefined)[]> {
+    const batch = await request(api.url)
+      .post('/api/staking/snapshots/batch')
+      .set('X-API-KEY', apiKey)
+      .send({ walletAddresses: [ALICE, NOBODY], lastDays: 1 })
+      .expect(200);
+    const { results } = batch.body as {
+      results: { body: { stakingSnapshots?: { snapshotAmount: number }[] } }[];
+    };
+    expect(results[1]?.body.stakingSnapshots).toBeUndefined();
+    const history = await request(api.url)
+      .get(`/api/staking/history?walletAddress=${ALICE}`)
+      .set('X-API-KEY', apiKey)
+      .expect(200);
+    const { intervals } = history.body as { intervals: { stakedAmount: number }[] };
+    return [
+      results[0]?.body.stakingSnapshots?.at(-1)?.snapshotAmount,
+      intervals.at(-1)?.stakedAmount,
+    ];
+  }
+
+  it('are read on standbys too, and show nothing of what was taken back', async () => {
+    const { primaryReads } = standbys();
+    for (let round = 0; round < 5; round += 1) {
+      // Kept in the process under the version that is about to end.
+      await snapshot();
+      expect(await balances()).toEqual([index.committed, index.committed]);
+      await index.reorganise();
+      await postgres.level();
+    }
+    expect(standbys().primaryReads).toBe(primaryReads);
   });
 });
 

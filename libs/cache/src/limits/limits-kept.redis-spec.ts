@@ -62,6 +62,11 @@ const taking = fc.oneof(
       await one.take(at, count);
     }),
   ),
+  fc.tuple(place, times).map(([at, count]) =>
+    step(`a batch of ${count} at ${at}`, async (one) => {
+      await one.takeBatch(at, count);
+    }),
+  ),
   times.map((count) => step(`${count} at each`, (one) => takeAtEach(one, count))),
 );
 

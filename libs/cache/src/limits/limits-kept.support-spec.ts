@@ -84,6 +84,17 @@ export class Deployment {
     return admitted;
   }
 
+  /** One request that stands for so many. */
+  async takeBatch(place: number, count: number): Promise<boolean> {
+    const replica = this.at(place);
+    const { allowed } = await replica.limiter.take(this.key, this.policy, count);
+    await replica.limiter.beat();
+    if (!allowed) return false;
+    this.owedMs += count * this.perRequestMs;
+    if (!replica.way.isUp) replica.admittedApart += count;
+    return true;
+  }
+
   async pass(milliseconds: number): Promise<void> {
     for (let leftMs = milliseconds; leftMs > 0; leftMs -= BEAT_MS) {
       const stepMs = Math.min(BEAT_MS, leftMs);

@@ -96,19 +96,19 @@ export class OwnShare {
     this.noted.set(key, this.nowMs() + owedMs);
   }
 
-  take(key: string, policy: RatePolicy): RateVerdict {
+  take(key: string, policy: RatePolicy, count = 1): RateVerdict {
     this.leave();
     const weight = this.replicas;
     const atMs = this.nowMs();
     const notedMs = this.notedMs(key);
     const ownMs = this.owedMs(key, this.debts.get(key) ?? this.first(policy));
-    const taken = takeFrom(ownMs * weight + notedMs, policy, weight);
+    const taken = takeFrom(ownMs * weight + notedMs, policy, { weight, count });
     if (taken.allowed) {
-      this.debts.set(key, { owedMs: ownMs + 1000 / policy.rate, atMs, policy });
+      this.debts.set(key, { owedMs: ownMs + (1000 / policy.rate) * count, atMs, policy });
     }
     const standsStill = notedMs === 0 && taken.owedMs > 0;
     const waitMs = standsStill ? Math.max(0, this.drainsFromMs(key, policy) - atMs) : 0;
-    return verdictOf(policy, taken, { weight, waitMs });
+    return verdictOf(policy, taken, { weight, count, waitMs });
   }
 
   /** @returns whether there was something to be given back */

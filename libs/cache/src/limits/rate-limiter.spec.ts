@@ -74,6 +74,19 @@ describe('MemoryRateLimiter', () => {
     );
   });
 
+  it('counts a batch whole or not at all', () => {
+    const clock = new FakeClock(0);
+    const limiter = new MemoryRateLimiter(clock);
+    expect(limiter.take('a', POLICY, 60)).toMatchObject({ allowed: true, remaining: 40 });
+    const refused = { allowed: false, remaining: 40, retryAfterSeconds: 1 };
+    expect(limiter.take('a', POLICY, 41)).toMatchObject(refused);
+    expect(limiter.take('a', POLICY, 100)).toMatchObject({ ...refused, retryAfterSeconds: 3 });
+    expect(limiter.take('a', POLICY, 40)).toMatchObject({ allowed: true, remaining: 0 });
+    clock.advance(5000);
+    expect(limiter.take('a', POLICY, 101).allowed).toBe(false);
+    expect(limiter.take('a', POLICY, 100)).toMatchObject({ allowed: true, remaining: 0 });
+  });
+
   it('locks nobody out after the clock was set back', () => {
     const clock = new FakeClock(10_000_000);
     const limiter = new MemoryRateLimiter(clock);

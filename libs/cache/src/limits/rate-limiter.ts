@@ -3,7 +3,8 @@
  * again. The same arithmetic is in `redis-rate-limiter.ts` as a script of Redis, and a property test holds the two against each other.
  *
  * A request may weigh more than one: a replica that holds the m-th part of a limit counts each request m times, which makes rate
- * and burst the m-th part while what is owed stays in milliseconds of the whole limit.
+ * and burst the m-th part while what is owed stays in milliseconds of the whole limit. A request that stands for several, as a batch
+ * does, is counted as so many, all of them or none.
  */
 import { LRUCache } from 'lru-cache';
 import { type Clock } from '#libs/platform';
@@ -40,8 +41,9 @@ export interface RateVerdict {
 
 /** Counts requests per key. In this process, or shared between replicas. */
 export interface RateLimiter {
-  take(key: string, policy: RatePolicy): RateVerdict | Promise<RateVerdict>;
-  /** Undoes a `take` that turned out to be on another caller's account. */
+  /** @param count how many requests it stands for; default 1 */
+  take(key: string, policy: RatePolicy, count?: number): RateVerdict | Promise<RateVerdict>;
+  /** Undoes a `take` of one request. */
   giveBack(key: string, policy: RatePolicy): void | Promise<void>;
 }
 
@@ -56,12 +58,12 @@ export class MemoryRateLimiter implements RateLimiter {
     this.fullAtMs = new LRUCache({ max: maxCallers });
   }
 
-  take(key: string, policy: RatePolicy): RateVerdict {
+  take(key: string, policy: RatePolicy, count = 1): RateVerdict {
     const nowMs = this.clock.nowMs();
     const aheadMs = (this.fullAtMs.get(key) ?? 0) - nowMs;
-    const taken = takeFrom(believableMs(aheadMs, policy), policy);
+    const taken = takeFrom(believableMs(aheadMs, policy), policy, { count });
     if (taken.allowed) this.fullAtMs.set(key, nowMs + taken.owedMs);
-    return verdictOf(policy, taken);
+    return verdictOf(policy, taken, { count });
   }
 
   giveBack(key: string, { rate }: RatePolicy): void {
@@ -91,23 +93,32 @@ function believableMs(aheadMs: number, policy: RatePolicy): number {
   return Math.min(capacityMs, Math.max(0, aheadMs));
 }
 
-export function takeFrom(owedMs: number, policy: RatePolicy, weight = 1): Taken {
-  const { costMs, capacityMs } = measures(policy, weight);
+/** What is asked of a bucket; each is 1 where it is absent. */
+interface Asked {
+  /** What a request weighs. */
+  readonly weight?: number;
+  /** How many requests it stands for. */
+  readonly count?: number;
+}
+
+export function takeFrom(owedMs: number, policy: RatePolicy, asked: Asked = {}): Taken {
+  const { costMs, capacityMs } = measures(policy, asked);
   const allowed = owedMs + costMs <= capacityMs + EPSILON_MS;
   return { allowed, owedMs: allowed ? owedMs + costMs : owedMs };
 }
 
-/** @param waitMs during which what is owed does not become less */
+/** @param asked `waitMs`: during which what is owed does not become less */
 export function verdictOf(
   policy: RatePolicy,
   { allowed, owedMs }: Taken,
-  { weight = 1, waitMs = 0 }: { weight?: number; waitMs?: number } = {},
+  asked: Asked & { readonly waitMs?: number } = {},
 ): RateVerdict {
-  const { costMs, capacityMs } = measures(policy, weight);
+  const { waitMs = 0 } = asked;
+  const { requestMs, costMs, capacityMs } = measures(policy, asked);
   return {
     allowed,
     limit: policy.burst,
-    remaining: Math.max(0, Math.floor((capacityMs - owedMs + EPSILON_MS) / costMs)),
+    remaining: Math.max(0, Math.floor((capacityMs - owedMs + EPSILON_MS) / requestMs)),
     resetSeconds: Math.ceil((owedMs + waitMs) / 1000),
     retryAfterSeconds: allowed
       ? 0
@@ -115,8 +126,15 @@ export function verdictOf(
   };
 }
 
+interface Measures {
+  readonly requestMs: number;
+  readonly costMs: number;
+  readonly capacityMs: number;
+}
+
 /** However small the part: one request can be had of it. */
-function measures(policy: RatePolicy, weight: number): { costMs: number; capacityMs: number } {
-  const costMs = (1000 / policy.rate) * weight;
-  return { costMs, capacityMs: Math.max(capacityMsOf(policy), costMs) };
+function measures(policy: RatePolicy, { weight = 1, count = 1 }: Asked): Measures {
+  const requestMs = (1000 / policy.rate) * weight;
+  const capacityMs = Math.max(capacityMsOf(policy), requestMs);
+  return { requestMs, costMs: requestMs * count, capacityMs };
 }

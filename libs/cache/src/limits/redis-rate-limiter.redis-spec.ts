@@ -69,7 +69,10 @@ describe('RedisRateLimiter', () => {
     // Loaded beforehand: the first call would send the whole script, and calls behind it would overtake it.
     await link.run((client) => client.script('LOAD', GIVE_BACK.text));
     const waits = fc.array(
-      fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: -5000, max: 50_000 })),
+      fc.tuple(
+        fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: -5000, max: 50_000 })),
+        fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 25 })),
+      ),
       { maxLength: 60 },
     );
     const policies = fc.record({
@@ -82,9 +85,10 @@ describe('RedisRateLimiter', () => {
         const memory = new MemoryRateLimiter(clock);
         const shared = await joined(link, { clock });
         const key = aKey();
-        for (const [place, step] of steps.entries()) {
+        for (const [place, [step, count]] of steps.entries()) {
           clock.advance(step);
-          expect(await shared.take(key, policy)).toEqual(memory.take(key, policy));
+          const counted = await shared.take(key, policy, count);
+          expect(counted).toEqual(memory.take(key, policy, count));
           if (place % 7 !== back) continue;
           memory.giveBack(key, policy);
           shared.giveBack(key, policy);

@@ -79,11 +79,11 @@ export class RedisRateLimiter implements RateLimiter {
     return this.beats.run(() => this.attend());
   }
 
-  take(key: string, policy: RatePolicy): Promise<RateVerdict> | RateVerdict {
-    if (this.attendance.isHere) return this.takeShared(key, policy);
+  take(key: string, policy: RatePolicy, count = 1): Promise<RateVerdict> | RateVerdict {
+    if (this.attendance.isHere) return this.takeShared({ key, policy, count });
     // Redis is back: not before it knows who is here.
     if (this.link.isUp) void this.beat();
-    return this.own.take(key, policy);
+    return this.own.take(key, policy, count);
   }
 
   giveBack(key: string, policy: RatePolicy): void {
@@ -93,23 +93,25 @@ export class RedisRateLimiter implements RateLimiter {
       .catch(() => undefined);
   }
 
-  private async takeShared(key: string, policy: RatePolicy): Promise<RateVerdict> {
+  private async takeShared(asked: Take): Promise<RateVerdict> {
+    const { key, policy, count } = asked;
     let answer: Answer;
     try {
-      answer = await this.takes.ask({ key, policy });
+      answer = await this.takes.ask(asked);
     } catch {
       // The link has logged it. Perhaps it was counted there: then once too often.
-      return this.own.take(key, policy);
+      return this.own.take(key, policy, count);
     }
-    this.own.note(key, answer.taken.owedMs);
-    return verdictOf(policy, answer.taken, answer);
+    const { taken, weight } = answer;
+    this.own.note(key, taken.owedMs);
+    return verdictOf(policy, taken, { weight, count });
   }
 
   private async takeAll(asked: readonly Take[]): Promise<Answer[]> {
     const keys = [this.agreed, ...asked.map(({ key }) => this.prefix + key)];
     const { weight } = this.attendance;
     const args = [weight];
-    for (const { policy } of asked) args.push(policy.rate, policy.burst);
+    for (const { policy, count } of asked) args.push(policy.rate, policy.burst, count);
     const owed = await this.numbers(TAKE, { keys, args });
     return owed.map((one) => ({ taken: takenFrom(one), weight }));
   }
@@ -154,6 +156,7 @@ export class RedisRateLimiter implements RateLimiter {
 interface Take {
   readonly key: string;
   readonly policy: RatePolicy;
+  readonly count: number;
 }
 
 interface Answer {
@@ -171,7 +174,7 @@ function takenFrom(owed: number): Taken {
  *
  * KEYS[1] is what the replicas have agreed on with this Redis (`attendance.ts`); where there is nothing the answer is empty, and
  * nothing is counted. Each of the other KEYS holds the time at which a bucket will be full again, Unix milliseconds. ARGV: what
- * a request weighs; then for each key rate and burst. Returns what is owed by each key now; where the request is refused,
+ * a request weighs; then for each key rate, burst, and how many requests. Returns what is owed by each key now; where the request is refused,
  * negative and less by one.
  */
 const TAKE = scriptOf(`
@@ -180,17 +183,18 @@ if not lost then return {} end
 local owed = {}
 for place = 1, #KEYS - 1 do
   local key = KEYS[place + 1]
-  local full_request = 1000 / tonumber(ARGV[2 * place + 1])
-  local burst = full_request * tonumber(ARGV[2 * place + 2])
+  local full_request = 1000 / tonumber(ARGV[3 * place])
+  local burst = full_request * tonumber(ARGV[3 * place + 1])
   local per_request = full_request * tonumber(ARGV[2])
   local capacity = math.max(burst, per_request)
+  local cost = per_request * tonumber(ARGV[3 * place + 2])
   local debt = (tonumber(redis.call('GET', key)) or 0) - now
   if debt > capacity + 1000 or debt < 0 then debt = 0 end
   debt = math.min(debt, capacity)
   if lost > 0 then debt = math.max(debt, math.min(burst, lost + burst - now)) end
-  local allowed = debt + per_request <= capacity + 0.001
+  local allowed = debt + cost <= capacity + 0.001
   if allowed then
-    debt = debt + per_request
+    debt = debt + cost
     redis.call('SET', key, string.format('%.17g', now + debt), 'PX', string.format('%.0f', debt + 10000))
   end
   owed[place] = string.format('%.17g', allowed and debt or -1 - debt)

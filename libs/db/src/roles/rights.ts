@@ -46,7 +46,7 @@ const ROWS: readonly Row[] = [
   ['partners.request',                      '-',   '-',     '-',        '-',   'r',      '-'],
   ['staking.index_state',                   'r',   'raw',   '-',        'r',   'r',      '-'],
   ['staking.block',                         '-',   'rawd',  '-',        'r',   'r',      '-'],
-  ['staking.balance_change',                '-',   'rad',   '-',        'r',   'r',      '-'],
+  ['staking.balance_change',                'r',   'rad',   '-',        'r',   'r',      '-'],
   ['staking.balance_day',                   'r',   'rawd',  '-',        'r',   'r',      '-'],
   ['staking.balance_interval',              '-',   '-',     '-',        'r',   'r',      '-'],
   ['staking.price',                         'r',   'raw',   'r',        'r',   'r',      '-'],

@@ -3,6 +3,7 @@ import { named } from '../connection/named.js';
 import { type Database, type Statement } from '../connection/database.js';
 import { type Price } from '../prices/price.js';
 import { addressOf, hashOf, hexOf } from '../rows.js';
+import { type BalanceMoment } from './wallet-history-store.js';
 
 /** What every answer is made of, whatever the wallet: one state of the index, and the price. */
 export interface SnapshotState {
@@ -32,11 +33,28 @@ export interface AskedWallet {
   readonly endDay: number;
 }
 
-/** All that answers are made of, as it stood at one moment. */
-export interface SnapshotRead {
+/** What a page of a wallet's history is asked for by. */
+export interface AskedHistory {
+  readonly wallet: Address;
+  /** The block of the change before the first one. */
+  readonly after: bigint;
+  readonly limit: number;
+}
+
+/** A state of the index, which everything that was read with it belongs to. */
+export interface IndexRead {
   readonly state: SnapshotState;
   /** The state as the database writes it: the same text is the same state, on whichever server. */
   readonly stateText: string;
+}
+
+export interface HistoryRead extends IndexRead {
+  /** Oldest first; undefined where the wallet never staked. */
+  readonly changes: readonly BalanceMoment[] | undefined;
+}
+
+/** All that answers are made of, as it stood at one moment. */
+export interface SnapshotRead extends IndexRead {
   /**
    * In the order asked: the wallet's newest 31 days with a change before `endDay`, newest first, as text for `walletDaysFrom`.
    * That is enough for the longest window and the balance carried into it. Undefined where the wallet never staked.
@@ -82,6 +100,15 @@ const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
     ORDER BY place`,
 );
 
+const READ_HISTORY = named<{ wallet: Buffer; after: string; limit: number }>(
+  'snapshot_history',
+  `SELECT ${STATE_TEXT} AS state, CASE WHEN EXISTS (SELECT FROM staking.balance_change WHERE wallet = :wallet) THEN
+      (SELECT coalesce(json_agg(json_build_array(block::text, seconds, balance::text) ORDER BY block), '[]')::text
+        FROM (SELECT block, seconds, balance FROM staking.balance_change
+          WHERE wallet = :wallet AND block > :after ORDER BY block LIMIT :limit) AS page)
+    END AS changes FROM staking.index_state s`,
+);
+
 /** One for each wallet in the order asked, and one where none is. */
 interface SnapshotRow {
   /** Of the first row. */
@@ -112,6 +139,17 @@ export class SnapshotStore {
     return { state: this.stateOf(first.state), stateText: first.state, daysTexts };
   }
 
+  /** In the same way, a page of the changes of a wallet. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async readHistory({ wallet, after, limit }: AskedHistory): Promise<HistoryRead | undefined> {
+    const bytes = Buffer.from(hexOf(wallet), 'hex');
+    const [row] = await this.database.query<{ state: string; changes: string | null }>(
+      READ_HISTORY({ wallet: bytes, after: after.toString(), limit }),
+    );
+    if (row === undefined) return undefined;
+    const changes = row.changes === null ? undefined : changesFrom(row.changes);
+    return { state: this.stateOf(row.state), stateText: row.state, changes };
+  }
+
   private stateOf(text: string): SnapshotState {
     if (this.last?.text !== text) this.last = { text, state: snapshotStateFrom(text) };
     return this.last.state;
@@ -125,6 +163,15 @@ function statementFor(asked: readonly AskedWallet[]): Statement {
   const [endDay] = endDays;
   if (wallet === undefined || endDay === undefined) return READ_STATE({});
   return asked.length === 1 ? READ_WALLET({ wallet, endDay }) : READ_WALLETS({ wallets, endDays });
+}
+
+function changesFrom(text: string): BalanceMoment[] {
+  const changes = JSON.parse(text) as [block: string, seconds: number, balance: string][];
+  return changes.map(([block, seconds, balance]) => ({
+    block: BigInt(block),
+    seconds,
+    balance: BigInt(balance),
+  }));
 }
 
 type StateColumns = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ratioToNumber } from './ratio.js';
+import { ratioToNumber, tokensToNumber } from './ratio.js';
 
 /** The exact value of a finite double as numerator / 2^k, from its bits. */
 function exactly(value: number): { numerator: bigint; power: bigint } {
@@ -114,5 +114,34 @@ describe('ratioToNumber', () => {
 
   it.each([0n, -1n])('refuses the denominator %s', (denominator) => {
     expect(() => ratioToNumber(1n, denominator)).toThrow(RangeError);
+  });
+});
+
+describe('tokensToNumber', () => {
+  it('gives the nearest double of any amount, in any number of decimals', () => {
+    const amounts = fc.oneof(
+      fc.bigInt({ min: 0n, max: 2n ** 256n }),
+      fc.bigInt({ min: 0n, max: 2n ** 70n }),
+    );
+    fc.assert(
+      fc.property(amounts, fc.integer({ min: 0, max: 255 }), (amount, decimals) => {
+        expectNearest(tokensToNumber(amount, decimals), amount, 10n ** BigInt(decimals));
+        expect(tokensToNumber(amount, decimals)).toBe(
+          ratioToNumber(amount, 10n ** BigInt(decimals)),
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each([
+    // Half way between two doubles, and just beside: to the even one, and to the nearer one.
+    [9007199254740993n, 0, 9007199254740992],
+    [9007199254740995n, 0, 9007199254740996],
+    [9007199254740993000000000000000001n, 18, 9007199254740994],
+    [9007199254740992999999999999999999n, 18, 9007199254740992],
+    [1n, 255, 1e-255],
+  ])('rounds %s x 10^-%s to %s', (amount, decimals, expected) => {
+    expect(tokensToNumber(amount, decimals)).toBe(expected);
   });
 });

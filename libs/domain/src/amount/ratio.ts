@@ -56,9 +56,9 @@ function bitLength(value: bigint): number {
   return hex.length * 4 - Math.clz32(parseInt(hex.charAt(0), 16)) + 28;
 }
 
-/** An amount in the token's smallest unit as a number of tokens, rounded once. */
+/** An amount in the token's smallest unit as a number of tokens, rounded once: V8 reads decimal digits exactly, however many. */
 export function tokensToNumber(amount: bigint, decimals: number): number {
-  return ratioToNumber(amount, 10n ** BigInt(decimals));
+  return Number(`${amount}e-${decimals}`);
 }
 
 /**

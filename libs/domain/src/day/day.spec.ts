@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { windowOf } from '../snapshot/snapshot.js';
-import { dayOf } from './day.js';
+import { dayOf, parseDay, SECONDS_PER_DAY } from './day.js';
 
 describe('dayOf', () => {
   it('starts a day at exactly 00:00:00', () => {
@@ -9,6 +9,20 @@ describe('dayOf', () => {
     expect(dayOf(midnight)).toBe(dayOf(midnight + 86_399));
     expect(dayOf(-1)).toBe(-1);
   });
+});
+
+describe('parseDay', () => {
+  it.each(['1970-01-01', '2026-11-20', '2024-02-29', '9999-12-31'])('takes %s', (text) => {
+    const day = parseDay(text) ?? NaN;
+    expect(new Date(day * SECONDS_PER_DAY * 1000).toISOString()).toBe(`${text}T00:00:00.000Z`);
+  });
+
+  it.each(['', '2026-02-30', '2100-02-29', '2026-04-31', '2026-12-32', '1969-12-31', '26-11-20'])(
+    'refuses %p',
+    (text) => {
+      expect(parseDay(text)).toBeUndefined();
+    },
+  );
 });
 
 describe('windowOf', () => {

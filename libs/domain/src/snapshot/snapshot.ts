@@ -2,20 +2,24 @@
 import { type BalanceDay } from '../balance/balance.js';
 import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
 
-/** The complete UTC days a snapshot request asks for: [firstDay, endDay), [startSeconds, endSeconds). */
+/** The whole UTC days a snapshot request asks for: [firstDay, endDay), [startSeconds, endSeconds). */
 export interface DayWindow {
   readonly firstDay: number;
-  /** The day of the request; not part of the window. */
+  /** Exclusive: the day of the request, where no other was asked for. */
   readonly endDay: number;
   /** Unix seconds, 00:00:00 of the first day. */
   readonly startSeconds: number;
-  /** Unix seconds, 00:00:00 of the day of the request. */
+  /** Unix seconds, 00:00:00 of `endDay`. */
   readonly endSeconds: number;
 }
 
 /** The last `lastDays` complete UTC days before the day of the request. */
 export function windowOf(requestedAtMs: number, lastDays: number): DayWindow {
-  const endDay = dayOf(requestedAtMs / 1000);
+  return windowBefore(dayOf(requestedAtMs / 1000), lastDays);
+}
+
+/** The `lastDays` UTC days before a day. @param endDay in days since 1970-01-01 */
+export function windowBefore(endDay: number, lastDays: number): DayWindow {
   const firstDay = endDay - lastDays;
   return {
     firstDay,

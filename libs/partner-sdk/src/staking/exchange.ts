@@ -8,6 +8,12 @@ export interface RawAnswer {
   readonly body: Uint8Array;
 }
 
+export interface StakingRequest {
+  readonly url: string;
+  /** JSON. With it the request is a POST, which reads as a GET does. */
+  readonly body?: string;
+}
+
 export interface ExchangeOptions {
   readonly fetch: typeof fetch;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,22 +25,27 @@ export interface ExchangeOptions {
 
 /** Thirty days are under 4 KiB. */
 const MAX_BODY_BYTES = 1024 * 1024;
+/** A thousand times that. */
+const MAX_BATCH_BODY_BYTES = 8 * 1024 * 1024;
 const BACKOFF_MS = 250;
 /** Also those that gateways send while the service is restarted: asking again takes nothing on trust. */
 const PASSING: readonly number[] = [429, 502, 503, 504];
 
 /**
- * A GET within one total time. 429, 503 and broken connections are tried again, no sooner than `Retry-After` says; where that is
+ * One request within one total time. 429, 503 and broken connections are tried again, no sooner than `Retry-After` says; where that is
  * beyond the time that is left, the answer is given at once.
  * @throws ConnectionError, TimeoutError
  */
-export async function exchange(url: string, options: ExchangeOptions): Promise<RawAnswer> {
+export async function exchange(
+  request: StakingRequest,
+  options: ExchangeOptions,
+): Promise<RawAnswer> {
   const { timeoutMs, retries } = options;
   const endMs = performance.now() + timeoutMs;
   const signal = AbortSignal.timeout(timeoutMs);
   let last: RawAnswer | undefined;
   for (let attempt = 0; ; attempt += 1) {
-    const outcome = await attemptOnce(url, options, signal);
+    const outcome = await attemptOnce(request, options, signal);
     if (outcome instanceof Error) {
       if (signal.aborted) throw timedOut(timeoutMs, last, outcome);
       if (attempt >= retries) throw outcome;
@@ -58,30 +69,33 @@ function timedOut(timeoutMs: number, last: RawAnswer | undefined, error: Error):
 }
 
 async function attemptOnce(
-  url: string,
+  { url, body }: StakingRequest,
   options: ExchangeOptions,
   signal: AbortSignal,
 ): Promise<RawAnswer | ConnectionError> {
   try {
     const { headers } = options;
     // A redirect would carry the key to who knows whom.
-    const response = await options.fetch(url, { headers, signal, redirect: 'manual' });
+    const response = await options.fetch(url, {
+      ...{ headers, signal, redirect: 'manual' },
+      ...(body !== undefined && { method: 'POST', body }),
+    });
     return {
       status: response.status,
       headers: response.headers,
-      body: await readBody(response),
+      body: await readBody(response, body === undefined ? MAX_BODY_BYTES : MAX_BATCH_BODY_BYTES),
     };
   } catch (cause) {
     return new ConnectionError({ cause });
   }
 }
 
-async function readBody(response: Response): Promise<Uint8Array> {
+async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw new Error('The body is too large.');
+    if (bytes > maxBytes) throw new Error('The body is too large.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

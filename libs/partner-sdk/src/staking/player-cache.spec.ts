@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PlayerCache } from './staking-client.js';
+import { PlayerCache } from './player-cache.js';
 
 describe('PlayerCache', () => {
   it('holds ten thousand players, and forgets those who came first', async () => {

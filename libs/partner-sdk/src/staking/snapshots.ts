@@ -34,10 +34,12 @@ export interface StakingSnapshots {
 export interface AskedSnapshots {
   readonly wallet: string;
   readonly lastDays: number;
+  /** The last day, `2026-11-20`; undefined: the service's own choice. */
+  readonly endDay: string | undefined;
   readonly contract: string | undefined;
 }
 
-type Json = Readonly<Record<string, unknown>>;
+export type Json = Readonly<Record<string, unknown>>;
 
 const TEXTS = ['requestedAt', 'tokenSymbol', 'tokenContract', 'stakeContract'] as const;
 const PRICES = ['valueInUSD', 'exchangeRateToUSD'] as const;
@@ -48,7 +50,7 @@ const PRICES = ['valueInUSD', 'exchangeRateToUSD'] as const;
  */
 export function readSnapshots(
   body: unknown,
-  { wallet, lastDays, contract }: AskedSnapshots,
+  { wallet, lastDays, endDay, contract }: AskedSnapshots,
 ): StakingSnapshots {
   if (!isObject(body)) throw new UnexpectedAnswerError('it is no JSON object');
   if (parseAddress(body['walletAddress']) !== wallet) {
@@ -69,6 +71,10 @@ export function readSnapshots(
     if (body[name] !== undefined) requireAmount(body, name);
   }
   for (const day of days as unknown[]) requireDay(day);
+  const { from } = days.at(-1) as DailySnapshot;
+  if (endDay !== undefined && from !== `${endDay}T00:00:00.000Z`) {
+    throw new UnexpectedAnswerError(`stakingSnapshots do not end with ${endDay}`);
+  }
   // Kept as it came, with whatever fields the interface may grow.
   return deepFreeze({ ...body, walletAddress: wallet }) as unknown as StakingSnapshots;
 }
@@ -91,12 +97,12 @@ function requireAmount(of: Json, name: string): void {
   }
 }
 
-function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** One answer may be handed to several callers. */
-function deepFreeze<T extends object>(value: T): T {
+export function deepFreeze<T extends object>(value: T): T {
   for (const inner of Object.values(value)) {
     if (typeof inner === 'object' && inner !== null) deepFreeze(inner as object);
   }

@@ -2,8 +2,12 @@ import { parseAccountId, parseAddress } from '../address.js';
 import { type Clock, systemClock } from '../clock.js';
 import { type Credential, requireCredential } from '../credential.js';
 import { parseStrictJson, verify } from '../signing/signing.js';
+import { type AskedBatch, MAX_BATCH, readBatch, type SnapshotsByWallet } from './batch.js';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from './errors.js';
-import { exchange, type ExchangeOptions, type RawAnswer, retryAfterSeconds } from './exchange.js';
+import { exchange, type ExchangeOptions, type RawAnswer, type StakingRequest } from './exchange.js';
+import { readHistory, type StakingHistory } from './history.js';
+import { PlayerCache } from './player-cache.js';
+import { isAbout, refusalOf } from './refusal.js';
 import { type AskedSnapshots, readSnapshots, type StakingSnapshots } from './snapshots.js';
 
 export interface StakingClientOptions extends Credential {
@@ -24,14 +28,26 @@ export interface StakingClientOptions extends Credential {
 export interface SnapshotQuery {
   /** Complete UTC days, 1 to 30. Default: 7. */
   readonly lastDays?: number;
+  /** The last of them, of the past, such as `2026-11-20`. Default: the day before the request. */
+  readonly endDay?: string;
   /** The staking contract by its CAIP-10 account id, `eip155:1:0x…`. Default: the one agreed for the partner account. */
   readonly contract?: string;
 }
 
-const PATH = '/api/staking/snapshots';
+export interface HistoryQuery {
+  /** `next` of the page before. Default: the first page. */
+  readonly after?: number;
+  /** Intervals of a page, 1 to 1000. Default: 100. */
+  readonly limit?: number;
+  /** As in `SnapshotQuery`. */
+  readonly contract?: string;
+}
+
+const PATH = '/api/staking';
 const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
 const MAX_DAYS = 30;
+const MAX_INTERVALS = 1000;
 /** What `setTimeout` can wait. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -87,71 +103,93 @@ export class StakingClient {
     return found instanceof LowmarkApiError ? undefined : found;
   }
 
+  /**
+   * Up to 1,000 wallets by one request, which counts as many as there are. Answers are not kept, whatever `cacheSeconds` says.
+   * @param wallets in any capitals; one that comes several times is answered once
+   * @throws as `snapshots`; LowmarkApiError with `BATCH_TOO_LARGE` where the account's limit allows fewer wallets at once
+   */
+  async snapshotsBatch(
+    wallets: readonly string[],
+    query: SnapshotQuery = {},
+  ): Promise<SnapshotsByWallet> {
+    requireRange('The number of wallets', wallets.length, { from: 1, to: MAX_BATCH });
+    const asked: AskedBatch = {
+      ...requireQuery(query),
+      wallets: [...new Set(wallets.map(requireAddress))],
+    };
+    const { lastDays, endDay, contract } = asked;
+    const request = {
+      url: `${this.#endpoint}/snapshots/batch`,
+      body: JSON.stringify({ walletAddresses: asked.wallets, lastDays, endDay, contract }),
+    };
+    const { answer, body } = await this.ask(request);
+    if (answer.status === 200) return readBatch(body, asked);
+    throw refusalOf(answer, body);
+  }
+
+  /**
+   * A page of what the wallet kept staked since its first stake; undefined for a wallet that never staked.
+   * @throws as `snapshots`
+   */
+  async history(
+    wallet: string,
+    { after, limit = 100, contract: text }: HistoryQuery = {},
+  ): Promise<StakingHistory | undefined> {
+    requireRange('limit', limit, { from: 1, to: MAX_INTERVALS });
+    if (after !== undefined) requireRange('after', after, { from: 0, to: 999_999_999_999_999 });
+    const asked = { wallet: requireAddress(wallet), after, limit, contract: requireContract(text) };
+    const from = after === undefined ? '' : `&after=${after}`;
+    const of = asked.contract === undefined ? '' : `&contract=${asked.contract}`;
+    const url = `${this.#endpoint}/history?walletAddress=${asked.wallet}&limit=${limit}${from}${of}`;
+    const { answer, body } = await this.ask({ url });
+    if (answer.status === 200) return readHistory(body, asked);
+    const refusal = refusalOf(answer, body);
+    if (refusal.status === 404 && isAbout(refusal, asked)) return undefined;
+    throw refusal;
+  }
+
   /** @returns the refusal for a wallet that never staked */
   private async find(
     wallet: string,
-    { lastDays = 7, contract: text }: SnapshotQuery,
+    query: SnapshotQuery,
   ): Promise<StakingSnapshots | LowmarkApiError> {
-    const address = parseAddress(wallet);
-    if (address === undefined) throw new TypeError('wallet must be 0x and 40 hex digits');
-    requireRange('lastDays', lastDays, { from: 1, to: MAX_DAYS });
-    const contract = text === undefined ? undefined : parseAccountId(text);
-    if (text !== undefined && contract === undefined) {
-      throw new TypeError(
-        'contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits',
-      );
-    }
-    const asked = { wallet: address, lastDays, contract };
+    const asked = { wallet: requireAddress(wallet), ...requireQuery(query) };
+    const { lastDays, endDay = '', contract = '' } = asked;
     const load = (): Promise<StakingSnapshots | LowmarkApiError> => this.load(asked);
     return this.#cache === undefined
       ? load()
-      : this.#cache.get(`${address} ${lastDays} ${contract ?? ''}`, load);
+      : this.#cache.get(`${asked.wallet} ${lastDays} ${endDay} ${contract}`, load);
   }
 
   private async load(asked: AskedSnapshots): Promise<StakingSnapshots | LowmarkApiError> {
-    const { wallet, lastDays, contract } = asked;
+    const { wallet, lastDays, endDay, contract } = asked;
+    const until = endDay === undefined ? '' : `&endDay=${endDay}`;
     const of = contract === undefined ? '' : `&contract=${contract}`;
-    const url = `${this.#endpoint}?walletAddress=${wallet}&lastDays=${lastDays}${of}`;
-    const answer = await exchange(url, this.#exchangeOptions);
-    const body = this.verifiedBody(url, answer);
+    const url = `${this.#endpoint}/snapshots?walletAddress=${wallet}&lastDays=${lastDays}${until}${of}`;
+    const { answer, body } = await this.ask({ url });
     if (answer.status === 200) return readSnapshots(body, asked);
     const refusal = refusalOf(answer, body);
     if (refusal.status === 404 && isAbout(refusal, asked)) return refusal;
     throw refusal;
   }
 
-  /** @throws SignatureError, UnexpectedAnswerError */
-  private verifiedBody(url: string, { status, headers, body }: RawAnswer): unknown {
+  /** The answer, and what its verified body says. @throws SignatureError, UnexpectedAnswerError, TimeoutError, ConnectionError */
+  private async ask(
+    request: StakingRequest,
+  ): Promise<{ readonly answer: RawAnswer; readonly body: unknown }> {
+    const answer = await exchange(request, this.#exchangeOptions);
+    const { status, headers, body } = answer;
     const signature = headers.get('x-api-signature');
-    if (!verify(this.#sharedSecret, { method: 'GET', url, body }, signature)) {
+    const method = request.body === undefined ? 'GET' : 'POST';
+    if (!verify(this.#sharedSecret, { method, url: request.url, body }, signature)) {
       throw new SignatureError(status, signature !== null);
     }
     try {
-      return parseStrictJson(body);
+      return { answer, body: parseStrictJson(body) };
     } catch {
       throw new UnexpectedAnswerError(`the body of status ${status} is not JSON`);
     }
   }
-}
-
-/** The query string is not signed: a refusal that does not name wallet and contract is about others, or about the path. */
-function isAbout(
-  { code, message }: LowmarkApiError,
-  { wallet, contract }: AskedSnapshots,
-): boolean {
-  const text = message.toLowerCase();
-  const named = contract === undefined ? !text.includes('eip155:') : text.includes(contract);
-  return code === 'NOT_FOUND' && text.includes(wallet) && named;
-}
-
-function refusalOf({ status, headers }: RawAnswer, body: unknown): LowmarkApiError {
-  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
-  return new LowmarkApiError({
-    status,
-    code: typeof code === 'string' ? code : 'UNKNOWN',
-    message: typeof message === 'string' ? message : `The service answered with status ${status}.`,
-    retryAfterSeconds: retryAfterSeconds(headers),
-  });
 }
 
 /** The path is signed as it is sent, so it is fixed here: a library may normalise URLs. */
@@ -164,47 +202,33 @@ function endpointOf(baseUrl: string): string {
   return base.origin + base.pathname.replace(/\/+$/, '') + PATH;
 }
 
+function requireAddress(wallet: string): string {
+  const address = parseAddress(wallet);
+  if (address === undefined) throw new TypeError('wallet must be 0x and 40 hex digits');
+  return address;
+}
+
+/** @throws TypeError, RangeError */
+function requireQuery({
+  lastDays = 7,
+  endDay,
+  contract: text,
+}: SnapshotQuery): Omit<AskedSnapshots, 'wallet'> {
+  requireRange('lastDays', lastDays, { from: 1, to: MAX_DAYS });
+  if (endDay !== undefined && !/^\d{4}-\d\d-\d\d$/.test(endDay)) {
+    throw new TypeError('endDay must be a day such as 2026-11-20');
+  }
+  return { lastDays, endDay, contract: requireContract(text) };
+}
+
+function requireContract(text: string | undefined): string | undefined {
+  const contract = text === undefined ? undefined : parseAccountId(text);
+  if (text === undefined || contract !== undefined) return contract;
+  throw new TypeError('contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits');
+}
+
 function requireRange(name: string, value: number, range: { from: number; to: number }): void {
   if (!Number.isInteger(value) || value < range.from || value > range.to) {
     throw new RangeError(`${name} must be a whole number from ${range.from} to ${range.to}`);
-  }
-}
-
-interface Entry<T> {
-  readonly value: Promise<T>;
-  readonly untilMs: number;
-}
-
-const MAX_ENTRIES = 10_000;
-
-/** Keeps what was loaded for a player's session. Those who ask while it is being loaded wait for the same; a failure is not kept. */
-export class PlayerCache<T> {
-  private readonly entries = new Map<string, Entry<T>>();
-
-  constructor(
-    private readonly keepSeconds: number,
-    private readonly clock: Clock,
-  ) {}
-
-  get(key: string, load: () => Promise<T>): Promise<T> {
-    const nowMs = this.clock.nowMs();
-    const found = this.entries.get(key);
-    if (found !== undefined && nowMs < found.untilMs) return found.value;
-    this.entries.delete(key);
-    const entry = { value: load(), untilMs: nowMs + this.keepSeconds * 1000 };
-    this.entries.set(key, entry);
-    this.makeRoom();
-    entry.value.catch(() => {
-      if (this.entries.get(key) === entry) this.entries.delete(key);
-    });
-    return entry.value;
-  }
-
-  /** All are kept equally long, so the first that came is the first to go. */
-  private makeRoom(): void {
-    for (const key of this.entries.keys()) {
-      if (this.entries.size <= MAX_ENTRIES) return;
-      this.entries.delete(key);
-    }
   }
 }

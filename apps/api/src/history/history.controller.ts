@@ -1,0 +1,92 @@
+import {
+  Controller,
+  Get,
+  Inject,
+  type PipeTransform,
+  Query,
+  Req,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type BalanceMoment, type SnapshotState } from '#libs/db';
+import { accountIdText, tokensToNumber } from '#libs/domain';
+import { CLOCK, type Clock } from '#libs/platform';
+import { ApiSettings } from '../api.env.js';
+import { ApiKeyGuard, requireCaller } from '../auth/api-key.guard.js';
+import { noStake, requireCovered, unavailable } from '../snapshots/answer-rules.js';
+import { StakeSets } from '../snapshots/stake-sets.js';
+import { HistoryContract } from './history.contract.js';
+import {
+  type HistoryAnswer,
+  HistoryQuery,
+  type IntervalAnswer,
+  parseHistoryQuery,
+} from './history.dto.js';
+
+const HISTORY_QUERY: PipeTransform<Readonly<Record<string, unknown>>, HistoryQuery> = {
+  transform: parseHistoryQuery,
+};
+
+/**
+ * `GET /api/staking/history`: what a wallet kept staked from its first stake on, a page at a time, each from one state of the index. See
+ * `docs/wire/history.md`.
+ */
+@Controller('api/staking/history')
+@UseGuards(ApiKeyGuard)
+export class HistoryController {
+  constructor(
+    private readonly stakeSets: StakeSets,
+    private readonly settings: ApiSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws HttpProblem 400, 404 (the wallet never staked, the contract is not indexed), 503 (the index is behind), errors of the database */
+  @Get()
+  @HistoryContract()
+  async read(
+    @Query(HISTORY_QUERY) query: HistoryQuery,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<HistoryAnswer> {
+    const { walletAddress: wallet, after, limit, contract } = query;
+    const nowMs = this.clock.nowMs();
+    const { stakeSet } = requireCaller(request.admission);
+    const { reader, holds } = await this.stakeSets.choose(contract, stakeSet);
+    // One more, which says where the last one ends.
+    const found = await reader.readHistory({ wallet, after, limit: limit + 1 });
+    if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
+    const { state, changes } = found;
+    requireCovered(state, { endSeconds: nowMs / 1000 }, nowMs, this.settings);
+    if (changes === undefined) throw noStake(wallet, contract);
+    void reply.header('x-index-block', state.head.number.toString());
+    const { tokenSymbol, tokenContract, stakeContract, chainId } = state;
+    const intervals = intervalsOf(changes, state).slice(0, limit);
+    const next = changes.length > limit ? intervals.at(-1)?.fromBlock : undefined;
+    return {
+      ...{ walletAddress: wallet, requestedAt: isoTime(nowMs) },
+      ...{ tokenSymbol, tokenContract, stakeContract, intervals },
+      ...(contract && { contract: accountIdText(contract), chainId }),
+      ...(next !== undefined && { next }),
+    };
+  }
+}
+
+function intervalsOf(
+  changes: readonly BalanceMoment[],
+  { tokenDecimals }: SnapshotState,
+): IntervalAnswer[] {
+  return changes.map(({ block, seconds, balance }, place) => {
+    const end = changes[place + 1];
+    return {
+      fromBlock: Number(block),
+      from: isoTime(seconds * 1000),
+      ...(end && { toBlock: Number(end.block), to: isoTime(end.seconds * 1000) }),
+      stakedAmount: tokensToNumber(balance, tokenDecimals),
+    };
+  });
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,133 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { type AccountId, type Address } from '#libs/domain';
+import { HttpProblem } from '#libs/service';
+import { contractFrom, walletFrom } from '../snapshots/snapshots.dto.js';
+
+const MAX_INTERVALS = 1000;
+const DEFAULT_INTERVALS = 100;
+const WHOLE = /^(?:0|[1-9]\d{0,14})$/;
+
+/** What is asked for. */
+export class HistoryQuery {
+  @ApiProperty({
+    description: '0x and 40 hex digits in any case; given once.',
+    type: String,
+    pattern: '^0x[0-9a-fA-F]{40}$',
+    example: '0x52908400098527886e0f7030069857d2e4169ee7',
+  })
+  readonly walletAddress!: Address;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: '`next` of the page before; given at most once. Without it the first page.',
+    minimum: 0,
+  })
+  readonly after!: bigint;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'How many intervals at most; given at most once.',
+    minimum: 1,
+    maximum: MAX_INTERVALS,
+    default: DEFAULT_INTERVALS,
+  })
+  readonly limit!: number;
+
+  @ApiPropertyOptional({
+    description:
+      'The staking contract that is meant, as `contract` of GET /api/staking/snapshots; given at most once.',
+    type: String,
+    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
+  })
+  readonly contract?: AccountId | undefined;
+}
+
+/** Those not known are ignored. @throws HttpProblem 400 */
+export function parseHistoryQuery(query: Readonly<Record<string, unknown>>): HistoryQuery {
+  const { walletAddress, after, limit = String(DEFAULT_INTERVALS), contract } = query;
+  const wallet = walletFrom(walletAddress);
+  if (after !== undefined && !(typeof after === 'string' && WHOLE.test(after))) {
+    throw new HttpProblem(400, 'after must be given at most once: next of the page before.');
+  }
+  const most = typeof limit === 'string' && WHOLE.test(limit) ? Number(limit) : 0;
+  if (most < 1 || most > MAX_INTERVALS) {
+    throw new HttpProblem(
+      400,
+      `limit must be given at most once: a whole number from 1 to ${MAX_INTERVALS} in plain digits.`,
+    );
+  }
+  return {
+    walletAddress: wallet,
+    // Blocks begin with 0.
+    after: after === undefined ? -1n : BigInt(after),
+    limit: most,
+    contract: contractFrom(contract),
+  };
+}
+
+const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
+const TIME = { type: 'string', format: 'date-time' } as const;
+const BLOCK = { type: 'integer', minimum: 0 } as const;
+
+@ApiSchema({ name: 'Interval' })
+export class IntervalAnswer {
+  @ApiProperty({ ...BLOCK, description: 'The block at whose end the balance began.' })
+  readonly fromBlock!: number;
+
+  @ApiProperty({ ...TIME, description: 'The time of that block.' })
+  readonly from!: string;
+
+  @ApiPropertyOptional({
+    ...BLOCK,
+    description: 'The block that changed the balance; absent for the one that stands.',
+  })
+  readonly toBlock?: number;
+
+  @ApiPropertyOptional({ ...TIME, description: 'The time of that block, exclusive.' })
+  readonly to?: string;
+
+  @ApiProperty({ type: 'number', minimum: 0, description: 'In token units.' })
+  readonly stakedAmount!: number;
+}
+
+@ApiSchema({ name: 'History' })
+export class HistoryAnswer {
+  @ApiProperty({ ...ADDRESS, description: 'In lower case.' })
+  readonly walletAddress!: string;
+
+  @ApiProperty({ ...TIME, description: 'When the service received the request.' })
+  readonly requestedAt!: string;
+
+  @ApiProperty()
+  readonly tokenSymbol!: string;
+
+  @ApiProperty(ADDRESS)
+  readonly tokenContract!: string;
+
+  @ApiProperty(ADDRESS)
+  readonly stakeContract!: string;
+
+  @ApiPropertyOptional({
+    description:
+      'The account id that was asked for, its address in lower case; with `contract` only.',
+    type: String,
+    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
+  })
+  readonly contract?: string;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, description: 'With `contract` only.' })
+  readonly chainId?: number;
+
+  @ApiProperty({
+    type: [IntervalAnswer],
+    description: 'Oldest first; none where nothing follows `after`.',
+    maxItems: MAX_INTERVALS,
+  })
+  readonly intervals!: IntervalAnswer[];
+
+  @ApiPropertyOptional({
+    ...BLOCK,
+    description: '`after` of the next page; absent where there is none.',
+  })
+  readonly next?: number;
+}

@@ -1,0 +1,165 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  type AccountId,
+  accountIdText,
+  type Address,
+  canonicalJson,
+  SECONDS_PER_DAY,
+} from '#libs/domain';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { ApiSettings } from '../api.env.js';
+import { Admissions, type Caller } from '../auth/admission.js';
+import { requireCaller } from '../auth/api-key.guard.js';
+import { sendSigned } from '../http/signed-wire.js';
+import {
+  askedWindow,
+  freshPriceOf,
+  indexHeaders,
+  noStake,
+  requireCovered,
+  unavailable,
+} from './answer-rules.js';
+import { type BatchEntry, BatchRequest, MAX_BATCH_BYTES, parseBatch } from './batch.dto.js';
+import { bodyAt, isSame, render, type Rendering } from './snapshot-body.js';
+import { type WalletPart } from './snapshot-reader.js';
+import { BatchContract } from './snapshots.contract.js';
+import { StakeSets } from './stake-sets.js';
+
+/** So many wallets are rendered before other requests have their turn. */
+const RENDERED_AT_ONCE = 50;
+
+interface BatchExchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly caller: Caller;
+}
+
+/** What all results of a batch have in common. */
+interface BatchRendering extends Omit<Rendering, 'wallet' | 'contract'> {
+  readonly parts: ReadonlyMap<Address, WalletPart>;
+  readonly contract: AccountId | undefined;
+  readonly requestedAtMs: number;
+}
+
+/**
+ * `POST /api/staking/snapshots/batch`: up to a thousand wallets from one state of the index, by one statement, under one signature. See
+ * `docs/wire/batch.md`.
+ *
+ * A route of Fastify itself, as `SnapshotsRoute` is: its bodies may be larger than those of all others.
+ */
+@Controller('api/staking/snapshots/batch')
+export class BatchRoute {
+  constructor(
+    private readonly stakeSets: StakeSets,
+    private readonly admissions: Admissions,
+    private readonly settings: ApiSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  register(fastify: FastifyInstance): void {
+    fastify.post(
+      '/api/staking/snapshots/batch',
+      {
+        bodyLimit: MAX_BATCH_BYTES,
+        // Who calls comes before what is sent.
+        onRequest: (request, _reply, done) => {
+          requireCaller(request.admission);
+          done();
+        },
+      },
+      (request, reply) => {
+        const caller = requireCaller(request.admission);
+        return this.read(request.body as BatchRequest, { request, reply, caller });
+      },
+    );
+  }
+
+  /**
+   * @throws HttpProblem 400 (the body, the size), 404 (the contract is not indexed), 409 (endDay), 429, 503 (the index does not cover
+   *   the window), errors of the database
+   */
+  @Post()
+  @HttpCode(200)
+  @BatchContract()
+  async read(@Body() body: BatchRequest, { request, reply, caller }: BatchExchange): Promise<void> {
+    const requestedAtMs = this.clock.nowMs();
+    const batch = parseBatch(body, caller.burst);
+    const { entries, contract } = batch;
+    const window = askedWindow(batch, requestedAtMs);
+    await this.count(request, caller, batch.size);
+    const { reader, holds } = await this.stakeSets.choose(contract, caller.stakeSet);
+    const asked = entries.flatMap(({ wallet }) =>
+      wallet === undefined ? [] : [{ wallet, endDay: window.endDay }],
+    );
+    const found = await reader.readAll(asked);
+    if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
+    const { state, parts } = found;
+    requireCovered(state, window, requestedAtMs, this.settings);
+    const usd = freshPriceOf(state, requestedAtMs, this.settings);
+    const results = await resultsOf(entries, {
+      ...{ parts, window, state, usd, contract, requestedAtMs },
+    });
+    const lastDay = new Date((window.endDay - 1) * SECONDS_PER_DAY * 1000).toISOString();
+    // Canonical as written: the keys stand in the order in which RFC 8785 sorts them.
+    const text =
+      (contract === undefined
+        ? '{'
+        : `{"chainId":${contract.chainId},"contract":"${accountIdText(contract)}",`) +
+      `"endDay":"${lastDay.slice(0, 10)}","lastDays":${batch.lastDays}` +
+      `,"requestedAt":"${new Date(requestedAtMs).toISOString()}","results":[${results.join(',')}]}`;
+    sendSigned({ request, reply }, text, indexHeaders(state, window));
+  }
+
+  /** A batch weighs as many requests as it has wallets. @throws HttpProblem 429 */
+  private async count(request: FastifyRequest, caller: Caller, size: number): Promise<void> {
+    const { admission } = request;
+    if (admission === null || size === 1) return;
+    request.admission = await this.admissions.recount(admission, caller, size);
+    if (request.admission.refusal !== undefined) throw request.admission.refusal;
+  }
+}
+
+async function resultsOf(
+  entries: readonly BatchEntry[],
+  rendering: BatchRendering,
+): Promise<string[]> {
+  const results: string[] = [];
+  for (const entry of entries) {
+    if (results.length % RENDERED_AT_ONCE === RENDERED_AT_ONCE - 1) await nextTurn();
+    results.push(resultOf(entry, rendering));
+  }
+  return results;
+}
+
+function resultOf({ index, wallet }: BatchEntry, rendering: BatchRendering): string {
+  if (wallet === undefined) {
+    const message = `walletAddresses[${index}] must be 0x and 40 hex digits.`;
+    return `{"body":${errorBody(new HttpProblem(400, message))},"index":${index},"status":400}`;
+  }
+  const part = rendering.parts.get(wallet);
+  const found = part === undefined ? undefined : snapshotsOf(wallet, part, rendering);
+  const body = found ?? errorBody(noStake(wallet, rendering.contract));
+  const status = found === undefined ? 404 : 200;
+  return `{"body":${body},"index":${index},"status":${status},"walletAddress":"${wallet}"}`;
+}
+
+/** Undefined where the wallet never staked. */
+function snapshotsOf(
+  wallet: Address,
+  { daysText, rendered }: WalletPart,
+  { window, state, usd, contract, requestedAtMs }: BatchRendering,
+): string | undefined {
+  if (daysText === undefined) return undefined;
+  const account = contract && accountIdText(contract);
+  const rendering = { wallet, window, state, usd, contract: account };
+  const isMade = rendered !== undefined && isSame(rendered, rendering);
+  const { body } = isMade ? rendered : render(daysText, rendering);
+  return bodyAt(body, requestedAtMs);
+}
+
+function errorBody({ code, message }: HttpProblem): string {
+  return canonicalJson({ success: false, code, message });
+}

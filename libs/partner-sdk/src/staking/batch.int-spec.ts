@@ -1,0 +1,181 @@
+/** Batches and windows of the past, against a real HTTP server. */
+import { type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from '../index.js';
+import { WALLET } from '../testing/caller.support-spec.js';
+import {
+  BODY,
+  failure,
+  type FakeApi,
+  refusal,
+  signed,
+  startFakeApi,
+  theDays,
+} from './fake-api.support-spec.js';
+
+const OTHER = `0x${'ab'.repeat(20)}`;
+const CONTRACT = `eip155:1:0x${'22'.repeat(20)}`;
+const none = (wallet: string, of = '') => ({
+  success: false,
+  code: 'NOT_FOUND',
+  message: `No staking data for wallet ${wallet}${of}`,
+});
+
+const FOUND = { index: 0, status: 200, walletAddress: WALLET, body: BODY };
+const NONE = { index: 1, status: 404, walletAddress: OTHER, body: none(OTHER) };
+const answerOf = (...results: object[]) => ({ requestedAt: BODY.requestedAt, results });
+
+let api: FakeApi;
+/** The bodies of requests that came. */
+const sent: string[] = [];
+beforeAll(async () => {
+  api = await startFakeApi();
+});
+beforeEach(() => {
+  api.requests = [];
+  sent.length = 0;
+});
+afterAll(() => {
+  api.stop();
+});
+
+/** Answers once the request is whole. */
+function afterBody(answer: ReturnType<typeof signed>): ReturnType<typeof signed> {
+  return (request: IncomingMessage, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (part: string) => (text += part));
+    request.on('end', () => {
+      sent.push(text);
+      answer(request, response);
+    });
+  };
+}
+
+const batch = (wallets: string[] = [WALLET, OTHER], query = {}) =>
+  api.client({ retries: 1 }).snapshotsBatch(wallets, query);
+
+describe('a batch', () => {
+  it('is one POST, and gives the snapshots of each wallet, or that it never staked', async () => {
+    api.answers = [afterBody(signed(answerOf(FOUND, NONE)))];
+    const upper = WALLET.toUpperCase().replace('X', 'x');
+    const found = await batch([upper, OTHER, WALLET, OTHER]);
+    expect([...found]).toEqual([
+      [WALLET, BODY],
+      [OTHER, undefined],
+    ]);
+    expect(api.requests.map(({ method, url }) => [method, url])).toEqual([
+      ['POST', '/api/staking/snapshots/batch'],
+    ]);
+    expect(JSON.parse(sent[0] ?? '')).toEqual({ walletAddresses: [WALLET, OTHER], lastDays: 7 });
+  });
+
+  it('asks for days and contract, and holds each result against them', async () => {
+    const days = { ...BODY, stakingSnapshots: theDays(3), contract: CONTRACT, chainId: 1 };
+    const absent = { ...NONE, body: none(OTHER, ` in ${CONTRACT}`) };
+    api.answers = [afterBody(signed(answerOf({ ...FOUND, body: days }, absent)))];
+    const query = { lastDays: 3, endDay: '2026-11-16', contract: CONTRACT };
+    const found = await batch(undefined, query);
+    expect(found.get(WALLET)?.contract).toBe(CONTRACT);
+    expect(JSON.parse(sent[0] ?? '')).toMatchObject(query);
+    for (const wrong of [{ endDay: '2026-11-17' }, { contract: undefined }, { lastDays: 4 }]) {
+      const error = await failure(batch(undefined, { ...query, ...wrong }));
+      expect(error).toBeInstanceOf(UnexpectedAnswerError);
+    }
+  });
+
+  it.each([
+    ['too few results', answerOf(FOUND)],
+    ['too many results', answerOf(FOUND, NONE, NONE)],
+    ['another order', answerOf(NONE, FOUND)],
+    ['another wallet', answerOf(FOUND, { ...NONE, walletAddress: WALLET })],
+    [
+      'the body of another wallet',
+      answerOf({ ...FOUND, body: { ...BODY, walletAddress: OTHER } }, NONE),
+    ],
+    ['a 404 of another wallet', answerOf(FOUND, { ...NONE, body: none(WALLET) })],
+    [
+      'a 404 of another contract',
+      answerOf(FOUND, { ...NONE, body: none(OTHER, ` in ${CONTRACT}`) }),
+    ],
+    ['a status that is none', answerOf(FOUND, { ...NONE, status: 500 })],
+    ['a result that is none', answerOf(FOUND, [])],
+    ['no results', {}],
+    ['a list', []],
+  ])('that is signed but not an answer to this one is refused: %s', async (_, body) => {
+    api.answers = [afterBody(signed(body))];
+    expect(await failure(batch())).toBeInstanceOf(UnexpectedAnswerError);
+  });
+
+  it('is not believed without its signature, nor with that of a GET', async () => {
+    api.answers = [afterBody(signed(answerOf(FOUND, NONE), { secret: 'svcs_another' }))];
+    expect(await failure(batch())).toBeInstanceOf(SignatureError);
+    api.answers = [
+      (request, response) => {
+        signed(answerOf(FOUND, NONE))(Object.assign(request, { method: 'GET' }), response);
+      },
+    ];
+    expect(await failure(batch())).toBeInstanceOf(SignatureError);
+  });
+
+  it('that is refused says why, and is tried again where that helps', async () => {
+    const message = 'Your limit of requests at once allows 100 wallets in a batch.';
+    api.answers = [afterBody(refusal(400, 'BATCH_TOO_LARGE', message))];
+    const error = await failure(batch());
+    expect(error).toBeInstanceOf(LowmarkApiError);
+    expect(error).toMatchObject({ status: 400, code: 'BATCH_TOO_LARGE', message });
+    api.answers = [
+      afterBody(refusal(503, 'SERVICE_UNAVAILABLE', 'later')),
+      afterBody(signed(answerOf(FOUND, NONE))),
+    ];
+    expect((await batch()).size).toBe(2);
+    expect(sent.at(-1)).toBe(sent.at(-2));
+  });
+
+  it('of a thousand wallets with 30 days each is read', async () => {
+    const wallets = Array.from(
+      { length: 1000 },
+      (_, place) => `0x${String(place).padStart(40, '0')}`,
+    );
+    const results = wallets.map((walletAddress, index) => ({
+      ...{ index, status: 200, walletAddress },
+      body: { ...BODY, walletAddress, stakingSnapshots: theDays(30) },
+    }));
+    api.answers = [afterBody(signed(answerOf(...results)))];
+    const found = await batch(wallets, { lastDays: 30 });
+    expect([...found.keys()]).toEqual(wallets);
+  });
+
+  it('without end is cut', async () => {
+    api.answers = [afterBody((_, response) => response.writeHead(200).end('x'.repeat(9_000_000)))];
+    const error = await failure(api.client({ retries: 0 }).snapshotsBatch([WALLET]));
+    expect((error as Error).cause).toMatchObject({ message: 'The body is too large.' });
+  });
+
+  it.each([
+    ['no wallets', [], {}],
+    ['1,001 wallets', Array<string>(1001).fill(WALLET), {}],
+    ['what is no wallet', [WALLET, 'x'], {}],
+    ['no days', [WALLET], { lastDays: 0 }],
+    ['a day that is none', [WALLET], { endDay: '2026-1-1' }],
+    ['a contract that is none', [WALLET], { contract: WALLET }],
+  ])('is not sent with %s', async (_, wallets, query) => {
+    const error = await failure(batch(wallets, query));
+    expect(error instanceof TypeError || error instanceof RangeError).toBe(true);
+    expect(api.requests).toEqual([]);
+  });
+});
+
+describe('a window of the past', () => {
+  it('is asked for by its last day, and the answer held against it', async () => {
+    api.answers = [signed(BODY)];
+    const client = api.client({ cacheSeconds: 60 });
+    expect(await client.snapshots(WALLET, { endDay: '2026-11-20' })).toEqual(BODY);
+    expect(api.requests[0]?.url).toBe(
+      `/api/staking/snapshots?walletAddress=${WALLET}&lastDays=7&endDay=2026-11-20`,
+    );
+    // Kept by its day.
+    const error = await failure(client.snapshots(WALLET, { endDay: '2026-11-19' }));
+    expect(error).toBeInstanceOf(UnexpectedAnswerError);
+    expect(api.requests).toHaveLength(2);
+  });
+});

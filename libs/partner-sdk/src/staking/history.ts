@@ -1,0 +1,77 @@
+import { UnexpectedAnswerError } from './errors.js';
+import { deepFreeze, isObject, type Json } from './snapshots.js';
+
+/** A time in which the balance did not change: from one block to the next that changed it. */
+export interface StakingInterval {
+  readonly fromBlock: number;
+  /** ISO 8601. */
+  readonly from: string;
+  /** Exclusive; absent for the balance that stands. */
+  readonly toBlock?: number;
+  readonly to?: string;
+  /** In token units. */
+  readonly stakedAmount: number;
+}
+
+export interface StakingHistory {
+  /** In lower case. */
+  readonly walletAddress: string;
+  readonly requestedAt: string;
+  readonly tokenSymbol: string;
+  readonly tokenContract: string;
+  readonly stakeContract: string;
+  readonly contract?: string;
+  readonly chainId?: number;
+  /** Oldest first. */
+  readonly intervals: readonly StakingInterval[];
+  /** `after` of the next page; absent where there is none. */
+  readonly next?: number;
+}
+
+/** What was asked for, wallet and contract in lower case. */
+export interface AskedHistory {
+  readonly wallet: string;
+  readonly after: number | undefined;
+  readonly limit: number;
+  readonly contract: string | undefined;
+}
+
+/** Holds a verified body against what was asked, as `readSnapshots` does. @throws UnexpectedAnswerError */
+export function readHistory(
+  body: unknown,
+  { wallet, after = -1, limit, contract }: AskedHistory,
+): StakingHistory {
+  if (!isObject(body)) throw new UnexpectedAnswerError('it is no JSON object');
+  if (body['walletAddress'] !== wallet) {
+    throw new UnexpectedAnswerError('walletAddress is not the wallet that was asked for');
+  }
+  if (body['contract'] !== contract) {
+    throw new UnexpectedAnswerError('contract is not the one that was asked for');
+  }
+  const { intervals, next } = body;
+  if (!Array.isArray(intervals) || intervals.length > limit) {
+    throw new UnexpectedAnswerError(`intervals are not at most ${limit}`);
+  }
+  let last = after;
+  for (const interval of intervals as unknown[]) last = requireInterval(interval, last);
+  // A caller that goes from page to page comes to an end.
+  if (next !== undefined && (next !== last || intervals.length === 0)) {
+    throw new UnexpectedAnswerError('next is not the last interval');
+  }
+  return deepFreeze({ ...body }) as unknown as StakingHistory;
+}
+
+/** @returns its block */
+function requireInterval(interval: unknown, before: number): number {
+  const { fromBlock, from, stakedAmount }: Json = isObject(interval) ? interval : {};
+  if (!Number.isSafeInteger(fromBlock) || (fromBlock as number) <= before) {
+    throw new UnexpectedAnswerError('intervals do not follow each other');
+  }
+  if (typeof from !== 'string' || Number.isNaN(Date.parse(from))) {
+    throw new UnexpectedAnswerError('from of an interval is no time');
+  }
+  if (typeof stakedAmount !== 'number' || !(stakedAmount >= 0)) {
+    throw new UnexpectedAnswerError('stakedAmount is no number from 0 on');
+  }
+  return fromBlock as number;
+}

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { type AccountId, type Address, parseAccountId, parseAddress, parseDay } from '#libs/domain';
+import { type AccountId, parseDay } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
 import { contractFrom } from '../snapshots/snapshots.dto.js';
 

@@ -8,8 +8,8 @@ import { serverNowMs } from '../api/server-clock';
 import { type BrowserWallet, signInByWallet } from '../session/browser-wallets';
 import { ProblemAlert } from '../session/problem-alert';
 import { Wallets } from '../session/sign-in-page';
+import { texts as shared } from '../session/texts';
 import { rememberSession, type Session } from '../session/use-session';
-import { useTexts } from '../texts/texts-context';
 import { SIGNED_IN_CHANNEL, signedInPlace, WindowBlockedError } from './signed-in';
 import { texts } from './texts';
 
@@ -80,7 +80,6 @@ interface WaysProps {
 
 /** By a wallet here; by the organisation, or by a link, in another window of the browser. */
 function Ways({ kind, onSignedIn }: WaysProps) {
-  const { session: shared } = useTexts().texts;
   const ways = useQuery({
     queryKey: ['ways'],
     queryFn: async () => (await consoleApi.GET('/api/auth/ways')).data,
@@ -101,7 +100,7 @@ function Ways({ kind, onSignedIn }: WaysProps) {
   const problem = wallet.error ?? oidc.error ?? look.error ?? ways.error;
   return (
     <Stack>
-      <Text>{words.why}</Text>
+      <Text>{freshSignIn.reason() === 'FRESH_SIGN_IN_NEEDED' ? words.why : words.ended}</Text>
       {ways.data?.oidc === true && (
         <>
           <Button

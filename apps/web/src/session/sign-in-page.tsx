@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi } from '../api/console-client';
-import { useTexts } from '../texts/texts-context';
+import { texts } from './texts';
 import { AREA_OF, returnPlace } from './areas';
 import { type BrowserWallet, signInByWallet, useBrowserWallets } from './browser-wallets';
 import { ProblemAlert } from './problem-alert';
@@ -24,7 +24,6 @@ export function PartnerSignIn() {
 }
 
 function SignInPage({ kind }: { readonly kind: Kind }) {
-  const { session: texts } = useTexts().texts;
   const query = new URLSearchParams(location.search);
   const problem = query.get('problem');
   return (
@@ -33,9 +32,9 @@ function SignInPage({ kind }: { readonly kind: Kind }) {
         <Title order={1} size="h2">
           {texts.title[kind]}
         </Title>
-        {query.has('fresh') && (
+        {query.has('ended') && (
           <Alert color="blue" role="status">
-            {texts.fresh}
+            {texts.ended}
           </Alert>
         )}
         {problem !== null && <ProblemAlert code={problem} />}
@@ -47,18 +46,16 @@ function SignInPage({ kind }: { readonly kind: Kind }) {
 
 /** By the provider of the organisation, or by a wallet of this browser. */
 export function SignInWays({ kind, invitation }: SignInProps) {
-  const { session: texts } = useTexts().texts;
   const { history } = useRouter();
   const ways = useQuery({
     queryKey: ['ways'],
     queryFn: async () => (await consoleApi.GET('/api/auth/ways')).data,
   });
   const returnTo = returnPlace(kind, location.search);
-  const isFresh = new URLSearchParams(location.search).has('fresh');
   const wish = { kind, ...(invitation !== undefined && { invitation }) };
   const oidc = useMutation({
     mutationFn: async () => {
-      const body = { ...wish, returnTo, fresh: isFresh };
+      const body = { ...wish, returnTo };
       const { data } = await consoleApi.POST('/api/auth/oidc/start', { body });
       if (data !== undefined) location.assign(data.url);
     },
@@ -112,7 +109,6 @@ interface WalletsProps {
 
 /** A button for each wallet of the browser. */
 export function Wallets({ isBusy, onChoose }: WalletsProps) {
-  const { session: texts } = useTexts().texts;
   const wallets = useBrowserWallets();
   if (wallets.length === 0) return <Text size="sm">{texts.noWallet}</Text>;
   return wallets.map((wallet) => (

@@ -1,22 +1,28 @@
 import { Text } from '@mantine/core';
+import { localeOf } from '../texts/languages';
 
 interface WhenProps {
   /** ISO 8601. */
   readonly at: string | null | undefined;
   /** Shown where there is no time. */
   readonly none?: string;
+  /** To the millisecond, in UTC: to find it in a log. */
+  readonly isExact?: boolean;
 }
 
-const viewers = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+/** In English, as are the pages that show them; as it is usual where the browser has a kind of English. */
+const viewers = new Intl.DateTimeFormat(localeOf('en'), {
+  ...{ dateStyle: 'medium', timeStyle: 'medium' },
+});
 
 /** A moment: the viewer's own time, with UTC beside. */
-export function When({ at, none = '–' }: WhenProps) {
+export function When({ at, none = '–', isExact = false }: WhenProps) {
   if (at === null || at === undefined) return <>{none}</>;
   return (
     <time dateTime={at}>
       <span className="together">{viewers.format(new Date(at))}</span>{' '}
       <Text span size="xs" c="dimmed" className="together">
-        {utcTime(at)}
+        {isExact ? `${at.slice(0, 23).replace('T', ' ')} UTC` : utcTime(at)}
       </Text>
     </time>
   );

@@ -1,12 +1,31 @@
 import { ActionIcon, Anchor, AppShell, Group, Select, useMantineColorScheme } from '@mantine/core';
 import { IconMoon, IconSun } from '@tabler/icons-react';
-import { Outlet } from '@tanstack/react-router';
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { LANGUAGES } from '../texts/languages';
-import { useTexts } from '../texts/texts-context';
+import { InEnglish, useTexts } from '../texts/texts-context';
 
-/** What all pages have: the name, the language, light or dark, and the page itself. */
+/** The areas of operators and partners, and what leads into them. */
+const IN_ENGLISH = /^\/(?:operate|partner|sign-in)(?:\/|$)/;
+
+/** What all pages have: the name, light or dark, and the page itself; where it is translated, the language as well. */
 export function Shell() {
-  const { texts } = useTexts();
+  const isInEnglish = useRouterState({
+    select: ({ location }) => IN_ENGLISH.test(location.pathname),
+  });
+  if (!isInEnglish) return <Frame hasLanguages />;
+  return (
+    <InEnglish>
+      <Frame hasLanguages={false} />
+    </InEnglish>
+  );
+}
+
+function Frame({ hasLanguages }: { readonly hasLanguages: boolean }) {
+  const { texts, language } = useTexts();
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
   return (
     <AppShell header={{ height: 56 }} padding="md">
       <AppShell.Header>
@@ -15,7 +34,7 @@ export function Shell() {
             Lowmark
           </Anchor>
           <Group gap="xs" wrap="nowrap">
-            <LanguageChoice />
+            {hasLanguages && <LanguageChoice />}
             <ColorSchemeButton />
           </Group>
         </Group>

@@ -1,6 +1,5 @@
 import { type Texts } from './en';
 import { redeemDe } from './redeem/de';
-import { sessionDe } from './session/de';
 
 export const de: Texts = {
   shell: {
@@ -15,5 +14,4 @@ export const de: Texts = {
     retry: 'Noch einmal versuchen',
   },
   redeem: redeemDe,
-  session: sessionDe,
 };

@@ -1,5 +1,4 @@
 import { redeemEn } from './redeem/en';
-import { sessionEn } from './session/en';
 
 /** The words of the pages. Every other language has the same shape, which the compiler checks. */
 export const en = {
@@ -14,7 +13,6 @@ export const en = {
     retry: 'Try again',
   },
   redeem: redeemEn,
-  session: sessionEn,
 };
 
 export type Texts = typeof en;

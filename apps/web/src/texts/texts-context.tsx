@@ -20,7 +20,6 @@ export function TextsProvider({ children }: { readonly children: ReactNode }) {
     let isWanted = true;
     void LOADERS[language]().then((loaded) => {
       if (!isWanted) return;
-      document.documentElement.lang = language;
       setTexts(loaded);
     });
     return () => {
@@ -41,6 +40,16 @@ export function TextsProvider({ children }: { readonly children: ReactNode }) {
     [texts, language],
   );
   return value && <TextsContext value={value}>{children}</TextsContext>;
+}
+
+const ENGLISH: TextsValue = {
+  ...{ texts: en, language: 'en', locale: localeOf('en') },
+  setLanguage: () => undefined,
+};
+
+/** Around what is in English only, whatever the reader chose for the rest. */
+export function InEnglish({ children }: { readonly children: ReactNode }) {
+  return <TextsContext value={ENGLISH}>{children}</TextsContext>;
 }
 
 export function useTexts(): TextsValue {

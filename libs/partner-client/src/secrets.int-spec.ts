@@ -165,12 +165,14 @@ describe('secrets', () => {
   });
 
   it('leave no secret that the partner gave us for its transaction id', async () => {
-    const call = { ...REVERT, body: { ...REVERT.body, partnerTransactionId: SHARED_SECRET } };
-    const { record } = await aClient().call(endpointOf(partner), call);
-    expect(record.requestBody).toContain('"partnerTransactionId":"[redacted]"');
-    const long = { ...call, body: { ...call.body, partnerTransactionId: 'x'.repeat(5000) } };
-    const { record: other } = await aClient().call(endpointOf(partner), long);
-    expect(other).not.toHaveProperty('requestBody');
+    const recordOf = async (partnerTransactionId: string) => {
+      if (REVERT.step !== 'revert') throw new TypeError('A revert was expected.');
+      const call: PartnerCall = { ...REVERT, body: { ...REVERT.body, partnerTransactionId } };
+      return (await aClient().call(endpointOf(partner), call)).record;
+    };
+    const { requestBody } = await recordOf(SHARED_SECRET);
+    expect(requestBody).toContain('"partnerTransactionId":"[redacted]"');
+    expect(await recordOf('x'.repeat(5000))).not.toHaveProperty('requestBody');
   });
 
   it('leave a record that tells what happened', async () => {

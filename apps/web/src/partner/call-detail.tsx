@@ -2,7 +2,7 @@ import { Alert, Anchor, Modal, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
-import { type Call, outcomeText } from './call-list';
+import { type Call, outcomeText } from './call-outcome';
 import { adviceOf, verdictText } from './plain-words';
 import { questionOf } from './signature-question';
 import { texts } from './texts';

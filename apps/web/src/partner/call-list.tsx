@@ -1,28 +1,14 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { type components } from '../api/console.generated';
 import { type Column } from '../shared/keyed-table';
-import { StatusBadge, type Tone } from '../shared/status-badge';
+import { StatusBadge } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { CallDetail } from './call-detail';
+import { type Call, outcomeText, toneOf } from './call-outcome';
 import { verdictText } from './plain-words';
 import { texts } from './texts';
 
 const words = texts.calls;
-export type Call = components['schemas']['OwnCall'];
-
-function toneOf({ outcome, verdict }: Call): Tone {
-  if (outcome === null) return 'busy';
-  if (outcome !== 'answer') return 'bad';
-  return verdict === 'verified' ? 'good' : 'warning';
-}
-
-/** How far the call came, in a few words. */
-export function outcomeText({ outcome, answer }: Call): string {
-  const shown = words.outcomes[outcome ?? 'open'] ?? '';
-  return answer === null ? shown : `${shown} ${answer.status}`;
-}
-
 export const CALL_COLUMNS: readonly Column<Call>[] = [
   { header: texts.common.time, cell: ({ begunAt }) => <When at={begunAt} /> },
   { header: words.step, cell: ({ step }) => step },

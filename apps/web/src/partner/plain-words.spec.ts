@@ -13,6 +13,7 @@ describe('plain words', () => {
   it('stand for what the ledger has', () => {
     expect(stateText('authorised')).toBe('ready to be claimed');
     expect(reasonText('claim-timeout')).toBe('the player did not claim in time');
+    expect(eventText('create')).toBe('the player asked for it');
     expect(eventText('plan-committed')).toBe('the payout was prepared');
     expect(actorText('worker')).toBe('our service');
   });

@@ -47,7 +47,7 @@ const REASONS: Words = {
 };
 
 const EVENTS: Words = {
-  created: 'the player asked for it',
+  create: 'the player asked for it',
   'call-due': 'the next call to you was due',
   'evidence-rejected': 'the record was altered',
   'deduct-confirmed': 'you took the points',

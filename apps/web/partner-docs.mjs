@@ -9,7 +9,7 @@ const RESOLVED = `\0${MODULE}`;
 /** Read first, and then the others by name. */
 const FIRST = ['README.md', 'quick-start.md', 'api-reference.md', 'signatures.md'];
 /** What partners' documents lead to besides. */
-const WIRE = ['snapshots.md', 'signature.md'];
+const WIRE = ['snapshots.md', 'signature.md', 'message-signatures.md'];
 
 /** For `plugins` of Vite. */
 export const partnerDocs = {
@@ -77,7 +77,9 @@ function render({ path, slug, text }, slugs) {
       sections.push({ anchor: anchorOf(token.text, again), title: plain(token.text), text: '' });
     } else sections.at(-1).text += `${plain(token.raw)}\n`;
   }
-  const title = sections[1]?.title ?? slug;
+  const heading = sections[1]?.title ?? slug;
+  // Some have the name of a document for partners.
+  const title = slug.startsWith('wire-') ? `Wire format: ${heading}` : heading;
   const filled = sections.filter(({ title: has, text: body }) => has !== '' || body.trim() !== '');
   return { slug, title, html: marked.parser(tokens), sections: filled };
 }

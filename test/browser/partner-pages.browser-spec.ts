@@ -141,7 +141,7 @@ it('a confirmation that was delivered is sent again, once a minute', async () =>
   await go('/redemptions');
   await page.getByRole('button', { name: 'Show', exact: true }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('delivered, 0×').waitFor();
+  await dialog.getByText('delivered, sent 0 times').waitFor();
   await dialog.getByRole('button', { name: 'Send the confirmation again' }).click();
   await dialog.getByText('It is on its way.').waitFor();
   const { rows } = await database.pool.query<{ state: string; due: boolean; actor: string }>(

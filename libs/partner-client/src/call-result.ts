@@ -98,6 +98,10 @@ export interface CallRecord {
   readonly origin?: string;
   /** What was signed; without the query. */
   readonly path: string;
+  /** Path and query as they went out; absent where the call was held back before it was made. */
+  readonly target?: string;
+  /** As it went out, without what looks like a secret; absent where there is none. */
+  readonly requestBody?: string;
   /** When it began, Unix milliseconds. */
   readonly startedAtMs: number;
   readonly phase: Phase;
@@ -117,8 +121,10 @@ export interface CallRecord {
   /** Partner's `Date` minus our time, in whole seconds: the first thing to look at where the partner refuses our signature. */
   readonly clockDifferenceSeconds?: number;
   readonly answerHeaders: Readonly<Record<string, string>>;
-  /** The beginning of the body. */
+  /** The beginning of the body, in one line. */
   readonly excerpt: string;
+  /** Of the whole body, in hex: tells whether the excerpt is all of it. Absent where none came. */
+  readonly answerSha256?: string;
   /** What the system or the library said of a failure. */
   readonly error?: string;
 }

@@ -1,7 +1,14 @@
 /** Gathers the facts of one call while it runs, and makes its result of them. */
+import { createHash } from 'node:crypto';
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Clock, type SpanAttributes, type SpanStart } from '#libs/platform';
-import { clockDifferenceSeconds, errorText, excerptOf, keptHeaders } from './record-texts.js';
+import {
+  clockDifferenceSeconds,
+  errorText,
+  excerptOf,
+  keptHeaders,
+  keptRequest,
+} from './record-texts.js';
 import {
   type AnswerResult,
   type CallRecord,
@@ -99,6 +106,7 @@ export class CallTrace {
     const { step, endpoint, url, request, arrived, dialled } = this;
     const { partnerId } = endpoint;
     const { headers } = arrived;
+    const body = this.body();
     const record = {
       ...end,
       partnerId,
@@ -107,6 +115,8 @@ export class CallTrace {
       method: ROUTES[step].method,
       origin: url?.origin,
       path: (url?.basePath ?? '') + ROUTES[step].path,
+      target: request?.target,
+      requestBody: keptRequest(request?.body ?? '', endpoint),
       startedAtMs: this.startedAtMs,
       status: arrived.status,
       timings: this.timings(),
@@ -116,7 +126,8 @@ export class CallTrace {
       kept: this.isKept ? true : undefined,
       clockDifferenceSeconds: clockDifferenceSeconds(headers['date'], this.clock.nowMs()),
       answerHeaders: keptHeaders(headers, endpoint),
-      excerpt: excerptOf(this.body(), endpoint),
+      excerpt: excerptOf(body, endpoint),
+      answerSha256: body.length === 0 ? undefined : createHash('sha256').update(body).digest('hex'),
       error: end.error === undefined ? undefined : errorText(end.error, endpoint),
     };
     const known = Object.entries(record).filter(([, value]) => value !== undefined);

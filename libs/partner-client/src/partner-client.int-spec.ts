@@ -81,6 +81,8 @@ describe('a call', () => {
       expect(seen?.header('accept-encoding')).toBe('identity');
       expect(seen?.header('connection')).toBe('keep-alive');
       expect(result.record).toMatchObject({ step, method, path, requestId: id, status: 200 });
+      expect(result.record.target).toBe(seen?.target);
+      expect(result.record.requestBody).toBe(seen?.body === '' ? undefined : seen?.body);
     },
   );
 

@@ -19,6 +19,7 @@ const KEPT_HEADERS = [
 ] as const;
 const LONGEST_HEADER = 200;
 const LONGEST_EXCERPT = 2048;
+const LONGEST_REQUEST = 4096;
 const LONGEST_ERROR = 300;
 
 export function keptHeaders(
@@ -32,6 +33,11 @@ export function keptHeaders(
     return [[name, boundedText(text, LONGEST_HEADER, endpoint)]];
   });
   return Object.fromEntries(kept);
+}
+
+/** Undefined where there is none, or where a text of the partner's in it makes it longer than a record may be. */
+export function keptRequest(body: string, endpoint: PartnerEndpoint): string | undefined {
+  return body === '' || body.length > LONGEST_REQUEST ? undefined : endpoint.redact(body);
 }
 
 export function clockDifferenceSeconds(

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
 import { type CallResult } from './call-result.js';
-import { type PartnerEndpoint } from './partner-endpoint.js';
+import { type PartnerCall, type PartnerEndpoint } from './partner-endpoint.js';
 import {
   aClient,
   anEndpoint,
@@ -164,6 +164,17 @@ describe('secrets', () => {
     expect(JSON.parse(text)).toEqual(record);
   });
 
+  it('leave no secret that the partner gave us for its transaction id', async () => {
+    const recordOf = async (partnerTransactionId: string) => {
+      if (REVERT.step !== 'revert') throw new TypeError('A revert was expected.');
+      const call: PartnerCall = { ...REVERT, body: { ...REVERT.body, partnerTransactionId } };
+      return (await aClient().call(endpointOf(partner), call)).record;
+    };
+    const { requestBody } = await recordOf(SHARED_SECRET);
+    expect(requestBody).toContain('"partnerTransactionId":"[redacted]"');
+    expect(await recordOf('x'.repeat(5000))).not.toHaveProperty('requestBody');
+  });
+
   it('leave a record that tells what happened', async () => {
     partner.behave = (socket, request) => {
       const body = '{"errorCode":"ERR-AUTH-FAILED","errorMessage":"clock","success":false}';
@@ -197,6 +208,9 @@ describe('secrets', () => {
       clockDifferenceSeconds: expect.any(Number),
       answerHeaders: expect.objectContaining({ 'content-type': 'application/json' }),
       excerpt: '{"errorCode":"ERR-AUTH-FAILED","errorMessage":"clock","success":false}',
+      target: '/game/v1/deduct-points-by-address',
+      requestBody: partner.requests[0]?.body.toString(),
+      answerSha256: '8b589166d24b078794def9c2ee22bcca71e68904b1551166ba9c2145dad5f824',
     });
     expect(Math.abs((record.clockDifferenceSeconds ?? 0) + 400)).toBeLessThanOrEqual(2);
   });

@@ -8,8 +8,9 @@ import { catchError, type Observable, throwError } from 'rxjs';
 import { LowmarkError } from '#libs/domain';
 import { RefusedOperationError } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
+import { inPageWords } from './page-words.js';
 
-/** Refusals of operations whose message is for operators, on a page as in a terminal. */
+/** Refusals of operations whose message is for operators. */
 const STATUS: Readonly<Record<string, number>> = {
   OPTION_INVALID: 400,
   PARTNER_CREDENTIAL_INVALID: 400,
@@ -46,5 +47,5 @@ export function refusalProblem(error: unknown): unknown {
   if (!(error instanceof LowmarkError) || error instanceof HttpProblem) return error;
   const status = error instanceof RefusedOperationError ? 409 : STATUS[error.code];
   if (status === undefined) return error;
-  return new HttpProblem(status, error.message, { code: error.code, cause: error });
+  return new HttpProblem(status, inPageWords(error.message), { code: error.code, cause: error });
 }

@@ -93,6 +93,15 @@ class CheckBody {
   readonly exchanges!: ExchangeBody[];
 }
 
+@ApiSchema({ name: 'ConformanceCapability' })
+class CapabilityBody {
+  @ApiProperty({ type: 'string' })
+  readonly name!: string;
+
+  @ApiProperty({ type: Boolean, nullable: true, description: 'Null: it could not be found out.' })
+  readonly isFound!: boolean | null;
+}
+
 @ApiSchema({ name: 'ConformanceReport' })
 class ReportBody {
   @ApiProperty({ enum: ['conforms', 'violates', 'incomplete'] })
@@ -116,8 +125,14 @@ class ReportBody {
   @ApiProperty({ type: [CheckBody] })
   readonly checks!: CheckBody[];
 
+  @ApiProperty({ type: [CapabilityBody], description: 'What the endpoints can do.' })
+  readonly capabilities!: CapabilityBody[];
+
   @ApiProperty({ type: [String], description: 'Points that could not be given back, and why.' })
   readonly unresolved!: string[];
+
+  @ApiProperty({ type: [String], description: 'Points that the confirmed claim cost, as agreed.' })
+  readonly spent!: string[];
 
   @ApiProperty(COUNT)
   readonly calls!: number;
@@ -179,12 +194,24 @@ function reportBody(report: Report): ReportBody {
   return {
     ...{ outcome, stopped, passed, errors, warnings, skipped, calls, durationMs },
     checks: checks.map(checkBody),
-    unresolved: left.unresolved.map(
-      ({ svcRedemptionId, points, state, why }) =>
-        `${svcRedemptionId}: ${points} points are ${state}. ${why}`,
-    ),
+    capabilities: Object.entries(report.capabilities).map(([name, isFound]) => ({ name, isFound })),
+    unresolved: debtTexts(left, (state) => state !== 'claimed'),
+    spent: debtTexts(left, (state) => state === 'claimed'),
     json: JSON.stringify(report, undefined, 2),
   };
+}
+
+type Left = Report['left'];
+
+function debtTexts(
+  { unresolved }: Left,
+  isWanted: (state: Left['unresolved'][number]['state']) => boolean,
+): string[] {
+  return unresolved
+    .filter(({ state }) => isWanted(state))
+    .map(({ svcRedemptionId, points, state, why }) => {
+      return `${svcRedemptionId}: ${points} ${points === 1 ? 'point is' : 'points are'} ${state}. ${why}`;
+    });
 }
 
 function checkBody(check: Report['checks'][number]): CheckBody {

@@ -9,12 +9,10 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { RATE_LIMITER } from '../connections.module.js';
+import { CALL_MODELS, callBody, CallsBody, CallsQuery } from './calls.dto.js';
 import { memberActor, OwnRows } from './own-rows.js';
 import { PAGE_SIZE, timesOf, UUID_PATTERN } from './page.dto.js';
 import {
-  callBody,
-  CallsBody,
-  CallsQuery,
   ConfirmationBody,
   historyBody,
   HistoryBody,
@@ -31,7 +29,7 @@ const ID = { name: 'id', schema: { type: 'string', format: 'uuid' } } as const;
 @Controller('api/partner')
 @ForPartners()
 @FailsAnywhere()
-@ApiExtraModels(ConfirmationBody)
+@ApiExtraModels(ConfirmationBody, ...CALL_MODELS)
 export class OwnRedemptionsController {
   constructor(
     private readonly rows: OwnRows,

@@ -1,36 +1,19 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
-import { type OwnCall, type OwnRedemption, type OwnRedemptionHistory } from '#libs/db';
+import { type OwnRedemption, type OwnRedemptionHistory } from '#libs/db';
+import { REDEMPTION_STATES, type RedemptionState, tokensText } from '#libs/domain';
+import { CallBody, callBody } from './calls.dto.js';
 import {
-  PARTNER_STEPS,
-  type PartnerStep,
-  REDEMPTION_STATES,
-  type RedemptionState,
-} from '#libs/domain';
-import {
+  BEFORE,
+  BEFORE_FAULT,
   MAYBE_TEXT,
   MAYBE_TIME,
   text,
   TIME,
-  TimeFilter,
+  UUID,
   UUID_PATTERN,
   WalletFilter,
 } from './page.dto.js';
-
-const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
-const BEFORE = {
-  type: 'string',
-  pattern: UUID_PATTERN.source,
-  description: 'See `next`.',
-} as const;
-const BEFORE_FAULT = { message: '$property must be `next` of the page before.' };
-const UUID = { type: 'string', format: 'uuid' } as const;
-const RECORD = {
-  type: 'object',
-  additionalProperties: true,
-  nullable: true,
-  description: 'What was asked, how far it came, what came back and how long it took.',
-} as const;
 
 export class RedemptionsQuery extends WalletFilter {
   @ApiPropertyOptional(BEFORE)
@@ -42,23 +25,6 @@ export class RedemptionsQuery extends WalletFilter {
   @IsOptional()
   @IsIn(REDEMPTION_STATES, { message: '$property must be a state of a redemption.' })
   readonly state?: RedemptionState;
-}
-
-export class CallsQuery extends TimeFilter {
-  @ApiPropertyOptional(BEFORE)
-  @IsOptional()
-  @Matches(UUID_PATTERN, BEFORE_FAULT)
-  readonly before?: string;
-
-  @ApiPropertyOptional({ enum: PARTNER_STEPS })
-  @IsOptional()
-  @IsIn(PARTNER_STEPS, { message: '$property must be a step.' })
-  readonly step?: PartnerStep;
-
-  @ApiPropertyOptional({ enum: OUTCOMES })
-  @IsOptional()
-  @IsIn(OUTCOMES, { message: '$property must be answer, no-answer or nothing-sent.' })
-  readonly outcome?: (typeof OUTCOMES)[number];
 }
 
 @ApiSchema({ name: 'OwnRedemption' })
@@ -80,6 +46,9 @@ export class RedemptionBody {
 
   @ApiProperty({ type: 'integer' })
   readonly tokenDecimals!: number;
+
+  @ApiProperty({ type: 'string', description: 'Whole tokens, a decimal number.' })
+  readonly tokens!: string;
 
   @ApiProperty({ enum: REDEMPTION_STATES })
   readonly state!: RedemptionState;
@@ -107,39 +76,6 @@ export class RedemptionBody {
 export class RedemptionsBody {
   @ApiProperty({ type: [RedemptionBody], description: 'Newest first.' })
   readonly redemptions!: RedemptionBody[];
-
-  @ApiProperty({ ...MAYBE_TEXT, description: '`before` of the next page; null on the last.' })
-  readonly next!: string | null;
-}
-
-@ApiSchema({ name: 'OwnCall' })
-export class CallBody {
-  @ApiProperty({ ...UUID, description: 'X-API-REQUEST.' })
-  readonly requestId!: string;
-
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Null: a balance.' })
-  readonly redemptionId!: string | null;
-
-  @ApiProperty({ enum: PARTNER_STEPS })
-  readonly step!: PartnerStep;
-
-  @ApiProperty(TIME)
-  readonly begunAt!: string;
-
-  @ApiProperty({ ...MAYBE_TIME, description: 'Null: under way, or its end was never learnt.' })
-  readonly endedAt!: string | null;
-
-  @ApiProperty({ type: String, enum: OUTCOMES, nullable: true })
-  readonly outcome!: string | null;
-
-  @ApiProperty(RECORD)
-  readonly record!: Readonly<Record<string, unknown>> | null;
-}
-
-@ApiSchema({ name: 'OwnCalls' })
-export class CallsBody {
-  @ApiProperty({ type: [CallBody], description: 'Newest first.' })
-  readonly calls!: CallBody[];
 
   @ApiProperty({ ...MAYBE_TEXT, description: '`before` of the next page; null on the last.' })
   readonly next!: string | null;
@@ -203,11 +139,8 @@ export class HistoryBody {
 }
 
 export function redemptionBody(one: OwnRedemption): RedemptionBody {
-  return { ...one, createdAt: text(one.createdAt), stateSince: text(one.stateSince) };
-}
-
-export function callBody(call: OwnCall): CallBody {
-  return { ...call, begunAt: text(call.begunAt), endedAt: text(call.endedAt) };
+  const tokens = tokensText(BigInt(one.tokenAmount), one.tokenDecimals);
+  return { ...one, tokens, createdAt: text(one.createdAt), stateSince: text(one.stateSince) };
 }
 
 export function historyBody(history: OwnRedemptionHistory): HistoryBody {

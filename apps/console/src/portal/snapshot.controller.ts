@@ -128,5 +128,5 @@ export class SnapshotController {
 
 /** For a shell; everything in the target is encoded, so that no quote is in it. */
 function curlOf(url: string, keyPrefix: string): string {
-  return `curl -sS -i -H "X-API-KEY: $LOWMARK_API_KEY" '${url.replaceAll("'", '%27')}'  # LOWMARK_API_KEY=${keyPrefix}…`;
+  return `curl -sS -i -H "X-API-KEY: $STAKING_API_KEY" '${url.replaceAll("'", '%27')}'  # STAKING_API_KEY=${keyPrefix}…`;
 }

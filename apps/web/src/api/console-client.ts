@@ -18,15 +18,19 @@ function sendOnce(request: Request): Promise<Response> {
   return fetch(new Request(request, { signal }));
 }
 
-/** What needs a fresh sign-in waits for it, and is sent a second time: the form that sent it stays as it is. */
+/** After these the same request can be made once the person has signed in; the form that sent it stays as it is. */
+const MENDED_BY_SIGN_IN = ['FRESH_SIGN_IN_NEEDED', 'SIGN_IN_NEEDED', 'SESSION_ENDED'];
+
+/** What needs a sign-in, or a fresh one, waits for it, and is sent a second time. */
 async function send(request: Request): Promise<Response> {
-  if (request.method === 'GET') return sendOnce(request);
+  const isSigningIn = new URL(request.url).pathname.startsWith('/api/auth/');
+  if (request.method === 'GET' || isSigningIn) return sendOnce(request);
   const again = request.clone();
   const response = await sendOnce(request);
   if (response.status !== 401) return response;
-  const problem = ApiProblem.of(response, await bodyOf(response));
-  const isStale = problem.code === 'FRESH_SIGN_IN_NEEDED';
-  return isStale && (await freshSignIn.ask()) ? sendOnce(again) : response;
+  const { code } = ApiProblem.of(response, await bodyOf(response));
+  const isMended = MENDED_BY_SIGN_IN.includes(code) && (await freshSignIn.ask(code));
+  return isMended ? sendOnce(again) : response;
 }
 
 /** Every answer that is not a success becomes an ApiProblem. */
@@ -35,7 +39,9 @@ const problems: Middleware = {
     readServerClock(response);
     if (response.ok) return;
     const problem = ApiProblem.of(response, await bodyOf(response));
-    if (problem.code === 'SIGN_IN_NEEDED' || problem.code === 'SESSION_ENDED') {
+    const isOut = problem.code === 'SIGN_IN_NEEDED' || problem.code === 'SESSION_ENDED';
+    // While the page asks for the sign-in itself, it stays.
+    if (isOut && !freshSignIn.isAsked()) {
       // The area leads to its sign-in, and back to this place.
       queryClient.setQueryData(SESSION_KEY, null);
     }

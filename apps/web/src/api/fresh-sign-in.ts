@@ -4,6 +4,8 @@ type Waiting = (isSignedIn: boolean) => void;
 
 const watchers = new Set<() => void>();
 let waiting: readonly Waiting[] = [];
+/** Why the first one waits: the code of the refusal. */
+let asked = '';
 
 function wait(next: readonly Waiting[]): void {
   waiting = next;
@@ -17,10 +19,13 @@ export const freshSignIn = {
     watchers.add(watcher);
     return () => void watchers.delete(watcher);
   },
-  /** False where the person does not sign in. */
-  ask(): Promise<boolean> {
+  /** The code of the refusal that is mended by signing in. */
+  reason: (): string => asked,
+  /** @param code of the refusal @returns false where the person does not sign in */
+  ask(code: string): Promise<boolean> {
     // Without the dialog of an area no one could answer.
     if (watchers.size === 0) return Promise.resolve(false);
+    if (waiting.length === 0) asked = code;
     return new Promise((resolve) => {
       wait([...waiting, resolve]);
     });

@@ -9,8 +9,8 @@ import { signInByWallet } from '../session/wallet-sign-in';
 import { type BrowserWallet } from '../wallets/browser-wallets';
 import { ProblemAlert } from '../session/problem-alert';
 import { Wallets } from '../session/sign-in-page';
+import { texts as shared } from '../session/texts';
 import { rememberSession, type Session } from '../session/use-session';
-import { useTexts } from '../texts/texts-context';
 import { SIGNED_IN_CHANNEL, signedInPlace, WindowBlockedError } from './signed-in';
 import { texts } from './texts';
 
@@ -81,7 +81,6 @@ interface WaysProps {
 
 /** By a wallet here; by the organisation, or by a link, in another window of the browser. */
 function Ways({ kind, onSignedIn }: WaysProps) {
-  const { session: shared } = useTexts().texts;
   const ways = useQuery({
     queryKey: ['ways'],
     queryFn: async () => (await consoleApi.GET('/api/auth/ways')).data,
@@ -102,7 +101,7 @@ function Ways({ kind, onSignedIn }: WaysProps) {
   const problem = wallet.error ?? oidc.error ?? look.error ?? ways.error;
   return (
     <Stack>
-      <Text>{words.why}</Text>
+      <Text>{freshSignIn.reason() === 'FRESH_SIGN_IN_NEEDED' ? words.why : words.ended}</Text>
       {ways.data?.oidc === true && (
         <>
           <Button

@@ -9,6 +9,8 @@ export const texts = {
   fresh: {
     title: 'Sign in again',
     why: 'This needs a sign-in of the last five minutes. It goes on once you are signed in; nothing that you typed is lost.',
+    ended:
+      'Your session has ended. It goes on once you are signed in; nothing that you typed is lost.',
     oidcWindow: 'The organisation’s sign-in opens in a window of its own.',
     noWindow: 'The browser opened no window. Allow windows for this page, and try again.',
     elsewhere: 'I have signed in in another window',

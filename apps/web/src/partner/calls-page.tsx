@@ -1,7 +1,8 @@
 import { Group } from '@mantine/core';
 import { consoleApi, dataOf } from '../api/console-client';
 import { KeyedTable } from '../shared/keyed-table';
-import { type Call, CALL_COLUMNS } from './call-list';
+import { CALL_COLUMNS } from './call-list';
+import { type Call } from './call-outcome';
 import { useChoice, useTimes } from './filters';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';

@@ -4,6 +4,7 @@ import {
   Button,
   Checkbox,
   Group,
+  List,
   Progress,
   Stack,
   Text,
@@ -17,6 +18,7 @@ import { type components } from '../api/console.generated';
 import { Loaded } from '../shared/loaded';
 import { Problem } from '../shared/problem';
 import { StatusBadge, type Tone } from '../shared/status-badge';
+import { useKept } from '../shared/use-kept';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
 import { isWallet } from './filters';
@@ -47,7 +49,7 @@ export function ConformancePage() {
             {run !== null && isUnderWay(run) ? (
               <UnderWay run={run} />
             ) : (
-              <Start consequence={consequence} />
+              <Start consequence={consequence} last={run} />
             )}
             {run?.failure != null && <Problem problem={run.failure} />}
             {run?.report != null && <ReportShown run={run} report={run.report} />}
@@ -62,10 +64,16 @@ function isUnderWay(run: Run | null | undefined): boolean {
   return run != null && run.endedAt === null;
 }
 
-function Start({ consequence }: { readonly consequence: string }) {
+interface StartProps {
+  readonly consequence: string;
+  /** Its player is the likely one of the next run. */
+  readonly last: Run | null;
+}
+
+function Start({ consequence, last }: StartProps) {
   const client = useQueryClient();
-  const [address, setAddress] = useState('');
-  const [emptyAddress, setEmptyAddress] = useState('');
+  const [address, setAddress] = useKept('player', last?.address ?? '');
+  const [emptyAddress, setEmptyAddress] = useKept('player without points', '');
   const [mayClaim, setMayClaim] = useState(false);
   const start = useMutation({
     mutationFn: () => {
@@ -158,7 +166,7 @@ const OUTCOME_TONES: Readonly<Record<Report['outcome'], Tone>> = {
 };
 
 function ReportShown({ run, report }: { readonly run: Run; readonly report: Report }) {
-  const { outcome, stopped, passed, errors, warnings, skipped, unresolved, checks } = report;
+  const { outcome, stopped, passed, errors, warnings, skipped, unresolved, spent, checks } = report;
   const isShownFirst = ({ status }: Check) => status === 'failed';
   const ordered = [...checks.filter(isShownFirst), ...checks.filter((one) => !isShownFirst(one))];
   return (
@@ -185,6 +193,8 @@ function ReportShown({ run, report }: { readonly run: Run; readonly report: Repo
       </Group>
       {stopped !== null && <Text className="text-of-others">{stopped}</Text>}
       {unresolved.length > 0 && <Bytes label={words.unresolved}>{unresolved.join('\n')}</Bytes>}
+      {spent.length > 0 && <Bytes label={words.spent}>{spent.join('\n')}</Bytes>}
+      <Capabilities capabilities={report.capabilities} />
       <Accordion variant="contained">
         {ordered.map((check) => (
           <Accordion.Item key={check.id} value={check.id}>
@@ -201,6 +211,27 @@ function ReportShown({ run, report }: { readonly run: Run; readonly report: Repo
         ))}
       </Accordion>
     </Stack>
+  );
+}
+
+function Capabilities({ capabilities }: Pick<Report, 'capabilities'>) {
+  return (
+    <section>
+      <Title order={3} size="h4">
+        {words.capabilities}
+      </Title>
+      <List my="xs">
+        {capabilities.map(({ name, isFound }) => (
+          <List.Item key={name}>
+            <code>{name}</code>:{' '}
+            {isFound === null ? words.unclear : isFound ? words.found : words.notFound}
+          </List.Item>
+        ))}
+      </List>
+      {capabilities.some(({ isFound }) => isFound === true) && (
+        <Text size="sm">{words.turnOn}</Text>
+      )}
+    </section>
   );
 }
 

@@ -6,8 +6,10 @@ import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Rows } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
+import { Problem } from '../shared/problem';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
+import { choicesOf } from './credential-choices';
 import { ConfirmDialog } from '../desk/confirm-dialog';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
@@ -15,7 +17,12 @@ import { type Credential, STANDING_KEY, useStanding } from './use-standing';
 
 const words = texts.credentials;
 type Issued = components['schemas']['OwnIssuedCredential'];
-type Action = { readonly name: 'rotate' | 'revoke'; readonly keyPrefix: string };
+interface Action {
+  readonly name: 'rotate' | 'revoke';
+  readonly keyPrefix: string;
+  /** None is left that lasts, once it is revoked. */
+  readonly isLast: boolean;
+}
 
 /** The partner's credentials: replaced with an overlap, and revoked. */
 export function CredentialsPage() {
@@ -31,7 +38,12 @@ export function CredentialsPage() {
     <>
       <PageTitle>{texts.nav.credentials}</PageTitle>
       <Loaded query={standing}>
-        {({ credentials }) => <Credentials credentials={credentials} onChoose={setAction} />}
+        {({ credentials }) => (
+          <Stack>
+            {!credentials.some(({ isActive }) => isActive) && <Problem problem={words.noneWorks} />}
+            <Credentials credentials={credentials} onChoose={setAction} />
+          </Stack>
+        )}
       </Loaded>
       {action?.name === 'rotate' && (
         <Rotation
@@ -47,7 +59,7 @@ export function CredentialsPage() {
       )}
       {action?.name === 'revoke' && (
         <Revocation
-          keyPrefix={action.keyPrefix}
+          {...action}
           onClose={() => {
             setAction(undefined);
           }}
@@ -87,31 +99,47 @@ function Credentials({ credentials, onChoose }: CredentialsProps) {
         { header: texts.common.status, cell: (one) => <Standing credential={one} /> },
         {
           header: 'Actions',
-          cell: ({ keyPrefix, isActive }) =>
-            isActive && (
-              <Group gap="xs" wrap="nowrap">
-                <Button
-                  size="compact-sm"
-                  onClick={() => {
-                    onChoose({ name: 'rotate', keyPrefix });
-                  }}
-                >
-                  {words.rotate}
-                </Button>
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() => {
-                    onChoose({ name: 'revoke', keyPrefix });
-                  }}
-                >
-                  {words.revoke}
-                </Button>
-              </Group>
-            ),
+          isAction: true,
+          cell: (one) => <Actions one={one} all={credentials} onChoose={onChoose} />,
         },
       ]}
     />
+  );
+}
+
+interface ActionsProps {
+  readonly one: Credential;
+  readonly all: readonly Credential[];
+  readonly onChoose: (action: Action) => void;
+}
+
+function Actions({ one, all, onChoose }: ActionsProps) {
+  const { keyPrefix } = one;
+  const { canReplace, canRevoke, isLast } = choicesOf(one, all);
+  return (
+    <Group gap="xs">
+      {canReplace && (
+        <Button
+          size="compact-sm"
+          onClick={() => {
+            onChoose({ name: 'rotate', keyPrefix, isLast });
+          }}
+        >
+          {words.rotate}
+        </Button>
+      )}
+      {canRevoke && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => {
+            onChoose({ name: 'revoke', keyPrefix, isLast });
+          }}
+        >
+          {words.revoke}
+        </Button>
+      )}
+    </Group>
   );
 }
 
@@ -175,26 +203,29 @@ function Rotation({ keyPrefix, onClose, onIssued }: RotationProps) {
 
 interface RevocationProps {
   readonly keyPrefix: string;
+  readonly isLast: boolean;
   readonly onClose: () => void;
   readonly onRevoked: () => void;
 }
 
-/** The last one that lasts is asked for a second time. */
-function Revocation({ keyPrefix, onClose, onRevoked }: RevocationProps) {
+/** The last one that lasts is asked for twice. */
+function Revocation({ keyPrefix, isLast: wasLast, onClose, onRevoked }: RevocationProps) {
   const revoke = useMutation({
     mutationFn: (force: boolean) =>
       consoleApi.POST('/api/partner/credentials/revoke', { body: { keyPrefix, force } }),
     onSuccess: onRevoked,
   });
   const { error } = revoke;
-  const isLast = error instanceof ApiProblem && error.code === 'LAST_CREDENTIAL';
+  // Another one may have ended since the list was read.
+  const hasBecomeLast = error instanceof ApiProblem && error.code === 'LAST_CREDENTIAL';
+  const isLast = wasLast || hasBecomeLast;
   return (
     <ConfirmDialog
       title={words.revoke}
-      confirm={isLast ? words.revokeLast : words.revoke}
       consequence={words.revoking(keyPrefix)}
       isPending={revoke.isPending}
-      problem={isLast ? words.last : error}
+      second={isLast ? { warning: words.last, sure: words.sure } : undefined}
+      problem={hasBecomeLast ? null : error}
       onConfirm={() => {
         revoke.mutate(isLast);
       }}

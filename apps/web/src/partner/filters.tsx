@@ -117,6 +117,7 @@ export function showColumn<Row extends { readonly id: string }>(
 ): Column<Row> {
   return {
     header: texts.common.show,
+    isAction: true,
     cell: ({ id }) => (
       <Button
         size="compact-sm"

@@ -58,7 +58,7 @@ function Callback({ callback }: { readonly callback: NonNullable<Standing['callb
     [words.url, <code key="url">{callback.url}</code>],
     [words.usdPerPoint, <Amount key="usd" value={callback.usdPerPoint} unit="USD" />],
     [words.bonus, from === null ? words.none : words.bonusOf(bonusRate ?? '0', from)],
-    [words.points, `${minPoints ?? '1'} – ${maxPoints ?? '∞'}`],
+    [words.points, words.pointsOf(minPoints, maxPoints)],
     [
       words.budget,
       dailyTokenBudget === null ? words.none : <Amount key="b" value={dailyTokenBudget} />,
@@ -120,17 +120,21 @@ function Members({ members }: Pick<Standing, 'members'>) {
           { header: 'Since', cell: ({ addedAt }) => <When at={addedAt} /> },
           {
             header: 'Access',
-            cell: (member) => (
-              <Button
-                size="compact-sm"
-                variant="default"
-                onClick={() => {
-                  setLeaving(member);
-                }}
-              >
-                {words.withdraw}
-              </Button>
-            ),
+            isAction: members.length > 1,
+            cell: (member) =>
+              members.length === 1 ? (
+                words.onlyMember
+              ) : (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => {
+                    setLeaving(member);
+                  }}
+                >
+                  {words.withdraw}
+                </Button>
+              ),
           },
         ]}
       />

@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
@@ -13,9 +13,12 @@ import { Bytes } from './bytes';
 import { CALL_COLUMNS } from './call-list';
 import { showColumn, useChoice, useTimes, useWallet } from './filters';
 import { PageTitle } from '../desk/page-title';
+import { actorText, eventText, noConfirmationText, reasonText, stateText } from './plain-words';
 import { texts } from './texts';
 
 const words = texts.redemptions;
+/** While a confirmation is on its way. */
+const LOOK_AGAIN_MS = 2000;
 type Redemption = components['schemas']['OwnRedemption'];
 type History = components['schemas']['OwnRedemptionHistory'];
 type State = Redemption['state'];
@@ -36,20 +39,23 @@ const COLUMNS: readonly Column<Redemption>[] = [
   {
     header: words.state,
     cell: ({ state, reason }) => (
-      <StatusBadge tone={TONES[state] ?? 'busy'}>
-        {reason === null ? state : `${state}: ${reason}`}
-      </StatusBadge>
+      <>
+        <StatusBadge tone={TONES[state] ?? 'busy'}>{stateText(state)}</StatusBadge>
+        {reason !== null && <Text size="sm">{reasonText(reason)}</Text>}
+      </>
     ),
   },
   { header: texts.common.wallet, cell: ({ wallet }) => <code>{wallet}</code> },
   { header: words.points, isNumber: true, cell: ({ points }) => <Amount value={points} /> },
+  { header: words.tokens, isNumber: true, cell: ({ tokens }) => <Amount value={tokens} /> },
+  { header: words.usd, isNumber: true, cell: ({ usdAmount }) => <Amount value={usdAmount} /> },
 ];
 
 /** The redemptions of the partner's players. */
 export function RedemptionsPage() {
   const times = useTimes();
   const wallet = useWallet();
-  const state = useChoice({ label: words.state, values: STATES });
+  const state = useChoice({ label: words.state, values: STATES, nameOf: stateText });
   const [shown, setShown] = useState<string>();
   const filters = {
     ...{ ...times.query, ...wallet.query },
@@ -94,13 +100,16 @@ function RedemptionDetail({ id, onClose }: { readonly id: string; readonly onClo
     queryKey: ['partner', 'redemption', id],
     queryFn: ({ signal }) =>
       dataOf(consoleApi.GET('/api/partner/redemptions/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: ({ state }) =>
+      state.data?.confirmation?.state === 'pending' ? LOOK_AGAIN_MS : false,
   });
   return (
     <Modal opened onClose={onClose} title={words.detail} size="xl">
       <Loaded query={query}>
-        {({ transitions, calls, confirmation }) => (
+        {({ redemption, transitions, calls, confirmation }) => (
           <Stack>
             <Bytes label="svcRedemptionId">{id}</Bytes>
+            <Terms redemption={redemption} />
             <Title order={2} size="h4">
               {words.transitions}
             </Title>
@@ -110,9 +119,13 @@ function RedemptionDetail({ id, onClose }: { readonly id: string; readonly onClo
               rowKey={({ at, to }) => at + to}
               columns={[
                 { header: texts.common.time, cell: ({ at }) => <When at={at} /> },
-                { header: words.state, cell: ({ to }) => to },
-                { header: 'Why', cell: ({ event, reason }) => reason ?? event },
-                { header: 'By', cell: ({ actor }) => actor },
+                { header: words.state, cell: ({ to }) => stateText(to) },
+                {
+                  header: words.why,
+                  cell: ({ event, reason }) =>
+                    reason === null ? eventText(event) : reasonText(reason),
+                },
+                { header: words.by, cell: ({ actor }) => actorText(actor) },
               ]}
             />
             <Title order={2} size="h4">
@@ -124,7 +137,11 @@ function RedemptionDetail({ id, onClose }: { readonly id: string; readonly onClo
               rowKey={({ requestId }) => requestId}
               columns={CALL_COLUMNS}
             />
-            <Confirmation id={id} confirmation={confirmation} />
+            <Confirmation
+              redemption={redemption}
+              confirmation={confirmation}
+              sent={calls.filter(({ step }) => step === 'confirm').length}
+            />
           </Stack>
         )}
       </Loaded>
@@ -132,12 +149,32 @@ function RedemptionDetail({ id, onClose }: { readonly id: string; readonly onClo
   );
 }
 
-type ConfirmationProps = Pick<History, 'confirmation'> & { readonly id: string };
+function Terms({ redemption }: Pick<History, 'redemption'>) {
+  const { state, reason, points, tokens, usdAmount } = redemption;
+  return (
+    <Text>
+      {[stateText(state), ...(reason === null ? [] : [reasonText(reason)])].join(': ')}
+      {' · '}
+      <Amount value={points} unit={words.points.toLowerCase()} />
+      {' · '}
+      <Amount value={tokens} unit={words.tokens.toLowerCase()} />
+      {' · '}
+      <Amount value={usdAmount} unit={words.usd} />
+    </Text>
+  );
+}
 
-function Confirmation({ id, confirmation }: ConfirmationProps) {
+interface ConfirmationProps extends Pick<History, 'redemption' | 'confirmation'> {
+  /** How often it was, over all rounds. */
+  readonly sent: number;
+}
+
+function Confirmation({ redemption: { id, state }, confirmation, sent }: ConfirmationProps) {
+  const client = useQueryClient();
   const again = useMutation({
     mutationFn: () =>
       consoleApi.POST('/api/partner/redemptions/{id}/confirmation', { params: { path: { id } } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['partner', 'redemption', id] }),
   });
   return (
     <Stack gap="xs">
@@ -145,11 +182,11 @@ function Confirmation({ id, confirmation }: ConfirmationProps) {
         {words.confirmation}
       </Title>
       {confirmation === null ? (
-        <Text>{words.noConfirmation}</Text>
+        <Text>{noConfirmationText(state)}</Text>
       ) : (
         <>
           <StatusBadge tone={confirmation.state === 'delivered' ? 'good' : 'busy'}>
-            {`${confirmation.state}, ${confirmation.attempts}×`}
+            {`${words.confirmationStates[confirmation.state] ?? confirmation.state}, ${words.sentTimes(sent)}`}
           </StatusBadge>
           <Bytes label={words.confirmation}>{confirmation.payload}</Bytes>
           <Text size="sm">{words.consequence}</Text>

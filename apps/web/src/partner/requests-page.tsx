@@ -17,7 +17,7 @@ const words = texts.requests;
 type Asked = components['schemas']['OwnRequest'];
 
 const COLUMNS: readonly Column<Asked>[] = [
-  { header: texts.common.time, cell: ({ at }) => <When at={at} /> },
+  { header: texts.common.time, cell: ({ at }) => <When at={at} isExact /> },
   {
     header: texts.common.status,
     cell: ({ status, code }) => (
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Asked>[] = [
   {
     header: words.request,
     cell: ({ method, path, isPathCut }) => (
-      <code className="text-of-others">{`${method} ${path}${isPathCut ? '…' : ''}`}</code>
+      <code className="text-of-others wide">{`${method} ${path}${isPathCut ? '…' : ''}`}</code>
     ),
   },
   { header: texts.credentials.key, cell: ({ keyPrefix }) => <code>{keyPrefix ?? '–'}</code> },
@@ -106,7 +106,7 @@ function RequestDetail({ id, onClose }: { readonly id: string; readonly onClose:
         {(request) => (
           <Stack>
             <Text>
-              <When at={request.at} /> · {millis(request.durationUs)}
+              <When at={request.at} isExact /> · {millis(request.durationUs)}
             </Text>
             <Bytes label={words.request}>{`${request.method} ${request.path}`}</Bytes>
             <Bytes label={`${words.answer}: ${request.status}`}>{request.body}</Bytes>

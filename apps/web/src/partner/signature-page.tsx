@@ -15,8 +15,10 @@ import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Loaded } from '../shared/loaded';
 import { Problem } from '../shared/problem';
+import { useKept } from '../shared/use-kept';
 import { Bytes } from './bytes';
 import { PageTitle } from '../desk/page-title';
+import { CALLBACK, lacksQuery, NO_QUESTION, type SignatureQuestion } from './signature-question';
 import { texts } from './texts';
 import { type Standing, useStanding } from './use-standing';
 
@@ -35,27 +37,27 @@ export function SignaturePage() {
   );
 }
 
-const EMPTY = { method: 'GET', path: '/api/staking/snapshots', requestId: '', body: '' };
-
 function Debugger({ standing: { credentials, callback } }: { readonly standing: Standing }) {
   const secrets = [
     ...credentials.map(({ keyPrefix }) => ({ value: keyPrefix, label: `${keyPrefix}…` })),
-    ...(callback === null ? [] : [{ value: 'callback', label: words.callback }]),
+    ...(callback === null ? [] : [{ value: CALLBACK, label: words.callback }]),
   ];
-  const [secretOf, setSecret] = useState(secrets[0]?.value ?? null);
-  const [asked, setAsked] = useState(EMPTY);
-  const [signature, setSignature] = useState('');
+  // Kept where it is asked, and not with each letter: browsers bound how often an entry of the history is written.
+  const [kept, keep] = useKept('question', NO_QUESTION);
+  const [asked, setAsked] = useState(kept);
+  const secretOf = asked.secretOf ?? secrets[0]?.value ?? null;
   const explain = useMutation({
     mutationFn: () => {
+      keep(asked);
       const { requestId, ...rest } = asked;
       const body = {
-        ...{ ...rest, secretOf: secretOf ?? '', signature },
+        ...{ ...rest, secretOf: secretOf ?? '' },
         ...(requestId !== '' && { requestId }),
       };
       return dataOf(consoleApi.POST('/api/partner/signature', { body }));
     },
   });
-  const field = (name: keyof typeof EMPTY) => ({
+  const field = (name: Exclude<keyof SignatureQuestion, 'secretOf'>) => ({
     label: words[name],
     value: asked[name],
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) => {
@@ -77,21 +79,16 @@ function Debugger({ standing: { credentials, callback } }: { readonly standing: 
               data={secrets}
               value={secretOf}
               allowDeselect={false}
-              onChange={setSecret}
+              onChange={(chosen) => {
+                setAsked({ ...asked, secretOf: chosen });
+              }}
             />
             <TextInput {...field('method')} w={110} />
             <TextInput {...field('requestId')} />
           </Group>
-          <TextInput {...field('path')} />
+          <TextInput {...field('path')} required placeholder={words.pathHint} />
           <Textarea {...field('body')} autosize minRows={4} maxRows={16} spellCheck={false} />
-          <TextInput
-            label={words.signature}
-            required
-            value={signature}
-            onChange={({ currentTarget }) => {
-              setSignature(currentTarget.value);
-            }}
-          />
+          <TextInput {...field('signature')} required />
           <Group>
             <Button type="submit" loading={explain.isPending}>
               {words.explain}
@@ -100,22 +97,21 @@ function Debugger({ standing: { credentials, callback } }: { readonly standing: 
         </Stack>
       </form>
       {explain.error !== null && <Problem problem={explain.error} />}
-      {explain.data !== undefined && (
-        <Explained explanation={explain.data} body={asked.body} signature={signature} />
-      )}
+      {explain.data !== undefined && <Explained explanation={explain.data} question={kept} />}
     </Stack>
   );
 }
 
 interface ExplainedProps {
   readonly explanation: Explanation;
-  readonly body: string;
-  readonly signature: string;
+  readonly question: SignatureQuestion;
 }
 
-function Explained({ explanation, body, signature }: ExplainedProps) {
+function Explained({ explanation, question }: ExplainedProps) {
+  const { body, signature } = question;
   const { content, matches, mistakes } = explanation;
   const hints = [
+    ...(lacksQuery(question) ? [words.noQuery] : []),
     ...(/[\r\n]$/.test(body) ? [words.trailing] : []),
     ...(/^[0-9a-f]{64}$/.test(signature) ? [] : [words.hex]),
   ];

@@ -22,11 +22,16 @@ export function SnapshotPage() {
       <PageTitle>{texts.nav.snapshot}</PageTitle>
       <Text mb="md">{words.intro}</Text>
       <Loaded query={standing}>
-        {({ credentials }) => (
-          <Explorer
-            keys={credentials.flatMap(({ isActive, keyPrefix }) => (isActive ? [keyPrefix] : []))}
-          />
-        )}
+        {({ credentials }) => {
+          const keys = credentials.flatMap(({ isActive, keyPrefix }) =>
+            isActive ? [keyPrefix] : [],
+          );
+          return keys.length === 0 ? (
+            <Problem problem={texts.credentials.noneWorks} />
+          ) : (
+            <Explorer keys={keys} />
+          );
+        }}
       </Loaded>
     </>
   );

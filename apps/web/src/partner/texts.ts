@@ -46,6 +46,8 @@ export const texts = {
     bonus: 'Bonus',
     bonusOf: (rate: string, from: string) => `${rate} of the amount on top, from ${from} points on`,
     points: 'Points of a redemption',
+    pointsOf: (min: string | null, max: string | null) =>
+      max === null ? `${min ?? '1'} or more` : `${min ?? '1'} to ${max}`,
     budget: 'Tokens in a UTC day',
     confirms: 'Confirmations',
     capabilities: 'Capabilities',
@@ -56,6 +58,7 @@ export const texts = {
     withdraw: 'Withdraw access',
     withdrawing: (name: string) =>
       `${name} cannot act for you any more, and is signed out at once. Your operator can invite again.`,
+    onlyMember: 'The only member: your operator can end the access of all.',
   },
   credentials: {
     key: 'Key',
@@ -79,8 +82,10 @@ export const texts = {
       `A new credential is issued and shown once. ${key}… works until the time that you choose is over, and no longer.`,
     revoking: (key: string) =>
       `Within seconds every request with ${key}… is refused. This cannot be taken back.`,
-    last: 'It is the last one that lasts: every request of yours will be refused then.',
-    revokeLast: 'Revoke the last one',
+    last: 'It is the last one that lasts: without it every request of yours is refused, and no member can make another. Only your operator can give you a new one. To go on without a halt, replace it instead.',
+    sure: 'Revoke the last one even so',
+    noneWorks:
+      'No credential works: every request of yours is refused. Your operator can give you a new one.',
     issued: 'The new credential: it is shown this once',
     store: 'Store both now. Nobody can show them to you again.',
     secret: 'Shared secret',
@@ -89,7 +94,8 @@ export const texts = {
   },
   requests: {
     caption: 'Requests to the api',
-    empty: 'No requests here. They are kept for some days, and appear within seconds.',
+    empty:
+      'No requests here. They are kept for some days, and appear within seconds. One that is refused with 401 is never here: its key is none of yours, or works no more.',
     failed: 'Failed only',
     request: 'Request',
     answer: 'Answer',
@@ -102,12 +108,21 @@ export const texts = {
     empty: 'No redemptions here.',
     state: 'State',
     points: 'Points',
+    tokens: 'Tokens',
+    usd: 'USD',
     created: 'Created',
+    why: 'Why',
+    by: 'By',
     detail: 'Redemption',
     transitions: 'What happened',
     calls: 'Our calls to you',
     confirmation: 'Confirmation',
-    noConfirmation: 'None is owed.',
+    confirmationStates: {
+      pending: 'on its way',
+      delivered: 'delivered',
+      undelivered: 'not delivered',
+    } as Readonly<Record<string, string>>,
+    sentTimes: (count: number) => (count === 1 ? 'sent once' : `sent ${count} times`),
     again: 'Send the confirmation again',
     sent: 'It is on its way.',
     consequence: 'The same bytes are sent to you again, at once. The redemption stays as it is.',
@@ -117,8 +132,8 @@ export const texts = {
     empty: 'No calls here.',
     step: 'Step',
     outcome: 'Outcome',
-    verdict: 'Verdict',
-    answer: 'Their beginning',
+    verdict: 'What was thought of it',
+    answer: 'Your answer (its beginning)',
     outcomes: {
       answer: 'answered',
       'no-answer': 'no answer',
@@ -126,7 +141,18 @@ export const texts = {
       open: 'under way',
     } as Readonly<Record<string, string>>,
     detail: 'Our call',
-    record: 'All that is known of it',
+    advice: 'What to do',
+    error: 'What went wrong',
+    request: 'What we asked',
+    requestBody: 'Body of our request',
+    headers: 'Headers of your answer',
+    body: 'Your answer',
+    bytes: (count: number) => (count === 1 ? '1 byte' : `${count} bytes`),
+    clock: (seconds: number) =>
+      `Your clock is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} ours.`,
+    notWhole:
+      'The body was longer, or has line breaks: this shows it as far as it was kept, in one line. The signature is over the bytes as you sent them.',
+    debug: 'Explain this signature',
   },
   snapshot: {
     intro:
@@ -146,7 +172,8 @@ export const texts = {
     secretOf: 'Made with',
     callback: 'the secret of your callback',
     method: 'Method',
-    path: 'Path, as it was sent',
+    path: 'Path as it was sent, with the query if there was one',
+    pathHint: '/api/staking/snapshots?walletAddress=0x…&lastDays=7',
     requestId: 'X-API-REQUEST (calls only)',
     body: 'Body, byte for byte',
     signature: 'Your signature',
@@ -156,6 +183,8 @@ export const texts = {
     unknown: 'It is not right, and no mistake that is known makes it.',
     unknownMore:
       'It may be of other bytes, or of a secret that is none of yours. See “Why does my signature fail?” in the documentation.',
+    noQuery:
+      'Was there a query behind the path? Put it in Path as well: a signature over the query, the commonest mistake, is found only with it.',
     trailing: 'The body that you pasted ends with a line break.',
     hex: 'A signature is 64 lower-case hex digits; yours is not of that form.',
   },
@@ -176,6 +205,13 @@ export const texts = {
     counts: (passed: number, errors: number, warnings: number, skipped: number) =>
       `${passed} passed, ${errors} errors, ${warnings} warnings, ${skipped} not tried`,
     unresolved: 'Points that could not be given back',
+    spent: 'Points that the confirmed claim cost, as agreed',
+    capabilities: 'Capabilities found',
+    found: 'found',
+    notFound: 'not found',
+    unclear: 'could not be found out',
+    turnOn:
+      'Your operator turns on what was found: send the report. Overview shows what is turned on.',
     check: 'Check',
     result: 'Result',
     passed: 'passed',
@@ -208,7 +244,11 @@ export const texts = {
   },
   docs: {
     search: 'Search the documentation',
-    found: (count: number) => (count === 1 ? '1 place' : `${count} places`),
+    found: (count: number, shown: number) => {
+      if (count === 0) return 'Nothing was found. Try one word, or its beginning.';
+      if (count > shown) return `The best ${shown} of ${count} places; another word narrows it.`;
+      return count === 1 ? '1 place' : `${count} places`;
+    },
     pages: 'Documents',
     unknown: 'There is no such document.',
     start: 'To the beginning',

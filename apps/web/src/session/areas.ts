@@ -12,9 +12,11 @@ export function returnPlace(kind: Kind, search: string): string {
   return isOwn && !pathname.startsWith(`${area}/sign-in`) ? `${pathname}${query}${hash}` : area;
 }
 
-export function signInPlace(kind: Kind): string {
+/** @param hasEnded the session, which the page says */
+export function signInPlace(kind: Kind, hasEnded: boolean): string {
   const { pathname, search, hash } = location;
   const query = new URLSearchParams({ returnTo: `${pathname}${search}${hash}` });
+  if (hasEnded) query.set('ended', '');
   return `${AREA_OF[kind]}/sign-in?${query.toString()}`;
 }
 

@@ -4,7 +4,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi } from '../api/console-client';
-import { useTexts } from '../texts/texts-context';
+import { texts } from './texts';
 import { AREA_OF, takeToken } from './areas';
 import { ProblemAlert } from './problem-alert';
 import { SignInWays } from './sign-in-page';
@@ -19,7 +19,6 @@ function tokenOfPage(): string {
 
 /** A link that signs in once. */
 export function LinkPage() {
-  const { session: texts } = useTexts().texts;
   const { history } = useRouter();
   const [token] = useState(tokenOfPage);
   const { mutate, error, isPending, isSuccess } = useMutation({
@@ -47,7 +46,6 @@ export function LinkPage() {
 
 /** An invitation to act for a partner: who invites, and the ways to accept it. */
 export function InvitationPage() {
-  const { session: texts } = useTexts().texts;
   const [token] = useState(tokenOfPage);
   const { mutate, data, error } = useMutation({
     mutationFn: async () =>

@@ -1,9 +1,9 @@
 import { Alert } from '@mantine/core';
-import { useTexts } from '../texts/texts-context';
+import { texts } from './texts';
 
 /** Why a sign-in did not work, in a sentence. */
 export function ProblemAlert({ code }: { readonly code: string }) {
-  const { problems } = useTexts().texts.session;
+  const { problems } = texts;
   const known: Readonly<Record<string, string>> = problems;
   return (
     <Alert color="yellow" role="alert">

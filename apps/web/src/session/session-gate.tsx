@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
-import { useTexts } from '../texts/texts-context';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { texts } from './texts';
 import { signInPlace } from './areas';
 import { type Kind, type Session, signOut, useSession } from './use-session';
 
@@ -12,18 +12,26 @@ interface GateProps {
 
 /** An area for those who are signed in; others are led to its sign-in, and back to where they were. */
 export function SessionGate({ kind, children }: GateProps) {
-  const { session: texts } = useTexts().texts;
   const { data, isError, refetch } = useSession();
   const { history } = useRouter();
   const isIn = data?.kind === kind;
   const isOut = data !== undefined && !isIn;
+  /** Whether the person was signed in here, and did not sign out. */
+  const wasIn = useRef(false);
   useEffect(() => {
-    if (isOut) history.replace(signInPlace(kind));
-  }, [isOut, kind, history]);
+    if (isIn) wasIn.current = true;
+    if (isOut) history.replace(signInPlace(kind, wasIn.current));
+  }, [isIn, isOut, kind, history]);
   if (isIn) {
     return (
       <Stack>
-        <SessionBar session={data} />
+        <SessionBar
+          session={data}
+          onSignOut={() => {
+            wasIn.current = false;
+            void signOut();
+          }}
+        />
         {children(data)}
       </Stack>
     );
@@ -40,17 +48,28 @@ export function SessionGate({ kind, children }: GateProps) {
   return <Loader role="status" aria-label={texts.loading} mx="auto" />;
 }
 
-function SessionBar({ session }: { readonly session: Session }) {
-  const { session: texts } = useTexts().texts;
+interface SessionBarProps {
+  readonly session: Session;
+  readonly onSignOut: () => void;
+}
+
+function SessionBar({ session, onSignOut }: SessionBarProps) {
   return (
     <Group justify="space-between">
       <Text size="sm">
-        <strong className="text-of-others">{session.name}</strong>{' '}
+        <strong className="text-of-others" title={session.name}>
+          {shortName(session.name)}
+        </strong>{' '}
         <span className="text-of-others">{session.partner?.name ?? session.role}</span>
       </Text>
-      <Button variant="default" onClick={() => void signOut()}>
+      <Button variant="default" onClick={onSignOut}>
         {texts.signOut}
       </Button>
     </Group>
   );
+}
+
+/** The name of who signs in by a wallet is its address: its beginning and its end tell it from others. */
+function shortName(name: string): string {
+  return name.replace(/^(0x[0-9a-f]{4})[0-9a-f]{32}([0-9a-f]{4})$/i, '$1…$2');
 }

@@ -4,8 +4,8 @@ import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi } from '../api/console-client';
-import { useTexts } from '../texts/texts-context';
 import { type BrowserWallet, useBrowserWallets } from '../wallets/browser-wallets';
+import { texts } from './texts';
 import { AREA_OF, returnPlace } from './areas';
 import { ProblemAlert } from './problem-alert';
 import { type Kind, rememberSession } from './use-session';
@@ -26,7 +26,6 @@ export function PartnerSignIn() {
 }
 
 function SignInPage({ kind }: { readonly kind: Kind }) {
-  const { session: texts } = useTexts().texts;
   const query = new URLSearchParams(location.search);
   const problem = query.get('problem');
   return (
@@ -35,9 +34,9 @@ function SignInPage({ kind }: { readonly kind: Kind }) {
         <Title order={1} size="h2">
           {texts.title[kind]}
         </Title>
-        {query.has('fresh') && (
+        {query.has('ended') && (
           <Alert color="blue" role="status">
-            {texts.fresh}
+            {texts.ended}
           </Alert>
         )}
         {problem !== null && <ProblemAlert code={problem} />}
@@ -49,18 +48,16 @@ function SignInPage({ kind }: { readonly kind: Kind }) {
 
 /** By the provider of the organisation, or by a wallet of this browser. */
 export function SignInWays({ kind, invitation }: SignInProps) {
-  const { session: texts } = useTexts().texts;
   const { history } = useRouter();
   const ways = useQuery({
     queryKey: ['ways'],
     queryFn: async () => (await consoleApi.GET('/api/auth/ways')).data,
   });
   const returnTo = returnPlace(kind, location.search);
-  const isFresh = new URLSearchParams(location.search).has('fresh');
   const wish = { kind, ...(invitation !== undefined && { invitation }) };
   const oidc = useMutation({
     mutationFn: async () => {
-      const body = { ...wish, returnTo, fresh: isFresh };
+      const body = { ...wish, returnTo };
       const { data } = await consoleApi.POST('/api/auth/oidc/start', { body });
       if (data !== undefined) location.assign(data.url);
     },
@@ -114,7 +111,6 @@ interface WalletsProps {
 
 /** A button for each wallet of the browser. */
 export function Wallets({ isBusy, onChoose }: WalletsProps) {
-  const { session: texts } = useTexts().texts;
   const wallets = useBrowserWallets();
   useEffect(() => void offerTestWallet(), []);
   if (wallets.length === 0) return <Text size="sm">{texts.noWallet}</Text>;

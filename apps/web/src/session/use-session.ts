@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi, SESSION_KEY } from '../api/console-client';
 import { type components } from '../api/console.generated';
+import { freshSignIn } from '../api/fresh-sign-in';
 import { queryClient } from '../api/query-client';
 
 export type Session = components['schemas']['Session'];
@@ -14,8 +15,9 @@ async function readSession(): Promise<Session | null> {
     const { data } = await consoleApi.GET('/api/auth/me', { headers: { 'x-background': '1' } });
     return data ?? null;
   } catch (error) {
-    if (error instanceof ApiProblem && error.status === 401) return null;
-    throw error;
+    if (!(error instanceof ApiProblem && error.status === 401)) throw error;
+    // While the page asks for the sign-in above its form, it stays as it is.
+    return freshSignIn.isAsked() ? (queryClient.getQueryData<Session>(SESSION_KEY) ?? null) : null;
   }
 }
 

@@ -16,6 +16,8 @@ export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
+  /** It is in sight, also where the rest of the table scrolls. */
+  readonly isAction?: boolean;
 }
 
 interface KeyedTableProps<Row> {
@@ -137,8 +139,12 @@ export function Rows<Row>({
       <Table miw={minWidth} verticalSpacing="xs" highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            {columns.map(({ header, isNumber = false }) => (
-              <Table.Th key={header} ta={isNumber ? 'right' : 'left'}>
+            {columns.map(({ header, isNumber = false, isAction = false }) => (
+              <Table.Th
+                key={header}
+                ta={isNumber ? 'right' : 'left'}
+                {...(isAction && { className: 'in-sight' })}
+              >
                 {header}
               </Table.Th>
             ))}
@@ -147,8 +153,12 @@ export function Rows<Row>({
         <Table.Tbody>
           {items.map((row) => (
             <Table.Tr key={rowKey(row)}>
-              {columns.map(({ header, cell, isNumber = false }) => (
-                <Table.Td key={header} ta={isNumber ? 'right' : 'left'}>
+              {columns.map(({ header, cell, isNumber = false, isAction = false }) => (
+                <Table.Td
+                  key={header}
+                  ta={isNumber ? 'right' : 'left'}
+                  {...(isAction && { className: 'in-sight' })}
+                >
                   {cell(row)}
                 </Table.Td>
               ))}

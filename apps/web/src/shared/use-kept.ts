@@ -4,6 +4,13 @@ interface Entry {
   readonly kept?: Readonly<Record<string, unknown>>;
 }
 
+declare module '@tanstack/react-router' {
+  /** By which a link fills in the page that it leads to. */
+  interface HistoryState {
+    kept?: Readonly<Record<string, unknown>>;
+  }
+}
+
 function entry(): Entry {
   return (history.state ?? {}) as Entry;
 }

@@ -10,10 +10,12 @@ interface WhenProps {
   readonly none?: string;
   /** To the minute, without the day where it is today; UTC is its title. */
   readonly isShort?: boolean;
+  /** To the millisecond, in UTC: to find it in a log. */
+  readonly isExact?: boolean;
 }
 
 /** A moment: the viewer's own time, with UTC beside. */
-export function When({ at, none = '–', isShort = false }: WhenProps) {
+export function When({ at, none = '–', isShort = false, isExact = false }: WhenProps) {
   const { locale } = useTexts();
   if (at === null || at === undefined) return <>{none}</>;
   if (isShort) {
@@ -27,7 +29,7 @@ export function When({ at, none = '–', isShort = false }: WhenProps) {
     <time dateTime={at}>
       <span className="together">{formatMoment(at, locale)}</span>{' '}
       <Text span size="xs" c="dimmed" className="together">
-        {formatUtc(at)}
+        {isExact ? `${at.slice(0, 23).replace('T', ' ')} UTC` : formatUtc(at)}
       </Text>
     </time>
   );

@@ -1,12 +1,34 @@
 import { ActionIcon, Group, NativeSelect, useMantineColorScheme } from '@mantine/core';
 import { IconMoon, IconSun } from '@tabler/icons-react';
-import { Outlet } from '@tanstack/react-router';
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { LANGUAGES } from '../texts/languages';
-import { useTexts } from '../texts/texts-context';
+import { InEnglish, useTexts } from '../texts/texts-context';
 
-/** What all pages have: the name, the language, light or dark, and the page itself. Its styles are in the document: `shell.css`. */
+/** The areas of operators and partners, and what leads into them. */
+const IN_ENGLISH = /^\/(?:operate|partner|sign-in)(?:\/|$)/;
+
+/**
+ * What all pages have: the name, light or dark, and the page itself; where it is translated, the language as well. Its styles are in
+ * the document: `shell.css`.
+ */
 export function Shell() {
-  const { texts } = useTexts();
+  const isInEnglish = useRouterState({
+    select: ({ location }) => IN_ENGLISH.test(location.pathname),
+  });
+  if (!isInEnglish) return <Frame hasLanguages />;
+  return (
+    <InEnglish>
+      <Frame hasLanguages={false} />
+    </InEnglish>
+  );
+}
+
+function Frame({ hasLanguages }: { readonly hasLanguages: boolean }) {
+  const { texts, language } = useTexts();
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
   return (
     <>
       <header className="shell-header">
@@ -14,7 +36,7 @@ export function Shell() {
           Lowmark
         </a>
         <Group gap="xs" wrap="nowrap">
-          <LanguageChoice />
+          {hasLanguages && <LanguageChoice />}
           <ColorSchemeButton />
         </Group>
       </header>

@@ -1,6 +1,5 @@
 import { type Texts } from './en';
 import { redeemDe } from './redeem/de';
-import { sessionDe } from './session/de';
 
 export const de: Texts = {
   shell: {
@@ -20,5 +19,4 @@ export const de: Texts = {
     },
   },
   redeem: redeemDe,
-  session: sessionDe,
 };

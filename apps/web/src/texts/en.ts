@@ -1,5 +1,4 @@
 import { redeemEn } from './redeem/en';
-import { sessionEn } from './session/en';
 
 /** The words of the pages. Every other language has the same shape, which the compiler checks. */
 export const en = {
@@ -19,7 +18,6 @@ export const en = {
     },
   },
   redeem: redeemEn,
-  session: sessionEn,
 };
 
 export type Texts = typeof en;

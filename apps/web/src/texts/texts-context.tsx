@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, use, useMemo, useState } from 'react';
-import { type Texts } from './en';
+import { en, type Texts } from './en';
 import { firstLanguage, keepLanguage, type Language, LOADERS, localeOf } from './languages';
 
 interface Said {
@@ -16,9 +16,7 @@ interface TextsValue extends Said {
 const TextsContext = createContext<TextsValue | undefined>(undefined);
 
 async function load(language: Language): Promise<Said> {
-  const texts = await LOADERS[language]();
-  document.documentElement.lang = language;
-  return { language, texts };
+  return { language, texts: await LOADERS[language]() };
 }
 
 /** The texts that the page begins with. */
@@ -49,6 +47,16 @@ export function TextsProvider({ first, children }: TextsProviderProps) {
     [said],
   );
   return <TextsContext value={value}>{children}</TextsContext>;
+}
+
+const ENGLISH: TextsValue = {
+  ...{ texts: en, language: 'en', locale: localeOf('en') },
+  setLanguage: () => undefined,
+};
+
+/** Around what is in English only, whatever the reader chose for the rest. */
+export function InEnglish({ children }: { readonly children: ReactNode }) {
+  return <TextsContext value={ENGLISH}>{children}</TextsContext>;
 }
 
 export function useTexts(): TextsValue {

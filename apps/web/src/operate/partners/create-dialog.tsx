@@ -6,7 +6,7 @@ import { Problem } from '../../shared/problem';
 import { deskTexts } from '../desk-texts';
 import { newRequest } from '../new-request';
 import { useConsequences } from '../use-consequences';
-import { IssuedCredential } from './issued-credential';
+import { IssuedCredential, ONLY_BY_ITS_BUTTON } from './issued-credential';
 
 const words = deskTexts.partner;
 const LONGEST_NAME = 100;
@@ -38,7 +38,7 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       title={deskTexts.partners.create}
       centered
-      closeOnClickOutside={issued === undefined}
+      {...(issued !== undefined && ONLY_BY_ITS_BUTTON)}
       closeButtonProps={{ 'aria-label': deskTexts.close }}
     >
       {issued === undefined ? (

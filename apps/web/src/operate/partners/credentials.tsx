@@ -10,7 +10,7 @@ import { newRequest } from '../new-request';
 import { Card } from '../overview/card';
 import { useConsequences } from '../use-consequences';
 import { useIsAdmin } from '../use-role';
-import { IssuedCredential } from './issued-credential';
+import { IssuedCredential, ONLY_BY_ITS_BUTTON } from './issued-credential';
 
 type Partner = ConsoleBody<'PartnerDetails'>;
 type Credential = ConsoleBody<'PartnerCredential'>;
@@ -102,14 +102,7 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
   });
   if (add.data !== undefined) {
     return (
-      <Modal
-        opened
-        onClose={onClose}
-        title={words.add}
-        centered
-        closeOnClickOutside={false}
-        closeButtonProps={{ 'aria-label': deskTexts.close }}
-      >
+      <Modal opened onClose={onClose} title={words.add} centered {...ONLY_BY_ITS_BUTTON}>
         <IssuedCredential issued={add.data} onDone={onClose} />
       </Modal>
     );

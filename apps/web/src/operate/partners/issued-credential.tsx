@@ -10,6 +10,13 @@ interface IssuedCredentialProps {
 
 const words = deskTexts.issued;
 
+/** Of the dialog around it: what is in it is nowhere else. */
+export const ONLY_BY_ITS_BUTTON = {
+  withCloseButton: false,
+  closeOnEscape: false,
+  closeOnClickOutside: false,
+} as const;
+
 /** Key and secret, this once. */
 export function IssuedCredential({ issued, onDone }: IssuedCredentialProps) {
   return (

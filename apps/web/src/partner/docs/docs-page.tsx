@@ -6,9 +6,10 @@ import { Problem } from '../../shared/problem';
 import classes from '../partner-area.module.css';
 import { texts } from '../texts';
 import { useStanding } from '../use-standing';
-import { searchDocuments } from './search-documents';
+import { searchOf } from './search-documents';
 
 const words = texts.docs;
+const searchDocuments = searchOf(documents);
 
 /** The partners' documentation, with the reader's own key and URL in its examples. */
 export function DocsPage() {
@@ -71,29 +72,34 @@ interface ResultsProps {
 }
 
 function Results({ search, onChosen }: ResultsProps) {
-  const found = useMemo(() => searchDocuments(search), [search]);
+  const { count, places } = useMemo(() => searchDocuments(search), [search]);
   return (
     <Stack gap={4} mb="md">
       <Text size="sm" role="status">
-        {words.found(found.length)}
+        {words.found(count, places.length)}
       </Text>
-      {found.map(({ id, slug, anchor, document, title }) => (
-        <Text key={id} size="sm">
-          <Anchor
-            renderRoot={(props) => (
-              <Link
-                to="/partner/docs/$page"
-                params={{ page: slug }}
-                hash={anchor}
-                {...props}
-                onClick={onChosen}
-              />
-            )}
-          >
-            {title}
-          </Anchor>{' '}
-          · {document}
-        </Text>
+      {places.map(({ id, slug, anchor, document, title, excerpt }) => (
+        <div key={id}>
+          <Text size="sm">
+            <Anchor
+              renderRoot={(props) => (
+                <Link
+                  to="/partner/docs/$page"
+                  params={{ page: slug }}
+                  hash={anchor}
+                  {...props}
+                  onClick={onChosen}
+                />
+              )}
+            >
+              {title}
+            </Anchor>
+            {document !== title && ` · ${document}`}
+          </Text>
+          <Text size="xs" c="dimmed" className="text-of-others">
+            {excerpt}
+          </Text>
+        </div>
       ))}
     </Stack>
   );

@@ -7,7 +7,7 @@ const SIGNATURES = 'Signatures';
 export const FORM_CHECKS = {
   'base-url-https': {
     severity: 'warning',
-    title: 'The base URL is https',
+    title: 'The base URL is https, or http for a local test',
     section: 'Transport of the callbacks',
     rule: 'The service calls https addresses only. Plain http is good for a test on this machine.',
     remedy: 'Give the https address that the service will call.',

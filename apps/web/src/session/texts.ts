@@ -1,13 +1,13 @@
-/** Signing in to the pages of operators and partners. */
-export const sessionEn = {
+/** The words of signing in to the pages of operators and partners, which are in English only. */
+export const texts = {
   title: { operator: 'Sign in as an operator', partner: 'Sign in for a partner' },
-  fresh:
-    'This needs a sign-in of the last five minutes. Sign in again; you come back to the same place.',
   oidc: 'Sign in with your organisation',
   wallet: (name: string) => `Sign in with ${name}`,
   noWallet: 'There is no wallet in this browser.',
+  ended:
+    'Your session has ended. Sign in again; you come back to the same page.',
   linkHint:
-    'Without either: `lowmark cli console link --role admin` prints a link that signs in once.',
+    'There is a way by the command line, too: `lowmark cli console link --role admin` prints a link that signs in once.',
   statement: 'Sign in to the Lowmark console.',
   link: 'Signing in',
   invitation: 'You are invited',

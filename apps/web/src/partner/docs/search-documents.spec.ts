@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { excerptOf } from './excerpt.js';
+import { searchOf } from './search-documents.js';
+
+const section = (anchor: string, text: string) => ({ anchor, title: anchor, text });
+const aDocument = (slug: string, texts: readonly string[]) => ({
+  ...{ slug, title: slug, html: '' },
+  sections: texts.map((text, place) => section(`part-${place}`, text)),
+});
+
+describe('the search of the documentation', () => {
+  it('finds words by their beginning, and none that only looks alike', () => {
+    const search = searchOf([aDocument('once', ['It is done once.', 'Each has a nonce.'])]);
+    expect(search('nonce').places.map(({ anchor }) => anchor)).toEqual(['part-1']);
+    expect(search('non').count).toBe(1);
+    expect(search('xyzzy')).toEqual({ count: 0, places: [] });
+  });
+
+  it('counts what it does not show', () => {
+    const many = aDocument(
+      'many',
+      Array.from({ length: 30 }, () => 'a signature'),
+    );
+    const { count, places } = searchOf([many])('signature');
+    expect({ count, shown: places.length }).toEqual({ count: 30, shown: 12 });
+  });
+
+  it('shows the words where they stand', () => {
+    const text = `${'before '.repeat(30)}the X-API-SIGNATURE of it${' after'.repeat(30)}`;
+    const [place] = searchOf([aDocument('one', [text])])('X-API-SIGNATURE').places;
+    expect(place?.excerpt).toContain('the X-API-SIGNATURE of it');
+    expect(place?.excerpt).toMatch(/^….*…$/);
+  });
+});
+
+describe('an excerpt', () => {
+  it('is of the place where a word begins so', () => {
+    expect(excerptOf('It happens once. The nonce is random.', ['nonce'])).toContain('The nonce');
+    const text = `denounce ${'x '.repeat(100)}nonce`;
+    expect(excerptOf(text, ['nonce'])).toMatch(/nonce$/);
+  });
+
+  it('is the beginning where none of them is in the text', () => {
+    expect(excerptOf('Short.', ['absent'])).toBe('Short.');
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  actorText,
+  adviceOf,
+  eventText,
+  noConfirmationText,
+  reasonText,
+  stateText,
+  verdictText,
+} from './plain-words.js';
+
+describe('plain words', () => {
+  it('stand for what the ledger has', () => {
+    expect(stateText('authorised')).toBe('ready to be claimed');
+    expect(reasonText('claim-timeout')).toBe('the player did not claim in time');
+    expect(eventText('create')).toBe('the player asked for it');
+    expect(eventText('plan-committed')).toBe('the payout was prepared');
+    expect(actorText('worker')).toBe('our service');
+  });
+
+  it('leave what is not listed as it is', () => {
+    expect(reasonText('toString')).toBe('toString');
+    expect(eventText('constructor')).toBe('constructor');
+    expect(verdictText({ verdict: 'of-later', cause: null })).toBe('of-later');
+  });
+
+  it('say what to do about a call that was not as agreed, and nothing about others', () => {
+    const of = (verdict: string | null, cause: string | null = null) => ({ verdict, cause });
+    expect(adviceOf(of('bad-signature'))).toContain('the secret of your callback');
+    expect(adviceOf(of(null, 'timeout'))).toContain('X-API-REQUEST');
+    expect(adviceOf(of('verified'))).toBeUndefined();
+    expect(adviceOf(of(null))).toBeUndefined();
+    expect(verdictText(of(null, 'timeout'))).toBe('no answer in time');
+    expect(verdictText(of(null))).toBe('–');
+  });
+
+  it('tell a confirmation that is still to come from one that never will', () => {
+    expect(noConfirmationText('authorised')).toBe('None yet: it comes when the redemption ends.');
+    expect(noConfirmationText('attention')).toBe('None yet: it comes when the redemption ends.');
+    expect(noConfirmationText('failed')).toContain('took no points');
+    expect(noConfirmationText('reverted')).toBe('None: you took none when it ended.');
+  });
+});

@@ -1,0 +1,82 @@
+/** Our calls, as the partner that was called sees them. */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CallBody, type CallsBody } from '../../apps/console/src/portal/calls.dto.js';
+import { type RedemptionsBody } from '../../apps/console/src/portal/redemptions.dto.js';
+import { type SignatureExplanationBody } from '../../apps/console/src/portal/signature.controller.js';
+import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
+import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
+import { json, PartnerBench, WALLET } from './partner-bench.support-spec.js';
+import { ANSWER, storeWronglySigned } from './partner-calls.support-spec.js';
+
+let bench: PartnerBench;
+let acme: Visitor;
+let requestId: string;
+beforeAll(async () => {
+  bench = await PartnerBench.start();
+  acme = await bench.member(bench.acme);
+  requestId = await storeWronglySigned(bench.console.database, bench.acme.id, WALLET);
+});
+afterAll(() => bench.stop());
+
+async function stored(id: string): Promise<CallBody> {
+  const { calls } = await json<CallsBody>(acme.get('/api/partner/calls'));
+  const found = calls.find((one) => one.requestId === id);
+  if (found === undefined) throw new Error(`There is no call ${id}.`);
+  return found;
+}
+
+describe('a call whose answer is signed wrongly', () => {
+  it('has what was asked, what came, and what the signature should have been over', async () => {
+    const call = await stored(requestId);
+    const path = '/game/v1/get-points-by-address';
+    const content = `GET${path}${requestId}${ANSWER}`;
+    expect(call).toMatchObject({
+      ...{ step: 'balance', outcome: 'answer', verdict: 'bad-signature', cause: null },
+      request: { method: 'GET', target: `${path}?address=${WALLET}`, body: null },
+      answer: { status: 200, body: ANSWER, bodyBytes: ANSWER.length },
+      baseString: {
+        ...{ text: content, isWhole: true, bytes: content.length },
+        sha256: createHash('sha256').update(content).digest('hex'),
+      },
+    });
+    expect(call.answer?.headers['x-api-signature']).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('has nothing that is our own business', async () => {
+    const text = await (await acme.get('/api/partner/calls')).text();
+    for (const inner of ['"alert"', '"phase"', 'partnerId', 'startedAtMs', 'timings', 'origin']) {
+      expect(text).not.toContain(inner);
+    }
+  });
+
+  it('is explained by the debugger with what the call has', async () => {
+    const { request, answer } = await stored(requestId);
+    const question = {
+      ...{ secretOf: 'callback', method: 'GET', path: request?.target ?? '', requestId },
+      ...{ body: answer?.body, signature: answer?.headers['x-api-signature'] },
+    };
+    const { mistakes } = await json<SignatureExplanationBody>(
+      acme.post('/api/partner/signature', question),
+    );
+    expect(mistakes).toEqual(['The query string is signed; only the path is.']);
+  });
+
+  it('is not whole where the answer was in several lines', async () => {
+    const id = requestId.replace(/.{12}$/, 'abcdefabcdef');
+    await bench.console.database.pool.query(
+      `INSERT INTO redemption.partner_call (request_id, partner, step, begun_at, ended_at, outcome, record)
+        SELECT $2, partner, step, begun_at, ended_at, outcome,
+          record || '{"excerpt": "{ }", "answerBytes": 3}'::jsonb
+        FROM redemption.partner_call WHERE request_id = $1`,
+      [requestId, id],
+    );
+    expect((await stored(id)).baseString).toMatchObject({ isWhole: false });
+  });
+});
+
+it('a redemption has its tokens as a number of whole ones', async () => {
+  await aStored(bench.console.database, bench.acme.id, 'claimed');
+  const { redemptions } = await json<RedemptionsBody>(acme.get('/api/partner/redemptions'));
+  expect(redemptions[0]).toMatchObject({ tokens: '340', usdAmount: '50.00', points: '5000' });
+});

@@ -1,0 +1,44 @@
+/** A real call to a partner that signs its answers wrongly. Counts as a test file without being one. */
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { type Database } from '#libs/db';
+import { type Address, type UuidV7 } from '#libs/domain';
+import { newRequestId, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
+import { systemClock } from '#libs/platform';
+import { hmacSha256Hex } from '#libs/signing';
+import { API_KEY, SECRET } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
+
+export const ANSWER = '{"address":"0x1","points":"<b>7</b>","success":true}';
+
+/** Asks for the balance of a wallet, of a partner that signs the query as well, and stores the call. @returns X-API-REQUEST */
+export async function storeWronglySigned(
+  database: Database,
+  partnerId: string,
+  address: Address,
+): Promise<UuidV7> {
+  const server = createServer((request, response) => {
+    const content = `GET${request.url ?? ''}${String(request.headers['x-api-request'])}${ANSWER}`;
+    response.setHeader('x-api-signature', hmacSha256Hex(SECRET, content));
+    response.setHeader('content-type', 'application/json');
+    response.end(ANSWER);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const client = new PartnerClient({ clock: systemClock, policy: { allowPrivate: true } });
+  const baseUrl = `http://127.0.0.1:${port}/game/v1`;
+  const endpoint = new PartnerEndpoint({
+    ...{ partnerId, baseUrl, apiKey: API_KEY, sharedSecret: SECRET },
+  });
+  const requestId = newRequestId(systemClock);
+  const { kind, record } = await client.call(endpoint, { step: 'balance', address }, { requestId });
+  await new Promise((resolve) => {
+    server.close(resolve);
+    server.closeAllConnections();
+  });
+  await database.pool.query(
+    `INSERT INTO redemption.partner_call (request_id, partner, step, begun_at, ended_at, outcome, record)
+      VALUES ($1, $2, 'balance', now(), now(), $3, $4)`,
+    [requestId, partnerId, kind, JSON.stringify(record)],
+  );
+  return requestId;
+}

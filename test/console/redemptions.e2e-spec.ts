@@ -121,6 +121,21 @@ describe('redemptions', () => {
   });
 });
 
+it('an action that the advice names and that is too early is there, with the time from when', async () => {
+  const nowMs = bench.console.clock.nowMs();
+  const { id } = await stored('attention: deduction-unresolved', { lastDeductAtMs: nowMs });
+  const { waitsFor, actions } = await show(id);
+  expect(waitsFor).toContain('“The partner has searched its books: no points were taken”');
+  expect(waitsFor).not.toContain('`redemption');
+  const early = actions.find(({ action }) => action === 'not-deducted');
+  const from = new Date(nowMs + 10 * 60_000 + 1).toISOString();
+  expect(early).toMatchObject({ consequence: '', input: null });
+  expect(early?.unavailable).toMatch(/^Not now: A call to deduct could still reach the partner\. /);
+  expect(early?.unavailable).toContain(`Possible from ${from} on.`);
+  const body = { action: 'not-deducted', version: (await show(id)).version };
+  expect(await refusalOf(act(id, body))).toMatch(/^409 /);
+});
+
 describe('an action', () => {
   it('is an operator’s, within five minutes of signing in', async () => {
     const { id, version } = await stored('attention: deduction-unresolved');

@@ -2,6 +2,7 @@ import { Burger, Drawer, Group, NavLink, ScrollArea, Stack } from '@mantine/core
 import { useDisclosure } from '@mantine/hooks';
 import { type Icon } from '@tabler/icons-react';
 import { Link, type LinkProps, Outlet, useRouterState } from '@tanstack/react-router';
+import { type ComponentType } from 'react';
 import { SessionGate } from '../session/session-gate';
 import { type Kind } from '../session/use-session';
 import classes from './desk-frame.module.css';
@@ -12,6 +13,8 @@ export interface DeskPage {
   readonly to: NonNullable<LinkProps['to']>;
   readonly name: string;
   readonly Icon: Icon;
+  /** Beside its name in the menu. */
+  readonly More?: ComponentType;
 }
 
 interface DeskFrameProps {
@@ -80,6 +83,7 @@ function Navigation({ pages, current, onChosen }: NavigationProps) {
             active={page === current}
             label={page.name}
             leftSection={<page.Icon size={18} aria-hidden />}
+            rightSection={page.More && <page.More />}
             renderRoot={(props) => (
               <Link
                 to={page.to}

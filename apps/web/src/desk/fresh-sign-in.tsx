@@ -7,7 +7,7 @@ import { freshSignIn } from '../api/fresh-sign-in';
 import { serverNowMs } from '../api/server-clock';
 import { type BrowserWallet, signInByWallet } from '../session/browser-wallets';
 import { ProblemAlert } from '../session/problem-alert';
-import { Wallets } from '../session/sign-in-page';
+import { LinkHint, Wallets } from '../session/sign-in-page';
 import { rememberSession, type Session } from '../session/use-session';
 import { useTexts } from '../texts/texts-context';
 import { SIGNED_IN_CHANNEL, signedInPlace, WindowBlockedError } from './signed-in';
@@ -118,11 +118,7 @@ function Ways({ kind, onSignedIn }: WaysProps) {
       {(kind === 'partner' || ways.data?.operatorWallets === true) && (
         <Wallets isBusy={wallet.isPending} onChoose={wallet.mutate} />
       )}
-      {kind === 'operator' && (
-        <Text size="sm" c="dimmed">
-          {shared.linkHint}
-        </Text>
-      )}
+      {kind === 'operator' && <LinkHint />}
       <Button
         variant="default"
         loading={look.isPending}

@@ -27,7 +27,7 @@ interface Found {
   readonly link: string;
 }
 
-/** What the database alone tells that a person has to look at. Not as much as the alerts of docs/operating/alerts.md: no service that is away. */
+/** What the database alone tells that a person has to look at. Not as much as the alerts of docs/operating/alerts.md. */
 @Injectable()
 export class DatabaseAlerts {
   constructor(

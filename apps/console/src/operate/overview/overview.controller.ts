@@ -88,7 +88,8 @@ export class OverviewController {
   @Get('alerts')
   @ApiOperation({
     summary: 'What a person has to look at',
-    description: 'By Alertmanager where ALERTMANAGER_URL is set, else by the database.',
+    description:
+      'By Alertmanager where ALERTMANAGER_URL is set, else by the database and the services.',
   })
   @Answers(200, 'The gravest first.', AlertsBody)
   alerts(): Promise<AlertsBody> {

@@ -285,9 +285,18 @@ export class AlertBody {
 
 @ApiSchema({ name: 'Alerts' })
 export class AlertsBody {
-  @ApiProperty({ enum: ['alertmanager', 'database'] })
-  readonly source!: 'alertmanager' | 'database';
+  @ApiProperty({
+    enum: ['alertmanager', 'console'],
+    description: 'Without an Alertmanager the console asks the database and the services.',
+  })
+  readonly source!: 'alertmanager' | 'console';
 
   @ApiProperty({ type: [AlertBody] })
   readonly alerts!: AlertBody[];
+
+  @ApiProperty({
+    type: [String],
+    description: 'Settings of services that the console cannot ask, where it asks them.',
+  })
+  readonly unknown!: string[];
 }

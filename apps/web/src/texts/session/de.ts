@@ -8,7 +8,7 @@ export const sessionDe: Texts['session'] = {
   wallet: (name: string) => `Mit ${name} anmelden`,
   noWallet: 'In diesem Browser ist kein Wallet.',
   linkHint:
-    'Ohne beides: `lowmark cli console link --role admin` gibt einen Link aus, der einmal anmeldet.',
+    'Einen Link, der einmal anmeldet, gibt derjenige dieser Befehle aus, der zur Installation passt:',
   statement: 'Anmeldung an der Lowmark-Konsole.',
   link: 'Anmeldung',
   invitation: 'Sie sind eingeladen',
@@ -23,6 +23,8 @@ export const sessionDe: Texts['session'] = {
     NOT_A_MEMBER: 'Sie handeln für keinen Partner. Bitten Sie den Betreiber um eine Einladung.',
     INVITATION_CLOSED:
       'Diese Einladung wurde benutzt, zurückgezogen oder ist abgelaufen. Bitten Sie um eine neue.',
+    LINK_INCOMPLETE:
+      'Diese Adresse ist nicht der ganze Link. Öffnen Sie ihn so, wie er ausgegeben wurde, bis zum Ende.',
     LINK_CLOSED: 'Dieser Link wurde benutzt oder ist abgelaufen. Machen Sie einen neuen.',
     OIDC_STATE:
       'Diese Anmeldung wurde anderswo begonnen oder dauerte zu lange. Beginnen Sie noch einmal.',

@@ -6,8 +6,7 @@ export const sessionEn = {
   oidc: 'Sign in with your organisation',
   wallet: (name: string) => `Sign in with ${name}`,
   noWallet: 'There is no wallet in this browser.',
-  linkHint:
-    'Without either: `lowmark cli console link --role admin` prints a link that signs in once.',
+  linkHint: 'A link that signs in once is printed by the one of these that fits the installation:',
   statement: 'Sign in to the Lowmark console.',
   link: 'Signing in',
   invitation: 'You are invited',
@@ -20,6 +19,7 @@ export const sessionEn = {
     NOT_AN_OPERATOR: 'You are known, but not one of the operators. An administrator can add you.',
     NOT_A_MEMBER: 'You act for no partner yet. Ask the operator for an invitation.',
     INVITATION_CLOSED: 'This invitation was used, withdrawn or has expired. Ask for a new one.',
+    LINK_INCOMPLETE: 'This address is not the whole link. Open it as it was printed, to its end.',
     LINK_CLOSED: 'This link was used or has expired. Make a new one.',
     OIDC_STATE: 'This sign-in was begun elsewhere, or took too long. Begin again.',
     OIDC_DENIED: 'The sign-in service said no, or you cancelled.',

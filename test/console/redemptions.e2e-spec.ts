@@ -122,18 +122,22 @@ describe('redemptions', () => {
 });
 
 it('an action that the advice names and that is too early is there, with the time from when', async () => {
-  const nowMs = bench.console.clock.nowMs();
-  const { id } = await stored('attention: deduction-unresolved', { lastDeductAtMs: nowMs });
-  const { waitsFor, actions } = await show(id);
+  const { id, lastDeductAtMs } = await stored('attention: deduction-unresolved');
+  const nowMs = lastDeductAtMs ?? 0;
+  bench.console.clock.set(nowMs + 60_000);
+  const early = await bench.console.signedIn(OPERATOR);
+  const { waitsFor, actions, version } = await show(id, early);
   expect(waitsFor).toContain('“The partner has searched its books: no points were taken”');
   expect(waitsFor).not.toContain('`redemption');
-  const early = actions.find(({ action }) => action === 'not-deducted');
+  const refused = actions.find(({ action }) => action === 'not-deducted');
   const from = new Date(nowMs + 10 * 60_000 + 1).toISOString();
-  expect(early).toMatchObject({ consequence: '', input: null });
-  expect(early?.unavailable).toMatch(/^Not now: A call to deduct could still reach the partner\. /);
-  expect(early?.unavailable).toContain(`Possible from ${from} on.`);
-  const body = { action: 'not-deducted', version: (await show(id)).version };
-  expect(await refusalOf(act(id, body))).toMatch(/^409 /);
+  expect(refused).toMatchObject({ consequence: '', input: null });
+  expect(refused?.unavailable).toMatch(
+    /^Not now: A call to deduct could still reach the partner\. /,
+  );
+  expect(refused?.unavailable).toContain(`Possible from ${from} on.`);
+  const body = { action: 'not-deducted', version };
+  expect(await refusalOf(act(id, body, early))).toMatch(/^409 /);
 });
 
 describe('an action', () => {

@@ -6,7 +6,7 @@ import { ATTENTION, attentionAdvice } from './waits-for.js';
 
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
 const ID = '0199d000-0000-7000-8000-0000000000aa' as UuidV7;
-const POLICY = { capabilities: [], confirms: true } as const;
+const POLICY = { capabilities: [], confirms: false } as const;
 
 function stopped(change: Partial<Redemption>): Redemption {
   const terms = {

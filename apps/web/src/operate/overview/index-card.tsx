@@ -68,7 +68,11 @@ function Heading({ name, isOnly, index, indexer }: HeadingProps) {
         {index?.tokenSymbol}
         {!isOnly && ` ${texts.shared.stakeSet.toLowerCase()} ${name}`}
       </Text>
-      {standing && <StatusBadge tone={standing.tone}>{standing.text}</StatusBadge>}
+      {index && standing && (
+        <StatusBadge tone={standing.tone}>
+          {standing.is === 'behind' ? words.behind(spanText(index.lagSeconds)) : words[standing.is]}
+        </StatusBadge>
+      )}
     </Group>
   );
 }

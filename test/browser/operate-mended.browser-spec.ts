@@ -231,3 +231,28 @@ it('an overview whose services are silent says so in every card', async () => {
   await index.getByText('the indexer does not answer').waitFor();
   expect(await index.getByText('level with the chain').count()).toBe(0);
 });
+
+it('what a form is refused for is said at the field, in the words of the form', async () => {
+  const partner = await bench.game('Terms');
+  const visit = await opened(ADMIN);
+  await visit.goto(`/operate/partners/${partner}`);
+  await visit.press('Change');
+  const dialog = visit.dialog('Terms and callback');
+  await dialog.getByLabel('USD per point').fill('cheap');
+  await visit.press('Set', dialog);
+  await dialog.getByRole('alert').getByText('USD per point: must be a decimal').waitFor();
+  expect(await dialog.getByLabel('USD per point').getAttribute('aria-invalid')).toBe('true');
+  expect(await dialog.innerText()).not.toContain('usdPerPoint');
+});
+
+it('the keyboard skips the menu', async () => {
+  const visit = await opened(ADMIN);
+  await visit.goto('/operate/log');
+  await visit.heading('Log');
+  await visit.page.getByRole('button', { name: 'Sign out' }).focus();
+  await visit.page.keyboard.press('Tab');
+  await visit.page.keyboard.press('Enter');
+  await visit.page.keyboard.press('Tab');
+  const focused = await visit.page.evaluate<string>('document.activeElement.labels[0].innerText');
+  expect(focused).toBe('Operator');
+});

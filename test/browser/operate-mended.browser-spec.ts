@@ -241,7 +241,9 @@ it('what a form is refused for is said at the field, in the words of the form', 
   await dialog.getByLabel('USD per point').fill('cheap');
   await visit.press('Set', dialog);
   await dialog.getByRole('alert').getByText('USD per point: must be a decimal').waitFor();
-  expect(await dialog.getByLabel('USD per point').getAttribute('aria-invalid')).toBe('true');
+  expect(
+    await dialog.getByRole('textbox', { name: 'USD per point' }).getAttribute('aria-invalid'),
+  ).toBe('true');
   expect(await dialog.innerText()).not.toContain('usdPerPoint');
 });
 

@@ -41,6 +41,7 @@ export const deskTexts = {
     save: 'Set',
     pause: 'Pause',
     resume: 'Resume',
+    about: 'Standing',
     standing: 'Redemptions',
     created: 'Created',
     noCallback: 'No callback is set: nothing can be redeemed with this partner.',

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { TEXT, TEXT_OR_NULL, TIME, TIME_OR_NULL } from '../schema.js';
+import { TEXT, TEXT_OR_NULL, TIME_OR_NULL } from '../schema.js';
 
 export const SEVERITIES = ['critical', 'warning', 'info'] as const;
 

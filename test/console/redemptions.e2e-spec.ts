@@ -121,6 +121,25 @@ describe('redemptions', () => {
   });
 });
 
+it('an action that the advice names and that is too early is there, with the time from when', async () => {
+  const { id, lastDeductAtMs } = await stored('attention: deduction-unresolved');
+  const nowMs = lastDeductAtMs ?? 0;
+  bench.console.clock.set(nowMs + 60_000);
+  const early = await bench.console.signedIn(OPERATOR);
+  const { waitsFor, actions, version } = await show(id, early);
+  expect(waitsFor).toContain('“The partner has searched its books: no points were taken”');
+  expect(waitsFor).not.toContain('`redemption');
+  const refused = actions.find(({ action }) => action === 'not-deducted');
+  const from = new Date(nowMs + 10 * 60_000 + 1).toISOString();
+  expect(refused).toMatchObject({ consequence: '', input: null });
+  expect(refused?.unavailable).toMatch(
+    /^Not now: A call to deduct could still reach the partner\. /,
+  );
+  expect(refused?.unavailable).toContain(`Possible from ${from} on.`);
+  const body = { action: 'not-deducted', version };
+  expect(await refusalOf(act(id, body, early))).toMatch(/^409 /);
+});
+
 describe('an action', () => {
   it('is an operator’s, within five minutes of signing in', async () => {
     const { id, version } = await stored('attention: deduction-unresolved');

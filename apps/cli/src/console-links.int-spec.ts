@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { InvitationStore, SignInLinkStore } from '#libs/db';
+import { ConsoleSessionStore, InvitationStore, SignInLinkStore } from '#libs/db';
 import { hashToken } from '#libs/signing';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 
@@ -67,5 +67,85 @@ describe('partner invite', () => {
   it('refuses a partner that is not there', async () => {
     const ran = await bench.run('partner', 'invite', 'nobody', '--note', 'Ann');
     expect(ran).toMatchObject({ code: 1, out: '' });
+  });
+});
+
+describe('people of a partner', () => {
+  interface People {
+    readonly members: { readonly subject: string; readonly name: string }[];
+    readonly invitations: { readonly id: string; readonly state: string; readonly note: string }[];
+  }
+  const people = async (): Promise<People> =>
+    JSON.parse((await bench.run('partner', 'members', 'acme', '--json')).out) as People;
+
+  async function invited(note: string): Promise<{ tokenHash: Buffer; id: string }> {
+    const { out } = await bench.run('partner', 'invite', 'acme', '--note', note, '--json');
+    const { url } = JSON.parse(out) as { url: string };
+    const [newest] = (await people()).invitations;
+    expect(newest).toMatchObject({ note, state: 'open' });
+    return { tokenHash: hashOf(url), id: newest?.id ?? '' };
+  }
+
+  it('an invitation is withdrawn by its number, once, and its link is of no use then', async () => {
+    const { id, tokenHash } = await invited('bob@game.example');
+    const argv = ['partner', 'withdraw-invitation', 'Acme', '--invitation', id];
+    const done = await bench.run(...argv);
+    expect(done).toMatchObject({ code: 0, err: '' });
+    expect(done.out).toContain(`Invitation ${id} is withdrawn`);
+    const found = await new InvitationStore(bench.database).find(tokenHash, Date.now());
+    expect(found).toBeUndefined();
+    expect((await people()).invitations[0]).toMatchObject({ id, state: 'withdrawn' });
+
+    const again = await bench.run(...argv);
+    expect(again).toMatchObject({ code: 1, out: '' });
+    expect(again.err).toContain('`partner members` lists them');
+    const [refused, made] = await bench.audit();
+    expect([made?.outcome, refused?.outcome]).toEqual(['done', 'refused: INVITATION_CLOSED']);
+    expect(made?.command).toBe('partner withdraw-invitation');
+  });
+
+  it.each(['0', '-1', 'x', '1e3', '9'.repeat(30)])('%s is no number of one', async (text) => {
+    const argv = ['partner', 'withdraw-invitation', 'Acme', `--invitation=${text}`];
+    expect(await bench.run(...argv)).toMatchObject({ code: 1, out: '' });
+  });
+
+  it('a member is removed after a yes, with the open sessions', async () => {
+    const { tokenHash } = await invited('eve@game.example');
+    const [subject, nowMs] = ['link:eve', Date.now()];
+    const store = new InvitationStore(bench.database);
+    const partnerId = await store.accept(tokenHash, { subject, name: 'Eve <b>' }, nowMs);
+    const session = { standing: { kind: 'partner', partnerId: partnerId ?? '' } as const };
+    const sessions = new ConsoleSessionStore(bench.database);
+    await sessions.open({
+      ...{ ...session, tokenHash, subject, name: 'Eve', nowMs, expiresAtMs: nowMs + 60_000 },
+    });
+    expect((await people()).members).toMatchObject([{ subject, name: 'Eve <b>' }]);
+
+    const argv = ['partner', 'remove-member', 'acme', '--subject', subject];
+    const unasked = await bench.run(...argv);
+    expect(unasked).toMatchObject({ code: 1, out: '' });
+    expect(unasked.err).toContain('add --yes');
+    expect((await people()).members).toHaveLength(1);
+
+    expect(await bench.run(...argv, '--yes')).toMatchObject({ code: 0, err: '' });
+    expect((await people()).members).toEqual([]);
+    expect(await sessions.find(tokenHash, { nowMs })).toBeUndefined();
+    expect((await bench.audit())[0]).toMatchObject({
+      command: 'partner remove-member',
+      outcome: 'done',
+    });
+    const again = await bench.run(...argv, '--yes');
+    expect(again).toMatchObject({ code: 1, out: '' });
+    expect(again.err).toContain('There is no such member');
+  });
+
+  it('the list says who, and shows no mark that hides or turns text', async () => {
+    const hidden = await bench.run('partner', 'invite', 'acme', '--note', 'ann\u202Egpj.exe');
+    expect(hidden).toMatchObject({ code: 1, out: '' });
+    expect(hidden.err).toContain('none of them a control, direction or invisible one');
+    const { out } = await bench.run('partner', 'members', 'acme');
+    expect(out).toMatch(/invitation\s+\d+, accepted/);
+    expect(out).toMatch(/for\s+bob@game\.example/);
+    expect(await bench.run('partner', 'members', 'nobody')).toMatchObject({ code: 1, out: '' });
   });
 });

@@ -113,7 +113,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'The Alertmanager whose open alerts the overview shows: http://127.0.0.1:9093. Unset: what the database alone tells.',
+      'The Alertmanager whose open alerts the overview shows: http://127.0.0.1:9093. Unset: what the database and the services tell.',
     optional: true,
     parse: url('http', 'https'),
   })

@@ -81,12 +81,12 @@ export class Screen {
     this.write(`${seconds} s  ${part.padEnd(12)}${text}`);
   }
 
-  /** How far a step is; shown at most every two seconds. */
-  progress(part: string, text: () => string): void {
+  /** How far a step is; shown at most every two seconds, or as often as is said. */
+  progress(part: string, text: () => string, everyMs = PROGRESS_EVERY_MS): void {
     const nowMs = this.clock.nowMs();
     const shownMs = this.#shownMs.get(part);
     if (shownMs === undefined) this.#shownMs.set(part, nowMs);
-    else if (nowMs - shownMs >= PROGRESS_EVERY_MS) this.step(part, text());
+    else if (nowMs - shownMs >= everyMs) this.step(part, text());
   }
 
   /** Text as it is. */

@@ -14,6 +14,7 @@ import { type Secrets } from './data/stack-file.js';
 import { childEnvironment, mainOf } from './programs.js';
 import { type StackSettings } from './stack.env.js';
 import { StackError } from './stack.error.js';
+import { WaitingServices } from './waiting-services.js';
 
 interface StackFacts {
   readonly settings: StackSettings;
@@ -150,14 +151,15 @@ export async function startServices(
   parts: Omit<StackFacts, 'settings'>,
 ): Promise<void> {
   const facts = { ...parts, settings: context.settings };
+  const waiting = new WaitingServices(context.screen);
   const outcomes = await Promise.allSettled(
-    servicesFor(context.settings).map((row) => startService(context, facts, row)),
+    servicesFor(context.settings).map((row) => startService({ ...context, waiting }, facts, row)),
   );
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 async function startService(
-  context: StackContext,
+  { waiting, ...context }: StackContext & { readonly waiting: WaitingServices },
   facts: StackFacts,
   { name, settings, defaults, lists }: ServiceRow,
 ): Promise<void> {
@@ -185,9 +187,10 @@ async function startService(
     if (!service.isRunning) throw new StackError(await report());
     const reason = await whyNotReady(localUrl(port));
     if (reason === undefined) break;
-    context.screen.progress(name, () => `not ready yet: ${reason}`);
+    waiting.notReady(name, reason);
     await sleep(100);
   }
+  waiting.ready(name);
   context.screen.step(name, `ready on 127.0.0.1:${port}`);
 }
 

@@ -15,6 +15,8 @@ export {
 } from './claims.js';
 export { CONSEQUENCES } from './consequences.js';
 export {
+  INVITATION_STATES,
+  invitationState,
   type InvitationWish,
   invitePartner,
   REMOVE_MEMBER_CONSEQUENCE,
@@ -104,6 +106,7 @@ export {
   ViewOutdatedError,
   type WantedAction,
 } from './redemptions/perform-action.js';
+export { inButtons, refusedActions } from './redemptions/named-actions.js';
 export { replayConfirmation } from './redemptions/replay-confirmation.js';
 export {
   isSettlementNote,
@@ -133,4 +136,4 @@ export {
 } from './staking/audits.js';
 export { StakingSettings } from './staking/staking.settings.js';
 export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
-export { duration, fromNow, moment, printable, tokensText } from './text/text.js';
+export { duration, fromNow, isPlainLine, moment, printable, tokensText } from './text/text.js';

@@ -3,10 +3,8 @@ import { type CallbackSettings, type PartnerTerms, type RateLimits } from '#libs
 import {
   callbackNotes,
   createPartner,
-  invitePartner,
   KEY_PREFIX,
   LONGEST_PARTNER_NAME,
-  moment,
   NOTHING_TO_SET,
   OptionError,
   parsePartnerName,
@@ -16,7 +14,7 @@ import {
   rotateCredential,
   setPartner,
 } from '#libs/operations';
-import { ConsoleLinkSettings, OperatorSettings, PartnerSettings } from '../cli.env.js';
+import { OperatorSettings, PartnerSettings } from '../cli.env.js';
 import { type Call, command, type CommandGroup, type CommandSpec } from '../command.js';
 import { AS, JSON_LINE, option, positiveInteger, required, stakeSet } from '../options.js';
 import { type Field, fieldLines } from '../output/text.js';
@@ -30,6 +28,7 @@ import {
 import { callbackFields } from '../partner/callback-text.js';
 import { issuedText } from '../partner/credential.js';
 import { list, termFields } from './partner-list.command.js';
+import { peopleCommands } from './partner-people.command.js';
 import { PARTNER, ping } from './partner-ping.command.js';
 
 /** How much a partner may ask of the api, and of which stake set. */
@@ -167,30 +166,6 @@ const revoke = command({
   },
 });
 
-/** Into the web pages: one URL, to be handed over by a safe way. */
-const invite = command({
-  name: 'invite',
-  description: 'print a link that makes who opens it and signs in a member of the partner, once',
-  arguments: [PARTNER],
-  options: [
-    required('--note <text>', 'whom it is for: an address or a name, for the list', noteText),
-    JSON_LINE,
-    AS,
-  ],
-  settings: ConsoleLinkSettings,
-  async action(call, { name: partner, note }: Named & { readonly note: string }) {
-    const wish = { partner, note, origin: call.settings.consoleOrigin };
-    const made = await call.withDatabase((database) =>
-      invitePartner(database, call.clock, call.operator, wish),
-    );
-    const expires = moment(made.expiresAt.getTime()) ?? '';
-    call.print(
-      made,
-      `${made.url}\nIt makes one person a member of ${printable(made.partnerName)}, until ${expires}.\n`,
-    );
-  },
-});
-
 /** The kill switch. */
 function pauseCommand(
   spec: { readonly name: string; readonly description: string },
@@ -228,23 +203,20 @@ const resume = pauseCommand(
 export const partnerCommands: CommandGroup = {
   name: 'partner',
   description: 'partners, their credentials and their callbacks',
-  commands: [create, setCommand, list, rotate, revoke, invite, pause, resume, ping],
+  commands: [
+    ...[create, setCommand, list, rotate, revoke],
+    ...[...peopleCommands, pause, resume, ping],
+  ],
 };
 
 function newName(text: string): string {
   const name = parsePartnerName(text);
   if (name === undefined) {
-    throw new InvalidArgumentError(`Expected 1 to ${LONGEST_PARTNER_NAME} characters.`);
+    throw new InvalidArgumentError(
+      `Expected 1 to ${LONGEST_PARTNER_NAME} characters, none of them a control, direction or invisible one.`,
+    );
   }
   return name;
-}
-
-function noteText(text: string): string {
-  const note = text.trim();
-  if (note === '' || note.length > 255) {
-    throw new InvalidArgumentError('Expected 1 to 255 characters.');
-  }
-  return note;
 }
 
 function keyPrefixText(text: string): string {

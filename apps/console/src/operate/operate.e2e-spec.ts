@@ -100,15 +100,19 @@ describe('the overview', () => {
     });
   });
 
-  it('without an Alertmanager has the alerts that the database knows, the gravest first', async () => {
-    const { source, alerts } = (await read('overview/alerts')) as unknown as {
+  it('without an Alertmanager has what the database and the services tell, the gravest first', async () => {
+    const { source, alerts, unknown } = (await read('overview/alerts')) as unknown as {
       source: string;
+      unknown: string[];
       alerts: { name: string; severity: string; summary: string }[];
     };
-    expect(source).toBe('database');
+    expect(source).toBe('console');
+    expect(unknown).toEqual(['INDEXER_URL']);
     expect(alerts.map(({ name, severity }) => `${severity} ${name}`)).toEqual([
       'critical AuditDifferent',
       'critical ClaimAlarm',
+      'critical ServiceDown',
+      'critical ServiceDown',
       'warning RedemptionsNeedAttention',
     ]);
   });

@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { catchError, type Observable, throwError } from 'rxjs';
 import { LowmarkError } from '#libs/domain';
-import { RefusedOperationError } from '#libs/operations';
+import { inButtons, RefusedOperationError } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { inPageWords } from './page-words.js';
 
@@ -33,6 +33,11 @@ const STATUS: Readonly<Record<string, number>> = {
   SEALED_SECRET_INVALID: 409,
 };
 
+/** Where the command line's own says what to type. */
+const MESSAGE: Readonly<Record<string, string>> = {
+  PARTNER_UNKNOWN: 'There is no partner of this name or id: the list of partners has them all.',
+};
+
 /** What an operation refuses, as the answer that says so; everything else goes on as it is. */
 @Injectable()
 export class RefusalsInterceptor implements NestInterceptor {
@@ -47,5 +52,6 @@ export function refusalProblem(error: unknown): unknown {
   if (!(error instanceof LowmarkError) || error instanceof HttpProblem) return error;
   const status = error instanceof RefusedOperationError ? 409 : STATUS[error.code];
   if (status === undefined) return error;
-  return new HttpProblem(status, inPageWords(error.message), { code: error.code, cause: error });
+  const message = MESSAGE[error.code] ?? inPageWords(inButtons(error.message));
+  return new HttpProblem(status, message, { code: error.code, cause: error });
 }

@@ -1,7 +1,8 @@
-import { Burger, Drawer, Group, NavLink, ScrollArea, Stack } from '@mantine/core';
+import { Burger, Button, Drawer, Group, NavLink, ScrollArea, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type Icon } from '@tabler/icons-react';
 import { Link, type LinkProps, Outlet, useRouterState } from '@tanstack/react-router';
+import { type ComponentType, useRef } from 'react';
 import { SessionGate } from '../session/session-gate';
 import { type Kind } from '../session/use-session';
 import classes from './desk-frame.module.css';
@@ -12,6 +13,8 @@ export interface DeskPage {
   readonly to: NonNullable<LinkProps['to']>;
   readonly name: string;
   readonly Icon: Icon;
+  /** Beside its name in the menu. */
+  readonly More?: ComponentType;
 }
 
 interface DeskFrameProps {
@@ -36,11 +39,15 @@ export function DeskFrame({ kind, pages }: DeskFrameProps) {
 
 function Area({ pages }: Pick<DeskFrameProps, 'pages'>) {
   const [isOpen, { open, close }] = useDisclosure(false);
+  const place = useRef<HTMLDivElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname.replace(/\/$/, '') });
   const home = pages[0]?.to;
   const current = pages.find(({ to }) => path === to || (to !== home && path.startsWith(`${to}/`)));
   return (
     <div className={classes['area']}>
+      <Button className={classes['skip'] ?? ''} onClick={() => place.current?.focus()}>
+        {texts.skip}
+      </Button>
       <div className={classes['beside']}>
         <Navigation pages={pages} current={current} />
       </div>
@@ -57,7 +64,7 @@ function Area({ pages }: Pick<DeskFrameProps, 'pages'>) {
       >
         <Navigation pages={pages} current={current} onChosen={close} />
       </Drawer>
-      <div className={classes['page']}>
+      <div className={classes['page']} ref={place} tabIndex={-1}>
         <Outlet />
       </div>
     </div>
@@ -80,6 +87,7 @@ function Navigation({ pages, current, onChosen }: NavigationProps) {
             active={page === current}
             label={page.name}
             leftSection={<page.Icon size={18} aria-hidden />}
+            rightSection={page.More && <page.More />}
             renderRoot={(props) => (
               <Link
                 to={page.to}

@@ -8,7 +8,7 @@ import { serverNowMs } from '../api/server-clock';
 import { signInByWallet } from '../session/wallet-sign-in';
 import { type BrowserWallet } from '../wallets/browser-wallets';
 import { ProblemAlert } from '../session/problem-alert';
-import { Wallets } from '../session/sign-in-page';
+import { LinkHint, Wallets } from '../session/sign-in-page';
 import { texts as shared } from '../session/texts';
 import { rememberSession, type Session } from '../session/use-session';
 import { SIGNED_IN_CHANNEL, signedInPlace, WindowBlockedError } from './signed-in';
@@ -118,11 +118,7 @@ function Ways({ kind, onSignedIn }: WaysProps) {
       {(kind === 'partner' || ways.data?.operatorWallets === true) && (
         <Wallets isBusy={wallet.isPending} onChoose={wallet.mutate} />
       )}
-      {kind === 'operator' && (
-        <Text size="sm" c="dimmed">
-          {shared.linkHint}
-        </Text>
-      )}
+      {kind === 'operator' && <LinkHint />}
       <Button
         variant="default"
         loading={look.isPending}

@@ -2,6 +2,7 @@
 export const texts = {
   pages: 'Pages',
   openPages: 'Open the menu',
+  skip: 'Skip the menu',
   cancel: 'Cancel',
   close: 'Close',
   copy: 'Copy',

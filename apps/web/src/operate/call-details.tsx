@@ -58,6 +58,16 @@ export function CallDetails({ call }: { readonly call: Call }) {
   );
 }
 
+/** What few look at: its title opens it. */
+export function FoldedBlock({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <details>
+      <summary>{title}</summary>
+      <Block title={title} text={text} />
+    </details>
+  );
+}
+
 export function Block({ title, text }: { readonly title: string; readonly text: string }) {
   return (
     <div role="region" aria-label={title} tabIndex={0} className="scrolls">
@@ -68,10 +78,16 @@ export function Block({ title, text }: { readonly title: string; readonly text: 
   );
 }
 
-export function RedemptionAnchor({ id }: { readonly id: string }) {
+interface AnchorProps {
+  readonly id: string;
+  /** At its dashes, in a table that is wide by itself. */
+  readonly mayBreak?: boolean;
+}
+
+export function RedemptionAnchor({ id, mayBreak = false }: AnchorProps) {
   return (
     <Anchor
-      className="amount"
+      {...(!mayBreak && { className: 'amount' })}
       inherit
       renderRoot={(props) => (
         <Link to="/operate/redemptions/$redemption" params={{ redemption: id }} {...props} />

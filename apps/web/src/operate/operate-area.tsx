@@ -10,6 +10,7 @@ import {
   IconScale,
   IconWallet,
 } from '@tabler/icons-react';
+import { ApprovalCount } from './approvals/approval-count';
 import { DeskFrame, type DeskPage } from '../desk/desk-frame';
 import { texts } from './texts';
 
@@ -23,7 +24,7 @@ const PAGES: readonly DeskPage[] = [
   { to: '/operate/audits', name: texts.nav.audits, Icon: IconListSearch },
   { to: '/operate/doctor', name: texts.nav.doctor, Icon: IconHeartbeat },
   { to: '/operate/log', name: texts.nav.log, Icon: IconNotebook },
-  { to: '/operate/approvals', name: texts.nav.approvals, Icon: IconCheckbox },
+  { to: '/operate/approvals', name: texts.nav.approvals, Icon: IconCheckbox, More: ApprovalCount },
 ];
 
 /** The pages of operators. */

@@ -40,7 +40,10 @@ export const texts = {
       staked: 'Staked by all',
       chain: 'Chain',
       firstSync: 'first sync under way',
-      level: 'level',
+      level: 'level with the chain',
+      behind: (span: string) => `${span} behind the clock`,
+      noAnswer: 'the indexer does not answer',
+      notReady: 'the indexer is not ready',
       halted: 'halted',
       haltedSince: (reason: string) =>
         `Halted: ${reason} Partners get no snapshots until this is mended.`,
@@ -98,8 +101,10 @@ export const texts = {
     alerts: {
       title: 'Alerts',
       none: 'There is none.',
-      byDatabase:
-        'By the database alone. Set ALERTMANAGER_URL to see the alerts of docs/operating/alerts.md.',
+      noneSeen: 'None seen from here.',
+      byConsole:
+        'No Alertmanager is set. Looked at: the database, and whether the services answer. Set ALERTMANAGER_URL to see the alerts of docs/operating/alerts.md.',
+      unknown: (settings: string) => `Not looked at, as they are not set: ${settings}.`,
       byAlertmanager: 'By Alertmanager.',
       handbook: 'What to do',
       look: 'Look at it',
@@ -202,7 +207,8 @@ export const texts = {
   },
   audits: {
     title: 'Audits',
-    intro: 'The indexer compares its balances with the contract’s each night.',
+    intro:
+      'The indexer compares its balances with the contract’s each night. To compare them now: lowmark cli audit; one wallet: on its page.',
     none: 'No audit was made yet: see AUDIT_HOUR_UTC.',
     results: { ok: 'agrees', different: 'differs', impossible: 'not possible' },
     started: 'Made',
@@ -271,7 +277,9 @@ export const texts = {
     refuse: 'Refuse',
     withdraw: 'Take it back',
     ownWaits: 'You asked for it: another operator decides.',
-    confirm: 'Approving does it at once:',
+    confirm: 'It is done at once, and approving cannot be taken back:',
+    arguments: 'As it was asked for',
+    count: (count: number) => `${count} ${count === 1 ? 'waits' : 'wait'} for a second operator`,
     older: 'Older ones',
   },
 };

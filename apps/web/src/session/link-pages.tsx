@@ -1,7 +1,7 @@
 import { Card, Loader, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi } from '../api/console-client';
 import { texts } from './texts';
@@ -10,19 +10,38 @@ import { ProblemAlert } from './problem-alert';
 import { SignInWays } from './sign-in-page';
 import { rememberSession, type Session } from './use-session';
 
-/** Of the first look at the page: React may look twice. */
-let taken: string | undefined;
+/** Of the last look at the page: React may look twice. */
+let taken = '';
 function tokenOfPage(): string {
   if (location.hash.length > 1) taken = takeToken();
-  return taken ?? '';
+  return taken;
+}
+
+/** A link that is pasted into the tab of an old one changes only what is behind the #: no page is loaded. */
+function onNewLink(look: () => void): () => void {
+  addEventListener('hashchange', look);
+  return () => {
+    removeEventListener('hashchange', look);
+  };
+}
+
+interface TokenProps {
+  readonly token: string;
 }
 
 /** A link that signs in once. */
 export function LinkPage() {
+  const token = useSyncExternalStore(onNewLink, tokenOfPage);
+  return <LinkSignIn key={token} token={token} />;
+}
+
+function LinkSignIn({ token }: TokenProps) {
   const { history } = useRouter();
-  const [token] = useState(tokenOfPage);
   const { mutate, error, isPending, isSuccess } = useMutation({
-    mutationFn: async () => (await consoleApi.POST('/api/auth/link', { body: { token } })).data,
+    mutationFn: async () => {
+      if (token === '') throw new LinkIncompleteError();
+      return (await consoleApi.POST('/api/auth/link', { body: { token } })).data;
+    },
     onSuccess: (session) => {
       rememberSession(session as Session);
       history.replace(AREA_OF[(session as Session).kind]);
@@ -46,10 +65,16 @@ export function LinkPage() {
 
 /** An invitation to act for a partner: who invites, and the ways to accept it. */
 export function InvitationPage() {
-  const [token] = useState(tokenOfPage);
+  const token = useSyncExternalStore(onNewLink, tokenOfPage);
+  return <Invitation key={token} token={token} />;
+}
+
+function Invitation({ token }: TokenProps) {
   const { mutate, data, error } = useMutation({
-    mutationFn: async () =>
-      (await consoleApi.POST('/api/auth/invitation', { body: { token } })).data,
+    mutationFn: async () => {
+      if (token === '') throw new LinkIncompleteError();
+      return (await consoleApi.POST('/api/auth/invitation', { body: { token } })).data;
+    },
   });
   useEffect(() => {
     mutate();
@@ -74,6 +99,12 @@ export function InvitationPage() {
   );
 }
 
+/** The address has nothing behind the #. */
+class LinkIncompleteError extends Error {
+  override readonly name = 'LinkIncompleteError';
+}
+
 function codeOf(error: Error): string {
+  if (error instanceof LinkIncompleteError) return 'LINK_INCOMPLETE';
   return error instanceof ApiProblem ? error.code : 'UNREACHABLE';
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Card, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Card, Code, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -92,15 +92,34 @@ export function SignInWays({ kind, invitation }: SignInProps) {
           }}
         />
       )}
-      {kind === 'operator' && (
-        <Text size="sm" c="dimmed">
-          {texts.linkHint}
-        </Text>
-      )}
+      {kind === 'operator' && <LinkHint />}
       {problem !== null && (
         <ProblemAlert code={problem instanceof ApiProblem ? problem.code : 'REJECTED'} />
       )}
     </Stack>
+  );
+}
+
+/** In a clone, and beside a compose file. */
+const LINK_COMMANDS = [
+  'npm run --silent cli -- console link --role admin',
+  './lowmark console link --role admin',
+] as const;
+
+/** The way in that is always there. */
+export function LinkHint() {
+  const { session: texts } = useTexts().texts;
+  return (
+    <div>
+      <Text size="sm" c="dimmed">
+        {texts.linkHint}
+      </Text>
+      {LINK_COMMANDS.map((command) => (
+        <Code block key={command} mt={4} className="text-of-others arguments">
+          {command}
+        </Code>
+      ))}
+    </div>
   );
 }
 

@@ -4,10 +4,8 @@ export const texts = {
   oidc: 'Sign in with your organisation',
   wallet: (name: string) => `Sign in with ${name}`,
   noWallet: 'There is no wallet in this browser.',
-  ended:
-    'Your session has ended. Sign in again; you come back to the same page.',
-  linkHint:
-    'There is a way by the command line, too: `lowmark cli console link --role admin` prints a link that signs in once.',
+  ended: 'Your session has ended. Sign in again; you come back to the same page.',
+  linkHint: 'A link that signs in once is printed by the one of these that fits the installation:',
   statement: 'Sign in to the Lowmark console.',
   link: 'Signing in',
   invitation: 'You are invited',
@@ -20,6 +18,7 @@ export const texts = {
     NOT_AN_OPERATOR: 'You are known, but not one of the operators. An administrator can add you.',
     NOT_A_MEMBER: 'You act for no partner yet. Ask the operator for an invitation.',
     INVITATION_CLOSED: 'This invitation was used, withdrawn or has expired. Ask for a new one.',
+    LINK_INCOMPLETE: 'This address is not the whole link. Open it as it was printed, to its end.',
     LINK_CLOSED: 'This link was used or has expired. Make a new one.',
     OIDC_STATE: 'This sign-in was begun elsewhere, or took too long. Begin again.',
     OIDC_DENIED: 'The sign-in service said no, or you cancelled.',

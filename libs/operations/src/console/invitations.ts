@@ -1,6 +1,7 @@
 /** Who may act for a partner on the pages: invitations, and members. */
 import {
   type Database,
+  type Invitation,
   InvitationStore,
   MemberStore,
   type PartnerIdentity,
@@ -44,6 +45,17 @@ export function invitePartner(
     const url = `${origin}${INVITATION_PATH}#${token}`;
     return { ...who, url, expiresAt: new Date(expiresAtMs) };
   });
+}
+
+export const INVITATION_STATES = ['open', 'accepted', 'withdrawn', 'expired'] as const;
+
+export function invitationState(
+  { acceptedAt, withdrawnAt, expiresAt }: Invitation,
+  nowMs: number,
+): (typeof INVITATION_STATES)[number] {
+  if (acceptedAt !== null) return 'accepted';
+  if (withdrawnAt !== null) return 'withdrawn';
+  return expiresAt.getTime() > nowMs ? 'open' : 'expired';
 }
 
 /** False where it cannot be accepted any more. @throws PartnerUnknownError */

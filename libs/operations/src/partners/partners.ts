@@ -14,6 +14,7 @@ import { type KeyRing } from '#libs/signing';
 import { audited, onPartner } from '../audit/audited.js';
 import { type Operator } from '../audit/operator.js';
 import { OptionError } from '../operation.error.js';
+import { isPlainLine } from '../text/text.js';
 import { auditedChange, type CallbackChange, mergeCallback, setsCallback } from './callback.js';
 import { type IssuedCredential, issueCredential } from './credentials.js';
 
@@ -22,8 +23,7 @@ export const LONGEST_PARTNER_NAME = 100;
 /** A name as it is stored; undefined where it is none. */
 export function parsePartnerName(text: string): string | undefined {
   const name = text.trim();
-  const isName = name !== '' && name.length <= LONGEST_PARTNER_NAME && !/\p{C}/u.test(name);
-  return isName ? name : undefined;
+  return name.length <= LONGEST_PARTNER_NAME && isPlainLine(name) ? name : undefined;
 }
 
 export interface NewPartner extends RateLimits {

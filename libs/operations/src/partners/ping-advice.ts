@@ -13,9 +13,9 @@ const NOTHING_SENT: Readonly<Record<NothingSentResult['cause'], string>> = {
   'stale-request-id': 'The call took too long to begin, or our clock jumped. Try again.',
   aborted: 'The call was ended before it began. Try again.',
   'invalid-url':
-    'The URL cannot be called: set another with `partner set --callback-url`. http and private addresses are for development: --allow-private here, ALLOW_PRIVATE_PARTNERS=true for the service.',
+    'The URL cannot be called: set another with `partner set --callback-url`. http and private addresses are for development: --allow-private on the command line, ALLOW_PRIVATE_PARTNERS=true for the service and the console.',
   'blocked-address':
-    'The address is not public, so we never call it. A private one is for development: --allow-private here, ALLOW_PRIVATE_PARTNERS=true for the service. Behind DNS64 every name has such an address (rfc6052): use a resolver without it.',
+    'The address is not public, so we never call it. A private one is for development: --allow-private on the command line, ALLOW_PRIVATE_PARTNERS=true for the service and the console. Behind DNS64 every name has such an address (rfc6052): use a resolver without it.',
   dns: 'The name does not resolve from here: check it, and our resolver.',
   'connection-refused':
     'Nothing listens at that address and port: the partner must start it, or mend the URL.',

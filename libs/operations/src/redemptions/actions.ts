@@ -51,7 +51,8 @@ interface Candidate {
   readonly consequence: (before: Redemption, after: Redemption) => string;
 }
 
-const CANDIDATES: readonly Candidate[] = [
+/** In the order in which a page shows them. */
+export const CANDIDATES: readonly Candidate[] = [
   {
     action: 'retry',
     command: 'redemption retry',
@@ -131,7 +132,7 @@ interface Standing {
   readonly confirmation: RedemptionHistory['confirmation'];
 }
 
-interface ActionContext {
+export interface ActionContext {
   readonly nowMs: number;
   /** Of the redemption's partner. */
   readonly policy: PartnerPolicy;
@@ -160,12 +161,14 @@ function mayReplay(confirmation: Standing['confirmation'], nowMs: number): boole
   return deliveryTransition(delivery, { type: 'replay' }, { nowMs, jitter: 0 }).kind === 'moved';
 }
 
+export const REPLAY_TITLE = 'Send the confirmation again';
+
 function replayOf({ id }: Redemption, wasDelivered: boolean): OperatorAction {
   const before = wasDelivered ? 'which the partner has taken before' : 'which it has never taken';
   return {
     action: 'replay-confirm',
     command: 'redemption replay-confirm',
-    title: 'Send the confirmation again',
+    title: REPLAY_TITLE,
     consequence: `The confirmation of redemption ${id}, ${before}, is sent to the partner again at once. The redemption stays as it is.`,
     input: undefined,
   };

@@ -12,6 +12,11 @@ export function printable(text: string): string {
   );
 }
 
+/** Whether a text that is shown to others has something to read, and nothing that hides or turns what is beside it. */
+export function isPlainLine(text: string): boolean {
+  return text.trim() !== '' && !/[\p{C}\u2028\u2029]/u.test(text);
+}
+
 /** A moment as operators read it, to the millisecond where `exact`. */
 export function moment(at: Date | number | null): string | undefined {
   return at === null ? undefined : new Date(at).toISOString();

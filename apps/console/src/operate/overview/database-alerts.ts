@@ -12,7 +12,7 @@ import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { duration, HELD_BECAUSE } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { StakeSets } from '../stake-sets.js';
-import { type AlertBody, SEVERITIES } from './overview.dto.js';
+import { type AlertBody, SEVERITIES } from './alerts.dto.js';
 
 /** Longer than any chain makes its blocks, and than the indexer takes for them. */
 const BEHIND_MS = 10 * 60_000;
@@ -27,7 +27,7 @@ interface Found {
   readonly link: string;
 }
 
-/** What the database alone tells that a person has to look at. Not as much as the alerts of docs/operating/alerts.md: no service that is away. */
+/** What the database alone tells that a person has to look at. Not as much as the alerts of docs/operating/alerts.md. */
 @Injectable()
 export class DatabaseAlerts {
   constructor(

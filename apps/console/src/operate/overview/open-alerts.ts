@@ -3,26 +3,32 @@ import { redact } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ConsoleSettings } from '../../console.env.js';
 import { fetchJson, objectOf } from '../fetch-json.js';
+import { type AlertBody, type AlertsBody, SEVERITIES } from './alerts.dto.js';
 import { bySeverity, DatabaseAlerts } from './database-alerts.js';
-import { type AlertBody, type AlertsBody, SEVERITIES } from './overview.dto.js';
+import { type ServiceBody } from './overview.dto.js';
+import { serviceAlerts } from './service-alerts.js';
+import { ServiceHealth } from './service-health.js';
 
 const TIMEOUT_MS = 2_500;
 const MOST = 100;
 const LONGEST = 500;
 
-/** What an operator has to look at: by Alertmanager, or without one by the database. */
+/** What an operator has to look at: by Alertmanager, or without one by the database and the services. */
 @Injectable()
 export class OpenAlerts {
   constructor(
     private readonly settings: ConsoleSettings,
     private readonly database: DatabaseAlerts,
+    private readonly health: ServiceHealth,
   ) {}
 
   /** @throws HttpProblem 503 where Alertmanager does not answer */
   async all(): Promise<AlertsBody> {
     const { alertmanagerUrl } = this.settings;
     if (alertmanagerUrl === undefined) {
-      return { source: 'database', alerts: await this.database.all() };
+      const [stored, services] = await Promise.all([this.database.all(), this.health.all()]);
+      const alerts = [...stored, ...serviceAlerts(services)].sort(bySeverity);
+      return { source: 'console', alerts, unknown: services.filter(isUnknown).map(settingOf) };
     }
     const url = `${alertmanagerUrl}/api/v2/alerts?active=true&silenced=false&inhibited=false`;
     const { status, body } = await fetchJson(url, TIMEOUT_MS);
@@ -31,8 +37,16 @@ export class OpenAlerts {
       throw new HttpProblem(503, message, { code: 'ALERTMANAGER_UNAVAILABLE' });
     }
     const alerts = (body as unknown[]).flatMap(alertOf).slice(0, MOST);
-    return { source: 'alertmanager', alerts: alerts.sort(bySeverity) };
+    return { source: 'alertmanager', alerts: alerts.sort(bySeverity), unknown: [] };
   }
+}
+
+function isUnknown({ state }: ServiceBody): boolean {
+  return state === 'not-set';
+}
+
+function settingOf({ setting }: ServiceBody): string {
+  return setting;
 }
 
 /** The one that only shows that alerts arrive is none. */

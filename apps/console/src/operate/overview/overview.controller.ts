@@ -4,11 +4,11 @@ import { Database, RedemptionPages } from '#libs/db';
 import { Answers, FailsAnywhere } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ForOperators } from '../../auth/audience.js';
+import { AlertsBody } from './alerts.dto.js';
 import { IndexFigures } from './index-figures.js';
 import { OpenAlerts } from './open-alerts.js';
 import {
   AcceptedPriceBody,
-  AlertsBody,
   HaltBody,
   HeldPriceBody,
   IndexBody,
@@ -88,7 +88,8 @@ export class OverviewController {
   @Get('alerts')
   @ApiOperation({
     summary: 'What a person has to look at',
-    description: 'By Alertmanager where ALERTMANAGER_URL is set, else by the database.',
+    description:
+      'By Alertmanager where ALERTMANAGER_URL is set, else by the database and the services.',
   })
   @Answers(200, 'The gravest first.', AlertsBody)
   alerts(): Promise<AlertsBody> {

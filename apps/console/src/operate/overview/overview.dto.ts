@@ -262,32 +262,3 @@ export class RedemptionFiguresBody {
   @ApiProperty({ type: [StateCountBody], description: 'Of those made in the last 24 hours.' })
   readonly made!: StateCountBody[];
 }
-
-export const SEVERITIES = ['critical', 'warning', 'info'] as const;
-
-@ApiSchema({ name: 'Alert' })
-export class AlertBody {
-  @ApiProperty(TEXT)
-  readonly name!: string;
-
-  @ApiProperty({ enum: SEVERITIES })
-  readonly severity!: (typeof SEVERITIES)[number];
-
-  @ApiProperty(TEXT)
-  readonly summary!: string;
-
-  @ApiProperty(TIME_OR_NULL)
-  readonly since!: string | null;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'A page of this console, or a handbook’s.' })
-  readonly link!: string | null;
-}
-
-@ApiSchema({ name: 'Alerts' })
-export class AlertsBody {
-  @ApiProperty({ enum: ['alertmanager', 'database'] })
-  readonly source!: 'alertmanager' | 'database';
-
-  @ApiProperty({ type: [AlertBody] })
-  readonly alerts!: AlertBody[];
-}

@@ -1,8 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type Invitation } from '#libs/db';
+import { INVITATION_STATES, invitationState } from '#libs/operations';
 import { TEXT, TEXT_OR_NULL, TIME } from '../schema.js';
-
-const STATES = ['open', 'accepted', 'withdrawn', 'expired'] as const;
 
 @ApiSchema({ name: 'PartnerMember' })
 export class MemberBody {
@@ -21,8 +20,8 @@ export class InvitationBody {
   @ApiProperty(TEXT)
   readonly id!: string;
 
-  @ApiProperty({ enum: STATES })
-  readonly state!: (typeof STATES)[number];
+  @ApiProperty({ enum: INVITATION_STATES })
+  readonly state!: (typeof INVITATION_STATES)[number];
 
   @ApiProperty({ ...TEXT, description: 'Whom it is for.' })
   readonly note!: string;
@@ -61,17 +60,14 @@ export class InvitedBody {
 export function invitationBody(invitation: Invitation, nowMs: number): InvitationBody {
   const { id, note, invitedBy, createdAt, expiresAt, acceptedBy } = invitation;
   return {
-    ...{ id: id.toString(), state: stateOf(invitation, nowMs), note, invitedBy, acceptedBy },
+    ...{
+      id: id.toString(),
+      state: invitationState(invitation, nowMs),
+      note,
+      invitedBy,
+      acceptedBy,
+    },
     createdAt: createdAt.toISOString(),
     expiresAt: expiresAt.toISOString(),
   };
-}
-
-function stateOf(
-  { acceptedAt, withdrawnAt, expiresAt }: Invitation,
-  nowMs: number,
-): InvitationBody['state'] {
-  if (acceptedAt !== null) return 'accepted';
-  if (withdrawnAt !== null) return 'withdrawn';
-  return expiresAt.getTime() > nowMs ? 'open' : 'expired';
 }

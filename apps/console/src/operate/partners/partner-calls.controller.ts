@@ -17,6 +17,7 @@ import { pingPartner } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
+import { ConsoleSettings } from '../../console.env.js';
 import { callBody, CallsBody, HoursBody } from '../call.bodies.js';
 import { OperateKeys } from '../operate-keys.js';
 import { RefusalsInterceptor } from '../refusals.interceptor.js';
@@ -38,6 +39,7 @@ export class PartnerCallsController {
     private readonly database: Database,
     private readonly log: RedemptionLog,
     private readonly keys: OperateKeys,
+    private readonly settings: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -89,7 +91,7 @@ export class PartnerCallsController {
   @Fails(409, 'It has no callback.', 'PARTNER_MISSING')
   async ping(
     @Param('partner') text: string,
-    @Body() { address: given, allowPrivate }: PingDto,
+    @Body() { address: given }: PingDto,
     @CurrentOperator() { actor }: ConsoleOperator,
   ): Promise<PingBody> {
     const partner = partnerIdOf(text);
@@ -99,6 +101,8 @@ export class PartnerCallsController {
     }
     const keyRing = this.keys.keyRing(`partner ping ${partner} --address ${address}`);
     const { database, clock } = this;
+    // As the service calls it.
+    const { allowPrivatePartners: allowPrivate } = this.settings;
     const report = await pingPartner(
       { database, clock, keyRing },
       { actor, command: 'partner ping' },

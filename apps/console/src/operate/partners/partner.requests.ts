@@ -171,16 +171,14 @@ export class PingDto {
   @ApiProperty({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'Of a player.' })
   @Matches(/^0x[0-9a-fA-F]{40}$/, { message: '$property must be 0x and 40 hex digits.' })
   readonly address!: string;
-
-  @ApiPropertyOptional({ type: 'boolean', description: 'Development: http, private addresses.' })
-  @IsOptional()
-  @IsBoolean({ message: '$property must be true or false.' })
-  readonly allowPrivate?: boolean;
 }
 
 export class InvitationDto {
   @ApiProperty({ type: 'string', maxLength: 200, description: 'Whom it is for.' })
-  @Matches(/^\P{Cc}{1,200}$/u, { message: '$property must be 1 to 200 characters in one line.' })
+  @Matches(/^[^\p{C}\u2028\u2029]{1,200}$/u, {
+    message:
+      '$property must be 1 to 200 characters in one line, none of them a control, direction or invisible one.',
+  })
   readonly note!: string;
 }
 

@@ -3,6 +3,7 @@ import { Database, decimalText, RedemptionStore } from '#libs/db';
 import { parseUuidV7, type Redemption, type UuidV7 } from '#libs/domain';
 import {
   type ActionName,
+  inButtons,
   isSettlementNote,
   type OperatorAction,
   performAction,
@@ -146,5 +147,5 @@ function outcomeText(before: Redemption | undefined, after: Redemption, nowMs: n
     before === undefined || before.state === after.state
       ? `still ${after.state}`
       : `${before.state} -> ${after.state}`;
-  return `Redemption ${after.id}: ${moved}. Next: ${waitsFor({ redemption: after }, nowMs)}`;
+  return `Redemption ${after.id}: ${moved}. Next: ${inButtons(waitsFor({ redemption: after }, nowMs))}`;
 }

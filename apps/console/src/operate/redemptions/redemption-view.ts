@@ -9,8 +9,10 @@ import {
 import { type UuidV7 } from '#libs/domain';
 import {
   allowedActions,
+  inButtons,
   type OperatorAction,
   payoutFields,
+  refusedActions,
   showRedemption,
   standingFields,
   waitsFor,
@@ -53,14 +55,15 @@ export class RedemptionView {
       ([name]) => name !== 'waits for',
     );
     const [actions, approvals] = [await this.actionsOf(history), await this.approvalsOf(id)];
+    const refused = await this.refusedOf(history);
     return {
       ...listedBody(redemption, new Map([[redemption.partner, partnerName]])),
-      waitsFor: waitsFor(history, nowMs),
+      waitsFor: inButtons(waitsFor(history, nowMs)),
       facts: fields.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
       transitions: history.transitions.map(transitionBody),
       calls: history.calls.map((call) => callBody({ ...call, redemptionId: id })),
       confirmation: confirmationBody(history),
-      actions: actions.map((one) => this.actionBody(one, id)),
+      actions: [...actions.map((one) => this.actionBody(one, id)), ...refused],
       approvals: approvals.map((one) => approvalBody(one, subject, nowMs)),
     };
   }
@@ -78,6 +81,15 @@ export class RedemptionView {
     const open = await this.approvals.listOpen(MOST_APPROVALS);
     const byId = new Map([...newest, ...open].map((one) => [one.id, one]));
     return [...byId.values()].filter((one) => one.arguments['id'] === id);
+  }
+
+  /** Those that what it waits for names, and that cannot be done yet. */
+  private async refusedOf({ redemption }: RedemptionHistory): Promise<ActionBody[]> {
+    const policy = await this.callbacks.find(redemption.partner);
+    if (policy === undefined) return [];
+    const refused = refusedActions(redemption, { nowMs: this.clock.nowMs(), policy });
+    const nothing = { consequence: '', input: null };
+    return refused.map(({ why, ...action }) => ({ ...action, ...nothing, unavailable: why }));
   }
 
   private actionBody(one: OperatorAction, id: UuidV7): ActionBody {

@@ -127,13 +127,16 @@ export class ActionBody {
   @ApiProperty(TEXT)
   readonly title!: string;
 
-  @ApiProperty({ ...TEXT, description: 'What it leads to.' })
+  @ApiProperty({ ...TEXT, description: 'What it leads to; empty where it cannot be done now.' })
   readonly consequence!: string;
 
   @ApiProperty({ type: String, enum: ['transaction', 'note'], nullable: true })
   readonly input!: 'transaction' | 'note' | null;
 
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'Why this console cannot do it, and where to.' })
+  @ApiProperty({
+    ...TEXT_OR_NULL,
+    description: 'Why it cannot be done here now, and from when or where.',
+  })
   readonly unavailable!: string | null;
 }
 
@@ -165,7 +168,10 @@ export class RedemptionBody extends ListedRedemptionBody {
   })
   readonly confirmation!: ConfirmationBody | null;
 
-  @ApiProperty({ type: [ActionBody], description: 'Those that its state allows now.' })
+  @ApiProperty({
+    type: [ActionBody],
+    description: 'Those that its state allows, and those that `waitsFor` names.',
+  })
   readonly actions!: ActionBody[];
 
   @ApiProperty({ type: [ApprovalBody], description: 'Asked for a second operator; newest first.' })

@@ -1,10 +1,11 @@
-import { Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { useKept } from '../../shared/use-kept';
 import { When } from '../../shared/when';
 import { PageTitle } from '../../desk/page-title';
+import { FoldedBlock } from '../call-details';
 import { texts } from '../texts';
 import { RedemptionLink } from '../wallet/wallet-redemptions';
 
@@ -13,6 +14,8 @@ type Entry = ConsoleBody<'LogEntry'>;
 const FILTERS = ['actor', 'partner', 'redemption', 'command'] as const;
 type Filter = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
 const words = texts.log;
+/** So many characters of what was given with a command are shown at first. */
+const SHORT = 80;
 
 /** Who did what, newest first. */
 export function LogPage() {
@@ -78,17 +81,24 @@ const COLUMNS: readonly Column<Entry>[] = [
   { header: words.about, cell: (entry) => <About entry={entry} /> },
   {
     header: words.arguments,
-    cell: ({ arguments: given }) => (
-      <Code block className="text-of-others arguments">
-        {JSON.stringify(given, undefined, 1)}
-      </Code>
-    ),
+    cell: ({ arguments: given }) => <Arguments given={given} />,
   },
   {
     header: words.outcome,
     cell: ({ outcome }) => <span className="text-of-others">{outcome}</span>,
   },
 ];
+
+/** In one line; the whole where that is long. */
+function Arguments({ given }: { readonly given: Entry['arguments'] }) {
+  const line = Object.entries(given)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+  if (line.length <= SHORT) return <span className="text-of-others">{line}</span>;
+  return (
+    <FoldedBlock title={`${line.slice(0, SHORT)}…`} text={JSON.stringify(given, undefined, 1)} />
+  );
+}
 
 function About({ entry: { redemption, partner } }: { readonly entry: Entry }) {
   if (redemption !== null) return <RedemptionLink id={redemption} />;

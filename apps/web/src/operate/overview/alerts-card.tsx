@@ -32,17 +32,31 @@ export function AlertsCard() {
       <Loaded query={alerts}>
         {(data) => (
           <Stack gap="sm">
-            {data.alerts.length === 0 && <StatusBadge tone="good">{words.none}</StatusBadge>}
+            {data.alerts.length === 0 && <NoAlert source={data.source} />}
             {data.alerts.map((alert) => (
               <OneAlert key={`${alert.name} ${alert.summary}`} alert={alert} />
             ))}
             <Text size="xs" c="dimmed">
-              {data.source === 'database' ? words.byDatabase : words.byAlertmanager}
+              {data.source === 'console' ? words.byConsole : words.byAlertmanager}
             </Text>
+            {data.unknown.length > 0 && (
+              <Text size="xs" c="dimmed">
+                {words.unknown(data.unknown.join(', '))}
+              </Text>
+            )}
           </Stack>
         )}
       </Loaded>
     </Card>
+  );
+}
+
+/** Without an Alertmanager much is not looked at: that none is seen is no good news by itself. */
+function NoAlert({ source }: Pick<ConsoleBody<'Alerts'>, 'source'>) {
+  return source === 'alertmanager' ? (
+    <StatusBadge tone="good">{words.none}</StatusBadge>
+  ) : (
+    <StatusBadge tone="neutral">{words.noneSeen}</StatusBadge>
   );
 }
 

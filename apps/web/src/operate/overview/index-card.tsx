@@ -4,18 +4,17 @@ import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/cons
 import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
 import { Problem } from '../../shared/problem';
-import { StatusBadge, type Tone } from '../../shared/status-badge';
+import { StatusBadge } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
 import { texts } from '../texts';
 import { Card, Fact } from './card';
+import { type IndexerState, standingOf } from './index-standing';
 import { EVERY_MS } from './refresh';
 import { useServices } from './services-card';
 
 type Index = ConsoleBody<'Index'>;
 type Sync = ConsoleBody<'SyncProgress'>;
 
-/** Longer than any chain takes for a block. */
-const BEHIND_SECONDS = 600;
 const words = texts.overview.index;
 
 export function IndexCard() {
@@ -27,7 +26,8 @@ export function IndexCard() {
       ),
     refetchInterval: EVERY_MS,
   });
-  const sync = useServices().data?.services.find(({ name }) => name === 'indexer')?.sync ?? null;
+  const indexer = useServices().data?.services.find(({ name }) => name === 'indexer');
+  const sync = indexer?.sync ?? null;
   return (
     <Card title={words.title}>
       <Loaded query={sets}>
@@ -35,7 +35,13 @@ export function IndexCard() {
           <Stack>
             {data.sets.map(({ stakeSet, index }) => (
               <div key={stakeSet}>
-                <Heading name={stakeSet} isOnly={data.sets.length === 1} index={index} />
+                <Heading
+                  name={stakeSet}
+                  isOnly={data.sets.length === 1}
+                  index={index}
+                  // INDEXER_URL is that of the default set.
+                  indexer={stakeSet === 'default' ? indexer?.state : undefined}
+                />
                 {index === null ? <Text size="sm">{words.none}</Text> : <Facts index={index} />}
                 {stakeSet === 'default' && sync !== null && <SyncProgress sync={sync} />}
               </div>
@@ -51,26 +57,24 @@ interface HeadingProps {
   readonly name: string;
   readonly isOnly: boolean;
   readonly index: Index | null;
+  readonly indexer: IndexerState | undefined;
 }
 
-function Heading({ name, isOnly, index }: HeadingProps) {
-  const standing = index && standingOf(index);
+function Heading({ name, isOnly, index, indexer }: HeadingProps) {
+  const standing = index && standingOf(index, indexer);
   return (
     <Group justify="space-between" mb="xs">
       <Text fw={500}>
         {index?.tokenSymbol}
         {!isOnly && ` ${texts.shared.stakeSet.toLowerCase()} ${name}`}
       </Text>
-      {standing && <StatusBadge tone={standing.tone}>{standing.text}</StatusBadge>}
+      {index && standing && (
+        <StatusBadge tone={standing.tone}>
+          {standing.is === 'behind' ? words.behind(spanText(index.lagSeconds)) : words[standing.is]}
+        </StatusBadge>
+      )}
     </Group>
   );
-}
-
-function standingOf({ halted, syncedAt, lagSeconds }: Index): { tone: Tone; text: string } {
-  if (halted !== null) return { tone: 'bad', text: words.halted };
-  if (syncedAt === null) return { tone: 'busy', text: words.firstSync };
-  if (lagSeconds > BEHIND_SECONDS) return { tone: 'warning', text: spanText(lagSeconds) };
-  return { tone: 'good', text: words.level };
 }
 
 function Facts({ index }: { readonly index: Index }) {

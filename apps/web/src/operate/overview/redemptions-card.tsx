@@ -6,6 +6,7 @@ import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText } from '../../shared/when';
+import { useOpenApprovals } from '../approvals/use-open-approvals';
 import { StateBadge } from '../state-badge';
 import { texts } from '../texts';
 import { Card } from './card';
@@ -33,6 +34,7 @@ export function RedemptionsCard() {
         {(data) => (
           <Stack gap="sm">
             <Attention count={data.attention} />
+            <Approvals />
             <Open figures={data} />
             <Made figures={data} />
           </Stack>
@@ -49,6 +51,19 @@ function Attention({ count }: { readonly count: number }) {
       <StatusBadge tone="bad">{words.attention(count)}</StatusBadge>
       <Anchor renderRoot={(props) => <Link to="/operate/redemptions" {...props} />}>
         {words.toQueue}
+      </Anchor>
+    </Group>
+  );
+}
+
+function Approvals() {
+  const count = useOpenApprovals() ?? 0;
+  if (count === 0) return null;
+  return (
+    <Group justify="space-between">
+      <StatusBadge tone="busy">{texts.approvals.count(count)}</StatusBadge>
+      <Anchor renderRoot={(props) => <Link to="/operate/approvals" {...props} />}>
+        {texts.nav.approvals}
       </Anchor>
     </Group>
   );

@@ -6,7 +6,7 @@ import { Problem } from '../../shared/problem';
 import { deskTexts } from '../desk-texts';
 import { newRequest } from '../new-request';
 import { useConsequences } from '../use-consequences';
-import { IssuedCredential, ONLY_BY_ITS_BUTTON } from './issued-credential';
+import { HELD, IssuedCredential } from './issued-credential';
 
 const words = deskTexts.partner;
 const LONGEST_NAME = 100;
@@ -32,13 +32,14 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
     onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners'] }),
   });
   const issued: ConsoleBody<'IssuedCredential'> | undefined = create.data;
+  const isHeld = create.isPending || issued !== undefined;
   return (
     <Modal
       opened
       onClose={onClose}
       title={deskTexts.partners.create}
       centered
-      {...(issued !== undefined && ONLY_BY_ITS_BUTTON)}
+      {...(isHeld && HELD)}
       closeButtonProps={{ 'aria-label': deskTexts.close }}
     >
       {issued === undefined ? (
@@ -62,24 +63,28 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
             />
             <NumberInput
               label={words.rate}
-              min={1}
               allowDecimal={false}
+              error={problemOf(rate)}
               value={rate}
               onChange={setRate}
             />
             <NumberInput
               label={words.burst}
-              min={1}
               allowDecimal={false}
+              error={problemOf(burst)}
               value={burst}
               onChange={setBurst}
             />
             {create.isError && <Problem problem={create.error} />}
             <Group justify="end">
-              <Button variant="default" onClick={onClose}>
+              <Button variant="default" disabled={create.isPending} onClick={onClose}>
                 {deskTexts.cancel}
               </Button>
-              <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>
+              <Button
+                type="submit"
+                loading={create.isPending}
+                disabled={name.trim() === '' || !isRate(rate) || !isRate(burst)}
+              >
                 {deskTexts.partners.create}
               </Button>
             </Group>
@@ -90,4 +95,15 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       )}
     </Modal>
   );
+}
+
+const MAX_INT = 2_147_483_647;
+
+function isRate(value: number | string): boolean {
+  return Number.isInteger(Number(value)) && Number(value) >= 1 && Number(value) <= MAX_INT;
+}
+
+/** At the field, while it is typed: what was typed stays. */
+function problemOf(value: number | string): string | null {
+  return isRate(value) ? null : words.notRate;
 }

@@ -10,7 +10,7 @@ import { newRequest } from '../new-request';
 import { Card } from '../overview/card';
 import { useConsequences } from '../use-consequences';
 import { useIsAdmin } from '../use-role';
-import { IssuedCredential, ONLY_BY_ITS_BUTTON } from './issued-credential';
+import { HELD, IssuedCredential } from './issued-credential';
 
 type Partner = ConsoleBody<'PartnerDetails'>;
 type Credential = ConsoleBody<'PartnerCredential'>;
@@ -102,7 +102,7 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
   });
   if (add.data !== undefined) {
     return (
-      <Modal opened onClose={onClose} title={words.add} centered {...ONLY_BY_ITS_BUTTON}>
+      <Modal opened onClose={onClose} title={words.add} centered {...HELD}>
         <IssuedCredential issued={add.data} onDone={onClose} />
       </Modal>
     );
@@ -116,7 +116,10 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
       onConfirm={() => {
         add.mutate();
       }}
-      onClose={onClose}
+      onClose={() => {
+        // Else the answer, which comes once, would find no dialog.
+        if (!add.isPending) onClose();
+      }}
     />
   );
 }

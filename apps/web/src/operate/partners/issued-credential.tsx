@@ -10,11 +10,11 @@ interface IssuedCredentialProps {
 
 const words = deskTexts.issued;
 
-/** Of the dialog around it: what is in it is nowhere else. */
-export const ONLY_BY_ITS_BUTTON = {
-  withCloseButton: false,
+/** Of a dialog with what is shown once, or that waits for it: only its own button closes it. */
+export const HELD = {
   closeOnEscape: false,
   closeOnClickOutside: false,
+  withCloseButton: false,
 } as const;
 
 /** Key and secret, this once. */

@@ -13,6 +13,7 @@ import { Card } from '../overview/card';
 import { useConsequences } from '../use-consequences';
 import { useIsAdmin } from '../use-role';
 import { Invitations } from './invitations';
+import { HELD } from './issued-credential';
 
 type Member = ConsoleBody<'PartnerMember'>;
 
@@ -125,6 +126,7 @@ function InviteDialog({ partner, onClose }: DialogProps) {
       onClose={onClose}
       title={words.invite}
       centered
+      {...((invite.isPending || invite.data !== undefined) && HELD)}
       closeButtonProps={{ 'aria-label': deskTexts.close }}
     >
       <Stack>
@@ -157,6 +159,7 @@ function InviteDialog({ partner, onClose }: DialogProps) {
           <>
             <Text>{words.linkOnce}</Text>
             <CopyLine label={words.link} value={invite.data.url} />
+            <Button onClick={onClose}>{words.linkDone}</Button>
           </>
         )}
       </Stack>

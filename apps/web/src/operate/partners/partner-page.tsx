@@ -87,7 +87,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
       >
         {partner.name}
       </PageTitle>
-      <Card title={words.standing}>
+      <Card title={words.about}>
         <Fact name={words.standing}>
           <StandingBadge standing={standing} />
         </Fact>

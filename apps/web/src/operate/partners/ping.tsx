@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { consoleApi, dataOf } from '../../api/console-client';
 import { Problem } from '../../shared/problem';
 import { StatusBadge } from '../../shared/status-badge';
-import { Block } from '../call-details';
+import { FoldedBlock } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../overview/card';
 import { useMayOperate } from '../use-role';
@@ -62,7 +62,10 @@ export function Ping({ partner }: { readonly partner: string }) {
                 {ping.data.mend}
               </Text>
               <Fact name={deskTexts.calls.outcome}>{ping.data.outcome}</Fact>
-              <Block title={words.report} text={JSON.stringify(ping.data.report, undefined, 2)} />
+              <FoldedBlock
+                title={words.report}
+                text={JSON.stringify(ping.data.report, undefined, 2)}
+              />
             </div>
           )}
         </Stack>

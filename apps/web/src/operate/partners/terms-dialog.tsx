@@ -12,9 +12,11 @@ import {
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { ApiProblem } from '../../api/api-problem';
 import { Problem } from '../../shared/problem';
 import { deskTexts } from '../desk-texts';
 import { useConsequences } from '../use-consequences';
+import { namedField } from './named-field';
 import { CAPABILITIES, changeOf, type TermsForm, formOf } from './terms-form';
 
 interface TermsDialogProps {
@@ -34,6 +36,16 @@ const TEXTS = [
   'maxPoints',
   'dailyTokenBudget',
 ] as const;
+
+const { confirms: confirm, ...labels } = words.callback;
+/** By the names of the fields in the request. */
+const LABELS = {
+  rate: words.rate,
+  burst: words.burst,
+  stakeSet: words.stakeSet,
+  ...labels,
+  confirm,
+};
 
 /** Sends only what was changed. */
 export function TermsDialog({ partner, onClose }: TermsDialogProps) {
@@ -57,6 +69,9 @@ export function TermsDialog({ partner, onClose }: TermsDialogProps) {
       onClose();
     },
   });
+  const refused = save.error instanceof ApiProblem ? namedField(save.error.message, LABELS) : null;
+  const errorOf = (name: keyof typeof LABELS): string | null =>
+    refused?.field === name ? refused.message : null;
   return (
     <Modal
       opened
@@ -78,6 +93,7 @@ export function TermsDialog({ partner, onClose }: TermsDialogProps) {
             <TextInput
               key={name}
               label={words[name]}
+              error={errorOf(name)}
               value={form[name]}
               onChange={({ currentTarget: { value } }) => {
                 put({ [name]: value });
@@ -88,6 +104,7 @@ export function TermsDialog({ partner, onClose }: TermsDialogProps) {
             <TextInput
               key={name}
               label={words.callback[name]}
+              error={errorOf(name)}
               placeholder={name === 'key' ? (partner.callback?.keyPrefix ?? '') : ''}
               autoComplete="off"
               value={form[name]}
@@ -101,6 +118,7 @@ export function TermsDialog({ partner, onClose }: TermsDialogProps) {
             label={words.callback.secret}
             description={words.callback.secretHint}
             autoComplete="new-password"
+            error={errorOf('secret')}
             value={form.secret}
             onChange={({ currentTarget: { value } }) => {
               put({ secret: value });
@@ -128,7 +146,7 @@ export function TermsDialog({ partner, onClose }: TermsDialogProps) {
               put({ allowPrivate: checked });
             }}
           />
-          {save.isError && <Problem problem={save.error} />}
+          {save.isError && <Problem problem={refused?.message ?? save.error} />}
           <Group justify="end">
             <Button variant="default" onClick={onClose}>
               {deskTexts.cancel}

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ConfirmDialog, WHOLE_LABEL } from '../../desk/confirm-dialog';
+import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../overview/card';
 import { useMayOperate } from '../use-role';
@@ -33,9 +34,11 @@ export function Actions({ redemption }: { readonly redemption: Redemption }) {
       <Stack gap="md">
         {actions.map((action) => (
           <div key={action.action}>
-            <Text size="sm" className="text-of-others" mb={4}>
-              {action.consequence}
-            </Text>
+            {action.consequence !== '' && (
+              <Text size="sm" className="text-of-others" mb={4}>
+                {action.consequence}
+              </Text>
+            )}
             {action.unavailable !== null && (
               <Text size="sm" fw={700} className="text-of-others">
                 {action.unavailable}
@@ -81,7 +84,11 @@ function Outcome({ result: { done, outcome, approval } }: { readonly result: Res
       title={done ? words.done : words.waits}
     >
       <Text className="text-of-others">
-        {outcome ?? `${words.waitsUntil} ${approval?.expiresAt ?? ''}`}
+        {outcome ?? (
+          <>
+            {words.waitsUntil} <When at={approval?.expiresAt} />
+          </>
+        )}
       </Text>
     </Alert>
   );

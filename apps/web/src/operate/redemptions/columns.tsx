@@ -12,10 +12,18 @@ type Redemption = ConsoleBody<'ListedRedemption'>;
 const words = deskTexts.redemptions;
 
 /** In px: what the columns of a list of redemptions need. */
-export const REDEMPTIONS_WIDTH = 1250;
+export const REDEMPTIONS_WIDTH = 940;
 
+/** What is redeemed is before who redeems it: on a narrow screen the amounts are seen without scrolling. */
 export const REDEMPTION_COLUMNS: readonly Column<Redemption>[] = [
-  { header: words.columns.id, cell: ({ id }) => <RedemptionAnchor id={id} /> },
+  {
+    header: words.columns.id,
+    cell: ({ id }) => (
+      <Box miw={150}>
+        <RedemptionAnchor id={id} mayBreak />
+      </Box>
+    ),
+  },
   {
     header: words.columns.state,
     cell: ({ state, reason }) => (
@@ -25,16 +33,6 @@ export const REDEMPTION_COLUMNS: readonly Column<Redemption>[] = [
       </>
     ),
   },
-  { header: words.columns.since, cell: ({ stateSince }) => <When at={stateSince} /> },
-  {
-    header: words.columns.partner,
-    cell: ({ partner }) => (
-      <Box miw={160}>
-        <bdi className="text-of-others">{partner.name}</bdi>
-      </Box>
-    ),
-  },
-  { header: words.columns.wallet, cell: ({ wallet }) => <span className="amount">{wallet}</span> },
   {
     header: words.columns.points,
     isNumber: true,
@@ -46,4 +44,21 @@ export const REDEMPTION_COLUMNS: readonly Column<Redemption>[] = [
     cell: ({ tokens }) => <Amount value={tokens} maxFraction={6} />,
   },
   { header: words.columns.usd, isNumber: true, cell: ({ usd }) => <Amount value={usd} /> },
+  { header: words.columns.since, cell: ({ stateSince }) => <When at={stateSince} /> },
+  {
+    header: words.columns.partner,
+    cell: ({ partner }) => (
+      <Box miw={120}>
+        <bdi className="text-of-others">{partner.name}</bdi>
+      </Box>
+    ),
+  },
+  {
+    header: words.columns.wallet,
+    cell: ({ wallet }) => (
+      <Box miw={170}>
+        <span className="text-of-others">{wallet}</span>
+      </Box>
+    ),
+  },
 ];

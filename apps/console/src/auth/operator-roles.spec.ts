@@ -1,0 +1,23 @@
+import { expect, it } from '@jest/globals';
+import { groupRoles, operatorWallets } from './operator-roles.js';
+
+const ANN = `0x${'a1'.repeat(20)}`;
+const BOB = `0x${'b2'.repeat(20)}`;
+
+it('takes wallets with their roles, and groups whose names have an equals sign', () => {
+  expect([...operatorWallets(`${ANN}=admin, ${BOB}=viewer`)]).toEqual([
+    [ANN, 'admin'],
+    [BOB, 'viewer'],
+  ]);
+  expect([...groupRoles('cn=ops=admin')]).toEqual([['cn=ops', 'admin']]);
+});
+
+it('says what an entry looks like, and which one does not', () => {
+  const expected = 'must be a list of 0x…=ROLE, where a role is one of viewer, operator, admin';
+  expect(() => operatorWallets(`${ANN}=admin,${BOB}=root`)).toThrow(`${expected}: entry 2 is not`);
+  expect(() => operatorWallets(ANN)).toThrow(`${expected}: entry 1 is not`);
+  expect(() => groupRoles('ops=root')).toThrow('must be a list of GROUP=ROLE');
+  expect(() => groupRoles('ops=admin,ops=viewer')).toThrow(
+    'must name each only once: entry 2 is there before',
+  );
+});

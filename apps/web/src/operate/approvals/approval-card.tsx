@@ -1,0 +1,133 @@
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { ConfirmDialog } from '../../desk/confirm-dialog';
+import { Problem } from '../../shared/problem';
+import { StatusBadge, type Tone } from '../../shared/status-badge';
+import { When } from '../../shared/when';
+import { FoldedBlock } from '../call-details';
+import { Fact } from '../overview/card';
+import { texts } from '../texts';
+import { useMayOperate } from '../use-role';
+import { AboutRedemption } from './about-redemption';
+
+type Approval = ConsoleBody<'Approval'>;
+
+const TONES: Readonly<Record<Approval['state'], Tone>> = {
+  open: 'busy',
+  expired: 'neutral',
+  approved: 'good',
+  refused: 'warning',
+  withdrawn: 'neutral',
+};
+const words = texts.approvals;
+
+interface CardProps {
+  readonly approval: Approval;
+  readonly onDecided: (approval: Approval) => void;
+}
+
+/** One request, with all that a second operator decides by. */
+export function ApprovalCard({ approval, onDecided }: CardProps) {
+  const { action, summary, state, requestedBy, requestedAt, expiresAt, decidedBy } = approval;
+  const { id: redemption } = approval.arguments;
+  return (
+    <Paper component="section" withBorder p="md" maw={820} aria-label={action}>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {action}
+        </Title>
+        <StatusBadge tone={TONES[state]}>{words.states[state]}</StatusBadge>
+      </Group>
+      <Text my="sm" className="text-of-others">
+        {summary}
+      </Text>
+      {typeof redemption === 'string' && <AboutRedemption id={redemption} />}
+      <Fact name={words.requestedBy}>
+        {requestedBy}, <When at={requestedAt} />
+      </Fact>
+      {state === 'open' && (
+        <Fact name={words.expires}>
+          <When at={expiresAt} />
+        </Fact>
+      )}
+      {decidedBy !== null && (
+        <Fact name={words.decided}>
+          {decidedBy}, <When at={approval.decidedAt} />
+        </Fact>
+      )}
+      {state === 'approved' && (
+        <Fact name={words.outcome}>{approval.outcome ?? words.unknownOutcome}</Fact>
+      )}
+      <FoldedBlock
+        title={words.arguments}
+        text={JSON.stringify(approval.arguments, undefined, 1)}
+      />
+      {state === 'open' && <Decision approval={approval} onDecided={onDecided} />}
+    </Paper>
+  );
+}
+
+function Decision({ approval, onDecided }: CardProps) {
+  const { id, isOwn, summary } = approval;
+  const [isAsked, setIsAsked] = useState(false);
+  const queries = useQueryClient();
+  const mayOperate = useMayOperate();
+  const decide = useMutation({
+    mutationFn: (decision: 'approve' | 'refuse') =>
+      dataOf(
+        consoleApi.POST(`/api/operate/approvals/{id}/${decision}`, { params: { path: { id } } }),
+      ),
+    onSuccess: async (decided) => {
+      onDecided(decided);
+      await queries.invalidateQueries({ queryKey: ['operate'] });
+    },
+    onError: () => {
+      setIsAsked(false);
+    },
+  });
+  return (
+    <Stack gap="xs" mt="sm">
+      {isOwn && <Text size="sm">{words.ownWaits}</Text>}
+      {decide.isError && <Problem problem={decide.error} />}
+      <Group>
+        {!isOwn && (
+          <Button
+            disabled={!mayOperate}
+            onClick={() => {
+              setIsAsked(true);
+            }}
+          >
+            {words.approve}
+          </Button>
+        )}
+        <Button
+          variant="default"
+          disabled={!mayOperate}
+          loading={decide.isPending}
+          onClick={() => {
+            decide.mutate('refuse');
+          }}
+        >
+          {isOwn ? words.withdraw : words.refuse}
+        </Button>
+      </Group>
+      {!mayOperate && <Text size="sm">{texts.shared.onlyOperators}</Text>}
+      {isAsked && (
+        <ConfirmDialog
+          title={words.approve}
+          consequence={`${words.confirm} ${summary}`}
+          isPending={decide.isPending}
+          problem={null}
+          onConfirm={() => {
+            decide.mutate('approve');
+          }}
+          onClose={() => {
+            setIsAsked(false);
+          }}
+        />
+      )}
+    </Stack>
+  );
+}

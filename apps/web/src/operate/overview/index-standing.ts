@@ -1,0 +1,32 @@
+import { type ConsoleBody } from '../../api/console-client';
+import { type Tone } from '../../shared/status-badge';
+
+export type IndexerState = ConsoleBody<'Service'>['state'];
+type Figures = Pick<ConsoleBody<'Index'>, 'halted' | 'syncedAt' | 'lagSeconds'>;
+
+interface Standing {
+  readonly tone: Tone;
+  readonly is: 'halted' | 'noAnswer' | 'firstSync' | 'behind' | 'notReady' | 'level';
+}
+
+/** Longer than any chain takes for a block. */
+const BEHIND_SECONDS = 600;
+/** Several blocks of a chain that makes one in 12 s. */
+const LEVEL_SECONDS = 60;
+
+/**
+ * How an index stands: by what is stored of it, by the age of its newest block, and by its indexer.
+ * @param indexer what it answers; undefined where it is not asked, or has not answered yet
+ */
+export function standingOf(
+  { halted, syncedAt, lagSeconds }: Figures,
+  indexer: IndexerState | undefined,
+): Standing {
+  if (halted !== null) return { tone: 'bad', is: 'halted' };
+  if (indexer === 'no-answer') return { tone: 'bad', is: 'noAnswer' };
+  if (syncedAt === null) return { tone: 'busy', is: 'firstSync' };
+  if (lagSeconds > BEHIND_SECONDS) return { tone: 'warning', is: 'behind' };
+  if (indexer === 'not-ready') return { tone: 'warning', is: 'notReady' };
+  if (lagSeconds > LEVEL_SECONDS) return { tone: 'neutral', is: 'behind' };
+  return { tone: 'good', is: 'level' };
+}

@@ -1,0 +1,36 @@
+/** A refusal that names a field as the request or the command line does, for a form that has labels. */
+
+interface Refused<Field extends string> {
+  /** The one that it is about; undefined where it is about none, or about several. */
+  readonly field: Field | undefined;
+  readonly message: string;
+}
+
+/** The options of the commands whose names are not those of the fields. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  '--callback-url': 'url',
+  '--callback-key': 'key',
+  '--callback-secret': 'secret',
+};
+
+/** @param labels of the fields of the form, by their names in the request */
+export function namedField<Field extends string>(
+  message: string,
+  labels: Readonly<Record<Field, string>>,
+): Refused<Field> {
+  const known = (name: string): name is Field => Object.hasOwn(labels, name);
+  const [first = ''] = /^[A-Za-z.]+/.exec(message) ?? [];
+  const name = first.split('.').at(-1) ?? '';
+  const field = known(name) ? name : undefined;
+  const begun = field === undefined ? message : `${labels[field]}:${message.slice(first.length)}`;
+  const labelled = begun.replaceAll(/--[a-z][a-z-]*[a-z]/g, (option) => {
+    const of = OPTIONS[option] ?? camelOf(option);
+    return known(of) ? `“${labels[of]}”` : option;
+  });
+  return { field, message: labelled };
+}
+
+/** `--bonus-from` to `bonusFrom`. */
+function camelOf(option: string): string {
+  return option.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

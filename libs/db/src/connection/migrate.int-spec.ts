@@ -37,6 +37,7 @@ const ALL = [
   'Portal1760000000028',
   'CredentialEnd1760000000032',
   'SearchIndexes1760000000038',
+  'ConformanceDeductions1760000000039',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

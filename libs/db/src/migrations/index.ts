@@ -35,6 +35,7 @@ import { RequestLog1760000000027 } from './request-log.js';
 import { Portal1760000000028 } from './portal.js';
 import { CredentialEnd1760000000032 } from './credential-end.js';
 import { SearchIndexes1760000000038 } from './search-indexes.js';
+import { ConformanceDeductions1760000000039 } from './conformance-deductions.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -67,4 +68,5 @@ export const migrations = [
   Portal1760000000028,
   CredentialEnd1760000000032,
   SearchIndexes1760000000038,
+  ConformanceDeductions1760000000039,
 ];

@@ -80,6 +80,7 @@ const ROWS: readonly Row[] = [
   ['console.invitation',                    '-',   '-',     '-',        'ra',  'raw',    '-'],
   ['console.member',                        '-',   '-',     '-',        'r',   'raw',    '-'],
   ['console.approval',                      '-',   '-',     '-',        'r',   'raw',    '-'],
+  ['console.conformance_deduction',         '-',   '-',     '-',        '-',   'rawd',   '-'],
   ['portal.partner',                        '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.credential',                     '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.callback',                       '-',   '-',     '-',        '-',   '-',      'r'],

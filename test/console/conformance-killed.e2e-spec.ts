@@ -126,7 +126,7 @@ describe('a console that is killed during a conformance run', () => {
   it.each([
     ['a deduction whose answer did not come', 'answer'],
     ['a deduction that was about to be given back', 'request'],
-  ] as const)('leaves %s to the next console, which gives it back', async (what, holds) => {
+  ] as const)('leaves %s to the next console, which gives it back', async (_, holds) => {
     const first = await aConsole();
     const member = await memberOf(first, `member-${holds}`);
     const address = await aPlayer(bench.game, POINTS);
@@ -150,5 +150,5 @@ describe('a console that is killed during a conformance run', () => {
     await eventually(async () => (await rows()).length === 0, 60_000);
     expect(Number(await pointsOf(bench.game, address))).toBe(POINTS);
     await next.kill();
-  });
+  }, 240_000);
 });

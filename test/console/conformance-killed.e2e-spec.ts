@@ -12,7 +12,6 @@ import { Visitor } from '../../apps/console/src/testing/visitor.support-spec.js'
 import {
   API_KEY,
   aPlayer,
-  pointsOf,
   SECRET,
 } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
 import { ServiceProgram } from '../restarts/service-program.js';
@@ -126,29 +125,33 @@ describe('a console that is killed during a conformance run', () => {
   it.each([
     ['a deduction whose answer did not come', 'answer'],
     ['a deduction that was about to be given back', 'request'],
-  ] as const)('leaves %s to the next console, which gives it back', async (_, holds) => {
-    const first = await aConsole();
-    const member = await memberOf(first, `member-${holds}`);
-    const address = await aPlayer(bench.game, POINTS);
-    Object.assign(holder, { holds, held: 0 });
-    const started = member.post('/api/partner/conformance', { address, mayClaim: false });
-    await json(started);
-    const isTaken = async () => Number(await pointsOf(bench.game, address)) < POINTS;
-    await eventually(async () => holder.held > 0 && (await isTaken()), 60_000);
-    await first.kill();
-    expect(await isTaken()).toBe(true);
-    const left = await rows();
-    expect(left.length).toBeGreaterThan(0);
-    expect(left.some(({ transaction }) => transaction)).toBe(holds === 'request');
-    expect(left.every(({ late }) => !late)).toBe(true);
-    holder.holds = 'nothing';
-    // The minute for which the dead console has its rows is over.
-    await bench.console.database.query({
-      text: 'UPDATE console.conformance_deduction SET due_at = now()',
-    });
-    const next = await aConsole();
-    await eventually(async () => (await rows()).length === 0, 60_000);
-    expect(Number(await pointsOf(bench.game, address))).toBe(POINTS);
-    await next.kill();
-  }, 240_000);
+  ] as const)(
+    'leaves %s to the next console, which gives it back',
+    async (_, holds) => {
+      const first = await aConsole();
+      const member = await memberOf(first, `member-${holds}`);
+      const address = await aPlayer(bench.game, POINTS);
+      Object.assign(holder, { holds, held: 0 });
+      const started = member.post('/api/partner/conformance', { address, mayClaim: false });
+      await json(started);
+      const isTaken = async () => Number(await bench.pointsOf(address)) < POINTS;
+      await eventually(async () => holder.held > 0 && (await isTaken()), 60_000);
+      await first.kill();
+      expect(await isTaken()).toBe(true);
+      const left = await rows();
+      expect(left.length).toBeGreaterThan(0);
+      expect(left.some(({ transaction }) => transaction)).toBe(holds === 'request');
+      expect(left.every(({ late }) => !late)).toBe(true);
+      holder.holds = 'nothing';
+      // The minute for which the dead console has its rows is over.
+      await bench.console.database.query({
+        text: 'UPDATE console.conformance_deduction SET due_at = now()',
+      });
+      const next = await aConsole();
+      await eventually(async () => (await rows()).length === 0, 60_000);
+      expect(Number(await bench.pointsOf(address))).toBe(POINTS);
+      await next.kill();
+    },
+    240_000,
+  );
 });

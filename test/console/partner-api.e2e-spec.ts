@@ -4,7 +4,7 @@ import { hmacSha256Hex } from '#libs/signing';
 import { eventually } from '#libs/testing';
 import { refusalOf } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
-import { aPlayer, pointsOf } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
+import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
 import {
   type AnsweredRequestBody,
   type RequestsBody,
@@ -220,7 +220,7 @@ describe('the conformance tester', () => {
     let ended: ConformanceBody['run'] = null;
     let fewest = 990_000;
     await eventually(async () => {
-      fewest = Math.min(fewest, Number(await pointsOf(bench.game, address)));
+      fewest = Math.min(fewest, Number(await bench.pointsOf(address)));
       ended = (await json<ConformanceBody>(acme.get('/api/partner/conformance'))).run;
       return ended?.endedAt != null;
     }, 60_000);
@@ -232,7 +232,7 @@ describe('the conformance tester', () => {
       expect.arrayContaining(['deduct-insufficient', 'deduct-overdraft-at-once']),
     );
     expect(JSON.stringify(left)).toContain('Give a test player with at most 1000.');
-    expect(await pointsOf(bench.game, address)).toBe(990_000);
+    expect(await bench.pointsOf(address)).toBe(990_000);
     const open = await bench.console.database.query({
       text: 'SELECT redemption_id FROM console.conformance_deduction',
     });

@@ -118,12 +118,14 @@ describe('the log of requests', () => {
 describe('the signature debugger', () => {
   const body = '{"a":1}';
   const content = `GET${PATH}${body}`;
-  const explain = (signature: string, secretOf = bench.acme.prefix) =>
-    json<{ content: string; matches: boolean; mistakes: string[] }>(
-      acme.post('/api/partner/signature', {
-        ...{ secretOf, method: 'GET', path: `${PATH}?lastDays=7`, body, signature },
-      }),
+  const explain = (signature: string, secretOf = bench.acme.prefix, sent = body) => {
+    // A few questions at once are answered; then one each second.
+    bench.console.clock.advance(1000);
+    const asked = { secretOf, method: 'GET', path: `${PATH}?lastDays=7`, body: sent, signature };
+    return json<{ content: string; matches: boolean; mistakes: string[] }>(
+      acme.post('/api/partner/signature', asked),
     );
+  };
 
   it('names the mistake, and never the right signature of what is asked', async () => {
     const { sharedSecret } = bench.acme.credential;
@@ -146,6 +148,29 @@ describe('the signature debugger', () => {
     expect(mistakes).toEqual([`It is made with another secret: that of ${bench.acme.prefix}.`]);
   });
 
+  it('says that a long message is too long to try every mistake', async () => {
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const long = JSON.stringify(Object.fromEntries(keys.map((key) => [key, key.repeat(5000)])));
+    const { mistakes } = await explain('00'.repeat(32), undefined, long);
+    expect(mistakes).toEqual([expect.stringContaining('too long to try')]);
+    const { sharedSecret } = bench.acme.credential;
+    const other = await explain(hmacSha256Hex(sharedSecret, `GET${PATH}${long}`), 'callback', long);
+    expect(other.mistakes).toEqual([
+      `It is made with another secret: that of ${bench.acme.prefix}.`,
+    ]);
+  });
+
+  it('answers a few questions at once', async () => {
+    const question = { secretOf: 'callback', method: 'GET', path: PATH, signature: 'x' };
+    bench.console.clock.advance(60_000);
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => acme.post('/api/partner/signature', question)),
+    );
+    const statuses = answers.map(({ status }) => status).sort((a, b) => a - b);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    bench.console.clock.advance(60_000);
+  });
+
   it('explains nothing by the secret of another partner', async () => {
     const theirs = hmacSha256Hex(bench.beta.credential.sharedSecret, content);
     expect((await explain(theirs)).mistakes).toEqual([]);
@@ -157,6 +182,10 @@ describe('the signature debugger', () => {
 });
 
 describe('the conformance tester', () => {
+  beforeAll(() => {
+    bench.game.clock.set(bench.console.clock.nowMs());
+  });
+
   it('passes the reference partner, one run at a time, and gives the points back', async () => {
     const address = await aPlayer(bench.game, 5);
     const wish = { address, mayClaim: false };
@@ -184,6 +213,40 @@ describe('the conformance tester', () => {
     });
     const actor = `partner:${bench.acme.account.address.toLowerCase()}`;
     expect(audit).toEqual([{ actor, command: 'partner conformance' }]);
+  });
+
+  it('takes no more than 1000 points at once, whatever the player has', async () => {
+    const address = await aPlayer(bench.game, 990_000);
+    acme = await bench.member(bench.acme);
+    await json(acme.post('/api/partner/conformance', { address, mayClaim: false }));
+    let ended: ConformanceBody['run'] = null;
+    let fewest = 990_000;
+    await eventually(async () => {
+      fewest = Math.min(fewest, Number(await bench.pointsOf(address)));
+      ended = (await json<ConformanceBody>(acme.get('/api/partner/conformance'))).run;
+      return ended?.endedAt != null;
+    }, 60_000);
+    expect(fewest).toBeGreaterThan(989_000);
+    const run = ended as ConformanceBody['run'];
+    expect(run?.report?.outcome).toBe('incomplete');
+    const left = run?.report?.checks.filter(({ status }) => status === 'skipped') ?? [];
+    expect(left.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['deduct-insufficient', 'deduct-overdraft-at-once']),
+    );
+    expect(JSON.stringify(left)).toContain('Give a test player with at most 1000.');
+    expect(await bench.pointsOf(address)).toBe(990_000);
+    const open = await bench.console.database.query({
+      text: 'SELECT redemption_id FROM console.conformance_deduction',
+    });
+    expect(open).toEqual([]);
+  });
+
+  it('needs a fresh sign-in', async () => {
+    const late = await bench.member(bench.acme);
+    bench.console.clock.advance(5 * 60_000);
+    const asked = late.post('/api/partner/conformance', { address: WALLET, mayClaim: false });
+    expect(await refusalOf(asked)).toBe('401 FRESH_SIGN_IN_NEEDED');
+    beta = await bench.member(bench.beta);
   });
 
   it('is not there without a callback', async () => {

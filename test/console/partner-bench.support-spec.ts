@@ -17,6 +17,7 @@ import {
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
 import {
   API_KEY,
+  call,
   type Partner,
   SECRET,
   startPartner,
@@ -81,6 +82,12 @@ export class PartnerBench {
   async member({ id, account }: OwnPartner): Promise<Visitor> {
     const invitation = await this.console.invitation(id);
     return this.console.signedIn(account, { kind: 'partner', invitation });
+  }
+
+  /** Of a player of the game. */
+  async pointsOf(address: string): Promise<unknown> {
+    const answer = await call(this.game, `/game/v1/get-points-by-address?address=${address}`);
+    return answer.body['points'];
   }
 
   async stop(): Promise<void> {

@@ -211,6 +211,10 @@ export {
   OwnApprovalError,
 } from './console/approval-store.js';
 export {
+  type ConformanceDeduction,
+  ConformanceDeductionStore,
+} from './console/conformance-deduction-store.js';
+export {
   type ConsoleSession,
   ConsoleSessionStore,
   type NewConsoleSession,

@@ -43,6 +43,7 @@ const BY_HAND: Record<string, string> = {
   'console.sign_in_link': 'used once, in one statement',
   'console.invitation': 'accepted once, in one statement',
   'console.member': 'added by INSERT … ON CONFLICT',
+  'console.conformance_deduction': 'taken by one console at a time, in one statement',
   'console.approval': 'decided once, in one statement',
   'partners.request': 'written through a function, in batches',
 };

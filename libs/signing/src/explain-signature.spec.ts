@@ -1,7 +1,12 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { explainSignature, type SignatureQuestion } from './explain-signature.js';
+import {
+  explainSignature,
+  explainSignatureInTurns,
+  HashBudget,
+  type SignatureQuestion,
+} from './explain-signature.js';
 
 const SECRET = 'svcs_0123456789abcdefghijABCDEFGHIJ';
 const BODY = '{"address":"0xab","deductPoints":5}';
@@ -159,5 +164,45 @@ describe('explainSignature', () => {
         },
       ),
     );
+  });
+});
+
+describe('a message whose mistakes would take seconds to try', () => {
+  /** Of six keys there are 720 orders. */
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const body = JSON.stringify(Object.fromEntries(keys.map((key) => [key, key.repeat(5000)])));
+  const long: SignatureQuestion = { ...CALL, body, given: 'a'.repeat(64) };
+
+  it('is told to be too long to try all of them', () => {
+    expect(explainSignature(long).mistakes).toEqual([expect.stringContaining('too long to try')]);
+  });
+
+  it('has one budget for all secrets, and is compared with each even so', async () => {
+    const budget = new HashBudget();
+    await explainSignatureInTurns(long, budget);
+    expect(budget.isSpent).toBe(true);
+    const given = hmac(`POST${CALL.path}${CALL.requestId ?? ''}${body}`, 'other').digest('hex');
+    const other = { ...long, secret: 'other' };
+    expect((await explainSignatureInTurns({ ...other, given }, budget)).matches).toBe(true);
+    const { mistakes } = await explainSignatureInTurns(other, budget);
+    expect(mistakes).toEqual([expect.stringContaining('too long to try')]);
+  });
+
+  it('lets others have their turn meanwhile', async () => {
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await explainSignatureInTurns(long);
+    isOver = true;
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('may be nested as deep as it will', () => {
+    const deep = `{"a":${'['.repeat(15_000)}${']'.repeat(15_000)}}`;
+    expect(explainSignature({ ...long, body: deep }).matches).toBe(false);
   });
 });

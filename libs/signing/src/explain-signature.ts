@@ -3,6 +3,7 @@
  * where it reproduces the given signature to the last bit, so what is said is never a guess.
  */
 import { createHash, createHmac } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
 
@@ -25,7 +26,7 @@ export interface SignatureExplanation {
   readonly signature: string;
   /** Absent where none was given. */
   readonly matches?: boolean;
-  /** What made the given signature, most likely mistake first; empty where nothing that is known did. */
+  /** What made the given signature, most likely mistake first; empty where nothing that is known did. Or that not all could be tried. */
   readonly mistakes: readonly string[];
 }
 
@@ -44,7 +45,62 @@ interface Mistake {
   readonly make: (recipe: Recipe) => Recipe | undefined;
 }
 
+/** What may be hashed for one question; with a common message every mistake is tried for a hundredth of it. */
+const MOST_BYTES = 20_000_000;
+/** Between two pauses: a few milliseconds. */
+const BYTES_AT_ONCE = 500_000;
+const TOO_LONG =
+  'The message is too long to try every mistake: ask again about one with a shorter body.';
+
+/** What is left for a question, whichever secrets it is asked of. */
+export class HashBudget {
+  private nextPause: number;
+
+  constructor(private left = MOST_BYTES) {
+    this.nextPause = left - BYTES_AT_ONCE;
+  }
+
+  get isSpent(): boolean {
+    return this.left <= 0;
+  }
+
+  spend(bytes: number): void {
+    this.left -= bytes;
+  }
+
+  /** Whether so much was hashed since the last pause that others have to have their turn. */
+  isPauseDue(): boolean {
+    if (this.left > this.nextPause) return false;
+    this.nextPause = this.left - BYTES_AT_ONCE;
+    return true;
+  }
+}
+
+/** At once: for a program that serves no others meanwhile. */
 export function explainSignature(question: SignatureQuestion): SignatureExplanation {
+  const steps = explain(question, new HashBudget());
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** With pauses, in which a server answers others. */
+export async function explainSignatureInTurns(
+  question: SignatureQuestion,
+  budget = new HashBudget(),
+): Promise<SignatureExplanation> {
+  const steps = explain(question, budget);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await setImmediate();
+  }
+}
+
+type Steps<T> = Generator<undefined, T>;
+
+function* explain(question: SignatureQuestion, budget: HashBudget): Steps<SignatureExplanation> {
   const { secret, method, requestId = '', body, given } = question;
   const path = pathOf(question.path);
   const content = signedContent({ method, path, requestId, body });
@@ -58,44 +114,65 @@ export function explainSignature(question: SignatureQuestion): SignatureExplanat
     algorithm: 'sha256',
     encoding: 'hex',
   };
-  return { content, signature, matches, mistakes: matches ? [] : find(right, question, given) };
+  if (matches) return { content, signature, matches, mistakes: [] };
+  const mistakes = yield* find(right, question, { given, budget, bytes: content.length + 100 });
+  const isAll = mistakes.length > 0 || !budget.isSpent;
+  return { content, signature, matches, mistakes: isAll ? mistakes : [TOO_LONG] };
 }
 
-/** One mistake, or two at once. */
-function find(right: Recipe, question: SignatureQuestion, given: string): string[] {
+interface Search {
+  readonly given: string;
+  readonly budget: HashBudget;
+  /** Of one try, about. */
+  readonly bytes: number;
+}
+
+/** One mistake, or two at once; nothing more is tried once the budget is spent. */
+function* find(right: Recipe, question: SignatureQuestion, search: Search): Steps<string[]> {
   const mistakes = [...mistakesOf(question)];
-  const isGiven = (recipe: Recipe): boolean => signatureOf(recipe) === given;
+  const { given, budget } = search;
   if (given.trim() !== given && signatureOf(right) === given.trim()) {
     return ['There is white space around the signature.'];
   }
   for (const mistake of mistakes) {
-    const recipe = mistake.make(right);
-    if (recipe && isGiven(recipe)) return [mistake.says];
+    if (yield* isMadeBy(mistake.make(right), search)) return [mistake.says];
+    if (budget.isSpent) return [];
   }
   for (const [at, first] of mistakes.entries()) {
     const once = first.make(right);
     if (!once) continue;
     for (const second of mistakes.slice(at + 1)) {
-      const twice = second.make(once);
-      if (twice && isGiven(twice)) return [first.says, second.says];
+      if (yield* isMadeBy(second.make(once), search)) return [first.says, second.says];
+      if (budget.isSpent) return [];
     }
   }
-  return isOtherOrder(right, isGiven)
+  return (yield* isOtherOrder(right, search))
     ? ['The keys of the body are signed in another order: sign the bytes that are sent.']
     : [];
+}
+
+function* isMadeBy(recipe: Recipe | undefined, { given, budget, bytes }: Search): Steps<boolean> {
+  // Also where it would change nothing: the body was read to find that out.
+  budget.spend(bytes);
+  if (budget.isPauseDue()) yield;
+  return recipe !== undefined && signatureOf(recipe) === given;
 }
 
 /** More would be tried for too long: of six there are 720 orders. */
 const MOST_KEYS = 6;
 
-function isOtherOrder(right: Recipe, isGiven: (recipe: Recipe) => boolean): boolean {
-  const { parts } = right;
-  const members = membersOf(parts[3]);
+function* isOtherOrder(right: Recipe, search: Search): Steps<boolean> {
+  const [method, path, requestId, sent] = right.parts;
+  const members = membersOf(sent);
   if (members === undefined || members.length > MOST_KEYS) return false;
   for (const order of ordersOf(members)) {
     const value = Object.fromEntries(order);
-    for (const body of [JSON.stringify(value), spaced(value)]) {
-      if (isGiven({ ...right, parts: [parts[0], parts[1], parts[2], body] })) return true;
+    for (const print of [JSON.stringify, spaced]) {
+      const body = printed(value, print);
+      if (body === undefined) return false;
+      const recipe: Recipe = { ...right, parts: [method, path, requestId, body] };
+      if (yield* isMadeBy(recipe, search)) return true;
+      if (search.budget.isSpent) return false;
     }
   }
   return false;
@@ -243,7 +320,16 @@ function reprinted(body: string, print: (value: unknown) => string): string | un
   try {
     return print(JSON.parse(body));
   } catch {
-    // Not JSON: there is no other way to print it.
+    // Not JSON, or nested too deep: there is no other way to print it.
+    return undefined;
+  }
+}
+
+function printed(value: unknown, print: (value: unknown) => string): string | undefined {
+  try {
+    return print(value);
+  } catch {
+    // Nested too deep.
     return undefined;
   }
 }

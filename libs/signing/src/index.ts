@@ -4,6 +4,8 @@ export { EvidenceKeys } from './evidence-keys.js';
 export { hashApiKey, isApiKey, mintCredential, type MintedCredential } from './credential.js';
 export {
   explainSignature,
+  explainSignatureInTurns,
+  HashBudget,
   type SignatureExplanation,
   type SignatureQuestion,
 } from './explain-signature.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { HttpProblem, StrictPipe } from '#libs/service';
-import { explainSignature, type SignatureExplanation } from '#libs/signing';
+import { explainSignatureInTurns, type SignatureExplanation } from '#libs/signing';
 import { ApiKeyGuard } from '../auth/api-key.guard.js';
 import { SignatureQuestion } from './signature-question.dto.js';
 
@@ -19,13 +19,14 @@ const STRICT = new StrictPipe(
 export class SignatureDebuggerController {
   @Post()
   @HttpCode(200)
-  explain(
+  async explain(
     @Req() { admission }: FastifyRequest,
     @Body(STRICT) question: SignatureQuestion,
-  ): { readonly success: true } & SignatureExplanation {
+  ): Promise<{ readonly success: true } & SignatureExplanation> {
     const { method, path, requestId, body, signature: given } = question;
     const secret = admission?.secret ?? '';
     const asked = { method, path, requestId: requestId ?? undefined, body: body ?? '' };
-    return { success: true, ...explainSignature({ ...asked, given: given ?? undefined, secret }) };
+    const whole = { ...asked, given: given ?? undefined, secret };
+    return { success: true, ...(await explainSignatureInTurns(whole)) };
   }
 }

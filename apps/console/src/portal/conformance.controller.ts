@@ -1,12 +1,13 @@
 import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
-import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
+import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import { CONFORMANCE_MODELS, ConformanceBody, ConformanceDto, runBody } from './conformance.dto.js';
 import { ConformanceService } from './conformance.service.js';
 
 const CONSEQUENCE =
-  'The tester deducts points of the test player and gives them back, also where it is stopped. For a moment all the points are gone. ' +
+  'The tester deducts points of the test player and gives them back, also where it is stopped. For a moment all the points are gone; ' +
+  'more than 1000 are never taken at once, so give a test player with at most that many. ' +
   'Pairs of deductions and reverts stay in your history. Where claims may be confirmed, it costs the player one point.';
 
 /** The conformance tester, against the partner's own callback. */
@@ -30,6 +31,7 @@ export class ConformanceController {
 
   @Post()
   @HttpCode(202)
+  @FreshSignIn()
   @ApiOperation({
     summary: 'Run the conformance tester',
     description: 'Against your callback as it is set; one run at a time, two minutes at most.',

@@ -1,21 +1,17 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { RedemptionViews } from '#libs/db';
-import {
-  type AddressPolicy,
-  addressPolicy,
-  parsePartnerUrl,
-  policedLookup,
-} from '#libs/partner-client';
 import { type Progress, type Report, runConformance } from '#libs/partner-sdk/conformance';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { type ConsoleMember } from '../auth/audience.js';
-import { ConsoleSettings } from '../console.env.js';
+import { OpenDeductions } from './open-deductions.js';
 import { memberActor } from './own-rows.js';
-import { OwnSecrets } from './own-secrets.js';
+import { PartnerEndpoints } from './partner-endpoints.js';
 
 /** After this no new check is begun; what was deducted is given back even so. */
 const MAX_RUN_MS = 120_000;
+/** No deduction is of more: a player who has more is no test player. */
+const MAX_POINTS = 1000;
 const KEPT_MS = 3_600_000;
 /** Runs of all partners at once. */
 const MOST_AT_ONCE = 3;
@@ -50,18 +46,14 @@ interface Kept {
 @Injectable()
 export class ConformanceService implements OnApplicationShutdown {
   private readonly runs = new Map<string, Kept>();
-  private readonly policy: AddressPolicy;
 
   constructor(
-    private readonly secrets: OwnSecrets,
+    private readonly endpoints: PartnerEndpoints,
+    private readonly deductions: OpenDeductions,
     private readonly views: RedemptionViews,
-    { allowPrivatePartners, nodeEnv }: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {
-    const isProduction = nodeEnv === 'production';
-    this.policy = addressPolicy({ allowPrivate: allowPrivatePartners, isProduction });
-  }
+  ) {}
 
   /** The run under way, or the last one. */
   find({ partnerId }: ConsoleMember): ConformanceRun | undefined {
@@ -72,27 +64,16 @@ export class ConformanceService implements OnApplicationShutdown {
   /** @throws HttpProblem 404 CALLBACK_MISSING, 409 RUN_UNDER_WAY or CALLBACK_REFUSED, 429 */
   async start(member: ConsoleMember, wish: ConformanceWish): Promise<ConformanceRun> {
     const { partnerId } = member;
-    const callback = await this.secrets.callback(member);
-    if (callback === undefined) {
-      const message = 'You have no callback yet: your operator sets it.';
-      throw new HttpProblem(404, message, { code: 'CALLBACK_MISSING' });
-    }
-    const parsed = parsePartnerUrl(callback.url, this.policy);
-    if (!parsed.ok) throw new HttpProblem(409, parsed.message, { code: 'CALLBACK_REFUSED' });
+    const { target, hasConfirm } = await this.endpoints.find(member);
     this.forgetOld();
     this.requireFree(partnerId);
-    const run = newRun(callback.url, wish.address, this.clock.nowMs());
+    const run = newRun(target.baseUrl, wish.address, this.clock.nowMs());
     const abort = new AbortController();
+    const journal = this.deductions.begin(partnerId);
     const options = {
-      ...{ baseUrl: callback.url, apiKey: callback.key, sharedSecret: callback.secret },
-      ...{ address: wish.address, mayClaim: wish.mayClaim, hasConfirm: callback.confirms },
+      ...{ ...target, address: wish.address, mayClaim: wish.mayClaim, hasConfirm },
       ...(wish.emptyAddress !== undefined && { emptyAddress: wish.emptyAddress }),
-      ...{
-        maxRunMs: MAX_RUN_MS,
-        clock: this.clock,
-        lookup: policedLookup(this.policy),
-        signal: abort.signal,
-      },
+      ...{ maxRunMs: MAX_RUN_MS, maxPoints: MAX_POINTS, journal, signal: abort.signal },
       onProgress: (progress: Progress) => {
         run.progress = progress;
       },
@@ -100,6 +81,8 @@ export class ConformanceService implements OnApplicationShutdown {
     const done = this.finish(run, async () => {
       await this.note(member, wish);
       return runConformance(options);
+    }).finally(() => {
+      journal.end();
     });
     this.runs.set(partnerId, { run, abort, done });
     return run;

@@ -1,10 +1,18 @@
 import { Module } from '@nestjs/common';
-import { CallbackStore, CredentialStore, Database, RedemptionViews } from '#libs/db';
+import {
+  CallbackStore,
+  ConformanceDeductionStore,
+  CredentialStore,
+  Database,
+  RedemptionViews,
+} from '#libs/db';
 import { provide } from '#libs/service';
 import { ConformanceController } from './conformance.controller.js';
 import { ConformanceService } from './conformance.service.js';
+import { OpenDeductions } from './open-deductions.js';
 import { OwnRows } from './own-rows.js';
 import { OwnSecrets } from './own-secrets.js';
+import { PartnerEndpoints } from './partner-endpoints.js';
 import { OwnRedemptionsController } from './redemptions.controller.js';
 import { RequestsController } from './requests.controller.js';
 import { SignatureController } from './signature.controller.js';
@@ -25,7 +33,10 @@ import { StandingController } from './standing.controller.js';
     OwnRows,
     OwnSecrets,
     ConformanceService,
+    OpenDeductions,
+    PartnerEndpoints,
     provide(CallbackStore, Database),
+    provide(ConformanceDeductionStore, Database),
     provide(CredentialStore, Database),
     provide(RedemptionViews, Database),
   ],

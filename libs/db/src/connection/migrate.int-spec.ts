@@ -38,6 +38,7 @@ const ALL = [
   'CredentialEnd1760000000032',
   'SealedDays1760000000033',
   'SearchIndexes1760000000038',
+  'ConformanceDeductions1760000000039',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

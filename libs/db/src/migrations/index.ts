@@ -36,6 +36,7 @@ import { Portal1760000000028 } from './portal.js';
 import { CredentialEnd1760000000032 } from './credential-end.js';
 import { SealedDays1760000000033 } from './sealed-days.js';
 import { SearchIndexes1760000000038 } from './search-indexes.js';
+import { ConformanceDeductions1760000000039 } from './conformance-deductions.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -69,4 +70,5 @@ export const migrations = [
   CredentialEnd1760000000032,
   SealedDays1760000000033,
   SearchIndexes1760000000038,
+  ConformanceDeductions1760000000039,
 ];

@@ -84,6 +84,7 @@ const ROWS: readonly Row[] = [
   ['console.invitation',                    '-',   '-',     '-',        'raw', 'raw',    '-'],
   ['console.member',                        '-',   '-',     '-',        'rw',  'raw',    '-'],
   ['console.approval',                      '-',   '-',     '-',        'r',   'raw',    '-'],
+  ['console.conformance_deduction',         '-',   '-',     '-',        '-',   'rawd',   '-'],
   ['portal.partner',                        '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.credential',                     '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.callback',                       '-',   '-',     '-',        '-',   '-',      'r'],

@@ -18,23 +18,55 @@ export interface Debt {
   failed: string | undefined;
   /** Confirmed as claimed: a careful partner keeps these points. */
   isClaimed: boolean;
+  /** Deductions whose end is not known yet. */
+  underWay: number;
 }
 
-interface DeductionTerms {
+/** What a revert has to name. */
+export interface DeductionTerms {
   readonly svcRedemptionId: string;
   readonly address: string;
   readonly points: number;
+}
+
+/**
+ * Where deductions are written down outside of the process, so that another process can give back what a killed one took. A later
+ * entry of the same id changes nothing.
+ */
+export interface DeductionJournal {
+  /** Before the call is sent. Where it rejects, the call is not sent, and the run ends. */
+  sent(deduction: DeductionTerms): Promise<void>;
+  /** @param transactionId empty where the success named none */
+  succeeded(svcRedemptionId: string, transactionId: string): Promise<void>;
+  /** Given back, never taken, or about to be claimed: nothing is owed any more. */
+  settled(svcRedemptionIds: readonly string[]): Promise<void>;
+}
+
+/** A deduction of a journal. */
+export interface JournalEntry extends DeductionTerms {
+  /** Undefined where no success was seen. */
+  readonly transactionId: string | undefined;
 }
 
 export class Books {
   private readonly debts = new Map<string, Debt>();
 
   /** Before the first byte is sent. */
-  deductionSent({ svcRedemptionId, address, points }: DeductionTerms): void {
-    if (this.debts.has(svcRedemptionId)) return;
-    const debt = { svcRedemptionId, address, points, standing: new Set<string>() };
-    const state = { hasSucceeded: false, isDoubtful: false, failed: undefined, isClaimed: false };
-    this.debts.set(svcRedemptionId, { ...debt, ...state });
+  deductionSent(terms: DeductionTerms): void {
+    this.debtOf(terms).underWay += 1;
+  }
+
+  /** Whatever came of it. */
+  deductionEnded(svcRedemptionId: string): void {
+    const debt = this.debts.get(svcRedemptionId);
+    if (debt !== undefined) debt.underWay -= 1;
+  }
+
+  /** What another process took. */
+  restore({ transactionId, ...terms }: JournalEntry): void {
+    const debt = this.debtOf(terms);
+    if (transactionId === undefined) debt.isDoubtful = true;
+    else debt.standing.add(transactionId);
   }
 
   deductionAnswered(svcRedemptionId: string, { reading, came }: Exchange): void {
@@ -64,14 +96,38 @@ export class Books {
     if (debt !== undefined) debt.isClaimed = true;
   }
 
-  settle({ svcRedemptionId }: Debt): void {
-    this.debts.delete(svcRedemptionId);
+  settle(debt: Debt): void {
+    debt.standing.clear();
+    debt.isDoubtful = false;
+  }
+
+  /** Forgets what is settled. @returns its ids */
+  takeSettled(): string[] {
+    const settled = [...this.debts.values()].filter((debt) => !isOpen(debt) && debt.underWay === 0);
+    const ids = settled.map(({ svcRedemptionId }) => svcRedemptionId);
+    for (const id of ids) this.debts.delete(id);
+    return ids;
   }
 
   /** What may still be owed to the player. */
   open(): Debt[] {
-    return [...this.debts.values()].filter((debt) => debt.standing.size > 0 || debt.isDoubtful);
+    return [...this.debts.values()].filter(isOpen);
   }
+
+  private debtOf({ svcRedemptionId, address, points }: DeductionTerms): Debt {
+    const known = this.debts.get(svcRedemptionId);
+    if (known !== undefined) return known;
+    const debt = {
+      ...{ svcRedemptionId, address, points, standing: new Set<string>(), underWay: 0 },
+      ...{ hasSucceeded: false, isDoubtful: false, failed: undefined, isClaimed: false },
+    };
+    this.debts.set(svcRedemptionId, debt);
+    return debt;
+  }
+}
+
+function isOpen({ standing, isDoubtful }: Debt): boolean {
+  return standing.size > 0 || isDoubtful;
 }
 
 /** A duplicate of a deduction whose success was never seen: an answer before it was lost. */

@@ -1,5 +1,6 @@
 import { type LookupFunction } from 'node:net';
 import { type Clock } from '../../clock.js';
+import { type DeductionJournal } from './books.js';
 
 export interface ConformanceOptions {
   /** http or https, with the path in front of the four endpoints; no query, user or fragment. */
@@ -15,6 +16,10 @@ export interface ConformanceOptions {
   readonly hasConfirm?: boolean;
   /** Whether one point may be spent to confirm a claim, which a careful partner never gives back. Default: true. */
   readonly mayClaim?: boolean;
+  /** Where the player has more, the checks that deduct the whole balance are left undone. Default: any. */
+  readonly maxPoints?: number;
+  /** Where deductions are written down outside of this process. Default: nowhere. */
+  readonly journal?: DeductionJournal;
   /** For whole answers. Default: the service's own, 10 s for reads and 15 s for the rest. */
   readonly timeoutMs?: number;
   /** After this no new check is begun. Default: 120 s. */

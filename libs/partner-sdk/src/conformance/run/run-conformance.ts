@@ -6,9 +6,10 @@ import { CALM, type Choice, FIRST, MONEY, OPENING, type StoryRow } from '../stor
 import { Tester, Verdicts } from './tester.js';
 import { pathOf } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
+import { type JournalEntry } from './books.js';
 import { Blocked, Caller, RunStopped } from './caller.js';
 import { type ConformanceOptions, isThisMachine, requireUsable } from './options.js';
-import { undo, undoAll } from './undo.js';
+import { undo, undoAll, type Unresolved } from './undo.js';
 
 const MAX_RUN_MS = 120_000;
 
@@ -19,15 +20,9 @@ const MAX_RUN_MS = 120_000;
  */
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
   const baseUrl = requireUsable(options);
-  const { apiKey, sharedSecret, clock = systemClock, timeoutMs } = options;
-  const caller = new Caller({
-    target: { baseUrl, apiKey, sharedSecret },
-    clock,
-    lookup: options.lookup,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const caller = callerOf(baseUrl, options);
   const { address, emptyAddress, hasConfirm = true } = options;
-  const tester = new Tester(caller, new Verdicts(), address, emptyAddress);
+  const tester = new Tester(caller, new Verdicts(), address, emptyAddress, options);
   tester.hasConfirm = hasConfirm;
   const run = new Run(options, tester);
   const onAbort = (): void => {
@@ -44,6 +39,38 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
     clearTimeout(timer);
     options.signal?.removeEventListener('abort', onAbort);
   }
+}
+
+type PartnerOptions = Pick<
+  ConformanceOptions,
+  'baseUrl' | 'apiKey' | 'sharedSecret' | 'timeoutMs' | 'lookup' | 'clock'
+>;
+
+/**
+ * Gives back what a run took that was killed.
+ * @returns what could not be given back, and why
+ * @throws OptionsError
+ */
+export async function giveBack(
+  options: PartnerOptions,
+  entries: readonly JournalEntry[],
+): Promise<Unresolved[]> {
+  const [first] = entries;
+  if (first === undefined) return [];
+  const { address } = first;
+  const caller = callerOf(requireUsable({ ...options, address }), options);
+  const tester = new Tester(caller, new Verdicts(), address, undefined);
+  for (const entry of entries) tester.books.restore(entry);
+  return undoAll(tester);
+}
+
+function callerOf(baseUrl: URL, options: PartnerOptions): Caller {
+  const { apiKey, sharedSecret, clock = systemClock, timeoutMs, lookup } = options;
+  return new Caller({
+    target: { baseUrl, apiKey, sharedSecret },
+    ...{ clock, lookup },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
 }
 
 class Run {

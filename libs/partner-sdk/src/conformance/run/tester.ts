@@ -1,7 +1,7 @@
 /** What a story has to work with: the four calls, the books, and the verdicts. */
 import { CHECK_IDS, type CheckId } from '../checks/all-checks.js';
 import { type Severity } from '../checks/check.js';
-import { Books, idText } from './books.js';
+import { Books, type DeductionJournal, idText } from './books.js';
 import { Blocked, type Caller, type Plan } from './caller.js';
 import { type Exchange } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
@@ -26,6 +26,12 @@ interface RevertCall extends DeductCall {
   readonly isUndo?: boolean;
 }
 
+/** What a run may take, and where it writes it down. */
+interface RunLimits {
+  readonly maxPoints?: number | undefined;
+  readonly journal?: DeductionJournal | undefined;
+}
+
 export class Tester {
   readonly books = new Books();
   /** Turns false when the partner turns out to have no such endpoint. */
@@ -37,6 +43,7 @@ export class Tester {
     readonly address: string,
     /** Another player, who has no points, if there is one. */
     readonly emptyAddress: string | undefined,
+    private readonly limits: RunLimits = {},
   ) {}
 
   newId(): string {
@@ -62,13 +69,38 @@ export class Tester {
     return number;
   }
 
+  /** A whole balance, to be deducted at once. @throws Blocked where it is above what a run may take */
+  allOf(balance: number): number {
+    const { maxPoints = Infinity } = this.limits;
+    const all = Math.floor(balance);
+    if (all <= maxPoints) return all;
+    throw new Blocked(
+      `It deducts all points of ${this.address}, which has ${all}. Give a test player with at most ${maxPoints}.`,
+    );
+  }
+
+  /** Tells the journal what is owed no more. */
+  async tellSettled(ids = this.books.takeSettled()): Promise<void> {
+    if (ids.length > 0) await this.limits.journal?.settled(ids);
+  }
+
   async deduct({ purpose, points, id, twist, address }: DeductCall): Promise<Exchange> {
     const terms = { svcRedemptionId: id, address: address ?? this.address, points };
     const body = { address: terms.address, deductPoints: points, svcRedemptionId: id };
+    const { journal } = this.limits;
     this.books.deductionSent(terms);
-    const exchange = await this.caller.call(purpose, { step: 'deduct', body, ...twist });
-    this.books.deductionAnswered(id, exchange);
-    return exchange;
+    try {
+      await journal?.sent(terms);
+      const exchange = await this.caller.call(purpose, { step: 'deduct', body, ...twist });
+      this.books.deductionAnswered(id, exchange);
+      const { reading } = exchange;
+      if (reading.kind === 'success') {
+        await journal?.succeeded(id, idText(reading.fields['partnerTransactionId']));
+      }
+      return exchange;
+    } finally {
+      this.books.deductionEnded(id);
+    }
   }
 
   async revert(call: RevertCall): Promise<Exchange> {

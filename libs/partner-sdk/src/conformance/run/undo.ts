@@ -25,6 +25,7 @@ const PAUSES_MS = [0, 200, 1000];
 export async function undo(tester: Tester): Promise<void> {
   const fresh = tester.books.open().filter(({ failed }) => failed === undefined);
   await Promise.all(fresh.map((debt) => settle(tester, debt)));
+  await tester.tellSettled();
 }
 
 /** Reverts what is left, patiently. @returns what remains nevertheless */
@@ -35,6 +36,7 @@ export async function undoAll(tester: Tester, abandon?: AbortSignal): Promise<Un
     await sleep(pauseMs);
     await Promise.all(open.map((debt) => settle(tester, debt)));
   }
+  await tester.tellSettled();
   return tester.books.open().map(describe);
 }
 

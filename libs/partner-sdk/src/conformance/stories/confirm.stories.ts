@@ -79,6 +79,8 @@ export const confirmClaimed: Story = {
     const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });
     const transactionId = transactionOf(deducted);
     const payload = claimedPayload({ id, address: tester.address, points: 1 });
+    // From here on the point may be spent: no other process may take it back.
+    await tester.tellSettled([id]);
     await confirmTwice(tester, 'claimed', payload);
     if (tester.verdicts.isFailed('confirm-claimed')) {
       const why = 'The claim could not be confirmed (confirm-claimed).';

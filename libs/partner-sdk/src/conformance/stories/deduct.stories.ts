@@ -69,7 +69,7 @@ export const shortage: Story = {
   checks: ['deduct-insufficient', 'deduct-again-after-refusal', 'deduct-repeat-before-balance'],
   async run(tester) {
     const before = await tester.points('before', 1);
-    const all = Math.floor(before);
+    const all = tester.allOf(before);
     const [part, whole] = [tester.newId(), tester.newId()];
     const first = await tester.deduct({ purpose: 'deduct one point', points: 1, id: part });
     const transactionId = transactionOf(first);
@@ -176,7 +176,7 @@ export const overdraft: Story = {
   checks: ['deduct-overdraft-at-once'],
   async run(tester) {
     const before = await tester.points('before', 1);
-    const all = Math.floor(before);
+    const all = tester.allOf(before);
     const purpose = `one of ${OVERDRAFTS} at once, each for the whole balance`;
     const deducted = await times(OVERDRAFTS, () =>
       tester.deduct({ purpose, points: all, id: tester.newId() }),

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { type ConformanceDeduction, ConformanceDeductionStore } from '#libs/db';
+import { RetryableError } from '#libs/domain';
+import { type DeductionJournal, giveBack, type JournalEntry } from '#libs/partner-sdk/conformance';
+import { type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { PartnerEndpoints } from './partner-endpoints.js';
+
+/** A third of the lease. */
+const HOLD_MS = 20_000;
+const MINUTE_MS = 60_000;
+const MOST_AT_ONCE = 50;
+
+export interface RunJournal extends DeductionJournal {
+  /** What the run leaves open is given back as that of a killed one is. */
+  end(): void;
+}
+
+/**
+ * The deductions of conformance runs that may still have to be given back: a row each, written before the call is sent and removed
+ * when it is settled. Rows that no living console has, since theirs was killed, are given back by whichever console comes next.
+ */
+@Injectable()
+export class OpenDeductions implements OnApplicationBootstrap {
+  private readonly runs = new Set<string>();
+
+  constructor(
+    private readonly store: ConformanceDeductionStore,
+    private readonly endpoints: PartnerEndpoints,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    // A partner that does not answer is no reason to start late.
+    void this.giveBackDue();
+  }
+
+  begin(partnerId: string): RunJournal {
+    const runId = randomUUID();
+    this.runs.add(runId);
+    return {
+      sent: ({ svcRedemptionId: redemptionId, address, points }) =>
+        this.store.add({ runId, partnerId, redemptionId, address, points }),
+      succeeded: (redemptionId, transactionId) =>
+        this.store.noteSuccess(redemptionId, transactionId),
+      // Rows that stay though they are settled are found to be settled by the next attempt.
+      settled: (redemptionIds) =>
+        this.patiently('Settled deductions of a conformance run could not be noted', () =>
+          this.store.remove(redemptionIds),
+        ),
+      end: () => {
+        this.runs.delete(runId);
+      },
+    };
+  }
+
+  @Interval('hold-conformance-runs', HOLD_MS)
+  async hold(): Promise<void> {
+    if (this.runs.size === 0) return;
+    await this.patiently('Conformance runs could not be held', () =>
+      this.store.hold([...this.runs]),
+    );
+  }
+
+  @Interval('give-back-conformance-deductions', MINUTE_MS)
+  async giveBackDue(): Promise<void> {
+    await this.patiently('Deductions of conformance runs could not be given back', async () => {
+      const due = await this.store.takeDue(MOST_AT_ONCE);
+      const partners = new Set(due.map(({ partnerId }) => partnerId));
+      const of = (id: string) => due.filter(({ partnerId }) => partnerId === id);
+      await Promise.all([...partners].map((id) => this.giveBack(id, of(id))));
+    });
+  }
+
+  private async giveBack(partnerId: string, rows: readonly ConformanceDeduction[]): Promise<void> {
+    try {
+      const { target } = await this.endpoints.find({ partnerId });
+      const open = await giveBack(target, rows.map(entryOf));
+      const left = new Set(open.map(({ svcRedemptionId }) => svcRedemptionId));
+      const done = rows.map(({ redemptionId }) => redemptionId).filter((id) => !left.has(id));
+      await this.store.remove(done);
+      if (done.length > 0) {
+        const message = 'Points that an interrupted conformance run had deducted are back';
+        this.logger.info({ partnerId, redemptionIds: done }, message);
+      }
+      for (const unresolved of open) {
+        this.logger.warn({ partnerId, ...unresolved }, STUCK);
+      }
+    } catch (error) {
+      // Such as a callback that is gone: the other partners' rows are not held up.
+      const deductions = rows.map(({ redemptionId, address, points }) => {
+        return { redemptionId, address, points };
+      });
+      this.logger.warn({ partnerId, deductions, reason: reasonOf(error) }, STUCK);
+    }
+  }
+
+  /** What the database refuses for now is done the next time. */
+  private async patiently(failure: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof RetryableError) this.logger.warn({ reason: error.message }, failure);
+      else this.logger.error({ err: error }, failure);
+    }
+  }
+}
+
+const STUCK =
+  'Points that a conformance run deducted are not back yet; it is tried again, later each time';
+
+function entryOf(row: ConformanceDeduction): JournalEntry {
+  const { redemptionId: svcRedemptionId, address, points, transactionId } = row;
+  return { svcRedemptionId, address, points, transactionId: transactionId ?? undefined };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,48 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type AddressPolicy,
+  addressPolicy,
+  parsePartnerUrl,
+  policedLookup,
+} from '#libs/partner-client';
+import { type ConformanceOptions } from '#libs/partner-sdk/conformance';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { type ConsoleMember } from '../auth/audience.js';
+import { ConsoleSettings } from '../console.env.js';
+import { OwnSecrets } from './own-secrets.js';
+
+type Target = Required<
+  Pick<ConformanceOptions, 'baseUrl' | 'apiKey' | 'sharedSecret' | 'lookup' | 'clock'>
+>;
+
+/** Where the conformance tester calls: the partner's callback as it is set, at addresses that callbacks may have. */
+@Injectable()
+export class PartnerEndpoints {
+  private readonly policy: AddressPolicy;
+
+  constructor(
+    private readonly secrets: OwnSecrets,
+    { allowPrivatePartners, nodeEnv }: ConsoleSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    const isProduction = nodeEnv === 'production';
+    this.policy = addressPolicy({ allowPrivate: allowPrivatePartners, isProduction });
+  }
+
+  /** @throws HttpProblem 404 CALLBACK_MISSING, 409 CALLBACK_REFUSED */
+  async find(
+    of: Pick<ConsoleMember, 'partnerId'>,
+  ): Promise<{ readonly target: Target; readonly hasConfirm: boolean }> {
+    const callback = await this.secrets.callback(of);
+    if (callback === undefined) {
+      const message = 'You have no callback yet: your operator sets it.';
+      throw new HttpProblem(404, message, { code: 'CALLBACK_MISSING' });
+    }
+    const { url: baseUrl, key: apiKey, secret: sharedSecret, confirms: hasConfirm } = callback;
+    const parsed = parsePartnerUrl(baseUrl, this.policy);
+    if (!parsed.ok) throw new HttpProblem(409, parsed.message, { code: 'CALLBACK_REFUSED' });
+    const lookup = policedLookup(this.policy);
+    return { target: { baseUrl, apiKey, sharedSecret, lookup, clock: this.clock }, hasConfirm };
+  }
+}

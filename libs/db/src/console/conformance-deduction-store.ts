@@ -1,0 +1,80 @@
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+
+export interface ConformanceDeduction {
+  readonly redemptionId: string;
+  readonly partnerId: string;
+  /** As it was sent. */
+  readonly address: string;
+  readonly points: number;
+  /** Empty where the success named none; null where no success was seen. */
+  readonly transactionId: string | null;
+}
+
+export type NewConformanceDeduction = Omit<ConformanceDeduction, 'transactionId'> & {
+  readonly runId: string;
+};
+
+/** For which a console has the rows of its runs, unless it says again that it runs. */
+const LEASE = `interval '1 minute'`;
+
+const ADD = named<NewConformanceDeduction & object>(
+  'conformance_deduction_add',
+  `INSERT INTO console.conformance_deduction (redemption_id, run_id, partner, address, points, due_at)
+    VALUES (:redemptionId, :runId, :partnerId, :address, :points, now() + ${LEASE}) ON CONFLICT DO NOTHING`,
+);
+
+const NOTE_SUCCESS = named<{ redemptionId: string; transactionId: string }>(
+  'conformance_deduction_success',
+  `UPDATE console.conformance_deduction SET transaction_id = :transactionId WHERE redemption_id = :redemptionId`,
+);
+
+const REMOVE = named<{ redemptionIds: readonly string[] }>(
+  'conformance_deduction_remove',
+  'DELETE FROM console.conformance_deduction WHERE redemption_id = ANY (:redemptionIds::uuid[])',
+);
+
+const HOLD = named<{ runIds: readonly string[] }>(
+  'conformance_deduction_hold',
+  `UPDATE console.conformance_deduction SET due_at = now() + ${LEASE} WHERE run_id = ANY (:runIds::uuid[])`,
+);
+
+/** Each attempt waits twice as long for the next one, up to a day, and at least for longer than an attempt takes. */
+const TAKE_DUE = named<{ most: number }>(
+  'conformance_deduction_take_due',
+  `UPDATE console.conformance_deduction d
+    SET attempts = d.attempts + 1, due_at = now() + least(interval '1 day', interval '4 minutes' * 2 ^ least(d.attempts, 20))
+    FROM (SELECT redemption_id FROM console.conformance_deduction WHERE due_at <= now()
+      ORDER BY due_at LIMIT :most FOR UPDATE SKIP LOCKED) due
+    WHERE d.redemption_id = due.redemption_id
+    RETURNING d.redemption_id AS "redemptionId", d.partner AS "partnerId", d.address, d.points::float8 AS points,
+      d.transaction_id AS "transactionId"`,
+);
+
+/** Deductions of conformance runs that may still have to be given back. Its times are the database's, so that all consoles mean the same. */
+export class ConformanceDeductionStore {
+  constructor(private readonly database: Database) {}
+
+  /** One that is there stays as it is. */
+  async add(deduction: NewConformanceDeduction): Promise<void> {
+    await this.database.query(ADD(deduction));
+  }
+
+  async noteSuccess(redemptionId: string, transactionId: string): Promise<void> {
+    await this.database.query(NOTE_SUCCESS({ redemptionId, transactionId }));
+  }
+
+  async remove(redemptionIds: readonly string[]): Promise<void> {
+    await this.database.query(REMOVE({ redemptionIds }));
+  }
+
+  /** Says that the runs are alive: for a minute no other console takes their rows. */
+  async hold(runIds: readonly string[]): Promise<void> {
+    await this.database.query(HOLD({ runIds }));
+  }
+
+  /** Those that no living console has, for this caller alone for some minutes. */
+  takeDue(most: number): Promise<ConformanceDeduction[]> {
+    return this.database.query<ConformanceDeduction & object>(TAKE_DUE({ most }));
+  }
+}

@@ -56,6 +56,14 @@ const POOLED: Partial<Record<Program, SessionSettings>> = {
   portal: sessionSettings(PORTAL_SESSION),
 };
 
+/** Five consoles, each with a pool of four. The others need as many as they have replicas: an administrator limits them. */
+const PORTAL_CONNECTIONS = 20;
+
+const UNLIMITED = named<{ user: string }>(
+  'login_unlimited',
+  'SELECT FROM pg_roles WHERE rolname = :user AND rolconnlimit = -1',
+);
+
 interface LoginRole {
   readonly superuser: boolean;
   readonly member: boolean;
@@ -100,6 +108,8 @@ export async function prepareLogins(
     await database.transaction(async (client) => {
       for (const login of logins) await prepareLogin(client, login, letIn.has(login.user));
       if (isPooled) await setSessionDefaults(client, logins);
+      const portal = logins.find(({ program }) => program === 'portal');
+      if (portal !== undefined) await limitConnections(client, portal);
     });
   });
   for (const login of logins) await requireLogin(login);
@@ -185,6 +195,19 @@ const MISSING_DEFAULTS = `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %
   WHERE lower(name || '=' || value) NOT IN (
     SELECT lower(unnest(s.setconfig)) FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
       JOIN pg_database d ON d.oid = s.setdatabase WHERE r.rolname = $1::text AND d.datname = current_database())`;
+
+/** Where there is no limit yet, and as far as this user may: an administrator may have set another one. */
+async function limitConnections(client: PoolClient, { user }: Login): Promise<void> {
+  if ((await client.query(UNLIMITED({ user }))).rows.length === 0) return;
+  await client.query('SAVEPOINT unlimited');
+  try {
+    await client.query(`ALTER ROLE ${quoted(user)} CONNECTION LIMIT ${PORTAL_CONNECTIONS}`);
+  } catch (cause) {
+    const error = databaseError(cause);
+    if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT unlimited');
+  }
+}
 
 async function isRightPassword({ url }: Login): Promise<boolean> {
   try {

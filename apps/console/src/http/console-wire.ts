@@ -38,11 +38,11 @@ export class ConsoleWire implements HttpWire {
   }
 
   /** There is no list of the routes here, as the other services have one. */
-  problemOf(this: void, error: unknown): HttpProblem {
+  readonly problemOf = (error: unknown): HttpProblem => {
     const problem = problemFrom(error);
     if (problem === error || problem.status !== 404) return problem;
     return new HttpProblem(404, 'There is no such route.');
-  }
+  };
 
   readonly clientErrors = new ClientErrors(({ status, requestId }) => ({
     status,

@@ -1,4 +1,5 @@
 /** What stands between the players' page and the redemption service: the console's forwarding, over raw HTTP. */
+import { once } from 'node:events';
 import {
   createServer,
   get,
@@ -138,20 +139,15 @@ describe('a request of the page', () => {
   });
 
   it('whose path begins otherwise goes nowhere', async () => {
-    const { port, hostname } = new URL(url);
-    const statusOf = (path: string) =>
-      new Promise<number | undefined>((resolve, reject) => {
-        const sent = get({ host: hostname, port, path, agent: false }, (answered) => {
-          answered.resume();
-          resolve(answered.statusCode);
-        });
-        sent.on('error', reject);
-      });
+    const { port, hostname: host } = new URL(url);
+    const statusOf = async (path: string): Promise<number | undefined> => {
+      const [answered] = (await once(get({ host, port, path }), 'response')) as [IncomingMessage];
+      return answered.resume().statusCode;
+    };
     for (const path of ['/%70layer/api/chain', '/%70layer/api/redemptions/events']) {
       expect(await statusOf(path)).toBe(404);
     }
     expect(asked).toEqual([]);
-    // The absolute form, which every server has to take.
     expect(await statusOf('http://metrics/player/api/chain?a=/player/api/x')).toBe(200);
     expect(asked.map((one) => one.url)).toEqual(['/api/chain?a=/player/api/x']);
   });

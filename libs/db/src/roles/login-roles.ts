@@ -1,5 +1,4 @@
 /** The users that the programs log in as: made, and their passwords set, from the URLs that the programs will be given. */
-import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { DatabaseUrl } from '#libs/platform';
@@ -15,6 +14,7 @@ import {
 import { grantRights } from './grant-rights.js';
 import { excessRights, ExcessRightsError, excessRightsOf } from './held-rights.js';
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
+import { scramVerifier } from './scram-verifier.js';
 
 /** The DATABASE_URL of each program. */
 export type LoginUrls = Readonly<Partial<Record<Program, string>>>;
@@ -275,28 +275,4 @@ function requireOwnPlace({ program, user, url }: Login, migrating: string): void
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-/** PostgreSQL's own default. */
-const ITERATIONS = 4096;
-const SALT_BYTES = 16;
-const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
-
-/**
- * What PostgreSQL keeps of a password (RFC 5803). Sent in its place it keeps the password out of statements, and so out of the server's
- * log and of pg_stat_activity.
- * @throws PermanentError PASSWORD_UNUSABLE where it is not printable ASCII: other texts would have to be normalised first (RFC 4013)
- */
-export function scramVerifier(password: string, salt: Buffer = randomBytes(SALT_BYTES)): string {
-  if (!PRINTABLE_ASCII.test(password)) {
-    throw new PermanentError(
-      'PASSWORD_UNUSABLE',
-      'The password of a database role must be printable ASCII: openssl rand -hex 32 makes one.',
-    );
-  }
-  const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
-  const keyOf = (name: string): Buffer => createHmac('sha256', salted).update(name).digest();
-  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');
-  const serverKey = keyOf('Server Key').toString('base64');
-  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }

@@ -291,6 +291,13 @@ describe('a credential', () => {
     expect(await refusalOf(revocation)).toBe('404 CREDENTIAL_MISSING');
   });
 
+  it('that there is not is told without a command, which members do not have', async () => {
+    const answer = await beta.post(`${path}/revoke`, { keyPrefix: 'svck_0000000' });
+    const body = await answer.text();
+    expect([answer.status, body]).toEqual([404, expect.stringContaining('CREDENTIAL_MISSING')]);
+    expect(body).not.toContain('partner list');
+  });
+
   it('needs a fresh sign-in', async () => {
     const late = await bench.member(bench.acme);
     bench.console.clock.advance(5 * 60_000);

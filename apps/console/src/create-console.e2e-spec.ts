@@ -69,3 +69,11 @@ describe('the pages', () => {
     expect(text).not.toContain('import');
   });
 });
+
+it('a route that is none is told without a page of routes, which is not here', async () => {
+  const { status, body } = await request(url).get('/api/nothing');
+  expect([status, body]).toEqual([
+    404,
+    { success: false, code: 'NOT_FOUND', message: 'There is no such route.' },
+  ]);
+});

@@ -51,12 +51,8 @@ export {
 } from './inspection/server-facts.js';
 export { readWalPosition, type WalPosition } from './inspection/wal-position.js';
 export { excessRights, missingRights, requireOwnRights } from './roles/held-rights.js';
-export {
-  type LoginUrls,
-  prepareLogins,
-  requireLoginUrls,
-  scramVerifier,
-} from './roles/login-roles.js';
+export { type LoginUrls, prepareLogins, requireLoginUrls } from './roles/login-roles.js';
+export { scramVerifier } from './roles/scram-verifier.js';
 export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';
 export { LeaderLock, leaderLockOf } from './index-store/leader-lock.js';
 export {

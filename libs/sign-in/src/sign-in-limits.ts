@@ -4,7 +4,7 @@ import { type FastifyRequest } from 'fastify';
 import { addressKey, type RateLimiter, type RatePolicy, siteKey } from '#libs/cache';
 import { Counter, HttpProblem, type Registry } from '#libs/service';
 
-/** Tokens that turn out to be of no session, per client address: guessing them cannot load the database. */
+/** Tokens of no session, per client address. */
 const GUESS: RatePolicy = { rate: 1, burst: 30 };
 
 /** A /48 of IPv6 may be one customer or the people of a whole office: as much as so many addresses. */
@@ -60,15 +60,12 @@ export class SignInLimits {
     return this.take(addressLimits('sign-in', clientAddress, this.signInPolicy));
   }
 
-  guess(clientAddress: string): Promise<void> {
+  /**
+   * A token was looked up and is of no session. Sessions are looked up first, by their primary key, so that a client address that
+   * guesses does not shut out the people who share it.
+   */
+  missed(clientAddress: string): Promise<void> {
     return this.take(addressLimits('guess', clientAddress, GUESS));
-  }
-
-  /** It was no guess. */
-  async known(clientAddress: string): Promise<void> {
-    for (const { key, policy } of addressLimits('guess', clientAddress, GUESS)) {
-      await this.limiter.giveBack(key, policy);
-    }
   }
 
   /** The narrowest first: what it refuses does not count for others with whom the wider ones are shared. */

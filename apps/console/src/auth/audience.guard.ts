@@ -45,12 +45,11 @@ export class AudienceGuard implements CanActivate {
 
   private async sessionOf(request: FastifyRequest): Promise<CurrentSession> {
     if (this.sessions.tokenOf(request) === undefined) throw signInProblem('SIGN_IN_NEEDED');
-    await this.limits.guess(request.ip);
     const isUse = request.headers[BACKGROUND_HEADER] === undefined;
     const session = await this.sessions.find(request, { isUse });
-    if (session === undefined) throw signInProblem('SESSION_ENDED');
-    await this.limits.known(request.ip);
-    return session;
+    if (session !== undefined) return session;
+    await this.limits.missed(request.ip);
+    throw signInProblem('SESSION_ENDED');
   }
 }
 

@@ -84,6 +84,9 @@ export class OidcProvider {
 
   private authenticated(claims: oidc.IDToken): Authenticated {
     const { sub, auth_time: authTime } = claims;
+    if (typeof authTime !== 'number') {
+      this.logger.warn({}, 'The issuer does not say auth_time: no sign-in by it counts as fresh');
+    }
     const subject = oidcSubject(this.settings.oidcIssuer ?? '', sub);
     if (/\s/.test(subject) || subject.length > LONGEST_SUBJECT) throw signInProblem('OIDC_SUBJECT');
     const names = [claims['preferred_username'], claims['email'], claims['name'], sub];
@@ -92,7 +95,8 @@ export class OidcProvider {
       subject,
       name,
       role: roleOfGroups(claims[this.settings.oidcGroupsClaim], this.settings),
-      ...(typeof authTime === 'number' && { authenticatedAtMs: authTime * 1000 }),
+      // The browser can take max_age out of the URL, and then some issuers do not say it: such a sign-in may be of any age.
+      authenticatedAtMs: typeof authTime === 'number' ? authTime * 1000 : 0,
     };
   }
 

@@ -5,6 +5,7 @@ import * as oidc from 'openid-client';
 import { LOGIN_ATTEMPT_MS, LoginAttemptStore, type Standing } from '#libs/db';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
+import { SignInLimits } from '#libs/sign-in';
 import { ConsoleSettings } from '../console.env.js';
 import { type OidcStart, type OidcStarted } from './auth.dto.js';
 import { OidcProvider } from './oidc-provider.js';
@@ -33,6 +34,7 @@ export class OidcSignIn {
     private readonly provider: OidcProvider,
     private readonly attempts: LoginAttemptStore,
     private readonly signIns: SignInService,
+    private readonly limits: SignInLimits,
     private readonly settings: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
@@ -64,6 +66,7 @@ export class OidcSignIn {
     void reply.clearCookie(this.cookieName, this.cookieOptions);
     let returnTo: string | undefined;
     try {
+      await this.limits.signIn(request.ip);
       const query = new URL(request.url, this.settings.consoleOrigin).searchParams;
       if (begun === undefined || query.get('state') !== begun.state) {
         throw signInProblem('OIDC_STATE');

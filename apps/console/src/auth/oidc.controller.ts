@@ -10,12 +10,12 @@ import { OidcSignIn } from './oidc-sign-in.js';
 /** Signing in by OpenID Connect: authorization code flow with PKCE. */
 @Controller('api/auth/oidc')
 @ForAnyone()
-@UseGuards(SignInLimitGuard)
 @FailsAnywhere()
 export class OidcController {
   constructor(private readonly oidc: OidcSignIn) {}
 
   @Post('start')
+  @UseGuards(SignInLimitGuard)
   @HttpCode(200)
   @ApiOperation({
     summary: 'Sign in by OpenID Connect',

@@ -191,6 +191,29 @@ describe('signing in by OpenID Connect', () => {
     const { searchParams } = new URL(await begin(visitor, { fresh: true }));
     expect([searchParams.get('max_age'), searchParams.get('prompt')]).toEqual(['0', 'login']);
   });
+
+  it('is not fresh where the browser has taken out of the URL that the person is asked again', async () => {
+    const [visitor, browser] = [bench.visitor(), bench.visitor()];
+    await end(visitor, await bench.issuer.signIn(await begin(visitor), 'ann', browser));
+    bench.clock.advance(6 * MINUTE);
+    const url = new URL(await begin(visitor, { fresh: true }));
+    for (const name of ['max_age', 'prompt']) url.searchParams.delete(name);
+    await end(visitor, await bench.issuer.signIn(url.href, 'ann', browser));
+    const { freshUntil } = (await (await visitor.get('/api/auth/me')).json()) as SessionBody;
+    expect(Date.parse(freshUntil)).toBeLessThan(bench.clock.nowMs());
+    const action = visitor.post('/api/operate/approvals/999/approve');
+    expect(await refusalOf(action)).toBe('401 FRESH_SIGN_IN_NEEDED');
+  });
+
+  it('shows the page of the sign-in also where there were too many', async () => {
+    const visitor = bench.visitor();
+    const callback = await bench.issuer.signIn(await begin(visitor), 'ann');
+    const invented = Array.from({ length: 30 }, () =>
+      visitor.post('/api/auth/link', { token: 'x' }),
+    );
+    await Promise.all(invented);
+    expect(problemOf(await end(visitor, callback))).toBe('RATE_LIMIT_EXCEEDED');
+  });
 });
 
 it('logs no code, no state and no secret', async () => {

@@ -125,3 +125,28 @@ describe('a member', () => {
     await expect(bench.signedIn(VIEWER, { kind: 'partner' })).rejects.toThrow('NOT_A_MEMBER');
   });
 });
+
+describe('what is malformed is refused', () => {
+  it.each(['2026-W10', '2026-060', '2026-02-31', '%00', '2026-03-01T00:00:00%2B99:00'])(
+    'since %s',
+    async (since) => {
+      const wish = { kind: 'partner', invitation: await bench.invitation(partnerId) } as const;
+      const member = await bench.signedIn(anAccount(), wish);
+      for (const path of ['redemptions', 'requests']) {
+        const asked = member.get(`/api/partner/${path}?since=${since}`);
+        expect(await refusalOf(asked)).toBe('400 BAD_REQUEST');
+      }
+    },
+  );
+
+  it('a token that is nested 9,000 deep, of anyone', async () => {
+    const body = `{"token":${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}}`;
+    const headers = {
+      origin: bench.origin,
+      'content-type': 'application/json',
+      'x-csrf-token': 'none',
+    };
+    const asked = fetch(`${bench.origin}/api/auth/invitation`, { method: 'POST', body, headers });
+    expect(await refusalOf(asked)).toBe('400 BAD_REQUEST');
+  });
+});

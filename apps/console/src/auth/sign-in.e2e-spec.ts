@@ -176,6 +176,20 @@ describe('who guesses', () => {
     expect(linkGuesses).toContain('429 RATE_LIMIT_EXCEEDED');
     expect(await me(await bench.signedIn(ADMIN))).toMatchObject({ role: 'admin' });
   });
+
+  it('does not shut out the sessions of the same address, nor does one its own', async () => {
+    const visitor = await bench.signedIn(ADMIN);
+    const guesser = bench.visitor(visitor.clientAddress);
+    guesser.cookies.set('lowmark-console', `svct_${'b'.repeat(43)}`);
+    const guesses = await Promise.all(
+      Array.from({ length: 60 }, () => refusalOf(guesser.get('/api/auth/me'))),
+    );
+    expect(guesses).toContain('429 RATE_LIMIT_EXCEEDED');
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => refusalOf(visitor.get('/api/auth/me'))),
+    );
+    expect(new Set(answers)).toEqual(new Set(['200']));
+  });
 });
 
 it('no token is in the log or in the database', async () => {

@@ -2,7 +2,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import {
   answerWithId,
   ClientErrors,
-  type HttpProblem,
+  HttpProblem,
   type HttpWire,
   JSON_TYPE,
   problemFrom,
@@ -28,7 +28,6 @@ const HSTS = 'max-age=63072000';
 
 /** JSON in, JSON out, and every error in the same envelope. */
 export class ConsoleWire implements HttpWire {
-  readonly problemOf = problemFrom;
   private readonly headers: Readonly<Record<string, string>>;
 
   constructor({ consoleOrigin }: ConsoleSettings) {
@@ -37,6 +36,13 @@ export class ConsoleWire implements HttpWire {
       ...(consoleOrigin.startsWith('https:') && { 'strict-transport-security': HSTS }),
     };
   }
+
+  /** There is no list of the routes here, as the other services have one. */
+  readonly problemOf = (error: unknown): HttpProblem => {
+    const problem = problemFrom(error);
+    if (problem === error || problem.status !== 404) return problem;
+    return new HttpProblem(404, 'There is no such route.');
+  };
 
   readonly clientErrors = new ClientErrors(({ status, requestId }) => ({
     status,

@@ -19,7 +19,7 @@ interface Sent {
 
 /** The code that the request is refused with. */
 function refusal({ method = 'POST', url = '/player/api/x', headers = {}, cookies = {} }: Sent) {
-  const request = { method, url, headers, cookies };
+  const request = { method, routeOptions: { url }, headers, cookies };
   const context = { switchToHttp: () => ({ getRequest: () => request }) };
   try {
     guard.canActivate(context as unknown as ExecutionContext);

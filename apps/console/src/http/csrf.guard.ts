@@ -42,7 +42,7 @@ export class CsrfGuard implements CanActivate {
 
   private requireToken(request: FastifyRequest): void {
     const sent = request.headers[CSRF_HEADER];
-    const session = this.cookies[areaOf(request.url)].read(request);
+    const session = this.cookies[areaOf(request)].read(request);
     if (typeof sent === 'string' && sent !== '') {
       if (session === undefined || isCsrfTokenOf(session, sent)) return;
     }

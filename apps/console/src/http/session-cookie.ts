@@ -5,8 +5,9 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 export const AREAS = { player: '/player', console: '/' } as const;
 export type Area = keyof typeof AREAS;
 
-export function areaOf(url: string): Area {
-  return url.startsWith(`${AREAS.player}/`) ? 'player' : 'console';
+/** By the pattern of its route: the path itself may be encoded, and leads to the same route. */
+export function areaOf({ routeOptions }: FastifyRequest): Area {
+  return routeOptions.url?.startsWith(`${AREAS.player}/`) === true ? 'player' : 'console';
 }
 
 /** The header by which a page shows that it may read the cookies of this origin. */

@@ -52,7 +52,18 @@ describe('who may', () => {
   );
 });
 
+function queueAt(stateSince: string): string {
+  const after = `true~${stateSince}~01a20919-ec5c-730b-be77-7914c66b99a9`;
+  return `redemptions/queue?after=${encodeURIComponent(after)}`;
+}
+
 describe('what is malformed is refused', () => {
+  it('but not the end of a page', async () => {
+    for (const moment of ['2026-03-01 00:00:00.123456+00', '2026-03-01 00:00:00+05:30']) {
+      expect((await viewer.get(`/api/operate/${queueAt(moment)}`)).status).toBe(200);
+    }
+  });
+
   it.each([
     'wallets/0x12/history',
     `wallets/${STAKER}/history?days=8`,
@@ -68,6 +79,12 @@ describe('what is malformed is refused', () => {
     'log?command=partner%3B',
     'log?after=99999999999999999999',
     'log?redemption=1',
+    'redemptions?partner=%00',
+    'redemptions?from=2026-02-31T10:00Z',
+    'redemptions?until=2026-W10',
+    'partners?after=%00',
+    ...['9999-99-99 99:99:99+99', '2026-02-31 00:00:00+00', '0000-01-01 00:00:00+00'].map(queueAt),
+    queueAt('2026-03-01 00:00:00+23'),
   ])('%s', async (path) => {
     expect(await refusalOf(viewer.get(`/api/operate/${path}`))).toBe('400 BAD_REQUEST');
   });

@@ -9,8 +9,8 @@ import { RedemptionService, type ServiceAnswer } from './redemption-service.js';
 
 /** As the service makes them; a cookie with anything else is none of its tokens. */
 const TOKEN = /^svct_[A-Za-z0-9_-]{43}$/;
-/** What stands before the service's own paths here. */
-const HERE = '/player';
+/** The service's own path, behind `/player`; before it there may be the origin (RFC 9112, 3.2.2). */
+const PATH = /^(?:https?:\/\/[^/?#]*)?\/player(\/api\/.*)$/i;
 
 interface SignedIn {
   readonly token: string;
@@ -108,8 +108,11 @@ export class PlayerApiController {
   }
 }
 
+/** @throws HttpProblem 404 where the router has read another path than the one that would go on: one that is encoded in part */
 function pathOf({ url }: FastifyRequest): string {
-  return url.slice(HERE.length);
+  const path = PATH.exec(url)?.[1];
+  if (path === undefined) throw new HttpProblem(404, 'The path must begin with /player/api/.');
+  return path;
 }
 
 function send(reply: FastifyReply, { status, headers, body }: ServiceAnswer): void {

@@ -1,5 +1,12 @@
 /** What stands between the players' page and the redemption service: the console's forwarding, over raw HTTP. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import {
+  createServer,
+  get,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -121,6 +128,28 @@ describe('a request of the page', () => {
     const sent = request(url)[method.toLowerCase() as 'get'](path);
     expect((await own(sent)).status).toBe(404);
     expect(asked).toEqual([]);
+  });
+
+  it('is held to its token however the path is written', async () => {
+    for (const path of ['/%70layer/api/auth/logout', '/player/api/auth/%6cogout']) {
+      const sent = await own(request(url).post(path), 'x').send({});
+      expect([sent.status, (sent.body as { code: string }).code]).toEqual([403, 'CSRF_TOKEN']);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it('whose path begins otherwise goes nowhere', async () => {
+    const { port, hostname: host } = new URL(url);
+    const statusOf = async (path: string): Promise<number | undefined> => {
+      const [answered] = (await once(get({ host, port, path }), 'response')) as [IncomingMessage];
+      return answered.resume().statusCode;
+    };
+    for (const path of ['/%70layer/api/chain', '/%70layer/api/redemptions/events']) {
+      expect(await statusOf(path)).toBe(404);
+    }
+    expect(asked).toEqual([]);
+    expect(await statusOf('http://metrics/player/api/chain?a=/player/api/x')).toBe(200);
+    expect(asked.map((one) => one.url)).toEqual(['/api/chain?a=/player/api/x']);
   });
 
   it('keeps its query as it is, however hostile', async () => {

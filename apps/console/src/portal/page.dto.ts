@@ -1,5 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsISO8601, IsOptional, Matches } from 'class-validator';
+import { IsOptional, Matches } from 'class-validator';
+import { IsMoment } from '../http/moment.js';
 
 export const TIME = { type: 'string', format: 'date-time' } as const;
 export const MAYBE_TIME = { type: String, format: 'date-time', nullable: true } as const;
@@ -16,7 +17,6 @@ export const BEFORE_FAULT = { message: '$property must be `next` of the page bef
 export const ID_PATTERN = /^[1-9]\d{0,17}$/;
 export const WALLET_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 const WALLET = { message: '$property must be 0x and 40 hex digits.' };
-const MOMENT = { message: '$property must be a moment such as 2026-11-23T12:00:00Z.' };
 
 /** Rows of a page. */
 export const PAGE_SIZE = 50;
@@ -25,12 +25,12 @@ export const PAGE_SIZE = 50;
 export class TimeFilter {
   @ApiPropertyOptional(TIME)
   @IsOptional()
-  @IsISO8601({ strict: true }, MOMENT)
+  @IsMoment()
   readonly since?: string;
 
   @ApiPropertyOptional({ ...TIME, description: 'Not included.' })
   @IsOptional()
-  @IsISO8601({ strict: true }, MOMENT)
+  @IsMoment()
   readonly until?: string;
 }
 

@@ -97,8 +97,9 @@ export class ConsoleBench {
     await this.test.drop();
   }
 
-  visitor(): Visitor {
-    return new Visitor(this.origin);
+  /** @param clientAddress default: one of its own */
+  visitor(clientAddress?: string): Visitor {
+    return new Visitor(this.origin, clientAddress);
   }
 
   /** An EIP-4361 message with a nonce of the console, signed. */

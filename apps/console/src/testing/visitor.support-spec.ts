@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto';
 /** A browser as far as HTTP sees it: it keeps cookies, says where its requests come from, and follows no redirection. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
-  /** So that the limits of one test do not refuse another. */
-  readonly clientAddress = `10.${randomBytes(3).join('.')}`;
 
-  constructor(readonly origin: string) {}
+  /** @param clientAddress by default a new one, so that the limits of one test do not refuse another */
+  constructor(
+    readonly origin: string,
+    readonly clientAddress = `10.${randomBytes(3).join('.')}`,
+  ) {}
 
   get(path: string, headers: Record<string, string> = {}): Promise<Response> {
     return this.send(path, { headers });

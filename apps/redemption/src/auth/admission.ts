@@ -85,10 +85,11 @@ export class SessionGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const tokenHash = bearerHash(request.headers.authorization);
     if (tokenHash === undefined) throw UserError.unauthorized();
-    await this.limits.guess(request.ip);
     const wallet = await this.sessions.find(tokenHash, this.clock.nowMs());
-    if (wallet === undefined) throw UserError.sessionEnded();
-    await this.limits.known(request.ip);
+    if (wallet === undefined) {
+      await this.limits.missed(request.ip);
+      throw UserError.sessionEnded();
+    }
     await this.limits.request(wallet, request.ip);
     request.wallet = wallet;
     return true;

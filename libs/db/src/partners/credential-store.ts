@@ -28,7 +28,7 @@ export class CredentialMissingError extends PermanentError {
   constructor() {
     super(
       'CREDENTIAL_MISSING',
-      'The partner has no active credential whose key begins so; `partner list` shows the beginnings.',
+      'The partner has no active credential whose key begins so: look at the beginnings of those that it has.',
     );
   }
 }

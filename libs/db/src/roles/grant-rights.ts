@@ -29,6 +29,19 @@ BEGIN
   END LOOP;
 END $$`;
 
+/**
+ * Temporary tables are what every user of a database may make otherwise, and they fill its disk. Only its owner can say so; where
+ * another user migrates, docs/operating/roles.md does.
+ */
+const TAKE_TEMPORARY = `DO $$
+BEGIN
+  IF EXISTS (SELECT FROM pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+      WHERE d.datname = current_database() AND a.grantee = 0 AND a.privilege_type = 'TEMPORARY'
+        AND pg_has_role(d.datdba, 'USAGE')) THEN
+    EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+  END IF;
+END $$`;
+
 const THERE: Statement = {
   name: 'roles_there',
   text: 'SELECT rolname AS role FROM pg_roles WHERE rolname = ANY ($1)',
@@ -63,6 +76,7 @@ interface GrantedRow {
 export async function grantRights(database: Database): Promise<string[]> {
   return database.transaction(async (client) => {
     await client.query(MAKE_ROLES);
+    await client.query(TAKE_TEMPORARY);
     const names = Object.values(PROGRAM_ROLES);
     const there = (await run<{ role: string }>(client, THERE, [names])).map(({ role }) => role);
     const programs = PROGRAMS.filter((program) => there.includes(PROGRAM_ROLES[program]));

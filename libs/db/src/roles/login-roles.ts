@@ -1,5 +1,4 @@
 /** The users that the programs log in as: made, and their passwords set, from the URLs that the programs will be given. */
-import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { DatabaseUrl } from '#libs/platform';
@@ -15,6 +14,7 @@ import {
 import { grantRights } from './grant-rights.js';
 import { excessRights, ExcessRightsError, excessRightsOf } from './held-rights.js';
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
+import { scramVerifier } from './scram-verifier.js';
 
 /** The DATABASE_URL of each program. */
 export type LoginUrls = Readonly<Partial<Record<Program, string>>>;
@@ -55,6 +55,14 @@ const POOLED: Partial<Record<Program, SessionSettings>> = {
   console: sessionSettings({}),
   portal: sessionSettings(PORTAL_SESSION),
 };
+
+/** Five consoles, each with a pool of four. The others need as many as they have replicas: an administrator limits them. */
+const PORTAL_CONNECTIONS = 20;
+
+const UNLIMITED = named<{ user: string }>(
+  'login_unlimited',
+  'SELECT FROM pg_roles WHERE rolname = :user AND rolconnlimit = -1',
+);
 
 interface LoginRole {
   readonly superuser: boolean;
@@ -100,6 +108,8 @@ export async function prepareLogins(
     await database.transaction(async (client) => {
       for (const login of logins) await prepareLogin(client, login, letIn.has(login.user));
       if (isPooled) await setSessionDefaults(client, logins);
+      const portal = logins.find(({ program }) => program === 'portal');
+      if (portal !== undefined) await limitConnections(client, portal);
     });
   });
   for (const login of logins) await requireLogin(login);
@@ -186,6 +196,19 @@ const MISSING_DEFAULTS = `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %
     SELECT lower(unnest(s.setconfig)) FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
       JOIN pg_database d ON d.oid = s.setdatabase WHERE r.rolname = $1::text AND d.datname = current_database())`;
 
+/** Where there is no limit yet, and as far as this user may: an administrator may have set another one. */
+async function limitConnections(client: PoolClient, { user }: Login): Promise<void> {
+  if ((await client.query(UNLIMITED({ user }))).rows.length === 0) return;
+  await client.query('SAVEPOINT unlimited');
+  try {
+    await client.query(`ALTER ROLE ${quoted(user)} CONNECTION LIMIT ${PORTAL_CONNECTIONS}`);
+  } catch (cause) {
+    const error = databaseError(cause);
+    if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT unlimited');
+  }
+}
+
 async function isRightPassword({ url }: Login): Promise<boolean> {
   try {
     const database = await openAs(url);
@@ -252,28 +275,4 @@ function requireOwnPlace({ program, user, url }: Login, migrating: string): void
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-/** PostgreSQL's own default. */
-const ITERATIONS = 4096;
-const SALT_BYTES = 16;
-const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
-
-/**
- * What PostgreSQL keeps of a password (RFC 5803). Sent in its place it keeps the password out of statements, and so out of the server's
- * log and of pg_stat_activity.
- * @throws PermanentError PASSWORD_UNUSABLE where it is not printable ASCII: other texts would have to be normalised first (RFC 4013)
- */
-export function scramVerifier(password: string, salt: Buffer = randomBytes(SALT_BYTES)): string {
-  if (!PRINTABLE_ASCII.test(password)) {
-    throw new PermanentError(
-      'PASSWORD_UNUSABLE',
-      'The password of a database role must be printable ASCII: openssl rand -hex 32 makes one.',
-    );
-  }
-  const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
-  const keyOf = (name: string): Buffer => createHmac('sha256', salted).update(name).digest();
-  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');
-  const serverKey = keyOf('Server Key').toString('base64');
-  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }

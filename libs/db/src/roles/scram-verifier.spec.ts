@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { scramVerifier } from './login-roles.js';
+import { scramVerifier } from './scram-verifier.js';
 
 describe('scramVerifier', () => {
   it('is what RFC 7677 computes of its example', () => {

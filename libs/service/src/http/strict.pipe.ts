@@ -28,7 +28,17 @@ export class StrictPipe extends ValidationPipe {
     if (metadata.type === 'body' && !isObject(value)) {
       throw this.refuse('body', this.notAnObject);
     }
+    if (metadata.type === 'query' || metadata.type === 'param') this.refuseNul(value, metadata);
     return (await super.transform(value, metadata)) as unknown;
+  }
+
+  /** PostgreSQL takes no text with it. */
+  private refuseNul(value: unknown, { data, type }: ArgumentMetadata): void {
+    const fields = isObject(value) ? Object.entries(value as object) : [[data ?? type, value]];
+    for (const [field, text] of fields as [string, unknown][]) {
+      if (!String(text).includes('\0')) continue;
+      throw this.refuse(field, `${field} must not have the character NUL.`);
+    }
   }
 }
 

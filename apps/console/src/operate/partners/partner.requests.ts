@@ -185,6 +185,7 @@ export class InvitationDto {
 export class MemberDto {
   @ApiProperty({ type: 'string', maxLength: 1024 })
   @MaxLength(1024, { message: '$property is too long.' })
+  @Matches(/^\P{Cc}*$/u, { message: '$property must be a text in one line.' })
   @IsString({ message: '$property must be a text.' })
   readonly subject!: string;
 }

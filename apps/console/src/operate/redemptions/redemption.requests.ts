@@ -16,10 +16,9 @@ import {
 import { Type } from 'class-transformer';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
 import { type ActionName } from '#libs/operations';
+import { IsMoment } from '../../http/moment.js';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z$/;
-const NOT_TIME = { message: '$property must be a time in UTC: 2026-03-01T14:30:00Z.' };
 const MAX_VERSION = 2_147_483_647;
 
 export const ACTIONS = [
@@ -57,12 +56,12 @@ export class RedemptionsQuery {
 
   @ApiPropertyOptional({ type: 'string', format: 'date-time', description: 'Made then or later.' })
   @IsOptional()
-  @Matches(TIME, NOT_TIME)
+  @IsMoment()
   readonly from?: string;
 
   @ApiPropertyOptional({ type: 'string', format: 'date-time', description: 'Made before.' })
   @IsOptional()
-  @Matches(TIME, NOT_TIME)
+  @IsMoment()
   readonly until?: string;
 
   @ApiPropertyOptional({

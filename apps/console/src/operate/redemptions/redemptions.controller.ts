@@ -31,6 +31,7 @@ import {
   ForOperators,
   FreshSignIn,
 } from '../../auth/audience.js';
+import { isMoment } from '../../http/moment.js';
 import { RefusalsInterceptor } from '../refusals.interceptor.js';
 import { PAGE_SIZE } from '../schema.js';
 import { SETTINGS_SOURCE } from '../settings-source.js';
@@ -82,8 +83,8 @@ export class RedemptionsController {
       partner: partner === undefined ? undefined : await this.partnerId(partner),
       wallet: wallet === undefined ? undefined : parseAddress(wallet),
       idPrefix: id,
-      fromMs: msOf('from', from),
-      untilMs: msOf('until', until),
+      fromMs: msOf(from),
+      untilMs: msOf(until),
     };
     const key = after === undefined ? undefined : parseUuidV7(after);
     const page = await this.pages.newest(filter, { limit: PAGE_SIZE, after: key });
@@ -186,20 +187,26 @@ function missing(): HttpProblem {
   return new HttpProblem(404, 'There is no such redemption.');
 }
 
-function msOf(field: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw HttpProblem.badRequest(field, `${field} is no time.`);
-  return ms;
+function msOf(moment: string | undefined): number | undefined {
+  return moment === undefined ? undefined : Date.parse(moment);
 }
 
 function keyText({ needsPerson, stateSince, id }: OpenKey): string {
   return `${needsPerson}~${stateSince}~${id}`;
 }
 
+/** @throws HttpProblem 400 */
 function openKey(text: string | undefined): OpenKey | undefined {
-  const [, needsPerson, stateSince, id] = QUEUE_KEY.exec(text ?? '') ?? [];
-  const parsed = parseUuidV7(id ?? '');
-  if (stateSince === undefined || parsed === undefined) return undefined;
+  if (text === undefined) return undefined;
+  const [, needsPerson, stateSince = '', id = ''] = QUEUE_KEY.exec(text) ?? [];
+  const parsed = parseUuidV7(id);
+  if (parsed === undefined || !isMoment(momentOf(stateSince))) {
+    throw HttpProblem.badRequest('after', 'after must be the end of a page.');
+  }
   return { needsPerson: needsPerson === 'true', stateSince, id: parsed };
+}
+
+/** PostgreSQL's text of a time, in which minutes of an offset may be missing. */
+function momentOf(stateSince: string): string {
+  return stateSince.replace(' ', 'T').replace(/[+-]\d\d$/, '$&:00');
 }

@@ -108,7 +108,6 @@ const LINK_COMMANDS = [
 
 /** The way in that is always there. */
 export function LinkHint() {
-  const { session: texts } = useTexts().texts;
   return (
     <div>
       <Text size="sm" c="dimmed">

@@ -220,7 +220,7 @@ describe('the conformance tester', () => {
     let ended: ConformanceBody['run'] = null;
     let fewest = 990_000;
     await eventually(async () => {
-      fewest = Math.min(fewest, Number(await bench.pointsOf(address)));
+      fewest = Math.min(fewest, await bench.pointsOf(address));
       ended = (await json<ConformanceBody>(acme.get('/api/partner/conformance'))).run;
       return ended?.endedAt != null;
     }, 60_000);

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import {
   explainSignature,
   explainSignatureInTurns,
-  HashBudget,
   type SignatureQuestion,
 } from './explain-signature.js';
+import { HashBudget } from './hash-budget.js';
 
 const SECRET = 'svcs_0123456789abcdefghijABCDEFGHIJ';
 const BODY = '{"address":"0xab","deductPoints":5}';

@@ -5,7 +5,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { canonicalJson } from '#libs/domain';
+import { HashBudget } from './hash-budget.js';
 import { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
+import { membersOf, ordersOf, printed, reprinted, spaced, withDecimals } from './other-json.js';
 
 export interface SignatureQuestion {
   readonly secret: string;
@@ -45,36 +47,8 @@ interface Mistake {
   readonly make: (recipe: Recipe) => Recipe | undefined;
 }
 
-/** What may be hashed for one question; with a common message every mistake is tried for a hundredth of it. */
-const MOST_BYTES = 20_000_000;
-/** Between two pauses: a few milliseconds. */
-const BYTES_AT_ONCE = 500_000;
 const TOO_LONG =
   'The message is too long to try every mistake: ask again about one with a shorter body.';
-
-/** What is left for a question, whichever secrets it is asked of. */
-export class HashBudget {
-  private nextPause: number;
-
-  constructor(private left = MOST_BYTES) {
-    this.nextPause = left - BYTES_AT_ONCE;
-  }
-
-  get isSpent(): boolean {
-    return this.left <= 0;
-  }
-
-  spend(bytes: number): void {
-    this.left -= bytes;
-  }
-
-  /** Whether so much was hashed since the last pause that others have to have their turn. */
-  isPauseDue(): boolean {
-    if (this.left > this.nextPause) return false;
-    this.nextPause = this.left - BYTES_AT_ONCE;
-    return true;
-  }
-}
 
 /** At once: for a program that serves no others meanwhile. */
 export function explainSignature(question: SignatureQuestion): SignatureExplanation {
@@ -176,27 +150,6 @@ function* isOtherOrder(right: Recipe, search: Search): Steps<boolean> {
     }
   }
   return false;
-}
-
-function membersOf(body: string): [string, unknown][] | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? Object.entries(value) : undefined;
-  } catch {
-    // Not JSON: it has no keys.
-    return undefined;
-  }
-}
-
-function* ordersOf<T>(items: readonly T[]): Generator<T[]> {
-  if (items.length <= 1) {
-    yield [...items];
-    return;
-  }
-  for (const [at, first] of items.entries()) {
-    for (const rest of ordersOf(items.toSpliced(at, 1))) yield [first, ...rest];
-  }
 }
 
 function signatureOf({ key, parts, separator, algorithm, encoding }: Recipe): string {
@@ -314,39 +267,6 @@ function* keyMistakes(secret: string): Generator<Mistake> {
   for (const [key, says] of keys) {
     yield { says, make: (recipe) => (key === secret ? undefined : { ...recipe, key }) };
   }
-}
-
-function reprinted(body: string, print: (value: unknown) => string): string | undefined {
-  try {
-    return print(JSON.parse(body));
-  } catch {
-    // Not JSON, or nested too deep: there is no other way to print it.
-    return undefined;
-  }
-}
-
-function printed(value: unknown, print: (value: unknown) => string): string | undefined {
-  try {
-    return print(value);
-  } catch {
-    // Nested too deep.
-    return undefined;
-  }
-}
-
-/** As Python's json.dumps prints. */
-function spaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([k, v]) => `${JSON.stringify(k)}: ${spaced(v)}`);
-  return `{${members.join(', ')}}`;
-}
-
-/** Each whole number that stands outside of a text with `.0` behind it, as a language prints one that was a float meanwhile. */
-function withDecimals(body: string): string {
-  return body.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
-    /^-?\d+$/.test(token) ? `${token}.0` : token,
-  );
 }
 
 function withQuery(sentPath: string): string {

@@ -5,7 +5,6 @@ export { hashApiKey, isApiKey, mintCredential, type MintedCredential } from './c
 export {
   explainSignature,
   explainSignatureInTurns,
-  HashBudget,
   type SignatureExplanation,
   type SignatureQuestion,
 } from './explain-signature.js';
@@ -20,3 +19,4 @@ export {
   type SigningMoment,
   type WantedSignature,
 } from './message-signature.js';
+export { HashBudget } from './hash-budget.js';

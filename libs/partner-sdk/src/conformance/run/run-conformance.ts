@@ -124,7 +124,12 @@ class Run {
     this.progress('giving back');
     const unresolved = await undoAll(this.tester, this.options.abandon);
     const after = await this.balance('at the end');
-    return explain({ before, after, unresolved });
+    const left = explain({ before, after, unresolved });
+    // What the balance shows not to have been taken is owed as little as what was given back.
+    const owed = new Set(left.unresolved.map(({ svcRedemptionId }) => svcRedemptionId));
+    const ids = unresolved.map(({ svcRedemptionId }) => svcRedemptionId);
+    await this.tester.tellSettled(ids.filter((id) => !owed.has(id)));
+    return left;
   }
 
   /** Ends the run where the first call shows that it was given the wrong partner or player. */

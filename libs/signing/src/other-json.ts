@@ -1,0 +1,55 @@
+/** The same JSON as other programs print it. */
+
+export function reprinted(body: string, print: (value: unknown) => string): string | undefined {
+  try {
+    return print(JSON.parse(body));
+  } catch {
+    // Not JSON, or nested too deep: there is no other way to print it.
+    return undefined;
+  }
+}
+
+export function printed(value: unknown, print: (value: unknown) => string): string | undefined {
+  try {
+    return print(value);
+  } catch {
+    // Nested too deep.
+    return undefined;
+  }
+}
+
+/** As Python's json.dumps prints. */
+export function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([k, v]) => `${JSON.stringify(k)}: ${spaced(v)}`);
+  return `{${members.join(', ')}}`;
+}
+
+/** Each whole number that stands outside of a text with `.0` behind it, as a language prints one that was a float meanwhile. */
+export function withDecimals(body: string): string {
+  return body.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
+    /^-?\d+$/.test(token) ? `${token}.0` : token,
+  );
+}
+
+export function membersOf(body: string): [string, unknown][] | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? Object.entries(value) : undefined;
+  } catch {
+    // Not JSON: it has no keys.
+    return undefined;
+  }
+}
+
+export function* ordersOf<T>(items: readonly T[]): Generator<T[]> {
+  if (items.length <= 1) {
+    yield [...items];
+    return;
+  }
+  for (const [at, first] of items.entries()) {
+    for (const rest of ordersOf(items.toSpliced(at, 1))) yield [first, ...rest];
+  }
+}

@@ -38,6 +38,8 @@ describe('the conformance tester', () => {
       failure: null,
       report: { outcome: 'conforms', errors: 0, unresolved: [], spent: [] },
     });
+    const { report } = ended as unknown as NonNullable<ConformanceBody['run']>;
+    expect(report?.capabilities).toContainEqual({ name: 'revert-by-redemption-id', isFound: true });
     const audit = await bench.console.database.query({
       text: `SELECT actor, command FROM redemption.audit WHERE command = 'partner conformance'`,
     });

@@ -34,6 +34,8 @@ interface RunLimits {
 
 export class Tester {
   readonly books = new Books();
+  /** Ids that are in the journal before their deduction is begun. */
+  private readonly journaled = new Set<string>();
   /** Turns false when the partner turns out to have no such endpoint. */
   hasConfirm = true;
 
@@ -84,13 +86,21 @@ export class Tester {
     if (ids.length > 0) await this.limits.journal?.settled(ids);
   }
 
+  /** Ahead of a deduction that is to be sent at once with other calls. */
+  async journalAhead(svcRedemptionId: string, points: number): Promise<void> {
+    if (this.limits.journal === undefined) return;
+    await this.limits.journal.sent({ svcRedemptionId, address: this.address, points });
+    this.journaled.add(svcRedemptionId);
+  }
+
   async deduct({ purpose, points, id, twist, address }: DeductCall): Promise<Exchange> {
     const terms = { svcRedemptionId: id, address: address ?? this.address, points };
     const body = { address: terms.address, deductPoints: points, svcRedemptionId: id };
     const { journal } = this.limits;
     this.books.deductionSent(terms);
     try {
-      await journal?.sent(terms);
+      // Without a pause where there is no journal: calls that are made at once are to arrive at once.
+      if (journal !== undefined && !this.journaled.delete(id)) await journal.sent(terms);
       const exchange = await this.caller.call(purpose, { step: 'deduct', body, ...twist });
       this.books.deductionAnswered(id, exchange);
       const { reading } = exchange;

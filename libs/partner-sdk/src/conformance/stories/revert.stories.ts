@@ -86,6 +86,7 @@ export const overtaking: Story = {
     const rounds = await Promise.all(
       Array.from({ length: ROUNDS }, async () => {
         const id = tester.newId();
+        await tester.journalAhead(id, 1);
         return Promise.all([
           tester.deduct({ purpose: 'deduct, while it is reverted', points: 1, id }),
           tester.revert({ purpose: 'revert, while it is deducted', points: 1, id }),

@@ -21,7 +21,9 @@ const NEW = [
   'RequestLog1760000000027',
   'Portal1760000000028',
   'CredentialEnd1760000000032',
+  'SealedDays1760000000033',
   'SearchIndexes1760000000038',
+  'ConformanceDeductions1760000000039',
 ];
 
 let test: TestDatabase;

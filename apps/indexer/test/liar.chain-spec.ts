@@ -156,7 +156,8 @@ describe('times', () => {
       ),
       untimed,
     ];
-    honest.fault = [untimed, { kind: 'delay', ms: 30 }];
+    // So much slower that the liar is asked first, on a busy machine too.
+    honest.fault = [untimed, { kind: 'delay', ms: 200 }];
     const running = await start('two', NO_VIEWS);
     await expectSaid(running, new RegExp(`block ${block}, or its time, .* at ${next}: `));
   });

@@ -264,7 +264,7 @@ describe('partner ping', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/came to +address: invalid-url/);
     expect(out).toMatch(/we signed +nothing/);
-    expect(out).toMatch(/to mend [^\n]*--allow-private here/);
+    expect(out).toMatch(/to mend [^\n]*--allow-private on the command line/);
   });
 
   it.each([

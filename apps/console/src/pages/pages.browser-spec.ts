@@ -91,26 +91,34 @@ const CHAIN = JSON.stringify({
   finalitySeconds: null,
 });
 
+const GERMAN = { failed: 'Auf dieser Seite ist etwas schiefgegangen', again: 'Neu laden' };
+/** Pages of operators and partners are in English for all. */
+const ENGLISH = { failed: 'Something went wrong on this page', again: 'Reload' };
+
 it.each([
-  ['/operate', '**/api/auth/me', BROKEN('operator')],
-  ['/partner', '**/api/auth/me', BROKEN('partner')],
-  ['/redeem', '**/player/api/partners', '{"partners":[{"id":"a","name":{},"bonus":null}]}'],
-])('a page of %s that fails says so, and can be loaded anew', async (path, request, body) => {
-  const context = await browser.newContext({ locale: 'de-DE' });
-  const page = await context.newPage();
-  await page.addInitScript(`localStorage.setItem('lowmark-player-session', '${PLAYER}')`);
-  const json = (text: string) => ({ contentType: 'application/json', body: text });
-  await page.route('**/player/api/chain', (route) => route.fulfill(json(CHAIN)));
-  await page.route(request, (route) => route.fulfill(json(body)));
-  await page.goto(url + path);
-  await page.getByRole('alert').getByText('Auf dieser Seite ist etwas schiefgegangen').waitFor();
-  expect(await page.innerText('body')).not.toMatch(/error|object|undefined/i);
-  await page.getByRole('combobox', { name: 'Sprache' }).waitFor();
-  await page.unroute(request);
-  await page.getByRole('button', { name: 'Neu laden' }).click();
-  await page.getByText('Auf dieser Seite ist etwas schiefgegangen').waitFor({ state: 'detached' });
-  await context.close();
-});
+  ['/operate', '**/api/auth/me', BROKEN('operator'), ENGLISH],
+  ['/partner', '**/api/auth/me', BROKEN('partner'), ENGLISH],
+  ['/redeem', '**/player/api/partners', '{"partners":[{"id":"a","name":{},"bonus":null}]}', GERMAN],
+])(
+  'a page of %s that fails says so, and can be loaded anew',
+  async (path, request, body, texts) => {
+    const context = await browser.newContext({ locale: 'de-DE' });
+    const page = await context.newPage();
+    await page.addInitScript(`localStorage.setItem('lowmark-player-session', '${PLAYER}')`);
+    const json = (text: string) => ({ contentType: 'application/json', body: text });
+    await page.route('**/player/api/chain', (route) => route.fulfill(json(CHAIN)));
+    await page.route(request, (route) => route.fulfill(json(body)));
+    await page.goto(url + path);
+    await page.getByRole('alert').getByText(texts.failed).waitFor();
+    expect(await page.innerText('body')).not.toMatch(/error|object|undefined/i);
+    const languages = page.getByRole('combobox', { name: 'Sprache' });
+    expect(await languages.count()).toBe(texts === GERMAN ? 1 : 0);
+    await page.unroute(request);
+    await page.getByRole('button', { name: texts.again }).click();
+    await page.getByText(texts.failed).waitFor({ state: 'detached' });
+    await context.close();
+  },
+);
 
 describe('a file that is gone', () => {
   const CHUNK = '**/assets/operate-area-*.js';

@@ -28,13 +28,14 @@ export class StrictPipe extends ValidationPipe {
     if (metadata.type === 'body' && !isObject(value)) {
       throw this.refuse('body', this.notAnObject);
     }
-    if (metadata.type === 'query' || metadata.type === 'param') this.refuseNul(value, metadata);
+    // In a path it names what there is not, which is 404.
+    if (metadata.type === 'query') this.refuseNul(value);
     return (await super.transform(value, metadata)) as unknown;
   }
 
   /** PostgreSQL takes no text with it. */
-  private refuseNul(value: unknown, { data, type }: ArgumentMetadata): void {
-    const fields = isObject(value) ? Object.entries(value as object) : [[data ?? type, value]];
+  private refuseNul(value: unknown): void {
+    const fields = isObject(value) ? Object.entries(value as object) : [['query', value]];
     for (const [field, text] of fields as [string, unknown][]) {
       if (!String(text).includes('\0')) continue;
       throw this.refuse(field, `${field} must not have the character NUL.`);

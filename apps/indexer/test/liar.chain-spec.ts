@@ -156,7 +156,6 @@ describe('times', () => {
       ),
       untimed,
     ];
-    // So much slower that the liar is asked first, on a busy machine too.
     honest.fault = [untimed, { kind: 'delay', ms: 200 }];
     const running = await start('two', NO_VIEWS);
     await expectSaid(running, new RegExp(`block ${block}, or its time, .* at ${next}: `));

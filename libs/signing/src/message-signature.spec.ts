@@ -111,6 +111,11 @@ describe('signAnswer', () => {
     }
   });
 
+  it('takes the path out of a target in absolute form', async () => {
+    const headers = signed('sig=()', { ...ANSWER, target: SEEN.url });
+    expect(await isVerified(headers)).toBe(true);
+  });
+
   it('signs whatever a request target may be', async () => {
     const text = fc.stringMatching(/^[aZ09._~!$&()*+,;=:@%/?-]*$/);
     await fc.assert(

@@ -15,6 +15,7 @@ import {
   serializeItem,
 } from 'structured-headers';
 import { type AnswerKeys } from './answer-keys.js';
+import { pathOf } from './hmac.js';
 
 export type MessageAlgorithm = 'ed25519' | 'hmac-sha256';
 
@@ -138,9 +139,7 @@ function coveredLines({ status, method, target }: SignableAnswer, digest: string
 /** Path and query as sent; `?` where there is no query (RFC 9421, section 2.2.7). */
 function partsOf(target: string): { path: string; query: string } {
   const place = target.indexOf('?');
-  return place === -1
-    ? { path: target, query: '?' }
-    : { path: target.slice(0, place), query: target.slice(place) };
+  return { path: pathOf(target), query: place === -1 ? '?' : target.slice(place) };
 }
 
 function parametersOf(

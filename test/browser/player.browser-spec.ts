@@ -264,7 +264,7 @@ it('a game that is down is one sentence, and the others go on; names are shown h
   for (const name of names) await stage.addPartner(name, { url: 'http://127.0.0.1:9' });
   const player = await aPlayer({ browser: { viewport: { width: 360, height: 740 } } });
   await player.partner(silent).getByText('The game cannot be reached at the moment.').waitFor();
-  await player.partner().getByText('10,000 points').waitFor();
+  await player.partner().getByText('10,000 points', { exact: true }).waitFor();
   await player.partner(names[2]).waitFor();
   expect(await player.page.locator('img[src="x"]').count()).toBe(0);
   const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';

@@ -55,6 +55,7 @@ async function fill(partner: string, rows: number): Promise<void> {
       const subject = `link:m${row}-${partner}`;
       await insert('console.member', { partner, subject, name: partner, added_at: new Date() });
       await fillLedger(insert, partner);
+      await fillWebhooks(insert, partner);
     }
   } finally {
     client.release(true);
@@ -88,6 +89,29 @@ async function fillLedger(
   });
 }
 
+let sequence = 0;
+
+async function fillWebhooks(
+  insert: (table: string, values: Record<string, unknown>) => Promise<unknown>,
+  partner: string,
+): Promise<void> {
+  const [subscription, event] = [randomUUID(), (sequence += 1)];
+  const url = `https://${partner}.example/hooks`;
+  const topics = ['redemption.*'];
+  await insert('webhooks.subscription', {
+    ...{ id: subscription, partner, url, topics, stake_set: 'default' },
+  });
+  await insert('webhooks.secret', { subscription, ciphertext: SECRET });
+  const payload = JSON.stringify({ partner });
+  await insert('webhooks.event', {
+    ...{ sequence: event, subscription, type: 'redemption.initial', order_key: '', payload },
+  });
+  await insert('webhooks.attempt', {
+    ...{ event, at: new Date(), outcome: 'failed', status: 500, duration_ms: 1 },
+    ...{ request: '{}', answer: JSON.stringify({ partner }) },
+  });
+}
+
 const countOf = (view: string, partner: string): Promise<number> =>
   portal.asPartner(partner, async (query) => {
     const rows = await query<{ count: string }>({ text: `SELECT count(*) FROM ${view}` });
@@ -100,6 +124,9 @@ const OWNER: Record<string, string> = {
   'portal.callback': `split_part(substr(url, 9), '.', 1)`,
   'portal.request': `convert_from(body, 'UTF8')`,
   'portal.member': 'name',
+  'portal.webhook_subscription': `split_part(substr(url, 9), '.', 1)`,
+  'portal.webhook_event': `payload::jsonb ->> 'partner'`,
+  'portal.webhook_attempt': `answer ->> 'partner'`,
 };
 
 describe('each view', () => {
@@ -199,7 +226,7 @@ describe('the user of the portal', () => {
     const functions = await owner.query<{ call: string }>({
       text: `SELECT format('SELECT %s::regprocedure', quote_literal(p.oid::regprocedure)) AS call
         FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-        WHERE n.nspname IN ('lowmark', 'partners', 'staking', 'redemption', 'console', 'portal')`,
+        WHERE n.nspname IN ('lowmark', 'partners', 'staking', 'redemption', 'console', 'webhooks', 'portal')`,
     });
     expect(functions.length).toBeGreaterThan(20);
     for (const { call } of functions) {

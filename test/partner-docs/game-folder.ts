@@ -50,6 +50,7 @@ export class GameFolder {
     execFileSync(process.execPath, build, { stdio: 'pipe' });
     cpSync(join(SDK, 'package.json'), join(sdk, 'package.json'));
     this.link('canonicalize');
+    this.link('standardwebhooks');
     this.link('@types/node');
     this.link('undici-types');
   }

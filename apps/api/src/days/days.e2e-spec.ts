@@ -171,12 +171,6 @@ describe(`${DAYS}/{day}/proof`, () => {
     const { low } = await proofOf(FIRST + 3, aWallet(15));
     expect(low).toBe('15');
   });
-
-  it('says of days that are too old that only the root is kept', async () => {
-    const target = `${DAYS}/${dayText(FIRST)}/proof?walletAddress=${aWallet(3)}`;
-    expectError(await ask(target), 410, 'PROOF_NOT_KEPT');
-    await read(`${DAYS}/${dayText(FIRST)}`);
-  });
 });
 
 describe('the contract', () => {

@@ -52,9 +52,12 @@ export {
   UnexpectedAnswerError,
 } from './staking/errors.js';
 export { type SnapshotsByWallet } from './staking/batch.js';
+export { type DayWallet } from './staking/day-wallets.js';
+export { type SealedDay, type SealedDayOfSet } from './staking/sealed-day.js';
 export { type StakingHistory, type StakingInterval } from './staking/history.js';
 export { type DailySnapshot, type StakingSnapshots } from './staking/snapshots.js';
 export {
+  type DayQuery,
   type HistoryQuery,
   type SnapshotQuery,
   StakingClient,

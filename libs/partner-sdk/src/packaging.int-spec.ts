@@ -34,7 +34,7 @@ beforeAll(async () => {
   const tar = ['-xzf', join(folder, pack.filename), '-C', installed, '--strip-components=1'];
   await run('tar', tar);
   mkdirSync(join(project, 'node_modules/@types'));
-  for (const name of ['canonicalize', '@types/node', 'undici-types']) {
+  for (const name of ['canonicalize', 'hash-wasm', '@types/node', 'undici-types']) {
     symlinkSync(join(MODULES, name), join(project, 'node_modules', name));
   }
 }, LONG_MS);

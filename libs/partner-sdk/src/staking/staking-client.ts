@@ -3,11 +3,13 @@ import { type Clock, systemClock } from '../clock.js';
 import { type Credential, requireCredential } from '../credential.js';
 import { parseStrictJson, verify } from '../signing/signing.js';
 import { type AskedBatch, MAX_BATCH, readBatch, type SnapshotsByWallet } from './batch.js';
+import { type DayWallet, dayWallets } from './day-wallets.js';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from './errors.js';
 import { exchange, type ExchangeOptions, type RawAnswer, type StakingRequest } from './exchange.js';
 import { readHistory, type StakingHistory } from './history.js';
 import { PlayerCache } from './player-cache.js';
 import { isAbout, refusalOf } from './refusal.js';
+import { type SealedDayOfSet } from './sealed-day.js';
 import { type AskedSnapshots, readSnapshots, type StakingSnapshots } from './snapshots.js';
 
 export interface StakingClientOptions extends Credential {
@@ -39,6 +41,11 @@ export interface HistoryQuery {
   readonly after?: number;
   /** Intervals of a page, 1 to 1000. Default: 100. */
   readonly limit?: number;
+  /** As in `SnapshotQuery`. */
+  readonly contract?: string;
+}
+
+export interface DayQuery {
   /** As in `SnapshotQuery`. */
   readonly contract?: string;
 }
@@ -148,6 +155,27 @@ export class StakingClient {
     throw refusal;
   }
 
+  /**
+   * All wallets with a low-water mark above zero on a sealed day, ascending, while they arrive: memory for hashes only, 100 MB for a
+   * million. A broken connection is taken up again where it broke; `timeoutMs` is for each part.
+   *
+   * They are proven once it has ended without an error: then their number, their sum and the root are those that the service signed.
+   * @param day such as `2026-11-20`
+   * @returns the sealed day, for those who call `next` by themselves
+   * @throws as `snapshots`; LowmarkApiError with `DAY_NOT_SEALED`, `DAY_NOT_OVER`, `DAY_NOT_FOUND` or `LIST_NOT_KEPT`
+   */
+  dayWallets(
+    day: string,
+    { contract: text }: DayQuery = {},
+  ): AsyncGenerator<DayWallet, SealedDayOfSet, void> {
+    requireDay('day', day);
+    const asked = { day, contract: requireContract(text) };
+    const of = asked.contract === undefined ? '' : `?contract=${asked.contract}`;
+    const url = `${this.#endpoint}/days/${day}/wallets.ndjson${of}`;
+    const options = this.#exchangeOptions;
+    return dayWallets({ url, sharedSecret: this.#sharedSecret, asked, options });
+  }
+
   /** @returns the refusal for a wallet that never staked */
   private async find(
     wallet: string,
@@ -215,10 +243,13 @@ function requireQuery({
   contract: text,
 }: SnapshotQuery): Omit<AskedSnapshots, 'wallet'> {
   requireRange('lastDays', lastDays, { from: 1, to: MAX_DAYS });
-  if (endDay !== undefined && !/^\d{4}-\d\d-\d\d$/.test(endDay)) {
-    throw new TypeError('endDay must be a day such as 2026-11-20');
-  }
+  if (endDay !== undefined) requireDay('endDay', endDay);
   return { lastDays, endDay, contract: requireContract(text) };
+}
+
+function requireDay(name: string, day: string): void {
+  if (/^\d{4}-\d\d-\d\d$/.test(day)) return;
+  throw new TypeError(`${name} must be a day such as 2026-11-20`);
 }
 
 function requireContract(text: string | undefined): string | undefined {

@@ -125,7 +125,6 @@ describe('the webhooks of a partner', () => {
     [{ topics: ['wallet.tier-changed'], rule: { ...RULE, days: 1.5 } }],
     [{ topics: ['wallet.tier-changed'], rule: { ...RULE, days: 31 } }],
     [{ topics: ['wallet.tier-changed'], rule: 'all' }],
-    [{ more: true }],
   ])('are refused where %j', async (body) => {
     expect(await refusalOf(add(body))).toBe('400 BAD_REQUEST');
     expect(await listed()).toEqual([]);

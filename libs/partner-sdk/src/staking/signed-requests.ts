@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { verifyMessage } from '../signing/message-signature.js';
+import { parseStrictJson, verify } from '../signing/signing.js';
+import { SignatureError, UnexpectedAnswerError } from './errors.js';
+import { exchange, type ExchangeOptions, type RawAnswer, type StakingRequest } from './exchange.js';
+import { ListStream } from './list-stream.js';
+import { refusalOf } from './refusal.js';
+
+export interface SignedRequestsOptions extends ExchangeOptions {
+  readonly sharedSecret: string;
+  /** Whether each answer has to bear a signature over its whole request, with a nonce of its own. */
+  readonly bindsAnswers: boolean;
+}
+
+export interface VerifiedAnswer {
+  readonly answer: RawAnswer;
+  /** What the verified body says. */
+  readonly body: unknown;
+}
+
+export interface OpenedList {
+  /** What the verified header says. */
+  readonly about: unknown;
+  /** Its bytes, as they come. */
+  readonly parts: () => AsyncIterable<Uint8Array>;
+}
+
+/** Requests to the staking API whose answers are verified over the bytes that came. */
+export class SignedRequests {
+  // Truly private, so that a client that is logged shows no secret.
+  readonly #options: SignedRequestsOptions;
+
+  constructor(options: SignedRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws SignatureError, UnexpectedAnswerError, TimeoutError, ConnectionError */
+  async ask(request: StakingRequest): Promise<VerifiedAnswer> {
+    const { sharedSecret, bindsAnswers, ...options } = this.#options;
+    const nonce = bindsAnswers ? randomUUID() : undefined;
+    const headers = {
+      ...options.headers,
+      ...(nonce && { 'accept-signature': `sig=();alg="hmac-sha256";nonce="${nonce}"` }),
+    };
+    const answer = await exchange(request, { ...options, headers });
+    const { status, headers: came, body } = answer;
+    const signature = came.get('x-api-signature');
+    const { url } = request;
+    const method = request.body === undefined ? 'GET' : 'POST';
+    if (!verify(sharedSecret, { method, url, body }, signature)) {
+      throw new SignatureError(status, signature !== null);
+    }
+    const received = { method, url, status, headers: came, body };
+    if (nonce !== undefined && !verifyMessage(received, { sharedSecret }, { nonce })) {
+      throw new SignatureError(status, true, false);
+    }
+    return { answer, body: parsed(body, status) };
+  }
+
+  /**
+   * A list of any length. Its signature is over what it is about (`X-Sealed-Day`), to which the caller holds what comes; it is not bound
+   * to the request by a nonce, so that the caller compares that with what was asked, too.
+   * @throws as `ask`; LowmarkApiError where it is refused
+   */
+  async openList(url: string): Promise<OpenedList> {
+    const { sharedSecret, ...options } = this.#options;
+    const stream = new ListStream(url, options);
+    const opened = await stream.open();
+    const { status, headers, body } =
+      'refused' in opened
+        ? opened.refused
+        : {
+            status: 200,
+            headers: opened.headers,
+            body: Buffer.from(opened.headers.get('x-sealed-day') ?? ''),
+          };
+    const signature = headers.get('x-api-signature');
+    if (!verify(sharedSecret, { method: 'GET', url, body }, signature)) {
+      throw new SignatureError(status, signature !== null);
+    }
+    const about = parsed(body, status);
+    if ('refused' in opened) throw refusalOf(opened.refused, about);
+    return { about, parts: () => stream.parts() };
+  }
+}
+
+function parsed(body: Uint8Array, status: number): unknown {
+  try {
+    return parseStrictJson(body);
+  } catch {
+    throw new UnexpectedAnswerError(`what was signed with status ${status} is not JSON`);
+  }
+}

@@ -5,6 +5,8 @@ import { type WebhookQueue } from './webhook.queue.js';
 /** Sends what is due: looks for more as soon as a piece is done, and each time that it is woken. */
 export class WebhookDelivery {
   private readonly pump: QueuePump<DueEvent>;
+  /** What one who drains has not found must not be under way. */
+  private isDraining = false;
 
   constructor(queue: WebhookQueue, observer: PumpObserver) {
     const work = async (due: readonly DueEvent[], owner: string): Promise<void> => {
@@ -12,7 +14,7 @@ export class WebhookDelivery {
         await queue.work(due, owner);
       } finally {
         // Its lane may have another event, and its subscription room for one.
-        this.pump.wake();
+        if (!this.isDraining) this.pump.wake();
       }
     };
     const { name, atOnce } = queue;
@@ -28,8 +30,13 @@ export class WebhookDelivery {
   }
 
   /** Sends all that is due, and awaits it; for a clock that is moved by hand. */
-  drain(): Promise<number> {
-    return this.pump.drain();
+  async drain(): Promise<number> {
+    this.isDraining = true;
+    try {
+      return await this.pump.drain();
+    } finally {
+      this.isDraining = false;
+    }
   }
 
   /** What is under way is ended, and its leases are given back. */

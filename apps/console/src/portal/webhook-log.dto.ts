@@ -96,7 +96,9 @@ export class WebhookHistoryBody extends WebhookEventBody {
   readonly history!: WebhookAttemptBody[];
 }
 
-export function eventBody(event: LoggedEvent): WebhookEventBody {
+type Fields<Body> = { readonly [Name in keyof Body]: Body[Name] };
+
+export function eventBody(event: LoggedEvent): Fields<WebhookEventBody> {
   const { id, type, orderKey, createdAt, state, attempts, finishedAt } = event;
   return {
     ...{ id: messageId(id), type, state, attempts },

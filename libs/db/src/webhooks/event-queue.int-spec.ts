@@ -281,33 +281,6 @@ describe('a replay', () => {
   });
 });
 
-describe('the sweep', () => {
-  it('forgets what was finished long ago, and what waited as long while paused, and nothing else', async () => {
-    const owner = randomUUID();
-    await add('a', 2);
-    const [event] = (await lease({ owner })) as [DueEvent];
-    await queue.end({ event, owner, record: record('delivered') });
-    const sweep = new WebhookSweep(await test.open({ url: test.urlAs('redemption') }));
-    const { signal } = new AbortController();
-    const left = async (): Promise<number> =>
-      (await admin.pool.query('SELECT 1 FROM webhooks.event')).rows.length;
-    await sweep.run(30, signal);
-    expect(await left()).toBe(2);
-    await admin.query({ text: 'ALTER TABLE webhooks.event DISABLE TRIGGER unchanged' });
-    await admin.query({
-      text: `UPDATE webhooks.event SET created_at = created_at - interval '31 days', finished_at = finished_at - interval '31 days'`,
-    });
-    await admin.query({ text: 'ALTER TABLE webhooks.event ENABLE TRIGGER unchanged' });
-    await sweep.run(30, signal);
-    expect(await left()).toBe(1);
-    await new SubscriptionStore(admin).pause(one.partnerId, one.id, 'partner', AUDIT);
-    await sweep.run(30, signal);
-    expect(await left()).toBe(0);
-    expect((await admin.pool.query('SELECT 1 FROM webhooks.attempt')).rows).toEqual([]);
-    expect(await queue.standing()).toMatchObject({ waiting: 0 });
-  });
-});
-
 describe('an event', () => {
   it.each(['payload', 'type', 'order_key'])('never changes its %s', async (column) => {
     await add('a');

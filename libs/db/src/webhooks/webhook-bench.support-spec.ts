@@ -113,3 +113,12 @@ export async function seal(
     [day, lastBlock, revision],
   );
 }
+
+/** Numbers from 0 to below `most`, the same for the same seed. */
+export function dice(seed: number): (most: number) => number {
+  let state = seed >>> 0;
+  return (most) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+}

@@ -14,11 +14,18 @@ export interface DayBlocks {
 
 export type ReadBlock = (number?: bigint) => Promise<Block>;
 
-/** @param from no block before it is looked at @throws UncheckedError where the day is not over on the chain, or over before `from` */
+export interface DaySearch {
+  /** No block before it is read. */
+  readonly from: bigint;
+  /** No block of the day is before it; that one, or a later one. */
+  readonly notBefore: bigint;
+  readonly read: ReadBlock;
+}
+
+/** A day may have no block at all. @throws UncheckedError where the day is not over on the chain, or over before `from` */
 export async function findDayBlocks(
   day: number,
-  from: bigint,
-  read: ReadBlock,
+  { from, notBefore, read }: DaySearch,
 ): Promise<DayBlocks> {
   const start = day * SECONDS_PER_DAY;
   const end = start + SECONDS_PER_DAY;
@@ -28,15 +35,14 @@ export async function findDayBlocks(
       `${dayText(day)} is not over on the chain: its newest block, ${newest.number}, is dated before the end of the day.`,
     );
   }
-  const search = { low: from, high: newest.number, read };
-  const after = await firstAt(end, search);
-  if (after === from) {
+  const after = await firstAt(end, { low: notBefore, high: newest.number, read });
+  if (after <= from) {
     throw new UncheckedError(
       `Block ${from}, from which the chain is read, is dated after ${dayText(day)}.`,
     );
   }
-  const closing = await read(after - 1n);
-  return { day, first: await firstAt(start, { ...search, high: after }), end: after, closing };
+  const first = await firstAt(start, { low: notBefore, high: after, read });
+  return { day, first, end: after, closing: await read(after - 1n) };
 }
 
 /** The first block dated at this second or later; `high` is. */

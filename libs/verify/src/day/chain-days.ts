@@ -59,7 +59,11 @@ export class ChainDays {
     let next = fromBlock;
     for (let { first: day } = days; day <= days.last; day += 1) {
       onProgress(`looks for the blocks of ${dayText(day)}`);
-      const blocks = await findDayBlocks(day, next, this.read);
+      const blocks = await findDayBlocks(day, {
+        from: fromBlock,
+        notBefore: next,
+        read: this.read,
+      });
       for await (const block of this.blocksIn(next, blocks.first)) this.replay.apply(block);
       const list = this.replay.day(day, await this.datedBlocks(blocks));
       onProgress(`works out the root of ${dayText(day)}, of ${list.length} wallets`);

@@ -3,7 +3,13 @@
  * block; it counts where it stood for some time of the day; what is carried in at 00:00:00 counts unless the first change is dated
  * 00:00:00 itself; of blocks of the same second only the last one's balance stood for some time.
  */
-import { type Address, addressBytes, type DayList, DayListBuilder, SECONDS_PER_DAY } from '#libs/domain';
+import {
+  type Address,
+  addressBytes,
+  type DayList,
+  DayListBuilder,
+  SECONDS_PER_DAY,
+} from '#libs/domain';
 import { type Effect } from '../chain/effect-decoder.js';
 import { UncheckedError } from '../verify.error.js';
 

@@ -4,6 +4,7 @@ import { LOGGER } from '#libs/service';
 import { AnswerKeys, KeyRing } from '#libs/signing';
 import { ApiSettings } from './api.env.js';
 import { REDIS_DEADLINE_MS } from './connections.module.js';
+import { EXPORT_IDLE_MS } from './days/export/day-exports.service.js';
 import { SLOW_READ_MS } from './snapshots/snapshot-reader.js';
 
 export interface ApiOptions {
@@ -14,6 +15,8 @@ export interface ApiOptions {
   readonly redisDeadlineMs?: number | undefined;
   /** After how long a read of the index no longer holds up others; default: 100. */
   readonly slowReadMs?: number | undefined;
+  /** After how long a client that takes nothing of a list is cut off; default: 30,000. */
+  readonly exportIdleMs?: number | undefined;
 }
 
 /** The settings, the key that they hold, and the tools of the process, for all other modules. */
@@ -21,7 +24,7 @@ export interface ApiOptions {
 export class SettingsModule {
   /** @throws PermanentError where the key is wrong; no message repeats it */
   static register(options: ApiOptions): DynamicModule {
-    const { settings, logger, clock, redisDeadlineMs, slowReadMs } = options;
+    const { settings, logger, clock, redisDeadlineMs, slowReadMs, exportIdleMs } = options;
     const keyRing = KeyRing.parse(settings.secretsKey);
     const providers = [
       { provide: ApiSettings, useValue: settings },
@@ -31,6 +34,7 @@ export class SettingsModule {
       { provide: CLOCK, useValue: clock },
       { provide: REDIS_DEADLINE_MS, useValue: redisDeadlineMs },
       { provide: SLOW_READ_MS, useValue: slowReadMs },
+      { provide: EXPORT_IDLE_MS, useValue: exportIdleMs },
     ];
     return { module: SettingsModule, global: true, providers, exports: providers };
   }

@@ -39,7 +39,7 @@ export {
 } from './seal/seal-writer.js';
 export { type SealedContent, type SealedDay, SealOutdatedError } from './seal/sealed-day.js';
 export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
-export { SealedListStore } from './seal/sealed-list-store.js';
+export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
 export { type Undone } from './index-store/rollback.js';
 export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/index-reader.js';

@@ -16,6 +16,7 @@ export {
   type MessageSignatureHeaders,
   parseAcceptSignature,
   signAnswer,
+  type SignedBody,
   type SigningMoment,
   type WantedSignature,
 } from './message-signature.js';

@@ -42,7 +42,7 @@ async function isVerified(headers: MessageSignatureHeaders, seen: Seen = SEEN): 
       notAfter: new Date(NOW_MS + 1000),
       keyLookup: ({ keyid }) => Promise.resolve(verifierOf(String(keyid))),
     },
-    { status, headers: { ...headers } },
+    { status, headers: { ...headers } as Record<string, string> },
     { method, url, headers: {} },
   );
   return verified === true;
@@ -110,6 +110,22 @@ describe('signAnswer', () => {
       expect(await isVerified({ ...headers, 'signature-input': input })).toBe(false);
     }
   });
+
+  it.each(['sig=()', 'sig=();alg="hmac-sha256"'])(
+    'signs what stands for a list, which has no digest: %s',
+    async (accept) => {
+      const sealedDay = '{"chainId":1,"day":{"root":"0x12"}}';
+      const { status, method, target } = ANSWER;
+      const answer = { status, method, target, sealedDay };
+      const headers = signAnswer(answer, parseAcceptSignature(accept), moment);
+      expect(headers).not.toHaveProperty('content-digest');
+      expect(headers['signature-input']).toContain('"@query";req "x-sealed-day")');
+      const sent = { ...headers, 'x-sealed-day': sealedDay };
+      expect(await isVerified(sent)).toBe(true);
+      const other = { ...sent, 'x-sealed-day': sealedDay.replace('0x12', '0x13') };
+      expect(await isVerified(other)).toBe(false);
+    },
+  );
 
   it('takes the path out of a target in absolute form', async () => {
     const headers = signed('sig=()', { ...ANSWER, target: SEEN.url });

@@ -29,16 +29,17 @@ export interface WantedSignature {
   readonly tag?: string;
 }
 
+/** The bytes of an answer, empty for HEAD; or, of an answer with a list of a sealed day, the header that stands for it. */
+export type SignedBody = { readonly body: string | Uint8Array } | { readonly sealedDay: string };
+
 /** What is signed of an answer and of the request that it answers. */
-export interface SignableAnswer {
+export type SignableAnswer = SignedBody & {
   readonly status: number;
   /** As on the request line. */
   readonly method: string;
   /** The request target as sent, one character for each byte; what follows `#` does not arrive. */
   readonly target: string;
-  /** The bytes of the answer; empty for HEAD. */
-  readonly body: string | Uint8Array;
-}
+};
 
 export interface SigningMoment {
   readonly nowMs: number;
@@ -48,7 +49,8 @@ export interface SigningMoment {
 }
 
 export interface MessageSignatureHeaders {
-  readonly 'content-digest': string;
+  /** Of a body. */
+  readonly 'content-digest'?: string | undefined;
   readonly 'signature-input': string;
   readonly signature: string;
 }
@@ -58,13 +60,15 @@ export class AcceptSignatureError extends Error {}
 
 const REQUEST = new Map([['req', true]]);
 const NONE: Parameters = new Map();
-const COMPONENTS: readonly Item[] = [
+const OF_REQUEST: readonly Item[] = [
   ['@status', NONE],
   ['@method', REQUEST],
   ['@path', REQUEST],
   ['@query', REQUEST],
-  ['content-digest', NONE],
 ];
+const COMPONENTS: readonly Item[] = [...OF_REQUEST, ['content-digest', NONE]];
+/** A list is sent while it is read, so that there is no digest of it. */
+const COMPONENTS_OF_LIST: readonly Item[] = [...OF_REQUEST, ['x-sealed-day', NONE]];
 const COVERED = COMPONENTS.map(serializeItem);
 const ALGORITHMS: readonly string[] = ['ed25519', 'hmac-sha256'] satisfies MessageAlgorithm[];
 const MAX_SIGNATURES = 2;
@@ -111,29 +115,40 @@ export function signAnswer(
   wanted: readonly WantedSignature[],
   moment: SigningMoment,
 ): MessageSignatureHeaders {
-  const digest = `sha-256=:${createHash('sha256').update(answer.body).digest('base64')}:`;
-  const covered = coveredLines(answer, digest);
+  const [components, content] =
+    'body' in answer ? [COMPONENTS, digestOf(answer.body)] : [COMPONENTS_OF_LIST, answer.sealedDay];
+  const covered = coveredLines(answer, components, content);
   const inputs = new Map<string, [Item[], Parameters]>();
   const signatures = new Map<string, Item>();
   for (const one of wanted) {
     const { keyId, sign } = signerOf(one.algorithm, moment);
-    const input: [Item[], Parameters] = [[...COMPONENTS], parametersOf(one, keyId, moment.nowMs)];
+    const input: [Item[], Parameters] = [[...components], parametersOf(one, keyId, moment.nowMs)];
     const base = `${covered}\n"@signature-params": ${serializeInnerList(input)}`;
     inputs.set(one.label, input);
     signatures.set(one.label, [sign(Buffer.from(base, 'latin1')), NONE]);
   }
   return {
-    'content-digest': digest,
+    ...('body' in answer && { 'content-digest': content }),
     'signature-input': serializeDictionary(inputs),
     signature: serializeDictionary(signatures),
   };
 }
 
 /** The lines of the signature base but for its last one (RFC 9421, section 2.5). */
-function coveredLines({ status, method, target }: SignableAnswer, digest: string): string {
+function coveredLines(
+  { status, method, target }: SignableAnswer,
+  components: readonly Item[],
+  content: string,
+): string {
   const { path, query } = partsOf(target);
-  const values = [String(status), method, path, query, digest];
-  return COVERED.map((component, place) => `${component}: ${values[place] ?? ''}`).join('\n');
+  const values = [String(status), method, path, query, content];
+  return components
+    .map((component, place) => `${serializeItem(component)}: ${values[place] ?? ''}`)
+    .join('\n');
+}
+
+function digestOf(body: string | Uint8Array): string {
+  return `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
 }
 
 /** Path and query as sent; `?` where there is no query (RFC 9421, section 2.2.7). */

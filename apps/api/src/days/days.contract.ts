@@ -5,45 +5,50 @@ import { COMMON_HEADERS } from '../http/common-headers.js';
 import { ACCEPT_SIGNATURE, failure, RETRY_AFTER } from '../snapshots/snapshots.contract.js';
 import { DayProofAnswer, SealedDayOfSetAnswer, SealedDaysAnswer } from './days.dto.js';
 
-const CONTRACT = ApiQuery({
+export const CONTRACT = ApiQuery({
   name: 'contract',
   required: false,
   description: 'The staking contract that is meant, as for the snapshots.',
   schema: { type: 'string', pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$' },
 });
 
-const DAY = ApiParam({
+export const DAY = ApiParam({
   name: 'day',
   description: 'A UTC day of the calendar.',
   schema: { type: 'string', format: 'date' },
   example: '2026-11-21',
 });
 
-const NOT_FOUND = [
-  ['DAY_NOT_FOUND', 'CONTRACT_NOT_FOUND'],
-  'DAY_NOT_FOUND: before the first day of the contract. CONTRACT_NOT_FOUND: it is not indexed here.',
-] as const;
+/** @param codes further ones of 404, which the description explains */
+export const NOT_FOUND = (codes: readonly string[] = [], description = ''): MethodDecorator =>
+  failure(
+    404,
+    ['DAY_NOT_FOUND', 'CONTRACT_NOT_FOUND', ...codes],
+    `DAY_NOT_FOUND: before the first day of the contract. CONTRACT_NOT_FOUND: it is not indexed here.${description}`,
+  );
 
-const NOT_SEALED =
-  'The day is not over, or not final and verified yet: Retry-After says when to ask again.';
+/** @param codes further ones of 409, which the description explains */
+export const NOT_SEALED = (codes: readonly string[] = [], description = ''): MethodDecorator =>
+  failure(
+    409,
+    ['DAY_NOT_OVER', 'DAY_NOT_SEALED', ...codes],
+    `The day is not over, or not final and verified yet: Retry-After says when to ask again.${description}`,
+    RETRY_AFTER,
+  );
 
-const NOT_THERE = applyDecorators(
-  failure(404, ...NOT_FOUND),
-  failure(409, ['DAY_NOT_OVER', 'DAY_NOT_SEALED'], NOT_SEALED, RETRY_AFTER),
-);
-
-const COMMON = applyDecorators(
-  ACCEPT_SIGNATURE,
-  failure(400, 'BAD_REQUEST', 'A parameter is not as described.'),
-  failure(401, 'UNAUTHORIZED', 'X-API-KEY is missing or not valid.'),
-  failure(429, 'RATE_LIMIT_EXCEEDED', 'Too many requests.', RETRY_AFTER),
-  failure(500, 'INTERNAL_SERVER_ERROR', 'An unexpected failure.'),
-);
-
-const ANYWHERE = applyDecorators(
-  COMMON,
-  failure(503, 'SERVICE_UNAVAILABLE', 'The database does not answer.', RETRY_AFTER),
-);
+/** @param codes further ones of 503, which the description explains */
+export const ANYWHERE = (
+  unavailable = 'The database does not answer.',
+  codes: readonly string[] = [],
+): MethodDecorator =>
+  applyDecorators(
+    ACCEPT_SIGNATURE,
+    failure(400, 'BAD_REQUEST', 'A parameter is not as described.'),
+    failure(401, 'UNAUTHORIZED', 'X-API-KEY is missing or not valid.'),
+    failure(429, 'RATE_LIMIT_EXCEEDED', 'Too many requests.', RETRY_AFTER),
+    failure(500, 'INTERNAL_SERVER_ERROR', 'An unexpected failure.'),
+    failure(503, ['SERVICE_UNAVAILABLE', ...codes], unavailable, RETRY_AFTER),
+  );
 
 export const DaysContract = (): MethodDecorator =>
   applyDecorators(
@@ -73,7 +78,7 @@ export const DaysContract = (): MethodDecorator =>
       type: SealedDaysAnswer,
     }),
     failure(404, 'CONTRACT_NOT_FOUND', 'The contract is not indexed here.'),
-    ANYWHERE,
+    ANYWHERE(),
   );
 
 export const DayContract = (): MethodDecorator =>
@@ -91,8 +96,9 @@ export const DayContract = (): MethodDecorator =>
       headers: COMMON_HEADERS,
       type: SealedDayOfSetAnswer,
     }),
-    NOT_THERE,
-    ANYWHERE,
+    NOT_FOUND(),
+    NOT_SEALED(),
+    ANYWHERE(),
   );
 
 export const ProofContract = (): MethodDecorator =>
@@ -117,19 +123,14 @@ export const ProofContract = (): MethodDecorator =>
       headers: COMMON_HEADERS,
       type: DayProofAnswer,
     }),
-    failure(404, ...NOT_FOUND),
-    failure(
-      409,
-      ['DAY_NOT_OVER', 'DAY_NOT_SEALED', 'DAY_REVISION_DUE'],
-      `${NOT_SEALED} DAY_REVISION_DUE: of an older day, whose root the index does not give any more.`,
-      RETRY_AFTER,
+    NOT_FOUND(),
+    NOT_SEALED(
+      ['DAY_REVISION_DUE'],
+      ' DAY_REVISION_DUE: of an older day, whose root the index does not give any more.',
     ),
     failure(410, 'PROOF_NOT_KEPT', 'An older day, of more wallets than proofs are worked out for.'),
-    failure(
-      503,
-      ['SERVICE_UNAVAILABLE', 'PROOF_NOT_READY'],
+    ANYWHERE(
       'The database does not answer. PROOF_NOT_READY: an older day, whose tree is worked out again: ask again after Retry-After.',
-      RETRY_AFTER,
+      ['PROOF_NOT_READY'],
     ),
-    COMMON,
   );

@@ -42,6 +42,15 @@ export function requireDay(name: string, text: unknown): number {
   );
 }
 
+const REVISION = /^[1-9]\d{0,8}$/;
+
+/** Undefined where none is given: the newest. @throws HttpProblem 400 */
+export function revisionFrom(text: unknown): number | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text === 'string' && REVISION.test(text)) return Number(text);
+  throw new HttpProblem(400, 'revision must be given at most once: a whole number from 1 on.');
+}
+
 const DAY = { type: 'string', format: 'date', description: 'A UTC day.' } as const;
 const HASH = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const;
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
@@ -104,6 +113,14 @@ class SealedOf {
 
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 255 })
   readonly tokenDecimals!: number;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
+    description:
+      'The account id that was asked for, its address in lower case; with `contract` only.',
+  })
+  readonly contract?: string;
 }
 
 @ApiSchema({ name: 'SealedDays' })

@@ -13,11 +13,10 @@ import { createKeccak256 } from '#libs/keccak';
 import { type MintedCredential } from '#libs/signing';
 import { aBlock, aWallet } from '#libs/testing';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support-spec.js';
+import { FIRST, LAST, sealDays, treeOf } from '../testing/sealed-days.support-spec.js';
 import { expectError, expectSigned } from '../testing/wire.support-spec.js';
-import { FIRST, LAST, sealDays, treeOf } from './sealed-days.support-spec.js';
 
 const DAYS = '/api/staking/days';
-
 let api: Api;
 let partner: MintedCredential;
 let keccak: Keccak256;
@@ -27,7 +26,7 @@ beforeAll(async () => {
   keccak = await createKeccak256();
   api = await startApi();
   partner = await addPartner(api, 'days');
-  trees = await sealDays(api);
+  trees = await sealDays(api, keccak);
 });
 afterAll(() => api.stop());
 
@@ -88,7 +87,7 @@ describe(DAYS, () => {
       day: dayText(FIRST + 3),
       ...{ revision: 2, wallets: 5, total: '45', software: '1.2.3' },
       root: trees.get(FIRST + 3)?.root,
-      previousRoot: (await treeOf(4)).root,
+      previousRoot: treeOf(4, keccak).root,
       blockNumber: 4,
       blockHash: aBlock(4).hash,
       sealedAt: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -132,6 +131,17 @@ describe(DAYS, () => {
     for (const target of [DAYS, `${DAYS}/2026-11-20`, `${DAYS}/x/proof`]) {
       expectError(await ask(target, ''), 401, 'UNAUTHORIZED');
     }
+  });
+
+  it('says which contract was asked for', async () => {
+    const target = `${DAYS}/${dayText(FIRST + 3)}`;
+    const { stakeContract, chainId } = await read<{ stakeContract: string; chainId: number }>(
+      target,
+    );
+    const contract = `eip155:${chainId}:${stakeContract}`;
+    const upper = `eip155:${chainId}:0x${stakeContract.slice(2).toUpperCase()}`;
+    expect(await read(`${target}?contract=${upper}`)).toMatchObject({ contract });
+    expect(await read(target)).not.toHaveProperty('contract');
   });
 
   it('knows no contract that is not indexed', async () => {

@@ -3,19 +3,22 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LowmarkApiError, SignatureError, StakingClient } from '#libs/partner-sdk';
 import { type MintedCredential } from '#libs/signing';
 import { aWallet } from '#libs/testing';
-import { dayText } from '#libs/domain';
+import { dayText, type Keccak256 } from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support-spec.js';
-import { FIRST, LAST, sealDays, treeOf } from './sealed-days.support-spec.js';
+import { FIRST, LAST, sealDays, treeOf } from '../testing/sealed-days.support-spec.js';
 
 let api: Api;
 let credential: MintedCredential;
 let client: StakingClient;
+let keccak: Keccak256;
 
 beforeAll(async () => {
   api = await startApi();
   credential = await addPartner(api, 'sdk of days');
   client = new StakingClient({ baseUrl: api.url, ...credential });
-  await sealDays(api);
+  keccak = await createKeccak256();
+  await sealDays(api, keccak);
 });
 afterAll(() => api.stop());
 
@@ -32,7 +35,7 @@ it('lists the sealed days, the newest first', async () => {
 });
 
 it('reads a day, and says of others what the service says', async () => {
-  const { root } = await treeOf(5);
+  const { root } = treeOf(5, keccak);
   expect(await client.day(dayText(FIRST + 3))).toMatchObject({ root, revision: 2, chainId: 31337 });
   const early = await client.day(dayText(LAST)).catch((error: unknown) => error);
   expect(early).toBeInstanceOf(LowmarkApiError);
@@ -40,7 +43,7 @@ it('reads a day, and says of others what the service says', async () => {
 });
 
 it('proves what a wallet held, and that it held nothing', async () => {
-  const { root } = await treeOf(3000);
+  const { root } = treeOf(3000, keccak);
   const day = dayText(FIRST + 2);
   expect(await client.proof(day, aWallet(3 * 1023), { root })).toMatchObject({ low: '3069' });
   expect(await client.proof(day, aWallet(3 * 1023 + 1), { root })).toMatchObject({ low: '0' });

@@ -1,6 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, IndexStore, type SealedDay, SealedDayStore, SealedListStore } from '#libs/db';
-import { type AccountId, type Address, dayOf, dayText, SECONDS_PER_DAY } from '#libs/domain';
+import {
+  type AccountId,
+  accountIdText,
+  type Address,
+  dayOf,
+  dayText,
+  SECONDS_PER_DAY,
+} from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type Caller } from '../auth/admission.js';
@@ -22,7 +29,14 @@ interface SetDays {
   readonly name: string;
   readonly days: SealedDayStore;
   readonly lists: SealedListStore;
-  readonly of: Pick<SealedDaysAnswer, 'stakeContract' | 'chainId' | 'tokenDecimals'>;
+  readonly of: Omit<SealedDayOfSetAnswer, 'day'>;
+}
+
+/** A sealed day whose list is kept. */
+export interface DayListSource {
+  readonly sealed: SealedDay;
+  readonly lists: SealedListStore;
+  readonly answer: SealedDayOfSetAnswer;
 }
 
 /** What the api tells of sealed days: they never change, so that neither the state of the index nor its version matters. */
@@ -77,9 +91,35 @@ export class SealedDays {
     };
   }
 
-  private async require({ days }: SetDays, day: number): Promise<SealedDay> {
+  /**
+   * What the list of a day is sent from.
+   * @throws HttpProblem 404, 409 as `day`, 404 (the revision); 410 (lists of days that old, or of that revision, are not kept)
+   */
+  async list(
+    caller: Caller,
+    { day, revision }: { readonly day: number; readonly revision: number | undefined },
+    contract: AccountId | undefined,
+  ): Promise<DayListSource> {
+    const set = await this.of(caller, contract);
+    const sealed = await this.require(set, day, revision);
+    // Without wallets there is nothing to read.
+    if (sealed.wallets > 0 && !(await set.lists.has(sealed))) {
+      const message = `The list of ${dayText(day)}, revision ${sealed.revision}, is not kept any more; its root is.`;
+      throw new HttpProblem(410, message, { code: 'LIST_NOT_KEPT' });
+    }
+    return { sealed, lists: set.lists, answer: { ...set.of, day: dayAnswer(sealed) } };
+  }
+
+  /** @param revision absent: the newest */
+  private async require({ days }: SetDays, day: number, revision?: number): Promise<SealedDay> {
     const sealed = await days.byDay(day);
-    if (sealed !== undefined) return sealed;
+    if (sealed !== undefined) {
+      if (revision === undefined || revision === sealed.revision) return sealed;
+      const found = (await days.revisions(day)).find((one) => one.revision === revision);
+      if (found !== undefined) return found;
+      const message = `${dayText(day)} has no revision ${revision}: the newest is ${sealed.revision}.`;
+      throw new HttpProblem(404, message, { code: 'REVISION_NOT_FOUND' });
+    }
     const newest = await days.newest();
     if (newest !== undefined && day < newest.day) {
       throw new HttpProblem(404, `${dayText(day)} is before the first day of the contract.`, {
@@ -113,7 +153,8 @@ export class SealedDays {
       });
     }
     const { stakeContract, chainId, tokenDecimals } = state;
-    const of = { stakeContract, chainId, tokenDecimals };
+    const asked = contract && { contract: accountIdText(contract) };
+    const of = { stakeContract, chainId, tokenDecimals, ...asked };
     return { name, days: new SealedDayStore(database), lists: new SealedListStore(database), of };
   }
 }

@@ -8,8 +8,10 @@ import { AnswerKeys } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
 import { AnswerKeysController } from '../http/answer-keys.controller.js';
 import { DaysController } from '../days/days.controller.js';
+import { DayExportController } from '../days/export/day-export.controller.js';
+import { DayExports } from '../days/export/day-exports.service.js';
 import { SealedDays } from '../days/sealed-days.service.js';
-import { API_VERSION } from '../http/signed-wire.js';
+import { API_VERSION } from '../http/signed-answer.js';
 import { Admissions } from '../auth/admission.js';
 import { HistoryController } from '../history/history.controller.js';
 import { BatchRoute } from '../snapshots/batch.route.js';
@@ -24,12 +26,15 @@ import { StakeSets } from '../snapshots/stake-sets.js';
     BatchRoute,
     HistoryController,
     DaysController,
+    DayExportController,
     AnswerKeysController,
   ],
-  providers: [StakeSets, Admissions, SealedDays, ApiSettings, AnswerKeys, CLOCK].map((provide) => ({
-    provide,
-    useValue: {},
-  })),
+  providers: [StakeSets, Admissions, SealedDays, DayExports, ApiSettings, AnswerKeys, CLOCK].map(
+    (provide) => ({
+      provide,
+      useValue: {},
+    }),
+  ),
 })
 class ContractModule {}
 

@@ -8,12 +8,13 @@ import {
   type MessageSignatureHeaders,
   parseAcceptSignature,
   signAnswer,
+  type SignedBody,
   type WantedSignature,
 } from '#libs/signing';
 import { type Admission } from '../auth/admission.js';
 
-/** Makes the headers that sign one answer, for its status and the bytes of its body. */
-export type MessageSigner = (status: number, body: string | Uint8Array) => MessageSignatureHeaders;
+/** Makes the headers that sign one answer, for its status and the bytes of its body or what stands in their place. */
+export type MessageSigner = (status: number, content: SignedBody) => MessageSignatureHeaders;
 
 const MAX_HEADER = 2000;
 
@@ -42,10 +43,10 @@ export class MessageSignatures {
       keyId: caller.credentialId,
       sharedSecret: caller.sharedSecret,
     };
-    return (status, body) => {
-      const sent = method === 'HEAD' ? '' : body;
+    return (status, content) => {
+      const sent = method === 'HEAD' && 'body' in content ? { body: '' } : content;
       const moment = { nowMs: clock.nowMs(), answerKeys, ...(credential && { credential }) };
-      return signAnswer({ status, method, target, body: sent }, wanted, moment);
+      return signAnswer({ status, method, target, ...sent }, wanted, moment);
     };
   }
 }

@@ -2,21 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { addressKey } from '#libs/cache';
 import { canonicalJson, PermanentError } from '#libs/domain';
-import {
-  ClientErrors,
-  HttpProblem,
-  type HttpWire,
-  JSON_TYPE,
-  problemFrom,
-  REQUEST_ID_HEADER,
-} from '#libs/service';
-import { hmacSha256Hex, pathOf, signedContent } from '#libs/signing';
+import { ClientErrors, HttpProblem, type HttpWire, JSON_TYPE, problemFrom } from '#libs/service';
 import { type Admission, Admissions, type Caller } from '../auth/admission.js';
 import { RequestLog } from '../requests/request-log.js';
 import { type MessageSigner, MessageSignatures } from './message-signatures.js';
-
-/** The date of the contract; see `docs/wire/snapshots.md`. */
-export const API_VERSION = '2026-11-23';
+import { responseHeaders, SIGNATURE_HEADER } from './signed-answer.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,8 +24,6 @@ declare module 'fastify' {
     prepare?: (request: FastifyRequest, caller: Caller) => Promise<void> | undefined;
   }
 }
-
-const SIGNATURE_HEADER = 'x-api-signature';
 
 /** Of the request target and all headers together; what is beyond is answered 431. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -120,7 +108,7 @@ export class SignedWire implements HttpWire {
     request.answer = { body, signature: headers[SIGNATURE_HEADER] ?? '' };
     void reply.headers(headers);
     if (request.signMessage === undefined) return;
-    void reply.headers({ ...request.signMessage(reply.statusCode, body) });
+    void reply.headers({ ...request.signMessage(reply.statusCode, { body }) });
   }
 
   answeredUnrouted(request: FastifyRequest, reply: FastifyReply): void {
@@ -147,102 +135,4 @@ function requireSoundHead({ raw }: FastifyRequest): void {
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
     throw new HttpProblem(400, 'The Host header is missing.');
   }
-}
-
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
-/**
- * A 200, signed, straight to the socket: the way through the hooks costs as much CPU as making the answer.
- * @param headers of this answer beside those of all: names and values in turn
- */
-export function sendSigned(
-  { request, reply }: Exchange,
-  body: string,
-  headers: readonly string[],
-): void {
-  const { admission, id: requestId, server } = request;
-  if (admission === null)
-    throw new PermanentError('NOT_ADMITTED', 'Only what was admitted is answered.');
-  const { method = '', url = '' } = request.raw;
-  const all = answerHeaders({ method, url, requestId }, body, admission);
-  // The first of them.
-  request.answer = { body, signature: all[1] ?? '' };
-  all.push(
-    'content-type',
-    JSON_TYPE,
-    'content-length',
-    String(Buffer.byteLength(body)),
-    ...headers,
-  );
-  const signatures = request.signMessage?.(200, body) ?? {};
-  for (const [name, value] of Object.entries<string>({ ...signatures })) all.push(name, value);
-  if (!server.server.listening) all.push('connection', 'close');
-  reply.hijack();
-  reply.raw.writeHead(200, all);
-  // Node leaves the body out where the method is HEAD.
-  reply.raw.end(body);
-}
-
-/** What an answer answers. */
-interface AnsweredRequest {
-  /** As sent; empty where the request line could not be read. */
-  readonly method: string;
-  /** The request target as sent; empty where the request line could not be read. */
-  readonly url: string;
-  readonly requestId: string;
-}
-
-/**
- * The headers that every answer carries, its signature among them: names and values in turn.
- * @param body the bytes that will be sent, whatever the method; a HEAD answer has none
- */
-function answerHeaders(
-  request: AnsweredRequest,
-  body: string | Buffer,
-  { secret, verdict }: Admission,
-): string[] {
-  return [
-    SIGNATURE_HEADER,
-    hmacSha256Hex(secret, contentOf(request, body)),
-    'x-api-version',
-    API_VERSION,
-    'x-ratelimit-limit',
-    String(verdict.limit),
-    'x-ratelimit-remaining',
-    String(verdict.remaining),
-    'x-ratelimit-reset',
-    String(verdict.resetSeconds),
-    'cache-control',
-    'no-store',
-    'x-content-type-options',
-    'nosniff',
-    REQUEST_ID_HEADER,
-    request.requestId,
-  ];
-}
-
-/** The same as an object. */
-function responseHeaders(
-  request: AnsweredRequest,
-  body: string | Buffer,
-  admission: Admission,
-): Record<string, string> {
-  const list = answerHeaders(request, body, admission);
-  const pairs = list.flatMap((name, place) => (place % 2 === 0 ? [[name, list[place + 1]]] : []));
-  return Object.fromEntries(pairs) as Record<string, string>;
-}
-
-const ASCII = /^[\x20-\x7e]*$/;
-
-function contentOf({ method, url }: AnsweredRequest, body: string | Buffer): string | Buffer {
-  const path = pathOf(url);
-  const sent = method === 'HEAD' ? '' : body;
-  if (typeof sent === 'string' && ASCII.test(path)) {
-    return signedContent({ method, path, body: sent });
-  }
-  // Node hands out each byte of a request target as one character: back to the bytes that were sent.
-  return Buffer.concat([Buffer.from(method + path, 'latin1'), Buffer.from(sent)]);
 }

@@ -13,7 +13,7 @@ import { HttpProblem } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { Admissions, type Caller } from '../auth/admission.js';
 import { requireCaller } from '../auth/api-key.guard.js';
-import { sendSigned } from '../http/signed-wire.js';
+import { sendSigned } from '../http/signed-answer.js';
 import {
   askedWindow,
   freshPriceOf,

@@ -6,7 +6,7 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { ApiSettings } from '../api.env.js';
 import { type Caller } from '../auth/admission.js';
 import { requireCaller } from '../auth/api-key.guard.js';
-import { sendSigned } from '../http/signed-wire.js';
+import { sendSigned } from '../http/signed-answer.js';
 import {
   askedWindow,
   freshPriceOf,

@@ -44,6 +44,7 @@ export async function startApi(
   overrides: Record<string, string> = {},
   shared?: TestDatabase,
   patienceMs?: number,
+  exportIdleMs?: number,
 ): Promise<Api> {
   const database = shared ?? (await createTestDatabase());
   const link = await linkTo(new URL(database.url));
@@ -61,7 +62,7 @@ export async function startApi(
   const logger = createLogger({ app: 'api', level: 'info', destination });
   const app = await createApi({
     ...{ settings, logger, clock },
-    ...{ redisDeadlineMs: patienceMs, slowReadMs: patienceMs },
+    ...{ redisDeadlineMs: patienceMs, slowReadMs: patienceMs, exportIdleMs },
   });
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;

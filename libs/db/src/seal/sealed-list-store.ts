@@ -89,16 +89,24 @@ export class SealedListStore {
   }
 
   /**
-   * All wallets of a day in ascending order, page after page; each page but the last is made of 2048 leaves, of which those of both ends
-   * are left out.
-   * @param firstPage from 0 on
-   * @returns nothing where the lists of the day are not kept
+   * The leaves of a day as they are stored: in the order of their wallets, 256 in each chunk but the last one, those of both ends among
+   * them. No connection is held between two chunks.
+   * @param from the first chunk, from 0 on
+   * @returns nothing where the lists of the day are not kept; it ends early where they are removed meanwhile
    */
-  async *pages({ day, revision }: Revision, firstPage = 0): AsyncGenerator<DayLow[]> {
-    for (let from = firstPage * CHUNKS_IN_PAGE; ; from += CHUNKS_IN_PAGE) {
-      const rows = await this.database.query<{ leaves: Buffer }>(LEAVES({ day, revision, from }));
-      if (rows.length === 0) return;
-      yield rows.flatMap(({ leaves }) => [...new DayList(leaves)]).filter(({ low }) => low > 0n);
+  async *chunks({ day, revision }: Revision, from = 0): AsyncGenerator<Buffer> {
+    for (let first = from; ; first += CHUNKS_IN_PAGE) {
+      const asked = LEAVES({ day, revision, from: first });
+      const rows = await this.database.query<{ leaves: Buffer }>(asked);
+      for (const { leaves } of rows) yield leaves;
+      if (rows.length < CHUNKS_IN_PAGE) return;
+    }
+  }
+
+  /** All wallets of a day in ascending order, those of a chunk at once, without the leaves of both ends. @returns as `chunks` */
+  async *pages(revision: Revision): AsyncGenerator<DayLow[]> {
+    for await (const leaves of this.chunks(revision)) {
+      yield [...new DayList(leaves)].filter(({ low }) => low > 0n);
     }
   }
 }

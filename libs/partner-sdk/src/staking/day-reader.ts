@@ -1,6 +1,7 @@
-import { isDay, readDay, readDays, readProof, type SealedDay, type WalletDay } from './days.js';
+import { type DayWallet, dayWallets } from './day-wallets.js';
+import { readDay, readDays, readProof, type SealedDay, type WalletDay } from './days.js';
 import { refusalOf } from './refusal.js';
-import { requireAddress, requireContract } from './requests.js';
+import { requireAddress, requireContract, requireDay } from './requests.js';
 import { type SignedRequests } from './signed-requests.js';
 
 export interface DayQuery {
@@ -66,6 +67,17 @@ export class DayReader {
     return readProof(body, { day, wallet: address, contract, root: root?.toLowerCase() });
   }
 
+  /** A generator, so that what is wrong with the arguments is said by the first `next`. */
+  async *wallets(
+    day: string,
+    { contract: text }: DayQuery,
+  ): AsyncGenerator<DayWallet, SealedDay, void> {
+    const contract = requireContract(text);
+    const query = of(contract).map((part) => `?${part}`);
+    const url = `${this.url}/${requireDay('day', day)}/wallets.ndjson${query.join('')}`;
+    return yield* dayWallets(await this.requests.openList(url), { day, contract });
+  }
+
   private async read(url: string): Promise<unknown> {
     const { answer, body } = await this.requests.ask({ url });
     if (answer.status === 200) return body;
@@ -75,11 +87,6 @@ export class DayReader {
 
 function of(contract: string | undefined): string[] {
   return contract === undefined ? [] : [`contract=${contract}`];
-}
-
-function requireDay(name: string, text: string): string {
-  if (isDay(text)) return text;
-  throw new TypeError(`${name} must be a day of the calendar such as 2026-11-20`);
 }
 
 function dayAfter(day: string): string {

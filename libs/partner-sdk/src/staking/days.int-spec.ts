@@ -125,22 +125,21 @@ describe('days', () => {
 
 describe('day', () => {
   it('is that one, with the contract that it is of', async () => {
-    api.answers = [signed({ ...SET, day: sealed(DAY, { later: 'field' }) })];
-    const contract = `eip155:1:0x${'C'.repeat(40)}`;
-    const day = await api.client().day(DAY, { contract });
-    expect(day).toEqual({ ...sealed(DAY, { later: 'field' }), ...SET });
-    expect(api.requests[0]?.url).toBe(
-      `/api/staking/days/${DAY}?contract=${contract.toLowerCase()}`,
-    );
+    const asked = `eip155:1:0x${'C'.repeat(40)}`;
+    const contract = asked.toLowerCase();
+    api.answers = [signed({ ...SET, contract, day: sealed(DAY, { later: 'field' }) })];
+    const day = await api.client().day(DAY, { contract: asked });
+    expect(day).toEqual({ ...sealed(DAY, { later: 'field' }), ...SET, contract });
+    expect(api.requests[0]?.url).toBe(`/api/staking/days/${DAY}?contract=${contract}`);
   });
 
-  it('is refused where it is another one, or of another chain', async () => {
+  it('is refused where it is another one, or of another contract', async () => {
     api.answers = [signed({ ...SET, day: sealed('2026-11-19') })];
     expect(await failure(api.client().day(DAY))).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
     api.answers = [signed({ ...SET, day: sealed(DAY) })];
     const contract = `eip155:137:0x${'c'.repeat(40)}`;
     expect(await failure(api.client().day(DAY, { contract }))).toMatchObject({
-      message: expect.stringContaining('chainId'),
+      message: expect.stringContaining('contract is not the one that was asked for'),
     });
   });
 });

@@ -27,6 +27,8 @@ export interface SealedDay {
   readonly stakeContract: string;
   readonly chainId: number;
   readonly tokenDecimals: number;
+  /** Where a contract was asked for: that one, in lower case. */
+  readonly contract?: string;
 }
 
 /** What a wallet kept staked all through a day, proven: the proof leads to the root of the day. */
@@ -120,16 +122,16 @@ export async function readProof(
   return deepFreeze({ day, walletAddress: wallet, low: String(proven), leaf, proof });
 }
 
-type SetFields = Pick<SealedDay, 'stakeContract' | 'chainId' | 'tokenDecimals'>;
+type SetFields = Pick<SealedDay, 'stakeContract' | 'chainId' | 'tokenDecimals' | 'contract'>;
 
 function setOf(answer: Json, contract: string | undefined): SetFields {
   const { stakeContract, chainId, tokenDecimals } = answer;
   const isSet = typeof stakeContract === 'string' && isCount(chainId) && isCount(tokenDecimals);
   if (!isSet) throw new UnexpectedAnswerError('it does not say which contract it is of');
-  if (contract !== undefined && contract.split(':')[1] !== String(chainId)) {
-    throw new UnexpectedAnswerError('chainId is not that of the contract that was asked for');
+  if (answer['contract'] !== contract) {
+    throw new UnexpectedAnswerError('contract is not the one that was asked for');
   }
-  return { stakeContract, chainId, tokenDecimals };
+  return { stakeContract, chainId, tokenDecimals, ...(contract !== undefined && { contract }) };
 }
 
 function sealedDayOf(entry: unknown, set: SetFields): SealedDay {

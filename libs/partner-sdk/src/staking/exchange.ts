@@ -29,7 +29,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_BATCH_BODY_BYTES = 8 * 1024 * 1024;
 const BACKOFF_MS = 250;
 /** Also those that gateways send while the service is restarted: asking again takes nothing on trust. */
-const PASSING: readonly number[] = [429, 502, 503, 504];
+export const PASSING: readonly number[] = [429, 502, 503, 504];
 
 /**
  * One request within one total time. 429, 503 and broken connections are tried again, no sooner than `Retry-After` says; where that is
@@ -90,7 +90,7 @@ async function attemptOnce(
   }
 }
 
-async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
+export async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -102,7 +102,7 @@ async function readBody(response: Response, maxBytes: number): Promise<Uint8Arra
 }
 
 /** Doubles each time, and spreads callers that failed together. */
-function waitAfter(outcome: RawAnswer | Error, attempt: number): number {
+export function waitAfter(outcome: RawAnswer | Error, attempt: number): number {
   const backoffMs = BACKOFF_MS * 2 ** attempt * (0.5 + Math.random() / 2);
   if (outcome instanceof Error) return backoffMs;
   return Math.max(backoffMs, (retryAfterSeconds(outcome.headers) ?? 0) * 1000);

@@ -1,5 +1,6 @@
 /** What callers give, checked before anything is sent. */
 import { parseAccountId, parseAddress } from '../address.js';
+import { isDay } from './days.js';
 
 /** @returns in lower case @throws TypeError */
 export function requireAddress(wallet: string): string {
@@ -13,6 +14,12 @@ export function requireContract(text: string | undefined): string | undefined {
   const contract = text === undefined ? undefined : parseAccountId(text);
   if (text === undefined || contract !== undefined) return contract;
   throw new TypeError('contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits');
+}
+
+/** @returns what was given @throws TypeError */
+export function requireDay(name: string, text: string): string {
+  if (isDay(text)) return text;
+  throw new TypeError(`${name} must be a day of the calendar such as 2026-11-20`);
 }
 
 /** @throws RangeError */

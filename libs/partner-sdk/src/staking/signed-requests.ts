@@ -3,6 +3,8 @@ import { verifyMessage } from '../signing/message-signature.js';
 import { parseStrictJson, verify } from '../signing/signing.js';
 import { SignatureError, UnexpectedAnswerError } from './errors.js';
 import { exchange, type ExchangeOptions, type RawAnswer, type StakingRequest } from './exchange.js';
+import { ListStream } from './list-stream.js';
+import { refusalOf } from './refusal.js';
 
 export interface SignedRequestsOptions extends ExchangeOptions {
   readonly sharedSecret: string;
@@ -14,6 +16,13 @@ export interface VerifiedAnswer {
   readonly answer: RawAnswer;
   /** What the verified body says. */
   readonly body: unknown;
+}
+
+export interface OpenedList {
+  /** What the verified header says. */
+  readonly about: unknown;
+  /** Its bytes, as they come. */
+  readonly parts: () => AsyncIterable<Uint8Array>;
 }
 
 /** Requests to the staking API whose answers are verified over the bytes that came. */
@@ -45,10 +54,40 @@ export class SignedRequests {
     if (nonce !== undefined && !verifyMessage(received, { sharedSecret }, { nonce })) {
       throw new SignatureError(status, true, false);
     }
-    try {
-      return { answer, body: parseStrictJson(body) };
-    } catch {
-      throw new UnexpectedAnswerError(`the body of status ${status} is not JSON`);
+    return { answer, body: parsed(body, status) };
+  }
+
+  /**
+   * A list of any length. Its signature is over what it is about (`X-Sealed-Day`), to which the caller holds what comes; it is not bound
+   * to the request by a nonce, so that the caller compares that with what was asked, too.
+   * @throws as `ask`; LowmarkApiError where it is refused
+   */
+  async openList(url: string): Promise<OpenedList> {
+    const { sharedSecret, ...options } = this.#options;
+    const stream = new ListStream(url, options);
+    const opened = await stream.open();
+    const { status, headers, body } =
+      'refused' in opened
+        ? opened.refused
+        : {
+            status: 200,
+            headers: opened.headers,
+            body: Buffer.from(opened.headers.get('x-sealed-day') ?? ''),
+          };
+    const signature = headers.get('x-api-signature');
+    if (!verify(sharedSecret, { method: 'GET', url, body }, signature)) {
+      throw new SignatureError(status, signature !== null);
     }
+    const about = parsed(body, status);
+    if ('refused' in opened) throw refusalOf(opened.refused, about);
+    return { about, parts: () => stream.parts() };
+  }
+}
+
+function parsed(body: Uint8Array, status: number): unknown {
+  try {
+    return parseStrictJson(body);
+  } catch {
+    throw new UnexpectedAnswerError(`what was signed with status ${status} is not JSON`);
   }
 }

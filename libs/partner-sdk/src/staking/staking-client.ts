@@ -2,12 +2,13 @@ import { type Clock, systemClock } from '../clock.js';
 import { type Credential, requireCredential } from '../credential.js';
 import { type AskedBatch, MAX_BATCH, readBatch, type SnapshotsByWallet } from './batch.js';
 import { type DayQuery, DayReader, type DaysQuery, type ProofQuery } from './day-reader.js';
+import { type DayWallet } from './day-wallets.js';
 import { type SealedDay, type WalletDay } from './days.js';
 import { LowmarkApiError } from './errors.js';
 import { readHistory, type StakingHistory } from './history.js';
 import { PlayerCache } from './player-cache.js';
 import { isAbout, refusalOf } from './refusal.js';
-import { requireAddress, requireContract, requireRange } from './requests.js';
+import { requireAddress, requireContract, requireDay, requireRange } from './requests.js';
 import { SignedRequests } from './signed-requests.js';
 import { type AskedSnapshots, readSnapshots, type StakingSnapshots } from './snapshots.js';
 
@@ -180,6 +181,19 @@ export class StakingClient {
     return this.#days.proof(day, wallet, query);
   }
 
+  /**
+   * All wallets with a low-water mark above zero on a sealed day, ascending, while they arrive: memory for hashes only, 100 MB for a
+   * million. A broken connection is taken up again where it broke; `timeoutMs` is for each part.
+   *
+   * They are proven once it has ended without an error: then their number, their sum and the root are those that the service signed.
+   * @param day such as `2026-11-20`
+   * @returns the sealed day, for those who call `next` by themselves
+   * @throws as `day`; LowmarkApiError with `LIST_NOT_KEPT` (410)
+   */
+  dayWallets(day: string, query: DayQuery = {}): AsyncGenerator<DayWallet, SealedDay, void> {
+    return this.#days.wallets(day, query);
+  }
+
   /** @returns the refusal for a wallet that never staked */
   private async find(
     wallet: string,
@@ -223,8 +237,6 @@ function requireQuery({
   contract: text,
 }: SnapshotQuery): Omit<AskedSnapshots, 'wallet'> {
   requireRange('lastDays', lastDays, { from: 1, to: MAX_DAYS });
-  if (endDay !== undefined && !/^\d{4}-\d\d-\d\d$/.test(endDay)) {
-    throw new TypeError('endDay must be a day such as 2026-11-20');
-  }
+  if (endDay !== undefined) requireDay('endDay', endDay);
   return { lastDays, endDay, contract: requireContract(text) };
 }

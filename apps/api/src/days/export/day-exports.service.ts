@@ -1,0 +1,148 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { constants, createGzip } from 'node:zlib';
+import { Inject, Injectable } from '@nestjs/common';
+import { type AccountId, canonicalJson } from '#libs/domain';
+import { type Logger } from '#libs/platform';
+import { HttpProblem, LOGGER } from '#libs/service';
+import { Admissions, type Caller } from '../../auth/admission.js';
+import { requireCaller } from '../../auth/api-key.guard.js';
+import { type Exchange, sendListHead } from '../../http/signed-answer.js';
+import { type DayListSource, SealedDays } from '../sealed-days.service.js';
+import { DayLines, type ExportFormat, MEDIA_TYPES } from './day-lines.js';
+import { ExportPlaces } from './export-places.js';
+import { type Representation, representationFor } from './representation.js';
+
+/** A client that takes nothing for so long has gone, or is not worth its place. */
+export const EXPORT_IDLE_MS = Symbol('ExportIdleMs');
+const DEFAULT_IDLE_MS = 30_000;
+/** A client that is not done by then asks for the rest by `Range`. */
+const MOST_MS = 900_000;
+/** So many wallets weigh as one request. */
+const WALLETS_OF_A_REQUEST = 10_000;
+/** Of a revision that is named nothing ever changes; the newest one may be another when it is asked for again. */
+const CACHE_OF_REVISION = 'private, immutable, max-age=31536000';
+const CACHE_OF_NEWEST = 'private, no-cache';
+
+export interface AskedExport {
+  readonly format: ExportFormat;
+  readonly day: number;
+  /** Undefined: the newest. */
+  readonly revision: number | undefined;
+  readonly contract: AccountId | undefined;
+}
+
+/** Sends lists of sealed days while it reads them, so that memory does not grow with them. */
+@Injectable()
+export class DayExports {
+  private readonly places = new ExportPlaces();
+  private readonly idleMs: number;
+
+  constructor(
+    private readonly sealedDays: SealedDays,
+    private readonly admissions: Admissions,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(EXPORT_IDLE_MS) idleMs?: number,
+  ) {
+    this.idleMs = idleMs ?? DEFAULT_IDLE_MS;
+  }
+
+  /** How many lists are being sent. */
+  get underWay(): number {
+    return this.places.count;
+  }
+
+  /** @throws HttpProblem as `SealedDays.list`, 416, 429, 503, before the answer has begun; errors of the database */
+  async send({ request, reply }: Exchange, { contract, ...asked }: AskedExport): Promise<void> {
+    const caller = requireCaller(request.admission);
+    const source = await this.sealedDays.list(caller, asked, contract);
+    const lines = new DayLines(asked.format, source.sealed);
+    const { method = '', headers } = request.raw;
+    const chosen = representationFor({ method, headers }, lines, source.sealed.root);
+    const { status } = chosen;
+    if (status === 416) {
+      void reply.header('content-range', `bytes */${lines.size}`);
+      throw new HttpProblem(416, `The list has ${lines.size} bytes.`, {
+        code: 'RANGE_NOT_SATISFIABLE',
+      });
+    }
+    const head = {
+      status,
+      sealedDay: canonicalJson(source.answer),
+      cacheControl: asked.revision === undefined ? CACHE_OF_NEWEST : CACHE_OF_REVISION,
+      headers: headersFor(chosen, lines),
+    };
+    if (status === 304 || method === 'HEAD') {
+      sendListHead({ request, reply }, head);
+      reply.raw.end();
+      return;
+    }
+    const giveBack = this.places.take(caller.partnerId);
+    try {
+      await this.count({ request, reply }, caller, lines.linesIn(chosen.span));
+      sendListHead({ request, reply }, head);
+      await this.stream(reply.raw, this.bytesOf(source, lines, chosen), chosen.isGzip);
+    } finally {
+      giveBack();
+    }
+  }
+
+  /** @throws HttpProblem 429 */
+  private async count({ request }: Exchange, caller: Caller, lines: number): Promise<void> {
+    const { admission } = request;
+    const weight = Math.min(Math.ceil(lines / WALLETS_OF_A_REQUEST), caller.burst);
+    if (admission === null || weight <= 1) return;
+    request.admission = await this.admissions.recount(admission, caller, weight);
+    if (request.admission.refusal !== undefined) throw request.admission.refusal;
+  }
+
+  private async *bytesOf(
+    { sealed, lists }: DayListSource,
+    lines: DayLines,
+    { span }: Representation,
+  ): AsyncGenerator<Buffer> {
+    for await (const part of lines.bytes(span, (chunk) => lists.chunks(sealed, chunk))) {
+      yield part;
+      // Other requests have their turn.
+      await nextTurn();
+    }
+  }
+
+  /** What ends early is cut off, so that the client sees that it is not whole. */
+  private async stream(
+    response: Exchange['reply']['raw'],
+    bytes: AsyncGenerator<Buffer>,
+    isGzip: boolean,
+  ): Promise<void> {
+    const signal = AbortSignal.timeout(MOST_MS);
+    const body = Readable.from(bytes, { objectMode: false });
+    response.setTimeout(this.idleMs, () => response.destroy());
+    try {
+      // The fastest level: the digits of an address do not shrink by much at any.
+      const packed = createGzip({ level: constants.Z_BEST_SPEED });
+      await (isGzip
+        ? pipeline(body, packed, response, { signal })
+        : pipeline(body, response, { signal }));
+    } catch (error) {
+      response.destroy();
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET') return;
+      this.logger.warn({ reason: message }, 'A list of a day was cut off');
+    }
+  }
+}
+
+/** Names and values in turn. */
+function headersFor(
+  { status, isGzip, etag, span }: Representation,
+  { format, size }: DayLines,
+): string[] {
+  const headers = ['etag', etag, 'vary', 'Accept-Encoding', 'accept-ranges', 'bytes'];
+  if (status === 304) return headers;
+  headers.push('content-type', MEDIA_TYPES[format]);
+  if (isGzip) return [...headers, 'content-encoding', 'gzip'];
+  headers.push('content-length', String(span.to - span.from));
+  if (status === 206) headers.push('content-range', `bytes ${span.from}-${span.to - 1}/${size}`);
+  return headers;
+}

@@ -86,6 +86,7 @@ export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-accep
 export { PriceStore } from './prices/price-store.js';
 export {
   type AskedWallet,
+  type AskedWindow,
   isDaysText,
   type AskedHistory,
   type HistoryRead,

@@ -19,6 +19,8 @@ import { RegistryTerms } from './registry-terms.js';
 
 const NO_COIN = /insufficient (?:funds|balance)|gas required exceeds allowance/i;
 
+type Cost = Pick<RegistryTransaction, 'gasPrice' | 'gas'>;
+
 interface Wish {
   readonly nonce: number;
   /** What it pays instead of, under the same nonce. */
@@ -91,25 +93,14 @@ export class PublicationSender {
   private async affordable(
     publication: Publication,
     instead: StoredTransaction | undefined,
-  ): Promise<Pick<RegistryTransaction, 'gasPrice' | 'gas'> | undefined> {
-    const { registryMaxFeeGwei: cap } = this.terms.settings;
+  ): Promise<Cost | undefined> {
     const what = spanText(publication);
+    const data = publishCalldata(publication, publication.root);
     try {
-      const going = await this.link.account.price(publishCalldata(publication, publication.root));
-      if (instead === undefined) {
-        await this.reserve(going.gasPrice * going.gas);
-        return going;
-      }
-      const gasPrice = replacementPrice(instead.gasPrice, going.gasPrice, cap);
-      if (gasPrice === undefined) {
-        const detail = `${what}: transaction ${instead.hash} is in no block, and REGISTRY_MAX_FEE_GWEI leaves no room for one that pays more`;
-        this.alerts.raise({ severity: 'warning', code: 'registry-transaction-stuck', detail });
-        return undefined;
-      }
-      const gas = going.gas > instead.gas ? going.gas : instead.gas;
-      // One of the two counts at most.
-      await this.reserve(gasPrice * gas - instead.gasPrice * instead.gas);
-      return { gasPrice, gas };
+      if (instead !== undefined) return await this.costInstead(what, data, instead);
+      const cost = await this.link.account.price(data);
+      await this.reserve(cost.gasPrice * cost.gas);
+      return cost;
     } catch (error) {
       if (error instanceof GasRefusedError) {
         const code = `registry-${error.figure}-refused`;
@@ -121,6 +112,25 @@ export class PublicationSender {
       await this.explain(what, error);
       return undefined;
     }
+  }
+
+  /** In the place of one that is in no block. */
+  private async costInstead(
+    what: string,
+    data: string,
+    { hash, gas, gasPrice: before }: StoredTransaction,
+  ): Promise<Cost | undefined> {
+    const { registryMaxFeeGwei: cap } = this.terms.settings;
+    const going = await this.link.account.gasPrice({ data, gas });
+    const gasPrice = replacementPrice(before, going, cap);
+    if (gasPrice === undefined) {
+      const detail = `${what}: transaction ${hash} is in no block, and REGISTRY_MAX_FEE_GWEI leaves no room for one that pays more`;
+      this.alerts.raise({ severity: 'warning', code: 'registry-transaction-stuck', detail });
+      return undefined;
+    }
+    // One of the two counts at most.
+    await this.reserve((gasPrice - before) * gas);
+    return { gasPrice, gas };
   }
 
   /** Why the contract, or the node for it, would not take a publication. */

@@ -32,6 +32,8 @@ export interface QuotedCall {
   readonly to: Address;
   /** Hex. */
   readonly data: string;
+  /** Where it is known; else the node estimates it. */
+  readonly gas?: bigint;
 }
 
 type GasFigure = 'gas-price' | 'gas' | 'coin';
@@ -79,17 +81,19 @@ export class GasQuotes {
   }
 
   /** What one endpoint says, within the caps or not. */
-  quote({ to, data }: QuotedCall, options: RunOptions = {}): Promise<GasQuote> {
+  quote({ to, data, gas: known }: QuotedCall, options: RunOptions = {}): Promise<GasQuote> {
     const { pool, account } = this.options;
     return pool.run(async (session) => {
       const { results } = await session.batch([
         { method: 'eth_getTransactionCount', params: [account, 'pending'] },
         { method: 'eth_gasPrice', params: [] },
-        { method: 'eth_estimateGas', params: [{ from: account, to, data }] },
+        ...(known === undefined
+          ? [{ method: 'eth_estimateGas', params: [{ from: account, to, data }] }]
+          : []),
       ]);
-      const [nonce, price, gas] = results.map((result) => valueOf(result));
+      const [nonce, price, gas] = results.map(valueOf);
       const count = quantity(nonce);
-      const [gasPrice, limit] = [wideQuantity(price), wideQuantity(gas)];
+      const [gasPrice, limit] = [wideQuantity(price), known ?? wideQuantity(gas)];
       if (count === undefined || gasPrice === undefined || limit === undefined) {
         throw new MalformedAnswerError('a nonce, price or amount of gas is no number', session);
       }

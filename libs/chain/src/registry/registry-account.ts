@@ -71,6 +71,16 @@ export class RegistryAccount {
     return this.quotes.priced(quote);
   }
 
+  /**
+   * The price of gas that something would be signed at now, in the place of a transaction that waits: a node may estimate it as if that
+   * one had succeeded, so its gas is not asked for.
+   * @throws GasRefusedError, AllEndpointsFailedError
+   */
+  async gasPrice({ data, gas }: Pick<RegistryTransaction, 'data' | 'gas'>): Promise<bigint> {
+    const quote = await this.quotes.affordable({ to: this.options.registry, data, gas });
+    return this.quotes.priced(quote).gasPrice;
+  }
+
   async sign({ nonce, gasPrice, gas, data }: RegistryTransaction): Promise<SignedTransaction> {
     const { chainId, registry } = this.options;
     const raw = await this.#account.signTransaction({

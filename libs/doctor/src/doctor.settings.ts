@@ -9,6 +9,8 @@ import {
   readSettings,
   REDEMPTION_PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
+  REGISTRY_ADDRESS_SETTING,
+  REGISTRY_PRIVATE_KEY_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
   SettingsError,
@@ -49,6 +51,7 @@ export type Variable =
   | 'RPC_URLS'
   | 'TOKEN_CONTRACT'
   | 'VAULT_CONTRACT'
+  | 'REGISTRY_ADDRESS'
   | 'PRICE_SOURCE'
   | 'VOUCHER_SIGNER_KEY';
 
@@ -129,6 +132,12 @@ export class DoctorSettings extends StakingSettings {
 
   @Setting(VAULT_PAUSER_KEY_SETTING)
   readonly vaultPauserKey?: string;
+
+  @Setting(REGISTRY_ADDRESS_SETTING)
+  readonly registryAddress?: Address;
+
+  @Setting(REGISTRY_PRIVATE_KEY_SETTING)
+  readonly registryPrivateKey?: string;
 
   @Setting({ ...EVIDENCE_KEY_SETTING, optional: true })
   readonly evidenceKey?: string;

@@ -15,6 +15,7 @@ import {
 const GWEI = 10n ** 9n;
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 const FIRST = TODAY - 10;
+const ANN = { actor: 'operator:ann', command: 'registry acknowledge', arguments: {} };
 
 let stage: RegistryStage;
 const nodes: FaultyNode[] = [];
@@ -212,7 +213,7 @@ describe('a registry', () => {
     expect(await one.views.summary()).toMatchObject({ different: 1 });
     // Its own and the one by hand.
     expect(await stage.registry.transactions()).toBe(2);
-    const note = { day: FIRST, actor: 'operator:ann', note: 'by hand', nowMs: 1 };
+    const note = { ...ANN, day: FIRST, note: 'by hand', nowMs: 1 };
     expect(await one.views.acknowledge(note)).toBe(true);
     expect(await one.views.acknowledge(note)).toBe(false);
     expect(await one.views.summary()).toMatchObject({ different: 0 });
@@ -256,7 +257,7 @@ describe('a day that comes out differently', () => {
     expect(one.alerts).toEqual(['registry-day-revised']);
     expect(await one.views.summary()).toMatchObject({ final: 1, revised: 1 });
     const nowMs = stage.clock.nowMs();
-    await one.views.acknowledge({ day: FIRST, actor: 'operator:ann', note: 'known', nowMs });
+    await one.views.acknowledge({ ...ANN, day: FIRST, note: 'known', nowMs });
     expect(await one.views.summary()).toMatchObject({ revised: 0 });
     await stage.seal(FIRST, rootOf(FIRST, 3), nowMs + 1);
     expect(await one.views.summary()).toMatchObject({ revised: 1 });

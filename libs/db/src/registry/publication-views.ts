@@ -61,8 +61,14 @@ const OF_DAY = named<Place & { day: number }>(
 
 const ACKNOWLEDGE = named<Place & Record<string, unknown>>(
   'publication_acknowledge',
-  `UPDATE redemption.registry_publication p SET acknowledged_at = :now, acknowledged_by = :actor, note = :note
-    WHERE ${AT} AND :day BETWEEN p.first_day AND p.last_day AND (${DIFFERENT} OR ${REVISED}) RETURNING first_day`,
+  `WITH noted AS (
+      UPDATE redemption.registry_publication p SET acknowledged_at = :now, acknowledged_by = :actor, note = :note
+      WHERE ${AT} AND :day BETWEEN p.first_day AND p.last_day AND (${DIFFERENT} OR ${REVISED}) RETURNING first_day
+    ), audited AS (
+      INSERT INTO redemption.audit (actor, command, arguments, outcome)
+      SELECT :actor, :command, :arguments, 'acknowledged' FROM noted
+    )
+    SELECT first_day FROM noted`,
 );
 
 export interface PublicationSummary {
@@ -81,7 +87,11 @@ export interface PublicationSummary {
 
 export interface PublicationNote {
   readonly day: number;
+  /** `operator:NAME` */
   readonly actor: string;
+  readonly command: string;
+  /** For the audit. */
+  readonly arguments: object;
   /** 1 to 255 characters. */
   readonly note: string;
   readonly nowMs: number;
@@ -136,8 +146,8 @@ export class PublicationViews {
   }
 
   /** @returns whether something waited for it */
-  async acknowledge({ day, actor, note, nowMs }: PublicationNote): Promise<boolean> {
-    const given = { day, actor, note, now: new Date(nowMs) };
-    return (await this.database.query(ACKNOWLEDGE({ ...this.at, ...given }))).length > 0;
+  async acknowledge({ nowMs, ...given }: PublicationNote): Promise<boolean> {
+    const values = { ...this.at, ...given, now: new Date(nowMs) };
+    return (await this.database.query(ACKNOWLEDGE(values))).length > 0;
   }
 }

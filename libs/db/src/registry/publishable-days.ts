@@ -1,5 +1,5 @@
 /** The sealed days of a stake set, as far as publishing needs them. */
-import { type NodeHash } from '#libs/domain';
+import { type DayRoot, type NodeHash } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { nodeOf } from '../seal/sealed-day.js';
@@ -26,6 +26,13 @@ const RANGE = named<{ from: number; to: number }>(
     FROM staking.sealed_day s WHERE s.day BETWEEN :from AND :to ORDER BY s.day, s.revision DESC`,
 );
 
+const ROOTS = named<{ from: number; revisions: number[] }>(
+  'publishable_roots',
+  `SELECT s.day, encode(s.root, 'hex') AS root
+    FROM unnest(:revisions::int[]) WITH ORDINALITY AS u (revision, place)
+    JOIN staking.sealed_day s ON s.day = :from::int + u.place - 1 AND s.revision = u.revision ORDER BY s.day`,
+);
+
 const FIRST = named<{ from: number }>(
   'publishable_first',
   'SELECT min(day) AS day FROM staking.sealed_day WHERE day >= :from',
@@ -49,6 +56,14 @@ export class PublishableDays {
       }),
       recheckFrom: recheck?.from_day,
     };
+  }
+
+  /** Of these revisions of the days from one on; undefined where one is not there. */
+  async roots(from: number, revisions: readonly number[]): Promise<DayRoot[] | undefined> {
+    const statement = ROOTS({ from, revisions: [...revisions] });
+    const rows = await this.database.query<{ day: number; root: string }>(statement);
+    if (rows.length !== revisions.length) return undefined;
+    return rows.map(({ day, root }) => ({ day, root: nodeOf(root) }));
   }
 
   /** The first sealed day from this one on. */

@@ -19,8 +19,6 @@ import { type RedemptionSettings } from './redemption.env.js';
 import { checkVoucherTtl } from './start-checks.js';
 
 export const RATE_LIMITER = Symbol('RateLimiter');
-/** A Database: that of the stake set. */
-export const STAKES = Symbol('Stakes');
 
 /** Replicas are told apart, and counted, by the name of their connections to the database. */
 const REPLICA = `${REDEMPTION_PROGRAM} replica `;
@@ -30,8 +28,6 @@ export class Connections {
   private constructor(
     readonly chain: ChainLink,
     readonly database: Database,
-    /** The same on the tables of STAKE_SET. */
-    readonly stakes: Database,
     /** Of the token, by the stake set whose token the vault pays. */
     readonly prices: PriceStore,
     readonly limiter: RateLimiter,
@@ -65,8 +61,7 @@ export class Connections {
           logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
         },
       });
-      const stakes = await new StakeSetStore(database).open(settings.stakeSet);
-      const prices = new PriceStore(stakes);
+      const prices = new PriceStore(await new StakeSetStore(database).open(settings.stakeSet));
       measureConnections(registry, database);
       const { limiter, redis } = await createSharing(settings.redisUrl, {
         clock,
@@ -77,7 +72,7 @@ export class Connections {
         replicasAtMost,
       });
       if (redis !== undefined) measureRedis(registry, redis);
-      return new Connections(chain, database, stakes, prices, limiter, redis);
+      return new Connections(chain, database, prices, limiter, redis);
     } catch (error) {
       for (const one of opened.reverse()) await one.close();
       throw error;
@@ -94,14 +89,13 @@ export class Connections {
 @Module({})
 export class ConnectionsModule {
   static register(connections: Connections): DynamicModule {
-    const { chain, database, stakes, prices, limiter } = connections;
+    const { chain, database, prices, limiter } = connections;
     const providers = [
       { provide: Connections, useValue: connections },
       { provide: ChainLink, useValue: chain },
       { provide: RpcPool, useValue: chain.pool },
       { provide: WalletSignatures, useValue: chain.signatures },
       { provide: Database, useValue: database },
-      { provide: STAKES, useValue: stakes },
       { provide: PriceStore, useValue: prices },
       { provide: RATE_LIMITER, useValue: limiter },
     ];

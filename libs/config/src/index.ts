@@ -52,7 +52,12 @@ export {
   VOUCHER_SIGNER_KEY_SETTING,
   VOUCHER_TTL_SETTING,
 } from './redemption.settings.js';
-export { REGISTRY_ADDRESS_SETTING, REGISTRY_PRIVATE_KEY_SETTING } from './registry.settings.js';
+export {
+  REGISTRY_ADDRESS_SETTING,
+  REGISTRY_PRIVATE_KEY_SETTING,
+  registryOf,
+  type SetRegistry,
+} from './registry.settings.js';
 export {
   type AppSettings,
   appSettings,

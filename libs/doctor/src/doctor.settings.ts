@@ -13,6 +13,7 @@ import {
   REGISTRY_PRIVATE_KEY_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
+  type SetRegistry,
   SettingsError,
   settingsOf,
   type SettingsSource,
@@ -134,7 +135,7 @@ export class DoctorSettings extends StakingSettings {
   readonly vaultPauserKey?: string;
 
   @Setting(REGISTRY_ADDRESS_SETTING)
-  readonly registryAddress?: Address;
+  readonly registryAddress?: readonly SetRegistry[];
 
   @Setting(REGISTRY_PRIVATE_KEY_SETTING)
   readonly registryPrivateKey?: string;

@@ -6,6 +6,7 @@ import {
   type RegistryFacts,
   stakedInText,
 } from '#libs/chain';
+import { registryOf } from '#libs/config';
 import { stakeContractsOf } from '#libs/db';
 import { type Address, parseAddress } from '#libs/domain';
 import {
@@ -67,8 +68,11 @@ export const registryCheck = table({
 async function readRegistry(subject: Subject): Promise<Registry> {
   const pool = await chainOf(subject);
   const { settings } = subject;
-  const { registryAddress: address, registryPrivateKey: key } = settings;
-  if (address === undefined) throw new CheckEnded(notChecked('REGISTRY_ADDRESS is not set'));
+  const { registryAddress, registryPrivateKey: key, stakeSet } = settings;
+  const address = registryOf(registryAddress, stakeSet);
+  if (address === undefined) {
+    throw new CheckEnded(notChecked(`REGISTRY_ADDRESS names none of the stake set ${stakeSet}`));
+  }
   const publisher = key === undefined ? NO_KEY : addressOfKey(key);
   const facts = await readRegistryFacts(pool, { registry: address, publisher });
   return { ...facts, subject, settings, chainId: await subject.chainId(), address, publisher };

@@ -1,13 +1,20 @@
 import { InvalidArgumentError } from 'commander';
 import { Min } from 'class-validator';
-import { CHAIN_ID_SETTING, REGISTRY_ADDRESS_SETTING, Setting } from '#libs/config';
+import {
+  CHAIN_ID_SETTING,
+  REGISTRY_ADDRESS_SETTING,
+  registryOf,
+  Setting,
+  type SetRegistry,
+} from '#libs/config';
 import { type RegistryPlace } from '#libs/db';
-import { type Address, parseDay } from '#libs/domain';
+import { parseDay } from '#libs/domain';
 import {
   acknowledgePublication,
   LONGEST_NOTE,
   moment,
   openingProof,
+  OptionError,
   parseClaimNote,
   registryStatus,
   type RegistryStatus,
@@ -24,7 +31,7 @@ class RegistrySettings extends StakeSetSettings {
   readonly chainId!: number;
 
   @Setting({ ...REGISTRY_ADDRESS_SETTING, optional: false })
-  readonly registryAddress!: Address;
+  readonly registryAddress!: readonly SetRegistry[];
 }
 
 const HEAD = ['DAYS', 'STATUS', 'ROOT', 'TRANSACTION', 'REASON'];
@@ -82,8 +89,11 @@ export const registryCommands: CommandGroup = {
   commands: [status, proof, acknowledge],
 };
 
-function placeOf({ chainId, registryAddress: registry }: RegistrySettings): RegistryPlace {
-  return { chainId, registry };
+/** @throws OptionError where the stake set has none */
+function placeOf({ chainId, registryAddress, stakeSet }: RegistrySettings): RegistryPlace {
+  const registry = registryOf(registryAddress, stakeSet);
+  if (registry !== undefined) return { chainId, registry };
+  throw new OptionError(`REGISTRY_ADDRESS names no registry of the stake set ${stakeSet}.`);
 }
 
 function statusText(found: RegistryStatus): string {

@@ -1,11 +1,26 @@
 /** The service is killed at each step of publishing: each day is published once, by one transaction. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually, type Fault, type FaultyNode, startFaultyNode } from '#libs/testing';
+import { IndexStore, migrate } from '#libs/db';
+import {
+  anInitialIndex,
+  aWallet,
+  eventually,
+  type Fault,
+  type FaultyNode,
+  startFaultyNode,
+  TestRegistry,
+} from '#libs/testing';
 import { RegistryProgram } from './registry-program.support-spec.js';
-import { type PublisherUnderTest, RegistryStage, TODAY } from './registry-stage.support-spec.js';
+import {
+  type PublisherUnderTest,
+  RegistryStage,
+  rootOf,
+  TODAY,
+} from './registry-stage.support-spec.js';
 
 const FIRST = TODAY - 10;
 const DAYS = [FIRST, FIRST + 1];
+const GOLF = aWallet(0x601f);
 const GENEROUS_MS = 60_000;
 
 let stage: RegistryStage;
@@ -23,8 +38,8 @@ afterEach(async () => {
   await stage.stop();
 });
 
-function startProgram(): RegistryProgram {
-  const program = RegistryProgram.start(stage.environment(node.url));
+function startProgram(changes: Record<string, string> = {}): RegistryProgram {
+  const program = RegistryProgram.start({ ...stage.environment(node.url), ...changes });
   programs.push(program);
   return program;
 }
@@ -123,5 +138,32 @@ describe('two services', () => {
     startProgram();
     await publishAll(one);
     await expectOnceEach();
+  });
+});
+
+describe('several stake sets', () => {
+  it('are published in registries of their own, by one service and one key', async () => {
+    const { chain, database, registry } = stage;
+    await migrate(database.url, { stakeSets: ['golf'] });
+    const golf = await TestRegistry.deploy(chain, registry.publisher, {
+      seconds: registry.newestSeconds + 12,
+      stakedIn: `eip155:1:${GOLF}`,
+    });
+    const rows = (await stage.open()).inSet('golf');
+    const index = { chainId: 1, stakeContract: GOLF };
+    await new IndexStore(rows).create(anInitialIndex(index));
+    await stage.seal(FIRST, rootOf(FIRST, 3), undefined, rows);
+    const program = startProgram({
+      REGISTRY_ADDRESS: `default=${registry.address},golf=${golf.address}`,
+    });
+    const areThere = async (): Promise<boolean> => {
+      await registry.mine();
+      return (await registry.published()).length + (await golf.published()).length === 3;
+    };
+    await eventually(areThere, { withinMs: GENEROUS_MS, everyMs: 100, what: 'three days' });
+    program.kill();
+    expect(await registry.published()).toEqual(DAYS);
+    expect(await golf.rootOf(FIRST)).toBe(rootOf(FIRST, 3));
+    expect(await registry.transactions()).toBe(3);
   });
 });

@@ -12,6 +12,7 @@ import { RegistryAlerts } from './registry-alerts.js';
 import { RegistryLink } from './registry-link.js';
 import { RegistryPublisher } from './registry-publisher.js';
 import { RegistryTerms } from './registry-terms.js';
+import { RegistryTurns } from './registry-turns.js';
 
 /** After failures the next look waits longer, up to this. */
 const LONGEST_WAIT_MS = 900_000;
@@ -30,6 +31,7 @@ export class RegistryPublishingService
     private readonly terms: RegistryTerms,
     private readonly link: RegistryLink,
     private readonly publisher: RegistryPublisher,
+    private readonly turns: RegistryTurns,
     private readonly scheduler: SchedulerRegistry,
     private readonly alerts: RegistryAlerts,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -38,7 +40,7 @@ export class RegistryPublishingService
 
   onApplicationBootstrap(): void {
     const timer = setInterval(() => void this.look(), this.terms.settings.registryPollMs);
-    this.scheduler.addInterval('registry-publishing', timer);
+    this.scheduler.addInterval(`registry-publishing ${this.terms.stakeSet}`, timer);
     void this.look();
   }
 
@@ -57,11 +59,16 @@ export class RegistryPublishingService
 
   private async attempt(): Promise<void> {
     try {
-      await inSpan({ name: 'registry publishing' }, () => this.publisher.look());
+      await this.turns.take(() => this.lookInTurn());
       this.failures = 0;
     } catch (error) {
       if (!this.isStopping) this.failed(error);
     }
+  }
+
+  private async lookInTurn(): Promise<void> {
+    if (this.isStopping) return;
+    await inSpan({ name: 'registry publishing' }, () => this.publisher.look());
   }
 
   private failed(error: unknown): void {

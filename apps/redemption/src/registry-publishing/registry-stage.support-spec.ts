@@ -117,7 +117,7 @@ export class RegistryStage {
   async publisher(overrides: Record<string, string> = {}): Promise<PublisherUnderTest> {
     const { clock } = this;
     const settings = readSettings(RedemptionSettings, { ...this.environment(), ...overrides });
-    const terms = RegistryTerms.of(settings);
+    const [terms] = RegistryTerms.of(settings);
     if (terms === undefined) throw new Error('REGISTRY_ADDRESS is not set');
     const alerts: string[] = [];
     const destination = {
@@ -148,10 +148,13 @@ export class RegistryStage {
   }
 
   /** Seals a day long enough ago. @returns its root */
-  async seal(day: number, root = rootOf(day), sealedMs = START * 1000 - 86_400_000) {
-    await (
-      await this.open()
-    ).query({
+  async seal(
+    day: number,
+    root = rootOf(day),
+    sealedMs = START * 1000 - 86_400_000,
+    database?: Database,
+  ): Promise<NodeHash> {
+    await (database ?? (await this.open())).query({
       text: `INSERT INTO staking.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software, previous_root, sealed_at)
         SELECT $1, coalesce(max(revision), 0) + 1, decode($2, 'hex'), 1, 1, 1, decode(repeat('11', 32), 'hex'), 'test',
           (SELECT root FROM staking.sealed_day WHERE day = $1 ORDER BY revision DESC LIMIT 1), $3

@@ -1,10 +1,11 @@
 import { addressOfKey } from '#libs/chain';
+import { type SetRegistry } from '#libs/config';
 import { type RegistryPlace } from '#libs/db';
-import { type Address, PermanentError } from '#libs/domain';
+import { PermanentError } from '#libs/domain';
 import { type RedemptionSettings } from '../redemption.env.js';
 import { type RegistryPeriod } from './registry.env.js';
 
-/** Where and how is published; made where REGISTRY_ADDRESS is set. */
+/** Where and how the days of one stake set are published. */
 export class RegistryTerms {
   readonly place: RegistryPlace;
   readonly privateKey: string;
@@ -17,40 +18,37 @@ export class RegistryTerms {
 
   private constructor(
     readonly settings: RedemptionSettings,
-    required: {
-      readonly registry: Address;
-      readonly privateKey: string;
-      readonly firstDay: number;
-    },
+    { stakeSet = settings.stakeSet, registry }: SetRegistry,
+    required: { readonly privateKey: string; readonly firstDay: number },
   ) {
-    this.place = { chainId: settings.chainId, registry: required.registry };
+    this.place = { chainId: settings.chainId, registry };
+    this.stakeSet = stakeSet;
     this.privateKey = required.privateKey;
     this.firstDay = required.firstDay;
     this.period = settings.registryPeriod;
-    this.stakeSet = settings.stakeSet;
     this.delayMs = settings.registryDelaySeconds * 1000;
     this.replaceMs = settings.registryReplaceSeconds * 1000;
   }
 
   /**
-   * Undefined where nothing is published.
+   * For each stake set with a registry; none where nothing is published.
    * @throws PermanentError REGISTRY_SETTINGS_INCOMPLETE, REGISTRY_KEY_SHARED; no message repeats a key
    */
-  static of(settings: RedemptionSettings): RegistryTerms | undefined {
-    const { registryAddress, registryPrivateKey, registryFirstDay } = settings;
-    if (registryAddress === undefined) return undefined;
-    if (registryPrivateKey === undefined || registryFirstDay === undefined) {
+  static of(settings: RedemptionSettings): RegistryTerms[] {
+    const {
+      registryAddress,
+      registryPrivateKey: privateKey,
+      registryFirstDay: firstDay,
+    } = settings;
+    if (registryAddress === undefined) return [];
+    if (privateKey === undefined || firstDay === undefined) {
       throw new PermanentError(
         'REGISTRY_SETTINGS_INCOMPLETE',
         'REGISTRY_ADDRESS is set: set REGISTRY_PRIVATE_KEY and REGISTRY_FIRST_DAY as well, or none of them.',
       );
     }
-    requireOwnKey(settings, registryPrivateKey);
-    return new RegistryTerms(settings, {
-      registry: registryAddress,
-      privateKey: registryPrivateKey,
-      firstDay: registryFirstDay,
-    });
+    requireOwnKey(settings, privateKey);
+    return registryAddress.map((one) => new RegistryTerms(settings, one, { privateKey, firstDay }));
   }
 }
 

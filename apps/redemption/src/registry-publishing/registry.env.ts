@@ -4,9 +4,10 @@ import {
   REGISTRY_ADDRESS_SETTING,
   REGISTRY_PRIVATE_KEY_SETTING,
   SecretsSettings,
+  type SetRegistry,
   Setting,
 } from '#libs/config';
-import { type Address, parseDay } from '#libs/domain';
+import { parseDay } from '#libs/domain';
 import { smallestUnits } from '../setting-values.js';
 
 const PERIODS = ['day', 'month'] as const;
@@ -15,7 +16,7 @@ export type RegistryPeriod = (typeof PERIODS)[number];
 /** What the publishing of day roots is told. */
 export abstract class RegistrySettings extends SecretsSettings {
   @Setting(REGISTRY_ADDRESS_SETTING)
-  readonly registryAddress?: Address;
+  readonly registryAddress?: readonly SetRegistry[];
 
   @Setting(REGISTRY_PRIVATE_KEY_SETTING)
   readonly registryPrivateKey?: string;

@@ -5,17 +5,24 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { readRegistryFacts } from '#libs/chain';
-import { PublicationViews } from '#libs/db';
+import { addressOfKey, readRegistryFacts } from '#libs/chain';
+import { type PublicationViews } from '#libs/db';
 import { CLOCK, type Clock, type Logger, SingleFlight } from '#libs/platform';
 import { Gauge, LOGGER, Registry } from '#libs/service';
+import { ChainLink } from '../chain/chain-link.js';
 import { readingGauges } from '../observe/reading-gauges.js';
-import { RegistryLink } from './registry-link.js';
-import { RegistryTerms } from './registry-terms.js';
+import { type RegistryTerms } from './registry-terms.js';
 
 const INTERVAL_MS = 300_000;
 /** Of a chain's coin. */
 const WEI = 1e18;
+
+/** The stake sets with a registry; one at least. */
+export const PUBLISHED_SETS = Symbol('PublishedSets');
+export interface PublishedSet {
+  readonly terms: RegistryTerms;
+  readonly views: PublicationViews;
+}
 
 /** How publishing gets on, whichever process does it, and for how long its account can pay. */
 @Injectable()
@@ -27,10 +34,9 @@ export class RegistryGauges implements OnApplicationBootstrap, BeforeApplication
   private isStopping = false;
 
   constructor(
-    private readonly terms: RegistryTerms,
-    private readonly link: RegistryLink,
+    @Inject(PUBLISHED_SETS) private readonly sets: readonly PublishedSet[],
+    private readonly chain: ChainLink,
     registry: Registry,
-    views: PublicationViews,
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -48,7 +54,7 @@ export class RegistryGauges implements OnApplicationBootstrap, BeforeApplication
       'lowmark_registry_publications_payable',
       "How many publications the publisher's account can pay for at the price of now",
     );
-    gaugePublications({ registry, views, clock, logger });
+    gaugePublications({ registry, sets, clock, logger });
   }
 
   onApplicationBootstrap(): void {
@@ -57,7 +63,7 @@ export class RegistryGauges implements OnApplicationBootstrap, BeforeApplication
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    this.link.pool.stop();
+    this.chain.registryPool.stop();
     await this.readings.underWay();
   }
 
@@ -69,10 +75,12 @@ export class RegistryGauges implements OnApplicationBootstrap, BeforeApplication
 
   /** Never rejects; where it cannot be read, the gauges are empty. */
   private async readAccount(): Promise<void> {
-    const { registry } = this.terms.place;
+    const [first] = this.sets;
+    if (first === undefined) return;
+    const { place, privateKey } = first.terms;
     try {
-      const question = { registry, publisher: this.link.account.address };
-      const { coin, publications } = await readRegistryFacts(this.link.pool, question);
+      const question = { registry: place.registry, publisher: addressOfKey(privateKey) };
+      const { coin, publications } = await readRegistryFacts(this.chain.registryPool, question);
       if (coin === undefined) this.coin.remove();
       else this.coin.set(Number(coin) / WEI);
       if (publications === undefined) this.publications.remove();
@@ -90,26 +98,34 @@ export class RegistryGauges implements OnApplicationBootstrap, BeforeApplication
 
 interface PublicationGauges {
   readonly registry: Registry;
-  readonly views: PublicationViews;
+  readonly sets: readonly PublishedSet[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-function gaugePublications({ registry, views, clock, logger }: PublicationGauges): void {
+function gaugePublications({ registry, sets, clock, logger }: PublicationGauges): void {
   const gauge = readingGauges(
     { registry, logger },
-    () => views.summary(),
+    () =>
+      Promise.all(
+        sets.map(async ({ terms, views }) => ({
+          stake_set: terms.stakeSet,
+          summary: await views.summary(),
+        })),
+      ),
     'The publications could not be read',
   );
   gauge(
     {
       name: 'lowmark_registry_publications',
       help: 'Publications by state; different: the registry holds another root; revised: sealed anew after it was published; an alert belongs on these two',
-      labelNames: ['state'],
+      labelNames: ['state', 'stake_set'],
     },
-    ({ waiting, mined, final, different, revised }, one) => {
-      for (const [state, count] of Object.entries({ waiting, mined, final, different, revised })) {
-        one.set({ state }, count);
+    (found, one) => {
+      for (const { stake_set, summary } of found) {
+        const { waiting, mined, final, different, revised } = summary;
+        const counts = { waiting, mined, final, different, revised };
+        for (const [state, count] of Object.entries(counts)) one.set({ state, stake_set }, count);
       }
     },
   );
@@ -117,9 +133,13 @@ function gaugePublications({ registry, views, clock, logger }: PublicationGauges
     {
       name: 'lowmark_registry_waiting_seconds',
       help: 'How long the oldest publication that is in no block has been due; 0 where there is none',
+      labelNames: ['stake_set'],
     },
-    ({ waitingSince }, one) => {
-      one.set(waitingSince ? Math.max(0, (clock.nowMs() - waitingSince.getTime()) / 1000) : 0);
+    (found, one) => {
+      for (const { stake_set, summary } of found) {
+        const sinceMs = summary.waitingSince?.getTime() ?? clock.nowMs();
+        one.set({ stake_set }, Math.max(0, (clock.nowMs() - sinceMs) / 1000));
+      }
     },
   );
 }

@@ -29,6 +29,13 @@ const OPEN = named<Place & { limit: number }>(
     WHERE ${AT} AND p.status IN ('due', 'sent', 'mined') ORDER BY p.first_day LIMIT :limit`,
 );
 
+/** Over all registries that the account publishes in. */
+const HIGHEST_NONCE = named<{ chainId: number; account: string }>(
+  'publications_nonce',
+  `SELECT max(nonce) AS nonce FROM redemption.registry_publication
+    WHERE chain_id = :chainId AND account = decode(:account, 'hex') AND status IN ('sent', 'mined')`,
+);
+
 const LAST_DAY = named<Place>(
   'publications_last_day',
   `SELECT max(last_day) AS day FROM redemption.registry_publication p WHERE ${AT}`,
@@ -115,6 +122,14 @@ export class PublicationStore {
   async open(limit: number): Promise<Publication[]> {
     const statement = OPEN({ ...this.at, limit });
     return (await this.database.query<PublicationRow>(statement)).map(publicationOf);
+  }
+
+  /** The highest nonce of what the account has signed and is not final, for any registry; undefined where there is nothing. */
+  async highestNonce(account: Address): Promise<number | undefined> {
+    const { chainId } = this.at;
+    const statement = HIGHEST_NONCE({ chainId, account: hexOf(account) });
+    const [row] = await this.database.query<{ nonce: string | null }>(statement);
+    return row?.nonce == null ? undefined : Number(row.nonce);
   }
 
   /** The last day of all that were ever due; undefined where there are none. */

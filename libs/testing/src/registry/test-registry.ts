@@ -47,6 +47,11 @@ export class TestRegistry {
     return new TestRegistry(chain, receipt.contractAddress as Address, publisher, seconds);
   }
 
+  /** The time of the newest block, where this one made it. */
+  get newestSeconds(): number {
+    return this.seconds;
+  }
+
   /** Mines so many blocks, the first with all that waits. */
   async mine(blocks = 1): Promise<void> {
     for (let block = 0; block < blocks; block++) {

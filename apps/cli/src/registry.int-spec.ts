@@ -6,7 +6,7 @@ import { aWallet } from '#libs/testing';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 
 const FIRST = 20_310;
-const place = { chainId: 5, registry: aWallet(0xe9) as Address };
+const place = { chainId: 5, registry: aWallet(0xe9) };
 const settings = { CHAIN_ID: '5', REGISTRY_ADDRESS: place.registry };
 const rootOf = (day: number): NodeHash => `0x${day.toString(16).padStart(64, '7')}` as NodeHash;
 

@@ -78,7 +78,7 @@ export class RegistryPublishingService
     );
     this.failures++;
     this.nextMs = this.clock.nowMs() + waitMs;
-    if (error instanceof PermanentError) {
+    if (error instanceof PermanentError && error.code.startsWith('REGISTRY_')) {
       const detail = error.message;
       this.alerts.raise({ severity: 'warning', code: 'registry-misconfigured', detail });
     } else if (error instanceof LowmarkError) {

@@ -53,7 +53,7 @@ CREATE TABLE redemption.registry_publication (
 );
 COMMENT ON TABLE redemption.registry_publication IS 'the roots that a SnapshotRegistry is given: of a day, or of the days of a period';
 COMMENT ON COLUMN redemption.registry_publication.first_day IS 'days since 1970-01-01 UTC';
-COMMENT ON COLUMN redemption.registry_publication.revisions IS 'of staking.sealed_day, for each day from the first on';
+COMMENT ON COLUMN redemption.registry_publication.revisions IS 'of the sealed days, one for each from the first on';
 COMMENT ON COLUMN redemption.registry_publication.status IS 'sent: signed, and stored before it was sent; mined: the newest block has it; final: a final block has it; refused: the registry holds something else, for ever';
 COMMENT ON COLUMN redemption.registry_publication.nonce IS 'of the account; all transactions of the publication have it, so that one of them counts at most';
 COMMENT ON COLUMN redemption.registry_publication.acknowledged_at IS 'a person has looked into what is wrong with it; good for nothing that comes later';

@@ -77,7 +77,7 @@ const ROWS: readonly Row[] = [
   ['redemption.released',                   '-',   '-',     '-',        '-',   '-',      '-'],
   ['redemption.vain_attempt',               '-',   '-',     'rawd',     '-',   '-',      '-'],
   ['redemption.claim_acknowledgement',      '-',   '-',     'r',        'ra',  'ra',     '-'],
-  ['redemption.registry_publication',       '-',   '-',     'raw',      'rw',  'r',      '-'],
+  ['redemption.registry_publication',       '-',   '-',     'raw',      'rw',  'rw',     '-'],
   ['redemption.registry_transaction',       '-',   '-',     'ra',       'r',   'r',      '-'],
   ['console.session',                       '-',   '-',     '-',        'rd',  'rawd',   '-'],
   ['console.nonce',                         '-',   '-',     '-',        '-',   'rad',    '-'],

@@ -97,12 +97,12 @@ function placeOf({ chainId, registryAddress, stakeSet }: RegistrySettings): Regi
 }
 
 function statusText(found: RegistryStatus): string {
-  const since = found.waitingSince === null ? '' : `, since ${moment(found.waitingSince) ?? ''}`;
   const fields = fieldLines([
     ['registry', `${found.registry} on chain ${found.chainId}`],
     ['final', `${found.final}, up to ${found.lastDay ?? 'none'}`],
     ['in a block, not final', String(found.mined)],
-    ['waiting', `${found.waiting}${since}`],
+    ['waiting', String(found.waiting)],
+    ['oldest not final since', moment(found.waitingSince) ?? 'none'],
     ['another root on chain', String(found.different)],
     ['sealed anew since', found.revised === 0 ? '0' : found.revisedDays.join(', ')],
   ]);

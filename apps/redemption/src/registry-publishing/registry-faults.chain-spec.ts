@@ -189,6 +189,20 @@ describe('a node', () => {
     await expectPublishedOnce(one);
   });
 
+  it('that makes the newest block up delays a day, which waits on and is published', async () => {
+    const made = { kind: 'result', method: 'eth_call', result: rootOf(FIRST) } as const;
+    const liar = await aNode({ ...made, only: ({ params }) => params[1] === 'latest' });
+    const one = await stage.publisher({ RPC_URLS: `${liar.url},${stage.chain.url}` });
+    await one.publisher.look();
+    expect(await stage.statuses(one)).toEqual(['mined']);
+    expect(await stage.registry.waiting()).toEqual([]);
+    const waitingSince = new Date(stage.clock.nowMs());
+    expect(await one.views.summary()).toMatchObject({ final: 0, waitingSince });
+    liar.fault = undefined;
+    await stage.round(one, 2);
+    await expectPublishedOnce(one);
+  });
+
   it('alone of two is not enough', async () => {
     const dead = 'http://127.0.0.1:9/';
     const one = await stage.publisher({ RPC_URLS: `${stage.chain.url},${dead}` });

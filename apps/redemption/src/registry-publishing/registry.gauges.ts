@@ -132,7 +132,7 @@ function gaugePublications({ registry, sets, clock, logger }: PublicationGauges)
   gauge(
     {
       name: 'lowmark_registry_waiting_seconds',
-      help: 'How long the oldest publication that is in no block has been due; 0 where there is none',
+      help: 'How long the oldest publication that no final block holds has been due; 0 where there is none',
       labelNames: ['stake_set'],
     },
     (found, one) => {

@@ -33,7 +33,7 @@ const DIFFERENT = `(p.status = 'refused' AND p.acknowledged_at IS NULL)`;
 const SUMMARY = named<Place>(
   'publications_summary',
   `SELECT count(*) FILTER (WHERE status IN ('due', 'sent'))::int AS waiting,
-      min(due_at) FILTER (WHERE status IN ('due', 'sent')) AS "waitingSince",
+      min(due_at) FILTER (WHERE status IN ('due', 'sent', 'mined')) AS "waitingSince",
       count(*) FILTER (WHERE status = 'mined')::int AS mined,
       count(*) FILTER (WHERE status = 'final')::int AS final,
       max(last_day) FILTER (WHERE status = 'final') AS "lastDay",
@@ -74,6 +74,7 @@ const ACKNOWLEDGE = named<Place & Record<string, unknown>>(
 export interface PublicationSummary {
   /** Due, or signed and in no block. */
   readonly waiting: number;
+  /** Since when the oldest that is not final is due. */
   readonly waitingSince: Date | null;
   readonly mined: number;
   readonly final: number;

@@ -42,7 +42,12 @@ export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
 export { type Undone } from './index-store/rollback.js';
-export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/index-reader.js';
+export {
+  IndexReader,
+  readWalletPage,
+  type WalletBalance,
+  type WalletPage,
+} from './index-store/index-reader.js';
 export {
   countPrograms,
   readServerFacts,
@@ -138,6 +143,25 @@ export { type KnownVault, KnownVaults } from './redemption/known-vaults.js';
 export { type Books, type LastRun } from './redemption/reconciliation-books.js';
 export { ReconciliationStore } from './redemption/reconciliation-store.js';
 export { type Checkpoint, type VaultClaim } from './redemption/vault-claims.js';
+export {
+  type Publication,
+  type PublicationContent,
+  type PublicationStatus,
+  type RegistryPlace,
+  type StoredTransaction,
+} from './registry/publication.js';
+export { PublicationStore, type SignedPublication } from './registry/publication-store.js';
+export {
+  NoSuchPublicationError,
+  type PublicationNote,
+  type PublicationSummary,
+  PublicationViews,
+} from './registry/publication-views.js';
+export {
+  type PublishableDay,
+  PublishableDays,
+  type SealedRange,
+} from './registry/publishable-days.js';
 export { AttemptStore } from './redemption/attempt-store.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export {

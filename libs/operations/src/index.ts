@@ -30,6 +30,14 @@ export {
   type SignInLinkWish,
 } from './console/sign-in-link.js';
 export {
+  acknowledgePublication,
+  openingProof,
+  type OpeningProof,
+  type PublicationLine,
+  registryStatus,
+  type RegistryStatus,
+} from './registry/registry.js';
+export {
   type LedgerRestoreNote,
   noteLedgerRestore,
   restoreConsequence,

@@ -138,6 +138,11 @@ export function rightsOf(program: Program, table: string): readonly Letter[] {
   return cell === '-' ? [] : (Array.from(cell) as Letter[]);
 }
 
+/** Whether this version knows a table; those of a newer one have other rights than it could tell. */
+export function isKnownTable(table: string): boolean {
+  return TABLES.includes(inDefaultSet(table));
+}
+
 /** Whether a program looks into a schema. */
 export function usesSchema(program: Program, schema: string): boolean {
   return tablesOf(schema).some((table) => rightsOf(program, table).length > 0);

@@ -37,6 +37,7 @@ import { CredentialEnd1760000000032 } from './credential-end.js';
 import { SealedDays1760000000033 } from './sealed-days.js';
 import { SearchIndexes1760000000038 } from './search-indexes.js';
 import { ConformanceDeductions1760000000039 } from './conformance-deductions.js';
+import { Reasons1760000000042 } from './reasons.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -71,4 +72,5 @@ export const migrations = [
   SealedDays1760000000033,
   SearchIndexes1760000000038,
   ConformanceDeductions1760000000039,
+  Reasons1760000000042,
 ];

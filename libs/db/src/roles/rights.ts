@@ -94,6 +94,7 @@ const ROWS: readonly Row[] = [
   ['portal.confirmation',                   '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.request',                        '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.member',                         '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.conformance_deduction',          '-',   '-',     '-',        '-',   '-',      'r'],
 ];
 
 /**

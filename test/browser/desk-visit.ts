@@ -1,7 +1,7 @@
 /** A browser of its own for one person of the operators' or the partners' pages. */
 import { randomBytes } from 'node:crypto';
-import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import { graveFaults } from '#libs/testing';
 import {
   type Account,
   type ConsoleBench,
@@ -88,18 +88,7 @@ export class DeskVisit {
       await page.emulateMedia({ colorScheme });
       const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`;
       await page.evaluate(settled);
-      const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] });
-      const { violations } = await axe.analyze();
-      const grave = violations.filter(
-        ({ impact }) => impact === 'serious' || impact === 'critical',
-      );
-      const wider = await page.evaluate<number>(
-        'document.documentElement.scrollWidth - innerWidth',
-      );
-      const faults = [
-        ...grave.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200) ?? ''}`),
-        ...(wider > 0 ? [`${wider} px too wide`] : []),
-      ];
+      const faults = await graveFaults(page);
       found.push(...faults.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
     }
     return found;

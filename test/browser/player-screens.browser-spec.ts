@@ -1,6 +1,6 @@
 /** Each screen of the players' page on a phone and on a desktop, in light and in dark: no finding of axe that keeps people out, nothing cut. */
-import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { graveFaults } from '#libs/testing';
 import { PlayerPage } from './player-page.js';
 import { PlayerStage } from './player-stage.js';
 
@@ -29,11 +29,8 @@ async function findings({ page }: PlayerPage, screen: string): Promise<string[]>
     await page.setViewportSize({ width, height: 800 });
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      for (const { id, impact, nodes } of violations) {
-        if (impact !== 'serious' && impact !== 'critical') continue;
-        found.push(`${width} ${colorScheme} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      }
+      const faults = await graveFaults(page);
+      found.push(...faults.map((fault) => `${width} ${colorScheme} ${fault}`));
       if (PICTURES !== undefined) {
         await page.screenshot({
           path: `${PICTURES}/${screen}-${width}-${colorScheme}.png`,
@@ -41,8 +38,6 @@ async function findings({ page }: PlayerPage, screen: string): Promise<string[]>
         });
       }
     }
-    const isCut = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
-    if ((await page.evaluate(isCut)) === true) found.push(`${width}: wider than the screen`);
   }
   return found;
 }

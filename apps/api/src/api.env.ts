@@ -91,6 +91,15 @@ export class ApiSettings extends SecretsSettings {
   @Max(365)
   readonly requestLogDays!: number;
 
+  @Setting({
+    description:
+      'Megabytes for proofs of sealed days older than SEAL_KEPT_DAYS, whose trees are worked out again: 180 bytes a wallet while one is made. 0 answers 410.',
+    default: '256',
+  })
+  @Min(0)
+  @Max(65_536)
+  readonly olderProofsMb!: number;
+
   @Setting(SHUTDOWN_DELAY_SETTING)
   @Min(0)
   @Max(120_000)

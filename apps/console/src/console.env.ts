@@ -46,7 +46,7 @@ function addresses(text: string): string[] {
   return commaList(text).map(address);
 }
 
-/** @returns that the page offers a wallet whose accounts anybody can use */
+/** @returns that the page offers a wallet whose accounts are open to all */
 export function testWallet(rpcUrl: string | undefined): DevelopmentSetting {
   return {
     variable: 'CONSOLE_TEST_WALLET_RPC_URL',

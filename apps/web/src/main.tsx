@@ -9,7 +9,7 @@ import {
 } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { startTransition, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client';
 import { router } from './router';
@@ -42,7 +42,7 @@ watchUpgrades();
 /** What the document shows stays until the page can take its place. Not awaited by this module: the files of the page import from it. */
 async function start(container: Element): Promise<void> {
   const [texts] = await Promise.all([loadFirstTexts(), router.load(), applyStyleSheets()]);
-  createRoot(container).render(
+  const page = (
     <StrictMode>
       <MantineProvider
         theme={theme}
@@ -56,8 +56,12 @@ async function start(container: Element): Promise<void> {
           </QueryClientProvider>
         </TextsProvider>
       </MantineProvider>
-    </StrictMode>,
+    </StrictMode>
   );
+  // In slices, between which a phone answers to a finger.
+  startTransition(() => {
+    createRoot(container).render(page);
+  });
 }
 
 void start(root);

@@ -52,6 +52,9 @@ export {
   UnexpectedAnswerError,
 } from './staking/errors.js';
 export { type SnapshotsByWallet } from './staking/batch.js';
+export { type DayQuery, type DaysQuery, type ProofQuery } from './staking/day-reader.js';
+export { type DayLeaf, type DayProof, provenLow } from './staking/day-proof.js';
+export { type SealedDay, type WalletDay } from './staking/days.js';
 export { type StakingHistory, type StakingInterval } from './staking/history.js';
 export { type DailySnapshot, type StakingSnapshots } from './staking/snapshots.js';
 export {

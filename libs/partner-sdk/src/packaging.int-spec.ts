@@ -34,7 +34,7 @@ beforeAll(async () => {
   const tar = ['-xzf', join(folder, pack.filename), '-C', installed, '--strip-components=1'];
   await run('tar', tar);
   mkdirSync(join(project, 'node_modules/@types'));
-  for (const name of ['canonicalize', '@types/node', 'undici-types']) {
+  for (const name of ['canonicalize', 'hash-wasm', '@types/node', 'undici-types']) {
     symlinkSync(join(MODULES, name), join(project, 'node_modules', name));
   }
 }, LONG_MS);
@@ -70,8 +70,19 @@ const message = { method, url: path, requestId: xApiRequest, body };
 const isSigned = sdk.verify(secret, message, signature);
 const canonical = sdk.canonicalJson(JSON.parse(body)) === body;
 const callbacks = sdk.createCallbacks({ apiKey: 'key', sharedSecret: secret, onRefused() {} }, {});
-callbacks.handle({ method: 'GET', url: '/x', headers: {}, body: new Uint8Array() }).then(({ status }) => {
-  console.log(JSON.stringify({ isSigned, canonical, status, names: Object.keys(sdk).filter((name) => name !== '__esModule').sort() }));
+// A day without any wallet: two leaves.
+const ends = ['0', 'f'].map((digit) => '0x' + digit.repeat(40));
+const day = {
+  root: '0x35d22662068d4b30ef46de1958fa24fcbcbed428f3f6b932d6810c7fa0bec5cd',
+  leaf: { wallet: ends[0], low: '0', next: ends[1] },
+  proof: ['0xea60cf24aa26c3640ddadd7b0dd8f12660cffb5b2f7ecbf2851c8a565878a1b9'],
+};
+const answers = [
+  sdk.provenLow('0x' + 'A'.repeat(40), day),
+  callbacks.handle({ method: 'GET', url: '/x', headers: {}, body: new Uint8Array() }),
+];
+Promise.all(answers).then(([low, { status }]) => {
+  console.log(JSON.stringify({ isSigned, canonical, low: String(low), status, names: Object.keys(sdk).filter((name) => name !== '__esModule').sort() }));
 });
 `;
 
@@ -95,6 +106,7 @@ const NAMES = [
   'newRequestId',
   'parseRequestId',
   'pathOf',
+  'provenLow',
   'requestIdMs',
   'sign',
   'signedContent',
@@ -122,6 +134,7 @@ describe.each(nodes())('on %s', (node) => {
     expect(JSON.parse(stdout)).toEqual({
       isSigned: true,
       canonical: true,
+      low: '0',
       status: 404,
       names: NAMES,
     });

@@ -19,26 +19,29 @@ const DAY = ApiParam({
   example: '2026-11-21',
 });
 
+const NOT_FOUND = [
+  ['DAY_NOT_FOUND', 'CONTRACT_NOT_FOUND'],
+  'DAY_NOT_FOUND: before the first day of the contract. CONTRACT_NOT_FOUND: it is not indexed here.',
+] as const;
+
+const NOT_SEALED =
+  'The day is not over, or not final and verified yet: Retry-After says when to ask again.';
+
 const NOT_THERE = applyDecorators(
-  failure(
-    404,
-    ['DAY_NOT_FOUND', 'CONTRACT_NOT_FOUND'],
-    'DAY_NOT_FOUND: before the first day of the contract. CONTRACT_NOT_FOUND: it is not indexed here.',
-  ),
-  failure(
-    409,
-    ['DAY_NOT_OVER', 'DAY_NOT_SEALED'],
-    'The day is not over, or not final and verified yet: Retry-After says when to ask again.',
-    RETRY_AFTER,
-  ),
+  failure(404, ...NOT_FOUND),
+  failure(409, ['DAY_NOT_OVER', 'DAY_NOT_SEALED'], NOT_SEALED, RETRY_AFTER),
 );
 
-const ANYWHERE = applyDecorators(
+const COMMON = applyDecorators(
   ACCEPT_SIGNATURE,
   failure(400, 'BAD_REQUEST', 'A parameter is not as described.'),
   failure(401, 'UNAUTHORIZED', 'X-API-KEY is missing or not valid.'),
   failure(429, 'RATE_LIMIT_EXCEEDED', 'Too many requests.', RETRY_AFTER),
   failure(500, 'INTERNAL_SERVER_ERROR', 'An unexpected failure.'),
+);
+
+const ANYWHERE = applyDecorators(
+  COMMON,
   failure(503, 'SERVICE_UNAVAILABLE', 'The database does not answer.', RETRY_AFTER),
 );
 
@@ -114,7 +117,19 @@ export const ProofContract = (): MethodDecorator =>
       headers: COMMON_HEADERS,
       type: DayProofAnswer,
     }),
-    NOT_THERE,
-    failure(410, 'PROOF_NOT_KEPT', 'The day is too old: proofs of the newest days are kept.'),
-    ANYWHERE,
+    failure(404, ...NOT_FOUND),
+    failure(
+      409,
+      ['DAY_NOT_OVER', 'DAY_NOT_SEALED', 'DAY_REVISION_DUE'],
+      `${NOT_SEALED} DAY_REVISION_DUE: of an older day, whose root the index does not give any more.`,
+      RETRY_AFTER,
+    ),
+    failure(410, 'PROOF_NOT_KEPT', 'An older day, of more wallets than proofs are worked out for.'),
+    failure(
+      503,
+      ['SERVICE_UNAVAILABLE', 'PROOF_NOT_READY'],
+      'The database does not answer. PROOF_NOT_READY: an older day, whose tree is worked out again: ask again after Retry-After.',
+      RETRY_AFTER,
+    ),
+    COMMON,
   );

@@ -1,83 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { IndexStore, SealWriter } from '#libs/db';
 import {
   type Address,
-  addressBytes,
-  buildDayTree,
-  DayListBuilder,
   dayText,
   type DayTree,
   type Keccak256,
   type NodeHash,
-  parseDay,
   provenLow,
 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { type MintedCredential } from '#libs/signing';
-import { aBlock, anInitialIndex, aWallet } from '#libs/testing';
+import { aBlock, aWallet } from '#libs/testing';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support-spec.js';
 import { expectError, expectSigned } from '../testing/wire.support-spec.js';
+import { FIRST, LAST, sealDays, treeOf } from './sealed-days.support-spec.js';
 
 const DAYS = '/api/staking/days';
-const DAY_SECONDS = 86_400;
-/** The clock of the test stands at noon of the day after the last one that is over. */
-const LAST = parseDay('2026-11-20') ?? 0;
-const FIRST = LAST - 4;
 
 let api: Api;
 let partner: MintedCredential;
 let keccak: Keccak256;
-const trees = new Map<number, DayTree>();
+let trees: ReadonlyMap<number, DayTree>;
 
 beforeAll(async () => {
   keccak = await createKeccak256();
   api = await startApi();
   partner = await addPartner(api, 'days');
-  await sealDays();
+  trees = await sealDays(api);
 });
 afterAll(() => api.stop());
-
-/** Five days, the fourth of them twice; the last one that is over is not sealed. */
-async function sealDays(): Promise<void> {
-  const database = await api.database.open();
-  const store = new IndexStore(database);
-  const first = aBlock(0, FIRST * DAY_SECONDS);
-  await store.create(anInitialIndex({ head: first }));
-  const fence = await store.takeLead();
-  const head = aBlock(100, (LAST + 1) * DAY_SECONDS);
-  const facts = { finalised: head, verifiedNumber: 100n, synced: true };
-  const nothing = { changes: [], days: [], blocks: [], total: 0n };
-  await store.commit({ fence, previousHead: first, head, ...nothing, ...facts });
-  const writer = new SealWriter(database);
-  const basis = await writer.basis(fence);
-  if (basis === undefined) throw new Error('it leads');
-  for (const [day, wallets] of [
-    [FIRST, 0],
-    [FIRST + 1, 3],
-    [FIRST + 2, 3000],
-    [FIRST + 3, 4],
-    [FIRST + 3, 5],
-  ] as const) {
-    const tree = treeOf(wallets);
-    trees.set(day, tree);
-    const { list } = tree.leaves;
-    const block = aBlock(day - FIRST + 1, day * DAY_SECONDS);
-    const content = { day, root: tree.root, wallets, total: list.total, block, software: '1.2.3' };
-    await writer.seal({ basis, content, tree });
-  }
-  await writer.forgetLists(fence, FIRST + 1);
-}
-
-/** Every third address from 3 on, with its number as low. */
-function treeOf(wallets: number): DayTree {
-  const builder = new DayListBuilder();
-  for (let place = 1; place <= wallets; place += 1) {
-    builder.add(addressBytes(aWallet(3 * place)), BigInt(3 * place));
-  }
-  return buildDayTree(builder.list(), keccak);
-}
 
 interface Answer {
   readonly status: number;
@@ -136,7 +88,7 @@ describe(DAYS, () => {
       day: dayText(FIRST + 3),
       ...{ revision: 2, wallets: 5, total: '45', software: '1.2.3' },
       root: trees.get(FIRST + 3)?.root,
-      previousRoot: treeOf(4).root,
+      previousRoot: (await treeOf(4)).root,
       blockNumber: 4,
       blockHash: aBlock(4).hash,
       sealedAt: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -218,12 +170,6 @@ describe(`${DAYS}/{day}/proof`, () => {
   it('is of the newest revision', async () => {
     const { low } = await proofOf(FIRST + 3, aWallet(15));
     expect(low).toBe('15');
-  });
-
-  it('says of days that are too old that only the root is kept', async () => {
-    const target = `${DAYS}/${dayText(FIRST)}/proof?walletAddress=${aWallet(3)}`;
-    expectError(await ask(target), 410, 'PROOF_NOT_KEPT');
-    await read(`${DAYS}/${dayText(FIRST)}`);
   });
 });
 

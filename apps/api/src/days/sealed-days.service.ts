@@ -12,12 +12,14 @@ import {
   type SealedDayOfSetAnswer,
   type SealedDaysAnswer,
 } from './days.dto.js';
+import { OlderProofs } from './older-proofs.service.js';
 
 /** Sealing looks for a final block each minute. */
 const SOON_SECONDS = 60;
 
 /** The sealed days of one stake set. */
 interface SetDays {
+  readonly name: string;
   readonly days: SealedDayStore;
   readonly lists: SealedListStore;
   readonly of: Pick<SealedDaysAnswer, 'stakeContract' | 'chainId' | 'tokenDecimals'>;
@@ -29,6 +31,7 @@ export class SealedDays {
   constructor(
     private readonly stakeSets: StakeSets,
     private readonly database: Database,
+    private readonly olderProofs: OlderProofs,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -52,7 +55,7 @@ export class SealedDays {
     return { ...set.of, day: dayAnswer(await this.require(set, day)) };
   }
 
-  /** @throws HttpProblem 404, 409 as `day`; 410 (what proofs are made of is not kept of days that old) */
+  /** @throws HttpProblem 404, 409 as `day`; of days whose lists are not kept as `OlderProofs.prove` */
   async proof(
     caller: Caller,
     { day, wallet }: { readonly day: number; readonly wallet: Address },
@@ -60,12 +63,9 @@ export class SealedDays {
   ): Promise<DayProofAnswer> {
     const set = await this.of(caller, contract);
     const sealed = await this.require(set, day);
-    const found = await set.lists.prove(sealed, wallet);
-    if (found === undefined) {
-      const message = `Proofs of ${dayText(day)} are not kept any more; its root is.`;
-      throw new HttpProblem(410, message, { code: 'PROOF_NOT_KEPT' });
-    }
-    const { leaf, proof } = found;
+    const { leaf, proof } =
+      (await set.lists.prove(sealed, wallet)) ??
+      (await this.olderProofs.prove({ stakeSet: set.name, ...sealed }, wallet));
     const low = leaf.wallet === wallet ? leaf.low : 0n;
     return {
       ...set.of,
@@ -104,7 +104,8 @@ export class SealedDays {
   }
 
   private async of({ stakeSet }: Caller, contract: AccountId | undefined): Promise<SetDays> {
-    const database = this.database.inSet(await this.stakeSets.nameOf(contract, stakeSet));
+    const name = await this.stakeSets.nameOf(contract, stakeSet);
+    const database = this.database.inSet(name);
     const state = await new IndexStore(database).state();
     if (state === undefined) {
       throw new HttpProblem(503, 'Nothing is indexed yet: try again later.', {
@@ -113,7 +114,7 @@ export class SealedDays {
     }
     const { stakeContract, chainId, tokenDecimals } = state;
     const of = { stakeContract, chainId, tokenDecimals };
-    return { days: new SealedDayStore(database), lists: new SealedListStore(database), of };
+    return { name, days: new SealedDayStore(database), lists: new SealedListStore(database), of };
   }
 }
 

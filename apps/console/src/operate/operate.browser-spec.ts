@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { startBrowser } from '#libs/testing';
+import { graveFaults, startBrowser } from '#libs/testing';
 import { ConsoleBench } from '../testing/console-harness.support-spec.js';
 import {
   seedClaims,
@@ -77,14 +76,7 @@ async function requireAccessible(name: string, { width, colorScheme }: Look): Pr
     const path = join(SHOTS, `${name.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png`);
     await page.screenshot({ path, fullPage: true });
   }
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  expect([name, grave.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])]).toEqual([
-    name,
-    [],
-  ]);
-  const wider = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-  expect([name, wider]).toEqual([name, 0]);
+  expect([name, await graveFaults(page)]).toEqual([name, []]);
 }
 
 describe('with data', () => {

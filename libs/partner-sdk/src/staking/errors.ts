@@ -6,7 +6,7 @@ abstract class StakingError extends Error {
 /** The service's own refusal, its signature verified. */
 export class LowmarkApiError extends StakingError {
   override name = 'LowmarkApiError';
-  /** 400, 401, 404, 429, 500, 503. */
+  /** 400, 401, 404, 409, 429, 500, 503. */
   readonly status: number;
   /** `BAD_REQUEST`, `NOT_FOUND`, `RATE_LIMIT_EXCEEDED`, `SERVICE_UNAVAILABLE`, … */
   readonly code: string;
@@ -31,15 +31,25 @@ export class SignatureError extends StakingError {
   override name = 'SignatureError';
   readonly code = 'SIGNATURE_INVALID';
 
-  /** @param isSigned whether the answer carries a signature at all */
+  /**
+   * @param isSigned whether the answer carries a signature at all
+   * @param isBound false: `X-API-SIGNATURE` verifies, but no message signature binds the answer to this request
+   */
   constructor(
     readonly status: number,
     isSigned: boolean,
+    isBound = true,
   ) {
-    super(
-      `The answer with status ${status} ${isSigned ? 'is not signed with this secret' : 'carries no signature'}: ${causesOf(status, isSigned)}`,
-    );
+    super(`The answer with status ${status} ${isBound ? findingOf(status, isSigned) : NOT_BOUND}`);
   }
+}
+
+const NOT_BOUND =
+  'has no HTTP Message Signature for this request: it answers another one, a proxy drops Accept-Signature or Signature, or the service does not sign so.';
+
+function findingOf(status: number, isSigned: boolean): string {
+  const finding = isSigned ? 'is not signed with this secret' : 'carries no signature';
+  return `${finding}: ${causesOf(status, isSigned)}`;
 }
 
 function causesOf(status: number, isSigned: boolean): string {

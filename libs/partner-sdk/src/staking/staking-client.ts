@@ -1,13 +1,14 @@
-import { parseAccountId, parseAddress } from '../address.js';
 import { type Clock, systemClock } from '../clock.js';
 import { type Credential, requireCredential } from '../credential.js';
-import { parseStrictJson, verify } from '../signing/signing.js';
 import { type AskedBatch, MAX_BATCH, readBatch, type SnapshotsByWallet } from './batch.js';
-import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from './errors.js';
-import { exchange, type ExchangeOptions, type RawAnswer, type StakingRequest } from './exchange.js';
+import { type DayQuery, DayReader, type DaysQuery, type ProofQuery } from './day-reader.js';
+import { type SealedDay, type WalletDay } from './days.js';
+import { LowmarkApiError } from './errors.js';
 import { readHistory, type StakingHistory } from './history.js';
 import { PlayerCache } from './player-cache.js';
 import { isAbout, refusalOf } from './refusal.js';
+import { requireAddress, requireContract, requireRange } from './requests.js';
+import { SignedRequests } from './signed-requests.js';
 import { type AskedSnapshots, readSnapshots, type StakingSnapshots } from './snapshots.js';
 
 export interface StakingClientOptions extends Credential {
@@ -19,6 +20,11 @@ export interface StakingClientOptions extends Credential {
   readonly retries?: number;
   /** How long answers are kept; 3600 is a player's session. Default: not at all. */
   readonly cacheSeconds?: number;
+  /**
+   * Whether each request asks for an HTTP Message Signature with a nonce of its own, and only answers that bear it are taken: it binds
+   * them to method, path, query and status. Default: false, `X-API-SIGNATURE` alone, with which wallet, days and contract are compared.
+   */
+  readonly messageSignatures?: boolean;
   /** Default: the global one. */
   readonly fetch?: typeof fetch;
   /** For the cache. Default: the system's. */
@@ -53,22 +59,22 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Reads staking snapshots. Every answer is verified over the bytes that came, before anything of it is used. */
 export class StakingClient {
-  // Truly private, so that a client that is logged shows no secret.
-  readonly #sharedSecret: string;
-  readonly #exchangeOptions: ExchangeOptions;
+  readonly #requests: SignedRequests;
+  readonly #days: DayReader;
   readonly #endpoint: string;
   readonly #cache: PlayerCache<StakingSnapshots | LowmarkApiError> | undefined;
 
   /** @throws TypeError, RangeError for options that cannot be meant */
   constructor(options: StakingClientOptions) {
     requireCredential(options);
-    this.#sharedSecret = options.sharedSecret;
     const { timeoutMs = TIMEOUT_MS, retries = RETRIES, cacheSeconds = 0 } = options;
     requireRange('timeoutMs', timeoutMs, { from: 1, to: MAX_TIMEOUT_MS });
     requireRange('retries', retries, { from: 0, to: 100 });
     requireRange('cacheSeconds', cacheSeconds, { from: 0, to: Number.MAX_SAFE_INTEGER / 1000 });
     this.#endpoint = endpointOf(options.baseUrl);
-    this.#exchangeOptions = {
+    this.#requests = new SignedRequests({
+      sharedSecret: options.sharedSecret,
+      bindsAnswers: options.messageSignatures ?? false,
       fetch: options.fetch ?? fetch,
       headers: {
         'x-api-key': options.apiKey,
@@ -78,7 +84,8 @@ export class StakingClient {
       },
       timeoutMs,
       retries,
-    };
+    });
+    this.#days = new DayReader(`${this.#endpoint}/days`, this.#requests);
     this.#cache =
       cacheSeconds === 0 ? undefined : new PlayerCache(cacheSeconds, options.clock ?? systemClock);
   }
@@ -122,7 +129,7 @@ export class StakingClient {
       url: `${this.#endpoint}/snapshots/batch`,
       body: JSON.stringify({ walletAddresses: asked.wallets, lastDays, endDay, contract }),
     };
-    const { answer, body } = await this.ask(request);
+    const { answer, body } = await this.#requests.ask(request);
     if (answer.status === 200) return readBatch(body, asked);
     throw refusalOf(answer, body);
   }
@@ -141,11 +148,36 @@ export class StakingClient {
     const from = after === undefined ? '' : `&after=${after}`;
     const of = asked.contract === undefined ? '' : `&contract=${asked.contract}`;
     const url = `${this.#endpoint}/history?walletAddress=${asked.wallet}&limit=${limit}${from}${of}`;
-    const { answer, body } = await this.ask({ url });
+    const { answer, body } = await this.#requests.ask({ url });
     if (answer.status === 200) return readHistory(body, asked);
     const refusal = refusalOf(answer, body);
     if (refusal.status === 404 && isAbout(refusal, asked)) return undefined;
     throw refusal;
+  }
+
+  /**
+   * Sealed days, the newest first, each in its newest revision; as many requests as pages are needed.
+   * @throws as `snapshots`
+   */
+  days(query: DaysQuery = {}): AsyncGenerator<SealedDay, void, undefined> {
+    return this.#days.days(query);
+  }
+
+  /**
+   * @param day such as `2026-11-20`
+   * @throws as `snapshots`; LowmarkApiError with `DAY_NOT_OVER` or `DAY_NOT_SEALED` (409), `DAY_NOT_FOUND` (404)
+   */
+  day(day: string, query: DayQuery = {}): Promise<SealedDay> {
+    return this.#days.day(day, query);
+  }
+
+  /**
+   * What a wallet kept staked all through a sealed day; of a wallet without stake that it had none. The proof is verified here, against
+   * the root of the day.
+   * @throws as `day`; UnexpectedAnswerError where the proof does not lead to the root
+   */
+  proof(day: string, wallet: string, query: ProofQuery = {}): Promise<WalletDay> {
+    return this.#days.proof(day, wallet, query);
   }
 
   /** @returns the refusal for a wallet that never staked */
@@ -166,29 +198,11 @@ export class StakingClient {
     const until = endDay === undefined ? '' : `&endDay=${endDay}`;
     const of = contract === undefined ? '' : `&contract=${contract}`;
     const url = `${this.#endpoint}/snapshots?walletAddress=${wallet}&lastDays=${lastDays}${until}${of}`;
-    const { answer, body } = await this.ask({ url });
+    const { answer, body } = await this.#requests.ask({ url });
     if (answer.status === 200) return readSnapshots(body, asked);
     const refusal = refusalOf(answer, body);
     if (refusal.status === 404 && isAbout(refusal, asked)) return refusal;
     throw refusal;
-  }
-
-  /** The answer, and what its verified body says. @throws SignatureError, UnexpectedAnswerError, TimeoutError, ConnectionError */
-  private async ask(
-    request: StakingRequest,
-  ): Promise<{ readonly answer: RawAnswer; readonly body: unknown }> {
-    const answer = await exchange(request, this.#exchangeOptions);
-    const { status, headers, body } = answer;
-    const signature = headers.get('x-api-signature');
-    const method = request.body === undefined ? 'GET' : 'POST';
-    if (!verify(this.#sharedSecret, { method, url: request.url, body }, signature)) {
-      throw new SignatureError(status, signature !== null);
-    }
-    try {
-      return { answer, body: parseStrictJson(body) };
-    } catch {
-      throw new UnexpectedAnswerError(`the body of status ${status} is not JSON`);
-    }
   }
 }
 
@@ -202,12 +216,6 @@ function endpointOf(baseUrl: string): string {
   return base.origin + base.pathname.replace(/\/+$/, '') + PATH;
 }
 
-function requireAddress(wallet: string): string {
-  const address = parseAddress(wallet);
-  if (address === undefined) throw new TypeError('wallet must be 0x and 40 hex digits');
-  return address;
-}
-
 /** @throws TypeError, RangeError */
 function requireQuery({
   lastDays = 7,
@@ -219,16 +227,4 @@ function requireQuery({
     throw new TypeError('endDay must be a day such as 2026-11-20');
   }
   return { lastDays, endDay, contract: requireContract(text) };
-}
-
-function requireContract(text: string | undefined): string | undefined {
-  const contract = text === undefined ? undefined : parseAccountId(text);
-  if (text === undefined || contract !== undefined) return contract;
-  throw new TypeError('contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits');
-}
-
-function requireRange(name: string, value: number, range: { from: number; to: number }): void {
-  if (!Number.isInteger(value) || value < range.from || value > range.to) {
-    throw new RangeError(`${name} must be a whole number from ${range.from} to ${range.to}`);
-  }
 }

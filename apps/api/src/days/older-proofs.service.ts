@@ -1,0 +1,130 @@
+import { Worker } from 'node:worker_threads';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { type Address, type DayLeaf, dayText, type NodeHash } from '#libs/domain';
+import { type Logger, within } from '#libs/platform';
+import { HttpProblem, LOGGER } from '#libs/service';
+import { ApiSettings } from '../api.env.js';
+import { bytesToBuild, type SealedTree, type TreeProof } from './day-trees.js';
+import {
+  type Failure,
+  type OlderProofsData,
+  type OlderProofsQuestion,
+  type OlderProofsReply,
+} from './older-proofs.worker.js';
+
+const MB = 1024 * 1024;
+/** A request waits so long; the work goes on, for the next one. */
+const PATIENCE_MS = 2000;
+/** The thread ends, and gives its memory back, after so long without a question. */
+const IDLE_MS = 10 * 60_000;
+const MAX_WAITING = 200;
+/** What a tree takes at least, of which the time for a million is some twenty seconds. */
+const WALLETS_A_SECOND = 50_000;
+const MIN_RETRY_SECONDS = 2;
+const DIFFERS_RETRY_SECONDS = 600;
+
+type Outcome =
+  TreeProof | { readonly kind: 'late' } | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** Proofs of days whose lists are not kept any more, by a thread that works their trees out again: see DayTrees. */
+@Injectable()
+export class OlderProofs implements BeforeApplicationShutdown {
+  private readonly maxBytes: number;
+  private readonly waiting = new Map<number, (outcome: Outcome) => void>();
+  private worker: Worker | undefined;
+  private idle: NodeJS.Timeout | undefined;
+  private lastId = 0;
+
+  constructor(
+    private readonly settings: ApiSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.maxBytes = settings.olderProofsMb * MB;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearTimeout(this.idle);
+    await this.worker?.terminate();
+  }
+
+  /** @throws HttpProblem 410 (more wallets than there is memory for), 409 (the index does not give the root), 503 (not yet) */
+  async prove(
+    sealed: SealedTree,
+    wallet: Address,
+  ): Promise<{ readonly leaf: DayLeaf; readonly proof: readonly NodeHash[] }> {
+    const day = dayText(sealed.day);
+    if (bytesToBuild(sealed) > this.maxBytes) {
+      const message = `Proofs of ${day} are not kept any more; its root is.`;
+      throw new HttpProblem(410, message, { code: 'PROOF_NOT_KEPT' });
+    }
+    const outcome = await this.ask(sealed, wallet);
+    if (outcome.kind === 'proof') return outcome;
+    if (outcome.kind === 'differs') {
+      this.logger.error(
+        { day, root: sealed.root },
+        'The index does not give the root of a sealed day any more: see docs/operating/sealed-days.md',
+      );
+      const message = `The index does not give the sealed root of ${day} any more: a new revision of the day is due. Its root stands until then.`;
+      throw new HttpProblem(409, message, {
+        code: 'DAY_REVISION_DUE',
+        retryAfterSeconds: DIFFERS_RETRY_SECONDS,
+      });
+    }
+    if (outcome.kind === 'failed') this.fail(outcome.failure, day);
+    const message = `${day} is older than what proofs are kept of: its tree is worked out again${outcome.kind === 'busy' ? ' after that of another day' : ''}.`;
+    const retryAfterSeconds = MIN_RETRY_SECONDS + Math.ceil(sealed.wallets / WALLETS_A_SECOND);
+    throw new HttpProblem(503, message, { code: 'PROOF_NOT_READY', retryAfterSeconds });
+  }
+
+  private fail({ message, retryable }: Failure, day: string): void {
+    // The filter answers with a bare 500, and logs it.
+    if (!retryable) throw new Error(message);
+    this.logger.warn({ day, reason: message }, 'The tree of an older day could not be worked out');
+  }
+
+  private async ask(sealed: SealedTree, wallet: Address): Promise<Outcome> {
+    if (this.waiting.size >= MAX_WAITING) return { kind: 'busy' };
+    const id = (this.lastId += 1);
+    const answered = new Promise<Outcome>((resolve) => this.waiting.set(id, resolve));
+    const question: OlderProofsQuestion = { id, sealed, wallet };
+    this.thread().postMessage(question);
+    return within(PATIENCE_MS, answered, () => ({ kind: 'late' as const }));
+  }
+
+  private thread(): Worker {
+    clearTimeout(this.idle);
+    return (this.worker ??= this.start());
+  }
+
+  private start(): Worker {
+    const { databaseUrl: url, databaseDirectUrl: directUrl } = this.settings;
+    const workerData: OlderProofsData = { url, directUrl, maxBytes: this.maxBytes };
+    // By its name in package.json, which is the compiled file also for a test that runs the sources.
+    const worker = new Worker(new URL(import.meta.resolve('#older-proofs-worker')), { workerData });
+    let reason = 'The thread of older proofs ended';
+    worker.on('message', (reply: OlderProofsReply) => {
+      const { id, found, failure } = reply;
+      this.settle(id, found ?? { kind: 'failed', failure });
+      if (this.waiting.size === 0) this.endWhenIdle(worker);
+    });
+    worker.once('error', (error: unknown) => {
+      reason = error instanceof Error ? error.message : String(error);
+    });
+    worker.once('exit', () => {
+      if (this.worker === worker) this.worker = undefined;
+      const failure = { message: reason, retryable: true };
+      for (const id of [...this.waiting.keys()]) this.settle(id, { kind: 'failed', failure });
+    });
+    return worker;
+  }
+
+  private settle(id: number, outcome: Outcome): void {
+    this.waiting.get(id)?.(outcome);
+    this.waiting.delete(id);
+  }
+
+  private endWhenIdle(worker: Worker): void {
+    clearTimeout(this.idle);
+    this.idle = setTimeout(() => void worker.terminate(), IDLE_MS).unref();
+  }
+}

@@ -1,0 +1,59 @@
+/** Works out trees of older days in a thread of its own, with a connection of its own: other requests wait for none of it. */
+import 'reflect-metadata';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createDatabase, DayLows } from '#libs/db';
+import { type Address, LowmarkError } from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
+import { DayTrees, type SealedTree, type TreeProof } from './day-trees.js';
+
+export interface OlderProofsData {
+  readonly url: string;
+  readonly directUrl: string | undefined;
+  readonly maxBytes: number;
+}
+
+export interface OlderProofsQuestion {
+  readonly id: number;
+  readonly sealed: SealedTree;
+  readonly wallet: Address;
+}
+
+export type OlderProofsReply =
+  | { readonly id: number; readonly found: TreeProof; readonly failure?: never }
+  | { readonly id: number; readonly found?: never; readonly failure: Failure };
+
+/** `retryable` where it lies in the database, and not in the day. */
+export interface Failure {
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+const { url, directUrl, maxBytes } = workerData as OlderProofsData;
+const keccak = await createKeccak256();
+const applicationName = 'lowmark-older-proofs';
+const database = await createDatabase({
+  ...{ url, directUrl, applicationName, poolSize: 1, readOnly: true },
+});
+const trees = new DayTrees(
+  ({ stakeSet, day }) => new DayLows(database.inSet(stakeSet)).all(day),
+  keccak,
+  maxBytes,
+);
+
+parentPort?.on('message', (question: OlderProofsQuestion) => {
+  void answer(question).then((reply) => {
+    parentPort?.postMessage(reply);
+  });
+});
+
+async function answer({ id, sealed, wallet }: OlderProofsQuestion): Promise<OlderProofsReply> {
+  try {
+    return { id, found: await trees.prove(sealed, wallet) };
+  } catch (error) {
+    const retryable = error instanceof LowmarkError && error.retryable;
+    return {
+      id,
+      failure: { message: error instanceof Error ? error.message : String(error), retryable },
+    };
+  }
+}

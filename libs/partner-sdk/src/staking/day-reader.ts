@@ -1,0 +1,87 @@
+import { isDay, readDay, readDays, readProof, type SealedDay, type WalletDay } from './days.js';
+import { refusalOf } from './refusal.js';
+import { requireAddress, requireContract } from './requests.js';
+import { type SignedRequests } from './signed-requests.js';
+
+export interface DayQuery {
+  /** The staking contract by its CAIP-10 account id, `eip155:1:0x…`. Default: the one agreed for the partner account. */
+  readonly contract?: string;
+}
+
+export interface DaysQuery extends DayQuery {
+  /** The first day, such as `2026-11-01`. Default: the first one of the contract. */
+  readonly from?: string;
+  /** The last day. Default: the newest one that is sealed. */
+  readonly to?: string;
+}
+
+export interface ProofQuery extends DayQuery {
+  /** What the proof has to lead to, where it is known: of the `SnapshotRegistry`, or kept from before. Default: the answer's. */
+  readonly root?: string;
+}
+
+const LIMIT = 366;
+const DAY_MS = 86_400_000;
+
+/** Sealed days, and proofs against them. */
+export class DayReader {
+  /** @param url of the days, without a query */
+  constructor(
+    private readonly url: string,
+    private readonly requests: SignedRequests,
+  ) {}
+
+  async *days({ from, to, contract: text }: DaysQuery): AsyncGenerator<SealedDay, void, undefined> {
+    if (from !== undefined) requireDay('from', from);
+    const contract = requireContract(text);
+    let before = to === undefined ? undefined : dayAfter(requireDay('to', to));
+    do {
+      const query = [`limit=${LIMIT}`, ...(before ? [`before=${before}`] : []), ...of(contract)];
+      const body = await this.read(`${this.url}?${query.join('&')}`);
+      const { days, next } = readDays(body, { before, limit: LIMIT, contract });
+      for (const day of days) {
+        if (from !== undefined && day.day < from) return;
+        yield day;
+      }
+      before = next;
+    } while (before !== undefined);
+  }
+
+  async day(day: string, { contract: text }: DayQuery): Promise<SealedDay> {
+    const contract = requireContract(text);
+    const query = of(contract).map((part) => `?${part}`);
+    const body = await this.read(`${this.url}/${requireDay('day', day)}${query.join('')}`);
+    return readDay(body, { day, contract });
+  }
+
+  async proof(
+    day: string,
+    wallet: string,
+    { contract: text, root }: ProofQuery,
+  ): Promise<WalletDay> {
+    const address = requireAddress(wallet);
+    const contract = requireContract(text);
+    const query = [`walletAddress=${address}`, ...of(contract)];
+    const body = await this.read(`${this.url}/${requireDay('day', day)}/proof?${query.join('&')}`);
+    return readProof(body, { day, wallet: address, contract, root: root?.toLowerCase() });
+  }
+
+  private async read(url: string): Promise<unknown> {
+    const { answer, body } = await this.requests.ask({ url });
+    if (answer.status === 200) return body;
+    throw refusalOf(answer, body);
+  }
+}
+
+function of(contract: string | undefined): string[] {
+  return contract === undefined ? [] : [`contract=${contract}`];
+}
+
+function requireDay(name: string, text: string): string {
+  if (isDay(text)) return text;
+  throw new TypeError(`${name} must be a day of the calendar such as 2026-11-20`);
+}
+
+function dayAfter(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,164 @@
+/** Sealed days as the service tells them, held against what was asked. */
+import { UnexpectedAnswerError } from './errors.js';
+import { type DayLeaf, provenLow } from './day-proof.js';
+import { deepFreeze, isObject, type Json } from './snapshots.js';
+
+/** A UTC day that is final: a Merkle root over the low-water marks of all wallets, which never changes. */
+export interface SealedDay {
+  /** `2026-11-20`. */
+  readonly day: string;
+  /** Grows where the day came out differently later; the newest counts. */
+  readonly revision: number;
+  /** `0x` and 64 lower-case hex digits, as all hashes. */
+  readonly root: string;
+  /** Of the revision before this one. */
+  readonly previousRoot?: string;
+  /** Wallets with a low-water mark above zero. */
+  readonly wallets: number;
+  /** The sum of their lows: a whole number in the token's smallest unit. */
+  readonly total: string;
+  /** The last block of the day. */
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  /** The version of the service that sealed it. */
+  readonly software: string;
+  readonly sealedAt: string;
+  /** The staking contract; of several the first. */
+  readonly stakeContract: string;
+  readonly chainId: number;
+  readonly tokenDecimals: number;
+}
+
+/** What a wallet kept staked all through a day, proven: the proof leads to the root of the day. */
+export interface WalletDay {
+  readonly day: SealedDay;
+  /** In lower case. */
+  readonly walletAddress: string;
+  /** A whole number in the token's smallest unit, for `BigInt`; `0` where the wallet has no leaf of its own. */
+  readonly low: string;
+  /** The wallet's own, or the one that encloses it. */
+  readonly leaf: DayLeaf;
+  readonly proof: readonly string[];
+}
+
+/** What was asked for; wallet and contract in lower case. */
+export interface AskedDay {
+  readonly day: string;
+  readonly contract: string | undefined;
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const HASH = /^0x[0-9a-f]{64}$/;
+const AMOUNT = /^(?:0|[1-9]\d*)$/;
+
+export function isDay(text: unknown): text is string {
+  if (typeof text !== 'string' || !DAY.test(text)) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+/** @throws UnexpectedAnswerError */
+export function readDay(body: unknown, { day, contract }: AskedDay): SealedDay {
+  const answer = requireObject(body);
+  const sealed = sealedDayOf(answer['day'], setOf(answer, contract));
+  if (sealed.day !== day) throw new UnexpectedAnswerError(`it is not of ${day}`);
+  return sealed;
+}
+
+/** @returns days, the newest first, and `before` of the next page @throws UnexpectedAnswerError */
+export function readDays(
+  body: unknown,
+  asked: {
+    readonly before: string | undefined;
+    readonly limit: number;
+    readonly contract: string | undefined;
+  },
+): { readonly days: SealedDay[]; readonly next: string | undefined } {
+  const answer = requireObject(body);
+  const { days: entries, next } = answer;
+  if (!Array.isArray(entries) || entries.length > asked.limit) {
+    throw new UnexpectedAnswerError(`days are not at most ${asked.limit}`);
+  }
+  const set = setOf(answer, asked.contract);
+  const days = (entries as unknown[]).map((entry) => sealedDayOf(entry, set));
+  let { before } = asked;
+  for (const { day } of days) {
+    if (before !== undefined && day >= before) {
+      throw new UnexpectedAnswerError(`${day} does not lie before ${before}`);
+    }
+    before = day;
+  }
+  // A caller that goes from page to page comes to an end.
+  if (next === undefined) return { days, next };
+  if (days.length > 0 && next === before) return { days, next: before };
+  throw new UnexpectedAnswerError('next is not the last day');
+}
+
+/** @param root what the proof has to lead to; undefined: the root of the answer @throws UnexpectedAnswerError */
+export async function readProof(
+  body: unknown,
+  {
+    wallet,
+    root,
+    ...asked
+  }: AskedDay & { readonly wallet: string; readonly root: string | undefined },
+): Promise<WalletDay> {
+  const day = readDay(body, asked);
+  const { walletAddress, low, leaf, proof } = requireObject(body);
+  if (walletAddress !== wallet) {
+    throw new UnexpectedAnswerError('walletAddress is not the wallet that was asked for');
+  }
+  if (root !== undefined && day.root !== root) {
+    throw new UnexpectedAnswerError(`the root of ${day.day} is ${day.root}, not ${root}`);
+  }
+  if (!isLeaf(leaf) || !isTexts(proof)) throw new UnexpectedAnswerError('it has no proof');
+  const proven = await provenLow(wallet, { root: day.root, leaf, proof });
+  if (proven === undefined) {
+    throw new UnexpectedAnswerError('its proof does not lead from the wallet to the root');
+  }
+  if (low !== String(proven)) throw new UnexpectedAnswerError('low is not what the proof says');
+  return deepFreeze({ day, walletAddress: wallet, low: String(proven), leaf, proof });
+}
+
+type SetFields = Pick<SealedDay, 'stakeContract' | 'chainId' | 'tokenDecimals'>;
+
+function setOf(answer: Json, contract: string | undefined): SetFields {
+  const { stakeContract, chainId, tokenDecimals } = answer;
+  const isSet = typeof stakeContract === 'string' && isCount(chainId) && isCount(tokenDecimals);
+  if (!isSet) throw new UnexpectedAnswerError('it does not say which contract it is of');
+  if (contract !== undefined && contract.split(':')[1] !== String(chainId)) {
+    throw new UnexpectedAnswerError('chainId is not that of the contract that was asked for');
+  }
+  return { stakeContract, chainId, tokenDecimals };
+}
+
+function sealedDayOf(entry: unknown, set: SetFields): SealedDay {
+  const sealed = requireObject(entry);
+  const { day, revision, root, wallets, total, blockNumber, blockHash } = sealed;
+  const isSealed =
+    isDay(day) &&
+    [revision, wallets, blockNumber].every(isCount) &&
+    [root, blockHash].every((hash) => typeof hash === 'string' && HASH.test(hash)) &&
+    typeof total === 'string' &&
+    AMOUNT.test(total);
+  if (!isSealed) throw new UnexpectedAnswerError('a day is not a sealed day');
+  // Kept as it came, with whatever fields the interface may grow.
+  return deepFreeze({ ...sealed, ...set }) as unknown as SealedDay;
+}
+
+function requireObject(value: unknown): Json {
+  if (isObject(value)) return value;
+  throw new UnexpectedAnswerError('it is no JSON object');
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isLeaf(value: unknown): value is DayLeaf {
+  return isObject(value) && isTexts([value['wallet'], value['low'], value['next']]);
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}

@@ -1,0 +1,17 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Page } from 'playwright-core';
+
+const EXCESS_WIDTH = 'document.documentElement.scrollWidth - innerWidth';
+
+/** What axe finds that is serious or critical on a page as it is, and whether something is wider than the screen. */
+export async function graveFaults(page: Page): Promise<string[]> {
+  // The pages have no frames, so axe need not open a page of its own to join what it finds in each.
+  const axe = new AxeBuilder({ page }).setLegacyMode();
+  axe.options({ resultTypes: ['violations'] });
+  const { violations } = await axe.analyze();
+  const found = violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`);
+  const excess = await page.evaluate<number>(EXCESS_WIDTH);
+  return excess > 0 ? [...found, `${excess} px too wide`] : found;
+}

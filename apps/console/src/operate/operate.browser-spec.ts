@@ -212,7 +212,7 @@ describe('with nothing', () => {
       await page.goto(`${bench.origin}/operate/log`);
       await page.getByText('console sign-in').first().waitFor();
       await page.getByLabel('Command').fill('partner set');
-      await page.getByRole('button', { name: 'Show', exact: true }).click();
+      await page.getByLabel('Command').press('Enter');
       await page.getByText('Nothing was done that fits').waitFor();
       await requireAccessible('empty /operate/log', look);
     },

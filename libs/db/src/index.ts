@@ -253,9 +253,16 @@ export {
 } from './console/login-attempt-store.js';
 export { type Member, MemberStore } from './console/member-store.js';
 export { type NewSignInLink, SignInLinkStore } from './console/sign-in-link-store.js';
+export {
+  CONSOLE_ACTOR,
+  SIGN_IN_COMMAND,
+  SignInLog,
+  type SignInNote,
+} from './console/sign-in-log.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';
 export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
 export { RequestLogStore } from './partners/request-log-store.js';
+export { type OpenDeduction, readOpenDeductions } from './portal/open-deductions.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
 export {
   type OwnCallback,

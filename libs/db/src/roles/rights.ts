@@ -96,6 +96,7 @@ const ROWS: readonly Row[] = [
   ['portal.confirmation',                   '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.request',                        '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.member',                         '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.conformance_deduction',          '-',   '-',     '-',        '-',   '-',      'r'],
 ];
 
 /**
@@ -138,6 +139,11 @@ export function rightsOf(program: Program, table: string): readonly Letter[] {
   const row = ROWS.find(([known]) => known === name);
   const cell = row?.[PROGRAMS.indexOf(program) + 1] ?? '-';
   return cell === '-' ? [] : (Array.from(cell) as Letter[]);
+}
+
+/** Whether this version knows a table; those of a newer one have other rights than it could tell. */
+export function isKnownTable(table: string): boolean {
+  return TABLES.includes(inDefaultSet(table));
 }
 
 /** Whether a program looks into a schema. */

@@ -46,6 +46,11 @@ export class InstalledVerify {
     return new InstalledVerify(folder, packed, join(installed, bin['lowmark-verify'] ?? ''));
   }
 
+  /** Where it is installed. */
+  get project(): string {
+    return join(this.folder, 'project');
+  }
+
   remove(): void {
     rmSync(this.folder, { recursive: true });
   }
@@ -56,9 +61,21 @@ export class InstalledVerify {
     environment: Readonly<Record<string, string>> = {},
     node = process.execPath,
   ): Promise<VerifyRun> {
+    return this.start([node, this.program, ...args], environment);
+  }
+
+  /** Types a block of a page into a shell; `npx` finds what is installed here. */
+  async type(code: string, environment: Readonly<Record<string, string>>): Promise<VerifyRun> {
+    const npx = `npx() { shift; '${process.execPath}' '${this.program}' "$@"; }`;
+    return this.start(['sh', '-euc', `${npx}\n${code}`], environment);
+  }
+
+  private async start(
+    [file = '', ...args]: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<VerifyRun> {
     const { PATH = '' } = process.env;
-    const options = { cwd: join(this.folder, 'project'), env: { PATH, ...environment } };
-    return run(node, [this.program, ...args], options).then(
+    return run(file, args, { cwd: this.project, env: { PATH, ...environment } }).then(
       ({ stdout, stderr }) => ({ status: 0, out: stdout, err: stderr }),
       (error: unknown) => {
         const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };

@@ -78,6 +78,17 @@ describe('with the api', () => {
     });
   });
 
+  it('names the wallet by proofs where the list is not kept', async () => {
+    const { bench, days } = await suite.twoSealedDays({ keptDays: 0 });
+    await suite.revised(bench, 33n);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs(ends(days)[1]), '--api', url];
+      const { status, out } = await verify.run(args, credentials(partner));
+      expect(out).toContain(`wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`);
+      expect(status).toBe(1);
+    });
+  });
+
   it('names a wallet that the index lost, and says so as JSON', async () => {
     const { bench, days } = await suite.twoSealedDays();
     const [, day] = ends(days);

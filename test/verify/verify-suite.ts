@@ -1,6 +1,6 @@
 /** Days that an index has sealed, and what `@lowmark/verify` is told to check them. */
 import { expect } from '@jest/globals';
-import { encodeDeployData, encodeFunctionData } from 'viem';
+import { type Abi, encodeDeployData, encodeFunctionData } from 'viem';
 import { snapshotRegistryAbi, snapshotRegistryBytecode } from '#libs/chain';
 import { type SealedDay } from '#libs/db';
 import { mineOne } from '#libs/devchain';
@@ -45,13 +45,13 @@ export class VerifySuite extends SealSuite {
     return this.sealed();
   }
 
-  async twoSealedDays(): Promise<Sealed> {
+  async twoSealedDays(options: { readonly keptDays?: number } = {}): Promise<Sealed> {
     await this.twoDays();
-    return this.sealed();
+    return this.sealed(options);
   }
 
-  private async sealed(): Promise<Sealed> {
-    const bench = await this.aBench(await this.anIndexer());
+  private async sealed(options: { readonly keptDays?: number } = {}): Promise<Sealed> {
+    const bench = await this.aBench(await this.anIndexer(), options);
     await bench.service.tick();
     return { bench, days: await this.expectSealed(bench) };
   }
@@ -72,7 +72,7 @@ export class VerifySuite extends SealSuite {
     const { rpc, contracts } = this.chain;
     const { treasury: from, staking } = contracts;
     const args = [from, DAY, from, `eip155:31337:${staking}`];
-    const abi = snapshotRegistryAbi;
+    const abi: Abi = snapshotRegistryAbi;
     const data = encodeDeployData({ abi, bytecode: snapshotRegistryBytecode, args });
     const seconds = MIDNIGHT + 2 * DAY - 60;
     const { contractAddress } = await mineOne(rpc, seconds, { from, data });

@@ -2,7 +2,6 @@
 import { FIRST_ADDRESS, LAST_ADDRESS, type DayLow, parseAddress, type Address } from '#libs/domain';
 import { LowmarkApiError, type SealedDay, StakingClient } from '#libs/partner-sdk';
 import { UncheckedError } from '../verify.error.js';
-import { readWalletLines } from './wallet-list.js';
 
 export interface ServiceApiOptions {
   /** Such as `https://staking.example`. */
@@ -14,7 +13,9 @@ export interface ServiceApiOptions {
 /** An older day may be worked out again first, for half a minute. */
 const TIMEOUT_MS = 120_000;
 const RETRIES = 20;
-/** Where there is no export: more than are asked for one by one. */
+/** Older days have none, and older services no list at all. */
+const NO_LIST: readonly number[] = [404, 410];
+/** Where there is no list: more than are asked for one by one. */
 const MOST_PROOFS = 5000;
 
 export class ServiceApi {
@@ -22,7 +23,7 @@ export class ServiceApi {
 
   /** @param contract by its CAIP-10 account id @throws TypeError for options that cannot be meant */
   constructor(
-    private readonly options: ServiceApiOptions,
+    options: ServiceApiOptions,
     private readonly contract: string,
   ) {
     const { url: baseUrl, apiKey, sharedSecret } = options;
@@ -45,12 +46,20 @@ export class ServiceApi {
     return BigInt(low);
   }
 
-  /** All wallets of the day in ascending order: by the export where there is one, else from proof to proof. @throws UncheckedError */
+  /** All wallets of the day in ascending order: by the list where it is kept, else from proof to proof. @throws UncheckedError */
   async *wallets(day: string, root: string): AsyncGenerator<DayLow> {
-    const body = await this.export(day);
-    yield* body === undefined
-      ? this.walletsByProofs(day, root)
-      : readWalletLines(body, 'The list of the api');
+    const query = { contract: this.contract };
+    try {
+      for await (const { walletAddress, low } of this.client.dayWallets(day, query)) {
+        yield { wallet: walletAddress as Address, low };
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof LowmarkApiError) || !NO_LIST.includes(error.status)) {
+        throw uncheckedOf(error);
+      }
+    }
+    yield* this.walletsByProofs(day, root);
   }
 
   /** Each proven leaf names the next wallet. */
@@ -71,23 +80,16 @@ export class ServiceApi {
     );
   }
 
-  /** @returns undefined where the service has none of the day */
-  private async export(day: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-    const { url, apiKey } = this.options;
-    const target = `${url.replace(/\/+$/, '')}/api/staking/days/${day}/wallets.ndjson?contract=${this.contract}`;
-    const headers = { 'x-api-key': apiKey, 'accept-encoding': 'identity' };
-    const answer = await fetch(target, { headers, redirect: 'manual' }).catch(() => undefined);
-    if (answer?.status === 200 && answer.body !== null) return answer.body;
-    await answer?.body?.cancel();
-    return undefined;
-  }
-
   private async told<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      const code = error instanceof LowmarkApiError ? `${error.code}: ` : '';
-      throw new UncheckedError(`${code}${error instanceof Error ? error.message : String(error)}`);
+      throw uncheckedOf(error);
     }
   }
+}
+
+function uncheckedOf(error: unknown): UncheckedError {
+  const code = error instanceof LowmarkApiError ? `${error.code}: ` : '';
+  return new UncheckedError(`${code}${error instanceof Error ? error.message : String(error)}`);
 }

@@ -9,7 +9,7 @@ const RESOLVED = `\0${MODULE}`;
 /** Read first, and then the others by name. */
 const FIRST = ['README.md', 'quick-start.md', 'api-reference.md', 'signatures.md'];
 /** What partners' documents lead to besides. */
-const WIRE = ['snapshots.md', 'signature.md', 'message-signatures.md'];
+const WIRE = ['snapshots.md', 'signature.md', 'message-signatures.md', 'webhooks.md'];
 
 /** For `plugins` of Vite. */
 export const partnerDocs = {

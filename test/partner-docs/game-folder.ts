@@ -49,7 +49,7 @@ export class GameFolder {
     const build = [join(SDK, 'build.mjs'), join(sdk, 'dist')];
     execFileSync(process.execPath, build, { stdio: 'pipe' });
     cpSync(join(SDK, 'package.json'), join(sdk, 'package.json'));
-    for (const name of ['canonicalize', 'hash-wasm']) this.link(name);
+    for (const name of ['canonicalize', 'hash-wasm', 'standardwebhooks']) this.link(name);
     this.link('@types/node');
     this.link('undici-types');
   }

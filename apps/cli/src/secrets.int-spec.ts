@@ -61,8 +61,15 @@ describe('secrets', () => {
     const missing = await run(NEW, 'status', '--json');
     expect(missing.code).toBe(1);
     expect(JSON.parse(missing.out)).toEqual([
-      { keyId: NEW_ID, standing: 'first', credentials: 0, callbacks: 0, revoked: 0 },
-      { keyId: OLD_ID, standing: 'missing', credentials: CREDENTIALS, callbacks: 1, revoked: 0 },
+      { keyId: NEW_ID, standing: 'first', credentials: 0, callbacks: 0, webhooks: 0, revoked: 0 },
+      {
+        keyId: OLD_ID,
+        standing: 'missing',
+        credentials: CREDENTIALS,
+        callbacks: 1,
+        webhooks: 0,
+        revoked: 0,
+      },
     ]);
   });
 

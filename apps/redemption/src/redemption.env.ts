@@ -233,6 +233,23 @@ export class RedemptionSettings extends RegistrySettings {
   readonly redemptionsAtOnce!: number;
 
   @Setting({
+    description: 'Events of webhooks that one process sends at the same time.',
+    default: '32',
+  })
+  @Min(1)
+  @Max(500)
+  readonly webhooksAtOnce!: number;
+
+  @Setting({
+    description:
+      'For how many days events of webhooks are kept that were delivered or given up, and those that wait while a webhook is paused.',
+    default: '30',
+  })
+  @Min(4)
+  @Max(3650)
+  readonly webhookKeptDays!: number;
+
+  @Setting({
     description:
       'Streams of changes that one process keeps open for pages at the same time; where there are more, pages ask every few seconds.',
     default: '1000',

@@ -10,6 +10,7 @@ import { PartnersModule } from './partner/partners.module.js';
 import { PayoutModule } from './payout/payout.module.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
 import { RedemptionsModule } from './redemptions/redemptions.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** The redemption service. */
 @Module({
@@ -24,6 +25,7 @@ import { RedemptionsModule } from './redemptions/redemptions.module.js';
     EngineModule,
     ReconciliationModule,
     ClaimWatchModule,
+    WebhooksModule,
   ],
   providers: [Lifecycle, Shutdown],
 })

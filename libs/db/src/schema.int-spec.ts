@@ -47,6 +47,14 @@ const BY_HAND: Record<string, string> = {
   'console.member': 'added by INSERT … ON CONFLICT',
   'console.conformance_deduction': 'taken by one console at a time, in one statement',
   'console.approval': 'decided once, in one statement',
+  'webhooks.subscription': 'written with its secret and cursor, in one statement',
+  'webhooks.secret': 'rotated in one statement',
+  'webhooks.event': 'leased, ended and replayed with its lane, in one statement',
+  'webhooks.lane': 'upserted by a trigger, leased by a statement',
+  'webhooks.attempt': 'written in the statement that ends the attempt',
+  'webhooks.told_day': 'noted in the statement that tells the day',
+  'webhooks.tier_cursor': 'locked and moved with each page of wallets',
+  'webhooks.wallet_tier': 'written page by page in one statement',
   'partners.request': 'written through a function, in batches',
 };
 

@@ -234,3 +234,17 @@ export { DayList, DayListBuilder, ENTRY_BYTES } from './seal/day-list.js';
 export { buildDayTree, DayLeaves, DayTree, siblingsOf } from './seal/day-tree.js';
 export { buildPeriodTree, type DayRoot, PeriodTree } from './seal/period-tree.js';
 export { type DayProof, provenLow, rootOf } from './seal/day-proof.js';
+export {
+  type AttemptOutcome,
+  attemptOutcome,
+  LONGEST_AVERAGE_DAYS,
+  MOST_TIERS,
+  TEST_EVENT,
+  TIER_MEASURES,
+  type TierMeasure,
+  type TierRule,
+  tierRuleFault,
+  WEBHOOK_SCHEDULE,
+  WEBHOOK_TOPICS,
+  type WebhookTopic,
+} from './webhook/webhook.js';

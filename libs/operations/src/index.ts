@@ -154,3 +154,18 @@ export {
 export { StakingSettings } from './staking/staking.settings.js';
 export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
 export { duration, fromNow, isPlainLine, moment, printable, tokensText } from './text/text.js';
+export {
+  addWebhook,
+  listWebhooks,
+  type NewWebhook,
+  pauseWebhook,
+  removeWebhook,
+  replayWebhook,
+  rotateWebhook,
+  setWebhook,
+  testWebhook,
+  type WebhookChange,
+  type WebhookChoice,
+  webhookEventId,
+  type WebhookRotation,
+} from './webhooks/webhooks.js';

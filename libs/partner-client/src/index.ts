@@ -25,3 +25,9 @@ export {
   signedRequest,
 } from './partner-endpoint.js';
 export { type AddressPolicy, addressPolicy, type PartnerUrl, policedLookup } from './wire/dial.js';
+export {
+  type WebhookAttempt,
+  type WebhookMessage,
+  WebhookSender,
+  type WebhookSenderOptions,
+} from './webhook-sender.js';

@@ -78,19 +78,24 @@ export class PartnerEndpoint {
     return verifySignature(this.#sharedSecret, content, signature);
   }
 
-  /**
-   * The text without this partner's key and secret, plain or escaped in JSON or URLs, and without anything that looks like a
-   * credential of ours; also without the head of one at the very end, where a text was cut off.
-   */
+  /** The text without this partner's key and secret. */
   redact(text: string): string {
-    let clean = text;
-    for (const secret of [this.#sharedSecret, this.#apiKey]) {
-      for (const form of formsOf(secret)) {
-        clean = withoutHead(clean.replaceAll(form, REDACTED), form);
-      }
-    }
-    return redactOwn(clean);
+    return withoutSecrets(text, [this.#sharedSecret, this.#apiKey]);
   }
+}
+
+/**
+ * The text without these secrets, plain or escaped in JSON or URLs, and without anything that looks like a credential of ours; also without
+ * the head of one at the very end, where a text was cut off.
+ */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) {
+    for (const form of formsOf(secret)) {
+      clean = withoutHead(clean.replaceAll(form, REDACTED), form);
+    }
+  }
+  return redactOwn(clean);
 }
 
 function formsOf(secret: string): Set<string> {

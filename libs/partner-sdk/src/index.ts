@@ -70,3 +70,17 @@ export {
   type ReceivedAnswer,
   verifyMessage,
 } from './signing/message-signature.js';
+export {
+  type DaySealedEvent,
+  type RedemptionEvent,
+  type RedemptionStatus,
+  type WalletTierChangedEvent,
+  type WebhookEvent,
+  type WebhookTestEvent,
+} from './webhooks/events.js';
+export {
+  verifyWebhook,
+  WebhookError,
+  type WebhookErrorCode,
+  type WebhookHeaders,
+} from './webhooks/verify-webhook.js';

@@ -34,7 +34,13 @@ beforeAll(async () => {
   const tar = ['-xzf', join(folder, pack.filename), '-C', installed, '--strip-components=1'];
   await run('tar', tar);
   mkdirSync(join(project, 'node_modules/@types'));
-  for (const name of ['canonicalize', 'hash-wasm', '@types/node', 'undici-types']) {
+  for (const name of [
+    'canonicalize',
+    'hash-wasm',
+    'standardwebhooks',
+    '@types/node',
+    'undici-types',
+  ]) {
     symlinkSync(join(MODULES, name), join(project, 'node_modules', name));
   }
 }, LONG_MS);
@@ -98,6 +104,7 @@ const NAMES = [
   'StakingClient',
   'TimeoutError',
   'UnexpectedAnswerError',
+  'WebhookError',
   'canonicalJson',
   'createCallbacks',
   'expressCallbacks',
@@ -113,6 +120,7 @@ const NAMES = [
   'verify',
   'verifyJson',
   'verifyMessage',
+  'verifyWebhook',
 ];
 
 describe.each(nodes())('on %s', (node) => {

@@ -21,3 +21,4 @@ export {
   type WantedSignature,
 } from './message-signature.js';
 export { HashBudget } from './hash-budget.js';
+export { mintWebhookSecret, webhookSealContext } from './webhook-secret.js';

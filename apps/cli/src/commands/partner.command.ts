@@ -30,6 +30,7 @@ import { issuedText } from '../partner/credential.js';
 import { list, termFields } from './partner-list.command.js';
 import { peopleCommands } from './partner-people.command.js';
 import { PARTNER, ping } from './partner-ping.command.js';
+import { webhookCommands } from './partner-webhook.command.js';
 
 /** How much a partner may ask of the api, and of which stake set. */
 function termOptions(defaults: Partial<RateLimits> = {}) {
@@ -205,7 +206,7 @@ export const partnerCommands: CommandGroup = {
   description: 'partners, their credentials and their callbacks',
   commands: [
     ...[create, setCommand, list, rotate, revoke],
-    ...[...peopleCommands, pause, resume, ping],
+    ...[...peopleCommands, pause, resume, ping, webhookCommands],
   ],
 };
 

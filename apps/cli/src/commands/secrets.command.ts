@@ -66,7 +66,7 @@ function leftText({ place, partnerName, isRevoked, why }: LeftSecret): string {
   return `  ${isRevoked ? 'revoked ' : ''}${place} of ${printable(partnerName)}: ${why}\n`;
 }
 
-const HEAD = ['KEY', 'IN SECRETS_KEY', 'CREDENTIALS', 'CALLBACKS', 'REVOKED'];
+const HEAD = ['KEY', 'IN SECRETS_KEY', 'CREDENTIALS', 'CALLBACKS', 'WEBHOOKS', 'REVOKED'];
 const STANDING: Record<KeyStanding, string> = {
   first: 'first: seals',
   older: 'behind: opens',
@@ -74,10 +74,10 @@ const STANDING: Record<KeyStanding, string> = {
 };
 
 function statusText(uses: readonly KeyUse[]): string {
-  const rows = uses.map(({ keyId, standing, credentials, callbacks, revoked }) => [
+  const rows = uses.map(({ keyId, standing, credentials, callbacks, webhooks, revoked }) => [
     keyId,
     STANDING[standing],
-    ...[credentials, callbacks, revoked].map(String),
+    ...[credentials, callbacks, webhooks, revoked].map(String),
   ]);
   return `${table(HEAD, rows)}\n${uses.map(adviceOn).join('')}`;
 }

@@ -18,6 +18,8 @@ import { RequestsController } from './requests.controller.js';
 import { SignatureController } from './signature.controller.js';
 import { SnapshotController } from './snapshot.controller.js';
 import { StandingController } from './standing.controller.js';
+import { WebhookLogController } from './webhook-log.controller.js';
+import { WebhooksController } from './webhooks.controller.js';
 
 /** The partners' pages: each reads as the partner of its session, and as no other. */
 @Module({
@@ -28,6 +30,8 @@ import { StandingController } from './standing.controller.js';
     SnapshotController,
     SignatureController,
     ConformanceController,
+    WebhooksController,
+    WebhookLogController,
   ],
   providers: [
     OwnRows,

@@ -5,11 +5,11 @@ import { PermanentError } from '#libs/domain';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { audited, replaceCredential, revokeCredential } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
-import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 import { Secrets } from '../secrets.module.js';
 import { memberActor, OwnRows } from './own-rows.js';
+import { refusable } from './refusable.js';
 import {
   CallbackBody,
   IssuedBody,
@@ -76,7 +76,7 @@ export class StandingController {
     const { keyRing } = this.secrets;
     const operator = { actor: memberActor(member), command: 'partner rotate' };
     const given = { partner: member.partnerId, keyPrefix, overlapHours };
-    const { issued, replaced, goodUntil } = await refusable(() =>
+    const { issued, replaced, goodUntil } = await refusable(STATUS, () =>
       replaceCredential(this.database, operator, given, keyRing),
     );
     const { apiKey, sharedSecret } = issued;
@@ -100,7 +100,9 @@ export class StandingController {
   ): Promise<RevokedBody> {
     const operator = { actor: memberActor(member), command: 'partner revoke' };
     const given = { partner: member.partnerId, keyPrefix, force };
-    const { left } = await refusable(() => revokeCredential(this.database, operator, given));
+    const { left } = await refusable(STATUS, () =>
+      revokeCredential(this.database, operator, given),
+    );
     return { left };
   }
 
@@ -122,7 +124,7 @@ export class StandingController {
     const { partnerId: partner } = member;
     const note = { command: 'partner withdraw', arguments: { subject } };
     const actor = memberActor(member);
-    await refusable(() =>
+    await refusable(STATUS, () =>
       audited(this.database, { actor, ...note }, { partner }, async () => {
         const all = await this.members.list(partner);
         if (!all.some((one) => one.subject === subject)) throw memberMissing();
@@ -140,15 +142,4 @@ export class StandingController {
 
 function memberMissing(): PermanentError {
   return new PermanentError('MEMBER_MISSING', 'There is no such member.');
-}
-
-/** @throws HttpProblem for what the operation refuses */
-async function refusable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const status = error instanceof PermanentError ? STATUS[error.code] : undefined;
-    if (status === undefined || !(error instanceof PermanentError)) throw error;
-    throw new HttpProblem(status, error.message, { code: error.code });
-  }
 }

@@ -13,15 +13,15 @@ interface Member {
 }
 
 const MOST_LINES = 5000;
-const PROGRAM = 'worker.program.js';
+const ENGINE = 'world/worker.program.js';
 
-/** Beside this file where it runs compiled; under dist/ where Jest compiles it by itself. */
-function programFile(): string {
-  const beside = join(import.meta.dirname, PROGRAM);
-  return existsSync(beside) ? beside : join('dist', 'apps', 'redemption', 'test', 'world', PROGRAM);
+/** Near this file where it runs compiled; under dist/ where Jest compiles it by itself. */
+function programFile(program: string): string {
+  const near = join(import.meta.dirname, '..', program);
+  return existsSync(near) ? near : join('dist', 'apps', 'redemption', 'test', program);
 }
 
-export class WorkerFleet {
+export class WorkerFleet<Setup = WorkerSetup> {
   kills = 0;
   /** The end of what the workers warned of. */
   readonly lines: string[] = [];
@@ -31,7 +31,11 @@ export class WorkerFleet {
   private starts = 0;
   private sleepers: (() => void)[] = [];
 
-  constructor(private readonly setupOf: (ordinal: number) => WorkerSetup) {}
+  /** @param program from the folder of the tests; default: the engine of redemptions */
+  constructor(
+    private readonly setupOf: (ordinal: number) => Setup,
+    private readonly program = ENGINE,
+  ) {}
 
   get ready(): number {
     return [...this.members].filter(({ ready }) => ready).length;
@@ -84,7 +88,7 @@ export class WorkerFleet {
   private add(): void {
     const ordinal = this.starts++;
     // Not what this process runs with: Jest needs options that a worker does not.
-    const child = fork(programFile(), {
+    const child = fork(programFile(this.program), {
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
@@ -117,7 +121,7 @@ export class WorkerFleet {
     this.wake();
   }
 
-  private order({ child }: Member, order: WorkerOrder): void {
+  private order({ child }: Member, order: WorkerOrder<Setup>): void {
     // To one that is dying it may fail; its exit is heard of.
     child.send(order, () => undefined);
   }

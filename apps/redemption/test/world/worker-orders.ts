@@ -34,8 +34,8 @@ export interface WorkerSetup {
   };
 }
 
-export type WorkerOrder =
-  | { readonly kind: 'start'; readonly setup: WorkerSetup }
+export type WorkerOrder<Setup = WorkerSetup> =
+  | { readonly kind: 'start'; readonly setup: Setup }
   | { readonly kind: 'time'; readonly nowMs: number };
 
 export type WorkerWord =

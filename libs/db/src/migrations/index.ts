@@ -37,6 +37,7 @@ import { CredentialEnd1760000000032 } from './credential-end.js';
 import { SealedDays1760000000033 } from './sealed-days.js';
 import { SearchIndexes1760000000038 } from './search-indexes.js';
 import { ConformanceDeductions1760000000039 } from './conformance-deductions.js';
+import { Webhooks1760000000040 } from './webhooks.js';
 import { RegistryPublications1760000000041 } from './registry-publications.js';
 import { Reasons1760000000042 } from './reasons.js';
 
@@ -73,6 +74,7 @@ export const migrations = [
   SealedDays1760000000033,
   SearchIndexes1760000000038,
   ConformanceDeductions1760000000039,
+  Webhooks1760000000040,
   RegistryPublications1760000000041,
   Reasons1760000000042,
 ];

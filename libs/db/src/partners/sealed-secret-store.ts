@@ -1,4 +1,5 @@
 import { type PoolClient } from 'pg';
+import { type EntityManager } from 'typeorm';
 import { type Database, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { noteCommand } from '../redemption/command.entity.js';
@@ -7,7 +8,7 @@ import { CredentialEntity } from './credential.entity.js';
 import { type PartnerAudit } from './partner-changes.js';
 
 /** Where partner secrets are stored. */
-export const SECRET_PLACES = ['credential', 'callback'] as const;
+export const SECRET_PLACES = ['credential', 'callback', 'webhook'] as const;
 export type SecretPlace = (typeof SECRET_PLACES)[number];
 
 /** One stored secret, sealed. */
@@ -20,7 +21,9 @@ export interface SealedSecret {
   readonly keyHash: Buffer | undefined;
   /** Of a callback: X-API-KEY of our calls, whose hash is the context of the seal. */
   readonly callbackKey: string | undefined;
-  /** The credential was revoked: nothing opens it any more. */
+  /** Of a webhook; it is the context of the seal. */
+  readonly subscription: string | undefined;
+  /** The credential was revoked, or the secret of a webhook replaced: nothing opens it any more. */
   readonly isRevoked: boolean;
 }
 
@@ -48,7 +51,8 @@ const COUNTS: Statement = {
   text: `SELECT place, "isRevoked", header, count(*)::int AS count FROM (
       SELECT 'credential' AS place, (revoked_at IS NOT NULL OR coalesce(ends_at <= now(), false)) AS "isRevoked", substring(secret_ciphertext, 1, ${HEADER_BYTES}) AS header
         FROM partners.credential
-      UNION ALL SELECT 'callback', false, substring(secret_ciphertext, 1, ${HEADER_BYTES}) FROM partners.callback) AS sealed
+      UNION ALL SELECT 'callback', false, substring(secret_ciphertext, 1, ${HEADER_BYTES}) FROM partners.callback
+      UNION ALL SELECT 'webhook', coalesce(ends_at <= now(), false), substring(ciphertext, 1, ${HEADER_BYTES}) FROM webhooks.secret) AS sealed
     GROUP BY place, "isRevoked", header ORDER BY place DESC, "isRevoked", count DESC, header`,
 };
 
@@ -60,19 +64,31 @@ interface BatchBounds {
 const BATCH = {
   credential: named<BatchBounds>(
     'sealed_credentials',
-    `SELECT c.id, p.name AS "partnerName", c.secret_ciphertext AS sealed, c.key_hash AS "keyHash", NULL AS "callbackKey",
+    `SELECT c.id, p.name AS "partnerName", c.secret_ciphertext AS sealed, c.key_hash AS "keyHash", NULL AS "callbackKey", NULL AS subscription,
         (c.revoked_at IS NOT NULL OR coalesce(c.ends_at <= now(), false)) AS "isRevoked"
       FROM partners.credential c JOIN partners.partner p ON p.id = c.partner_id
       WHERE c.id > :after ORDER BY c.id LIMIT :limit FOR UPDATE OF c`,
   ),
   callback: named<BatchBounds>(
     'sealed_callbacks',
-    `SELECT c.partner_id AS id, p.name AS "partnerName", c.secret_ciphertext AS sealed, NULL AS "keyHash", c.key AS "callbackKey",
+    `SELECT c.partner_id AS id, p.name AS "partnerName", c.secret_ciphertext AS sealed, NULL AS "keyHash", c.key AS "callbackKey", NULL AS subscription,
         false AS "isRevoked"
       FROM partners.callback c JOIN partners.partner p ON p.id = c.partner_id
       WHERE c.partner_id > :after ORDER BY c.partner_id LIMIT :limit FOR UPDATE OF c`,
   ),
+  webhook: named<BatchBounds>(
+    'sealed_webhooks',
+    `SELECT k.id, p.name AS "partnerName", k.ciphertext AS sealed, NULL AS "keyHash", NULL AS "callbackKey", k.subscription,
+        coalesce(k.ends_at <= now(), false) AS "isRevoked"
+      FROM webhooks.secret k JOIN webhooks.subscription s ON s.id = k.subscription JOIN partners.partner p ON p.id = s.partner
+      WHERE k.id > :after ORDER BY k.id LIMIT :limit FOR UPDATE OF k`,
+  ),
 };
+
+const RESEAL_WEBHOOK = named<{ id: string; ciphertext: Buffer }>(
+  'reseal_webhook',
+  'UPDATE webhooks.secret SET ciphertext = :ciphertext WHERE id = :id::uuid',
+);
 
 /** The stored secrets as a whole, for putting them under another key. It opens and seals none itself. */
 export class SealedSecretStore {
@@ -99,12 +115,7 @@ export class SealedSecretStore {
       for (const secret of secrets) {
         const secretCiphertext = reseal(secret);
         if (secretCiphertext === undefined) continue;
-        await (place === 'credential'
-          ? manager.update(CredentialEntity, secret.id, { secretCiphertext })
-          : manager.update(CallbackEntity, secret.id, {
-              secretCiphertext,
-              updatedAt: () => 'now()',
-            }));
+        await store(place, secret.id, secretCiphertext, { client, manager });
         changed += 1;
       }
       if (changed > 0) {
@@ -116,7 +127,23 @@ export class SealedSecretStore {
   }
 }
 
-type SecretRow = Omit<SealedSecret, 'place' | 'keyHash' | 'callbackKey'> & {
+async function store(
+  place: SecretPlace,
+  id: string,
+  secretCiphertext: Buffer,
+  { client, manager }: { readonly client: PoolClient; readonly manager: EntityManager },
+): Promise<void> {
+  if (place === 'credential') await manager.update(CredentialEntity, id, { secretCiphertext });
+  else if (place === 'webhook') {
+    await client.query(RESEAL_WEBHOOK({ id, ciphertext: secretCiphertext }));
+  } else {
+    const updatedAt = () => 'now()';
+    await manager.update(CallbackEntity, id, { secretCiphertext, updatedAt });
+  }
+}
+
+type SecretRow = Omit<SealedSecret, 'place' | 'keyHash' | 'callbackKey' | 'subscription'> & {
+  readonly subscription: string | null;
   readonly keyHash: Buffer | null;
   readonly callbackKey: string | null;
 };
@@ -127,10 +154,11 @@ async function lockBatch(
   bounds: BatchBounds,
 ): Promise<SealedSecret[]> {
   const { rows } = await client.query<SecretRow>(BATCH[place](bounds));
-  return rows.map(({ keyHash, callbackKey, ...row }) => ({
+  return rows.map(({ keyHash, callbackKey, subscription, ...row }) => ({
     ...row,
     place,
     keyHash: keyHash ?? undefined,
     callbackKey: callbackKey ?? undefined,
+    subscription: subscription ?? undefined,
   }));
 }

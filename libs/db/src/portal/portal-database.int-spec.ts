@@ -59,6 +59,7 @@ async function fill(partner: string, rows: number): Promise<void> {
       });
       await insert('console.member', { partner, subject, name: partner, added_at: new Date() });
       await fillLedger(insert, partner);
+      await fillWebhooks(insert, partner);
     }
   } finally {
     client.release(true);
@@ -92,6 +93,29 @@ async function fillLedger(
   });
 }
 
+let sequence = 0;
+
+async function fillWebhooks(
+  insert: (table: string, values: Record<string, unknown>) => Promise<unknown>,
+  partner: string,
+): Promise<void> {
+  const [subscription, event] = [randomUUID(), (sequence += 1)];
+  const url = `https://${partner}.example/hooks`;
+  const topics = ['redemption.*'];
+  await insert('webhooks.subscription', {
+    ...{ id: subscription, partner, url, topics, stake_set: 'default' },
+  });
+  await insert('webhooks.secret', { subscription, ciphertext: SECRET });
+  const payload = JSON.stringify({ partner });
+  await insert('webhooks.event', {
+    ...{ sequence: event, subscription, type: 'redemption.initial', order_key: '', payload },
+  });
+  await insert('webhooks.attempt', {
+    ...{ event, at: new Date(), outcome: 'failed', status: 500, duration_ms: 1 },
+    ...{ request: '{}', answer: JSON.stringify({ partner }) },
+  });
+}
+
 const countOf = (view: string, partner: string): Promise<number> =>
   portal.asPartner(partner, async (query) => {
     const rows = await query<{ count: string }>({ text: `SELECT count(*) FROM ${view}` });
@@ -105,6 +129,9 @@ const OWNER: Record<string, string> = {
   'portal.request': `convert_from(body, 'UTF8')`,
   'portal.member': 'name',
   'portal.conformance_deduction': 'substr(address, 3, 32)::uuid::text',
+  'portal.webhook_subscription': `split_part(substr(url, 9), '.', 1)`,
+  'portal.webhook_event': `payload::jsonb ->> 'partner'`,
+  'portal.webhook_attempt': `answer ->> 'partner'`,
 };
 
 describe('each view', () => {
@@ -204,7 +231,7 @@ describe('the user of the portal', () => {
     const functions = await owner.query<{ call: string }>({
       text: `SELECT format('SELECT %s::regprocedure', quote_literal(p.oid::regprocedure)) AS call
         FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-        WHERE n.nspname IN ('lowmark', 'partners', 'staking', 'redemption', 'console', 'portal')`,
+        WHERE n.nspname IN ('lowmark', 'partners', 'staking', 'redemption', 'console', 'webhooks', 'portal')`,
     });
     expect(functions.length).toBeGreaterThan(20);
     for (const { call } of functions) {

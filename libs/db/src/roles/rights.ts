@@ -46,8 +46,8 @@ const ROWS: readonly Row[] = [
   ['partners.request',                      '-',   '-',     '-',        '-',   'r',      '-'],
   ['staking.index_state',                   'r',   'raw',   'r',        'r',   'r',      '-'],
   ['staking.block',                         '-',   'rawd',  '-',        'r',   'r',      '-'],
-  ['staking.balance_change',                'r',   'rad',   '-',        'r',   'r',      '-'],
-  ['staking.balance_day',                   'r',   'rawd',  '-',        'r',   'r',      '-'],
+  ['staking.balance_change',                'r',   'rad',   'r',        'r',   'r',      '-'],
+  ['staking.balance_day',                   'r',   'rawd',  'r',        'r',   'r',      '-'],
   ['staking.balance_interval',              '-',   '-',     '-',        'r',   'r',      '-'],
   ['staking.price',                         'r',   'raw',   'r',        'r',   'r',      '-'],
   ['staking.price_hold',                    'r',   'rawd',  'r',        'rw',  'rw',     '-'],
@@ -87,6 +87,14 @@ const ROWS: readonly Row[] = [
   ['console.member',                        '-',   '-',     '-',        'rw',  'raw',    '-'],
   ['console.approval',                      '-',   '-',     '-',        'r',   'raw',    '-'],
   ['console.conformance_deduction',         '-',   '-',     '-',        '-',   'rawd',   '-'],
+  ['webhooks.subscription',                 '-',   '-',     'rwd',      'raw', 'raw',    '-'],
+  ['webhooks.secret',                       '-',   '-',     'rd',       'raw', 'raw',    '-'],
+  ['webhooks.event',                        '-',   '-',     'rawd',     'raw', 'raw',    '-'],
+  ['webhooks.lane',                         '-',   '-',     'rwd',      'raw', 'raw',    '-'],
+  ['webhooks.attempt',                      '-',   '-',     'rad',      'r',   'r',      '-'],
+  ['webhooks.told_day',                     '-',   '-',     'ra',       '-',   '-',      '-'],
+  ['webhooks.tier_cursor',                  '-',   '-',     'rwd',      'raw', 'raw',    '-'],
+  ['webhooks.wallet_tier',                  '-',   '-',     'rawd',     '-',   '-',      '-'],
   ['portal.partner',                        '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.credential',                     '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.callback',                       '-',   '-',     '-',        '-',   '-',      'r'],
@@ -97,6 +105,9 @@ const ROWS: readonly Row[] = [
   ['portal.request',                        '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.member',                         '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.conformance_deduction',          '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.webhook_subscription',           '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.webhook_event',                  '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.webhook_attempt',                '-',   '-',     '-',        '-',   '-',      'r'],
 ];
 
 /**
@@ -108,6 +119,7 @@ export const SCHEMAS = [
   'staking',
   'redemption',
   'console',
+  'webhooks',
   'portal',
 ] as const;
 export const TABLES: readonly string[] = ROWS.map(([table]) => table);

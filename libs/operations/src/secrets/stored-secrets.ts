@@ -6,7 +6,7 @@ import {
   SECRET_PLACES,
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { hashApiKey, type KeyRing, sealingKeyId } from '#libs/signing';
+import { hashApiKey, type KeyRing, sealingKeyId, webhookSealContext } from '#libs/signing';
 import { type Operator } from '../audit/operator.js';
 
 /** How a key stands to SECRETS_KEY: it seals, it only opens, or it is not there. */
@@ -20,6 +20,8 @@ export interface KeyUse {
   /** Credentials that are good. */
   readonly credentials: number;
   readonly callbacks: number;
+  /** Signing secrets of webhooks that are good. */
+  readonly webhooks: number;
   /** Nothing opens these any more. */
   readonly revoked: number;
 }
@@ -37,14 +39,15 @@ export async function secretsStatus(database: Database, keyRing: KeyRing): Promi
       standing: standingOf(keyId, keyRing),
       credentials: sum(({ place, isRevoked }) => place === 'credential' && !isRevoked),
       callbacks: sum(({ place }) => place === 'callback'),
+      webhooks: sum(({ place, isRevoked }) => place === 'webhook' && !isRevoked),
       revoked: sum(({ isRevoked }) => isRevoked),
     };
   });
 }
 
 /** The secrets that are still opened. */
-export function neededOf({ credentials, callbacks }: KeyUse): number {
-  return credentials + callbacks;
+export function neededOf({ credentials, callbacks, webhooks }: KeyUse): number {
+  return credentials + callbacks + webhooks;
 }
 
 function standingOf(keyId: string, { keyIds }: KeyRing): KeyStanding {
@@ -117,12 +120,17 @@ export async function rewrapSecrets(
 }
 
 function resealed(keyRing: KeyRing, secret: SealedSecret): Buffer | LowmarkError {
-  const { keyHash, callbackKey, sealed } = secret;
-  const context = keyHash ?? hashApiKey(callbackKey ?? '');
+  const { sealed } = secret;
+  const context = contextOf(secret);
   try {
     return keyRing.seal(keyRing.open(sealed, context), context);
   } catch (error) {
     if (error instanceof LowmarkError) return error;
     throw error;
   }
+}
+
+function contextOf({ keyHash, callbackKey, subscription }: SealedSecret): Uint8Array {
+  if (subscription !== undefined) return webhookSealContext(subscription);
+  return keyHash ?? hashApiKey(callbackKey ?? '');
 }

@@ -6,7 +6,6 @@ import { type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, type Dispatcher, errors } from 'undici';
 import { type NoAnswerCause, type PhaseUnderWay } from '../call-result.js';
-import { type SignedRequest } from '../partner-endpoint.js';
 import { CallStopped, describeError, ExchangeFault } from './call-fault.js';
 
 const MAX_HEADER_BYTES = 16_384;
@@ -149,6 +148,16 @@ export class KeptConnections {
   }
 }
 
+/** A request as it goes over the wire. */
+export interface WireRequest {
+  readonly identity: { readonly method: string };
+  /** The request line's target. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty where there is none. */
+  readonly body: string;
+}
+
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What has come so far; whole when the exchange has resolved. */
@@ -175,7 +184,7 @@ export function nothingArrived(): Arrived {
  */
 export async function exchange(
   connection: Connection,
-  request: SignedRequest,
+  request: WireRequest,
   limits: { readonly maxBodyBytes: number; readonly signal: AbortSignal },
   arrived: Arrived,
 ): Promise<number> {
@@ -189,7 +198,7 @@ export async function exchange(
 
 function dispatched(
   connection: Connection,
-  request: SignedRequest,
+  request: WireRequest,
   { maxBodyBytes, signal }: { readonly maxBodyBytes: number; readonly signal: AbortSignal },
   arrived: Arrived,
 ): Promise<number> {

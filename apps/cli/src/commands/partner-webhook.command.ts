@@ -1,0 +1,258 @@
+/** Where a partner is told of sealed days, tiers and redemptions. What a partner does on its own pages is the same. */
+import {
+  EVENT_STATES,
+  messageId,
+  WebhookLog,
+  WebhookMissingError,
+  type WebhookEventState,
+} from '#libs/db';
+import {
+  addWebhook,
+  listWebhooks,
+  moment as momentText,
+  OptionError,
+  pauseWebhook,
+  removeWebhook,
+  replayWebhook,
+  rotateWebhook,
+  setWebhook,
+  testWebhook,
+  webhookEventId,
+} from '#libs/operations';
+import { InvalidArgumentError } from 'commander';
+import { OperatorSettings, PartnerSettings } from '../cli.env.js';
+import { command, type CommandGroup, type CommandSpec } from '../command.js';
+import { AS, JSON_LINE, LIMIT, option, required, YES } from '../options.js';
+import { fieldLines, table } from '../output/text.js';
+import {
+  moment,
+  overlapHours,
+  RULE_OPTIONS,
+  ruleOf,
+  type TermOptions,
+  TOPICS_OPTION,
+  URL_OPTION,
+  WEBHOOK,
+} from '../partner/webhook-options.js';
+import { PARTNER } from './partner-ping.command.js';
+
+interface Named {
+  /** Name or id of the partner. */
+  readonly name: string;
+}
+
+interface Chosen extends Named {
+  readonly webhook: string;
+}
+
+const chosen = ({ name: partner, webhook }: Chosen) => ({ partner, webhook });
+const SECRET_NOTE = 'Hand it over by a safe way: it cannot be shown again.\n';
+
+const add = command({
+  name: 'add',
+  description: 'tell a partner at an address, and print the secret that signs, once',
+  arguments: [PARTNER],
+  options: [required(...URL_OPTION), required(...TOPICS_OPTION), ...RULE_OPTIONS, JSON_LINE, AS],
+  settings: PartnerSettings,
+  async action(call, given: Named & Required<Pick<TermOptions, 'url' | 'topics'>> & TermOptions) {
+    const { name: partner, url, topics, allowPrivate } = given;
+    const wish = { partner, url, topics, rule: ruleOf(given), allowPrivate };
+    const made = await call.withDatabase((database) =>
+      addWebhook(database, call.operator, wish, call.keyRing()),
+    );
+    call.print(made, `webhook  ${made.id}\nsecret   ${made.secret}\n\n${SECRET_NOTE}`);
+  },
+});
+
+const list = command({
+  name: 'list',
+  description: 'list the webhooks of a partner',
+  arguments: [PARTNER],
+  options: [JSON_LINE],
+  settings: OperatorSettings,
+  async action(call, { name }: Named) {
+    const all = await call.withDatabase((database) => listWebhooks(database, name));
+    const texts = all.map((one) =>
+      fieldLines([
+        ['webhook', one.id],
+        ['url', one.url],
+        ['topics', one.topics.join(', ')],
+        ['stake set', one.stakeSet],
+        ['tiers', one.rule && `${one.rule.measure}, from ${one.rule.thresholds.join(', ')}`],
+        ['waiting', String(one.waiting)],
+        ['paused', one.pausedAt === null ? undefined : `by ${one.pausedBecause ?? ''}`],
+      ]),
+    );
+    call.print(all, texts.join('\n') || 'It has none: `partner webhook add` makes one.\n');
+  },
+});
+
+const set = command({
+  name: 'set',
+  description: 'change the address, the topics or the rule for tiers; what is absent stays',
+  arguments: [PARTNER, WEBHOOK],
+  options: [option(...URL_OPTION), option(...TOPICS_OPTION), ...RULE_OPTIONS, AS],
+  settings: OperatorSettings,
+  async action(call, given: Chosen & TermOptions) {
+    const { url, topics, allowPrivate } = given;
+    const change = { url, topics, rule: ruleOf(given), allowPrivate };
+    await call.withDatabase((database) =>
+      setWebhook(database, call.operator, chosen(given), change),
+    );
+    call.terminal.out('It is set. Tiers of another rule are worked out first, and tell nothing.\n');
+  },
+});
+
+function pauseCommand(
+  spec: { readonly name: string; readonly description: string },
+  because: 'operator' | undefined,
+  done: string,
+): CommandSpec {
+  return command({
+    ...spec,
+    arguments: [PARTNER, WEBHOOK],
+    options: [AS],
+    settings: OperatorSettings,
+    async action(call, given: Chosen) {
+      await call.withDatabase((database) =>
+        pauseWebhook(database, call.operator, chosen(given), because),
+      );
+      call.terminal.out(done);
+    },
+  });
+}
+
+const pause = pauseCommand(
+  { name: 'pause', description: 'send nothing for now; what comes about waits' },
+  'operator',
+  'It is paused: what comes about waits.\n',
+);
+const resume = pauseCommand(
+  { name: 'resume', description: 'send again, what waits first' },
+  undefined,
+  'It goes on; what waits is sent at once.\n',
+);
+
+const rotate = command({
+  name: 'rotate',
+  description: 'make another secret, printed once; the old one signs beside it for a while',
+  arguments: [PARTNER, WEBHOOK],
+  options: [option('--overlap <hours>', 'for how long', overlapHours, 24), JSON_LINE, AS],
+  settings: PartnerSettings,
+  async action(call, given: Chosen & { readonly overlap: number }) {
+    const rotation = { ...chosen(given), overlapHours: given.overlap };
+    const made = await call.withDatabase((database) =>
+      rotateWebhook(database, call.operator, rotation, call.keyRing()),
+    );
+    const until = momentText(made.goodUntil.getTime()) ?? '';
+    call.print(
+      made,
+      `secret  ${made.secret}\n\nThe old one signs too, until ${until}. ${SECRET_NOTE}`,
+    );
+  },
+});
+
+const replay = command({
+  name: 'replay',
+  description: 'send one event again, or those since a time that were given up',
+  arguments: [PARTNER, WEBHOOK],
+  options: [
+    option('--event <id>', 'its id, msg_…'),
+    option('--since <time>', 'of all that came about then or later', moment),
+    option('--delivered', 'with --since: also those that were delivered'),
+    AS,
+  ],
+  check({ event, since }: { readonly event?: string; readonly since?: Date }) {
+    if ((event === undefined) === (since === undefined)) {
+      throw new OptionError('Give either --event or --since.');
+    }
+  },
+  settings: OperatorSettings,
+  async action(
+    call,
+    given: Chosen & { readonly event?: string; since?: Date; delivered?: boolean },
+  ) {
+    const { event, since = new Date(0), delivered = false } = given;
+    const wish = event === undefined ? { since, delivered } : { event: webhookEventId(event) };
+    const count = await call.withDatabase((database) =>
+      replayWebhook(database, call.operator, chosen(given), wish),
+    );
+    call.terminal.out(`Events that are sent again: ${count}.\n`);
+  },
+});
+
+const test = command({
+  name: 'test',
+  description: 'send an event that tells nothing, to try the address',
+  arguments: [PARTNER, WEBHOOK],
+  options: [AS],
+  settings: OperatorSettings,
+  async action(call, given: Chosen) {
+    const id = await call.withDatabase((database) =>
+      testWebhook(database, call.operator, chosen(given), call.clock),
+    );
+    call.terminal.out(`${messageId(id)} is on its way; the log says what becomes of it.\n`);
+  },
+});
+
+const remove = command({
+  name: 'remove',
+  description: 'end a webhook: what waits is not sent, and its log is removed',
+  arguments: [PARTNER, WEBHOOK],
+  options: [YES, AS],
+  settings: OperatorSettings,
+  async action(call, given: Chosen) {
+    await call.confirm('What waits is not sent any more, and the log of this webhook is removed.');
+    await call.withDatabase((database) => removeWebhook(database, call.operator, chosen(given)));
+    call.terminal.out('It is removed.\n');
+  },
+});
+
+const log = command({
+  name: 'log',
+  description: 'show the newest events of a webhook, or the attempts at one',
+  arguments: [PARTNER, WEBHOOK],
+  options: [
+    option('--event <id>', 'its id, msg_…: with all attempts'),
+    option('--state <name>', `only ${EVENT_STATES.join(', ')}`, stateName),
+    ...[LIMIT, JSON_LINE],
+  ],
+  settings: OperatorSettings,
+  async action(call, given: Chosen & { readonly event?: string; state?: WebhookEventState }) {
+    const { webhook, event, state } = given;
+    const { limit } = call;
+    await call.withDatabase(async (database) => {
+      const all = await listWebhooks(database, given.name);
+      if (!all.some(({ id }) => id === webhook)) throw new WebhookMissingError();
+      const events = WebhookLog.ofAll(database);
+      if (event !== undefined) {
+        const found = await events.event(webhook, webhookEventId(event));
+        call.print(found ?? null, `${JSON.stringify(found ?? null, undefinedIfBig, 2)}\n`);
+        return;
+      }
+      const found = await events.events({ subscription: webhook, limit, state });
+      const rows = found.map((one) => [
+        ...[messageId(one.id), one.type, one.orderKey, one.state, String(one.attempts)],
+        one.lastError ?? String(one.lastStatus ?? ''),
+      ]);
+      const head = ['EVENT', 'TYPE', 'WALLET', 'STATE', 'ATTEMPTS', 'LAST ANSWER'];
+      call.printList(found, table(head, rows), found.length);
+    });
+  },
+});
+
+export const webhookCommands: CommandGroup = {
+  name: 'webhook',
+  description: 'where a partner is told of sealed days, tiers and redemptions',
+  commands: [add, list, set, test, pause, resume, rotate, replay, log, remove],
+};
+
+function stateName(text: string): WebhookEventState {
+  const found = EVENT_STATES.find((known) => known === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`Expected one of ${EVENT_STATES.join(', ')}.`);
+}
+
+function undefinedIfBig(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? undefined : value;
+}

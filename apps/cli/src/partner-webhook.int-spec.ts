@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { KeyRing, webhookSealContext } from '#libs/signing';
+import { CliBench } from './testing/cli-bench.support-spec.js';
+
+interface Made {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const URL = 'https://hooks.example/lowmark';
+let bench: CliBench;
+let made: Made;
+beforeAll(async () => {
+  bench = await CliBench.start();
+  await bench.run('partner', 'create', '--name', 'Acme', '--json');
+  await bench.run('partner', 'create', '--name', 'Beta', '--json');
+  const { code, out, err } = await webhook('add', 'Acme', ...TERMS, '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  made = JSON.parse(out) as Made;
+});
+afterAll(() => bench.drop());
+
+const TERMS = [
+  ...['--url', URL, '--topics', 'redemption.*,wallet.tier-changed'],
+  ...['--measure', 'average', '--days', '7', '--thresholds', '100,200', '--hysteresis', '5'],
+];
+
+const webhook = (...argv: string[]) => bench.run('partner', 'webhook', ...argv);
+
+async function listed(): Promise<Record<string, unknown>> {
+  const { out } = await webhook('list', 'acme', '--json');
+  const [first] = JSON.parse(out) as [Record<string, unknown>];
+  return first;
+}
+
+async function sealed(): Promise<string[]> {
+  const ring = KeyRing.parse(bench.settings['SECRETS_KEY'] ?? '');
+  const { rows } = await bench.database.pool.query<{ ciphertext: Buffer }>(
+    'SELECT ciphertext FROM webhooks.secret ORDER BY created_at',
+  );
+  return rows.map(({ ciphertext }) => ring.open(ciphertext, webhookSealContext(made.id)));
+}
+
+describe('partner webhook', () => {
+  it('adds one whose secret is shown once and stored sealed', async () => {
+    expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await sealed()).toEqual([made.secret]);
+    const rule = { measure: 'average', days: 7, thresholds: ['100', '200'], hysteresis: '5' };
+    expect(await listed()).toMatchObject({ id: made.id, url: URL, rule, pausedAt: null });
+    const { rows } = await bench.database.pool.query<object>(
+      `SELECT arguments FROM redemption.audit WHERE command = 'partner webhook add' AND outcome = 'done'`,
+    );
+    expect(JSON.stringify(rows)).toContain(made.id);
+    expect(JSON.stringify(rows)).not.toContain(made.secret);
+  });
+
+  it.each([
+    [['--url', 'http://hooks.example/', '--topics', 'day.sealed'], 'does not begin with https://'],
+    [['--url', 'https://10.0.0.1/', '--topics', 'day.sealed'], 'not public'],
+    [['--url', 'https://hooks.example/?token=secret', '--topics', 'day.sealed'], 'a query'],
+    [['--url', URL, '--topics', 'day.eaten'], 'Expected some of'],
+    [['--url', URL, '--topics', 'wallet.tier-changed'], 'needs a rule'],
+    [
+      ['--url', URL, '--topics', 'day.sealed', '--measure', 'low', '--thresholds', '1'],
+      'Only wallet',
+    ],
+    [[...TERMS, '--thresholds', '200,100'], 'ascending'],
+    [[...TERMS, '--hysteresis', '100'], 'hysteresis'],
+    [[...TERMS, '--days', '31'], '2 to 30 days'],
+    [[...TERMS, '--thresholds', '-5'], 'whole number'],
+  ])('refuses %j', async (argv, message) => {
+    const ran = await webhook('add', 'Acme', ...argv);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toContain(message);
+    expect(ran.err).not.toContain('token=secret');
+  });
+
+  it('sets, pauses and lets go on', async () => {
+    await webhook('set', 'Acme', made.id, '--url', `${URL}/next/`);
+    expect(await listed()).toMatchObject({ url: `${URL}/next/`, rule: { days: 7 } });
+    await webhook('pause', 'Acme', made.id);
+    expect(await listed()).toMatchObject({ pausedBecause: 'operator' });
+    await webhook('resume', 'Acme', made.id);
+    expect(await listed()).toMatchObject({ pausedBecause: null });
+  });
+
+  it('rotates the secret, and both sign for a while', async () => {
+    const { out } = await webhook('rotate', 'Acme', made.id, '--json');
+    const { secret } = JSON.parse(out) as Made;
+    expect(await sealed()).toEqual([made.secret, secret]);
+    const { rows } = await bench.database.pool.query(
+      `SELECT round(extract(epoch FROM ends_at - now()) / 3600)::int AS hours FROM webhooks.secret ORDER BY created_at`,
+    );
+    expect(rows).toEqual([{ hours: 24 }, { hours: null }]);
+  });
+
+  it('sends a test, once until it is delivered, and shows it', async () => {
+    const { out } = await webhook('test', 'Acme', made.id);
+    const [id = ''] = /msg_[0-9a-f]{32}/.exec(out) ?? [];
+    expect((await webhook('test', 'Acme', made.id)).err).toContain('still waits');
+    expect((await webhook('log', 'Acme', made.id)).out).toMatch(
+      new RegExp(`${id}  webhook\\.test .* waiting  0`),
+    );
+    const shown = JSON.parse((await webhook('log', 'Acme', made.id, '--event', id, '--json')).out);
+    expect(shown).toMatchObject({ type: 'webhook.test', history: [] });
+    expect((await webhook('replay', 'Acme', made.id, '--event', id)).err).toContain('no event');
+    await bench.database.query({
+      text: `UPDATE webhooks.event SET state = 'given-up', finished_at = now()`,
+    });
+    await bench.database.query({ text: 'UPDATE webhooks.lane SET waiting = 0' });
+    expect((await webhook('replay', 'Acme', made.id, '--since', '2020-01-01')).out).toContain(
+      ': 1.',
+    );
+  });
+
+  it('is its partner’s own: by the name of another one there is none', async () => {
+    for (const argv of [['pause'], ['rotate'], ['test'], ['log'], ['remove', '--yes']]) {
+      const [name = '', ...more] = argv;
+      const ran = await webhook(name, 'Beta', made.id, ...more);
+      expect([name, ran.code, ran.err]).toEqual([name, 1, expect.stringContaining('no webhook')]);
+    }
+  });
+
+  it.each([
+    ['--event', 'x', '--since', '2020-01-01'],
+    [],
+    ['--since', 'yesterday'],
+    ['--event', 'x'],
+  ])('replays nothing by %s %s', async (...argv) => {
+    expect(await webhook('replay', 'Acme', made.id, ...argv)).toMatchObject({ code: 1, out: '' });
+  });
+
+  it('removes one, asked for first', async () => {
+    expect((await webhook('remove', 'Acme', made.id)).code).toBe(1);
+    await webhook('remove', 'Acme', made.id, '--yes');
+    expect(await listed()).toBeUndefined();
+  });
+});

@@ -1,0 +1,98 @@
+/** What the commands on webhooks take, and how a rule for tiers is made of it. */
+import { InvalidArgumentError } from 'commander';
+import {
+  LONGEST_AVERAGE_DAYS,
+  TIER_MEASURES,
+  type TierMeasure,
+  type TierRule,
+  WEBHOOK_TOPICS,
+  type WebhookTopic,
+} from '#libs/domain';
+import { LONGEST_OVERLAP_HOURS, OptionError } from '#libs/operations';
+import { argument, option, positiveInteger } from '../options.js';
+
+export const WEBHOOK = argument('<webhook>', 'its id, as `partner webhook list` shows it');
+
+export interface TermOptions {
+  readonly url?: string;
+  readonly topics?: readonly WebhookTopic[];
+  readonly measure?: TierMeasure;
+  readonly days?: number;
+  readonly thresholds?: readonly bigint[];
+  readonly hysteresis?: bigint;
+  readonly allowPrivate?: boolean;
+}
+
+export const URL_OPTION = ['--url <url>', 'https://…, public, without a query'] as const;
+export const TOPICS_OPTION = [
+  '--topics <list>',
+  `what is told, separated by commas: ${WEBHOOK_TOPICS.join(', ')}`,
+  topicList,
+] as const;
+
+export const RULE_OPTIONS = [
+  option('--measure <name>', `of a wallet’s tier: ${TIER_MEASURES.join(', ')}`, measureName),
+  option('--days <number>', `of the average, 2 to ${LONGEST_AVERAGE_DAYS}`, positiveInteger),
+  option(
+    '--thresholds <list>',
+    'where the tiers begin, ascending, separated by commas, in the smallest unit of the token',
+    amountList,
+  ),
+  option(
+    '--hysteresis <amount>',
+    'how much less than its threshold a wallet has when it leaves a tier (default: 0)',
+    amount,
+  ),
+  option('--allow-private', 'development: also http, and addresses that are not public'),
+];
+
+/** Undefined where nothing of it was given. @throws OptionError */
+export function ruleOf(given: TermOptions): TierRule | undefined {
+  const { measure, days, thresholds, hysteresis } = given;
+  if ([measure, days, thresholds, hysteresis].every((one) => one === undefined)) return undefined;
+  if (measure === undefined || thresholds === undefined) {
+    throw new OptionError('A rule for tiers needs --measure and --thresholds, all of it again.');
+  }
+  return { measure, days: days ?? 1, thresholds, hysteresis: hysteresis ?? 0n };
+}
+
+export function moment(text: string): Date {
+  const at = new Date(text);
+  if (!/^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(text) || Number.isNaN(at.getTime())) {
+    throw new InvalidArgumentError('Expected a UTC time: 2026-11-21 or 2026-11-21T10:00:00Z.');
+  }
+  return at;
+}
+
+export function overlapHours(text: string): number {
+  const hours = text === '0' ? 0 : positiveInteger(text);
+  if (hours > LONGEST_OVERLAP_HOURS) {
+    throw new InvalidArgumentError(`Expected ${LONGEST_OVERLAP_HOURS} hours at most.`);
+  }
+  return hours;
+}
+
+function topicList(text: string): WebhookTopic[] {
+  return text.split(',').map((one) => {
+    const topic = WEBHOOK_TOPICS.find((known) => known === one.trim());
+    if (topic === undefined) {
+      throw new InvalidArgumentError(`Expected some of ${WEBHOOK_TOPICS.join(', ')}.`);
+    }
+    return topic;
+  });
+}
+
+function measureName(text: string): TierMeasure {
+  const found = TIER_MEASURES.find((known) => known === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`Expected one of ${TIER_MEASURES.join(', ')}.`);
+}
+
+function amount(text: string): bigint {
+  if (/^\d{1,78}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError('Expected a whole number in the smallest unit of the token.');
+}
+
+function amountList(text: string): bigint[] {
+  return text.split(',').map((one) => amount(one.trim()));
+}

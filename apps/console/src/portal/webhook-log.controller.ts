@@ -1,0 +1,74 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { WebhookLog } from '#libs/db';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { webhookEventId } from '#libs/operations';
+import { HttpProblem } from '#libs/service';
+import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
+import { OwnRows } from './own-rows.js';
+import { PAGE_SIZE, UUID, UUID_PATTERN } from './page.dto.js';
+import { refusable } from './refusable.js';
+import {
+  eventBody,
+  historyBody,
+  WebhookEventsBody,
+  WebhookEventsQuery,
+  WebhookHistoryBody,
+} from './webhook-log.dto.js';
+
+const ID = { name: 'id', schema: UUID };
+
+/** What was sent to a webhook, and what was answered. */
+@Controller('api/partner/webhooks/:id/events')
+@ForPartners()
+@FailsAnywhere()
+export class WebhookLogController {
+  constructor(private readonly rows: OwnRows) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Events of a webhook', description: '50 a page.' })
+  @ApiParam(ID)
+  @Answers(200, 'A page.', WebhookEventsBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(404, 'You have none with this id.', 'NOT_FOUND')
+  async list(
+    @Param('id') id: string,
+    @Query() { before, state }: WebhookEventsQuery,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<WebhookEventsBody> {
+    const page = {
+      ...{ subscription: knownId(id), limit: PAGE_SIZE, state },
+      before: before === undefined ? undefined : BigInt(before),
+    };
+    const events = await this.rows.read(member, (query) =>
+      WebhookLog.ofPartner(query).events(page),
+    );
+    const last = events.length < PAGE_SIZE ? undefined : events.at(-1);
+    return { events: events.map(eventBody), next: last?.sequence.toString() ?? null };
+  }
+
+  @Get(':event')
+  @ApiOperation({ summary: 'One event and its attempts', description: 'The newest hundred.' })
+  @ApiParam(ID)
+  @ApiParam({ name: 'event', schema: { type: 'string' }, description: '`msg_…`' })
+  @Answers(200, 'The event.', WebhookHistoryBody)
+  @Fails(404, 'You have none with this id.', 'NOT_FOUND', 'WEBHOOK_EVENT_MISSING')
+  async show(
+    @Param('id') id: string,
+    @Param('event') event: string,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<WebhookHistoryBody> {
+    const eventId = await refusable({ WEBHOOK_EVENT_MISSING: 404 }, () =>
+      Promise.resolve().then(() => webhookEventId(event)),
+    );
+    const found = await this.rows.readOne(member, 'event', (query) =>
+      WebhookLog.ofPartner(query).event(knownId(id), eventId),
+    );
+    return historyBody(found);
+  }
+}
+
+function knownId(id: string): string {
+  if (UUID_PATTERN.test(id)) return id;
+  throw new HttpProblem(404, 'You have no webhook with this id.');
+}

@@ -1,0 +1,229 @@
+import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { Database, messageId, readOwnWebhooks } from '#libs/db';
+import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import {
+  addWebhook,
+  type Operator,
+  pauseWebhook,
+  removeWebhook,
+  replayWebhook,
+  rotateWebhook,
+  setWebhook,
+  testWebhook,
+  type WebhookChoice,
+  webhookEventId,
+} from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { HttpProblem } from '#libs/service';
+import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
+import { ConsoleSettings } from '../console.env.js';
+import { Secrets } from '../secrets.module.js';
+import { memberActor, OwnRows } from './own-rows.js';
+import { UUID } from './page.dto.js';
+import { refusable } from './refusable.js';
+import {
+  MadeWebhookBody,
+  NewWebhookDto,
+  PauseDto,
+  ReplayDto,
+  ReplayedBody,
+  RotatedWebhookBody,
+  ruleOf,
+  TestBody,
+  TierRuleDto,
+  webhookBody,
+  WebhookChangeDto,
+  WebhookRotationDto,
+  WebhooksBody,
+} from './webhooks.dto.js';
+
+const STATUS: Readonly<Record<string, number>> = {
+  WEBHOOK_MISSING: 404,
+  WEBHOOK_EVENT_MISSING: 404,
+  WEBHOOK_TEST_WAITS: 409,
+  TOO_MANY_WEBHOOKS: 409,
+};
+const MALFORMED = 'The request is malformed; `field` or `message` says where.';
+const MISSING = 'You have none with this id.';
+const ID = { name: 'id', schema: UUID };
+
+/** Where the partner is told of sealed days, tiers and redemptions. */
+@Controller('api/partner/webhooks')
+@ForPartners()
+@FailsAnywhere()
+@ApiExtraModels(TierRuleDto)
+export class WebhooksController {
+  private readonly allowPrivate: boolean;
+
+  constructor(
+    private readonly rows: OwnRows,
+    private readonly secrets: Secrets,
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+    { allowPrivatePartners }: ConsoleSettings,
+  ) {
+    this.allowPrivate = allowPrivatePartners;
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'Webhooks', description: 'Where you are told of what; no secret.' })
+  @Answers(200, 'All of them, the oldest first.', WebhooksBody)
+  async list(@CurrentMember() member: ConsoleMember): Promise<WebhooksBody> {
+    const found = await this.rows.read(member, readOwnWebhooks);
+    return { webhooks: found.map(webhookBody) };
+  }
+
+  @Post()
+  @HttpCode(200)
+  @FreshSignIn()
+  @ApiOperation({ summary: 'Add a webhook', description: 'Its secret is shown once.' })
+  @Answers(200, 'It is told from now on.', MadeWebhookBody)
+  @Fails(400, MALFORMED, 'BAD_REQUEST')
+  @Fails(409, 'You have ten.', 'TOO_MANY_WEBHOOKS')
+  async add(
+    @Body() { url, topics, rule }: NewWebhookDto,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<MadeWebhookBody> {
+    const { keyRing } = this.secrets;
+    const { partnerId: partner } = member;
+    const wish = { partner, url, topics, rule: ruleOf(rule), allowPrivate: this.allowPrivate };
+    const by = operatorOf(member, 'add');
+    return refusable(STATUS, () => addWebhook(this.database, by, wish, keyRing));
+  }
+
+  @Post(':id/set')
+  @HttpCode(204)
+  @FreshSignIn()
+  @ApiOperation({
+    summary: 'Change a webhook',
+    description:
+      'What is absent stays. The tiers of another rule are worked out first, and tell nothing.',
+  })
+  @ApiParam(ID)
+  @Answers(204, 'It is set.')
+  @Fails(400, MALFORMED, 'BAD_REQUEST')
+  @Fails(404, MISSING, 'WEBHOOK_MISSING')
+  async set(
+    @Param('id') id: string,
+    @Body() { url, topics, rule }: WebhookChangeDto,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<void> {
+    const change = { url, topics, rule: ruleOf(rule), allowPrivate: this.allowPrivate };
+    const by = operatorOf(member, 'set');
+    await refusable(STATUS, () => setWebhook(this.database, by, choice(member, id), change));
+  }
+
+  @Post(':id/pause')
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Pause a webhook, or let it go on',
+    description: 'What comes about while it is paused waits.',
+  })
+  @ApiParam(ID)
+  @Answers(204, 'It is paused, or goes on.')
+  @Fails(400, MALFORMED, 'BAD_REQUEST')
+  @Fails(404, MISSING, 'WEBHOOK_MISSING')
+  async pause(
+    @Param('id') id: string,
+    @Body() { paused }: PauseDto,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<void> {
+    const by = operatorOf(member, paused ? 'pause' : 'resume');
+    const because = paused ? 'partner' : undefined;
+    await refusable(STATUS, () => pauseWebhook(this.database, by, choice(member, id), because));
+  }
+
+  @Post(':id/rotate')
+  @HttpCode(200)
+  @FreshSignIn()
+  @ApiOperation({
+    summary: 'Make another secret',
+    description: 'Shown once; the one of before signs beside it for the hours that are chosen.',
+  })
+  @ApiParam(ID)
+  @Answers(200, 'The secret.', RotatedWebhookBody)
+  @Fails(400, MALFORMED, 'BAD_REQUEST')
+  @Fails(404, MISSING, 'WEBHOOK_MISSING')
+  async rotate(
+    @Param('id') id: string,
+    @Body() { overlapHours }: WebhookRotationDto,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<RotatedWebhookBody> {
+    const { keyRing } = this.secrets;
+    const rotation = { ...choice(member, id), overlapHours };
+    const by = operatorOf(member, 'rotate');
+    const { secret, goodUntil } = await refusable(STATUS, () =>
+      rotateWebhook(this.database, by, rotation, keyRing),
+    );
+    return { secret, goodUntil: goodUntil.toISOString() };
+  }
+
+  @Post(':id/test')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Send a test event', description: 'The log says what becomes of it.' })
+  @ApiParam(ID)
+  @Answers(200, 'It is on its way.', TestBody)
+  @Fails(404, MISSING, 'WEBHOOK_MISSING')
+  @Fails(409, 'One still waits.', 'WEBHOOK_TEST_WAITS')
+  async test(@Param('id') id: string, @CurrentMember() member: ConsoleMember): Promise<TestBody> {
+    const by = operatorOf(member, 'test');
+    const event = await refusable(STATUS, () =>
+      testWebhook(this.database, by, choice(member, id), this.clock),
+    );
+    return { event: messageId(event) };
+  }
+
+  @Post(':id/replay')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Send events again',
+    description: 'One, or those since a time that were given up, or all of them.',
+  })
+  @ApiParam(ID)
+  @Answers(200, 'How many.', ReplayedBody)
+  @Fails(400, MALFORMED, 'BAD_REQUEST')
+  @Fails(404, MISSING, 'WEBHOOK_MISSING', 'WEBHOOK_EVENT_MISSING')
+  async replay(
+    @Param('id') id: string,
+    @Body() { event, since, delivered = false }: ReplayDto,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<ReplayedBody> {
+    if ((event === undefined) === (since === undefined)) {
+      throw new HttpProblem(400, 'Give either event or since.', { code: 'BAD_REQUEST' });
+    }
+    const by = operatorOf(member, 'replay');
+    const events = await refusable(STATUS, async () => {
+      const wish =
+        event === undefined
+          ? { since: new Date(since ?? 0), delivered }
+          : { event: webhookEventId(event) };
+      return replayWebhook(this.database, by, choice(member, id), wish);
+    });
+    return { events };
+  }
+
+  @Post(':id/remove')
+  @HttpCode(204)
+  @FreshSignIn()
+  @ApiOperation({
+    summary: 'Remove a webhook',
+    description: 'What waits is not sent, and its log is removed.',
+  })
+  @ApiParam(ID)
+  @Answers(204, 'It is removed.')
+  @Fails(404, MISSING, 'WEBHOOK_MISSING')
+  async remove(@Param('id') id: string, @CurrentMember() member: ConsoleMember): Promise<void> {
+    const by = operatorOf(member, 'remove');
+    await refusable(STATUS, () => removeWebhook(this.database, by, choice(member, id)));
+  }
+}
+
+/** The partner of the session, whatever else the request says. */
+function choice({ partnerId }: ConsoleMember, webhook: string): WebhookChoice {
+  return { partner: partnerId, webhook };
+}
+
+function operatorOf(member: ConsoleMember, what: string): Operator {
+  return { actor: memberActor(member), command: `partner webhook ${what}` };
+}

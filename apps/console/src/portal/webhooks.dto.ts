@@ -1,0 +1,223 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { type WebhookSubscription } from '#libs/db';
+import {
+  LONGEST_AVERAGE_DAYS,
+  MOST_TIERS,
+  TIER_MEASURES,
+  type TierMeasure,
+  type TierRule,
+  WEBHOOK_TOPICS,
+  type WebhookTopic,
+} from '#libs/domain';
+import { LONGEST_OVERLAP_HOURS } from '#libs/operations';
+import { IsMoment } from '../http/moment.js';
+import { MAYBE_TEXT, MAYBE_TIME, text, TIME, UUID } from './page.dto.js';
+
+const AMOUNT = /^\d{1,78}$/;
+const AMOUNT_FAULT = { message: '$property must be a whole number in the smallest unit.' };
+const AMOUNT_TEXT = { type: 'string', pattern: AMOUNT.source } as const;
+
+@ApiSchema({ name: 'TierRule' })
+export class TierRuleDto {
+  @ApiProperty({ enum: TIER_MEASURES })
+  @IsIn(TIER_MEASURES)
+  readonly measure!: TierMeasure;
+
+  @ApiProperty({ type: 'integer', description: 'Of the average 2 to 30, else 1.' })
+  @IsInt()
+  @Min(1)
+  @Max(LONGEST_AVERAGE_DAYS)
+  readonly days!: number;
+
+  @ApiProperty({ type: 'array', items: AMOUNT_TEXT, description: 'Ascending.' })
+  @IsArray()
+  @ArrayMaxSize(MOST_TIERS)
+  @Matches(AMOUNT, { each: true, ...AMOUNT_FAULT })
+  readonly thresholds!: string[];
+
+  @ApiProperty({ ...AMOUNT_TEXT, description: 'A wallet leaves a tier with so much less.' })
+  @Matches(AMOUNT, AMOUNT_FAULT)
+  readonly hysteresis!: string;
+}
+
+@ApiSchema({ name: 'WebhookChange' })
+export class WebhookChangeDto {
+  @ApiPropertyOptional({ type: 'string', description: '`https://`, public, without a query.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2000)
+  readonly url?: string;
+
+  @ApiPropertyOptional({ isArray: true, enum: WEBHOOK_TOPICS })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(WEBHOOK_TOPICS.length)
+  @IsIn(WEBHOOK_TOPICS, { each: true })
+  readonly topics?: WebhookTopic[];
+
+  @ApiPropertyOptional({ type: TierRuleDto })
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => TierRuleDto)
+  readonly rule?: TierRuleDto;
+}
+
+@ApiSchema({ name: 'NewWebhook' })
+export class NewWebhookDto {
+  @ApiProperty({ type: 'string', description: '`https://`, public, without a query.' })
+  @IsString()
+  @MaxLength(2000)
+  readonly url!: string;
+
+  @ApiProperty({ isArray: true, enum: WEBHOOK_TOPICS })
+  @IsArray()
+  @ArrayMaxSize(WEBHOOK_TOPICS.length)
+  @IsIn(WEBHOOK_TOPICS, { each: true })
+  readonly topics!: WebhookTopic[];
+
+  @ApiPropertyOptional({ type: TierRuleDto })
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => TierRuleDto)
+  readonly rule?: TierRuleDto;
+}
+
+@ApiSchema({ name: 'WebhookPause' })
+export class PauseDto {
+  @ApiProperty({ type: 'boolean' })
+  @IsBoolean()
+  readonly paused!: boolean;
+}
+
+@ApiSchema({ name: 'WebhookRotation' })
+export class WebhookRotationDto {
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: LONGEST_OVERLAP_HOURS })
+  @IsInt()
+  @Min(0)
+  @Max(LONGEST_OVERLAP_HOURS)
+  readonly overlapHours!: number;
+}
+
+@ApiSchema({ name: 'WebhookReplay' })
+export class ReplayDto {
+  @ApiPropertyOptional({ type: 'string', description: 'One event: its id, `msg_…`.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  readonly event?: string;
+
+  @ApiPropertyOptional({ ...TIME, description: 'All that came about then or later.' })
+  @IsOptional()
+  @IsMoment()
+  readonly since?: string;
+
+  @ApiPropertyOptional({ type: 'boolean', description: 'Also those that were delivered.' })
+  @IsOptional()
+  @IsBoolean()
+  readonly delivered?: boolean;
+}
+
+@ApiSchema({ name: 'Webhook' })
+export class WebhookBody {
+  @ApiProperty(UUID)
+  readonly id!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly url!: string;
+
+  @ApiProperty({ isArray: true, enum: WEBHOOK_TOPICS })
+  readonly topics!: readonly string[];
+
+  @ApiProperty({ type: 'string', description: 'Whose sealed days and tiers are told.' })
+  readonly stakeSet!: string;
+
+  @ApiProperty({ type: TierRuleDto, nullable: true })
+  readonly rule!: TierRuleDto | null;
+
+  @ApiProperty(MAYBE_TIME)
+  readonly pausedAt!: string | null;
+
+  @ApiProperty({ ...MAYBE_TEXT, description: '`gone`: its address answered 410.' })
+  readonly pausedBecause!: string | null;
+
+  @ApiProperty(TIME)
+  readonly createdAt!: string;
+
+  @ApiProperty(MAYBE_TIME)
+  readonly rotatedAt!: string | null;
+
+  @ApiProperty({ type: 'integer', description: 'Events neither delivered nor given up.' })
+  readonly waiting!: number;
+}
+
+@ApiSchema({ name: 'Webhooks' })
+export class WebhooksBody {
+  @ApiProperty({ type: [WebhookBody] })
+  readonly webhooks!: WebhookBody[];
+}
+
+@ApiSchema({ name: 'MadeWebhook' })
+export class MadeWebhookBody {
+  @ApiProperty(UUID)
+  readonly id!: string;
+
+  @ApiProperty({ type: 'string', description: 'Signs what is sent; shown this once.' })
+  readonly secret!: string;
+}
+
+@ApiSchema({ name: 'RotatedWebhook' })
+export class RotatedWebhookBody {
+  @ApiProperty({ type: 'string', description: 'Shown this once.' })
+  readonly secret!: string;
+
+  @ApiProperty({ ...TIME, description: 'The one of before signs until then.' })
+  readonly goodUntil!: string;
+}
+
+@ApiSchema({ name: 'WebhookTest' })
+export class TestBody {
+  @ApiProperty({ type: 'string', description: '`webhook-id`.' })
+  readonly event!: string;
+}
+
+@ApiSchema({ name: 'ReplayedWebhook' })
+export class ReplayedBody {
+  @ApiProperty({ type: 'integer' })
+  readonly events!: number;
+}
+
+export function webhookBody(one: WebhookSubscription): WebhookBody {
+  const { id, url, topics, stakeSet, rule, pausedBecause, waiting } = one;
+  return {
+    ...{ id, url, topics, stakeSet, pausedBecause, waiting },
+    rule: rule === undefined ? null : ruleDto(rule),
+    pausedAt: text(one.pausedAt),
+    createdAt: text(one.createdAt),
+    rotatedAt: text(one.rotatedAt),
+  };
+}
+
+function ruleDto({ measure, days, thresholds, hysteresis }: TierRule): TierRuleDto {
+  return { measure, days, thresholds: thresholds.map(String), hysteresis: hysteresis.toString() };
+}
+
+export function ruleOf(dto: TierRuleDto | undefined): TierRule | undefined {
+  if (dto === undefined) return undefined;
+  const { measure, days, thresholds, hysteresis } = dto;
+  return { measure, days, thresholds: thresholds.map(BigInt), hysteresis: BigInt(hysteresis) };
+}

@@ -1,0 +1,137 @@
+/** A partner's webhooks by the console's API: its own, and never those of another one. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { anAccount, ConsoleBench, refusalOf } from '../testing/console-harness.support-spec.js';
+import { type Visitor } from '../testing/visitor.support-spec.js';
+
+const PATH = '/api/partner/webhooks';
+const URL = 'https://hooks.example/lowmark';
+const RULE = { measure: 'low', days: 1, thresholds: ['100', '200'], hysteresis: '5' };
+
+let bench: ConsoleBench;
+let ann: Visitor;
+let eve: Visitor;
+beforeAll(async () => {
+  bench = await ConsoleBench.start({ SECRETS_KEY: randomBytes(32).toString('base64') });
+  [ann, eve] = [await memberOf('Acme'), await memberOf('Evil')];
+});
+afterAll(() => bench.stop());
+
+async function memberOf(name: string): Promise<Visitor> {
+  const invitation = await bench.invitation(await bench.partner(name));
+  return bench.signedIn(anAccount(), { kind: 'partner', invitation });
+}
+
+async function json<T>(answer: Promise<Response>): Promise<T> {
+  const found = await answer;
+  if (!found.ok) throw new Error(`${found.status} ${await found.text()}`);
+  return (found.status === 204 ? undefined : await found.json()) as T;
+}
+
+interface Made {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const add = (body: object = {}, visitor = ann): Promise<Response> =>
+  visitor.post(PATH, { url: URL, topics: ['redemption.*'], ...body });
+
+async function listed(visitor = ann): Promise<Record<string, unknown>[]> {
+  return (await json<{ webhooks: Record<string, unknown>[] }>(visitor.get(PATH))).webhooks;
+}
+
+describe('the webhooks of a partner', () => {
+  it('are added, with a secret that is shown this once, changed, paused and removed', async () => {
+    const { id, secret } = await json<Made>(add());
+    expect(secret).toMatch(/^whsec_/);
+    expect(await listed()).toMatchObject([{ id, url: URL, rule: null, waiting: 0 }]);
+    expect(JSON.stringify(await listed())).not.toContain('whsec_');
+    const topics = ['wallet.tier-changed', 'day.sealed'];
+    await json(ann.post(`${PATH}/${id}/set`, { topics, rule: RULE }));
+    expect(await listed()).toMatchObject([{ url: URL, topics, rule: RULE }]);
+    await json(ann.post(`${PATH}/${id}/pause`, { paused: true }));
+    expect(await listed()).toMatchObject([{ pausedBecause: 'partner' }]);
+    await json(ann.post(`${PATH}/${id}/pause`, { paused: false }));
+    const rotated = await json<Made>(ann.post(`${PATH}/${id}/rotate`, { overlapHours: 24 }));
+    expect(rotated.secret).not.toBe(secret);
+    await json(ann.post(`${PATH}/${id}/remove`));
+    expect(await listed()).toEqual([]);
+    const { rows } = await bench.database.pool.query<object>(
+      `SELECT actor, command, outcome FROM redemption.audit WHERE command LIKE 'partner webhook %' ORDER BY id`,
+    );
+    expect(rows).toHaveLength(6);
+    expect(rows[0]).toMatchObject({ command: 'partner webhook add', outcome: 'done' });
+    expect(JSON.stringify(rows)).toMatch(/partner:/);
+  });
+
+  it('can be tried, and the log shows what becomes of it', async () => {
+    const { id } = await json<Made>(add());
+    const { event } = await json<{ event: string }>(ann.post(`${PATH}/${id}/test`));
+    expect(await refusalOf(ann.post(`${PATH}/${id}/test`))).toBe('409 WEBHOOK_TEST_WAITS');
+    await bench.database.query({
+      text: `INSERT INTO webhooks.attempt (event, at, outcome, status, duration_ms, request, answer)
+        SELECT sequence, now(), 'failed', 500, 12, '{"headers":{}}', '{"body":"<img src=x onerror=alert(1)>"}' FROM webhooks.event`,
+    });
+    const { events } = await json<{ events: object[] }>(ann.get(`${PATH}/${id}/events`));
+    expect(events).toMatchObject([{ id: event, state: 'waiting', lastStatus: 500 }]);
+    const shown = await json<object>(ann.get(`${PATH}/${id}/events/${event}`));
+    expect(shown).toMatchObject({ history: [{ outcome: 'failed', durationMs: 12 }] });
+    const none = await json<{ events: object[] }>(ann.get(`${PATH}/${id}/events?state=delivered`));
+    expect(none.events).toEqual([]);
+    const replay = ann.post(`${PATH}/${id}/replay`, { since: '2026-01-01T00:00:00Z' });
+    expect(await json(replay)).toEqual({ events: 0 });
+    await json(ann.post(`${PATH}/${id}/remove`));
+  });
+
+  it('are not seen and not touched by another partner', async () => {
+    const { id } = await json<Made>(add());
+    const { event } = await json<{ event: string }>(ann.post(`${PATH}/${id}/test`));
+    expect(await listed(eve)).toEqual([]);
+    const { events } = await json<{ events: object[] }>(eve.get(`${PATH}/${id}/events`));
+    expect(events).toEqual([]);
+    expect(await refusalOf(eve.get(`${PATH}/${id}/events/${event}`))).toBe('404 NOT_FOUND');
+    const tries: readonly (readonly [string, object])[] = [
+      ['set', { url: 'https://evil.example/' }],
+      ['pause', { paused: true }],
+      ['rotate', { overlapHours: 0 }],
+      ['test', {}],
+      ['replay', { since: '2026-01-01T00:00:00Z', delivered: true }],
+      ['remove', {}],
+    ];
+    for (const [what, body] of tries) {
+      const refusal = await refusalOf(eve.post(`${PATH}/${id}/${what}`, body));
+      expect([what, refusal]).toEqual([what, '404 WEBHOOK_MISSING']);
+    }
+    expect(await listed()).toMatchObject([{ url: URL, pausedAt: null, rotatedAt: null }]);
+    await json(ann.post(`${PATH}/${id}/remove`));
+  });
+
+  it.each([
+    [{ url: 'http://hooks.example/' }],
+    [{ url: 'https://127.0.0.1/' }],
+    [{ url: 'https://[::1]/' }],
+    [{ url: 'https://a:b@hooks.example/' }],
+    [{ url: 'https://hooks.example/?key=1' }],
+    [{ url: `https://hooks.example/${'x'.repeat(2100)}` }],
+    [{ url: 7 }],
+    [{ topics: [] }],
+    [{ topics: ['day.eaten'] }],
+    [{ topics: 'day.sealed' }],
+    [{ topics: ['wallet.tier-changed'] }],
+    [{ rule: RULE }],
+    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, thresholds: ['-1'] } }],
+    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, thresholds: ['200', '100'] } }],
+    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, hysteresis: '1e3' } }],
+    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, days: 1.5 } }],
+    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, days: 31 } }],
+    [{ topics: ['wallet.tier-changed'], rule: 'all' }],
+  ])('are refused where %j', async (body) => {
+    expect(await refusalOf(add(body))).toBe('400 BAD_REQUEST');
+    expect(await listed()).toEqual([]);
+  });
+
+  it('are added within five minutes of a sign-in', async () => {
+    bench.clock.advance(6 * 60_000);
+    expect(await refusalOf(add())).toBe('401 FRESH_SIGN_IN_NEEDED');
+  });
+});

@@ -1,0 +1,39 @@
+import { type Database, DayEvents, StakeSetStore, TierEvents } from '#libs/db';
+
+/** Pages of wallets of one subscription before the next one has its turn. */
+const TURN = 20;
+
+/** Writes the events of sealed days and of tiers, of every stake set. Any number of processes may run one: they take turns by locks. */
+export class WebhookEvaluator {
+  constructor(
+    private readonly database: Database,
+    private readonly turn = TURN,
+  ) {}
+
+  /** Until nothing more is final, or the signal ends it. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async run(signal: AbortSignal): Promise<void> {
+    const sets = new StakeSetStore(this.database);
+    for (const set of await sets.names()) {
+      const database = await sets.open(set);
+      await new DayEvents(database, set).tell();
+      const tiers = new TierEvents(database, set);
+      let open = await tiers.followed();
+      while (open.length > 0) {
+        const more: string[] = [];
+        for (const id of open) {
+          if (signal.aborted) return;
+          if (await this.takeTurn(tiers, id, signal)) more.push(id);
+        }
+        open = more;
+      }
+    }
+  }
+
+  private async takeTurn(tiers: TierEvents, id: string, signal: AbortSignal): Promise<boolean> {
+    for (let page = 0; page < this.turn && !signal.aborted; page += 1) {
+      const { goesOn } = await tiers.step(id);
+      if (!goesOn) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,62 @@
+import { Module } from '@nestjs/common';
+import { Database, EventQueue, WebhookSweep } from '#libs/db';
+import { WEBHOOK_SCHEDULE } from '#libs/domain';
+import { addressPolicy, WebhookSender } from '#libs/partner-client';
+import { CLOCK, type Clock } from '#libs/platform';
+import { LOGGER, provide, Registry } from '#libs/service';
+import { KeyRing } from '#libs/signing';
+import { RedemptionSettings } from '../redemption.env.js';
+import { WebhookDelivery } from './webhook-delivery.js';
+import { WebhookEvaluator } from './webhook-evaluator.js';
+import { WebhookMetrics } from './webhook.metrics.js';
+import { WebhookQueue } from './webhook.queue.js';
+import { WebhooksService } from './webhooks.service.js';
+
+/** Three times the longest attempt. */
+const LEASE_MS = 45_000;
+const PER_SUBSCRIPTION = 8;
+
+/** Tells subscribers of sealed days, tiers and redemptions. */
+@Module({
+  providers: [
+    WebhooksService,
+    provide(EventQueue, Database),
+    provide(WebhookSweep, Database),
+    provide(WebhookMetrics, Registry, EventQueue, LOGGER),
+    {
+      provide: WebhookEvaluator,
+      inject: [Database],
+      useFactory: (of: Database) => new WebhookEvaluator(of),
+    },
+    {
+      provide: WebhookSender,
+      inject: [CLOCK, RedemptionSettings],
+      useFactory: (clock: Clock, { allowPrivatePartners, nodeEnv }: RedemptionSettings) => {
+        const isProduction = nodeEnv === 'production';
+        const policy = addressPolicy({ allowPrivate: allowPrivatePartners, isProduction });
+        return new WebhookSender({ clock, policy });
+      },
+    },
+    {
+      provide: WebhookQueue,
+      inject: [EventQueue, WebhookSender, KeyRing, CLOCK, RedemptionSettings, WebhookMetrics],
+      useFactory: (
+        events: EventQueue,
+        sender: WebhookSender,
+        keyRing: KeyRing,
+        clock: Clock,
+        { webhooksAtOnce: atOnce }: RedemptionSettings,
+        metrics: WebhookMetrics,
+      ) =>
+        new WebhookQueue(events, sender, keyRing, {
+          ...{ clock, atOnce, random: Math.random, leaseMs: LEASE_MS, schedule: WEBHOOK_SCHEDULE },
+          perSubscription: PER_SUBSCRIPTION,
+          onAttempt: (outcome, seconds) => {
+            metrics.attempted(outcome, seconds);
+          },
+        }),
+    },
+    provide(WebhookDelivery, WebhookQueue, WebhookMetrics),
+  ],
+})
+export class WebhooksModule {}

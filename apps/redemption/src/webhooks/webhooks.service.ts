@@ -1,0 +1,79 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { WebhookSweep } from '#libs/db';
+import { inSpan, type Logger, SingleFlight } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { RedemptionSettings } from '../redemption.env.js';
+import { WebhookDelivery } from './webhook-delivery.js';
+import { WebhookEvaluator } from './webhook-evaluator.js';
+
+const DELIVER_MS = 1_000;
+const EVALUATE_MS = 5_000;
+const SWEEP_MS = 600_000;
+
+/** Writes, sends and forgets events. Every process does; rows and locks hold them apart. */
+@Injectable()
+export class WebhooksService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly stopping = new AbortController();
+  private readonly evaluations = new SingleFlight<void>();
+  private readonly sweeps = new SingleFlight<void>();
+
+  constructor(
+    private readonly delivery: WebhookDelivery,
+    private readonly evaluator: WebhookEvaluator,
+    private readonly forgotten: WebhookSweep,
+    private readonly settings: RedemptionSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.delivery.wake();
+    void this.evaluate();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.delivery.stop();
+    await this.evaluations.underWay();
+    await this.sweeps.underWay();
+  }
+
+  @Interval('webhook-delivery', DELIVER_MS)
+  deliver(): void {
+    if (!this.stopping.signal.aborted) this.delivery.wake();
+  }
+
+  @Interval('webhook-evaluation', EVALUATE_MS)
+  evaluate(): Promise<void> {
+    const { signal } = this.stopping;
+    return this.attempt('webhook evaluation', this.evaluations, () => this.evaluator.run(signal));
+  }
+
+  @Interval('webhook-sweep', SWEEP_MS)
+  sweep(): Promise<void> {
+    const { webhookKeptDays } = this.settings;
+    const { signal } = this.stopping;
+    return this.attempt('webhook sweep', this.sweeps, async () => {
+      await this.forgotten.run(webhookKeptDays, signal);
+    });
+  }
+
+  /** Never rejects: it is tried again at the next turn. */
+  private async attempt(
+    name: string,
+    flight: SingleFlight<void>,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    try {
+      await flight.run(() => inSpan({ name }, work));
+    } catch (error) {
+      this.logger.warn({ err: error }, `The ${name} failed; it is tried again`);
+    }
+  }
+}

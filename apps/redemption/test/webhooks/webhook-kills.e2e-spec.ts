@@ -1,0 +1,3 @@
+import { describeWebhookKills } from './webhook-kills.support-spec.js';
+
+describeWebhookKills({ events: 2000, wallets: 97, kills: 3 });

@@ -1,0 +1,291 @@
+/** Lanes: one event of a wallet at a time, in the order of the transactions, whoever dies meanwhile. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  type AttemptRecord,
+  type Database,
+  type DueEvent,
+  EventQueue,
+  messageId,
+  ReplayStore,
+  SubscriptionStore,
+  WebhookLog,
+  WebhookSweep,
+} from '../index.js';
+import { AUDIT, subscribe, type Subscribed } from './webhook-bench.support-spec.js';
+
+let test: TestDatabase;
+let admin: Database;
+let queue: EventQueue;
+let one: Subscribed;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  admin = await test.open({ poolSize: 4 });
+  queue = new EventQueue(await test.open({ url: test.urlAs('redemption') }));
+});
+beforeEach(async () => {
+  await admin.query({
+    text: 'TRUNCATE webhooks.subscription, webhooks.event, webhooks.lane, webhooks.attempt, webhooks.secret, webhooks.tier_cursor',
+  });
+  one = await subscribe(admin, ['redemption.*']);
+});
+afterAll(() => test.drop());
+
+const ADD = {
+  text: `INSERT INTO webhooks.event (subscription, type, order_key, payload) VALUES ($1, 'redemption.initial', $2, $3)`,
+};
+
+async function add(orderKey: string, count = 1, to = one): Promise<void> {
+  for (let made = 0; made < count; made += 1) {
+    await admin.query(ADD, [to.id, orderKey, JSON.stringify({ orderKey, made })]);
+  }
+}
+
+const lease = (change: Partial<Parameters<EventQueue['lease']>[0]> = {}): Promise<DueEvent[]> =>
+  queue.lease({
+    ...{ count: 100, owner: randomUUID(), leaseMs: 60_000, perSubscription: 50 },
+    ...change,
+  });
+
+function record(outcome: AttemptRecord['outcome']): AttemptRecord {
+  const status = outcome === 'delivered' ? 200 : 500;
+  const at = new Date();
+  return { at, outcome, status, error: undefined, durationMs: 1, request: {}, answer: {} };
+}
+
+const made = ({ payload }: DueEvent): unknown => (JSON.parse(payload) as { made: number }).made;
+const soon = () => new Date(Date.now() - 1000);
+
+describe('a lane', () => {
+  it('has one event under way, the oldest; the next when that is delivered or given up', async () => {
+    await add('w', 3);
+    const owner = randomUUID();
+    const [first] = (await lease({ owner })) as [DueEvent];
+    expect([made(first), await lease()]).toEqual([0, []]);
+    await queue.end({ event: first, owner, record: record('failed'), nextAttemptAt: soon() });
+    const [again] = (await lease({ owner })) as [DueEvent];
+    expect([made(again), again.attempts, again.id]).toEqual([0, 1, first.id]);
+    await queue.end({ event: again, owner, record: record('delivered') });
+    const [second] = (await lease({ owner })) as [DueEvent];
+    expect(made(second)).toBe(1);
+    await queue.end({ event: second, owner, record: record('failed') });
+    const log = WebhookLog.ofAll(admin);
+    const states = (await log.events({ subscription: one.id, limit: 10 })).map(
+      ({ state }) => state,
+    );
+    expect(states).toEqual(['waiting', 'given-up', 'delivered']);
+    const shown = await log.event(one.id, first.id);
+    expect(shown?.history.map(({ outcome }) => outcome)).toEqual(['delivered', 'failed']);
+    expect(messageId(first.id)).toMatch(/^msg_[0-9a-f]{32}$/);
+  });
+
+  it('of a holder who died goes on with the same event', async () => {
+    await add('w', 2);
+    const [first] = (await lease({ leaseMs: 0 })) as [DueEvent];
+    const [again] = (await lease()) as [DueEvent];
+    expect([again.id, made(again)]).toEqual([first.id, 0]);
+  });
+
+  it('counts what a late holder has delivered once, and leaves the lease of the new one', async () => {
+    await add('w', 2);
+    const [late, now] = [randomUUID(), randomUUID()];
+    const [first] = (await lease({ owner: late, leaseMs: 0 })) as [DueEvent];
+    const [again] = (await lease({ owner: now })) as [DueEvent];
+    await queue.end({ event: first, owner: late, record: record('delivered') });
+    expect(await lease()).toEqual([]);
+    await queue.end({ event: again, owner: now, record: record('delivered') });
+    const { rows } = await admin.pool.query('SELECT waiting FROM webhooks.lane');
+    expect(rows).toEqual([{ waiting: 1 }]);
+    expect((await lease()).map(made)).toEqual([1]);
+  });
+
+  it('sends in the order of the transactions: none appears behind one that was sent', async () => {
+    const client = await admin.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(ADD.text, [one.id, 'w', '{"made":"first"}']);
+      const second = admin.query(ADD, [one.id, 'w', '{"made":"second"}']);
+      expect(await lease()).toEqual([]);
+      await client.query('COMMIT');
+      await second;
+    } finally {
+      client.release();
+    }
+    const [first] = (await lease()) as [DueEvent];
+    expect(made(first)).toBe('first');
+  });
+
+  it('gives back what was not sent', async () => {
+    await add('w');
+    const owner = randomUUID();
+    const [event] = (await lease({ owner })) as [DueEvent];
+    await queue.release(event, randomUUID());
+    expect(await lease()).toEqual([]);
+    await queue.release(event, owner);
+    expect((await lease()).map(({ id, attempts }) => [id, attempts])).toEqual([[event.id, 0]]);
+  });
+});
+
+describe('a subscription', () => {
+  it('has so many events under way at once, and one after failures in a row', async () => {
+    for (const wallet of 'abcdef') await add(wallet);
+    const owner = randomUUID();
+    const first = await lease({ perSubscription: 3, owner });
+    expect(first).toHaveLength(3);
+    expect(await lease({ perSubscription: 3 })).toEqual([]);
+    for (const event of first) {
+      for (let times = 0; times < 2; times += 1) {
+        await queue.end({ event, owner, record: record('failed'), nextAttemptAt: soon() });
+      }
+    }
+    const [only, ...others] = (await lease({ perSubscription: 3, owner })) as [DueEvent];
+    expect(others).toEqual([]);
+    await queue.end({ event: only, owner, record: record('delivered') });
+    expect(await lease({ perSubscription: 3 })).toHaveLength(3);
+  });
+
+  it('does not hold up another one', async () => {
+    for (const wallet of 'abcdef') await add(wallet);
+    const other = await subscribe(admin, ['redemption.*']);
+    await add('late', 1, other);
+    const due = await lease({ count: 4, perSubscription: 3 });
+    expect(due.map(({ subscription }) => subscription)).toContain(other.id);
+  });
+
+  it('that answered 410 is paused; nothing is lost, and what waits goes out when it goes on', async () => {
+    await add('a', 2);
+    const owner = randomUUID();
+    const [event] = (await lease({ owner })) as [DueEvent];
+    const later = new Date(Date.now() + 3_600_000);
+    await queue.end({ event, owner, record: record('gone'), nextAttemptAt: later });
+    await add('b');
+    expect(await lease()).toEqual([]);
+    const store = new SubscriptionStore(admin);
+    expect(await store.list(one.partnerId)).toMatchObject([{ pausedBecause: 'gone', waiting: 3 }]);
+    await store.pause(one.partnerId, one.id, undefined, AUDIT);
+    expect((await lease()).map(({ orderKey }) => orderKey).sort()).toEqual(['a', 'b']);
+  });
+
+  it('signs with the secrets that are good, the newest first', async () => {
+    await add('a');
+    const store = new SubscriptionStore(admin);
+    const rotate = (text: string, overlapSeconds: number) =>
+      store.rotate(
+        one.partnerId,
+        { id: one.id, ciphertext: Buffer.from(text), overlapSeconds },
+        AUDIT,
+      );
+    await rotate('second', 3600);
+    const [event] = (await lease({ leaseMs: 0 })) as [DueEvent];
+    expect(event.secrets.map(String)).toEqual(['second', 'sealed']);
+    await rotate('third', 0);
+    const [again] = (await lease()) as [DueEvent];
+    expect(again.secrets.map(String)).toEqual(['third']);
+  });
+
+  it('that is removed sends nothing, and leaves nothing', async () => {
+    await add('a', 3);
+    await new SubscriptionStore(admin).remove(one.partnerId, one.id, AUDIT);
+    expect(await lease()).toEqual([]);
+    await admin.query({
+      text: `UPDATE webhooks.subscription SET removed_at = removed_at - interval '2 hours'`,
+    });
+    const service = await test.open({ url: test.urlAs('redemption') });
+    const removed = await new WebhookSweep(service).run(30, new AbortController().signal);
+    expect(removed).toBeGreaterThan(3);
+    for (const table of ['subscription', 'secret', 'event', 'lane', 'tier_cursor']) {
+      const { rows } = await admin.pool.query(`SELECT 1 FROM webhooks.${table}`);
+      expect([table, rows]).toEqual([table, []]);
+    }
+  });
+
+  it.each([['another partner’s'], ['nobody’s']])('of %s id cannot be changed', async (whose) => {
+    const other = await subscribe(admin, ['redemption.*']);
+    const id = whose === 'nobody’s' ? randomUUID() : other.id;
+    const store = new SubscriptionStore(admin);
+    const missing = { code: 'WEBHOOK_MISSING' };
+    await expect(store.pause(one.partnerId, id, 'partner', AUDIT)).rejects.toMatchObject(missing);
+    await expect(store.remove(one.partnerId, id, AUDIT)).rejects.toMatchObject(missing);
+    const replays = new ReplayStore(admin);
+    const since = { since: new Date(0), delivered: true };
+    await expect(replays.replay(one.partnerId, id, since, AUDIT)).rejects.toMatchObject(missing);
+  });
+
+  it('is one of ten at most', async () => {
+    const store = new SubscriptionStore(admin);
+    const terms = { url: 'https://a.example', topics: ['day.sealed'], rule: undefined } as const;
+    const another = () =>
+      store.add(one.partnerId, { id: randomUUID(), ciphertext: Buffer.alloc(1), ...terms }, AUDIT);
+    for (let count = 1; count < 10; count += 1) await another();
+    await expect(another()).rejects.toMatchObject({ code: 'TOO_MANY_WEBHOOKS' });
+  });
+});
+
+describe('a replay', () => {
+  async function delivered(orderKey: string, count: number): Promise<void> {
+    await add(orderKey, count);
+    for (let done = 0; done < count; done += 1) {
+      const owner = randomUUID();
+      for (const event of await lease({ owner })) {
+        const outcome = done % 2 === 0 ? 'delivered' : 'failed';
+        await queue.end({ event, owner, record: record(outcome) });
+      }
+    }
+  }
+
+  it('of a time sends all again in their order, before what was made since', async () => {
+    await delivered('w', 5);
+    await add('w');
+    const replays = new ReplayStore(admin, 2);
+    const since = { since: new Date(0), delivered: true };
+    expect(await replays.replay(one.partnerId, one.id, since, AUDIT)).toBe(5);
+    const seen: unknown[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      const owner = randomUUID();
+      const [event] = (await lease({ owner })) as [DueEvent];
+      seen.push(made(event));
+      await queue.end({ event, owner, record: record('delivered') });
+    }
+    expect(seen).toEqual([0, 1, 2, 3, 4, 0]);
+    expect(await lease()).toEqual([]);
+  });
+
+  it('may be of those that were given up only, or of one', async () => {
+    await delivered('w', 4);
+    const replays = new ReplayStore(admin);
+    const since = { since: new Date(0), delivered: false };
+    expect(await replays.replay(one.partnerId, one.id, since, AUDIT)).toBe(2);
+    const log = await WebhookLog.ofAll(admin).events({
+      subscription: one.id,
+      limit: 10,
+      state: 'delivered',
+    });
+    const event = log[0]?.id ?? '';
+    expect(await replays.replay(one.partnerId, one.id, { event }, AUDIT)).toBe(1);
+    await expect(replays.replay(one.partnerId, one.id, { event }, AUDIT)).rejects.toMatchObject({
+      code: 'WEBHOOK_EVENT_MISSING',
+    });
+    const none = { since: new Date(Date.now() + 60_000), delivered: true };
+    expect(await replays.replay(one.partnerId, one.id, none, AUDIT)).toBe(0);
+  });
+
+  it('finds its lane also where that was forgotten, and leaves a lane that others wait in', async () => {
+    await delivered('w', 1);
+    const service = await test.open({ url: test.urlAs('redemption') });
+    await new WebhookSweep(service).run(30, new AbortController().signal);
+    expect((await admin.pool.query('SELECT 1 FROM webhooks.lane')).rows).toEqual([]);
+    const since = { since: new Date(0), delivered: true };
+    await new ReplayStore(admin).replay(one.partnerId, one.id, since, AUDIT);
+    expect(await lease()).toHaveLength(1);
+  });
+});
+
+describe('an event', () => {
+  it.each(['payload', 'type', 'order_key'])('never changes its %s', async (column) => {
+    await add('a');
+    await expect(
+      admin.query({ text: `UPDATE webhooks.event SET ${column} = 'other'` }),
+    ).rejects.toMatchObject({ sqlState: '23000' });
+  });
+});

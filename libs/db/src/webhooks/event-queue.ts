@@ -1,0 +1,208 @@
+/**
+ * The events on their way. What is leased is a lane, the events of one subscription with one order key: its oldest event is sent, and
+ * no other one until that is delivered or given up. Killed at any moment, a process loses its leases and no event.
+ */
+import { type AttemptOutcome, type UuidV7 } from '#libs/domain';
+import { type Database, type Statement } from '../connection/database.js';
+import { named } from '../connection/named.js';
+
+export interface LaneLease {
+  /** At most so many. */
+  readonly count: number;
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** What is due by then; absent: now, by the clock of the database. */
+  readonly dueBy?: Date | undefined;
+  /** Of one subscription at once, by all processes together. */
+  readonly perSubscription: number;
+}
+
+/** An event whose lane is leased. */
+export interface DueEvent {
+  readonly sequence: bigint;
+  readonly id: string;
+  readonly subscription: string;
+  readonly orderKey: string;
+  readonly type: string;
+  /** JSON: the bytes to send and sign. */
+  readonly payload: string;
+  readonly waitingSince: Date;
+  /** Since then. */
+  readonly attempts: number;
+  readonly url: string;
+  /** Those that are good, sealed; the newest first. */
+  readonly secrets: readonly Buffer[];
+}
+
+/** What is kept of an attempt: bounded and without secrets by the caller. */
+export interface AttemptRecord {
+  readonly at: Date;
+  readonly outcome: AttemptOutcome['kind'];
+  readonly status: number | undefined;
+  readonly error: string | undefined;
+  readonly durationMs: number;
+  readonly request: object;
+  readonly answer: object;
+}
+
+export interface AttemptEnd {
+  readonly event: DueEvent;
+  readonly owner: string;
+  readonly record: AttemptRecord;
+  /** When it is due again; absent: it is delivered, or given up. */
+  readonly nextAttemptAt?: Date | undefined;
+}
+
+/** An address that failed so often in a row gets one event at a time. */
+const FAILING = 5;
+
+const LEASE = named<{
+  count: number;
+  owner: string;
+  leaseMs: number;
+  dueBy: Date | null;
+  perSubscription: number;
+}>(
+  'webhook_lease',
+  `WITH room AS (
+      SELECT s.id, greatest(0, CASE WHEN s.failures >= ${FAILING} THEN 1 ELSE :perSubscription::int END
+        - (SELECT count(*) FROM webhooks.lane l WHERE l.subscription = s.id AND l.leased_until > now())) AS free
+      FROM webhooks.subscription s WHERE s.paused_at IS NULL AND s.removed_at IS NULL
+    ), picked AS MATERIALIZED (
+      SELECT due.* FROM room CROSS JOIN LATERAL (
+        SELECT l.subscription, l.order_key, l.next_attempt_at FROM webhooks.lane l
+        WHERE l.subscription = room.id AND l.waiting > 0 AND l.next_attempt_at <= coalesce(:dueBy::timestamptz, now())
+          AND (l.leased_until IS NULL OR l.leased_until <= now())
+        ORDER BY l.next_attempt_at LIMIT room.free FOR UPDATE SKIP LOCKED) AS due
+      ORDER BY due.next_attempt_at LIMIT :count::int
+    )
+    UPDATE webhooks.lane l SET leased_until = now() + :leaseMs * interval '1 millisecond', lease_owner = :owner::uuid
+    FROM picked WHERE (l.subscription, l.order_key) = (picked.subscription, picked.order_key)
+    RETURNING l.subscription, l.order_key AS "orderKey"`,
+);
+
+// A statement of its own: it sees what the holders of the leases before have done.
+const HEADS = named<{ subscriptions: readonly string[]; orderKeys: readonly string[] }>(
+  'webhook_heads',
+  `SELECT e.sequence, e.id, e.subscription, e.order_key AS "orderKey", e.type, e.payload, e.waiting_since AS "waitingSince", e.attempts,
+      s.url, ARRAY(SELECT k.ciphertext FROM webhooks.secret k WHERE k.subscription = s.id AND (k.ends_at IS NULL OR k.ends_at > now())
+        ORDER BY k.created_at DESC, k.id) AS secrets
+    FROM unnest(:subscriptions::uuid[], :orderKeys::text[]) AS leased(subscription, order_key)
+    JOIN webhooks.subscription s ON s.id = leased.subscription
+    CROSS JOIN LATERAL (SELECT * FROM webhooks.event o WHERE o.subscription = leased.subscription
+      AND o.order_key = leased.order_key AND o.state = 'waiting' ORDER BY o.sequence LIMIT 1) AS e`,
+);
+
+/**
+ * What is known after an attempt counts whoever has the lease by now; when the lane is due again, the holder of its lease says. Of two who
+ * deliver the same event one ends it.
+ */
+const END = named<Record<string, unknown>>(
+  'webhook_attempt_end',
+  `WITH ended AS (
+      UPDATE webhooks.event SET attempts = attempts + 1, state = :state, finished_at = CASE WHEN :state <> 'waiting' THEN clock_timestamp() END
+      WHERE sequence = :sequence::bigint AND state = 'waiting' RETURNING state
+    ), noted AS (
+      INSERT INTO webhooks.attempt (event, at, outcome, status, error, duration_ms, request, answer)
+      VALUES (:sequence::bigint, :at, :outcome, :status::int, :error, :durationMs, :request::jsonb, :answer::jsonb)
+    )
+    UPDATE webhooks.lane SET waiting = waiting - (SELECT count(*) FROM ended WHERE state <> 'waiting'),
+      next_attempt_at = CASE WHEN lease_owner = :owner::uuid THEN coalesce(:nextAttemptAt::timestamptz, now()) ELSE next_attempt_at END,
+      leased_until = CASE WHEN lease_owner = :owner::uuid THEN NULL ELSE leased_until END,
+      lease_owner = nullif(lease_owner, :owner::uuid)
+    WHERE subscription = :subscription::uuid AND order_key = :orderKey RETURNING waiting`,
+);
+
+const COUNT_FAILURE = named<{ id: string }>(
+  'webhook_failed',
+  `UPDATE webhooks.subscription SET failures = failures + 1 WHERE id = :id::uuid AND failures < ${FAILING}`,
+);
+
+const COUNT_SUCCESS = named<{ id: string }>(
+  'webhook_succeeded',
+  'UPDATE webhooks.subscription SET failures = 0 WHERE id = :id::uuid AND failures > 0',
+);
+
+const GONE = named<{ id: string }>(
+  'webhook_gone',
+  `UPDATE webhooks.subscription SET paused_at = clock_timestamp(), paused_because = 'gone' WHERE id = :id::uuid AND paused_at IS NULL`,
+);
+
+const RELEASE = named<{ subscription: string; orderKey: string; owner: string }>(
+  'webhook_release',
+  `UPDATE webhooks.lane SET leased_until = NULL, lease_owner = NULL
+    WHERE subscription = :subscription::uuid AND order_key = :orderKey AND lease_owner = :owner::uuid`,
+);
+
+const STANDING: Statement = {
+  name: 'webhook_standing',
+  text: `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(e.created_at)), 0)::float8 AS "oldestSeconds",
+      (count(*) FILTER (WHERE e.created_at < now() - interval '1 hour'))::int AS "waitingAnHour", count(*)::int AS waiting,
+      (SELECT count(*) FROM webhooks.event g WHERE g.state = 'given-up' AND g.finished_at > now() - interval '1 day')::int AS "givenUp"
+    FROM webhooks.event e JOIN webhooks.subscription s ON s.id = e.subscription
+    WHERE e.state = 'waiting' AND s.paused_at IS NULL AND s.removed_at IS NULL`,
+};
+
+/** How the events stand, of all subscriptions that are not paused. */
+export interface QueueStanding {
+  readonly waiting: number;
+  readonly waitingAnHour: number;
+  readonly oldestSeconds: number;
+  /** In the last day. */
+  readonly givenUp: number;
+}
+
+type DueRow = Omit<DueEvent, 'sequence'> & { readonly sequence: string };
+
+export class EventQueue {
+  constructor(private readonly database: Database) {}
+
+  /** @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async lease({ dueBy, ...lease }: LaneLease): Promise<DueEvent[]> {
+    const lanes = await this.database.query<{ subscription: string; orderKey: string }>(
+      LEASE({ ...lease, dueBy: dueBy ?? null }),
+    );
+    if (lanes.length === 0) return [];
+    const rows = await this.database.query<DueRow & object>(
+      HEADS({
+        subscriptions: lanes.map(({ subscription }) => subscription),
+        orderKeys: lanes.map(({ orderKey }) => orderKey),
+      }),
+    );
+    return rows.map((row) => ({ ...row, sequence: BigInt(row.sequence) }));
+  }
+
+  /** Nothing was sent: the lane is due as before. */
+  async release({ subscription, orderKey }: DueEvent, owner: string): Promise<void> {
+    await this.database.query(RELEASE({ subscription, orderKey, owner }));
+  }
+
+  /** @throws DatabaseUnavailableError, DatabaseRefusedError: the event is sent again when the lease ends */
+  async end({ event, owner, record, nextAttemptAt }: AttemptEnd): Promise<void> {
+    const { subscription, orderKey, sequence } = event;
+    const { outcome, request, answer, ...others } = record;
+    const ended = outcome === 'delivered' ? 'delivered' : 'given-up';
+    await this.database.query(
+      END({
+        ...{ subscription, orderKey, owner, sequence: sequence.toString(), outcome, ...others },
+        ...{ status: record.status ?? null, error: record.error ?? null },
+        ...{ request: JSON.stringify(request), answer: JSON.stringify(answer) },
+        state: nextAttemptAt === undefined ? ended : 'waiting',
+        nextAttemptAt: nextAttemptAt ?? null,
+      }),
+    );
+    const count = outcome === 'delivered' ? COUNT_SUCCESS : COUNT_FAILURE;
+    await this.database.query(count({ id: subscription }));
+    if (outcome === 'gone') await this.database.query(GONE({ id: subscription }));
+  }
+
+  async standing(): Promise<QueueStanding> {
+    const [row] = await this.database.query<QueueStanding & object>(STANDING);
+    return row ?? { waiting: 0, waitingAnHour: 0, oldestSeconds: 0, givenUp: 0 };
+  }
+}
+
+/** `webhook-id` of an event. */
+export function messageId(id: string | UuidV7): string {
+  return `msg_${id.replaceAll('-', '')}`;
+}

@@ -1,0 +1,217 @@
+/** The subscriptions of partners to webhooks, as partners and operators change them. */
+import { type PoolClient } from 'pg';
+import { type EntityManager } from 'typeorm';
+import { type TierRule } from '#libs/domain';
+import { type Database, run } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { auditPartner, lockPartner, type PartnerAudit } from '../partners/partner-changes.js';
+import {
+  MOST_SUBSCRIPTIONS,
+  type PausedBecause,
+  SUBSCRIPTION_COLUMNS,
+  subscriptionOf,
+  type SubscriptionRow,
+  type SubscriptionTerms,
+  TooManyWebhooksError,
+  WebhookMissingError,
+  type WebhookSubscription,
+} from './subscription.js';
+
+export interface NewSubscription extends SubscriptionTerms {
+  /** Part of the seal of its secret, so made by who seals it. */
+  readonly id: string;
+  /** The signing secret, sealed. */
+  readonly ciphertext: Buffer;
+}
+
+const WAITING = `(SELECT coalesce(sum(l.waiting), 0) FROM webhooks.lane l WHERE l.subscription = s.id AND l.waiting > 0)::int AS waiting`;
+
+const LIST = named<{ partnerId: string }>(
+  'webhook_list',
+  `SELECT ${SUBSCRIPTION_COLUMNS}, ${WAITING} FROM webhooks.subscription s
+    WHERE s.partner = :partnerId AND s.removed_at IS NULL ORDER BY s.created_at, s.id`,
+);
+
+const LOCK = named<{ partnerId: string; id: string }>(
+  'webhook_lock',
+  `SELECT ${SUBSCRIPTION_COLUMNS}, 0 AS waiting FROM webhooks.subscription s
+    WHERE s.partner = :partnerId AND s.id = :id::uuid AND s.removed_at IS NULL FOR UPDATE`,
+);
+
+interface StoredTerms {
+  readonly id: string;
+  readonly url: string;
+  readonly topics: readonly string[];
+  readonly measure: string | null;
+  readonly days: number | null;
+  readonly thresholds: readonly string[] | null;
+  readonly hysteresis: string | null;
+}
+
+const ADD = named<StoredTerms & { partnerId: string; ciphertext: Buffer }>(
+  'webhook_add',
+  `WITH added AS (
+      INSERT INTO webhooks.subscription (id, partner, url, topics, stake_set, measure, days, thresholds, hysteresis)
+      SELECT :id::uuid, p.id, :url, :topics::text[], coalesce(p.stake_set, 'default'), :measure, :days::int,
+        :thresholds::numeric[], :hysteresis::numeric
+      FROM partners.partner p WHERE p.id = :partnerId RETURNING id, measure
+    ), sealed AS (INSERT INTO webhooks.secret (subscription, ciphertext) SELECT id, :ciphertext FROM added)
+    INSERT INTO webhooks.tier_cursor (subscription) SELECT id FROM added`,
+);
+
+const SET = named<StoredTerms>(
+  'webhook_set',
+  `UPDATE webhooks.subscription SET url = :url, topics = :topics::text[], measure = :measure, days = :days::int,
+      thresholds = :thresholds::numeric[], hysteresis = :hysteresis::numeric, failures = 0 WHERE id = :id::uuid`,
+);
+
+/** Tiers of before count no more: those of the new rule are worked out for all wallets first. */
+const RESTART_TIERS = named<{ id: string }>(
+  'webhook_restart_tiers',
+  `UPDATE webhooks.tier_cursor SET version = version + 1, point = NULL, pass = NULL, pass_point = NULL, pass_after = NULL, recheck = false
+    WHERE subscription = :id::uuid`,
+);
+
+const PAUSE = named<{ id: string; because: PausedBecause | null }>(
+  'webhook_pause',
+  `UPDATE webhooks.subscription SET paused_because = :because, failures = 0,
+      paused_at = CASE WHEN :because::text IS NOT NULL THEN coalesce(paused_at, clock_timestamp()) END WHERE id = :id::uuid`,
+);
+
+/** What waits is tried at once. */
+const HASTEN = named<{ id: string }>(
+  'webhook_hasten',
+  'UPDATE webhooks.lane SET next_attempt_at = now() WHERE subscription = :id::uuid AND waiting > 0 AND next_attempt_at > now()',
+);
+
+const ROTATE = named<{ id: string; ciphertext: Buffer; overlapSeconds: number }>(
+  'webhook_rotate',
+  `WITH ended AS (
+      UPDATE webhooks.secret SET ends_at = least(ends_at, now() + :overlapSeconds * interval '1 second') WHERE subscription = :id::uuid
+    ), added AS (INSERT INTO webhooks.secret (subscription, ciphertext) VALUES (:id::uuid, :ciphertext))
+    UPDATE webhooks.subscription SET rotated_at = now() WHERE id = :id::uuid
+    RETURNING now() + :overlapSeconds * interval '1 second' AS "goodUntil"`,
+);
+
+const REMOVE = named<{ id: string }>(
+  'webhook_remove',
+  'UPDATE webhooks.subscription SET removed_at = now() WHERE id = :id::uuid',
+);
+
+type Work<T> = (client: PoolClient, before: WebhookSubscription) => Promise<T>;
+
+export class SubscriptionStore {
+  constructor(private readonly database: Database) {}
+
+  /** The oldest first. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async list(partnerId: string): Promise<WebhookSubscription[]> {
+    const rows = await this.database.query<SubscriptionRow & object>(LIST({ partnerId }));
+    return rows.map(subscriptionOf);
+  }
+
+  /** @throws PartnerUnknownError, TooManyWebhooksError */
+  async add(
+    partnerId: string,
+    { id, ciphertext, ...terms }: NewSubscription,
+    audit: PartnerAudit,
+  ): Promise<void> {
+    await this.database.transaction(async (client, manager) => {
+      await lockPartner(client, partnerId);
+      const there = await run(client, LIST({ partnerId }));
+      if (there.length >= MOST_SUBSCRIPTIONS) throw new TooManyWebhooksError();
+      await run(client, ADD({ partnerId, ciphertext, ...stored(id, terms) }));
+      await auditPartner(manager, partnerId, audit);
+    });
+  }
+
+  /**
+   * Sets what is given. Another rule begins anew: the tiers of all wallets are worked out, and nothing is told of that.
+   * @param merge what is to be set, from what is
+   * @throws WebhookMissingError, and what `merge` throws
+   */
+  async change(
+    partnerId: string,
+    id: string,
+    merge: (before: WebhookSubscription) => SubscriptionTerms,
+    audit: PartnerAudit,
+  ): Promise<void> {
+    await this.on({ partnerId, id, audit }, async (client, before) => {
+      const terms = merge(before);
+      await run(client, SET(stored(id, terms)));
+      if (ruleText(before.rule) !== ruleText(terms.rule)) await run(client, RESTART_TIERS({ id }));
+    });
+  }
+
+  /** Undefined lets it go on, and what waits is tried at once. @throws WebhookMissingError */
+  async pause(
+    partnerId: string,
+    id: string,
+    because: PausedBecause | undefined,
+    audit: PartnerAudit,
+  ): Promise<void> {
+    await this.on({ partnerId, id, audit }, async (client) => {
+      await run(client, PAUSE({ id, because: because ?? null }));
+      if (because === undefined) await run(client, HASTEN({ id }));
+    });
+  }
+
+  /** The secret of before signs for a while yet. @returns until when @throws WebhookMissingError */
+  async rotate(
+    partnerId: string,
+    secret: { readonly id: string; readonly ciphertext: Buffer; readonly overlapSeconds: number },
+    audit: PartnerAudit,
+  ): Promise<Date> {
+    return this.on({ partnerId, id: secret.id, audit }, async (client) => {
+      const [row] = await run<{ goodUntil: Date }>(client, ROTATE(secret));
+      if (row === undefined) throw new WebhookMissingError();
+      return row.goodUntil;
+    });
+  }
+
+  /** Its events are sent no more, and removed soon. @throws WebhookMissingError */
+  async remove(partnerId: string, id: string, audit: PartnerAudit): Promise<void> {
+    await this.on({ partnerId, id, audit }, (client) => run(client, REMOVE({ id })));
+  }
+
+  private on<T>(
+    {
+      partnerId,
+      id,
+      audit,
+    }: { readonly partnerId: string; readonly id: string; readonly audit: PartnerAudit },
+    work: Work<T>,
+  ): Promise<T> {
+    return this.database.transaction(async (client: PoolClient, manager: EntityManager) => {
+      const result = await work(client, await lockSubscription(client, partnerId, id));
+      await auditPartner(manager, partnerId, audit);
+      return result;
+    });
+  }
+}
+
+/** @throws WebhookMissingError */
+export async function lockSubscription(
+  client: PoolClient,
+  partnerId: string,
+  id: string,
+): Promise<WebhookSubscription> {
+  const [row] = await run<SubscriptionRow>(client, LOCK({ partnerId, id }));
+  if (row === undefined) throw new WebhookMissingError();
+  return subscriptionOf(row);
+}
+
+function stored(id: string, { url, topics, rule }: SubscriptionTerms): StoredTerms {
+  return {
+    ...{ id, url, topics },
+    measure: rule?.measure ?? null,
+    days: rule?.days ?? null,
+    thresholds: rule?.thresholds.map(String) ?? null,
+    hysteresis: rule?.hysteresis.toString() ?? null,
+  };
+}
+
+function ruleText(rule: TierRule | undefined): string {
+  if (rule === undefined) return '';
+  const { measure, days, thresholds, hysteresis } = rule;
+  return [measure, days, thresholds.join(' '), hysteresis].join();
+}

@@ -1,0 +1,96 @@
+import { PermanentError, type TierRule, type WebhookTopic } from '#libs/domain';
+
+export const PAUSED_BECAUSE = ['partner', 'operator', 'gone'] as const;
+/** Who paused it; `gone`: its address answered 410. */
+export type PausedBecause = (typeof PAUSED_BECAUSE)[number];
+
+/** What can be set of a subscription. */
+export interface SubscriptionTerms {
+  readonly url: string;
+  readonly topics: readonly WebhookTopic[];
+  /** Of `wallet.tier-changed`, and only with it. */
+  readonly rule: TierRule | undefined;
+}
+
+/** Where a partner is told of what; see webhooks.subscription. */
+export interface WebhookSubscription extends SubscriptionTerms {
+  readonly id: string;
+  /** Whose sealed days and tiers are told. */
+  readonly stakeSet: string;
+  readonly pausedAt: Date | null;
+  readonly pausedBecause: PausedBecause | null;
+  readonly createdAt: Date;
+  readonly rotatedAt: Date | null;
+  /** Events that were neither delivered nor given up. */
+  readonly waiting: number;
+}
+
+/** The columns of a SubscriptionRow, of webhooks.subscription or its view. */
+export const SUBSCRIPTION_COLUMNS = `s.id, s.url, to_json(s.topics) AS topics, s.stake_set AS "stakeSet", s.measure, s.days,
+  s.thresholds::text[] AS thresholds, s.hysteresis::text AS hysteresis, s.paused_at AS "pausedAt", s.paused_because AS "pausedBecause",
+  s.created_at AS "createdAt", s.rotated_at AS "rotatedAt"`;
+
+export type SubscriptionRow = Omit<WebhookSubscription, 'rule'> & {
+  readonly measure: TierRule['measure'] | null;
+  readonly days: number | null;
+  readonly thresholds: string[] | null;
+  readonly hysteresis: string | null;
+};
+
+export function subscriptionOf({
+  measure,
+  days,
+  thresholds,
+  hysteresis,
+  ...others
+}: SubscriptionRow): WebhookSubscription {
+  return { ...others, rule: ruleOf({ measure, days, thresholds, hysteresis }) };
+}
+
+export function ruleOf({
+  measure,
+  days,
+  thresholds,
+  hysteresis,
+}: Pick<SubscriptionRow, 'measure' | 'days' | 'thresholds' | 'hysteresis'>): TierRule | undefined {
+  if (measure === null || days === null || thresholds === null || hysteresis === null) {
+    return undefined;
+  }
+  return { measure, days, thresholds: thresholds.map(BigInt), hysteresis: BigInt(hysteresis) };
+}
+
+/** So many a partner may have. */
+export const MOST_SUBSCRIPTIONS = 10;
+
+export class WebhookMissingError extends PermanentError {
+  constructor() {
+    super('WEBHOOK_MISSING', 'The partner has no webhook with this id; the list shows them.');
+  }
+}
+
+export class TooManyWebhooksError extends PermanentError {
+  constructor() {
+    super(
+      'TOO_MANY_WEBHOOKS',
+      `A partner has ${MOST_SUBSCRIPTIONS} webhooks at most. Remove one that is not used.`,
+    );
+  }
+}
+
+export class WebhookEventMissingError extends PermanentError {
+  constructor() {
+    super(
+      'WEBHOOK_EVENT_MISSING',
+      'The webhook has no event with this id that was delivered or given up.',
+    );
+  }
+}
+
+export class WebhookTestWaitsError extends PermanentError {
+  constructor() {
+    super(
+      'WEBHOOK_TEST_WAITS',
+      'A test event still waits to be delivered. See in the log what became of it.',
+    );
+  }
+}

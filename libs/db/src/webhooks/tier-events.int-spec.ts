@@ -1,0 +1,295 @@
+/** Tiers of random histories against a brute-force oracle, day by day and block by block. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Address, type TierRule } from '#libs/domain';
+import { aBlock, aWallet, createTestDatabase, type TestDatabase, testSeeds } from '#libs/testing';
+import { type Database, DayEvents, SubscriptionStore, TierEvents } from '../index.js';
+import {
+  AUDIT,
+  DAY_SECONDS,
+  dice,
+  eventsOf,
+  finalTo,
+  indexStakes,
+  seal,
+  type StakeStep,
+  subscribe,
+} from './webhook-bench.support-spec.js';
+
+const DAYS = 14;
+const BLOCKS_A_DAY = 3;
+const LAST = DAYS * BLOCKS_A_DAY;
+const WALLETS = Array.from({ length: 7 }, (_, place) => aWallet(place + 1));
+
+let test: TestDatabase;
+let admin: Database;
+/** As the service connects. */
+let database: Database;
+beforeEach(async () => {
+  test = await createTestDatabase();
+  admin = await test.open();
+  database = await test.open({ url: test.urlAs('redemption') });
+});
+afterEach(() => test.drop());
+
+const lastBlockOf = (day: number): number => (day + 1) * BLOCKS_A_DAY;
+const secondsOf = (block: number): number =>
+  Math.floor(((block - 1) / BLOCKS_A_DAY) * DAY_SECONDS) + 60;
+
+class History {
+  readonly steps: StakeStep[] = [];
+  /** By wallet, at the end of each block from 0 on. */
+  private readonly balances = new Map<Address, bigint[]>();
+
+  constructor(seed: number) {
+    const roll = dice(seed);
+    for (const wallet of WALLETS) this.balances.set(wallet, [0n]);
+    for (let block = 1; block <= LAST; block += 1) {
+      const deltas: { wallet: Address; amount: bigint }[] = [];
+      for (const wallet of WALLETS) {
+        const own = this.balances.get(wallet) as bigint[];
+        const before = own.at(-1) as bigint;
+        const next = roll(4) === 0 ? BigInt(roll(40)) : before;
+        if (next !== before) deltas.push({ wallet, amount: next - before });
+        own.push(next);
+      }
+      this.steps.push({ block, seconds: secondsOf(block), deltas });
+    }
+  }
+
+  balance(wallet: Address, block: number): bigint {
+    const own = this.balances.get(wallet) ?? [];
+    return own[block] ?? own.at(-1) ?? 0n;
+  }
+
+  low(wallet: Address, day: number): bigint {
+    if (day < 0) return 0n;
+    const blocks = Array.from({ length: BLOCKS_A_DAY + 1 }, (_, n) => day * BLOCKS_A_DAY + n);
+    return blocks
+      .map((block) => this.balance(wallet, block))
+      .reduce((least, one) => (one < least ? one : least));
+  }
+
+  /** A sum over the rule's days. */
+  measured({ measure, days }: TierRule, wallet: Address, point: number): bigint {
+    if (measure === 'balance') return this.balance(wallet, point);
+    return Array.from({ length: days }, (_, back) => this.low(wallet, point - back)).reduce(
+      (sum, one) => sum + one,
+      0n,
+    );
+  }
+}
+
+/** The rule as a person would say it. */
+function tierAfter(rule: TierRule, before: number, sum: bigint): number {
+  const days = BigInt(rule.days);
+  let tier = before;
+  while (tier < rule.thresholds.length && sum >= (rule.thresholds[tier] as bigint) * days)
+    tier += 1;
+  while (tier > 0 && sum < ((rule.thresholds[tier - 1] as bigint) - rule.hysteresis) * days) {
+    tier -= 1;
+  }
+  return tier;
+}
+
+async function follow(id: string, pageSize = 2): Promise<number> {
+  const tiers = new TierEvents(database, 'default', pageSize);
+  expect(await tiers.followed()).toContain(id);
+  let told = 0;
+  for (;;) {
+    const step = await tiers.step(id);
+    told += step.told;
+    if (!step.goesOn) return told;
+  }
+}
+
+const RULES: readonly TierRule[] = [
+  { measure: 'low', days: 1, thresholds: [5n, 15n, 25n], hysteresis: 0n },
+  { measure: 'low', days: 1, thresholds: [10n, 20n], hysteresis: 6n },
+  { measure: 'average', days: 3, thresholds: [4n, 9n, 20n], hysteresis: 1n },
+  { measure: 'average', days: 7, thresholds: [6n], hysteresis: 2n },
+  { measure: 'balance', days: 1, thresholds: [8n, 16n, 32n], hysteresis: 4n },
+];
+
+describe.each(testSeeds())('tiers of a random history by $which', ({ seed }) => {
+  it.each(RULES)(
+    'are told as they change: $measure, $days days, hysteresis $hysteresis',
+    async (rule) => {
+      const history = new History(seed);
+      await indexStakes(admin, history.steps, aBlock(LAST + 1, DAYS * DAY_SECONDS + 100));
+      const one = await subscribe(admin, ['wallet.tier-changed'], rule);
+      const expected: unknown[] = [];
+      const tiers = new Map<Address, number>();
+      for (let day = 2; day < DAYS; day += 1) {
+        await finalTo(admin, lastBlockOf(day) + 1);
+        await seal(admin, day, lastBlockOf(day));
+        await follow(one.id);
+        const point = rule.measure === 'balance' ? lastBlockOf(day) + 1 : day;
+        for (const wallet of WALLETS) {
+          const amount = history.measured(rule, wallet, point);
+          const before = tiers.get(wallet) ?? 0;
+          const tier = tierAfter(rule, before, amount);
+          tiers.set(wallet, tier);
+          if (day === 2 || tier === before) continue;
+          const average = (amount / BigInt(rule.days)).toString();
+          expected.push([
+            wallet,
+            before,
+            tier,
+            average,
+            rule.measure === 'balance' ? point : dayOf(day),
+          ]);
+        }
+      }
+      const told = await eventsOf(admin, one);
+      const seen = told.map(
+        ({ data: { walletAddress, previousTier, tier, amount, day, blockNumber } }) => [
+          ...[walletAddress, previousTier, tier, amount],
+          day ?? blockNumber,
+        ],
+      );
+      expect(seen).toEqual(expected);
+      expect(seen.length).toBeGreaterThan(3);
+      expect(told.every(({ orderKey, data }) => orderKey === data['walletAddress'])).toBe(true);
+    },
+  );
+});
+
+const dayOf = (day: number): string =>
+  new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10);
+
+describe('tiers', () => {
+  const RULE: TierRule = { measure: 'low', days: 1, thresholds: [10n], hysteresis: 0n };
+  const [ANN] = WALLETS as [Address];
+
+  /** A stake of 5 on the first day, and of 50 from the third on. */
+  async function anIndex(): Promise<void> {
+    const steps = [
+      { block: 1, seconds: secondsOf(1), deltas: [{ wallet: ANN, amount: 5n }] },
+      { block: 5, seconds: secondsOf(5), deltas: [{ wallet: ANN, amount: 45n }] },
+    ];
+    await indexStakes(admin, steps, aBlock(LAST + 1, DAYS * DAY_SECONDS + 100));
+    await finalTo(admin, LAST + 1);
+  }
+
+  it.each([
+    ['halted', `UPDATE staking.index_state SET halted_at = now(), halted_reason = 'test'`],
+    ['not final', 'UPDATE staking.index_state SET finalised_number = 9, finalised_seconds = 9'],
+    ['not verified', 'UPDATE staking.index_state SET verified_number = 9'],
+    ['worked out again', 'INSERT INTO staking.seal_recheck VALUES (true, 2)'],
+  ])('wait while the index is %s', async (_case, text) => {
+    await anIndex();
+    const one = await subscribe(admin, ['wallet.tier-changed'], RULE);
+    await seal(admin, 1, 6);
+    await follow(one.id);
+    await seal(admin, 2, 9);
+    await admin.query({ text });
+    expect(await follow(one.id)).toBe(0);
+    await admin.query({ text: 'DELETE FROM staking.seal_recheck' });
+    await admin.query({
+      text: 'UPDATE staking.index_state SET halted_at = NULL, halted_reason = NULL',
+    });
+    await finalTo(admin, LAST + 1);
+    expect(await follow(one.id)).toBe(1);
+  });
+
+  it('begin anew and silently with another rule', async () => {
+    await anIndex();
+    const one = await subscribe(admin, ['wallet.tier-changed'], RULE);
+    await seal(admin, 2, 9);
+    await follow(one.id);
+    const rule = { ...RULE, thresholds: [7n, 20n] };
+    const { partnerId, id } = one;
+    const store = new SubscriptionStore(admin);
+    await store.change(partnerId, id, (before) => ({ ...before, rule }), AUDIT);
+    await follow(id);
+    expect(await eventsOf(admin, one)).toEqual([]);
+    const { rows } = await admin.pool.query(
+      'SELECT version, tier FROM webhooks.wallet_tier ORDER BY 1',
+    );
+    expect(rows).toEqual([
+      { version: 1, tier: 1 },
+      { version: 2, tier: 2 },
+    ]);
+  });
+
+  it('are looked at again where a sealed day came out differently, each change once', async () => {
+    await anIndex();
+    const one = await subscribe(admin, ['wallet.tier-changed', 'day.sealed'], RULE);
+    await seal(admin, 1, 6);
+    await seal(admin, 2, 9);
+    await new DayEvents(database, 'default').tell();
+    await follow(one.id);
+    await admin.query({
+      text: 'UPDATE staking.balance_day SET low = 2, closing = 3 WHERE day = 1',
+    });
+    expect(await follow(one.id)).toBe(0);
+    await seal(admin, 2, 9, 2);
+    await new DayEvents(database, 'default').tell();
+    expect(await follow(one.id)).toBe(1);
+    expect(await follow(one.id)).toBe(0);
+    const told = await eventsOf(admin, one);
+    expect(
+      told.map(({ type, data }) => [type, data['day'], data['revision'], data['tier']]),
+    ).toEqual([
+      ['day.sealed', '1970-01-02', 1, undefined],
+      ['day.sealed', '1970-01-03', 1, undefined],
+      ['day.sealed', '1970-01-03', 2, undefined],
+      ['wallet.tier-changed', '1970-01-03', undefined, 0],
+    ]);
+  });
+
+  it('are followed by one process at a time, and told once by several', async () => {
+    const history = new History(7);
+    await indexStakes(admin, history.steps, aBlock(LAST + 1, DAYS * DAY_SECONDS + 100));
+    await finalTo(admin, LAST + 1);
+    const one = await subscribe(admin, ['wallet.tier-changed'], RULE);
+    await seal(admin, 0, 3);
+    await follow(one.id);
+    for (let day = 1; day < DAYS; day += 1) await seal(admin, day, lastBlockOf(day));
+    const others = [await test.open({ url: test.urlAs('redemption') }), database];
+    const steps = others.map(async (other) => {
+      const tiers = new TierEvents(other, 'default', 1);
+      for (let step = 0; step < 300; step += 1) await tiers.step(one.id);
+    });
+    await Promise.all(steps);
+    await follow(one.id, 1);
+    const told = await eventsOf(admin, one);
+    const tiers = new Map<unknown, unknown>();
+    for (const { data } of told) {
+      expect(data['previousTier']).toBe(
+        tiers.get(data['walletAddress']) ?? firstTier(history, data),
+      );
+      tiers.set(data['walletAddress'], data['tier']);
+    }
+    expect(told.length).toBeGreaterThan(3);
+    for (const wallet of WALLETS) {
+      const low = history.low(wallet, DAYS - 1);
+      if (tiers.has(wallet)) expect(tiers.get(wallet)).toBe(low >= 10n ? 1 : 0);
+    }
+  });
+
+  const firstTier = (history: History, data: Record<string, unknown>): number =>
+    history.low(data['walletAddress'] as Address, 0) >= 10n ? 1 : 0;
+});
+
+describe('sealed days', () => {
+  it('are told from the subscription on, once, to those who asked for them', async () => {
+    await indexStakes(admin, [], aBlock(LAST + 1, DAYS * DAY_SECONDS + 100));
+    await seal(admin, 0, 3);
+    const one = await subscribe(admin, ['day.sealed']);
+    const other = await subscribe(admin, ['redemption.*']);
+    for (const day of [1, 2, 3]) await seal(admin, day, lastBlockOf(day));
+    const days = new DayEvents(database, 'default');
+    const again = new DayEvents(await test.open({ url: test.urlAs('redemption') }), 'default');
+    await Promise.all([days.tell(), again.tell(), days.tell()]);
+    await days.tell();
+    expect((await eventsOf(admin, one)).map(({ data }) => data)).toEqual(
+      [1, 2, 3].map((day) => ({
+        ...{ stakeSet: 'default', day: dayOf(day), revision: 1, wallets: 1, total: '1' },
+        ...{ root: `0x${'10'.repeat(32)}`, blockHash: `0x${'0b'.repeat(32)}` },
+        ...{ blockNumber: lastBlockOf(day), tokenDecimals: 18 },
+      })),
+    );
+    expect(await eventsOf(admin, other)).toEqual([]);
+  });
+});

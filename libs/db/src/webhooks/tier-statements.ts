@@ -1,0 +1,121 @@
+/**
+ * One page of wallets of a pass: their measure at a point that is final, their tiers, and the events of those whose tier changed; one
+ * statement, so that all of it is read of one state of the index.
+ */
+import { named } from '../connection/named.js';
+
+export interface TierPage {
+  /** The subscription. */
+  readonly id: string;
+  readonly version: number;
+  readonly set: string;
+  /** The day or the block that the tiers are of. */
+  readonly point: string;
+  /** The one that the tiers of before are of. */
+  readonly before: string;
+  readonly days: number;
+  /** The last wallet of the page before. */
+  readonly after: Buffer;
+  readonly limit: number;
+  /** Whether those whose tier changed are told. */
+  readonly tells: boolean;
+}
+
+export interface TierPageRow {
+  /** Whether the index is final, verified and sound up to the point; nothing was done otherwise. */
+  readonly holds: boolean;
+  readonly seen: number;
+  readonly last: Buffer | null;
+  readonly told: number;
+}
+
+/** From wallet to wallet, by the primary key. */
+const ALL = `every AS (
+      (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
+      UNION ALL
+      SELECT (SELECT d.wallet FROM staking.balance_day d WHERE d.wallet > every.wallet ORDER BY d.wallet LIMIT 1)
+      FROM every WHERE every.wallet IS NOT NULL
+    ), page AS MATERIALIZED (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)`;
+
+/** Those with a change in blocks of which the measure may come out differently; found by the index of blocks. */
+const changed = (above: string, upTo: string): string => `page AS MATERIALIZED (
+      SELECT DISTINCT wallet FROM staking.balance_change
+      WHERE block > ${above} AND block <= ${upTo} AND wallet > :after ORDER BY wallet LIMIT :limit
+    )`;
+
+const lastBlock = (day: string): string =>
+  `coalesce((SELECT s.block_number FROM staking.sealed_day s WHERE s.day = ${day} ORDER BY s.revision DESC LIMIT 1), -1)`;
+
+interface Measure {
+  readonly name: string;
+  /** The condition on `i`, the state of the index. */
+  readonly holds: string;
+  readonly changed: string;
+  /** Of `page.wallet`; of several days the sum, so that nothing is rounded. */
+  readonly amount: string;
+  readonly point: string;
+}
+
+/** Without changes after the last block of the day so many days before, no low of the windows differs from the balance then. */
+const OF_DAYS: Measure = {
+  name: 'days',
+  holds: `least(i.finalised_number, i.verified_number) > ${lastBlock(':point::int')}
+        AND EXISTS (SELECT FROM staking.sealed_day s WHERE s.day = :point::int)
+        AND NOT EXISTS (SELECT FROM staking.seal_recheck r WHERE r.from_day <= :point::int)`,
+  changed: changed(lastBlock(':before::int - :days::int'), lastBlock(':point::int')),
+  amount: `(SELECT sum(coalesce(one.low, 0)) FROM generate_series(:point::int - :days::int + 1, :point::int) AS of(day)
+        LEFT JOIN LATERAL (
+          SELECT CASE WHEN d.day = of.day THEN least(d.low, d.closing) ELSE d.closing END AS low
+          FROM staking.balance_day d WHERE d.wallet = page.wallet AND d.day <= of.day ORDER BY d.day DESC LIMIT 1) AS one ON true)`,
+  point: `'day', to_char(date '1970-01-01' + :point::int, 'YYYY-MM-DD'), 'days', nullif(:days::int, 1)`,
+};
+
+const OF_BALANCE: Measure = {
+  name: 'balance',
+  holds: 'least(i.finalised_number, i.verified_number) >= :point::bigint AND :days::int = 1',
+  changed: changed(':before::bigint', ':point::bigint'),
+  amount: `coalesce((SELECT c.balance FROM staking.balance_change c
+        WHERE c.wallet = page.wallet AND c.block <= :point::bigint ORDER BY c.block DESC LIMIT 1), 0)`,
+  point: `'blockNumber', :point::bigint`,
+};
+
+/** `greatest`: up at a threshold at once; `least`: down only below the threshold less the hysteresis. */
+const pageOf = (measure: Measure, isAll: boolean) =>
+  named<TierPage>(
+    `webhook_tiers_${measure.name}_${isAll ? 'all' : 'changed'}`,
+    `WITH RECURSIVE holds AS (
+      SELECT i.token_decimals FROM staking.index_state i
+      WHERE i.halted_at IS NULL AND ${measure.holds} AND :before::text IS NOT NULL
+    ), ${isAll ? ALL : measure.changed}, measured AS (
+      SELECT page.wallet, ${measure.amount} AS amount FROM page WHERE EXISTS (SELECT FROM holds)
+    ), judged AS (
+      SELECT m.wallet, m.amount, s.measure, coalesce(t.tier, 0) AS before,
+        greatest((SELECT count(*) FROM unnest(s.thresholds) AS x WHERE x * s.days <= m.amount),
+          least(coalesce(t.tier, 0), (SELECT count(*) FROM unnest(s.thresholds) AS x WHERE (x - s.hysteresis) * s.days <= m.amount))
+        )::int AS tier
+      FROM measured m JOIN webhooks.subscription s ON s.id = :id::uuid
+      LEFT JOIN webhooks.wallet_tier t ON (t.subscription, t.version, t.wallet) = (:id::uuid, :version::int, m.wallet)
+    ), moved AS MATERIALIZED (SELECT * FROM judged WHERE tier <> before
+    ), stored AS (
+      INSERT INTO webhooks.wallet_tier (subscription, version, wallet, tier)
+      SELECT :id::uuid, :version::int, wallet, tier FROM moved
+      ON CONFLICT (subscription, version, wallet) DO UPDATE SET tier = excluded.tier
+    ), told AS (
+      INSERT INTO webhooks.event (subscription, type, order_key, payload)
+      SELECT :id::uuid, 'wallet.tier-changed', '0x' || encode(wallet, 'hex'),
+        jsonb_build_object('type', 'wallet.tier-changed', 'timestamp', webhooks.iso(now()), 'data', jsonb_strip_nulls(jsonb_build_object(
+          'walletAddress', '0x' || encode(wallet, 'hex'), 'tier', tier, 'previousTier', before, 'measure', measure,
+          'amount', trunc(amount / :days::int)::text, 'tokenDecimals', (SELECT token_decimals FROM holds),
+          'stakeSet', :set::text, ${measure.point})))::text
+      FROM moved WHERE :tells::boolean ORDER BY wallet
+      RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM holds) AS holds, (SELECT count(*) FROM page)::int AS seen,
+      (SELECT wallet FROM page ORDER BY wallet DESC LIMIT 1) AS last, (SELECT count(*) FROM told)::int AS told`,
+  );
+
+/** By the kind of measure, and whether all wallets are looked at. */
+export const TIER_PAGES = {
+  days: { all: pageOf(OF_DAYS, true), changed: pageOf(OF_DAYS, false) },
+  balance: { all: pageOf(OF_BALANCE, true), changed: pageOf(OF_BALANCE, false) },
+} as const;

@@ -1,0 +1,124 @@
+/** Subscriptions and an index whose days become final one by one. Counts as a test file without being one. */
+import { randomUUID } from 'node:crypto';
+import {
+  type Address,
+  type BlockRef,
+  foldBlocks,
+  type TierRule,
+  type WebhookTopic,
+} from '#libs/domain';
+import { aBlock, anInitialIndex } from '#libs/testing';
+import { type Database, IndexStore, SubscriptionStore } from '../index.js';
+
+export const DAY_SECONDS = 86_400;
+export const AUDIT = {
+  actor: 'operator:test',
+  note: { command: 'partner webhook', outcome: 'done' },
+} as const;
+
+export interface Subscribed {
+  readonly partnerId: string;
+  readonly id: string;
+}
+
+export async function subscribe(
+  database: Database,
+  topics: readonly WebhookTopic[],
+  rule?: TierRule,
+  url = 'https://partner.example/hooks',
+): Promise<Subscribed> {
+  const [partner] = await database.query<{ id: string }>(
+    { text: 'INSERT INTO partners.partner (name) VALUES ($1) RETURNING id' },
+    [randomUUID()],
+  );
+  if (partner === undefined) throw new Error('it was added');
+  const id = randomUUID();
+  const terms = { url, topics, rule };
+  const ciphertext = Buffer.from('sealed');
+  await new SubscriptionStore(database).add(partner.id, { id, ciphertext, ...terms }, AUDIT);
+  return { partnerId: partner.id, id };
+}
+
+export interface ToldEvent {
+  readonly type: string;
+  readonly orderKey: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** In the order in which they go out. */
+export async function eventsOf(database: Database, { id }: Subscribed): Promise<ToldEvent[]> {
+  const rows = await database.query<{ type: string; orderKey: string; payload: string }>(
+    {
+      text: `SELECT type, order_key AS "orderKey", payload FROM webhooks.event WHERE subscription = $1 ORDER BY sequence`,
+    },
+    [id],
+  );
+  return rows.map(({ payload, ...row }) => {
+    const { data } = JSON.parse(payload) as { data: Record<string, unknown> };
+    return { ...row, data };
+  });
+}
+
+/** What a wallet's stake changes by in a block. */
+export interface StakeStep {
+  readonly block: number;
+  readonly seconds: number;
+  readonly deltas: readonly { readonly wallet: Address; readonly amount: bigint }[];
+}
+
+/** All of it is indexed; `finalTo` says how far it is final and verified. */
+export async function indexStakes(
+  database: Database,
+  steps: readonly StakeStep[],
+  last: BlockRef,
+): Promise<void> {
+  const store = new IndexStore(database);
+  const first = aBlock(0, 0);
+  await store.create(anInitialIndex({ head: first }));
+  const fence = await store.takeLead();
+  const { changes, days, totalDelta } = foldBlocks(
+    new Map(),
+    steps.map(({ block, seconds, deltas }) => ({
+      blockNumber: BigInt(block),
+      timestampSeconds: seconds,
+      deltas: [...deltas],
+    })),
+  );
+  const batch = { changes, days, blocks: [], total: totalDelta };
+  await store.commit({ ...batch, fence, previousHead: first, head: last, synced: true });
+}
+
+export async function finalTo(database: Database, block: number): Promise<void> {
+  await database.query(
+    {
+      text: `UPDATE staking.index_state SET finalised_number = $1, finalised_hash = decode(repeat('0a', 32), 'hex'),
+        finalised_seconds = $1, verified_number = $1`,
+    },
+    [block],
+  );
+}
+
+export async function seal(
+  database: Database,
+  day: number,
+  lastBlock: number,
+  revision = 1,
+): Promise<void> {
+  await database.query(
+    {
+      text: `INSERT INTO staking.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software, previous_root)
+        SELECT $1, $3, decode(repeat(to_hex(15 + $3), 32), 'hex'), 1, 1, $2, decode(repeat('0b', 32), 'hex'), 'test',
+          (SELECT root FROM staking.sealed_day WHERE day = $1 AND revision = $3 - 1)`,
+    },
+    [day, lastBlock, revision],
+  );
+}
+
+/** Numbers from 0 to below `most`, the same for the same seed. */
+export function dice(seed: number): (most: number) => number {
+  let state = seed >>> 0;
+  return (most) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+}

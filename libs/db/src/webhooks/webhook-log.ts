@@ -1,0 +1,139 @@
+/** The log of webhooks, newest first: for a partner by the views of the portal, for an operator by the tables. */
+import { type QueryResultRow } from 'pg';
+import { type Statement } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import {
+  SUBSCRIPTION_COLUMNS,
+  subscriptionOf,
+  type SubscriptionRow,
+  type WebhookSubscription,
+} from './subscription.js';
+
+type Query = <R extends QueryResultRow>(statement: Statement) => Promise<R[]>;
+
+export const EVENT_STATES = ['waiting', 'delivered', 'given-up'] as const;
+export type WebhookEventState = (typeof EVENT_STATES)[number];
+
+export interface LoggedEvent {
+  readonly sequence: bigint;
+  readonly id: string;
+  readonly type: string;
+  /** The wallet whose events are sent one after the other; empty where it is of none. */
+  readonly orderKey: string;
+  readonly payload: string;
+  readonly createdAt: Date;
+  readonly state: WebhookEventState;
+  /** Since it was made or replayed. */
+  readonly attempts: number;
+  readonly finishedAt: Date | null;
+  /** Of the newest attempt. */
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+}
+
+export interface LoggedAttempt {
+  readonly at: Date;
+  readonly outcome: 'delivered' | 'failed' | 'gone';
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly request: object;
+  readonly answer: object;
+}
+
+export interface WebhookLogPage {
+  readonly subscription: string;
+  /** The smallest sequence of the page before. */
+  readonly before?: bigint | undefined;
+  readonly state?: WebhookEventState | undefined;
+  readonly limit: number;
+}
+
+interface Page {
+  readonly subscription: string;
+  readonly before: string | null;
+  readonly state: WebhookEventState | null;
+  readonly limit: number;
+}
+
+/** The same statements on other relations. */
+function statementsOn(name: string, schema: string, relation: (table: string) => string) {
+  const [event, attempt] = [`${schema}.${relation('event')}`, `${schema}.${relation('attempt')}`];
+  const columns = `e.sequence, e.id, e.type, e.order_key AS "orderKey", e.payload, e.created_at AS "createdAt", e.state, e.attempts,
+      e.finished_at AS "finishedAt", last.status AS "lastStatus", last.error AS "lastError"
+    FROM ${event} e LEFT JOIN LATERAL (
+      SELECT a.status, a.error FROM ${attempt} a WHERE a.event = e.sequence ORDER BY a.id DESC LIMIT 1) AS last ON true
+    WHERE e.subscription = :subscription::uuid`;
+  return {
+    page: named<Page>(
+      `${name}_webhook_events`,
+      `SELECT ${columns} AND (:before::bigint IS NULL OR e.sequence < :before::bigint) AND (:state::text IS NULL OR e.state = :state)
+        ORDER BY e.sequence DESC LIMIT :limit`,
+    ),
+    one: named<{ subscription: string; id: string }>(
+      `${name}_webhook_event`,
+      `SELECT ${columns} AND e.id = :id::uuid`,
+    ),
+    attempts: named<{ sequence: string }>(
+      `${name}_webhook_attempts`,
+      `SELECT at, outcome, status, error, duration_ms AS "durationMs", request, answer FROM ${attempt}
+        WHERE event = :sequence::bigint ORDER BY id DESC LIMIT 100`,
+    ),
+  };
+}
+
+const OWN = statementsOn('portal', 'portal', (table) => `webhook_${table}`);
+const ALL = statementsOn('operator', 'webhooks', (table) => table);
+
+const OWN_SUBSCRIPTIONS = named<object>(
+  'portal_webhooks',
+  `SELECT ${SUBSCRIPTION_COLUMNS}, s.waiting FROM portal.webhook_subscription s ORDER BY s.created_at, s.id`,
+);
+
+type EventRow = Omit<LoggedEvent, 'sequence'> & { readonly sequence: string };
+
+/** @param query of `PortalDatabase.asPartner` */
+export async function readOwnWebhooks(query: Query): Promise<WebhookSubscription[]> {
+  return (await query<SubscriptionRow & object>(OWN_SUBSCRIPTIONS({}))).map(subscriptionOf);
+}
+
+export class WebhookLog {
+  private constructor(
+    private readonly query: Query,
+    private readonly on: typeof OWN,
+  ) {}
+
+  /** @param query of `PortalDatabase.asPartner` */
+  static ofPartner(query: Query): WebhookLog {
+    return new WebhookLog(query, OWN);
+  }
+
+  /** For an operator: whose subscription it is, is said by who asks. */
+  static ofAll(database: { query: Query }): WebhookLog {
+    return new WebhookLog((statement) => database.query(statement), ALL);
+  }
+
+  async events({ before, state, ...page }: WebhookLogPage): Promise<LoggedEvent[]> {
+    const rows = await this.query<EventRow & object>(
+      this.on.page({ ...page, before: before?.toString() ?? null, state: state ?? null }),
+    );
+    return rows.map(eventOf);
+  }
+
+  /** With its newest attempts, the newest first; undefined where the subscription has no such event. */
+  async event(
+    subscription: string,
+    id: string,
+  ): Promise<(LoggedEvent & { readonly history: readonly LoggedAttempt[] }) | undefined> {
+    const [row] = await this.query<EventRow & object>(this.on.one({ subscription, id }));
+    if (row === undefined) return undefined;
+    const history = await this.query<LoggedAttempt & object>(
+      this.on.attempts({ sequence: row.sequence }),
+    );
+    return { ...eventOf(row), history };
+  }
+}
+
+function eventOf(row: EventRow): LoggedEvent {
+  return { ...row, sequence: BigInt(row.sequence) };
+}

@@ -1,0 +1,222 @@
+/** The webhooks of partners, as operators set them by commands and partners on their pages. */
+import { randomUUID } from 'node:crypto';
+import {
+  type Database,
+  PartnerStore,
+  PartnerUnknownError,
+  type PausedBecause,
+  type ReplayWish,
+  ReplayStore,
+  type SubscriptionTerms,
+  SubscriptionStore,
+  WebhookEventMissingError,
+  WebhookMissingError,
+  type WebhookSubscription,
+} from '#libs/db';
+import { TEST_EVENT, type TierRule, tierRuleFault, type WebhookTopic } from '#libs/domain';
+import { parsePartnerUrl } from '#libs/partner-client';
+import { type Clock } from '#libs/platform';
+import { type KeyRing, mintWebhookSecret, webhookSealContext } from '#libs/signing';
+import { onPartner } from '../audit/audited.js';
+import { type Operator } from '../audit/operator.js';
+import { OptionError } from '../operation.error.js';
+
+/** One webhook of one partner. */
+export interface WebhookChoice {
+  /** Name or id. */
+  readonly partner: string;
+  readonly webhook: string;
+}
+
+export interface WebhookChange {
+  readonly url?: string | undefined;
+  readonly topics?: readonly WebhookTopic[] | undefined;
+  readonly rule?: TierRule | undefined;
+  /** Development: http and private addresses are accepted in `url`. */
+  readonly allowPrivate?: boolean | undefined;
+}
+
+export interface NewWebhook extends WebhookChange {
+  /** Name or id. */
+  readonly partner: string;
+  readonly url: string;
+  readonly topics: readonly WebhookTopic[];
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Sends from now on. The secret is shown this once.
+ * @throws PartnerUnknownError, OptionError, TooManyWebhooksError
+ */
+export async function addWebhook(
+  database: Database,
+  operator: Operator,
+  { partner, ...wish }: NewWebhook,
+  keyRing: KeyRing,
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const [id, secret] = [randomUUID(), mintWebhookSecret()];
+  const given = { partner, arguments: { webhook: id, ...auditedWish(wish) } };
+  await onPartner(database, operator, given, async ({ partnerId }, audit) => {
+    const terms = mergeTerms({ ...wish, rule: undefined }, wish);
+    const ciphertext = keyRing.seal(secret, webhookSealContext(id));
+    await new SubscriptionStore(database).add(partnerId, { id, ciphertext, ...terms }, audit);
+  });
+  return { id, secret };
+}
+
+/** The oldest first. @throws PartnerUnknownError */
+export async function listWebhooks(
+  database: Database,
+  partner: string,
+): Promise<WebhookSubscription[]> {
+  const who = await new PartnerStore(database).identify(partner);
+  if (who === undefined) throw new PartnerUnknownError();
+  return new SubscriptionStore(database).list(who.partnerId);
+}
+
+/** What is absent stays. @throws PartnerUnknownError, WebhookMissingError, OptionError */
+export async function setWebhook(
+  database: Database,
+  operator: Operator,
+  { partner, webhook }: WebhookChoice,
+  change: WebhookChange,
+): Promise<void> {
+  const given = { partner, arguments: { webhook, ...auditedWish(change) } };
+  await onPartner(database, operator, given, ({ partnerId }, audit) =>
+    new SubscriptionStore(database).change(
+      ...([partnerId, knownId(webhook)] as const),
+      (before) => mergeTerms(before, change),
+      audit,
+    ),
+  );
+}
+
+/** Nothing is sent while it is paused; what comes about waits. @param because absent: it goes on */
+export async function pauseWebhook(
+  database: Database,
+  operator: Operator,
+  { partner, webhook }: WebhookChoice,
+  because: PausedBecause | undefined,
+): Promise<void> {
+  const given = { partner, arguments: { webhook } };
+  await onPartner(database, operator, given, ({ partnerId }, audit) =>
+    new SubscriptionStore(database).pause(partnerId, knownId(webhook), because, audit),
+  );
+}
+
+export interface WebhookRotation extends WebhookChoice {
+  /** How long the secret of before signs beside the new one. */
+  readonly overlapHours: number;
+}
+
+/** The secret is shown this once. @throws PartnerUnknownError, WebhookMissingError */
+export async function rotateWebhook(
+  database: Database,
+  operator: Operator,
+  { partner, webhook, overlapHours }: WebhookRotation,
+  keyRing: KeyRing,
+): Promise<{ readonly secret: string; readonly goodUntil: Date }> {
+  const secret = mintWebhookSecret();
+  const given = { partner, arguments: { webhook, overlapHours } };
+  const goodUntil = await onPartner(database, operator, given, ({ partnerId }, audit) => {
+    const id = knownId(webhook);
+    const ciphertext = keyRing.seal(secret, webhookSealContext(id));
+    const rotation = { id, ciphertext, overlapSeconds: overlapHours * 3600 };
+    return new SubscriptionStore(database).rotate(partnerId, rotation, audit);
+  });
+  return { secret, goodUntil };
+}
+
+/** What waits is not sent, and the log is gone. @throws PartnerUnknownError, WebhookMissingError */
+export async function removeWebhook(
+  database: Database,
+  operator: Operator,
+  { partner, webhook }: WebhookChoice,
+): Promise<void> {
+  const given = { partner, arguments: { webhook } };
+  await onPartner(database, operator, given, ({ partnerId }, audit) =>
+    new SubscriptionStore(database).remove(partnerId, knownId(webhook), audit),
+  );
+}
+
+/** Sends an event that tells nothing. @returns its id @throws WebhookMissingError, WebhookTestWaitsError */
+export async function testWebhook(
+  database: Database,
+  operator: Operator,
+  { partner, webhook }: WebhookChoice,
+  clock: Clock,
+): Promise<string> {
+  const given = { partner, arguments: { webhook } };
+  const timestamp = new Date(clock.nowMs()).toISOString();
+  const payload = JSON.stringify({ type: TEST_EVENT, timestamp, data: {} });
+  return onPartner(database, operator, given, ({ partnerId }, audit) => {
+    const test = { id: knownId(webhook), type: TEST_EVENT, payload };
+    return new ReplayStore(database).addTest(partnerId, test, audit);
+  });
+}
+
+/** Sends events again. @returns how many @throws WebhookMissingError, WebhookEventMissingError */
+export async function replayWebhook(
+  database: Database,
+  operator: Operator,
+  { partner, webhook }: WebhookChoice,
+  wish: ReplayWish,
+): Promise<number> {
+  const given = { partner, arguments: { webhook, ...wish } };
+  return onPartner(database, operator, given, ({ partnerId }, audit) =>
+    new ReplayStore(database).replay(partnerId, knownId(webhook), wish, audit),
+  );
+}
+
+/** The id of an event, from `webhook-id` or as the log shows it. @throws WebhookEventMissingError */
+export function webhookEventId(text: string): string {
+  if (UUID.test(text)) return text.toLowerCase();
+  const [, ...parts] =
+    /^msg_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(text) ?? [];
+  if (parts.length === 0) throw new WebhookEventMissingError();
+  return parts.join('-');
+}
+
+function knownId(text: string): string {
+  if (!UUID.test(text)) throw new WebhookMissingError();
+  return text.toLowerCase();
+}
+
+function mergeTerms(before: SubscriptionTerms, change: WebhookChange): SubscriptionTerms {
+  const url = change.url === undefined ? before.url : usableUrl(change.url, change);
+  const topics = [...new Set(change.topics ?? before.topics)];
+  if (topics.length === 0) throw new OptionError('A webhook tells of one topic at least.');
+  if (!topics.includes('wallet.tier-changed')) {
+    if (change.rule === undefined) return { url, topics, rule: undefined };
+    throw new OptionError('Only wallet.tier-changed takes a rule for tiers.');
+  }
+  const rule = change.rule ?? before.rule;
+  if (rule === undefined) throw new OptionError('wallet.tier-changed needs a rule for tiers.');
+  const fault = tierRuleFault(rule);
+  if (fault !== undefined) throw new OptionError(fault);
+  return { url, topics, rule };
+}
+
+function usableUrl(text: string, { allowPrivate = false }: WebhookChange): string {
+  const parsed = parsePartnerUrl(text, { allowPrivate });
+  if (!parsed.ok) throw new OptionError(parsed.message);
+  const url = new URL(text);
+  return url.origin + url.pathname;
+}
+
+/** A URL that is refused may hold a credential. */
+function auditedWish({ url, topics, rule }: WebhookChange): object {
+  const isUsable = url !== undefined && parsePartnerUrl(url, { allowPrivate: true }).ok;
+  return {
+    ...(url !== undefined && { url: isUsable ? url : 'unusable' }),
+    ...(topics !== undefined && { topics }),
+    ...(rule !== undefined && {
+      rule: {
+        ...rule,
+        thresholds: rule.thresholds.slice(0, 20).map(String),
+        hysteresis: rule.hysteresis.toString(),
+      },
+    }),
+  };
+}

@@ -24,6 +24,14 @@ module.exports = {
       to: { path: '^(apps|libs)/', pathNot: '^libs/partner-sdk/' },
     },
     {
+      name: 'verify-shares-the-day-rules-alone',
+      severity: 'error',
+      comment:
+        'It is published to check the index: of this repository it has the pure rules, Keccak, and the SDK to ask the api.',
+      from: { path: '^libs/verify/', pathNot: '[.-]spec\\.ts$' },
+      to: { path: '^(apps|libs)/', pathNot: '^libs/(verify|domain|keccak|partner-sdk)/' },
+    },
+    {
       name: 'libs-never-import-apps',
       severity: 'error',
       from: { path: '^libs/' },
@@ -55,9 +63,10 @@ module.exports = {
       from: { path: '^(apps|libs)/', pathNot: '^libs/testing/|^apps/[^/]+/test/|[.-]spec\\.ts$' },
       to: { path: '^libs/testing/' },
     },
-    only('viem-only-in-chain', 'viem', 'libs/chain|libs/devchain|apps/web'),
+    only('viem-only-in-chain', 'viem', 'libs/chain|libs/devchain|libs/verify|apps/web'),
     only('database-only-in-db', 'typeorm|pg|pg-copy-streams', 'libs/db'),
     only('redis-only-in-cache', 'ioredis', 'libs/cache'),
+    // The SDK stands alone, and makes roots too.
     only('hash-wasm-only-in-keccak', 'hash-wasm', 'libs/keccak|libs/partner-sdk'),
     only('opentelemetry-only-in-telemetry', '@opentelemetry', 'libs/telemetry'),
     {
@@ -93,7 +102,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^libs/partner-sdk/dist/' },
+    exclude: { path: '^libs/(partner-sdk|verify)/dist/' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

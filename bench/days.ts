@@ -1,7 +1,8 @@
 /**
  * Sealing the days of an index of a million wallets: a first day, of which all wallets are read, and the next one, on which a part of
  * them has changed; beside the floor, which is the hashing alone, in the same run. Then what is read of a sealed day: proofs, and its
- * whole list. By the thread and the stores of the indexer and of the API, on a PostgreSQL with default durability.
+ * whole list. By the thread and the stores of the indexer and of the API, on a PostgreSQL with default durability. At last the list as
+ * the API sends it, and ordinary reads beside it.
  *
  *   npm run bench -- days [--wallets 1000000] [--changed 50000] [--proofs 5000]
  */
@@ -17,6 +18,7 @@ import {
 import { type BlockHash, type BlockRef, type Keccak256 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { SealThread } from '../apps/indexer/src/seal/seal-thread.js';
+import { measureExport } from './days/export.js';
 import { BenchServer } from './support/bench-database.js';
 import { count, fixed, median, percentile, table } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
@@ -61,7 +63,7 @@ async function seed(url: string): Promise<bigint> {
         SELECT wallet, 3, ${blockOf(3).timestampSeconds}, balance - 1 FROM staking.balance_change ORDER BY sha256(wallet) LIMIT ${changed}`,
       `INSERT INTO staking.balance_day (wallet, day, low, closing)
         SELECT wallet, ${FIRST_DAY + 2}, balance + 1, balance FROM staking.balance_change WHERE block = 3`,
-      `UPDATE staking.index_state SET head_number = 4, finalised_number = 4, finalised_hash = decode(repeat('04', 32), 'hex'),
+      `UPDATE staking.index_state SET head_number = 4, head_seconds = ${blockOf(4).timestampSeconds}, synced_at = now(), finalised_number = 4, finalised_hash = decode(repeat('04', 32), 'hex'),
         finalised_seconds = ${blockOf(4).timestampSeconds}, verified_number = 4`,
       'VACUUM ANALYZE staking.balance_change, staking.balance_day',
     ]) {
@@ -196,6 +198,7 @@ try {
       );
       console.log();
       table(['stored', 'bytes a wallet and day'], await sizesOf(database));
+      await measureExport(url, next.day);
     } finally {
       await database.close();
     }

@@ -18,7 +18,10 @@ const BENCHMARKS = new Map([
   ['console', 'the operators’ overview with a million redemptions, beside a bare statement'],
   ['pooling', 'what a statement takes by its name, without one, through PgBouncer and HAProxy'],
   ['pages', 'what Lighthouse says of a web page of the running system'],
-  ['days', 'sealing days of a million wallets beside hashing alone; proofs and lists of them'],
+  [
+    'days',
+    'sealing days of a million wallets beside hashing alone; their proofs and lists, and reads beside',
+  ],
   ['interval-form', 'what it costs that intervals cannot overlap, in three forms'],
 ]);
 

@@ -61,7 +61,8 @@ function parameters({ parameters }) {
 
 function answers({ responses }) {
   const rows = Object.entries(responses).map(([status, { description, content }]) => {
-    const schema = content['application/json'].schema;
+    const [[type, { schema }] = ['none', { schema: {} }]] = Object.entries(content ?? {});
+    if (type !== 'application/json') return [status, type, description];
     const code = schema.properties?.code?.enum?.map((value) => `\`${value}\``).join(', ');
     return [status, code ?? typeOf(schema), description];
   });

@@ -37,7 +37,8 @@ export default defineConfig({
     // No script and no image inside the document: its policy allows none.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    chunkSizeWarningLimit: 600,
+    // All documents for partners are one file, which their page loads.
+    chunkSizeWarningLimit: 800,
     rolldownOptions: {
       // What every page begins with is one file and not thirty: a phone waits for each.
       output: { codeSplitting: { groups: [{ name: 'base', tags: ['$initial'] }] } },

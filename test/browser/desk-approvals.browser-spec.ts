@@ -12,6 +12,7 @@ import { DeskBench } from '../console/desk.support-spec.js';
 import { DeskVisit } from './desk-visit.js';
 
 const ACTION = 'The partner has searched its books: no points were taken';
+const REASON = '<b>Their mail of Monday</b> says so.';
 /** Above the set value, which is 1,000. */
 const USD = { digits: 500_000n, scale: 2 };
 
@@ -19,7 +20,7 @@ let bench: DeskBench;
 let browser: Browser;
 const visits: DeskVisit[] = [];
 beforeAll(async () => {
-  bench = await DeskBench.start();
+  bench = await DeskBench.start({ APPROVAL_ABOVE_USD: '1000' });
   browser = await startBrowser();
 });
 afterAll(async () => {
@@ -50,6 +51,7 @@ async function asked(name: string): Promise<{ readonly id: string; readonly firs
   const first = await visitOf(OPERATOR);
   await first.goto(`/operate/redemptions/${id}`);
   await first.press(ACTION);
+  await first.dialog(ACTION).getByLabel('Reason').fill(REASON);
   await first.press(ACTION, first.dialog(ACTION));
   await first.page.getByText('It waits for a second operator').waitFor();
   return { id, first };
@@ -114,6 +116,7 @@ it('another operator can refuse', async () => {
   const { id } = await asked('Refused');
   const second = await visitOf(ADMIN);
   await second.goto('/operate/approvals');
+  await request(second, id).getByText(REASON).waitFor();
   await second.press('Refuse', request(second, id));
   await request(second, id).waitFor({ state: 'detached' });
   expect(await actionsOn(id)).toEqual([]);
@@ -129,4 +132,27 @@ it('a viewer sees what waits, and can decide nothing', async () => {
     all.map((one) => (one as unknown as { disabled: boolean }).disabled),
   );
   expect(disabled).toEqual([true, true]);
+});
+
+it('a change of a partner’s budget waits too, with its reason', async () => {
+  const partner = await bench.game('Budgeted');
+  const first = await visitOf(ADMIN);
+  await first.goto(`/operate/partners/${partner}`);
+  await first.press('Change');
+  const form = first.page.getByRole('dialog');
+  expect(await form.getByLabel('Reason').count()).toBe(0);
+  await form.getByLabel('Tokens in a UTC day').fill('77');
+  await first.press('Set', form);
+  await form
+    .getByText(/Reason: must be given/)
+    .first()
+    .waitFor();
+  await form.getByRole('textbox', { name: 'Reason' }).fill(REASON);
+  await first.press('Set', form);
+  await first.page.getByText('It waits for a second operator').waitFor();
+  await first.goto('/operate/approvals');
+  const waiting = first.page.getByRole('region', { name: 'partner set' });
+  await waiting.getByText(REASON).waitFor();
+  await waiting.getByRole('link', { name: 'To the partner' }).click();
+  await first.page.getByRole('heading', { name: 'Budgeted' }).waitFor();
 });

@@ -23,10 +23,11 @@ export class DeskBench {
     readonly secretsKey: string,
   ) {}
 
-  /** @param overrides an empty text takes a setting away */
+  /** Without a second operator. @param overrides an empty text takes a setting away */
   static async start(overrides: Record<string, string> = {}): Promise<DeskBench> {
     const secretsKey = mintSecretsKey().toString('base64');
-    const settings = { SECRETS_KEY: secretsKey, EVIDENCE_KEY, ...overrides };
+    const alone = { APPROVAL_ABOVE_USD: '' };
+    const settings = { SECRETS_KEY: secretsKey, EVIDENCE_KEY, ...alone, ...overrides };
     return new DeskBench(await ConsoleBench.start(settings), secretsKey);
   }
 

@@ -8,6 +8,7 @@ import {
   type AnsweredRequestBody,
   type RequestsBody,
 } from '../../apps/console/src/portal/requests.dto.js';
+import { type OpenDeductionsBody } from '../../apps/console/src/portal/conformance.dto.js';
 import { type SnapshotAnswerBody } from '../../apps/console/src/portal/snapshot.controller.js';
 import { type IssuedBody, type StandingBody } from '../../apps/console/src/portal/standing.dto.js';
 import { json, PartnerBench, WALLET } from './partner-bench.support-spec.js';
@@ -45,6 +46,26 @@ describe('the standing', () => {
     ]) {
       expect(answer).not.toContain(hidden);
     }
+  });
+});
+
+describe('what conformance runs could not give back', () => {
+  it('is shown to its partner alone, once it was tried', async () => {
+    const open = async (visitor: Visitor) =>
+      (await json<OpenDeductionsBody>(visitor.get('/api/partner/conformance/deductions')))
+        .deductions;
+    const add = (partner: string, attempts: number) =>
+      bench.console.database.pool.query(
+        `INSERT INTO console.conformance_deduction (redemption_id, run_id, partner, address, points, transaction_id, attempts, due_at)
+          VALUES (gen_random_uuid(), gen_random_uuid(), $1, $2, '2.5', '<b>TX-1</b>', $3, now() + interval '1 day')`,
+        [partner, WALLET, attempts],
+      );
+    await add(bench.acme.id, 0);
+    expect(await open(acme)).toEqual([]);
+    await add(bench.acme.id, 3);
+    const row = { address: WALLET, points: '2.5', transactionId: '<b>TX-1</b>', attempts: 3 };
+    expect(await open(acme)).toMatchObject([row]);
+    expect(await open(beta)).toEqual([]);
   });
 });
 
@@ -95,6 +116,10 @@ describe('the log of requests', () => {
     expect(one).toMatchObject({ status: 200, verifies: true, keyPrefix: bench.acme.prefix });
     expect(one.baseString.text).toBe(`GET${PATH}${one.body}`);
     expect(one.keptBytes).toBe(one.bodyBytes);
+    const byId = (visitor: Visitor, id: string | null) =>
+      json<RequestsBody>(visitor.get(`/api/partner/requests?requestId=${id ?? ''}`));
+    expect((await byId(acme, one.requestId)).requests).toMatchObject([{ id: one.id }]);
+    expect((await byId(beta, one.requestId)).requests).toEqual([]);
     const failed = await json<RequestsBody>(acme.get('/api/partner/requests?which=failed'));
     expect(failed.requests.every(({ status }) => status >= 400)).toBe(true);
     expect(failed.requests.length).toBeGreaterThan(0);
@@ -103,14 +128,19 @@ describe('the log of requests', () => {
     expect((await json<RequestsBody>(beta.get('/api/partner/requests'))).requests).toEqual([]);
   });
 
-  it.each(['before=0', 'before=x', 'status=9', 'wallet=0x', 'since=yesterday', 'which=some'])(
-    'refuses %s',
-    async (query) => {
-      const answer = await acme.get(`/api/partner/requests?${query}`);
-      expect(answer.status).toBe(400);
-      expect(await answer.json()).toMatchObject({ field: query.split('=')[0] });
-    },
-  );
+  it.each([
+    'before=0',
+    'before=x',
+    'status=9',
+    'wallet=0x',
+    'since=yesterday',
+    'which=some',
+    'requestId=a%20b',
+  ])('refuses %s', async (query) => {
+    const answer = await acme.get(`/api/partner/requests?${query}`);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ field: query.split('=')[0] });
+  });
 });
 
 describe('the signature debugger', () => {

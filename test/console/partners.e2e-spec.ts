@@ -5,6 +5,7 @@ import {
   type PartnerBody,
   type PartnersBody,
 } from '../../apps/console/src/operate/partners/partner.bodies.js';
+import { type RedemptionsBody } from '../../apps/console/src/operate/redemptions/redemption.bodies.js';
 import { type MembersBody } from '../../apps/console/src/operate/partners/member.bodies.js';
 import {
   ADMIN,
@@ -109,6 +110,34 @@ describe('a partner', () => {
     expect(second.next).toBeNull();
   });
 
+  it('is found by a part of its name, here and among redemptions; % and _ are characters', async () => {
+    const id = await bench.game('Fund 100%_sure');
+    await bench.game('Fund 1000 sure');
+    const { id: redemption } = await bench.stored(id, 'deducted');
+    const names = async (name: string) => {
+      const query = new URLSearchParams({ name }).toString();
+      return (await get<PartnersBody>(viewer, `${PARTNERS}?${query}`)).items.map((one) => one.name);
+    };
+    expect(await names('uND 10')).toEqual(['Fund 100%_sure', 'Fund 1000 sure']);
+    expect(await names('%')).toEqual(['Fund 100%_sure']);
+    expect(await names('0_')).toEqual([]);
+    expect(await names('\\')).toEqual([]);
+    expect(await names(`'; DROP TABLE partners.partner`)).toEqual([]);
+    const search = (partner: string) =>
+      viewer.get(`/api/operate/redemptions?${new URLSearchParams({ partner }).toString()}`);
+    const found = await bodyOf<RedemptionsBody>(search('00%'));
+    expect(found.items.map((one) => one.id)).toEqual([redemption]);
+    const several = await search('fund');
+    expect(await several.json()).toMatchObject({
+      code: 'PARTNER_AMBIGUOUS',
+      message: expect.stringContaining('“Fund 100%_sure”, “Fund 1000 sure”'),
+    });
+    expect(await refusalOf(search('%%'))).toBe('404 PARTNER_UNKNOWN');
+    for (const query of ['name=', `name=${'x'.repeat(256)}`, 'name=a&name=b', 'name=%00']) {
+      expect(await refusalOf(viewer.get(`${PARTNERS}?${query}`))).toBe('400 BAD_REQUEST');
+    }
+  });
+
   it('has its callback set, and its secret never read', async () => {
     const secret = 'whsec/Zx+81"no-body-may-see-this';
     const callback = { url: 'https://game.example/v1', key: 'a-key-of-the-game-1234', secret };
@@ -117,7 +146,9 @@ describe('a partner', () => {
     );
     const path = `${PARTNERS}/${made.partnerId}/settings`;
     const more = { minPoints: '10', dailyTokenBudget: '1000.5', capabilities: ['tombstones'] };
-    const set = await bodyOf<PartnerBody>(admin.post(path, { rate: 5, callback: more }));
+    const done = await bodyOf<object>(admin.post(path, { rate: 5, callback: more }));
+    expect(done).toEqual({ done: true, outcome: 'Set is set.', approval: null });
+    const set = await show(made.partnerId);
     expect(set).toMatchObject({
       standing: 'open',
       rate: 5,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ApprovalBody } from '../../apps/console/src/approvals/approval.dto.js';
+import { type ActionResultBody } from '../../apps/console/src/approvals/action-result.js';
 import {
-  type ActionResultBody,
   type RedemptionBody,
   type RedemptionsBody,
 } from '../../apps/console/src/operate/redemptions/redemption.bodies.js';
@@ -16,6 +16,7 @@ import { type Case } from '../../apps/cli/src/testing/redemption-rows.support-sp
 import { bodyOf, DeskBench, get } from './desk.support-spec.js';
 
 const REDEMPTIONS = '/api/operate/redemptions';
+const REASON = 'They looked into their ledger.';
 const DEAR = { usdAmount: { digits: 100_000n, scale: 2 } };
 
 let bench: DeskBench;
@@ -212,7 +213,9 @@ describe('an action', () => {
 
 describe('above the set value', () => {
   const wait = async (id: string, version: number): Promise<ApprovalBody> => {
-    const asked = await bodyOf<ActionResultBody>(act(id, { action: 'not-deducted', version }));
+    const asked = await bodyOf<ActionResultBody>(
+      act(id, { action: 'not-deducted', version, reason: REASON }),
+    );
     expect(asked).toMatchObject({ done: false, outcome: null });
     return asked.approval as ApprovalBody;
   };
@@ -223,7 +226,8 @@ describe('above the set value', () => {
     const { id, version } = await stored('attention: deduction-unresolved', DEAR);
     const { id: approval } = await wait(id, version);
     const open = (await show(id, operator)).approvals;
-    expect(open).toMatchObject([{ id: approval, state: 'open', isOwn: true, outcome: null }]);
+    const state = { state: 'open', isOwn: true, outcome: null, reason: REASON };
+    expect(open).toMatchObject([{ id: approval, ...state }]);
     expect(await refusalOf(act(id, { action: 'cancel', version }))).toMatch(/^409/);
     expect(await refusalOf(act(id, { action: 'not-deducted', version }))).toBe(
       '409 APPROVAL_PENDING',
@@ -283,18 +287,4 @@ describe('without EVIDENCE_KEY', () => {
       '503 SETTING_MISSING',
     );
   });
-});
-
-it('open redemptions without our MAC are adopted as they were seen', async () => {
-  const unsealed = '/api/operate/unsealed-redemptions';
-  const { items } = await get<RedemptionsBody>(viewer, unsealed);
-  const [one] = items;
-  if (one === undefined) throw new Error('There is none without a MAC.');
-  const adopt = (version: number) =>
-    bodyOf(admin.post(`${unsealed}/adopt`, { redemptions: [{ id: one.id, version }] }));
-  expect(await adopt(one.version + 1)).toEqual({ adopted: 0 });
-  expect(await adopt(one.version)).toEqual({ adopted: 1 });
-  expect(await adopt(one.version)).toEqual({ adopted: 0 });
-  const refused = operator.post(`${unsealed}/adopt`, { redemptions: [] });
-  expect(await refusalOf(refused)).toBe('403 ROLE_TOO_LOW');
 });

@@ -6,7 +6,7 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CALLBACK_SECRET } from '../../apps/cli/src/testing/cli-bench.support-spec.js';
-import { LANGUAGE_BLOCKS, WALKED_BLOCKS } from '../partner-docs/partner-blocks.js';
+import { LANGUAGE_BLOCKS, VERIFY_BLOCKS, WALKED_BLOCKS } from '../partner-docs/partner-blocks.js';
 import { read } from '../partner-docs/markdown.js';
 import { README_BLOCKS } from '../stack/readme-commands.js';
 import { CHECKED_ONLY, Machine } from './machine/machine.js';
@@ -37,6 +37,7 @@ const TYPED_ELSEWHERE: readonly (readonly [
   ['test/stack/readme-commands.ts', 'README_BLOCKS', README_BLOCKS],
   ['test/partner-docs/pages.soak-spec.ts', 'WALKED_BLOCKS', WALKED_BLOCKS],
   ['test/partner-docs/callbacks-in-languages.e2e-spec.ts', 'LANGUAGE_BLOCKS', LANGUAGE_BLOCKS],
+  ['test/verify/verify-page.e2e-spec.ts', 'VERIFY_BLOCKS', VERIFY_BLOCKS],
 ];
 
 /** Blocks that no test types, and why. */

@@ -6,7 +6,7 @@ import { freePort } from '#libs/devprocess';
 import { README_BLOCKS, UNTIL_FINAL } from '../stack/readme-commands.js';
 import { RunningStack, STACK_PORTS } from '../stack/running-stack.js';
 import { codeBlocks, pages, read } from './markdown.js';
-import { LANGUAGE_BLOCKS, WALKED_BLOCKS } from './partner-blocks.js';
+import { LANGUAGE_BLOCKS, VERIFY_BLOCKS, WALKED_BLOCKS } from './partner-blocks.js';
 import { PartnerTerminal } from './partner-terminal.js';
 
 const QUICK_START = 'docs/partners/quick-start.md';
@@ -83,7 +83,7 @@ describe('the pages for partners', () => {
   });
 
   it('have no shell block that no test types', () => {
-    const typed = [...WALKED_BLOCKS, ...LANGUAGE_BLOCKS];
+    const typed = [...WALKED_BLOCKS, ...LANGUAGE_BLOCKS, ...VERIFY_BLOCKS];
     expect(byPlace(typed)).toEqual(byPlace(pages().flatMap(shellBlocks)));
     for (const { code } of WALKED_BLOCKS) {
       expect(SHOWS.filter(([begins]) => code.startsWith(begins))).toHaveLength(1);

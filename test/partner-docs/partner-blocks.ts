@@ -12,3 +12,6 @@ export const WALKED_BLOCKS: readonly ShellBlock[] = [
 export const LANGUAGE_BLOCKS: readonly ShellBlock[] = shellBlocks(
   'docs/partners/other-languages.md',
 );
+
+/** Typed by test/verify/verify-page.e2e-spec.ts. */
+export const VERIFY_BLOCKS: readonly ShellBlock[] = shellBlocks('docs/partners/verify.md');

@@ -11,6 +11,8 @@ export interface ApiProgramOptions {
   /** Default: one that is free. */
   readonly port?: number;
   readonly shutdownDelayMs?: number;
+  /** Default: not said. */
+  readonly nodeEnv?: 'production';
   /** Where the compiled programs are. Default: this clone. */
   readonly folder?: string;
 }
@@ -32,6 +34,7 @@ export class ApiProgram extends ServiceProgram {
         API_HOST: host,
         INDEX_MAX_LAG_SECONDS: '1000000000',
         SHUTDOWN_DELAY_MS: String(options.shutdownDelayMs ?? 0),
+        ...(options.nodeEnv !== undefined && { NODE_ENV: options.nodeEnv }),
       },
       { folder: options.folder, host },
     ).untilReady();

@@ -24,6 +24,7 @@ const NEW = [
   'SealedDays1760000000033',
   'SearchIndexes1760000000038',
   'ConformanceDeductions1760000000039',
+  'Reasons1760000000042',
 ];
 
 let test: TestDatabase;

@@ -14,6 +14,7 @@ import { planSyncCommand } from './commands/plan-sync.command.js';
 import { priceCommands } from './commands/price.command.js';
 import { reconciliationCommands } from './commands/reconciliation.command.js';
 import { redemptionCommands } from './commands/redemption.command.js';
+import { registryCommands } from './commands/registry.command.js';
 import { secretsCommands } from './commands/secrets.command.js';
 import { signCommand } from './commands/sign.command.js';
 
@@ -31,6 +32,7 @@ const LOWMARK = {
     priceCommands,
     ledgerCommands,
     auditCommand,
+    registryCommands,
     secretsCommands,
     signCommand,
   ],

@@ -15,6 +15,7 @@ import { UserError } from './http/user.error.js';
 import { Alerts } from './observe/alerts.js';
 import { type RedemptionSettings } from './redemption.env.js';
 import { RedemptionModule } from './redemption.module.js';
+import { RegistryPublishingModule } from './registry-publishing/registry-publishing.module.js';
 import { SettingsModule } from './settings.module.js';
 import { checkKeys, refuseUnsafeSettings } from './start-checks.js';
 
@@ -43,6 +44,7 @@ export async function createRedemption({
   const alerts = new Alerts(registry, logger);
   const given = SettingsModule.register(settings, { clock, logger, alerts });
   checkKeys(settings, logger);
+  const publishing = RegistryPublishingModule.register(settings);
   const connections = await Connections.open(settings, clock, { logger, registry, alerts });
   try {
     const { redemptionManagementPort: port, redemptionHost: host } = settings;
@@ -51,6 +53,7 @@ export async function createRedemption({
       RedemptionModule.register(
         given,
         ConnectionsModule.register(connections),
+        publishing,
         ManagementModule.register({ app: 'redemption', registry, address }),
       ),
       {

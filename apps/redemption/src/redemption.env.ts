@@ -13,7 +13,6 @@ import {
   REDIS_URL_SETTING,
   REPLICAS_AT_MOST_SETTING,
   RPC_URLS_SETTING,
-  SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
   SIWE_DOMAINS_SETTING,
@@ -29,10 +28,11 @@ import {
 } from '#libs/config';
 import { type Address, type Decimal } from '#libs/domain';
 import { NotBelowMinimum, PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/price';
+import { RegistrySettings } from './registry-publishing/registry.env.js';
 import { smallestUnits, tokens } from './setting-values.js';
 
 /** The settings of the redemption service. */
-export class RedemptionSettings extends SecretsSettings {
+export class RedemptionSettings extends RegistrySettings {
   get vaultPlace(): VaultPlace {
     return { chainId: this.chainId, vault: this.vaultContract };
   }

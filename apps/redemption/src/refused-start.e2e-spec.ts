@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { EVIDENCE_KEY } from '#libs/testing';
+import { EVIDENCE_KEY, VaultBench } from '#libs/testing';
 import { SECRETS_KEY, startService } from './testing/redemption-harness.support-spec.js';
+
+const REGISTRY = {
+  REGISTRY_ADDRESS: `0x${'1'.repeat(40)}`,
+  REGISTRY_FIRST_DAY: '2026-01-01',
+};
 
 describe('starting', () => {
   it.each([
@@ -34,6 +39,21 @@ describe('starting', () => {
       { EVIDENCE_KEY: `${EVIDENCE_KEY},${SECRETS_KEY}` },
       'EVIDENCE_KEY_SHARED',
     ],
+    [
+      'a registry without its key and first day',
+      { REGISTRY_ADDRESS: `0x${'1'.repeat(40)}` },
+      'REGISTRY_SETTINGS_INCOMPLETE',
+    ],
+    [
+      'a publisher whose key signs vouchers',
+      { ...REGISTRY, REGISTRY_PRIVATE_KEY: VaultBench.SIGNER_KEY },
+      'REGISTRY_KEY_SHARED',
+    ],
+    [
+      'a publisher whose key pauses the vault',
+      { ...REGISTRY, VAULT_PAUSER_KEY: '66'.repeat(32), REGISTRY_PRIVATE_KEY: '66'.repeat(32) },
+      'REGISTRY_KEY_SHARED',
+    ],
   ])('is refused with %s', async (_, overrides, code) => {
     await expect(startService(overrides)).rejects.toMatchObject({ code });
   });
@@ -49,6 +69,7 @@ describe('starting', () => {
       VOUCHER_SIGNER_KEY: key,
       VAULT_CANCELLER_KEY: key,
       VAULT_PAUSER_KEY: key,
+      REGISTRY_PRIVATE_KEY: key,
     };
     const message = await startService(development).then(
       () => 'started',

@@ -2,15 +2,19 @@ import '@mantine/core/styles/baseline.layer.css';
 import '@mantine/core/styles/default-css-variables.layer.css';
 import '@mantine/core/styles/global.layer.css';
 import './main.css';
-import { MantineProvider } from '@mantine/core';
+import {
+  localStorageColorSchemeManager,
+  MantineProvider,
+  type MantineColorSchemeManager,
+} from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { startTransition, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client';
 import { router } from './router';
-import { keptColorScheme } from './shell/color-scheme';
 import { applyStyleSheets } from './shell/style-sheets';
+import { tellConsole } from './shell/tell-console';
 import { loadFirstTexts, TextsProvider } from './texts/texts-context';
 import { watchUpgrades } from './shell/upgrades';
 import { theme } from './theme';
@@ -21,6 +25,17 @@ if (root === null) throw new Error('The document has no #root.');
 
 // Where what locks the page behind a dialog looks for the nonce of its style.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
+
+const kept = localStorageColorSchemeManager();
+
+/** Light or dark, as it was chosen; all tabs have the same. */
+const keptColorScheme: MantineColorSchemeManager = {
+  ...kept,
+  set(scheme) {
+    kept.set(scheme);
+    tellConsole('lowmark-scheme', scheme);
+  },
+};
 
 watchUpgrades();
 

@@ -1,3 +1,4 @@
+export { type GasCaps, GasRefusedError } from './accounts/gas-quotes.js';
 export { lowmarkTokenAbi, lowmarkTokenBytecode } from './abi/lowmark-token.generated.js';
 export { redemptionVaultAbi, redemptionVaultBytecode } from './abi/redemption-vault.generated.js';
 export {
@@ -53,6 +54,33 @@ export {
   type VerificationSetting,
 } from './verification/verification.js';
 export { type FigureOptions, resolveStakeViews, WALLETS_AT_ONCE } from './reader/stake-views.js';
+export { deployRegistry } from './registry/deploy-registry.js';
+export {
+  RegistryAccount,
+  type RegistryTransaction,
+  type SignedTransaction,
+} from './registry/registry-account.js';
+export {
+  openDayCalldata,
+  publishCalldata,
+  type RegistryEntry,
+  type RegistrySlot,
+} from './registry/registry-entry.js';
+export {
+  GAS_OF_PUBLICATION,
+  isStakedIn,
+  PUBLICATIONS_KEPT,
+  readRegistryFacts,
+  type RegistryFacts,
+  registryFaults,
+  stakedInText,
+} from './registry/registry-facts.js';
+export {
+  RegistryReader,
+  type RegistrySight,
+  SLOTS_AT_ONCE,
+  type SlotSight,
+} from './registry/registry-reader.js';
 export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export { type RpcObserver, type RpcWarning } from './rpc/rpc-observer.js';
 export {
@@ -86,7 +114,7 @@ export {
   VoucherSigner,
   voucherTypedData,
 } from './vault/voucher.js';
-export { type GasCaps, GasRefusedError, VaultAccount } from './vault/vault-account.js';
+export { VaultAccount } from './vault/vault-account.js';
 export { redemptionIdOf, type VaultEvent, vaultIdOf } from './vault/vault-event.js';
 export {
   isPausedByAll,

@@ -53,6 +53,12 @@ export {
   VOUCHER_TTL_SETTING,
 } from './redemption.settings.js';
 export {
+  REGISTRY_ADDRESS_SETTING,
+  REGISTRY_PRIVATE_KEY_SETTING,
+  registryOf,
+  type SetRegistry,
+} from './registry.settings.js';
+export {
   type AppSettings,
   appSettings,
   renderEnvExample,

@@ -67,7 +67,8 @@ export const ALLOW_PRIVATE_PARTNERS_SETTING: SettingOptions = {
   default: 'false',
 };
 
-function privateKey(text: string): string {
+/** 64 hex digits; the fault does not repeat them. */
+export function privateKey(text: string): string {
   if (!PRIVATE_KEY.test(text)) throw new Error('must be a private key of 64 hex digits');
   return text;
 }

@@ -42,7 +42,12 @@ export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
 export { type Undone } from './index-store/rollback.js';
-export { readWalletPage, type WalletBalance, type WalletPage } from './index-store/index-reader.js';
+export {
+  IndexReader,
+  readWalletPage,
+  type WalletBalance,
+  type WalletPage,
+} from './index-store/index-reader.js';
 export {
   countPrograms,
   readServerFacts,
@@ -86,6 +91,7 @@ export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-accep
 export { PriceStore } from './prices/price-store.js';
 export {
   type AskedWallet,
+  type AskedWindow,
   isDaysText,
   type AskedHistory,
   type HistoryRead,
@@ -137,6 +143,25 @@ export { type KnownVault, KnownVaults } from './redemption/known-vaults.js';
 export { type Books, type LastRun } from './redemption/reconciliation-books.js';
 export { ReconciliationStore } from './redemption/reconciliation-store.js';
 export { type Checkpoint, type VaultClaim } from './redemption/vault-claims.js';
+export {
+  type Publication,
+  type PublicationContent,
+  type PublicationStatus,
+  type RegistryPlace,
+  type StoredTransaction,
+} from './registry/publication.js';
+export { PublicationStore, type SignedPublication } from './registry/publication-store.js';
+export {
+  NoSuchPublicationError,
+  type PublicationNote,
+  type PublicationSummary,
+  PublicationViews,
+} from './registry/publication-views.js';
+export {
+  type PublishableDay,
+  PublishableDays,
+  type SealedRange,
+} from './registry/publishable-days.js';
 export { AttemptStore } from './redemption/attempt-store.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export {
@@ -228,9 +253,16 @@ export {
 } from './console/login-attempt-store.js';
 export { type Member, MemberStore } from './console/member-store.js';
 export { type NewSignInLink, SignInLinkStore } from './console/sign-in-link-store.js';
+export {
+  CONSOLE_ACTOR,
+  SIGN_IN_COMMAND,
+  SignInLog,
+  type SignInNote,
+} from './console/sign-in-log.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';
 export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
 export { RequestLogStore } from './partners/request-log-store.js';
+export { type OpenDeduction, readOpenDeductions } from './portal/open-deductions.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
 export {
   type OwnCallback,

@@ -37,6 +37,8 @@ const BY_HAND: Record<string, string> = {
   'redemption.claim_acknowledgement': 'written for what the claim is found to be in that statement',
   'redemption.ledger_restore': 'read beside each redemption',
   'redemption.nonce': 'used once, by the statement that removes it; the console’s has the same',
+  'redemption.registry_publication': 'each step states what it goes on from, in one statement',
+  'redemption.registry_transaction': 'written with the publication whose nonce it has',
   'console.nonce': 'used once, by the statement that removes it; the service’s has the same',
   'console.session': 'counts only beside the member whose it is',
   'console.login_attempt': 'used once, by the statement that removes it',

@@ -9,8 +9,11 @@ import {
   readSettings,
   REDEMPTION_PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
+  REGISTRY_ADDRESS_SETTING,
+  REGISTRY_PRIVATE_KEY_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
+  type SetRegistry,
   SettingsError,
   settingsOf,
   type SettingsSource,
@@ -49,6 +52,7 @@ export type Variable =
   | 'RPC_URLS'
   | 'TOKEN_CONTRACT'
   | 'VAULT_CONTRACT'
+  | 'REGISTRY_ADDRESS'
   | 'PRICE_SOURCE'
   | 'VOUCHER_SIGNER_KEY';
 
@@ -129,6 +133,12 @@ export class DoctorSettings extends StakingSettings {
 
   @Setting(VAULT_PAUSER_KEY_SETTING)
   readonly vaultPauserKey?: string;
+
+  @Setting(REGISTRY_ADDRESS_SETTING)
+  readonly registryAddress?: readonly SetRegistry[];
+
+  @Setting(REGISTRY_PRIVATE_KEY_SETTING)
+  readonly registryPrivateKey?: string;
 
   @Setting({ ...EVIDENCE_KEY_SETTING, optional: true })
   readonly evidenceKey?: string;

@@ -8,6 +8,7 @@ import { indexCheck } from './index.check.js';
 import { partnerChecks, secretsCheck } from './partner.checks.js';
 import { priceChecks } from './price.checks.js';
 import { redisCheck } from './redis.check.js';
+import { registryCheck } from './registry.check.js';
 import { settingsChecks } from './settings.checks.js';
 import { stakeSetsCheck } from './stake-sets.check.js';
 import { stakingChecks } from './staking.checks.js';
@@ -62,5 +63,6 @@ function checksFor(read: ReadDoctorSettings): readonly Check[] {
     ...endpointChecks(read.settings),
     ...stakingChecks,
     vaultCheck,
+    ...(read.settings.registryAddress === undefined ? [] : [registryCheck]),
   ];
 }

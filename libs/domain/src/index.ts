@@ -232,6 +232,7 @@ export {
 } from './seal/day-leaf.js';
 export { DayList, DayListBuilder, ENTRY_BYTES } from './seal/day-list.js';
 export { buildDayTree, DayLeaves, DayTree, siblingsOf } from './seal/day-tree.js';
+export { buildPeriodTree, type DayRoot, PeriodTree } from './seal/period-tree.js';
 export { type DayProof, provenLow, rootOf } from './seal/day-proof.js';
 export {
   type AttemptOutcome,

@@ -30,6 +30,14 @@ export {
   type SignInLinkWish,
 } from './console/sign-in-link.js';
 export {
+  acknowledgePublication,
+  openingProof,
+  type OpeningProof,
+  type PublicationLine,
+  registryStatus,
+  type RegistryStatus,
+} from './registry/registry.js';
+export {
   type LedgerRestoreNote,
   noteLedgerRestore,
   restoreConsequence,
@@ -38,7 +46,15 @@ export {
   vouchersUntil,
 } from './ledger.js';
 export { OptionError } from './operation.error.js';
-export { type CallbackChange, callbackNotes, NONE, type OrNone } from './partners/callback.js';
+export {
+  auditedChange,
+  type CallbackChange,
+  callbackNotes,
+  mergeCallback,
+  NONE,
+  type OrNone,
+  setsCallback,
+} from './partners/callback.js';
 export {
   type CredentialReplacement,
   type CredentialRevocation,
@@ -106,7 +122,8 @@ export {
   ViewOutdatedError,
   type WantedAction,
 } from './redemptions/perform-action.js';
-export { inButtons, refusedActions } from './redemptions/named-actions.js';
+export { refusedActions } from './redemptions/named-actions.js';
+export { inPageWords } from './text/page-words.js';
 export { replayConfirmation } from './redemptions/replay-confirmation.js';
 export {
   isSettlementNote,

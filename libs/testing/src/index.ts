@@ -38,6 +38,7 @@ export {
   startFaultyNode,
 } from './fake-node/index.js';
 export { compileCache } from './programs/compile-cache.js';
+export { TestRegistry } from './registry/test-registry.js';
 export { startRedis, type TestRedis } from './redis/start-redis.js';
 export { priceOf } from './replay/budget-meter.js';
 export { type ProviderBehaviour } from './replay/provider-behaviour.js';

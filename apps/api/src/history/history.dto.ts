@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { type AccountId, type Address } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
-import { contractFrom, walletFrom } from '../snapshots/snapshots.dto.js';
+import { AnswerOfWallet, contractFrom, walletFrom } from '../snapshots/snapshots.dto.js';
 
 const MAX_INTERVALS = 1000;
 const DEFAULT_INTERVALS = 100;
@@ -65,7 +65,6 @@ export function parseHistoryQuery(query: Readonly<Record<string, unknown>>): His
   };
 }
 
-const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
 const TIME = { type: 'string', format: 'date-time' } as const;
 const BLOCK = { type: 'integer', minimum: 0 } as const;
 
@@ -91,33 +90,7 @@ export class IntervalAnswer {
 }
 
 @ApiSchema({ name: 'History' })
-export class HistoryAnswer {
-  @ApiProperty({ ...ADDRESS, description: 'In lower case.' })
-  readonly walletAddress!: string;
-
-  @ApiProperty({ ...TIME, description: 'When the service received the request.' })
-  readonly requestedAt!: string;
-
-  @ApiProperty()
-  readonly tokenSymbol!: string;
-
-  @ApiProperty(ADDRESS)
-  readonly tokenContract!: string;
-
-  @ApiProperty(ADDRESS)
-  readonly stakeContract!: string;
-
-  @ApiPropertyOptional({
-    description:
-      'The account id that was asked for, its address in lower case; with `contract` only.',
-    type: String,
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
-  })
-  readonly contract?: string;
-
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, description: 'With `contract` only.' })
-  readonly chainId?: number;
-
+export class HistoryAnswer extends AnswerOfWallet {
   @ApiProperty({
     type: [IntervalAnswer],
     description: 'Oldest first; none where nothing follows `after`.',

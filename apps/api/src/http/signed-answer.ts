@@ -21,7 +21,7 @@ export interface Exchange {
  */
 export function sendSigned(
   { request, reply }: Exchange,
-  body: string,
+  body: string | Buffer,
   headers: readonly string[],
 ): void {
   const all = headersOf(request, request.raw.method === 'HEAD' ? '' : body);
@@ -66,7 +66,7 @@ export function sendListHead(
 /** The signature comes first. @param signed behind method and path */
 function headersOf(
   { admission, id, raw }: FastifyRequest,
-  signed: string,
+  signed: string | Buffer,
   cacheControl?: string,
 ): string[] {
   if (admission === null) {

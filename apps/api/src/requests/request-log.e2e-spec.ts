@@ -40,6 +40,7 @@ interface Answer {
   readonly status: number;
   readonly body: string;
   readonly signature: string;
+  readonly requestId: string;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 40 });
@@ -47,16 +48,22 @@ afterEach(() => {
   agent.destroy();
 });
 
-function ask(path: string, apiKey?: string, method = 'GET'): Promise<Answer> {
+function ask(
+  path: string,
+  apiKey?: string,
+  method = 'GET',
+  more: Record<string, string> = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = apiKey === undefined ? {} : { 'x-api-key': apiKey };
+    const headers = { ...(apiKey !== undefined && { 'x-api-key': apiKey }), ...more };
     const asked = send(api.url + path, { method, headers, agent }, (response) => {
       const parts: Buffer[] = [];
       response.on('data', (part: Buffer) => parts.push(part));
       response.on('end', () => {
         const signature = String(response.headers['x-api-signature']);
         const body = Buffer.concat(parts).toString();
-        resolve({ status: response.statusCode ?? 0, body, signature });
+        const requestId = String(response.headers['x-request-id']);
+        resolve({ status: response.statusCode ?? 0, body, signature, requestId });
       });
     });
     asked.on('error', reject).end();
@@ -96,7 +103,8 @@ describe('the log of requests', () => {
     ]);
     for (const [place, row] of rows.entries()) {
       const answer = answers[place];
-      expect(row).toMatchObject({ signature: answer?.signature, method: 'GET' });
+      const { signature, requestId } = answer ?? {};
+      expect(row).toMatchObject({ signature, requestId, method: 'GET' });
       expect(row.bodyBytes).toBe(Buffer.byteLength(answer?.body ?? ''));
       expect(answer?.body.startsWith(row.body.toString())).toBe(true);
       expect(row.durationUs).toBeGreaterThan(0);
@@ -105,6 +113,20 @@ describe('the log of requests', () => {
       if (row.body.length < row.bodyBytes) continue;
       expect(hmacSha256Hex(sharedSecret, `GET${path}${row.body.toString()}`)).toBe(row.signature);
     }
+  });
+
+  it('has the id that the client sent, or ours where that cannot be repeated', async () => {
+    const { apiKey } = await addPartner(api, 'named');
+    const longest = 'x'.repeat(64);
+    for (const id of ['order-17', longest, `${longest}x`, '<script>', 'a b', "'; --"]) {
+      await ask(SNAPSHOTS, apiKey, 'GET', { 'x-request-id': id });
+    }
+    await stop();
+    const ids = (await logged('named')).map(({ requestId }) => requestId ?? '');
+    expect(ids.slice(0, 2)).toEqual(['order-17', longest]);
+    for (const own of ids.slice(2))
+      expect(own).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(ids).toHaveLength(6);
   });
 
   it('has a batch as one request, with the beginning of its answer', async () => {

@@ -69,6 +69,7 @@ export class RequestLog {
     const { statusCode: status } = reply;
     const isAdded = this.batch.add({
       credentialId: admission.caller.credentialId,
+      requestId: request.id,
       atMs: this.clock.nowMs() - elapsedMs,
       method: raw.method ?? '',
       path: raw.url ?? '',

@@ -28,7 +28,7 @@ describe('the body of an answer', () => {
   it('writes canonical JSON, whatever the values', () => {
     fc.assert(
       fc.property(snapshots, moments, (snapshot, requestedAtMs) => {
-        const body = bodyAt(bodyParts(snapshot), requestedAtMs);
+        const body = bodyAt(bodyParts(snapshot), new Date(requestedAtMs).toISOString());
         expect(canonicalJson(JSON.parse(body))).toBe(body);
         expect(JSON.parse(body)).toMatchObject({
           walletAddress: snapshot.wallet,

@@ -119,9 +119,9 @@ function amountsOf(minima: readonly DailyMinimum[], decimals: number): Snapshot[
   });
 }
 
-/** Fills the hole. @param requestedAtMs Unix milliseconds */
-export function bodyAt({ head, tail }: SnapshotFacts, requestedAtMs: number): string {
-  return head + isoTime(requestedAtMs) + tail;
+/** Fills the hole. @param requestedAt ISO 8601 */
+export function bodyAt({ head, tail }: SnapshotFacts, requestedAt: string): string {
+  return head + requestedAt + tail;
 }
 
 /**
@@ -131,10 +131,13 @@ export function bodyAt({ head, tail }: SnapshotFacts, requestedAtMs: number): st
  */
 export function bodyParts(snapshot: Snapshot): SnapshotFacts {
   const { usd, contract } = snapshot;
-  const days = snapshot.days.map(({ day, amount }) => {
-    const date = dateOf(day);
-    return `{"from":"${date}T00:00:00.000Z","snapshotAmount":${numberOf(amount)},"to":"${date}T23:59:59.999Z"}`;
-  });
+  let last = { amount: 0, text: '0' };
+  let days = '';
+  for (const { day, amount } of snapshot.days) {
+    if (amount !== last.amount) last = { amount, text: numberOf(amount) };
+    const { before, behind } = textsOf(day);
+    days += (days === '' ? before : `,${before}`) + last.text + behind;
+  }
   return {
     head:
       `{"averageStakedAmount":${numberOf(snapshot.average)}` +
@@ -145,7 +148,7 @@ export function bodyParts(snapshot: Snapshot): SnapshotFacts {
       `,"requestedAt":"`,
     tail:
       `","stakeContract":"${snapshot.stakeContract}"` +
-      `,"stakingSnapshots":[${days.join(',')}]` +
+      `,"stakingSnapshots":[${days}]` +
       `,"tokenContract":"${snapshot.tokenContract}"` +
       `,"tokenSymbol":${JSON.stringify(snapshot.tokenSymbol)}` +
       (usd === undefined ? '' : `,"valueInUSD":${numberOf(usd.value)}`) +
@@ -153,23 +156,33 @@ export function bodyParts(snapshot: Snapshot): SnapshotFacts {
   };
 }
 
-/** The same few days in every answer: their dates are made once. */
-const dates = new Map<number, string>();
-const MAX_DATES = 100;
+/** What stands around the amount of a day. */
+interface DayTexts {
+  readonly before: string;
+  readonly behind: string;
+}
 
-function dateOf(day: number): string {
-  let date = dates.get(day);
-  if (date === undefined) {
-    date = isoTime(day * MS_PER_DAY).slice(0, 'YYYY-MM-DD'.length);
-    if (dates.size >= MAX_DATES) dates.clear();
-    dates.set(day, date);
+/** The same few days in every answer: their texts are made once. */
+const texts = new Map<number, DayTexts>();
+const MAX_TEXTS = 100;
+
+function textsOf(day: number): DayTexts {
+  let found = texts.get(day);
+  if (found === undefined) {
+    const date = isoTime(day * MS_PER_DAY).slice(0, 'YYYY-MM-DD'.length);
+    found = {
+      before: `{"from":"${date}T00:00:00.000Z","snapshotAmount":`,
+      behind: `,"to":"${date}T23:59:59.999Z"}`,
+    };
+    if (texts.size >= MAX_TEXTS) texts.clear();
+    texts.set(day, found);
   }
-  return date;
+  return found;
 }
 
 const MS_PER_DAY = SECONDS_PER_DAY * 1000;
 
-function isoTime(ms: number): string {
+export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 

@@ -4,8 +4,10 @@ import { RedisTexts } from '#libs/cache';
 import {
   type AskedHistory,
   type AskedWallet,
+  type AskedWindow,
   type HistoryRead,
   isDaysText,
+  type SnapshotRead,
   type SnapshotState,
 } from '#libs/db';
 import { type Address, SECONDS_PER_DAY } from '#libs/domain';
@@ -45,8 +47,10 @@ export interface IndexedWallets {
 
 interface Found extends IndexedWallets {
   /** Those of them that were not kept. */
-  readonly missing: ReadonlyMap<Address, AskedWallet>;
+  readonly missing: ReadonlySet<Address>;
 }
+
+type Source<A> = (missing: readonly A[]) => Promise<SnapshotRead | undefined>;
 
 /**
  * Wallets as of now: the state of the index is always read, by a statement that begins after the request, and with it what is not
@@ -65,7 +69,7 @@ export class SnapshotReader {
     @Inject(SHARED_TEXTS) private readonly shared: RedisTexts | undefined,
     @Inject(SLOW_READ_MS) slowReadMs?: number,
   ) {
-    this.now = new IndexNow((asked) => this.readNow(asked, true), slowReadMs);
+    this.now = new IndexNow((asked) => this.readAndKeep(asked), slowReadMs);
   }
 
   /**
@@ -113,12 +117,12 @@ export class SnapshotReader {
    * Many wallets as of one state of the index, by a statement of their own, for which no other request waits. What is kept in this
    * process is used; nothing is added to it, there or in Redis: those who ask for all their wallets in turn would drive out the ones
    * that are asked for again. Undefined where there is no index yet.
-   * @param asked each wallet once
+   * @param asked each wallet once; the parts are good for these windows alone
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  async readAll(asked: readonly AskedWallet[]): Promise<IndexedWallets | undefined> {
+  async readAll(asked: readonly AskedWindow[]): Promise<IndexedWallets | undefined> {
     for (;;) {
-      const found = await this.readNow(asked, false);
+      const found = await this.readNow(asked, (missing) => this.store.readWindows(missing));
       if (found === undefined) return undefined;
       // Where the index has changed since it was seen last, the next read brings what was kept of before.
       if (found.parts.size < asked.length) continue;
@@ -128,7 +132,7 @@ export class SnapshotReader {
   }
 
   /** As `readAll`, for one. */
-  async readApart(asked: AskedWallet): Promise<IndexedWallet | undefined> {
+  async readApart(asked: AskedWindow): Promise<IndexedWallet | undefined> {
     const { state, parts } = (await this.readAll([asked])) ?? {};
     const part = parts?.get(asked.wallet);
     return state && part && { state, part };
@@ -139,11 +143,26 @@ export class SnapshotReader {
     return this.store.readHistory(asked);
   }
 
-  /** @param keeps what is read */
-  private async readNow(asked: readonly AskedWallet[], keeps: boolean): Promise<Found | undefined> {
+  private async readAndKeep(asked: readonly AskedWallet[]): Promise<Found | undefined> {
+    const found = await this.readNow(asked, (missing) => this.store.read(missing));
+    for (const wallet of found?.missing ?? []) {
+      const part = found?.parts.get(wallet);
+      if (part === undefined) continue;
+      this.kept.set(wallet, part);
+      if (part.daysText === undefined) continue;
+      this.shared?.set(keyOf(wallet, part), part.daysText, SHARED_TTL_SECONDS);
+    }
+    return found;
+  }
+
+  /** @param source of what is not kept */
+  private async readNow<A extends AskedWallet>(
+    asked: readonly A[],
+    source: Source<A>,
+  ): Promise<Found | undefined> {
     const { seen } = this.store;
     const parts = new Map<Address, WalletPart>();
-    const missing = new Map<Address, AskedWallet>();
+    const missing = new Map<Address, A>();
     for (const one of asked) {
       const { wallet, endDay } = one;
       if (parts.get(wallet)?.endDay === endDay) continue;
@@ -152,7 +171,7 @@ export class SnapshotReader {
       else missing.set(wallet, one);
     }
     this.counts.process.miss += missing.size;
-    const read = await this.store.read([...missing.values()]);
+    const read = await source([...missing.values()]);
     if (read === undefined) return undefined;
     const { state, daysTexts } = read;
     if (state !== seen) {
@@ -161,15 +180,9 @@ export class SnapshotReader {
     let place = 0;
     for (const { wallet, endDay } of missing.values()) {
       const daysText = daysTexts[place++];
-      const part = { endDay, version: partVersionOf(state, endDay, daysText), daysText };
-      parts.set(wallet, part);
-      if (!keeps) continue;
-      this.kept.set(wallet, part);
-      if (daysText !== undefined) {
-        this.shared?.set(keyOf(wallet, part), daysText, SHARED_TTL_SECONDS);
-      }
+      parts.set(wallet, { endDay, version: partVersionOf(state, endDay, daysText), daysText });
     }
-    return { state, parts, missing };
+    return { state, parts, missing: new Set(missing.keys()) };
   }
 
   /** Kept in this process for the day, of whatever version. */

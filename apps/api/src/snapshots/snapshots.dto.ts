@@ -116,8 +116,8 @@ export class SnapshotAnswer {
   readonly snapshotAmount!: number;
 }
 
-@ApiSchema({ name: 'Snapshots' })
-export class SnapshotsAnswer {
+/** What every answer about one wallet begins with. */
+export class AnswerOfWallet {
   @ApiProperty({ ...ADDRESS, description: 'In lower case.' })
   readonly walletAddress!: string;
 
@@ -147,7 +147,10 @@ export class SnapshotsAnswer {
     description: 'The chain of that contract; with `contract` only.',
   })
   readonly chainId?: number;
+}
 
+@ApiSchema({ name: 'Snapshots' })
+export class SnapshotsAnswer extends AnswerOfWallet {
   @ApiProperty({
     ...AMOUNT,
     description: 'The sum of the snapshots’ amounts / lastDays, in token units.',

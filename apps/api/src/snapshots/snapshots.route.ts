@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type AskedWallet } from '#libs/db';
+import { type AskedWindow } from '#libs/db';
 import { accountIdText, parseAddress, windowOf } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ApiSettings } from '../api.env.js';
@@ -15,7 +15,14 @@ import {
   requireCovered,
   unavailable,
 } from './answer-rules.js';
-import { bodyAt, isSame, render, type RenderedSnapshot, type Rendering } from './snapshot-body.js';
+import {
+  bodyAt,
+  isoTime,
+  isSame,
+  render,
+  type RenderedSnapshot,
+  type Rendering,
+} from './snapshot-body.js';
 import { type IndexedWallet, type WalletPart } from './snapshot-reader.js';
 import { SnapshotsContract } from './snapshots.contract.js';
 import { parseSnapshotQuery, SnapshotQuery } from './snapshots.dto.js';
@@ -80,7 +87,8 @@ export class SnapshotsRoute {
     const requestedAtMs = this.clock.nowMs();
     const { walletAddress: wallet, contract } = query;
     const window = askedWindow(query, requestedAtMs);
-    const asked = { wallet, endDay: window.endDay };
+    const { firstDay, endDay } = window;
+    const asked = { wallet, firstDay, endDay };
     const found =
       contract === undefined && query.endDay === undefined
         ? await this.stakeSets.readerOf(caller.stakeSet).read(asked, request.prepared)
@@ -94,7 +102,7 @@ export class SnapshotsRoute {
     if (rendered === undefined) throw noStake(wallet, contract);
     sendSigned(
       { request, reply },
-      bodyAt(rendered.body, requestedAtMs),
+      bodyAt(rendered.body, isoTime(requestedAtMs)),
       indexHeaders(state, window),
     );
   }
@@ -102,7 +110,7 @@ export class SnapshotsRoute {
   /** Undefined where the set is being indexed anew for another contract. @throws HttpProblem 404 (the contract is not indexed) */
   private async readChosen(
     { contract, endDay }: SnapshotQuery,
-    asked: AskedWallet,
+    asked: AskedWindow,
     { stakeSet: ownSet }: Caller,
   ): Promise<IndexedWallet | undefined> {
     const { reader, holds } = await this.stakeSets.choose(contract, ownSet);

@@ -1,6 +1,7 @@
 import {
   type AskedHistory,
   type AskedWallet,
+  type AskedWindow,
   type Database,
   type HistoryRead,
   type IndexRead,
@@ -44,6 +45,11 @@ export class StandbyReads {
    */
   read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
     return this.readBy((store) => store.read(asked));
+  }
+
+  /** The same for windows alone. */
+  readWindows(asked: readonly AskedWindow[]): Promise<SnapshotRead | undefined> {
+    return this.readBy((store) => store.readWindows(asked));
   }
 
   /** The same for a page of a wallet's history. */

@@ -126,7 +126,7 @@ const adopt = command({
       }
       call.terminal.out(foreignText(foreign));
       await call.confirm(CONSEQUENCES['redemption adopt']);
-      const adopted = await adoptRedemptions(database, keys, foreign, call.operator.actor);
+      const adopted = await adoptRedemptions(database, keys, foreign, call.operator);
       call.terminal.out(`Adopted ${adopted} of ${foreign.length}.\n`);
     });
   },

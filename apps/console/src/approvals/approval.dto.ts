@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import { type Approval } from '#libs/db';
@@ -7,8 +8,32 @@ const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as co
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
 const STATES = ['open', 'expired', ...DECISIONS] as const;
 
+/** The argument that holds secrets, sealed: for the console that does the action, and for no page. */
+export const SEALED = 'sealed';
+
 /** A row's number, as it is in paths. */
 export const ID = /^[1-9]\d{0,17}$/;
+
+const LONGEST_REASON = 500;
+
+/** Why an action is asked for, in a request for one that may need a second operator. */
+export function ApprovalReason(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({
+      ...{ type: 'string', minLength: 1, maxLength: LONGEST_REASON },
+      description: 'Why, for the second operator. Needed where one decides.',
+    }),
+    IsOptional(),
+    Matches(/^(?=.*\S)[^\p{C}\u2028\u2029]{1,500}$/u, {
+      message: `$property must be 1 to ${LONGEST_REASON} characters in one line, none of them a control, direction or invisible one.`,
+    }),
+  );
+}
+
+export class ReasonDto {
+  @ApprovalReason()
+  readonly reason?: string;
+}
 
 export class ApprovalsQuery {
   @ApiPropertyOptional({ enum: ['open', 'all'], description: 'Default: open.' })
@@ -35,6 +60,13 @@ export class ApprovalBody {
 
   @ApiProperty({ type: 'string', description: 'What it means, as it was shown before.' })
   readonly summary!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Why it is asked for; null: by a version before.',
+  })
+  readonly reason!: string | null;
 
   @ApiProperty({ enum: STATES })
   readonly state!: (typeof STATES)[number];
@@ -73,11 +105,14 @@ export class ApprovalsBody {
 
 /** @param subject of the operator who looks at it */
 export function approvalBody(approval: Approval, subject: string, nowMs: number): ApprovalBody {
-  const { id, action, arguments: given, summary, requestedBy, decided, outcome } = approval;
+  const { id, action, summary, reason, requestedBy, decided, outcome } = approval;
+  const given = Object.fromEntries(
+    Object.entries(approval.arguments).filter(([name]) => name !== SEALED),
+  );
   const undecided = nowMs < approval.expiresAt.getTime() ? 'open' : 'expired';
   return {
     id: id.toString(),
-    ...{ action, arguments: given, summary, outcome },
+    ...{ action, arguments: given, summary, reason, outcome },
     state: decided?.decision ?? undecided,
     requestedBy: requestedBy.name,
     isOwn: requestedBy.subject === subject,

@@ -15,6 +15,12 @@ import { signInProblem } from '../auth/sign-in.problem.js';
 import { ConsoleSettings } from '../console.env.js';
 
 export const APPROVAL_MS = 24 * 3_600_000;
+/** The worth of an action that no figure bounds: it always needs a second operator, where there is a set value. */
+export const UNBOUNDED = 'unbounded';
+/** The table takes 16 KiB, as it writes JSON. */
+const LONGEST_ARGUMENTS = 15_000;
+/** Open requests that are looked through for one that asks for the same. */
+const MOST_OPEN = 100;
 /** What a refusal of it may be told at most. */
 const LONGEST_OUTCOME = 1000;
 
@@ -48,8 +54,10 @@ export interface Wanted {
   readonly arguments: Arguments;
   /** The consequence, in the words that the page showed. */
   readonly summary: string;
-  /** What it is about, a decimal number; undefined where it has no worth that is known. */
+  /** What it is about, a decimal number; UNBOUNDED where no figure bounds it; undefined where it moves nothing. */
   readonly worthUsd?: string | undefined;
+  /** Why, for the second operator: needed where one is. */
+  readonly reason?: string | undefined;
 }
 
 /** Done, with what came of it; or waiting for another operator. */
@@ -65,10 +73,11 @@ export class ApprovalService {
 
   constructor(
     private readonly store: ApprovalStore,
-    { approvalAboveUsd }: ConsoleSettings,
+    private readonly settings: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    const { approvalAboveUsd } = settings;
     this.above = approvalAboveUsd === undefined ? undefined : parseDecimal(approvalAboveUsd);
   }
 
@@ -78,21 +87,38 @@ export class ApprovalService {
     this.actions.set(action.name, action);
   }
 
-  /** @throws HttpProblem 403, and what the action throws */
+  /** The set value as it is set; undefined where no action needs a second operator. */
+  get aboveUsd(): string | undefined {
+    return this.settings.approvalAboveUsd;
+  }
+
+  /** @throws HttpProblem 400 where a reason is missing, 403, and what the action throws */
   async perform(operator: ConsoleOperator, wanted: Wanted): Promise<Performed> {
     const action = this.actionOf(wanted.action);
     requireRole(operator, action);
-    if (!this.needsSecond(wanted)) {
+    if (!this.needsSecond(wanted.worthUsd)) {
       const outcome = await action.execute(wanted.arguments, { actor: operator.actor });
       return { done: true, outcome };
     }
+    const { reason } = wanted;
+    if (reason === undefined) {
+      throw HttpProblem.badRequest(
+        'reason',
+        'reason must be given: the second operator decides by it.',
+      );
+    }
+    if (Buffer.byteLength(JSON.stringify(wanted.arguments)) > LONGEST_ARGUMENTS) {
+      throw new HttpProblem(400, 'This is too much for one request: ask for it in parts.');
+    }
     const nowMs = this.clock.nowMs();
-    const { subject, name } = operator;
+    const { subject, name, actor } = operator;
     const approval = await this.store.request({
       action: action.name,
       arguments: wanted.arguments,
       summary: wanted.summary,
+      reason,
       requestedBy: { subject, name },
+      actor,
       nowMs,
       expiresAtMs: nowMs + APPROVAL_MS,
     });
@@ -123,6 +149,17 @@ export class ApprovalService {
     return this.store.decide(id, decision, operator, this.clock.nowMs());
   }
 
+  /**
+   * Refuses to ask twice for the same.
+   * @throws HttpProblem 409
+   */
+  async requireNoneOpen(isSame: (open: Approval) => boolean): Promise<void> {
+    const open = (await this.listOpen(MOST_OPEN)).find(isSame);
+    if (open === undefined) return;
+    const message = `${open.requestedBy.name} has asked for \`${open.action}\` already: it waits for a second operator until ${open.expiresAt.toISOString()}.`;
+    throw new HttpProblem(409, message, { code: 'APPROVAL_PENDING' });
+  }
+
   /** Those that can be decided, the first to expire first. */
   listOpen(limit: number): Promise<Approval[]> {
     return this.store.listOpen(this.clock.nowMs(), limit);
@@ -136,9 +173,10 @@ export class ApprovalService {
     return this.store.list(page);
   }
 
-  private needsSecond({ worthUsd }: Wanted): boolean {
+  /** @param worthUsd as in `Wanted` */
+  needsSecond(worthUsd: string | undefined): boolean {
     if (this.above === undefined || worthUsd === undefined) return false;
-    return compare(parseDecimal(worthUsd), this.above) >= 0;
+    return worthUsd === UNBOUNDED || compare(parseDecimal(worthUsd), this.above) >= 0;
   }
 
   /** Of an end that was never learnt there is no outcome: whether it was done is to be looked up. */

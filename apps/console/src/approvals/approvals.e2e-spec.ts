@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { AuditLog } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type ConsoleOperator } from '../auth/audience.js';
 import {
@@ -11,7 +12,8 @@ import {
 } from '../testing/console-harness.support-spec.js';
 import { type Visitor } from '../testing/visitor.support-spec.js';
 import { type ApprovalBody, type ApprovalsBody } from './approval.dto.js';
-import { type Actors, ApprovalService, type Wanted } from './approval.service.js';
+import { type Actors, ApprovalService, UNBOUNDED, type Wanted } from './approval.service.js';
+import { NoteExpired } from './note-expired.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -49,6 +51,7 @@ const pay = (wanted: Partial<Wanted> = {}) =>
   approvals.perform(operatorOf(OPERATOR), {
     ...{ action: 'test pay', arguments: { to: 'ann' }, summary: 'Ann is paid.' },
     worthUsd: '1000',
+    reason: 'She has won.',
     ...wanted,
   });
 
@@ -74,12 +77,25 @@ describe('an action below the set value', () => {
 });
 
 describe('an action above it', () => {
+  it('is not asked for without a reason, and always where no figure bounds its worth', async () => {
+    await expect(pay({ reason: undefined })).rejects.toMatchObject({ field: 'reason' });
+    const unbounded = await pay({ worthUsd: UNBOUNDED });
+    expect(unbounded).toMatchObject({ done: false, approval: { reason: 'She has won.' } });
+    expect(done).toEqual([]);
+  });
+
+  it('is too much for one request beyond 15 KB', async () => {
+    const much = pay({ arguments: { to: 'x'.repeat(15_000) } });
+    await expect(much).rejects.toMatchObject({ status: 400 });
+  });
+
   it('is done when another operator approves it, with both names', async () => {
     const id = await waiting({ worthUsd: '1000.00' });
     expect(done).toEqual([]);
     const other = await bench.signedIn(ADMIN);
     const list = (await (await other.get('/api/operate/approvals')).json()) as ApprovalsBody;
-    expect(list.approvals.at(-1)).toMatchObject({ id, state: 'open', isOwn: false });
+    const open = { id, state: 'open', isOwn: false, reason: 'She has won.' };
+    expect(list.approvals.at(-1)).toMatchObject(open);
     const answer = (await (await decide(other, id)).json()) as ApprovalBody;
     expect(answer).toMatchObject({ state: 'approved', outcome: 'Paid.', summary: 'Ann is paid.' });
     const actor = `operator:${OPERATOR.address.toLowerCase()}`;
@@ -117,6 +133,13 @@ describe('an action above it', () => {
     const id = await waiting();
     bench.clock.advance(24 * HOUR);
     expect(await refusalOf(decide(await bench.signedIn(ADMIN), id))).toBe('409 APPROVAL_CLOSED');
+    await bench.app.get(NoteExpired).note();
+    const log = new AuditLog(bench.database);
+    const { entries } = await log.newest({ command: 'approval expire' }, { limit: 100 });
+    expect(entries.map((one) => one.arguments)).toContainEqual({
+      ...{ approval: Number(id), action: 'test pay', reason: 'She has won.' },
+      askedBy: OPERATOR.address.toLowerCase(),
+    });
   });
 
   it('is not for a viewer, and asks for a fresh sign-in', async () => {

@@ -118,13 +118,13 @@ export class SignInController {
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(401, 'The message signs no one in; the code says which part of it.', ...SIWE_CODES)
   @Fails(403, 'Not for this person.', 'NOT_AN_OPERATOR', 'NOT_A_MEMBER', 'INVITATION_CLOSED')
-  async verify(
+  verify(
     @Body() { message, signature, ...wish }: WalletSignIn,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionBody> {
-    const { wallet } = await this.siwe.verify(message, signature);
-    return this.signIns.signInByWallet({ request, reply }, wallet, wish);
+    const verify = () => this.siwe.verify(message, signature);
+    return this.signIns.signInByWallet({ request, reply }, verify, wish);
   }
 
   @Post('link')

@@ -8,6 +8,7 @@ import {
   MemberStore,
   NonceStore,
   SignInLinkStore,
+  SignInLog,
 } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { provide, Registry } from '#libs/service';
@@ -21,6 +22,7 @@ import { OidcProvider } from './oidc-provider.js';
 import { OidcSignIn } from './oidc-sign-in.js';
 import { OidcController } from './oidc.controller.js';
 import { Sessions } from './sessions.js';
+import { SignInAudit } from './sign-in-audit.js';
 import { SignInService } from './sign-in.service.js';
 
 const NONCE_SCHEMA = Symbol('NonceSchema');
@@ -38,7 +40,9 @@ const SIWE_SITE = Symbol('SiweSite');
     OidcProvider,
     OidcSignIn,
     Sessions,
+    SignInAudit,
     SignInService,
+    provide(SignInLog, Database),
     {
       provide: REFUSALS,
       useValue: { metric: 'lowmark_console_rate_limited_total', limits: ['sign-in', 'guess'] },

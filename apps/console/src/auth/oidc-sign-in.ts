@@ -75,8 +75,10 @@ export class OidcSignIn {
       const attempt = await this.attempts.take(sha256(state), this.clock.nowMs());
       if (attempt?.kind !== kind) throw signInProblem('OIDC_STATE');
       returnTo = attempt.returnTo;
-      const person = await this.provider.personOf(`?${query.toString()}`, { state, ...attempt });
-      await this.signIns.signIn(exchange, person, { kind, invitation: invitation || undefined });
+      const wish = { kind, invitation: invitation || undefined };
+      const authenticate = () =>
+        this.provider.personOf(`?${query.toString()}`, { state, ...attempt });
+      await this.signIns.signIn(exchange, 'oidc', authenticate, wish);
       return returnTo;
     } catch (error) {
       if (!(error instanceof HttpProblem)) throw error;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AuditLog, SIGN_IN_COMMAND } from '#libs/db';
 import {
   ADMIN,
   anAccount,
@@ -99,6 +100,63 @@ describe('a link', () => {
       expect(await refusalOf(answer)).toBe('403 LINK_CLOSED');
     },
   );
+});
+
+describe('the log', () => {
+  const newest = async (limit: number) =>
+    (await new AuditLog(bench.database).newest({ command: SIGN_IN_COMMAND }, { limit })).entries;
+
+  it('has who signed in, how and from where', async () => {
+    await bench.signedIn(ADMIN, { kind: 'operator' }, bench.visitor('203.0.113.7'));
+    const token = await bench.link({ kind: 'operator', role: 'viewer' }, 'emergency');
+    await bench.visitor('203.0.113.8').post('/api/auth/link', { token });
+    expect(await newest(2)).toMatchObject([
+      {
+        actor: expect.stringMatching(/^operator:emergency\./),
+        ...{ arguments: { by: 'link', from: '203.0.113.8', role: 'viewer' }, outcome: 'done' },
+      },
+      {
+        actor: `operator:${ADMIN.address.toLowerCase()}`,
+        ...{ arguments: { by: 'wallet', from: '203.0.113.7', role: 'admin' }, outcome: 'done' },
+      },
+    ]);
+  });
+
+  it('has who was refused, and no secret; a member of a partner is not in it', async () => {
+    bench.clock.advance(60 * MINUTE);
+    const [stranger, visitor] = [anAccount(), bench.visitor('203.0.113.9')];
+    await expect(bench.signedIn(stranger, { kind: 'operator' }, visitor)).rejects.toThrow();
+    const token = 'svct_' + 'b'.repeat(43);
+    await visitor.post('/api/auth/link', { token });
+    const { message } = await bench.message(visitor, ADMIN);
+    const signature = await stranger.signMessage({ message });
+    await visitor.post('/api/auth/wallet/verify', { message, signature, kind: 'operator' });
+    await expect(bench.signedIn(stranger, { kind: 'partner' }, visitor)).rejects.toThrow();
+    const found = await newest(4);
+    const who = `operator:${stranger.address.toLowerCase()}`;
+    const from = '203.0.113.9';
+    expect(found.slice(0, 3)).toMatchObject([
+      { actor: 'console', outcome: 'refused: SIWE_SIGNATURE', arguments: { by: 'wallet', from } },
+      { actor: 'console', outcome: 'refused: LINK_CLOSED', arguments: { by: 'link', from } },
+      { outcome: 'refused: NOT_AN_OPERATOR', arguments: { by: 'wallet', from, who } },
+    ]);
+    expect(found[3]?.arguments).not.toMatchObject({ from });
+    expect(JSON.stringify(found)).not.toContain(token);
+  });
+
+  it('is not filled by a stranger, who is refused as before', async () => {
+    bench.clock.advance(60 * MINUTE);
+    const count = async () => (await newest(100)).length;
+    const before = await count();
+    for (let times = 0; times < 8; times++) {
+      const answer = bench.visitor('203.0.113.10').post('/api/auth/link', { token: 'x' });
+      expect(await refusalOf(answer)).toBe('403 LINK_CLOSED');
+    }
+    expect((await count()) - before).toBe(5);
+    bench.clock.advance(60 * MINUTE);
+    await bench.visitor('203.0.113.10').post('/api/auth/link', { token: 'x' });
+    expect((await newest(1))[0]?.arguments).toMatchObject({ unnoted: 3 });
+  });
 });
 
 describe('a session', () => {

@@ -6,6 +6,7 @@ import {
   type OperatorRole,
   type Person,
   SignInLinkStore,
+  type SignInNote,
   type Standing,
 } from '#libs/db';
 import { type Address } from '#libs/domain';
@@ -17,6 +18,7 @@ import { csrfTokenOf } from '../http/session-cookie.js';
 import { type InvitingPartnerBody, type SessionBody } from './auth.dto.js';
 import { actorOf, walletSubject } from './operators.js';
 import { type CurrentSession, Sessions } from './sessions.js';
+import { SignInAudit } from './sign-in-audit.js';
 import { signInProblem } from './sign-in.problem.js';
 
 /** The request and its answer, whose cookie becomes that of the new session. */
@@ -48,32 +50,62 @@ export class SignInService {
     private readonly members: MemberStore,
     private readonly invitations: InvitationStore,
     private readonly links: SignInLinkStore,
+    private readonly audit: SignInAudit,
     private readonly settings: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** @throws HttpProblem 403; DatabaseUnavailableError */
-  async signIn(exchange: Exchange, person: Authenticated, wish: Wish): Promise<SessionBody> {
-    const standing =
-      wish.kind === 'operator'
-        ? operatorStanding(person)
-        : await this.partnerStanding(exchange, person, wish.invitation);
-    return this.open(exchange, person, standing);
+  /**
+   * @param authenticate who it is; refused, it is a refused sign-in
+   * @throws HttpProblem 403, and what `authenticate` throws; DatabaseUnavailableError
+   */
+  async signIn(
+    exchange: Exchange,
+    by: 'wallet' | 'oidc',
+    authenticate: () => Promise<Authenticated>,
+    wish: Wish,
+  ): Promise<SessionBody> {
+    let person: Authenticated | undefined;
+    try {
+      person = await authenticate();
+      const standing =
+        wish.kind === 'operator'
+          ? operatorStanding(person)
+          : await this.partnerStanding(exchange, person, wish.invitation);
+      return await this.open(exchange, person, { by, standing });
+    } catch (error) {
+      const who = person && actorOf(person);
+      const note = { by, from: exchange.request.ip, who };
+      if (wish.kind === 'operator') await this.audit.noteRefused(error, note);
+      throw error;
+    }
   }
 
-  /** As the account that has just signed. @throws HttpProblem 403; DatabaseUnavailableError */
-  signInByWallet(exchange: Exchange, wallet: Address, wish: Wish): Promise<SessionBody> {
-    const role = this.settings.operators?.get(wallet);
-    return this.signIn(exchange, { subject: walletSubject(wallet), name: wallet, role }, wish);
+  /** @param verify the account that has signed. @throws HttpProblem 400, 401, 403; DatabaseUnavailableError */
+  signInByWallet(
+    exchange: Exchange,
+    verify: () => Promise<{ readonly wallet: Address }>,
+    wish: Wish,
+  ): Promise<SessionBody> {
+    const authenticate = async (): Promise<Authenticated> => {
+      const { wallet } = await verify();
+      const role = this.settings.operators?.get(wallet);
+      return { subject: walletSubject(wallet), name: wallet, role };
+    };
+    return this.signIn(exchange, 'wallet', authenticate, wish);
   }
 
   /** By a link that signs in once. @throws HttpProblem 403; DatabaseUnavailableError */
   async signInByLink(exchange: Exchange, token: string): Promise<SessionBody> {
     const tokenHash = hashToken(token);
     const used = tokenHash && (await this.links.use(tokenHash, this.clock.nowMs()));
-    if (used === undefined) throw signInProblem('LINK_CLOSED');
-    return this.open(exchange, used, used.standing);
+    if (used === undefined) {
+      const problem = signInProblem('LINK_CLOSED');
+      await this.audit.noteRefused(problem, { by: 'link', from: exchange.request.ip });
+      throw problem;
+    }
+    return this.open(exchange, used, { by: 'link', standing: used.standing });
   }
 
   /** The partner that invites. @throws HttpProblem 403; DatabaseUnavailableError */
@@ -111,12 +143,16 @@ export class SignInService {
   private async open(
     { request, reply }: Exchange,
     person: Person & Pick<Authenticated, 'authenticatedAtMs'>,
-    standing: Standing,
+    { by, standing }: { readonly by: SignInNote['by']; readonly standing: Standing },
   ): Promise<SessionBody> {
     const { subject, name, authenticatedAtMs } = person;
     const opening = { subject, name: shownName(name), authenticatedAtMs, standing };
-    const session = await this.sessions.open(request, reply, opening);
     const who = standing.kind === 'operator' ? actorOf(person) : standing.partnerId;
+    // Before the session: there is none that the log does not have.
+    if (standing.kind === 'operator') {
+      await this.audit.note(who, { by, from: request.ip, role: standing.role });
+    }
+    const session = await this.sessions.open(request, reply, opening);
     this.logger.info({ kind: standing.kind, who }, 'Signed in');
     return this.bodyOf(session);
   }

@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Answers, FailsAnywhere } from '#libs/openapi';
 import { CONSEQUENCES, REMOVE_MEMBER_CONSEQUENCE } from '#libs/operations';
+import { ApprovalService } from '../approvals/approval.service.js';
 import { ForOperators } from '../auth/audience.js';
 
 @ApiSchema({ name: 'Consequences' })
@@ -12,6 +13,13 @@ export class ConsequencesBody {
     description: 'By the command that does the same.',
   })
   readonly consequences!: Readonly<Record<string, string>>;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'From this worth in USD on a second operator decides; null: none does.',
+  })
+  readonly approvalAboveUsd!: string | null;
 }
 
 /** What operators are told before they do something: the words of the command line. */
@@ -19,6 +27,8 @@ export class ConsequencesBody {
 @ForOperators('viewer')
 @FailsAnywhere()
 export class ConsequencesController {
+  constructor(private readonly approvals: ApprovalService) {}
+
   @Get()
   @ApiOperation({
     summary: 'What actions lead to',
@@ -28,6 +38,7 @@ export class ConsequencesController {
   list(): ConsequencesBody {
     return {
       consequences: { ...CONSEQUENCES, 'partner remove-member': REMOVE_MEMBER_CONSEQUENCE },
+      approvalAboveUsd: this.approvals.aboveUsd ?? null,
     };
   }
 }

@@ -6,9 +6,8 @@ import {
 } from '@nestjs/common';
 import { catchError, type Observable, throwError } from 'rxjs';
 import { LowmarkError } from '#libs/domain';
-import { inButtons, RefusedOperationError } from '#libs/operations';
+import { inPageWords, RefusedOperationError } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
-import { inPageWords } from './page-words.js';
 
 /** Refusals of operations whose message is for operators. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -52,6 +51,6 @@ export function refusalProblem(error: unknown): unknown {
   if (!(error instanceof LowmarkError) || error instanceof HttpProblem) return error;
   const status = error instanceof RefusedOperationError ? 409 : STATUS[error.code];
   if (status === undefined) return error;
-  const message = MESSAGE[error.code] ?? inPageWords(inButtons(error.message));
+  const message = MESSAGE[error.code] ?? inPageWords(error.message);
   return new HttpProblem(status, message, { code: error.code, cause: error });
 }

@@ -1,9 +1,20 @@
 import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
+import { readOpenDeductions } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
-import { CONFORMANCE_MODELS, ConformanceBody, ConformanceDto, runBody } from './conformance.dto.js';
+import {
+  CONFORMANCE_MODELS,
+  ConformanceBody,
+  ConformanceDto,
+  openDeductionBody,
+  OpenDeductionsBody,
+  runBody,
+} from './conformance.dto.js';
 import { ConformanceService } from './conformance.service.js';
+import { OwnRows } from './own-rows.js';
+
+const MOST = 100;
 
 const CONSEQUENCE =
   'The tester deducts points of the test player and gives them back, also where it is stopped. For a moment all the points are gone; ' +
@@ -16,7 +27,10 @@ const CONSEQUENCE =
 @FailsAnywhere()
 @ApiExtraModels(...CONFORMANCE_MODELS)
 export class ConformanceController {
-  constructor(private readonly conformance: ConformanceService) {}
+  constructor(
+    private readonly conformance: ConformanceService,
+    private readonly rows: OwnRows,
+  ) {}
 
   @Get()
   @ApiOperation({
@@ -27,6 +41,17 @@ export class ConformanceController {
   show(@CurrentMember() member: ConsoleMember): ConformanceBody {
     const run = this.conformance.find(member);
     return { consequence: CONSEQUENCE, run: run === undefined ? null : runBody(run) };
+  }
+
+  @Get('deductions')
+  @ApiOperation({
+    summary: 'What runs could not give back yet',
+    description: 'It is tried again, later each time, up to once a day.',
+  })
+  @Answers(200, 'The next to be tried first.', OpenDeductionsBody)
+  async open(@CurrentMember() member: ConsoleMember): Promise<OpenDeductionsBody> {
+    const found = await this.rows.read(member, (query) => readOpenDeductions(query, MOST));
+    return { deductions: found.map(openDeductionBody) };
   }
 
   @Post()

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsBoolean, IsOptional, Matches } from 'class-validator';
+import { type OpenDeduction } from '#libs/db';
 import { type Report } from '#libs/partner-sdk/conformance';
 import { type ConformanceRun } from './conformance.service.js';
 import { MAYBE_TEXT, MAYBE_TIME, TIME, WALLET_PATTERN } from './page.dto.js';
@@ -221,4 +222,38 @@ function checkBody(check: Report['checks'][number]): CheckBody {
     ...{ status: came.status, answer: came.body, fault: came.fault },
   }));
   return { id, status, severity, title, rule, remedy, observed, skippedBecause, exchanges };
+}
+
+@ApiSchema({ name: 'OpenDeduction' })
+class OpenDeductionBody {
+  @ApiProperty({ type: 'string', format: 'uuid', description: 'svcRedemptionId of the deduction.' })
+  readonly redemptionId!: string;
+
+  @ApiProperty({ type: 'string', description: 'Of the player, as it was sent.' })
+  readonly address!: string;
+
+  @ApiProperty({ type: 'string', description: 'A decimal number.' })
+  readonly points!: string;
+
+  @ApiProperty({
+    ...MAYBE_TEXT,
+    description: 'Of your answer; empty where it named none, null where no success was seen.',
+  })
+  readonly transactionId!: string | null;
+
+  @ApiProperty({ ...COUNT, description: 'How often giving it back was tried.' })
+  readonly attempts!: number;
+
+  @ApiProperty({ ...TIME, description: 'When it is tried again.' })
+  readonly nextAt!: string;
+}
+
+@ApiSchema({ name: 'OpenDeductions' })
+export class OpenDeductionsBody {
+  @ApiProperty({ type: [OpenDeductionBody], description: 'At most 100.' })
+  readonly deductions!: OpenDeductionBody[];
+}
+
+export function openDeductionBody({ dueAt, ...deduction }: OpenDeduction): OpenDeductionBody {
+  return { ...deduction, nextAt: dueAt.toISOString() };
 }

@@ -41,13 +41,14 @@ export class RequestsController {
   @Answers(200, 'A page.', RequestsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(
-    @Query() { before, status, which, wallet, ...times }: RequestsQuery,
+    @Query() { before, status, which, wallet, requestId, ...times }: RequestsQuery,
     @CurrentMember() member: ConsoleMember,
   ): Promise<RequestsBody> {
     const page = {
       ...{ limit: PAGE_SIZE, before: before === undefined ? undefined : BigInt(before) },
       ...{ status: status === undefined ? undefined : Number(status) },
       ...{ failedOnly: which === 'failed', wallet: wallet?.toLowerCase(), ...timesOf(times) },
+      requestId,
     };
     const found = await this.rows.read(member, (query) => readRequests(query, page));
     const last = found.length < PAGE_SIZE ? undefined : found.at(-1);

@@ -4,6 +4,9 @@ import { type AnsweredRequest } from '#libs/db';
 import { baseString, BaseStringBody } from './base-string.js';
 import { ID_PATTERN, MAYBE_TEXT, text, TIME, WalletFilter } from './page.dto.js';
 
+/** The ids that the api takes over from a caller. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
 export class RequestsQuery extends WalletFilter {
   @ApiPropertyOptional({ type: 'string', pattern: ID_PATTERN.source, description: 'See `next`.' })
   @IsOptional()
@@ -19,12 +22,29 @@ export class RequestsQuery extends WalletFilter {
   @IsOptional()
   @IsIn(['all', 'failed'], { message: '$property must be all or failed.' })
   readonly which?: 'all' | 'failed';
+
+  @ApiPropertyOptional({
+    type: 'string',
+    pattern: REQUEST_ID.source,
+    description: 'The X-Request-Id of one.',
+  })
+  @IsOptional()
+  @Matches(REQUEST_ID, {
+    message: '$property must be 1 to 64 of A-Z a-z 0-9 . _ -, as X-Request-Id has them.',
+  })
+  readonly requestId?: string;
 }
 
 @ApiSchema({ name: 'OwnRequest' })
 export class RequestBody {
   @ApiProperty({ type: 'string' })
   readonly id!: string;
+
+  @ApiProperty({
+    ...MAYBE_TEXT,
+    description: 'X-Request-Id; null of requests of before it was kept.',
+  })
+  readonly requestId!: string | null;
 
   @ApiProperty({ ...MAYBE_TEXT, description: 'The beginning of the key.' })
   readonly keyPrefix!: string | null;
@@ -90,11 +110,11 @@ export function requestBody(request: AnsweredRequest): RequestBody {
 }
 
 function listed(request: AnsweredRequest) {
-  const { id, keyPrefix, at, method, path, pathLength } = request;
+  const { id, requestId, keyPrefix, at, method, path, pathLength } = request;
   const { status, code, bodyBytes, durationUs } = request;
   const isPathCut = path.length < pathLength;
   return {
-    ...{ id: id.toString(), keyPrefix, at: text(at), method, path, isPathCut },
+    ...{ id: id.toString(), requestId, keyPrefix, at: text(at), method, path, isPathCut },
     ...{ status, code, bodyBytes, durationUs },
   };
 }

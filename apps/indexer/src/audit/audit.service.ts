@@ -1,10 +1,11 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { AuditRunStore } from '#libs/db';
-import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
+import { CLOCK, type Clock, inSpan, type Logger } from '#libs/platform';
 import { NightlyAudit } from '#libs/verification';
 import { LOGGER } from '#libs/service';
-import { IndexStatus } from '../follow/index-status.js';
+import { IndexStatus, type Lead } from '../follow/index-status.js';
+import { LeadingWork } from '../follow/leading-work.js';
 import { IndexerSettings } from '../indexer.env.js';
 
 /** After an audit that failed or could not be made. */
@@ -19,50 +20,45 @@ const DAY_MS = 24 * HOUR_MS;
  */
 @Injectable()
 export class AuditService implements BeforeApplicationShutdown {
-  private readonly stopping = new AbortController();
-  private readonly audits = new SingleFlight<void>();
-  private notBeforeMs = 0;
+  private readonly work: LeadingWork;
   private hasCompared = false;
 
   constructor(
     @Inject(NightlyAudit) private readonly nightly: NightlyAudit,
     @Inject(AuditRunStore) private readonly runs: AuditRunStore,
-    @Inject(IndexStatus) private readonly status: IndexStatus,
+    @Inject(IndexStatus) status: IndexStatus,
     @Inject(IndexerSettings) private readonly settings: IndexerSettings,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.work = new LeadingWork(status, clock);
+  }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    await this.audits.underWay();
+  beforeApplicationShutdown(): Promise<void> {
+    return this.work.stop();
   }
 
   /** Never rejects, and never runs twice at a time: the index goes on without it. */
   @Cron('* * * * *', { name: 'audit', timeZone: 'UTC' })
   tick(): Promise<void> {
-    return this.audits.run(() => this.attempt());
+    return this.work.run((lead) => this.attempt(lead));
   }
 
-  private async attempt(): Promise<void> {
-    const { status, clock, logger } = this;
-    const { lead, phase } = status;
-    if (lead === undefined || phase !== 'following' || clock.nowMs() < this.notBeforeMs) return;
-    if (this.stopping.signal.aborted) return;
-    const signal = AbortSignal.any([lead.signal, this.stopping.signal]);
+  private async attempt(lead: Lead): Promise<void> {
+    const { logger } = this;
     try {
       if (!(await this.isDue())) return;
       const { result } = await inSpan({ name: 'nightly audit' }, () =>
-        this.nightly.audit({ ...lead, signal }, this.settings.auditSample),
+        this.nightly.audit(lead, this.settings.auditSample),
       );
-      if (result === 'impossible') this.waitLong();
+      if (result === 'impossible') this.work.rest(RETRY_AFTER_MS);
       else this.hasCompared = true;
     } catch (error) {
-      if (signal.aborted) {
+      if (lead.signal.aborted) {
         logger.info('Stopped the audit of the index; the next one begins anew');
         return;
       }
-      this.waitLong();
+      this.work.rest(RETRY_AFTER_MS);
       logger.error({ err: error }, 'The audit of the index failed');
     }
   }
@@ -75,10 +71,6 @@ export class AuditService implements BeforeApplicationShutdown {
       auditHourUtc !== 'off' &&
       isAuditDue(auditHourUtc, last?.startedAt.getTime(), this.clock.nowMs())
     );
-  }
-
-  private waitLong(): void {
-    this.notBeforeMs = this.clock.nowMs() + RETRY_AFTER_MS;
   }
 }
 

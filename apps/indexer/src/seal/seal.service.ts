@@ -5,9 +5,10 @@ import { ChainReader } from '#libs/chain';
 import { sessionUrl } from '#libs/config';
 import { IndexStore, SealedDayStore, type SealOutcome, SealWriter } from '#libs/db';
 import { type BlockRef, dayOf, RetryableError, dayText, SECONDS_PER_DAY } from '#libs/domain';
-import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
+import { CLOCK, type Clock, inSpan, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { type Lead, IndexStatus } from '../follow/index-status.js';
+import { LeadingWork } from '../follow/leading-work.js';
 import { AUDIT_READER, INDEX_OPTIONS, type IndexOptions } from '../index-options.js';
 import { IndexerSettings } from '../indexer.env.js';
 import { findClosingBlock } from './closing-block.js';
@@ -43,50 +44,45 @@ interface Recheck {
  */
 @Injectable()
 export class SealService implements BeforeApplicationShutdown {
-  private readonly stopping = new AbortController();
-  private readonly runs = new SingleFlight<void>();
-  private notBeforeMs = 0;
+  private readonly work: LeadingWork;
 
   constructor(
     @Inject(IndexStore) private readonly index: IndexStore,
     @Inject(SealedDayStore) private readonly days: SealedDayStore,
     @Inject(SealWriter) private readonly writer: SealWriter,
     @Inject(AUDIT_READER) private readonly reader: ChainReader,
-    @Inject(IndexStatus) private readonly status: IndexStatus,
+    @Inject(IndexStatus) status: IndexStatus,
     @Inject(IndexerSettings) private readonly settings: IndexerSettings,
     @Inject(INDEX_OPTIONS) private readonly options: IndexOptions,
     @Inject(SealMetrics) private readonly metrics: SealMetrics,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.work = new LeadingWork(status, clock);
+  }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    await this.runs.underWay();
+  beforeApplicationShutdown(): Promise<void> {
+    return this.work.stop();
   }
 
   /** Never rejects, and never runs twice at a time: the index goes on without it. */
   @Cron('* * * * *', { name: 'seal', timeZone: 'UTC' })
   tick(): Promise<void> {
-    return this.runs.run(() => this.attempt());
+    return this.work.run((lead) => this.attempt(lead));
   }
 
-  private async attempt(): Promise<void> {
-    const { status, clock, logger, metrics } = this;
-    const { lead, phase } = status;
-    if (lead === undefined || phase !== 'following' || clock.nowMs() < this.notBeforeMs) return;
-    if (this.stopping.signal.aborted) return;
-    const signal = AbortSignal.any([lead.signal, this.stopping.signal]);
+  private async attempt(lead: Lead): Promise<void> {
+    const { logger, metrics } = this;
     try {
-      const run = await this.dueRun({ ...lead, signal });
+      const run = await this.dueRun(lead);
       if (run !== undefined) await inSpan({ name: 'seal days' }, () => this.seal(run));
     } catch (error) {
-      if (signal.aborted) {
+      if (lead.signal.aborted) {
         logger.info('Stopped sealing days; what is missing is sealed after the next start');
         return;
       }
       const isPassing = error instanceof RetryableError && PASSING.has(error.code);
-      if (!isPassing) this.notBeforeMs = clock.nowMs() + RETRY_AFTER_MS;
+      if (!isPassing) this.work.rest(RETRY_AFTER_MS);
       logger[isPassing ? 'warn' : 'error']({ err: error }, 'A day could not be sealed');
     } finally {
       metrics.daysLeft(0);

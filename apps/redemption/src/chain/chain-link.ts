@@ -46,6 +46,8 @@ export class ChainLink {
   readonly pool: RpcPool;
   /** With a pool of their own: a stranger's contract that makes nodes slow must not keep payouts from being observed. */
   readonly signatures: WalletSignatures;
+  /** For the publishing of day roots, which must keep no payout waiting either; not used where nothing is published. */
+  readonly registryPool: RpcPool;
   private readonly pools: readonly RpcPool[];
   private readonly reader: ChainReader;
   /** Names of endpoints that turned out to serve another chain. */
@@ -67,7 +69,9 @@ export class ChainLink {
     const observer = alertingObserver(this.refused, tools);
     this.pool = new RpcPool({ urls, clock, observer });
     const signInPool = new RpcPool({ urls, clock, observer, ...SIGN_IN });
-    this.pools = [this.pool, signInPool];
+    this.registryPool = new RpcPool({ urls, clock, observer });
+    const publishes = settings.registryAddress !== undefined;
+    this.pools = [this.pool, signInPool, ...(publishes ? [this.registryPool] : [])];
     this.reader = new ChainReader(this.pool);
     this.signatures = new WalletSignatures(signInPool, chainId);
     this.logger = tools.logger;

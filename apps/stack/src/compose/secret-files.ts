@@ -184,7 +184,12 @@ export async function claimSecrets(root: string, kind: 'base' | 'local'): Promis
   await writeFile(mark, '');
 }
 
-const SIGNER_KEYS = ['voucher_signer_key', 'vault_canceller_key', 'vault_pauser_key'];
+const SIGNER_KEYS = [
+  'voucher_signer_key',
+  'vault_canceller_key',
+  'vault_pauser_key',
+  'registry_private_key',
+];
 
 /**
  * The file of a secret that the operator may set.

@@ -7,6 +7,8 @@ export const deskTexts = {
     title: 'Partners',
     create: 'New partner',
     empty: 'There is no partner yet.',
+    search: 'Part of the name',
+    noneFits: 'No partner has this in its name.',
     columns: {
       name: 'Name',
       standing: 'Redemptions',
@@ -158,7 +160,7 @@ export const deskTexts = {
     filter: {
       id: 'Id or its beginning',
       wallet: 'Wallet',
-      partner: 'Partner, by name or id',
+      partner: 'Partner, by part of its name or id',
       state: 'State',
       anyState: 'any',
       from: 'From (UTC)',
@@ -180,8 +182,6 @@ export const deskTexts = {
     warning:
       'Adopt only what you know to be yours: one that is not may have been written to be paid.',
     sure: 'I have looked at each of them',
-    adopted: (count: number) =>
-      `Adopted: ${count}. What has moved on since you looked at it stays as it is.`,
     onlyAdmins: 'Only the role admin may do this.',
   },
   redemption: {
@@ -207,9 +207,6 @@ export const deskTexts = {
     viewer: 'Only the roles operator and admin may do this.',
     transaction: 'The partner’s transaction id, exactly as the partner has it',
     note: 'What was agreed, in one line; it stays in the audit',
-    done: 'Done',
-    waits: 'It waits for a second operator',
-    waitsUntil: 'Another operator than you approves or refuses it, until',
     approvals: 'Second operator',
     toApprovals: 'To the approvals',
     states: {

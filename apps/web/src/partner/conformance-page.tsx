@@ -23,6 +23,7 @@ import { When } from '../shared/when';
 import { Bytes } from './bytes';
 import { isWallet } from './filters';
 import { PageTitle } from '../desk/page-title';
+import { OpenDeductions } from './open-deductions';
 import { texts } from './texts';
 
 const words = texts.conformance;
@@ -43,6 +44,7 @@ export function ConformancePage() {
   return (
     <>
       <PageTitle>{texts.nav.conformance}</PageTitle>
+      <OpenDeductions />
       <Loaded query={query}>
         {({ consequence, run }) => (
           <Stack>

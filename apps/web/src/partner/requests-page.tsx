@@ -14,6 +14,7 @@ import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
 
 const words = texts.requests;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 type Asked = components['schemas']['OwnRequest'];
 
 const COLUMNS: readonly Column<Asked>[] = [
@@ -46,10 +47,12 @@ export function RequestsPage() {
   const wallet = useWallet();
   const failed = useChoice({ label: words.answer, values: ['failed'], nameOf: () => words.failed });
   const [status, setStatus] = useKept('status', '');
+  const [requestId, setRequestId] = useKept('request-id', '');
   const [shown, setShown] = useState<string>();
   const filters = {
     ...{ ...times.query, ...wallet.query, which: failed.chosen ?? ('all' as const) },
     ...(/^[1-5]\d\d$/.test(status) && { status }),
+    ...(REQUEST_ID.test(requestId) && { requestId }),
   };
   return (
     <>
@@ -67,6 +70,14 @@ export function RequestsPage() {
           }}
         />
         {failed.input}
+        <TextInput
+          label={words.requestId}
+          value={requestId}
+          error={requestId === '' || REQUEST_ID.test(requestId) ? undefined : words.noRequestId}
+          onChange={({ currentTarget }) => {
+            setRequestId(currentTarget.value.trim());
+          }}
+        />
       </Group>
       <KeyedTable
         caption={words.caption}
@@ -108,6 +119,11 @@ function RequestDetail({ id, onClose }: { readonly id: string; readonly onClose:
             <Text>
               <When at={request.at} isExact /> · {millis(request.durationUs)}
             </Text>
+            {request.requestId !== null && (
+              <Text className="text-of-others">
+                {words.requestId}: <code>{request.requestId}</code>
+              </Text>
+            )}
             <Bytes label={words.request}>{`${request.method} ${request.path}`}</Bytes>
             <Bytes label={`${words.answer}: ${request.status}`}>{request.body}</Bytes>
             {request.keptBytes < request.bodyBytes && (

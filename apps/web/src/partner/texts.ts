@@ -101,6 +101,8 @@ export const texts = {
     answer: 'Answer',
     bytes: 'Bytes',
     took: 'Took',
+    requestId: 'X-Request-Id',
+    noRequestId: '1 to 64 of A-Z a-z 0-9 . _ -',
     detail: 'Request',
   },
   redemptions: {
@@ -205,6 +207,14 @@ export const texts = {
     counts: (passed: number, errors: number, warnings: number, skipped: number) =>
       `${passed} passed, ${errors} errors, ${warnings} warnings, ${skipped} not tried`,
     unresolved: 'Points that could not be given back',
+    open: 'Points of earlier runs are not back yet',
+    openHint:
+      'We ask you to revert each again, later each time, up to once a day. Revert it yourself, and answer that with ERR-ALREADY-REVERTED; or ask your operator.',
+    redemption: 'svcRedemptionId',
+    player: 'Player',
+    points: 'Points',
+    transaction: 'Your transaction id',
+    again: 'Tried again',
     spent: 'Points that the confirmed claim cost, as agreed',
     capabilities: 'Capabilities found',
     found: 'found',

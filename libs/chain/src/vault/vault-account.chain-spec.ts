@@ -4,7 +4,8 @@ import { type Address } from '#libs/domain';
 import { FakeClock, type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { toQuantity } from '../shape/hex.js';
-import { GasRefusedError, VaultAccount, type VaultAccountOptions } from './vault-account.js';
+import { GasRefusedError } from '../accounts/gas-quotes.js';
+import { VaultAccount, type VaultAccountOptions } from './vault-account.js';
 import { isPausedByAll } from './vault-facts.js';
 import { addressOfKey } from './voucher.js';
 

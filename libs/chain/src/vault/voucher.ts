@@ -173,21 +173,23 @@ export function isDevelopmentKey(privateKey: string): boolean {
   ).some((account) => account.address === address);
 }
 
-interface VaultKeys {
+interface ServiceKeys {
   readonly voucherSignerKey?: string | undefined;
   readonly vaultCancellerKey?: string | undefined;
   readonly vaultPauserKey?: string | undefined;
+  readonly registryPrivateKey?: string | undefined;
 }
 
-/** Of each key of the vault: whether it is one of those. Never the key. */
+/** Of each key that holds a role on chain: whether it is one of those. Never the key. */
 export function publishedKeys(
-  keys: VaultKeys,
+  keys: ServiceKeys,
 ): { variable: string; isGiven: boolean; why: string }[] {
-  const { voucherSignerKey, vaultCancellerKey, vaultPauserKey } = keys;
+  const { voucherSignerKey, vaultCancellerKey, vaultPauserKey, registryPrivateKey } = keys;
   const named = [
     ['VOUCHER_SIGNER_KEY', voucherSignerKey],
     ['VAULT_CANCELLER_KEY', vaultCancellerKey],
     ['VAULT_PAUSER_KEY', vaultPauserKey],
+    ['REGISTRY_PRIVATE_KEY', registryPrivateKey],
   ] as const;
   return named.map(([variable, key]) => ({
     variable,

@@ -39,6 +39,8 @@ const ALL = [
   'SealedDays1760000000033',
   'SearchIndexes1760000000038',
   'ConformanceDeductions1760000000039',
+  'RegistryPublications1760000000041',
+  'Reasons1760000000042',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

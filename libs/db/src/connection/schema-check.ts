@@ -71,6 +71,11 @@ export async function readSchema(database: Queries): Promise<SchemaState> {
   };
 }
 
+/** Whether a newer program migrated it, accepted or not. */
+export async function isNewerSchema(database: Queries): Promise<boolean> {
+  return (await readSchema(database)).unknown.length > 0;
+}
+
 /**
  * Migrations that an operator accepted for an older program do not make the schema newer.
  * @throws SchemaNewerError, SchemaOlderError

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
@@ -9,13 +10,15 @@ import {
 } from '../index.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
-const ANNA = { subject: `wallet:0x${'a1'.repeat(20)}`, name: 'Anna' };
-const BOB = { subject: 'oidc:https://id.example.com|bob', name: 'Bob' };
+const ANNA = { subject: `wallet:0x${'a1'.repeat(20)}`, name: 'Anna', actor: 'operator:anna' };
+const BOB = { subject: 'oidc:https://id.example.com|bob', name: 'Bob', actor: 'operator:bob' };
 const REQUEST: ApprovalRequest = {
   action: 'price accept',
   arguments: { usd: '0.15', note: '<script>' },
   summary: 'Accept 0.15 USD as the price.',
-  requestedBy: ANNA,
+  reason: 'The feed was wrong <b>all</b> night.',
+  requestedBy: { subject: ANNA.subject, name: ANNA.name },
+  actor: ANNA.actor,
   nowMs: NOW_MS,
   expiresAtMs: NOW_MS + 1000,
 };
@@ -35,11 +38,16 @@ const ask = async () => (await approvals.request(REQUEST)).id;
 describe('ApprovalStore', () => {
   it('keeps what was asked for, who decided, and what came of it, once', async () => {
     const asked = await approvals.request(REQUEST);
-    const { nowMs, expiresAtMs, ...terms } = REQUEST;
+    const { nowMs, expiresAtMs, action, summary, reason, requestedBy } = REQUEST;
+    const terms = { action, arguments: REQUEST.arguments, summary, reason, requestedBy };
     const times = { requestedAt: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
     const expected = { id: asked.id, ...terms, ...times, decided: null, outcome: null };
     expect(asked).toEqual(expected);
-    const decided = { decision: 'approved', by: BOB, at: new Date(NOW_MS + 1) };
+    const decided = {
+      decision: 'approved',
+      by: { subject: BOB.subject, name: BOB.name },
+      at: new Date(NOW_MS + 1),
+    };
     expect(await approvals.decide(asked.id, 'approved', BOB, NOW_MS + 1)).toEqual({
       ...expected,
       decided,
@@ -54,6 +62,7 @@ describe('ApprovalStore', () => {
     const people = Array.from({ length: 10 }, (_, place) => ({
       subject: `link:operator-${place}`,
       name: `${place}`,
+      actor: `operator:${place}`,
     }));
     const ends = await Promise.allSettled(
       people.map((person, place) =>
@@ -74,7 +83,9 @@ describe('ApprovalStore', () => {
       await expect(deciding).rejects.toThrow(OwnApprovalError);
     }
     await expect(approvals.decide(id, 'withdrawn', BOB, NOW_MS)).rejects.toThrow(OwnApprovalError);
-    expect((await approvals.decide(id, 'withdrawn', ANNA, NOW_MS)).decided?.by).toEqual(ANNA);
+    expect((await approvals.decide(id, 'withdrawn', ANNA, NOW_MS)).decided?.by).toMatchObject({
+      name: ANNA.name,
+    });
     await expect(approvals.finish(id, 'done')).rejects.toThrow(ApprovalClosedError);
   });
 
@@ -88,6 +99,7 @@ describe('ApprovalStore', () => {
   it.each([
     [`SET arguments = '{"usd": "9"}'`, 'is frozen'],
     [`SET requested_by = 'link:x'`, 'is frozen'],
+    [`SET reason = 'Another one.'`, 'is frozen'],
     [`SET expires_at = expires_at + interval '1 day'`, 'is frozen'],
     [`SET decision = 'refused'`, 'is decided'],
     [
@@ -134,6 +146,66 @@ describe('ApprovalStore', () => {
     expect(newest).toMatchObject([{ id: decided, decided: { decision: 'refused' } }]);
     const next = await approvals.list({ before: decided, limit: 1 });
     expect(next).toMatchObject([{ id: soon.id }]);
+  });
+
+  it('is asked for with a reason of at most 500 characters', async () => {
+    expect((await approvals.request({ ...REQUEST, reason: '🜲'.repeat(500) })).reason).toHaveLength(
+      1000,
+    );
+    for (const reason of ['', 'x'.repeat(501)]) {
+      await expect(approvals.request({ ...REQUEST, reason })).rejects.toMatchObject({
+        sqlState: '23514',
+      });
+    }
+  });
+
+  it('leaves a row in the audit when it is asked for, decided and expired: each once', async () => {
+    const [redemption, partner] = [randomUUID(), randomUUID()];
+    const settle = { ...REQUEST, action: 'redemption resolve', arguments: { id: redemption } };
+    const set = { ...REQUEST, action: 'partner set', arguments: { partner } };
+    const [approved, refused, withdrawn, expired] = [
+      await approvals.request(settle),
+      await approvals.request(set),
+      await approvals.request(REQUEST),
+      await approvals.request({ ...REQUEST, arguments: { id: "x'; --", partner: 7 } }),
+    ];
+    await approvals.decide(approved.id, 'approved', BOB, NOW_MS);
+    await approvals.decide(refused.id, 'refused', BOB, NOW_MS);
+    await approvals.decide(withdrawn.id, 'withdrawn', ANNA, NOW_MS);
+    const late = approvals.decide(expired.id, 'approved', BOB, REQUEST.expiresAtMs);
+    await expect(late).rejects.toThrow(ApprovalClosedError);
+    expect(await approvals.noteExpired(NOW_MS, 'console')).toBe(0);
+    const other = new ApprovalStore(database);
+    const both = [approvals, other].map((store) =>
+      store.noteExpired(REQUEST.expiresAtMs, 'console'),
+    );
+    expect(Math.max(...(await Promise.all(both)))).toBeGreaterThan(0);
+    expect(await approvals.noteExpired(REQUEST.expiresAtMs, 'console')).toBe(0);
+    const rows = async (id: bigint) =>
+      (
+        await database.pool.query<Record<string, unknown>>(
+          `SELECT actor, command, redemption_id, partner, arguments ->> 'reason' AS reason, outcome FROM redemption.audit
+            WHERE (arguments ->> 'approval')::bigint = $1 ORDER BY id`,
+          [id],
+        )
+      ).rows;
+    const row = { reason: REQUEST.reason, redemption_id: null, partner: null };
+    const asked = { ...row, actor: ANNA.actor, command: 'approval request', outcome: 'asked' };
+    const by = (actor: string, command: string, outcome: string) => ({
+      ...row,
+      ...{ actor, command: `approval ${command}`, outcome },
+    });
+    const ofRedemption = { redemption_id: redemption };
+    expect(await rows(approved.id)).toEqual([
+      { ...asked, ...ofRedemption },
+      { ...by(BOB.actor, 'approve', 'approved'), ...ofRedemption },
+    ]);
+    expect(await rows(refused.id)).toEqual([
+      { ...asked, partner },
+      { ...by(BOB.actor, 'refuse', 'refused'), partner },
+    ]);
+    expect(await rows(withdrawn.id)).toEqual([asked, by(ANNA.actor, 'withdraw', 'withdrawn')]);
+    expect(await rows(expired.id)).toEqual([asked, by('console', 'expire', 'expired')]);
   });
 
   it('takes no arguments beyond 16 KiB', async () => {

@@ -11,9 +11,18 @@ export interface ApprovalRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** What it means, in the words that were shown to who asks. */
   readonly summary: string;
+  /** Why it is asked for: 1 to 500 characters. */
+  readonly reason: string;
   readonly requestedBy: Person;
+  /** `operator:NAME` of that person, for the audit. */
+  readonly actor: string;
   readonly nowMs: number;
   readonly expiresAtMs: number;
+}
+
+/** An operator, with the name that the audit has. */
+export interface Decider extends Person {
+  readonly actor: string;
 }
 
 export interface Approval {
@@ -21,6 +30,8 @@ export interface Approval {
   readonly action: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly summary: string;
+  /** Null: it was asked for by a version before. */
+  readonly reason: string | null;
   readonly requestedBy: Person;
   readonly requestedAt: Date;
   readonly expiresAt: Date;
@@ -56,7 +67,7 @@ interface Page {
   readonly limit: number;
 }
 
-const COLUMNS = `id, action, arguments, summary, requested_by, requested_name, requested_at, expires_at, decision, decided_by,
+const COLUMNS = `id, action, arguments, summary, reason, requested_by, requested_name, requested_at, expires_at, decision, decided_by,
   decided_name, decided_at, outcome`;
 
 interface Row {
@@ -64,6 +75,7 @@ interface Row {
   readonly action: string;
   readonly arguments: Record<string, unknown>;
   readonly summary: string;
+  readonly reason: string | null;
   readonly requested_by: string;
   readonly requested_name: string;
   readonly requested_at: Date;
@@ -75,25 +87,79 @@ interface Row {
   readonly outcome: string | null;
 }
 
+const UUID = `'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`;
+
+/** An id among the arguments of a request, where there is one of this name. */
+const idOf = (name: 'id' | 'partner'): string =>
+  `CASE WHEN arguments ->> '${name}' ~ ${UUID} THEN (arguments ->> '${name}')::uuid END`;
+
+/**
+ * The audit's row of what became of requests, in the statement that changes them.
+ * @param rows the name of a part of the statement: the requests
+ */
+function audited(rows: string, note: { actor: string; command: string; outcome: string }): string {
+  return `INSERT INTO redemption.audit (actor, command, redemption_id, partner, arguments, outcome)
+      SELECT ${note.actor}, ${note.command}, ${idOf('id')}, ${idOf('partner')},
+        jsonb_strip_nulls(jsonb_build_object('approval', id, 'action', action, 'askedBy', requested_name, 'reason', reason)), ${note.outcome}
+      FROM ${rows}`;
+}
+
 const REQUEST = named<{
   action: string;
   args: string;
   summary: string;
+  reason: string;
   subject: string;
   name: string;
+  actor: string;
   now: Date;
   expiresAt: Date;
 }>(
   'approval_request',
-  `INSERT INTO console.approval (action, arguments, summary, requested_by, requested_name, requested_at, expires_at)
-    VALUES (:action, :args, :summary, :subject, :name, :now, :expiresAt) RETURNING ${COLUMNS}`,
+  `WITH asked AS (
+      INSERT INTO console.approval (action, arguments, summary, reason, requested_by, requested_name, requested_at, expires_at)
+      VALUES (:action, :args, :summary, :reason, :subject, :name, :now, :expiresAt) RETURNING ${COLUMNS}
+    ), noted AS (
+      ${audited('asked', { actor: ':actor', command: `'approval request'`, outcome: `'asked'` })}
+    ) SELECT * FROM asked`,
 );
 
 /** One statement, so that of two who decide at once one is too late. */
-const DECIDE = named<{ id: string; decision: string; subject: string; name: string; now: Date }>(
+const DECIDE = named<{
+  id: string;
+  decision: string;
+  command: string;
+  subject: string;
+  name: string;
+  actor: string;
+  now: Date;
+}>(
   'approval_decide',
-  `UPDATE console.approval SET decision = :decision, decided_by = :subject, decided_name = :name, decided_at = :now
-    WHERE id = :id AND decision IS NULL AND expires_at > :now RETURNING ${COLUMNS}`,
+  `WITH decided AS (
+      UPDATE console.approval SET decision = :decision, decided_by = :subject, decided_name = :name, decided_at = :now
+      WHERE id = :id AND decision IS NULL AND expires_at > :now RETURNING ${COLUMNS}
+    ), noted AS (
+      ${audited('decided', { actor: ':actor', command: ':command', outcome: 'decision' })}
+    ) SELECT * FROM decided`,
+);
+
+const COMMANDS: Readonly<Record<ApprovalDecision, string>> = {
+  approved: 'approval approve',
+  refused: 'approval refuse',
+  withdrawn: 'approval withdraw',
+};
+
+/** Each once, also where two consoles look at the same time. */
+const NOTE_EXPIRED = named<{ now: Date; limit: number; actor: string }>(
+  'approval_note_expired',
+  `WITH expired AS (
+      UPDATE console.approval SET expiry_noted = true WHERE NOT expiry_noted AND id IN (
+        SELECT id FROM console.approval WHERE decision IS NULL AND expires_at <= :now AND NOT expiry_noted
+        ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED)
+      RETURNING ${COLUMNS}
+    ), noted AS (
+      ${audited('expired', { actor: ':actor', command: `'approval expire'`, outcome: `'expired'` })}
+    ) SELECT id FROM expired`,
 );
 
 const FINISH = named<{ id: string; outcome: string }>(
@@ -123,12 +189,12 @@ export class ApprovalStore {
   constructor(private readonly database: Database) {}
 
   async request(request: ApprovalRequest): Promise<Approval> {
-    const { action, summary, requestedBy, nowMs, expiresAtMs } = request;
+    const { action, summary, reason, requestedBy, actor, nowMs, expiresAtMs } = request;
     const args = JSON.stringify(request.arguments);
     const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
     const { subject, name } = requestedBy;
     const rows = await this.database.query<Row>(
-      REQUEST({ action, args, summary, subject, name, ...times }),
+      REQUEST({ action, args, summary, reason, subject, name, actor, ...times }),
     );
     return approvalOf(rows[0] as Row);
   }
@@ -140,10 +206,13 @@ export class ApprovalStore {
   async decide(
     id: bigint,
     decision: ApprovalDecision,
-    { subject, name }: Person,
+    { subject, name, actor }: Decider,
     nowMs: number,
   ): Promise<Approval> {
-    const values = { id: id.toString(), decision, subject, name, now: new Date(nowMs) };
+    const values = {
+      ...{ id: id.toString(), decision, command: COMMANDS[decision] },
+      ...{ subject, name, actor, now: new Date(nowMs) },
+    };
     let rows: Row[];
     try {
       rows = await this.database.query<Row>(DECIDE(values));
@@ -159,6 +228,12 @@ export class ApprovalStore {
   async finish(id: bigint, outcome: string): Promise<void> {
     const rows = await this.database.query(FINISH({ id: id.toString(), outcome }));
     if (rows.length === 0) throw new ApprovalClosedError();
+  }
+
+  /** Requests that expired undecided, into the audit. @param actor the program. @returns how many, of `limit` at most */
+  async noteExpired(nowMs: number, actor: string, limit = 100): Promise<number> {
+    const rows = await this.database.query(NOTE_EXPIRED({ now: new Date(nowMs), limit, actor }));
+    return rows.length;
   }
 
   async find(id: bigint): Promise<Approval | undefined> {
@@ -189,6 +264,7 @@ function approvalOf(row: Row): Approval {
     action: row.action,
     arguments: row.arguments,
     summary: row.summary,
+    reason: row.reason,
     requestedBy: { subject: row.requested_by, name: row.requested_name },
     requestedAt: row.requested_at,
     expiresAt: row.expires_at,

@@ -38,6 +38,8 @@ import { SealedDays1760000000033 } from './sealed-days.js';
 import { SearchIndexes1760000000038 } from './search-indexes.js';
 import { ConformanceDeductions1760000000039 } from './conformance-deductions.js';
 import { Webhooks1760000000040 } from './webhooks.js';
+import { RegistryPublications1760000000041 } from './registry-publications.js';
+import { Reasons1760000000042 } from './reasons.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -73,4 +75,6 @@ export const migrations = [
   SearchIndexes1760000000038,
   ConformanceDeductions1760000000039,
   Webhooks1760000000040,
+  RegistryPublications1760000000041,
+  Reasons1760000000042,
 ];

@@ -73,6 +73,13 @@ const NAMES = named<{ ids: readonly string[] }>(
   'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE id = ANY(:ids::uuid[])',
 );
 
+/** The table is small: a partner is a contract. No pattern: `%` and `_` are characters. */
+const BY_PART = named<{ part: string; limit: number }>(
+  'partner_by_part',
+  `SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE position(lower(:part::text) IN lower(name)) > 0
+    ORDER BY lower(name) LIMIT :limit`,
+);
+
 const NOTE_USE = named<{ credentialId: string }>(
   'credential_note_use',
   'SELECT partners.note_use(:credentialId)',
@@ -126,6 +133,11 @@ export class PartnerStore {
     return (await this.database.query<PartnerIdentity & object>(IDENTIFY({ nameOrId })))[0];
   }
 
+  /** Those with this in their name, in whatever capitals, by name. */
+  findByPart(part: string, limit: number): Promise<PartnerIdentity[]> {
+    return this.database.query<PartnerIdentity & object>(BY_PART({ part, limit }));
+  }
+
   /** All, by name. */
   list(): Promise<ListedPartner[]> {
     return this.database.entities(async (manager) =>
@@ -133,11 +145,21 @@ export class PartnerStore {
     );
   }
 
-  /** By name. @param after the name that the page before ended with */
-  page({ limit, after }: PageRequest<string>): Promise<LogPage<ListedPartner, string>> {
+  /**
+   * By name.
+   * @param after the name that the page before ended with
+   * @param part of the names, in whatever capitals
+   */
+  page(
+    { limit, after }: PageRequest<string>,
+    part?: string,
+  ): Promise<LogPage<ListedPartner, string>> {
     return this.database.entities(async (manager) => {
       const query = byName(manager).limit(limit);
-      if (after !== undefined) query.where('lower(partner.name) > lower(:after)', { after });
+      if (after !== undefined) query.andWhere('lower(partner.name) > lower(:after)', { after });
+      if (part !== undefined) {
+        query.andWhere('position(lower(:part) IN lower(partner.name)) > 0', { part });
+      }
       const partners = await query.getMany();
       const entries = await listed(manager, partners);
       return { entries, next: nextKey(partners, limit, ({ name }) => name) };

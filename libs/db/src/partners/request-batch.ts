@@ -11,6 +11,8 @@ const MOST_ROWS = 1000;
 /** What a partner asked, and the answer. */
 export interface LoggedRequest {
   readonly credentialId: string;
+  /** X-Request-Id of the answer: 1 to 64 of A-Z a-z 0-9 . _ - */
+  readonly requestId: string;
   readonly atMs: number;
   readonly method: string;
   /** As sent, with the query: a character for each byte. */

@@ -42,6 +42,7 @@ beforeEach(async () => {
 function aRequest(change: Partial<LoggedRequest> = {}): LoggedRequest {
   return {
     credentialId,
+    requestId: 'order-17.retry_2',
     atMs: NOW_MS,
     method: 'GET',
     path: '/api/staking/snapshots?walletAddress=0x1&lastDays=7',
@@ -75,6 +76,7 @@ describe('RequestLogStore', () => {
     expect(rows).toEqual(
       requests.map((request, place) => ({
         id: rows[place]?.id,
+        requestId: request.requestId,
         credentialId,
         keyPrefix: 'svck_test',
         at: new Date(NOW_MS),
@@ -124,6 +126,34 @@ describe('RequestLogStore', () => {
       Array.from({ length: 1000 }, (_, place) => `${999 - place}`),
     );
     expect(rows.slice(0, kept).every(({ body }) => body.length === 8192)).toBe(true);
+  });
+
+  it('finds requests by the id that the client knows, and takes those of an api of before', async () => {
+    await note([
+      aRequest({ requestId: 'a' }),
+      aRequest({ requestId: 'b' }),
+      aRequest({ requestId: 'a' }),
+    ]);
+    expect((await read({ requestId: 'a' })).map(({ requestId }) => requestId)).toEqual(['a', 'a']);
+    expect(await read({ requestId: 'A' })).toEqual([]);
+    const row = {
+      credentialId,
+      atMs: NOW_MS,
+      method: 'GET',
+      path: '/old',
+      pathLength: 4,
+      status: 200,
+    };
+    const answer = {
+      bodyStart: 0,
+      bodyKept: 0,
+      bodyBytes: 0,
+      signature: 'ab'.repeat(32),
+      durationUs: 1,
+    };
+    const text = `SELECT partners.note_requests($1, '')`;
+    await owner.query({ text }, [JSON.stringify([{ ...row, ...answer }])]);
+    expect((await read({ limit: 1 }))[0]).toMatchObject({ path: '/old', requestId: null });
   });
 
   it('pages by key, newest first, and shows failures alone', async () => {

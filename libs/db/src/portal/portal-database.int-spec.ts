@@ -53,6 +53,10 @@ async function fill(partner: string, rows: number): Promise<void> {
         ...{ signature: randomBytes(32), duration_us: 1 },
       });
       const subject = `link:m${row}-${partner}`;
+      await insert('console.conformance_deduction', {
+        ...{ partner, redemption_id: randomUUID(), run_id: randomUUID(), points: '1.5' },
+        ...{ address: `0x${partner.replaceAll('-', '')}00000000`, attempts: 1, due_at: new Date() },
+      });
       await insert('console.member', { partner, subject, name: partner, added_at: new Date() });
       await fillLedger(insert, partner);
       await fillWebhooks(insert, partner);
@@ -124,6 +128,7 @@ const OWNER: Record<string, string> = {
   'portal.callback': `split_part(substr(url, 9), '.', 1)`,
   'portal.request': `convert_from(body, 'UTF8')`,
   'portal.member': 'name',
+  'portal.conformance_deduction': 'substr(address, 3, 32)::uuid::text',
   'portal.webhook_subscription': `split_part(substr(url, 9), '.', 1)`,
   'portal.webhook_event': `payload::jsonb ->> 'partner'`,
   'portal.webhook_attempt': `answer ->> 'partner'`,

@@ -4,6 +4,8 @@ import { type PortalQuery } from './portal-database.js';
 /** A request of the partner and its answer, as `partners.request` keeps them. */
 export interface AnsweredRequest {
   readonly id: bigint;
+  /** X-Request-Id; null: noted by a version before. */
+  readonly requestId: string | null;
   readonly credentialId: string;
   /** The beginning of the key; null where the credential is gone. */
   readonly keyPrefix: string | null;
@@ -37,9 +39,11 @@ export interface RequestPage {
   readonly until?: Date | undefined;
   /** In lower case; of requests that name it. */
   readonly wallet?: string | undefined;
+  /** Exactly this X-Request-Id. */
+  readonly requestId?: string | undefined;
 }
 
-const COLUMNS = `r.id, r.credential_id AS "credentialId", c.key_prefix AS "keyPrefix", r.at, r.method, r.path,
+const COLUMNS = `r.id, r.request_id AS "requestId", r.credential_id AS "credentialId", c.key_prefix AS "keyPrefix", r.at, r.method, r.path,
       r.path_length AS "pathLength", r.status, r.code, r.body, r.body_bytes AS "bodyBytes", encode(r.signature, 'hex') AS signature,
       r.duration_us AS "durationUs"
     FROM portal.request r LEFT JOIN portal.credential c ON c.id = r.credential_id`;
@@ -52,6 +56,7 @@ interface Page {
   readonly since: Date | null;
   readonly until: Date | null;
   readonly wallet: string | null;
+  readonly requestId: string | null;
 }
 
 const PAGE = named<Page>(
@@ -59,6 +64,7 @@ const PAGE = named<Page>(
   `SELECT ${COLUMNS}
     WHERE (:before::bigint IS NULL OR r.id < :before) AND r.status BETWEEN :from AND :to
       AND (:since::timestamptz IS NULL OR r.at >= :since) AND (:until::timestamptz IS NULL OR r.at < :until)
+      AND (:requestId::text IS NULL OR r.request_id = :requestId)
       AND (:wallet::text IS NULL OR position(:wallet IN lower(r.path)) > 0)
     ORDER BY r.id DESC LIMIT :limit`,
 );
@@ -71,13 +77,14 @@ const LAST_STATUS = 999;
 /** Newest first. @param query of `PortalDatabase.asPartner` */
 export async function readRequests(
   query: PortalQuery,
-  { before, limit, failedOnly = false, status, since, until, wallet }: RequestPage,
+  { before, limit, failedOnly = false, status, since, until, wallet, requestId }: RequestPage,
 ): Promise<AnsweredRequest[]> {
   const rows = await query<Row>(
     PAGE({
       ...{ before: before?.toString() ?? null, limit },
       ...{ from: status ?? (failedOnly ? 400 : 0), to: status ?? LAST_STATUS },
       ...{ since: since ?? null, until: until ?? null, wallet: wallet ?? null },
+      requestId: requestId ?? null,
     }),
   );
   return rows.map(requestOf);

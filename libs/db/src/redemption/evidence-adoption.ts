@@ -48,7 +48,10 @@ export class EvidenceAdoption {
    * Gives a row its MAC as it was read, with an audit row.
    * @returns false where it has moved on since
    */
-  async adopt({ redemption, place }: StoredRedemption, actor: string): Promise<boolean> {
+  async adopt(
+    { redemption, place }: StoredRedemption,
+    { actor, approvedBy }: { readonly actor: string; readonly approvedBy?: string | undefined },
+  ): Promise<boolean> {
     const macOf = (content: string | undefined) =>
       content === undefined ? null : this.seal.mac(content);
     const evidenceMac = macOf(evidenceContent(redemption, place));
@@ -57,7 +60,8 @@ export class EvidenceAdoption {
     return this.database.transaction(async (client, manager) => {
       const rows = await run(client, ADOPT({ id, version, evidenceMac, namesMac }));
       if (rows.length === 0) return false;
-      const note = { command: 'redemption adopt', outcome: 'adopted' };
+      const second = approvedBy !== undefined && { arguments: { approvedBy } };
+      const note = { command: 'redemption adopt', ...second, outcome: 'adopted' };
       await noteCommand(manager, actor, note, { redemptionId: id, partner });
       return true;
     });

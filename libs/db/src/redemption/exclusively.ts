@@ -2,7 +2,7 @@ import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 
 /** A row of redemption.task each. */
-export type Task = 'claim-watch' | 'reconciliation';
+export type Task = 'claim-watch' | 'reconciliation' | 'registry';
 
 /** Only the redemption service's credential may lock these rows; any user of the database could hold an advisory lock. */
 const HOLD = named<{ task: Task }>(

@@ -1,6 +1,8 @@
 import { type PoolClient } from 'pg';
 import { type Database, run, type Statement } from '../connection/database.js';
+import { isNewerSchema } from '../connection/schema-check.js';
 import {
+  isKnownTable,
   PRIVILEGES,
   type Program,
   PROGRAM_ROLES,
@@ -69,18 +71,20 @@ interface GrantedRow {
 }
 
 /**
- * Gives every program's role what rights.ts says and takes what it does not say; writes nothing where that is so already.
+ * Gives every program's role what rights.ts says and takes what it does not say; writes nothing where that is so already. On a schema
+ * that a newer version migrated it leaves the tables that this one does not know as they are.
  * @returns the roles that are not there because this user may not make them
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function grantRights(database: Database): Promise<string[]> {
+  const isNewer = await isNewerSchema(database);
   return database.transaction(async (client) => {
     await client.query(MAKE_ROLES);
     await client.query(TAKE_TEMPORARY);
     const names = Object.values(PROGRAM_ROLES);
     const there = (await run<{ role: string }>(client, THERE, [names])).map(({ role }) => role);
     const programs = PROGRAMS.filter((program) => there.includes(PROGRAM_ROLES[program]));
-    for (const statement of await missingStatements(client, programs)) {
+    for (const statement of await missingStatements(client, programs, isNewer)) {
       await client.query(statement);
     }
     return names.filter((name) => !there.includes(name));
@@ -90,6 +94,7 @@ export async function grantRights(database: Database): Promise<string[]> {
 async function missingStatements(
   client: PoolClient,
   programs: readonly Program[],
+  isNewer: boolean,
 ): Promise<string[]> {
   const roles = programs.map((program) => PROGRAM_ROLES[program]);
   const schemas = await readSchemas((statement) => run(client, statement));
@@ -102,13 +107,14 @@ async function missingStatements(
     const role = PROGRAM_ROLES[program];
     const ofSchemas = users
       .filter((one) => one.role === role && one.uses !== usesSchema(program, one.schema))
+      .filter(({ uses }) => !(isNewer && uses))
       .map(({ schema, uses }) =>
         uses
           ? `REVOKE USAGE ON SCHEMA ${schema} FROM ${role}`
           : `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
       );
     const ofTables = granted
-      .filter((one) => one.role === role)
+      .filter((one) => one.role === role && !(isNewer && !isKnownTable(one.table)))
       .flatMap((one) => tableStatements(one, privilegesOf(program, one.table)));
     return [...ofSchemas, ...ofTables];
   });

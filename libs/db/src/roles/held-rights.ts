@@ -3,8 +3,10 @@ import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { isNewerSchema } from '../connection/schema-check.js';
 import { privilegesOf } from './grant-rights.js';
 import {
+  isKnownTable,
   PRIVILEGES,
   type Program,
   PROGRAM_ROLES,
@@ -93,19 +95,26 @@ interface Attributes {
 
 /**
  * What the user who logged in could do beyond what rights.ts gives its program, whichever role its sessions take; empty where nothing.
+ * On a schema that a newer version migrated, the tables that this one does not know are left out: that version says who uses them.
+ * @param isNewer whether the schema is; read where it is not given, which the portal's user cannot
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
-export function excessRights(database: Database, program: Program): Promise<string[]> {
-  return excessOf((statement) => database.query(statement), program);
+export async function excessRights(
+  database: Database,
+  program: Program,
+  isNewer?: boolean,
+): Promise<string[]> {
+  const query: Query = (statement) => database.query(statement);
+  return excessOf(query, program, { isNewer: isNewer ?? (await isNewerSchema(database)) });
 }
 
 /** The same of a user by its name, as one transaction sees it. */
 export function excessRightsOf(
   client: PoolClient,
   program: Program,
-  user: string,
+  { user, isNewer }: { readonly user: string; readonly isNewer: boolean },
 ): Promise<string[]> {
-  return excessOf((statement) => run(client, statement), program, user);
+  return excessOf((statement) => run(client, statement), program, { name: user, isNewer });
 }
 
 type Query = <R extends object>(statement: Statement) => Promise<R[]>;
@@ -113,7 +122,7 @@ type Query = <R extends object>(statement: Statement) => Promise<R[]>;
 async function excessOf(
   query: Query,
   program: Program,
-  name: string | null = null,
+  { name = null, isNewer }: { readonly name?: string | null; readonly isNewer: boolean },
 ): Promise<string[]> {
   const schemas = await readSchemas(query);
   const [user] = await query<Attributes>(ATTRIBUTES({ schemas, name }));
@@ -126,6 +135,7 @@ async function excessOf(
   return [
     ...ofAttributes(user, program),
     ...tables.flatMap(({ table, privileges }) => {
+      if (isNewer && !isKnownTable(table)) return [];
       const allowed = privilegesOf(program, table);
       const more = privileges.filter((one) => !allowed.includes(one));
       return more.length === 0 ? [] : [`${more.join(', ')} on ${table}`];

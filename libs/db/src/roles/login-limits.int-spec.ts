@@ -1,49 +1,21 @@
 /** What any user of the server may take of it without a right of ours. */
-import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import {
-  createDatabase,
-  type Database,
-  migrate,
-  prepareLogins,
-  PROGRAMS,
-  type Program,
-} from '../index.js';
+import { createDatabase, migrate, prepareLogins, PROGRAMS } from '../index.js';
+import { Logins } from './logins.support-spec.js';
 
-let test: TestDatabase;
-let owner: Database;
-let suffix: string;
-let made: string[];
+let logins: Logins;
 
 beforeEach(async () => {
-  test = await createTestDatabase('empty');
-  owner = await test.open();
-  suffix = randomBytes(4).toString('hex');
-  made = [];
+  logins = await Logins.start();
 });
-afterEach(async () => {
-  for (const user of made) {
-    await owner.query({ text: `DROP OWNED BY ${user} CASCADE` });
-    await owner.query({ text: `DROP ROLE ${user}` });
-  }
-  await test.drop();
-});
-
-function loginUrls(): Record<Program, string> {
-  const urls = PROGRAMS.map((program) => {
-    const url = new URL(test.url);
-    [url.username, url.password] = [`${program}_${suffix}`, 'of-the-test'];
-    return [program, url.href];
-  });
-  return Object.fromEntries(urls) as Record<Program, string>;
-}
+afterEach(() => logins.stop());
 
 describe('prepareLogins', () => {
   it('leaves the portal few connections, or as many as an administrator says', async () => {
+    const { test, owner, made, suffix } = logins;
     await migrate(test.url);
-    const { portal } = loginUrls();
+    const { portal } = logins.urls();
     made.push(`portal_${suffix}`);
     await prepareLogins(test.url, { portal });
     const opened = Array.from({ length: 21 }, () => new Client({ connectionString: portal }));
@@ -60,15 +32,16 @@ describe('prepareLogins', () => {
   });
 
   it('leaves no program temporary tables', async () => {
+    const { test, made } = logins;
     await migrate(test.url);
-    const urls = loginUrls();
-    made.push(...PROGRAMS.map((program) => `${program}_${suffix}`));
+    const urls = logins.urls();
+    made.push(...PROGRAMS.map((program) => logins.userOf(program)));
     await prepareLogins(test.url, urls);
     for (const url of Object.values(urls)) {
       const database = await createDatabase({ url, applicationName: 'test', poolSize: 1 });
       try {
-        const made = database.query({ text: 'CREATE TEMPORARY TABLE mine (a int)' });
-        await expect(made).rejects.toMatchObject({ sqlState: '42501' });
+        const temporary = database.query({ text: 'CREATE TEMPORARY TABLE mine (a int)' });
+        await expect(temporary).rejects.toMatchObject({ sqlState: '42501' });
       } finally {
         await database.close();
       }

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type TestDatabase } from '#libs/testing';
 import {
   createDatabase,
   type Database,
@@ -13,36 +12,22 @@ import {
   type Program,
 } from '../index.js';
 import { ExcessRightsError } from './held-rights.js';
+import { Logins } from './logins.support-spec.js';
 
+let logins: Logins;
 let test: TestDatabase;
 let owner: Database;
 let suffix: string;
 let made: string[];
 
 beforeEach(async () => {
-  test = await createTestDatabase('empty');
-  owner = await test.open();
-  suffix = randomBytes(4).toString('hex');
-  made = [];
+  logins = await Logins.start();
+  ({ test, owner, suffix, made } = logins);
 });
-afterEach(async () => {
-  for (const user of made.reverse()) {
-    await owner.query({ text: `DROP OWNED BY ${user} CASCADE` });
-    await owner.query({ text: `DROP ROLE ${user}` });
-  }
-  await test.drop();
-});
+afterEach(() => logins.stop());
 
-function urlAs(user: string, password = `p ${user}/@`): string {
-  const url = new URL(test.url);
-  [url.username, url.password] = [user, encodeURIComponent(password)];
-  return url.href;
-}
-
-function loginUrls(password?: string): Record<Program, string> {
-  const urls = PROGRAMS.map((program) => [program, urlAs(`${program}_${suffix}`, password)]);
-  return Object.fromEntries(urls) as Record<Program, string>;
-}
+const urlAs = (user: string) => logins.urlAs(user);
+const loginUrls = (password?: string) => logins.urls(password);
 
 /** A user of the cluster who owns this database, as managed services give one. */
 async function anOwner(attributes: string): Promise<string> {

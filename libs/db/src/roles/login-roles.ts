@@ -6,6 +6,7 @@ import { databaseError, DatabaseRefusedError } from '../connection/database.erro
 import { createDatabase, type Database } from '../connection/database.js';
 import { onSchema } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
+import { isNewerSchema } from '../connection/schema-check.js';
 import {
   PORTAL_SESSION,
   sessionSettings,
@@ -94,8 +95,9 @@ export async function prepareLogins(
   const logins = requireLoginUrls(url, urls).map((login) => {
     return isPooled ? { ...login, url: DatabaseUrl.parse(url).as(login).href } : login;
   });
-  await onSchema(url, async (database) => {
+  const isNewer = await onSchema(url, async (database) => {
     const missing = await grantRights(database);
+    const isNewer = await isNewerSchema(database);
     // Without its URL a program is not used here.
     if (logins.some(({ program }) => missing.includes(PROGRAM_ROLES[program]))) {
       throw new RolesRefusedError(manualStatements(logins));
@@ -106,13 +108,16 @@ export async function prepareLogins(
     }
     // All or nothing: a user who is refused has been given nothing.
     await database.transaction(async (client) => {
-      for (const login of logins) await prepareLogin(client, login, letIn.has(login.user));
+      for (const login of logins) {
+        await prepareLogin(client, login, { isLetIn: letIn.has(login.user), isNewer });
+      }
       if (isPooled) await setSessionDefaults(client, logins);
       const portal = logins.find(({ program }) => program === 'portal');
       if (portal !== undefined) await limitConnections(client, portal);
     });
+    return isNewer;
   });
-  for (const login of logins) await requireLogin(login);
+  for (const login of logins) await requireLogin(login, isNewer);
   return logins.map(({ user }) => user);
 }
 
@@ -140,7 +145,11 @@ function manualStatements(logins: readonly Login[]): string[] {
   ];
 }
 
-async function prepareLogin(client: PoolClient, login: Login, isLetIn: boolean): Promise<void> {
+async function prepareLogin(
+  client: PoolClient,
+  login: Login,
+  { isLetIn, isNewer }: { readonly isLetIn: boolean; readonly isNewer: boolean },
+): Promise<void> {
   const { program, user, password } = login;
   const role = PROGRAM_ROLES[program];
   const roles = Object.values(PROGRAM_ROLES);
@@ -164,7 +173,7 @@ async function prepareLogin(client: PoolClient, login: Login, isLetIn: boolean):
   ];
   const manual = [...manualStatements([login]), ...revokes];
   for (const text of statements) await execute(client, text, manual);
-  const excess = await excessRightsOf(client, program, user);
+  const excess = await excessRightsOf(client, program, { user, isNewer });
   if (excess.length > 0) throw new ExcessRightsError(program, excess);
 }
 
@@ -221,10 +230,10 @@ async function isRightPassword({ url }: Login): Promise<boolean> {
 }
 
 /** By logging in: what counts is what the program will find. */
-async function requireLogin({ program, url }: Login): Promise<void> {
+async function requireLogin({ program, url }: Login, isNewer: boolean): Promise<void> {
   const database = await openAs(url);
   try {
-    const excess = await excessRights(database, program);
+    const excess = await excessRights(database, program, isNewer);
     if (excess.length > 0) throw new ExcessRightsError(program, excess);
   } finally {
     await database.close();

@@ -77,6 +77,8 @@ const ROWS: readonly Row[] = [
   ['redemption.released',                   '-',   '-',     '-',        '-',   '-',      '-'],
   ['redemption.vain_attempt',               '-',   '-',     'rawd',     '-',   '-',      '-'],
   ['redemption.claim_acknowledgement',      '-',   '-',     'r',        'ra',  'ra',     '-'],
+  ['redemption.registry_publication',       '-',   '-',     'raw',      'rw',  'rw',     '-'],
+  ['redemption.registry_transaction',       '-',   '-',     'ra',       'r',   'r',      '-'],
   ['console.session',                       '-',   '-',     '-',        'rd',  'rawd',   '-'],
   ['console.nonce',                         '-',   '-',     '-',        '-',   'rad',    '-'],
   ['console.login_attempt',                 '-',   '-',     '-',        '-',   'rad',    '-'],
@@ -102,6 +104,7 @@ const ROWS: readonly Row[] = [
   ['portal.confirmation',                   '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.request',                        '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.member',                         '-',   '-',     '-',        '-',   '-',      'r'],
+  ['portal.conformance_deduction',          '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.webhook_subscription',           '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.webhook_event',                  '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.webhook_attempt',                '-',   '-',     '-',        '-',   '-',      'r'],
@@ -148,6 +151,11 @@ export function rightsOf(program: Program, table: string): readonly Letter[] {
   const row = ROWS.find(([known]) => known === name);
   const cell = row?.[PROGRAMS.indexOf(program) + 1] ?? '-';
   return cell === '-' ? [] : (Array.from(cell) as Letter[]);
+}
+
+/** Whether this version knows a table; those of a newer one have other rights than it could tell. */
+export function isKnownTable(table: string): boolean {
+  return TABLES.includes(inDefaultSet(table));
 }
 
 /** Whether a program looks into a schema. */

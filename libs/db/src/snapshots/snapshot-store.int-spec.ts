@@ -79,6 +79,25 @@ describe('SnapshotStore', () => {
     expect(snapshots.seen).toBe(read?.state);
   });
 
+  it.each([
+    ['days and the newest before them', 5, 10, [9, 6, 5, 3]],
+    ['what was before, where nothing changed', 7, 9, [6]],
+    ['nothing, where nothing was before', 1, 3, []],
+    ['all, where none is before', 0, 11, [10, 9, 6, 5, 3]],
+    ['nothing of later', 11, 12, [10]],
+  ])('reads of a window %s', async (_, firstDay, endDay, expected) => {
+    const asked = [2, 1, 3].map((wallet) => ({ wallet: aWallet(wallet), firstDay, endDay }));
+    const read = await snapshots.readWindows(asked);
+    const [never, found, neither] = read?.daysTexts ?? [];
+    expect([never, neither]).toEqual([undefined, undefined]);
+    expect(isDaysText(found ?? '') || found === '[]').toBe(true);
+    const all = days.map(({ day, low, closing }) => ({ day, low, closing }));
+    expect(walletDaysFrom(found ?? '')).toEqual(
+      expected.map((day) => all.find((one) => one.day === day)),
+    );
+    expect(read?.state).toEqual((await snapshots.read())?.state);
+  });
+
   it('reads 31 days at most: the longest window and what is carried into it', async () => {
     const busy = Array.from({ length: 40 }, (_, day) => ({
       wallet: aWallet(5),

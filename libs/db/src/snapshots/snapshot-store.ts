@@ -33,6 +33,11 @@ export interface AskedWallet {
   readonly endDay: number;
 }
 
+/** A wallet of which nothing but one window is needed. */
+export interface AskedWindow extends AskedWallet {
+  readonly firstDay: number;
+}
+
 /** What a page of a wallet's history is asked for by. */
 export interface AskedHistory {
   readonly wallet: Address;
@@ -76,14 +81,19 @@ const READ_STATE = named<object>(
   `SELECT ${STATE_TEXT} AS state, NULL AS days FROM staking.index_state s`,
 );
 
+/** Whether a wallet ever staked is asked only where there are no such days. @param days rows of staking.balance_day of the wallet */
+const textOf = (wallet: string, days: string): string =>
+  `coalesce((SELECT '[' || string_agg(
+        '[' || day || ',' || coalesce('"' || low || '"', 'null') || ',"' || closing || '"]', ',' ORDER BY day DESC) || ']' FROM ${days}),
+      CASE WHEN EXISTS (SELECT FROM staking.balance_day WHERE wallet = ${wallet}) THEN '[]' END)`;
+
 /** At most 31 entries of one index are read for a wallet, however many changes it has. */
 const daysOf = (wallet: string, endDay: string): string =>
-  `CASE WHEN EXISTS (SELECT FROM staking.balance_day WHERE wallet = ${wallet}) THEN
-      (SELECT '[' || coalesce(string_agg(
-          '[' || day || ',' || coalesce('"' || low || '"', 'null') || ',"' || closing || '"]', ',' ORDER BY day DESC), '') || ']'
-        FROM (SELECT day, low, closing FROM staking.balance_day
-          WHERE wallet = ${wallet} AND day < ${endDay} ORDER BY day DESC LIMIT 31) AS newest)
-    END`;
+  textOf(
+    wallet,
+    `(SELECT day, low, closing FROM staking.balance_day
+      WHERE wallet = ${wallet} AND day < ${endDay} ORDER BY day DESC LIMIT 31) AS newest`,
+  );
 
 // One wallet is what is mostly asked for, and takes a fifth less time than by the statement for several.
 const READ_WALLET = named<{ wallet: Buffer; endDay: number }>(
@@ -97,6 +107,19 @@ const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
   `SELECT CASE WHEN place = 1 THEN ${STATE_TEXT} END AS state, ${daysOf('asked.wallet', 'asked.end_day')} AS days
     FROM staking.index_state s, unnest((SELECT :wallets::bytea[]), (SELECT :endDays::int[]))
       WITH ORDINALITY AS asked (wallet, end_day, place)
+    ORDER BY place`,
+);
+
+// Half the time of the statement above for a week of wallets that change every few days.
+const READ_WINDOWS = named<{ wallets: Buffer[]; endDays: number[]; firstDays: number[] }>(
+  'snapshot_windows',
+  `SELECT CASE WHEN place = 1 THEN ${STATE_TEXT} END AS state, ${textOf(
+    'asked.wallet',
+    `staking.balance_day WHERE wallet = asked.wallet AND day < asked.end_day AND day >= coalesce((SELECT day FROM staking.balance_day
+        WHERE wallet = asked.wallet AND day < asked.first_day ORDER BY day DESC LIMIT 1), asked.first_day)`,
+  )} AS days
+    FROM staking.index_state s, unnest((SELECT :wallets::bytea[]), (SELECT :endDays::int[]), (SELECT :firstDays::int[]))
+      WITH ORDINALITY AS asked (wallet, end_day, first_day, place)
     ORDER BY place`,
 );
 
@@ -131,8 +154,24 @@ export class SnapshotStore {
    * One statement, one round trip, one state of the index; undefined where there is no index yet.
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  async read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
-    const rows = await this.database.query<SnapshotRow>(statementFor(asked));
+  read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
+    return this.readDays(asked, statementFor(asked));
+  }
+
+  /** The same for windows: of each wallet the days of its window, and the newest one before it. */
+  readWindows(asked: readonly AskedWindow[]): Promise<SnapshotRead | undefined> {
+    const firstDays = asked.map(({ firstDay }) => firstDay);
+    return this.readDays(
+      asked,
+      asked.length === 0 ? READ_STATE({}) : READ_WINDOWS({ ...parametersOf(asked), firstDays }),
+    );
+  }
+
+  private async readDays(
+    asked: readonly AskedWallet[],
+    statement: Statement,
+  ): Promise<SnapshotRead | undefined> {
+    const rows = await this.database.query<SnapshotRow>(statement);
     const [first] = rows;
     if (first === undefined) return undefined;
     const daysTexts = asked.map((_, place) => rows[place]?.days ?? undefined);
@@ -157,12 +196,18 @@ export class SnapshotStore {
 }
 
 function statementFor(asked: readonly AskedWallet[]): Statement {
-  const wallets = asked.map(({ wallet }) => Buffer.from(hexOf(wallet), 'hex'));
-  const endDays = asked.map(({ endDay }) => endDay);
+  const { wallets, endDays } = parametersOf(asked);
   const [wallet] = wallets;
   const [endDay] = endDays;
   if (wallet === undefined || endDay === undefined) return READ_STATE({});
   return asked.length === 1 ? READ_WALLET({ wallet, endDay }) : READ_WALLETS({ wallets, endDays });
+}
+
+function parametersOf(asked: readonly AskedWallet[]): { wallets: Buffer[]; endDays: number[] } {
+  return {
+    wallets: asked.map(({ wallet }) => Buffer.from(hexOf(wallet), 'hex')),
+    endDays: asked.map(({ endDay }) => endDay),
+  };
 }
 
 function changesFrom(text: string): BalanceMoment[] {

@@ -69,19 +69,23 @@ export class DayTree {
   ) {}
 
   get root(): NodeHash {
-    return this.node(0);
+    return nodeAt(this.nodes, 0);
   }
 
   /** The leaf that tells of a wallet, and the nodes that lead from it to the root. */
   prove(wallet: Address): { readonly leaf: DayLeaf; readonly proof: readonly NodeHash[] } {
     const place = this.leaves.placeOf(wallet);
     const siblings = siblingsOf(this.indices[place] as number);
-    return { leaf: this.leaves.at(place), proof: siblings.map((index) => this.node(index)) };
+    return {
+      leaf: this.leaves.at(place),
+      proof: siblings.map((index) => nodeAt(this.nodes, index)),
+    };
   }
+}
 
-  private node(index: number): NodeHash {
-    return nodeFrom(this.nodes.subarray(index * NODE_BYTES, (index + 1) * NODE_BYTES));
-  }
+/** A node of a tree, by its place. */
+export function nodeAt(nodes: Uint8Array, index: number): NodeHash {
+  return nodeFrom(nodes.subarray(index * NODE_BYTES, (index + 1) * NODE_BYTES));
 }
 
 /** The nodes of a proof by their places in the tree, from the sibling of the node up. */
@@ -95,8 +99,19 @@ export function siblingsOf(index: number): number[] {
 
 export function buildDayTree(list: DayList, keccak: Keccak256): DayTree {
   const leaves = new DayLeaves(list);
-  const count = leaves.length;
-  const hashes = hashLeaves(leaves, keccak);
+  const { nodes, indices } = buildNodes(hashLeaves(leaves, keccak), keccak);
+  return new DayTree(leaves, nodes, indices);
+}
+
+/**
+ * The nodes of a StandardMerkleTree over hashes of leaves, 32 bytes each.
+ * @returns all nodes, the root first, and the places of the leaves among them, in the order of the hashes
+ */
+export function buildNodes(
+  hashes: Uint8Array,
+  keccak: Keccak256,
+): { readonly nodes: Uint8Array; readonly indices: Uint32Array } {
+  const count = hashes.length / NODE_BYTES;
   const order = orderOf(hashes, count);
   const nodes = new Uint8Array((2 * count - 1) * NODE_BYTES);
   const indices = new Uint32Array(count);
@@ -112,7 +127,7 @@ export function buildDayTree(list: DayList, keccak: Keccak256): DayTree {
     const both = nodes.subarray(left, left + 2 * NODE_BYTES);
     nodes.set(keccak(inOrder(both, pair)), index * NODE_BYTES);
   }
-  return new DayTree(leaves, nodes, indices);
+  return { nodes, indices };
 }
 
 /** Two nodes side by side, the lower one first. @param pair is written where they have to change places */

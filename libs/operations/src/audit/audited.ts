@@ -55,12 +55,12 @@ interface OnPartner {
  */
 export async function onPartner<T>(
   database: Database,
-  { actor, command }: Operator,
+  { actor, command, approvedBy }: Operator,
   { partner, arguments: given }: OnPartner,
   work: (who: PartnerIdentity, audit: PartnerAudit) => Promise<T>,
 ): Promise<T> {
   const who = await new PartnerStore(database).identify(partner);
-  const note = { command, arguments: { partner: auditedText(partner), ...given } };
+  const note = { command, arguments: { partner: auditedText(partner), ...given, approvedBy } };
   const concerned = who === undefined ? {} : { partner: who.partnerId };
   return audited(database, { actor, ...note }, concerned, () => {
     if (who === undefined) throw new PartnerUnknownError();

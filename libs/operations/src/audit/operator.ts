@@ -5,6 +5,8 @@ export interface Operator {
   readonly actor: string;
   /** `redemption retry`; a page gives the name of the command that does the same. */
   readonly command: string;
+  /** `operator:NAME` of the second operator, where one approved it. */
+  readonly approvedBy?: string | undefined;
 }
 
 /** An operation as the audit knows it. */

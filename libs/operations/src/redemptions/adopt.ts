@@ -6,6 +6,7 @@ import {
   type EvidenceSeal,
   type StoredRedemption,
 } from '#libs/db';
+import { type Operator } from '../audit/operator.js';
 import { type ListedRedemption } from './find.js';
 
 export interface ForeignRedemption extends ListedRedemption {
@@ -37,12 +38,12 @@ export async function adoptRedemptions(
   database: Database,
   seal: EvidenceSeal,
   foreign: readonly ForeignRedemption[],
-  actor: string,
+  by: Pick<Operator, 'actor' | 'approvedBy'>,
 ): Promise<number> {
   const adoption = new EvidenceAdoption(database, seal);
   let adopted = 0;
   for (const { stored } of foreign) {
-    if (await adoption.adopt(stored, actor)) adopted += 1;
+    if (await adoption.adopt(stored, by)) adopted += 1;
   }
   return adopted;
 }

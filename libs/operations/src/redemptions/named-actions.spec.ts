@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FRESHNESS_WINDOW_MS, newRedemption, type Redemption, type UuidV7 } from '#libs/domain';
 import { aWallet } from '#libs/testing';
-import { inButtons, refusedActions } from './named-actions.js';
-import { ATTENTION, attentionAdvice } from './waits-for.js';
+import { refusedActions } from './named-actions.js';
 
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
 const ID = '0199d000-0000-7000-8000-0000000000aa' as UuidV7;
@@ -18,25 +17,6 @@ function stopped(change: Partial<Redemption>): Redemption {
   const state = { state: 'attention', resume: 'reverting' } as const;
   return { ...newRedemption(terms, NOW_MS), ...state, ...change };
 }
-
-describe('inButtons', () => {
-  it.each(Object.keys(ATTENTION) as (keyof typeof ATTENTION)[])(
-    'the advice for %s names no command of a redemption',
-    (reason) => {
-      const text = inButtons(attentionAdvice({ id: ID, reason }));
-      expect(text).not.toMatch(/`redemption /);
-      expect(text).not.toContain(ID);
-    },
-  );
-
-  it('names the buttons in the place of their commands, and leaves what has no button', () => {
-    const text =
-      'Restored: `ledger restored`, then `redemption retry X`; settled: `redemption resolve X --settled-by-hand NOTE`; else `redemption set-partner-tx X TRANSACTION` or `redemption resolve X --not-deducted`, or `redemption show X`.';
-    expect(inButtons(text)).toBe(
-      'Restored: `ledger restored`, then “Go on now”; settled: “Settled with the partner by hand”; else “Give the partner’s transaction id” or “The partner has searched its books: no points were taken”, or `redemption show X`.',
-    );
-  });
-});
 
 describe('refusedActions', () => {
   const context = { nowMs: NOW_MS, policy: POLICY };

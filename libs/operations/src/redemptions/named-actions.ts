@@ -1,4 +1,4 @@
-/** Advice that names commands, for a page that has buttons instead. */
+/** Actions that the advice for a redemption names, and that cannot be done yet. */
 import {
   FRESHNESS_WINDOW_MS,
   freshUntilMs,
@@ -6,12 +6,10 @@ import {
   type Refusal,
   transition,
 } from '#libs/domain';
+import { REDEMPTION_COMMAND } from '../text/page-words.js';
 import { moment } from '../text/text.js';
-import { type ActionContext, type ActionName, CANDIDATES, REPLAY_TITLE } from './actions.js';
+import { type ActionContext, type ActionName, CANDIDATES } from './actions.js';
 import { attentionAdvice } from './waits-for.js';
-
-/** A command with its arguments, as advice has it; of `redemption resolve` the option says which action is meant. */
-const COMMAND = /`redemption ([a-z-]+)[^`]*?(?: --([a-z-]+))?(?: NOTE)?`/g;
 
 /** An action that the advice names and the rules do not allow yet. */
 export interface RefusedAction {
@@ -21,19 +19,13 @@ export interface RefusedAction {
   readonly why: string;
 }
 
-/** The text with the titles of actions in place of the commands; what is no action stays. */
-export function inButtons(text: string): string {
-  return text.replaceAll(COMMAND, (command: string, name: string, option?: string) => {
-    const title = titleOf(option ?? name);
-    return title === undefined ? command : `“${title}”`;
-  });
-}
-
 /** Of a redemption in `attention`: those that its advice names, each with why it cannot be done and, where time helps, from when. */
 export function refusedActions(redemption: Redemption, context: ActionContext): RefusedAction[] {
   if (redemption.state !== 'attention') return [];
   const named = new Set(
-    [...attentionAdvice(redemption).matchAll(COMMAND)].map(([, name, option]) => option ?? name),
+    [...attentionAdvice(redemption).matchAll(REDEMPTION_COMMAND)].map(
+      ([, name, option]) => option ?? name,
+    ),
   );
   return CANDIDATES.flatMap(({ action, command, title, event }): RefusedAction[] => {
     if (!named.has(action)) return [];
@@ -41,11 +33,6 @@ export function refusedActions(redemption: Redemption, context: ActionContext): 
     if (decision.kind !== 'refused') return [];
     return [{ action, command, title, why: whyNot(decision, redemption) }];
   });
-}
-
-function titleOf(action: string): string | undefined {
-  if (action === 'replay-confirm') return REPLAY_TITLE;
-  return CANDIDATES.find((one) => one.action === action)?.title;
 }
 
 function whyNot({ code, message }: Refusal, redemption: Redemption): string {

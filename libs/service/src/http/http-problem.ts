@@ -52,7 +52,7 @@ function codeOf(status: number): string {
 /** What callers are told about errors of the framework, whose own messages may repeat what was sent. */
 const MESSAGES: Readonly<Record<number, string>> = {
   400: 'The request is malformed.',
-  404: 'There is no such route; /docs lists those there are.',
+  404: 'There is no such route.',
   408: 'The request took too long to arrive.',
   413: 'The body of the request is too large.',
   414: 'The URL is too long.',

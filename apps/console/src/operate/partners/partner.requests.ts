@@ -20,6 +20,7 @@ import {
   type PartnerCapability,
   type PartnerStep,
 } from '#libs/domain';
+import { ApprovalReason } from '../../approvals/approval.dto.js';
 import { RequestName } from '../request-id.js';
 
 const MAX_INT = 2_147_483_647;
@@ -138,7 +139,10 @@ class TermsDto {
   readonly callback?: CallbackDto;
 }
 
-export class PartnerChangeDto extends TermsDto {}
+export class PartnerChangeDto extends TermsDto {
+  @ApprovalReason()
+  readonly reason?: string;
+}
 
 export class NewPartnerDto extends TermsDto {
   @RequestName()
@@ -190,12 +194,19 @@ export class MemberDto {
   readonly subject!: string;
 }
 
+const PARTNER_PART = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
 export class PartnersQuery {
   @ApiPropertyOptional({ type: 'string', description: '`next` of the page before.' })
   @IsOptional()
   @MaxLength(400, { message: '$property is too long.' })
   @IsString({ message: '$property must be given once.' })
   readonly after?: string;
+
+  @ApiPropertyOptional({ type: 'string', description: 'A part of the name, in any case.' })
+  @IsOptional()
+  @Matches(PARTNER_PART, { message: '$property must be a part of a name, given once.' })
+  readonly name?: string;
 }
 
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;

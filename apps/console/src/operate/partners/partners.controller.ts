@@ -3,6 +3,7 @@ import {
   Controller,
   Get,
   HttpCode,
+  Inject,
   Param,
   Post,
   Query,
@@ -16,9 +17,11 @@ import {
   LONGEST_PARTNER_NAME,
   parsePartnerName,
   pausePartner,
-  setPartner,
 } from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
+import { ActionResultBody, actionResult } from '../../approvals/action-result.js';
+import { ReasonDto } from '../../approvals/approval.dto.js';
 import {
   type ConsoleOperator,
   CurrentOperator,
@@ -30,6 +33,7 @@ import { RefusalsInterceptor } from '../refusals.interceptor.js';
 import { createdId } from '../request-id.js';
 import { PAGE_SIZE } from '../schema.js';
 import { PARTNER_ID, partnerIdOf } from './partner-id.js';
+import { PartnerActions } from './partner-actions.js';
 import { callbackChange } from './partner-change.js';
 import {
   CallbackBody,
@@ -57,14 +61,19 @@ export class PartnersController {
     private readonly partners: PartnerStore,
     private readonly callbacks: CallbackStore,
     private readonly keys: OperateKeys,
+    private readonly actions: PartnerActions,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'The partners', description: 'By name, page by page.' })
+  @ApiOperation({
+    summary: 'The partners',
+    description: 'By name, page by page; all, or those with a part in it.',
+  })
   @Answers(200, 'The partners.', PartnersBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  async list(@Query() { after }: PartnersQuery): Promise<PartnersBody> {
-    const { entries, next = null } = await this.partners.page({ limit: PAGE_SIZE, after });
+  async list(@Query() { after, name }: PartnersQuery): Promise<PartnersBody> {
+    const { entries, next = null } = await this.partners.page({ limit: PAGE_SIZE, after }, name);
     const callbacks = await this.callbacks.findAll(entries.map(({ partnerId }) => partnerId));
     const items = entries.map((partner) =>
       partnerSummary({ partner, callback: callbacks.get(partner.partnerId) }),
@@ -96,7 +105,7 @@ export class PartnersController {
     'BAD_REQUEST',
     'OPTION_INVALID',
   )
-  @Fails(409, 'It cannot be created so.', 'PARTNER_EXISTS', 'ALREADY_DONE')
+  @Fails(409, 'It cannot be created so.', 'PARTNER_EXISTS', 'ALREADY_DONE', 'APPROVAL_NEEDED')
   async create(
     @Body() dto: NewPartnerDto,
     @CurrentOperator() operator: ConsoleOperator,
@@ -111,7 +120,9 @@ export class PartnersController {
     const keyRing = this.keys.keyRing('partner create --name NAME');
     const { rate = RATE, burst = BURST, stakeSet } = dto;
     const id = createdId(operator, dto.request);
-    const partner = { id, name, rate, burst, stakeSet, callback: callbackChange(dto.callback) };
+    const callback = callbackChange(dto.callback);
+    this.actions.requireSetLater(callback);
+    const partner = { id, name, rate, burst, stakeSet, callback };
     if ((await this.partners.find(id)) !== undefined) throw alreadyDone();
     const command = { actor: operator.actor, command: 'partner create' };
     try {
@@ -127,9 +138,13 @@ export class PartnersController {
   @HttpCode(200)
   @ForOperators('admin')
   @FreshSignIn()
-  @ApiOperation({ summary: 'Set a partner', description: 'What is absent stays as it is.' })
+  @ApiOperation({
+    summary: 'Set a partner',
+    description:
+      'What is absent stays as it is. A change of the callback waits for a second operator where there is a set value.',
+  })
   @ApiParam(PARTNER_ID)
-  @Answers(200, 'The partner.', PartnerBody)
+  @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)
   @Fails(
     400,
     'The request is malformed, or does not fit together.',
@@ -137,16 +152,14 @@ export class PartnersController {
     'OPTION_INVALID',
   )
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+  @Fails(409, 'It is asked for already.', 'APPROVAL_PENDING')
   async set(
-    @Param('partner') text: string,
-    @Body() { rate, burst, stakeSet, callback }: PartnerChangeDto,
-    @CurrentOperator() { actor }: ConsoleOperator,
-  ): Promise<PartnerBody> {
-    const partner = partnerIdOf(text);
-    const change = { partner, rate, burst, stakeSet, callback: callbackChange(callback) };
-    const command = { actor, command: 'partner set' };
-    await setPartner(this.database, command, change, this.keys.keyRing(`partner set ${partner}`));
-    return this.bodyOf(partner);
+    @Param('partner') id: string,
+    @Body() dto: PartnerChangeDto,
+    @CurrentOperator() operator: ConsoleOperator,
+  ): Promise<ActionResultBody> {
+    const performed = await this.actions.performSet(operator, partnerIdOf(id), dto);
+    return actionResult(performed, operator.subject, this.clock.nowMs());
   }
 
   @Post(':partner/pause')
@@ -157,31 +170,35 @@ export class PartnersController {
   @Answers(200, 'The partner.', PartnerBody)
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   @Fails(409, 'It has no callback.', 'PARTNER_MISSING')
-  pause(@Param('partner') id: string, @CurrentOperator() operator: ConsoleOperator) {
-    return this.setPaused(partnerIdOf(id), operator, true);
+  async pause(
+    @Param('partner') text: string,
+    @CurrentOperator() { actor }: ConsoleOperator,
+  ): Promise<PartnerBody> {
+    const partner = partnerIdOf(text);
+    await pausePartner(this.database, { actor, command: 'partner pause' }, partner, true);
+    return this.bodyOf(partner);
   }
 
   @Post(':partner/resume')
   @HttpCode(200)
   @ForOperators('operator')
   @FreshSignIn()
-  @ApiOperation({ summary: 'Take redemptions again', description: 'The end of a pause.' })
+  @ApiOperation({
+    summary: 'Take redemptions again',
+    description: 'The end of a pause; by a second operator where there is a set value.',
+  })
   @ApiParam(PARTNER_ID)
-  @Answers(200, 'The partner.', PartnerBody)
+  @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)
+  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
-  @Fails(409, 'It has no callback.', 'PARTNER_MISSING')
-  resume(@Param('partner') id: string, @CurrentOperator() operator: ConsoleOperator) {
-    return this.setPaused(partnerIdOf(id), operator, false);
-  }
-
-  private async setPaused(
-    partner: string,
-    { actor }: ConsoleOperator,
-    paused: boolean,
-  ): Promise<PartnerBody> {
-    const command = { actor, command: paused ? 'partner pause' : 'partner resume' };
-    await pausePartner(this.database, command, partner, paused);
-    return this.bodyOf(partner);
+  @Fails(409, 'It has no callback, or is asked for already.', 'PARTNER_MISSING', 'APPROVAL_PENDING')
+  async resume(
+    @Param('partner') id: string,
+    @Body() { reason }: ReasonDto,
+    @CurrentOperator() operator: ConsoleOperator,
+  ): Promise<ActionResultBody> {
+    const performed = await this.actions.performResume(operator, partnerIdOf(id), reason);
+    return actionResult(performed, operator.subject, this.clock.nowMs());
   }
 
   private async bodyOf(id: string): Promise<PartnerBody> {

@@ -6,6 +6,7 @@ import { OperateKeys } from '../operate-keys.js';
 import { CredentialsController } from './credentials.controller.js';
 import { MembersController } from './members.controller.js';
 import { PartnerCallsController } from './partner-calls.controller.js';
+import { PartnerActions } from './partner-actions.js';
 import { PartnersController } from './partners.controller.js';
 
 /** The operators' pages of partners. */
@@ -19,6 +20,7 @@ import { PartnersController } from './partners.controller.js';
   ],
   providers: [
     OperateKeys,
+    PartnerActions,
     provide(CallbackStore, Database),
     provide(PartnerStore, Database),
     provide(RedemptionLog, Database),

@@ -1,8 +1,10 @@
-import { Body, Controller, Get, HttpCode, Post, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Database } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
-import { adoptRedemptions, foreignRedemptions } from '#libs/operations';
+import { foreignRedemptions } from '#libs/operations';
+import { CLOCK, type Clock } from '#libs/platform';
+import { ActionResultBody, actionResult } from '../../approvals/action-result.js';
 import {
   type ConsoleOperator,
   CurrentOperator,
@@ -11,7 +13,7 @@ import {
 } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
 import { RefusalsInterceptor } from '../refusals.interceptor.js';
-import { COUNT } from '../schema.js';
+import { ADOPT, AdoptionActions } from './adoption-actions.js';
 import { listedBody, ListedRedemptionBody } from './redemption.bodies.js';
 import { AdoptDto } from './redemption.requests.js';
 
@@ -20,14 +22,6 @@ class UnsealedBody {
   @ApiProperty({ type: [ListedRedemptionBody], description: 'Oldest first.' })
   readonly items!: ListedRedemptionBody[];
 }
-
-@ApiSchema({ name: 'Adopted' })
-class AdoptedBody {
-  @ApiProperty({ ...COUNT, description: 'The others have moved on, or bear the MAC already.' })
-  readonly adopted!: number;
-}
-
-const COMMAND = 'redemption adopt';
 
 /** Open redemptions that were written without EVIDENCE_KEY; this console needs it for both. */
 @Controller('api/operate/unsealed-redemptions')
@@ -38,6 +32,8 @@ export class AdoptionController {
   constructor(
     private readonly database: Database,
     private readonly keys: OperateKeys,
+    private readonly actions: AdoptionActions,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Get()
@@ -47,7 +43,7 @@ export class AdoptionController {
   })
   @Answers(200, 'The redemptions.', UnsealedBody)
   async list(): Promise<UnsealedBody> {
-    const foreign = await foreignRedemptions(this.database, this.keys.seal(COMMAND));
+    const foreign = await foreignRedemptions(this.database, this.keys.seal(ADOPT));
     const items = foreign.map(({ redemption, partnerName }) =>
       listedBody(redemption, new Map([[redemption.partner, partnerName]])),
     );
@@ -58,17 +54,19 @@ export class AdoptionController {
   @HttpCode(200)
   @ForOperators('admin')
   @FreshSignIn()
-  @ApiOperation({ summary: 'Adopt them', description: 'Those that are as they were seen.' })
-  @Answers(200, 'How many were adopted.', AdoptedBody)
+  @ApiOperation({
+    summary: 'Adopt them',
+    description:
+      'Those that are as they were seen; with a set value once another operator has approved it.',
+  })
+  @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(409, 'It is asked for already.', 'APPROVAL_PENDING')
   async adopt(
-    @Body() { redemptions }: AdoptDto,
-    @CurrentOperator() { actor }: ConsoleOperator,
-  ): Promise<AdoptedBody> {
-    const seal = this.keys.seal(COMMAND);
-    const seen = new Map(redemptions.map(({ id, version }) => [id, version]));
-    const foreign = await foreignRedemptions(this.database, seal);
-    const asSeen = foreign.filter(({ redemption: { id, version } }) => seen.get(id) === version);
-    return { adopted: await adoptRedemptions(this.database, seal, asSeen, actor) };
+    @Body() dto: AdoptDto,
+    @CurrentOperator() operator: ConsoleOperator,
+  ): Promise<ActionResultBody> {
+    const performed = await this.actions.perform(operator, dto);
+    return actionResult(performed, operator.subject, this.clock.nowMs());
   }
 }

@@ -1,11 +1,10 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database, decimalText, RedemptionStore } from '#libs/db';
+import { Database, RedemptionStore } from '#libs/db';
 import { parseUuidV7, type Redemption, type UuidV7 } from '#libs/domain';
 import {
   type ActionName,
-  inButtons,
+  inPageWords,
   isSettlementNote,
-  type OperatorAction,
   performAction,
   showRedemption,
   ViewOutdatedError,
@@ -17,7 +16,7 @@ import { HttpProblem } from '#libs/service';
 import { type Actors, ApprovalService, type Performed } from '../../approvals/approval.service.js';
 import { type ConsoleOperator } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
-import { RedemptionView } from './redemption-view.js';
+import { RedemptionView, worthUsd } from './redemption-view.js';
 import { type ActionDto, ACTIONS } from './redemption.requests.js';
 
 const COMMANDS = {
@@ -68,12 +67,13 @@ export class RedemptionActions implements OnModuleInit {
       await this.act({ ...wanted, isRefused: true }, operator.actor);
       throw new ViewOutdatedError(id, []);
     }
-    await this.requireNoneOpen(id);
+    await this.approvals.requireNoneOpen((open) => open.arguments['id'] === id);
     return this.approvals.perform(operator, {
       action: command,
       arguments: { ...wanted },
       summary: allowed.consequence,
-      worthUsd: movesMoney(allowed, redemption) ? decimalText(redemption.usdAmount) : undefined,
+      worthUsd: worthUsd(allowed, redemption),
+      reason: dto.reason,
     });
   }
 
@@ -89,21 +89,6 @@ export class RedemptionActions implements OnModuleInit {
     const seal = wanted.action === 'set-partner-tx' ? this.keys.seal(command) : undefined;
     return performAction({ database, clock, seal }, { actor, command }, wanted);
   }
-
-  private async requireNoneOpen(id: UuidV7): Promise<void> {
-    const nowMs = this.clock.nowMs();
-    const open = (await this.view.approvalsOf(id)).find(
-      ({ decided, expiresAt }) => decided === null && expiresAt.getTime() > nowMs,
-    );
-    if (open === undefined) return;
-    const message = `${open.requestedBy.name} has asked for \`${open.action}\` already: it waits for a second operator until ${open.expiresAt.toISOString()}.`;
-    throw new HttpProblem(409, message, { code: 'APPROVAL_PENDING' });
-  }
-}
-
-/** Going on in the same state moves nothing that would not move by itself, and a confirmation only tells. */
-function movesMoney({ action }: OperatorAction, { state }: Redemption): boolean {
-  return action !== 'replay-confirm' && (action !== 'retry' || state === 'attention');
 }
 
 /** What the action asks for. @throws HttpProblem 400 */
@@ -147,5 +132,5 @@ function outcomeText(before: Redemption | undefined, after: Redemption, nowMs: n
     before === undefined || before.state === after.state
       ? `still ${after.state}`
       : `${before.state} -> ${after.state}`;
-  return `Redemption ${after.id}: ${moved}. Next: ${inButtons(waitsFor({ redemption: after }, nowMs))}`;
+  return `Redemption ${after.id}: ${moved}. Next: ${inPageWords(waitsFor({ redemption: after }, nowMs))}`;
 }

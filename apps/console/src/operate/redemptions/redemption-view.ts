@@ -3,13 +3,14 @@ import {
   type Approval,
   CallbackStore,
   Database,
+  decimalText,
   type LoggedTransition,
   type RedemptionHistory,
 } from '#libs/db';
-import { type UuidV7 } from '#libs/domain';
+import { type Redemption, type UuidV7 } from '#libs/domain';
 import {
   allowedActions,
-  inButtons,
+  inPageWords,
   type OperatorAction,
   payoutFields,
   refusedActions,
@@ -58,12 +59,12 @@ export class RedemptionView {
     const refused = await this.refusedOf(history);
     return {
       ...listedBody(redemption, new Map([[redemption.partner, partnerName]])),
-      waitsFor: inButtons(waitsFor(history, nowMs)),
+      waitsFor: inPageWords(waitsFor(history, nowMs)),
       facts: fields.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
       transitions: history.transitions.map(transitionBody),
       calls: history.calls.map((call) => callBody({ ...call, redemptionId: id })),
       confirmation: confirmationBody(history),
-      actions: [...actions.map((one) => this.actionBody(one, id)), ...refused],
+      actions: [...actions.map((one) => this.actionBody(one, redemption)), ...refused],
       approvals: approvals.map((one) => approvalBody(one, subject, nowMs)),
     };
   }
@@ -88,17 +89,19 @@ export class RedemptionView {
     const policy = await this.callbacks.find(redemption.partner);
     if (policy === undefined) return [];
     const refused = refusedActions(redemption, { nowMs: this.clock.nowMs(), policy });
-    const nothing = { consequence: '', input: null };
+    const nothing = { consequence: '', input: null, needsApproval: false };
     return refused.map(({ why, ...action }) => ({ ...action, ...nothing, unavailable: why }));
   }
 
-  private actionBody(one: OperatorAction, id: UuidV7): ActionBody {
+  private actionBody(one: OperatorAction, redemption: Redemption): ActionBody {
+    const { id } = redemption;
     const { action, command, title, consequence, input = null } = one;
     const isPossible = action !== 'set-partner-tx' || this.keys.canSeal;
     const unavailable = isPossible
       ? null
       : keyMissingText('EVIDENCE_KEY', `${command} ${id} TRANSACTION`);
-    return { action, command, title, consequence, input, unavailable };
+    const needsApproval = this.approvals.needsSecond(worthUsd(one, redemption));
+    return { action, command, title, consequence, input, needsApproval, unavailable };
   }
 }
 
@@ -114,4 +117,13 @@ function confirmationBody({ confirmation }: RedemptionHistory): ConfirmationBody
     deliveredAt: deliveredAt?.toISOString() ?? null,
     nextActionAt: nextActionAt?.toISOString() ?? null,
   };
+}
+
+/** Going on in the same state moves nothing that would not move by itself, and a confirmation only tells. */
+export function worthUsd(
+  { action }: OperatorAction,
+  { state, usdAmount }: Redemption,
+): string | undefined {
+  const movesMoney = action !== 'replay-confirm' && (action !== 'retry' || state === 'attention');
+  return movesMoney ? decimalText(usdAmount) : undefined;
 }

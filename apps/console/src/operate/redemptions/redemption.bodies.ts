@@ -133,6 +133,9 @@ export class ActionBody {
   @ApiProperty({ type: String, enum: ['transaction', 'note'], nullable: true })
   readonly input!: 'transaction' | 'note' | null;
 
+  @ApiProperty({ type: 'boolean', description: 'It waits for a second operator: give a `reason`.' })
+  readonly needsApproval!: boolean;
+
   @ApiProperty({
     ...TEXT_OR_NULL,
     description: 'Why it cannot be done here now, and from when or where.',
@@ -185,18 +188,6 @@ export class EvidenceBody {
 
   @ApiProperty({ ...TEXT, description: 'What final blocks say now, or why they were not asked.' })
   readonly text!: string;
-}
-
-@ApiSchema({ name: 'ActionResult' })
-export class ActionResultBody {
-  @ApiProperty({ type: 'boolean', description: 'False: it waits for a second operator.' })
-  readonly done!: boolean;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'What came of it.' })
-  readonly outcome!: string | null;
-
-  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/Approval' }, { type: 'null' }] })
-  readonly approval!: ApprovalBody | null;
 }
 
 export function listedBody(redemption: Redemption, names: ReadonlyMap<string, string>) {

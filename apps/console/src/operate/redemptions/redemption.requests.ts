@@ -16,6 +16,7 @@ import {
 import { Type } from 'class-transformer';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
 import { type ActionName } from '#libs/operations';
+import { ApprovalReason } from '../../approvals/approval.dto.js';
 import { IsMoment } from '../../http/moment.js';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
@@ -42,7 +43,7 @@ export class RedemptionsQuery {
   @IsIn(REDEMPTION_STATES, { message: '$property must be a state.' })
   readonly state?: RedemptionState;
 
-  @ApiPropertyOptional({ type: 'string', description: 'Name or id.' })
+  @ApiPropertyOptional({ type: 'string', description: 'Name, a part of it, or id.' })
   @IsOptional()
   @MaxLength(400, { message: '$property is too long.' })
   @MinLength(1, { message: '$property is empty.' })
@@ -101,6 +102,9 @@ export class ActionDto {
   @MaxLength(255, { message: '$property is too long.' })
   @IsString({ message: '$property must be a text.' })
   readonly given?: string;
+
+  @ApprovalReason()
+  readonly reason?: string;
 }
 
 class SeenRedemption {
@@ -122,4 +126,7 @@ export class AdoptDto {
   @ArrayMaxSize(100, { message: '$property has too many.' })
   @IsArray({ message: '$property must be a list.' })
   readonly redemptions!: SeenRedemption[];
+
+  @ApprovalReason()
+  readonly reason?: string;
 }

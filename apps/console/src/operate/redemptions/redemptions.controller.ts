@@ -24,7 +24,8 @@ import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { chainEvidence, liveText } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { approvalBody, ApprovalBody } from '../../approvals/approval.dto.js';
+import { ActionResultBody, actionResult } from '../../approvals/action-result.js';
+import { ApprovalBody } from '../../approvals/approval.dto.js';
 import {
   type ConsoleOperator,
   CurrentOperator,
@@ -38,7 +39,6 @@ import { SETTINGS_SOURCE } from '../settings-source.js';
 import { RedemptionActions } from './redemption-actions.js';
 import { RedemptionView } from './redemption-view.js';
 import {
-  ActionResultBody,
   ConfirmationBody,
   EvidenceBody,
   listedBody,
@@ -47,6 +47,9 @@ import {
   unreadableBodies,
 } from './redemption.bodies.js';
 import { ActionDto, QUEUE_KEY, QueueQuery, RedemptionsQuery } from './redemption.requests.js';
+
+/** Partners that a refusal names. */
+const MOST_NAMED = 5;
 
 const REDEMPTION_ID = {
   name: 'redemption',
@@ -74,7 +77,12 @@ export class RedemptionsController {
   @Get()
   @ApiOperation({ summary: 'Search', description: 'Newest first, page by page.' })
   @Answers(200, 'The redemptions.', RedemptionsBody)
-  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(
+    400,
+    'The request is malformed; `field` says where. Or several partners fit.',
+    'BAD_REQUEST',
+    'PARTNER_AMBIGUOUS',
+  )
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   async search(@Query() query: RedemptionsQuery): Promise<RedemptionsBody> {
     const { id, state, partner, wallet, from, until, after } = query;
@@ -155,9 +163,7 @@ export class RedemptionsController {
     @CurrentOperator() operator: ConsoleOperator,
   ): Promise<ActionResultBody> {
     const performed = await this.actions.perform(operator, idOf(id), dto);
-    if (performed.done) return { done: true, outcome: performed.outcome, approval: null };
-    const approval = approvalBody(performed.approval, operator.subject, this.clock.nowMs());
-    return { done: false, outcome: null, approval };
+    return actionResult(performed, operator.subject, this.clock.nowMs());
   }
 
   private async listed(
@@ -169,10 +175,22 @@ export class RedemptionsController {
     return { items, unreadable: unreadableBodies(page), next };
   }
 
-  private async partnerId(nameOrId: string): Promise<string> {
-    const found = await this.partners.identify(nameOrId);
-    if (found === undefined) throw new PartnerUnknownError();
-    return found.partnerId;
+  /** By name or id, or by a part of the name that no other has. @throws PartnerUnknownError; HttpProblem 400 */
+  private async partnerId(text: string): Promise<string> {
+    const exact = await this.partners.identify(text);
+    if (exact !== undefined) return exact.partnerId;
+    const [only, ...others] = await this.partners.findByPart(text, MOST_NAMED);
+    if (only === undefined) throw new PartnerUnknownError();
+    if (others.length === 0) return only.partnerId;
+    const names = [only, ...others].map(({ partnerName }) => `“${partnerName}”`).join(', ');
+    throw new HttpProblem(
+      400,
+      `Several partners have this in their name: ${names}. Give more of one.`,
+      {
+        code: 'PARTNER_AMBIGUOUS',
+        field: 'partner',
+      },
+    );
   }
 }
 

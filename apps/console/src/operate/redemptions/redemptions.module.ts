@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CallbackStore, Database, PartnerStore, RedemptionPages, RedemptionStore } from '#libs/db';
 import { provide } from '#libs/service';
 import { OperateKeys } from '../operate-keys.js';
+import { AdoptionActions } from './adoption-actions.js';
 import { AdoptionController } from './adoption.controller.js';
 import { RedemptionActions } from './redemption-actions.js';
 import { RedemptionView } from './redemption-view.js';
@@ -11,6 +12,7 @@ import { RedemptionsController } from './redemptions.controller.js';
 @Module({
   controllers: [AdoptionController, RedemptionsController],
   providers: [
+    AdoptionActions,
     OperateKeys,
     RedemptionActions,
     RedemptionView,

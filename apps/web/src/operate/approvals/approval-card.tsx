@@ -1,5 +1,6 @@
-import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
@@ -31,7 +32,7 @@ interface CardProps {
 /** One request, with all that a second operator decides by. */
 export function ApprovalCard({ approval, onDecided }: CardProps) {
   const { action, summary, state, requestedBy, requestedAt, expiresAt, decidedBy } = approval;
-  const { id: redemption } = approval.arguments;
+  const { id: redemption, partner } = approval.arguments;
   return (
     <Paper component="section" withBorder p="md" maw={820} aria-label={action}>
       <Group justify="space-between">
@@ -44,9 +45,19 @@ export function ApprovalCard({ approval, onDecided }: CardProps) {
         {summary}
       </Text>
       {typeof redemption === 'string' && <AboutRedemption id={redemption} />}
+      {typeof partner === 'string' && (
+        <Anchor
+          renderRoot={(props) => (
+            <Link to="/operate/partners/$partner" params={{ partner }} {...props} />
+          )}
+        >
+          {words.toPartner}
+        </Anchor>
+      )}
       <Fact name={words.requestedBy}>
         {requestedBy}, <When at={requestedAt} />
       </Fact>
+      {approval.reason !== null && <Fact name={words.reason}>{approval.reason}</Fact>}
       {state === 'open' && (
         <Fact name={words.expires}>
           <When at={expiresAt} />

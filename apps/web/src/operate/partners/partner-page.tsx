@@ -7,10 +7,11 @@ import { Loaded } from '../../shared/loaded';
 import { Skeletons } from '../../shared/placeholders';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
+import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../overview/card';
 import { PageTitle } from '../../desk/page-title';
-import { useConsequences } from '../use-consequences';
+import { useConsequences, useHasSecondOperator } from '../use-consequences';
 import { useMayOperate } from '../use-role';
 import { Credentials } from './credentials';
 import { Members } from './members';
@@ -65,6 +66,7 @@ function OnePartner({ id }: { readonly id: string }) {
 
 function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) {
   const [isAsked, setIsAsked] = useState(false);
+  const [result, setResult] = useState<ConsoleBody<'ActionResult'>>();
   const mayOperate = useMayOperate();
   const { standing } = partner;
   const isPaused = standing === 'paused';
@@ -87,6 +89,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
       >
         {partner.name}
       </PageTitle>
+      {result !== undefined && <ActionOutcome result={result} />}
       <Card title={words.about}>
         <Fact name={words.standing}>
           <StandingBadge standing={standing} />
@@ -99,6 +102,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
         <PauseDialog
           id={partner.id}
           isPaused={isPaused}
+          onDone={setResult}
           onClose={() => {
             setIsAsked(false);
           }}
@@ -111,19 +115,29 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
 interface PauseDialogProps {
   readonly id: string;
   readonly isPaused: boolean;
+  /** Of the end of a pause; undefined of a pause. */
+  readonly onDone: (result: ConsoleBody<'ActionResult'> | undefined) => void;
   readonly onClose: () => void;
 }
 
-function PauseDialog({ id, isPaused, onClose }: PauseDialogProps) {
+function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
   const queries = useQueryClient();
   const consequenceOf = useConsequences();
-  const path = isPaused
-    ? '/api/operate/partners/{partner}/resume'
-    : '/api/operate/partners/{partner}/pause';
+  const needsReason = useHasSecondOperator() && isPaused;
+  const [reason, setReason] = useState('');
+  const params = { path: { partner: id } };
   const change = useMutation({
-    mutationFn: () => dataOf(consoleApi.POST(path, { params: { path: { partner: id } } })),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['operate', 'partners'] });
+    mutationFn: async () => {
+      if (isPaused) {
+        const body = needsReason ? { reason } : {};
+        return dataOf(consoleApi.POST('/api/operate/partners/{partner}/resume', { params, body }));
+      }
+      await dataOf(consoleApi.POST('/api/operate/partners/{partner}/pause', { params }));
+      return undefined;
+    },
+    onSuccess: async (result) => {
+      onDone(result);
+      await queries.invalidateQueries({ queryKey: ['operate'] });
       onClose();
     },
   });
@@ -133,10 +147,13 @@ function PauseDialog({ id, isPaused, onClose }: PauseDialogProps) {
       consequence={consequenceOf(isPaused ? 'partner resume' : 'partner pause')}
       isPending={change.isPending}
       problem={change.error}
+      isReady={!needsReason || reason.trim() !== ''}
       onConfirm={() => {
         change.mutate();
       }}
       onClose={onClose}
-    />
+    >
+      {needsReason && <ReasonField value={reason} onChange={setReason} />}
+    </ConfirmDialog>
   );
 }

@@ -1,9 +1,10 @@
-import { Anchor, Button, Stack } from '@mantine/core';
+import { Anchor, Button, Stack, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
+import { useKept } from '../../shared/use-kept';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { PageTitle } from '../../desk/page-title';
@@ -14,6 +15,7 @@ import { StandingBadge } from './standing-badge';
 type Partner = ConsoleBody<'PartnerSummary'>;
 
 const words = deskTexts.partners;
+const LONGEST_NAME = 100;
 const COLUMNS: readonly Column<Partner>[] = [
   {
     header: words.columns.name,
@@ -43,7 +45,9 @@ const COLUMNS: readonly Column<Partner>[] = [
 /** The partners, by name. */
 export function PartnersPage() {
   const [isCreating, setIsCreating] = useState(false);
+  const [name, setName] = useKept('name', '');
   const isAdmin = useIsAdmin();
+  const part = name.trim();
   return (
     <Stack>
       <PageTitle
@@ -61,16 +65,28 @@ export function PartnersPage() {
       >
         {words.title}
       </PageTitle>
+      <TextInput
+        label={words.search}
+        maw={320}
+        maxLength={LONGEST_NAME}
+        value={name}
+        onChange={({ currentTarget }) => {
+          setName(currentTarget.value);
+        }}
+      />
       <KeyedTable
         caption={words.title}
-        queryKey={['operate', 'partners']}
+        queryKey={['operate', 'partners', part]}
         load={(after, signal) => {
-          const query = after === undefined ? {} : { after };
+          const query = {
+            ...(after !== undefined && { after }),
+            ...(part !== '' && { name: part }),
+          };
           return dataOf(consoleApi.GET('/api/operate/partners', { params: { query }, signal }));
         }}
         columns={COLUMNS}
         rowKey={({ id }) => id}
-        empty={words.empty}
+        empty={part === '' ? words.empty : words.noneFits}
       />
       {isCreating && (
         <CreateDialog

@@ -14,13 +14,16 @@ import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ApiProblem } from '../../api/api-problem';
 import { Problem } from '../../shared/problem';
+import { ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
-import { useConsequences } from '../use-consequences';
+import { texts } from '../texts';
+import { useConsequences, useHasSecondOperator } from '../use-consequences';
 import { namedField } from './named-field';
 import { CAPABILITIES, changeOf, type TermsForm, formOf } from './terms-form';
 
 interface TermsDialogProps {
   readonly partner: ConsoleBody<'PartnerDetails'>;
+  readonly onDone: (result: ConsoleBody<'ActionResult'>) => void;
   readonly onClose: () => void;
 }
 
@@ -45,10 +48,11 @@ const LABELS = {
   stakeSet: words.stakeSet,
   ...labels,
   confirm,
+  reason: texts.approvals.reason,
 };
 
 /** Sends only what was changed. */
-export function TermsDialog({ partner, onClose }: TermsDialogProps) {
+export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
   const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const [before] = useState(() => formOf(partner));
@@ -56,16 +60,20 @@ export function TermsDialog({ partner, onClose }: TermsDialogProps) {
   const put = (change: Partial<TermsForm>): void => {
     setForm({ ...form, ...change });
   };
+  const [reason, setReason] = useState('');
+  const change = changeOf(before, form);
+  const needsReason = useHasSecondOperator() && change.callback !== undefined;
   const save = useMutation({
     mutationFn: () =>
       dataOf(
         consoleApi.POST('/api/operate/partners/{partner}/settings', {
           params: { path: { partner: partner.id } },
-          body: changeOf(before, form),
+          body: { ...change, ...(needsReason && reason !== '' && { reason }) },
         }),
       ),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['operate', 'partners'] });
+    onSuccess: async (result) => {
+      onDone(result);
+      await queries.invalidateQueries({ queryKey: ['operate'] });
       onClose();
     },
   });
@@ -146,6 +154,9 @@ export function TermsDialog({ partner, onClose }: TermsDialogProps) {
               put({ allowPrivate: checked });
             }}
           />
+          {needsReason && (
+            <ReasonField value={reason} onChange={setReason} error={errorOf('reason')} />
+          )}
           {save.isError && <Problem problem={refused?.message ?? save.error} />}
           <Group justify="end">
             <Button variant="default" onClick={onClose}>

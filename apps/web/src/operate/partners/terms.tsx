@@ -2,6 +2,7 @@ import { Button, Group, List, Text } from '@mantine/core';
 import { useState } from 'react';
 import { type ConsoleBody } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
+import { ActionOutcome } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../overview/card';
 import { useIsAdmin } from '../use-role';
@@ -14,10 +15,12 @@ const words = deskTexts.partner;
 /** Its limits, how it is called, and what may be redeemed with it. */
 export function Terms({ partner }: { readonly partner: Partner }) {
   const [isEditing, setIsEditing] = useState(false);
+  const [result, setResult] = useState<ConsoleBody<'ActionResult'>>();
   const isAdmin = useIsAdmin();
   const { rate, burst, stakeSet, callback } = partner;
   return (
     <Card title={words.terms}>
+      {result !== undefined && <ActionOutcome result={result} />}
       <Fact name={words.rate}>
         <Amount value={String(rate)} />
       </Fact>
@@ -41,6 +44,7 @@ export function Terms({ partner }: { readonly partner: Partner }) {
       {isEditing && (
         <TermsDialog
           partner={partner}
+          onDone={setResult}
           onClose={() => {
             setIsEditing(false);
           }}

@@ -1,9 +1,9 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ConfirmDialog, WHOLE_LABEL } from '../../desk/confirm-dialog';
-import { When } from '../../shared/when';
+import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../overview/card';
 import { useMayOperate } from '../use-role';
@@ -29,7 +29,7 @@ export function Actions({ redemption }: { readonly redemption: Redemption }) {
   const { id, actions, version } = redemption;
   return (
     <Card title={words.actions}>
-      {result !== undefined && <Outcome result={result} />}
+      {result !== undefined && <ActionOutcome result={result} />}
       {actions.length === 0 && <Text>{words.noActions}</Text>}
       <Stack gap="md">
         {actions.map((action) => (
@@ -74,26 +74,6 @@ export function Actions({ redemption }: { readonly redemption: Redemption }) {
   );
 }
 
-function Outcome({ result: { done, outcome, approval } }: { readonly result: Result }) {
-  return (
-    <Alert
-      mb="md"
-      role="status"
-      color={done ? 'teal' : 'cyan'}
-      variant="outline"
-      title={done ? words.done : words.waits}
-    >
-      <Text className="text-of-others">
-        {outcome ?? (
-          <>
-            {words.waitsUntil} <When at={approval?.expiresAt} />
-          </>
-        )}
-      </Text>
-    </Alert>
-  );
-}
-
 interface ActionDialogProps {
   readonly id: string;
   readonly asked: Asked;
@@ -104,13 +84,18 @@ interface ActionDialogProps {
 function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
   const queries = useQueryClient();
   const [given, setGiven] = useState('');
-  const { action, title, consequence, input } = asked.action;
+  const [reason, setReason] = useState('');
+  const { action, title, consequence, input, needsApproval } = asked.action;
   const perform = useMutation({
     mutationFn: () =>
       dataOf(
         consoleApi.POST('/api/operate/redemptions/{redemption}/actions', {
           params: { path: { redemption: id } },
-          body: { action, version: asked.version, ...(input !== null && { given }) },
+          body: {
+            ...{ action, version: asked.version },
+            ...(input !== null && { given }),
+            ...(needsApproval && { reason }),
+          },
         }),
       ),
     onSuccess: async (result) => {
@@ -127,7 +112,7 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
       consequence={consequence}
       isPending={perform.isPending}
       problem={perform.error}
-      isReady={input === null || given.trim() !== ''}
+      isReady={(input === null || given.trim() !== '') && (!needsApproval || reason.trim() !== '')}
       onConfirm={() => {
         perform.mutate();
       }}
@@ -144,6 +129,7 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
           }}
         />
       )}
+      {needsApproval && <ReasonField value={reason} onChange={setReason} />}
     </ConfirmDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
@@ -7,12 +7,14 @@ import { PageTitle } from '../../desk/page-title';
 import { Rows } from '../../shared/keyed-table';
 import { Loaded } from '../../shared/loaded';
 import { Empty } from '../../shared/placeholders';
+import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
-import { useConsequences } from '../use-consequences';
+import { useConsequences, useHasSecondOperator } from '../use-consequences';
 import { useIsAdmin } from '../use-role';
 import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
 
 type Redemption = ConsoleBody<'ListedRedemption'>;
+type Result = ConsoleBody<'ActionResult'>;
 
 const words = deskTexts.adoption;
 /** As many as the console adopts at once. */
@@ -22,7 +24,7 @@ const KEY = ['operate', 'redemptions', 'unsealed'];
 /** Open redemptions without the MAC of the service, for a person to look at and to vouch for. */
 export function AdoptionPage() {
   const [asked, setAsked] = useState<readonly Redemption[]>();
-  const [adopted, setAdopted] = useState<number>();
+  const [result, setResult] = useState<Result>();
   const isAdmin = useIsAdmin();
   const unsealed = useQuery({
     queryKey: KEY,
@@ -33,9 +35,7 @@ export function AdoptionPage() {
     <Stack>
       <PageTitle>{words.title}</PageTitle>
       <Text>{words.intro}</Text>
-      {adopted !== undefined && (
-        <Alert color="teal" variant="outline" role="status" title={words.adopted(adopted)} />
-      )}
+      {result !== undefined && <ActionOutcome result={result} />}
       <Loaded query={unsealed}>
         {({ items }) =>
           items.length === 0 ? (
@@ -70,7 +70,7 @@ export function AdoptionPage() {
       {asked !== undefined && (
         <AdoptDialog
           seen={asked}
-          onAdopted={setAdopted}
+          onDone={setResult}
           onClose={() => {
             setAsked(undefined);
           }}
@@ -83,23 +83,28 @@ export function AdoptionPage() {
 interface AdoptDialogProps {
   /** Those that were looked at; one that has moved on since stays as it is. */
   readonly seen: readonly Redemption[];
-  readonly onAdopted: (count: number) => void;
+  readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
 }
 
-function AdoptDialog({ seen, onAdopted, onClose }: AdoptDialogProps) {
+function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
   const queries = useQueryClient();
   const consequenceOf = useConsequences();
+  const needsReason = useHasSecondOperator();
+  const [reason, setReason] = useState('');
   const adopt = useMutation({
     mutationFn: () =>
       dataOf(
         consoleApi.POST('/api/operate/unsealed-redemptions/adopt', {
-          body: { redemptions: seen.map(({ id, version }) => ({ id, version })) },
+          body: {
+            redemptions: seen.map(({ id, version }) => ({ id, version })),
+            ...(needsReason && { reason }),
+          },
         }),
       ),
-    onSuccess: async ({ adopted }) => {
-      onAdopted(adopted);
-      await queries.invalidateQueries({ queryKey: ['operate', 'redemptions'] });
+    onSuccess: async (result) => {
+      onDone(result);
+      await queries.invalidateQueries({ queryKey: ['operate'] });
       onClose();
     },
   });
@@ -110,10 +115,13 @@ function AdoptDialog({ seen, onAdopted, onClose }: AdoptDialogProps) {
       second={{ warning: words.warning, sure: words.sure }}
       isPending={adopt.isPending}
       problem={adopt.error}
+      isReady={!needsReason || reason.trim() !== ''}
       onConfirm={() => {
         adopt.mutate();
       }}
       onClose={onClose}
-    />
+    >
+      {needsReason && <ReasonField value={reason} onChange={setReason} />}
+    </ConfirmDialog>
   );
 }

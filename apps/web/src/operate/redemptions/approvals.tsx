@@ -5,6 +5,7 @@ import { StatusBadge } from '../../shared/status-badge';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../overview/card';
+import { texts } from '../texts';
 
 type Approval = ConsoleBody<'Approval'>;
 
@@ -23,12 +24,13 @@ export function Approvals({ approvals }: { readonly approvals: readonly Approval
           <Text my="xs" className="text-of-others">
             {one.summary}
           </Text>
+          {one.reason !== null && <Fact name={texts.approvals.reason}>{one.reason}</Fact>}
           <Fact name={words.by}>
             {one.requestedBy}
             {one.decidedBy !== null && `, ${one.decidedBy}`}
           </Fact>
           {one.state === 'open' && (
-            <Fact name={words.waitsUntil}>
+            <Fact name={texts.approvals.waitsUntil}>
               <When at={one.expiresAt} />
             </Fact>
           )}

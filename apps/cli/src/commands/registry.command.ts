@@ -1,0 +1,132 @@
+import { InvalidArgumentError } from 'commander';
+import { Min } from 'class-validator';
+import {
+  CHAIN_ID_SETTING,
+  REGISTRY_ADDRESS_SETTING,
+  registryOf,
+  Setting,
+  type SetRegistry,
+} from '#libs/config';
+import { type RegistryPlace } from '#libs/db';
+import { parseDay } from '#libs/domain';
+import {
+  acknowledgePublication,
+  LONGEST_NOTE,
+  moment,
+  openingProof,
+  OptionError,
+  parseClaimNote,
+  registryStatus,
+  type RegistryStatus,
+} from '#libs/operations';
+import { StakeSetSettings } from '../cli.env.js';
+import { command, type CommandGroup } from '../command.js';
+import { argument, AS, JSON_LINE, LIMIT, ON_STAKE_SET, required } from '../options.js';
+import { fieldLines, table } from '../output/text.js';
+
+/** Which registry is meant. */
+class RegistrySettings extends StakeSetSettings {
+  @Setting(CHAIN_ID_SETTING)
+  @Min(1)
+  readonly chainId!: number;
+
+  @Setting({ ...REGISTRY_ADDRESS_SETTING, optional: false })
+  readonly registryAddress!: readonly SetRegistry[];
+}
+
+const HEAD = ['DAYS', 'STATUS', 'ROOT', 'TRANSACTION', 'REASON'];
+
+const status = command({
+  name: 'status',
+  description: 'what is published, what waits, and what the registry holds otherwise',
+  options: [LIMIT, ON_STAKE_SET, JSON_LINE],
+  settings: RegistrySettings,
+  async action(call) {
+    const place = placeOf(call.settings);
+    const found = await call.withStakeSet((database) =>
+      registryStatus(database, place, call.limit),
+    );
+    call.print(found, statusText(found));
+  },
+});
+
+const proof = command({
+  name: 'proof',
+  description: 'the arguments of openDay, which takes a day out of its published period',
+  arguments: [argument('<day>', 'as 2026-01-31', day)],
+  options: [ON_STAKE_SET],
+  settings: RegistrySettings,
+  async action(call, given: { readonly day: number }) {
+    const place = placeOf(call.settings);
+    const found = await call.withStakeSet((database) => openingProof(database, place, given.day));
+    call.terminal.out(`${JSON.stringify(found)}\n`);
+  },
+});
+
+const acknowledge = command({
+  name: 'acknowledge',
+  description: 'take a day whose root on chain is another one out of the alerts',
+  arguments: [argument('<day>', 'as 2026-01-31', day)],
+  options: [
+    required('--note <text>', 'what it was, for whoever comes after you', noteText),
+    AS,
+    ON_STAKE_SET,
+  ],
+  settings: RegistrySettings,
+  async action(call, given: { readonly day: number; readonly note: string }) {
+    const { clock, operator } = call;
+    const place = placeOf(call.settings);
+    await call.withStakeSet((database) =>
+      acknowledgePublication({ database, clock, operator }, place, given),
+    );
+    call.terminal.out('Acknowledged. What comes out differently later is an alert again.\n');
+  },
+});
+
+export const registryCommands: CommandGroup = {
+  name: 'registry',
+  description: 'roots of sealed days that are published on chain',
+  commands: [status, proof, acknowledge],
+};
+
+/** @throws OptionError where the stake set has none */
+function placeOf({ chainId, registryAddress, stakeSet }: RegistrySettings): RegistryPlace {
+  const registry = registryOf(registryAddress, stakeSet);
+  if (registry !== undefined) return { chainId, registry };
+  throw new OptionError(`REGISTRY_ADDRESS names no registry of the stake set ${stakeSet}.`);
+}
+
+function statusText(found: RegistryStatus): string {
+  const fields = fieldLines([
+    ['registry', `${found.registry} on chain ${found.chainId}`],
+    ['final', `${found.final}, up to ${found.lastDay ?? 'none'}`],
+    ['in a block, not final', String(found.mined)],
+    ['waiting', String(found.waiting)],
+    ['oldest not final since', moment(found.waitingSince) ?? 'none'],
+    ['another root on chain', String(found.different)],
+    ['sealed anew since', found.revised === 0 ? '0' : found.revisedDays.join(', ')],
+  ]);
+  if (found.publications.length === 0) return fields;
+  const rows = found.publications.map((line) => [
+    line.firstDay === line.lastDay ? line.firstDay : `${line.firstDay} to ${line.lastDay}`,
+    line.status,
+    line.root,
+    line.transactionHash ?? '',
+    line.reason ?? '',
+  ]);
+  return `${fields}\n${table(HEAD, rows)}`;
+}
+
+function day(text: string): number {
+  const parsed = parseDay(text);
+  if (parsed === undefined) throw new InvalidArgumentError('Expected a day such as 2026-01-31.');
+  return parsed;
+}
+
+function noteText(text: string): string {
+  const note = parseClaimNote(text);
+  if (note === undefined) {
+    throw new InvalidArgumentError(`Expected 1 to ${LONGEST_NOTE} characters.`);
+  }
+  return note;
+}

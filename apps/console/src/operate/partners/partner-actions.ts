@@ -1,0 +1,178 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
+import {
+  auditedChange,
+  type CallbackChange,
+  CONSEQUENCES,
+  mergeCallback,
+  pausePartner,
+  setPartner,
+  setsCallback,
+} from '#libs/operations';
+import { HttpProblem } from '#libs/service';
+import { SEALED } from '../../approvals/approval.dto.js';
+import {
+  type Actors,
+  ApprovalService,
+  type Performed,
+  UNBOUNDED,
+} from '../../approvals/approval.service.js';
+import { type ConsoleOperator } from '../../auth/audience.js';
+import { OperateKeys } from '../operate-keys.js';
+import { callbackChange } from './partner-change.js';
+import { PartnerChangeDto } from './partner.requests.js';
+
+const SET = 'partner set';
+const RESUME = 'partner resume';
+
+type Stored = Readonly<Record<string, unknown>>;
+
+/**
+ * What lets tokens out by a partner: its callback with value, limits and budget, and the end of a pause. No figure bounds what that is
+ * worth, so a second operator decides wherever there is a set value. Rate, burst and stake set alone let nothing out.
+ */
+@Injectable()
+export class PartnerActions implements OnModuleInit {
+  constructor(
+    private readonly database: Database,
+    private readonly partners: PartnerStore,
+    private readonly callbacks: CallbackStore,
+    private readonly keys: OperateKeys,
+    private readonly approvals: ApprovalService,
+  ) {}
+
+  onModuleInit(): void {
+    this.approvals.register({
+      ...{ name: SET, role: 'admin' },
+      execute: (given, actors) => this.set(given, actors),
+    });
+    this.approvals.register({
+      ...{ name: RESUME, role: 'operator' },
+      execute: (given, actors) => this.resume(given, actors),
+    });
+  }
+
+  /** @throws HttpProblem 400, 409, 503; PartnerUnknownError, OptionError, UnknownStakeSetError */
+  async performSet(
+    operator: ConsoleOperator,
+    partner: string,
+    { reason, ...dto }: PartnerChangeDto,
+  ): Promise<Performed> {
+    const keyRing = this.keys.keyRing(`${SET} ${partner}`);
+    const change = callbackChange(dto.callback);
+    const wanted = { action: SET, arguments: this.stored(partner, dto) };
+    const worthUsd = setsCallback(change) ? UNBOUNDED : undefined;
+    if (!this.approvals.needsSecond(worthUsd)) {
+      return this.approvals.perform(operator, { ...wanted, summary: SET });
+    }
+    const partnerName = await this.nameOf(partner);
+    // What cannot be done is refused to who asks, not to who decides.
+    mergeCallback(await this.callbacks.find(partner), { change, keyRing, partnerName });
+    await this.requireNoneOpen(SET, partner);
+    const { rate, burst, stakeSet } = dto;
+    const shown = JSON.stringify({ rate, burst, stakeSet, ...auditedChange(change) });
+    return this.approvals.perform(operator, {
+      ...wanted,
+      summary: `${partnerName}: ${shown} ${CONSEQUENCES[SET]}`,
+      ...{ worthUsd, reason },
+    });
+  }
+
+  /** @throws HttpProblem 400, 409; PartnerUnknownError, PartnerMissingError */
+  async performResume(
+    operator: ConsoleOperator,
+    partner: string,
+    reason: string | undefined,
+  ): Promise<Performed> {
+    const wanted = { action: RESUME, arguments: { partner } };
+    if (!this.approvals.needsSecond(UNBOUNDED)) {
+      return this.approvals.perform(operator, { ...wanted, summary: RESUME });
+    }
+    const partnerName = await this.nameOf(partner);
+    await this.requireNoneOpen(RESUME, partner);
+    return this.approvals.perform(operator, {
+      ...wanted,
+      summary: `${partnerName}: ${CONSEQUENCES[RESUME]}`,
+      ...{ worthUsd: UNBOUNDED, reason },
+    });
+  }
+
+  /**
+   * A partner is created at once, and its callback is set after that, by two operators.
+   * @throws HttpProblem 409
+   */
+  requireSetLater(callback: CallbackChange): void {
+    if (!setsCallback(callback) || !this.approvals.needsSecond(UNBOUNDED)) return;
+    throw new HttpProblem(
+      409,
+      'A callback needs a second operator: create the partner without one, then set it.',
+      { code: 'APPROVAL_NEEDED' },
+    );
+  }
+
+  private async set(stored: Stored, actors: Actors): Promise<string> {
+    const { partner, dto } = this.opened(stored);
+    const { rate, burst, stakeSet, callback } = dto;
+    const change = { partner, rate, burst, stakeSet, callback: callbackChange(callback) };
+    const operator = { ...actors, command: SET };
+    const keyRing = this.keys.keyRing(`${SET} ${partner}`);
+    const { partnerName } = await setPartner(this.database, operator, change, keyRing);
+    return `${partnerName} is set.`;
+  }
+
+  private async resume({ partner }: Stored, actors: Actors): Promise<string> {
+    const operator = { ...actors, command: RESUME };
+    const { partnerName } = await pausePartner(this.database, operator, String(partner), false);
+    return `Redemptions are taken with ${partnerName} again.`;
+  }
+
+  /** As it waits in the database: key and secret sealed for the console that does it. */
+  private stored(partner: string, dto: Omit<PartnerChangeDto, 'reason'>): Stored {
+    const { callback: { key, secret, ...callback } = {}, ...terms } = dto;
+    const secrets = JSON.stringify({ key, secret });
+    const keyRing = this.keys.keyRing(`${SET} ${partner}`);
+    return {
+      ...{ partner, ...terms, callback },
+      ...(key !== undefined && { newKey: true }),
+      ...(secret !== undefined && { newSecret: true }),
+      ...(secrets !== '{}' && {
+        [SEALED]: keyRing.seal(secrets, contextOf(partner)).toString('base64'),
+      }),
+    };
+  }
+
+  /** @throws HttpProblem 409, PermanentError */
+  private opened({ partner, rate, burst, stakeSet, callback, [SEALED]: sealed }: Stored) {
+    const id = String(partner);
+    const keyRing = this.keys.keyRing(`${SET} ${id}`);
+    const secrets =
+      typeof sealed === 'string'
+        ? (JSON.parse(keyRing.open(Buffer.from(sealed, 'base64'), contextOf(id))) as object)
+        : {};
+    const plain = { rate, burst, stakeSet, callback: { ...(callback as object), ...secrets } };
+    const dto = plainToInstance(PartnerChangeDto, plain);
+    if (validateSync(dto).length > 0) {
+      throw new HttpProblem(409, 'This request is not as this console writes them.');
+    }
+    return { partner: id, dto };
+  }
+
+  private async nameOf(partner: string): Promise<string> {
+    const found = await this.partners.find(partner);
+    if (found === undefined) throw new PartnerUnknownError();
+    return found.partnerName;
+  }
+
+  private requireNoneOpen(action: string, partner: string): Promise<void> {
+    return this.approvals.requireNoneOpen(
+      (open) => open.action === action && open.arguments['partner'] === partner,
+    );
+  }
+}
+
+/** Binds the sealed secrets to the request's partner. */
+function contextOf(partner: string): Uint8Array {
+  return Buffer.from(`approval of ${SET}: ${partner}`);
+}

@@ -1,0 +1,60 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { Database } from '#libs/db';
+import { adoptRedemptions, CONSEQUENCES, foreignRedemptions } from '#libs/operations';
+import { HttpProblem } from '#libs/service';
+import {
+  type Actors,
+  ApprovalService,
+  type Performed,
+  UNBOUNDED,
+} from '../../approvals/approval.service.js';
+import { type ConsoleOperator } from '../../auth/audience.js';
+import { OperateKeys } from '../operate-keys.js';
+import { AdoptDto } from './redemption.requests.js';
+
+export const ADOPT = 'redemption adopt';
+
+/** Adoption, by a second operator wherever there is a set value: what a row without a MAC says of its worth bounds nothing. */
+@Injectable()
+export class AdoptionActions implements OnModuleInit {
+  constructor(
+    private readonly database: Database,
+    private readonly keys: OperateKeys,
+    private readonly approvals: ApprovalService,
+  ) {}
+
+  onModuleInit(): void {
+    this.approvals.register({
+      ...{ name: ADOPT, role: 'admin' },
+      execute: async (given, actors) =>
+        `Adopted: ${await this.adopt(given, actors)}. What has moved on since it was looked at stays as it is.`,
+    });
+  }
+
+  /** @throws HttpProblem 400, 409, 503 */
+  async perform(operator: ConsoleOperator, { redemptions, reason }: AdoptDto): Promise<Performed> {
+    this.keys.seal(ADOPT);
+    await this.approvals.requireNoneOpen((open) => open.action === ADOPT);
+    return this.approvals.perform(operator, {
+      action: ADOPT,
+      arguments: { redemptions: redemptions.map(({ id, version }) => ({ id, version })) },
+      summary: `Redemptions without a MAC: ${redemptions.length}. ${CONSEQUENCES[ADOPT]}`,
+      ...{ worthUsd: UNBOUNDED, reason },
+    });
+  }
+
+  /** Those that are as they were seen. @returns how many */
+  private async adopt(given: Readonly<Record<string, unknown>>, actors: Actors): Promise<number> {
+    const dto = plainToInstance(AdoptDto, given);
+    if (validateSync(dto).length > 0) {
+      throw new HttpProblem(409, 'This request is not as this console writes them.');
+    }
+    const seal = this.keys.seal(ADOPT);
+    const seen = new Map(dto.redemptions.map(({ id, version }) => [id, version]));
+    const foreign = await foreignRedemptions(this.database, seal);
+    const asSeen = foreign.filter(({ redemption: { id, version } }) => seen.get(id) === version);
+    return adoptRedemptions(this.database, seal, asSeen, actors);
+  }
+}

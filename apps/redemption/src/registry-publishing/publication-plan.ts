@@ -1,0 +1,81 @@
+/** Which days are published, by which root, and when; pure, besides the hash function that it is given. */
+import { type PublicationContent, type PublishableDay, type SealedRange } from '#libs/db';
+import { buildPeriodTree, type Keccak256, type NodeHash, SECONDS_PER_DAY } from '#libs/domain';
+import { type RegistryPeriod } from './registry.env.js';
+
+export interface PlanRules {
+  readonly period: RegistryPeriod;
+  readonly delayMs: number;
+  readonly nowMs: number;
+}
+
+/** The range that is read for a plan: two months, or as many days. */
+export const DAYS_PLANNED = 62;
+
+/** What can be published from a day on, without a gap: days, or whole months; the first month may begin within one. */
+export function planFrom(
+  first: number,
+  { days, recheckFrom }: SealedRange,
+  rules: PlanRules,
+  keccak: Keccak256,
+): PublicationContent[] {
+  const ready: PublishableDay[] = [];
+  for (const [place, day] of days.entries()) {
+    if (day.day !== first + place || !isReady(day, recheckFrom, rules)) break;
+    ready.push(day);
+  }
+  const slots: PublicationContent[] = [];
+  let from = 0;
+  while (from < ready.length) {
+    const day = first + from;
+    const count = rules.period === 'day' ? 1 : lastOfMonth(day) - day + 1;
+    const some = ready.slice(from, from + count);
+    if (some.length < count) break;
+    slots.push(contentOf(rules.period === 'day' ? 'day' : 'period', some, keccak));
+    from += count;
+  }
+  return slots;
+}
+
+/**
+ * What a publication would be now.
+ * @returns undefined where one of its days is not sealed, too fresh, or being worked out again: it waits
+ */
+export function contentNow(
+  { kind, firstDay, lastDay }: Pick<PublicationContent, 'kind' | 'firstDay' | 'lastDay'>,
+  { days, recheckFrom }: SealedRange,
+  rules: PlanRules,
+  keccak: Keccak256,
+): PublicationContent | undefined {
+  const its = days.filter(({ day }) => day >= firstDay && day <= lastDay);
+  const isWhole = its.length === lastDay - firstDay + 1;
+  if (!isWhole || !its.every((day) => isReady(day, recheckFrom, rules))) return undefined;
+  return contentOf(kind, its, keccak);
+}
+
+function isReady(
+  { day, sealedAt }: PublishableDay,
+  recheckFrom: number | undefined,
+  { nowMs, delayMs }: PlanRules,
+): boolean {
+  const isRechecked = recheckFrom !== undefined && day >= recheckFrom;
+  return !isRechecked && sealedAt.getTime() + delayMs <= nowMs;
+}
+
+/** @param days one at least, without a gap */
+function contentOf(
+  kind: PublicationContent['kind'],
+  days: readonly PublishableDay[],
+  keccak: Keccak256,
+): PublicationContent {
+  const [first] = days as [PublishableDay];
+  const root: NodeHash = kind === 'day' ? first.root : buildPeriodTree(days, keccak).root;
+  const revisions = days.map(({ revision }) => revision);
+  return { kind, firstDay: first.day, lastDay: first.day + days.length - 1, revisions, root };
+}
+
+function lastOfMonth(day: number): number {
+  const date = new Date(day * SECONDS_PER_DAY * 1000);
+  const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+  return next / 1000 / SECONDS_PER_DAY - 1;
+}

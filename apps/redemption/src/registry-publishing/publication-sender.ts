@@ -1,0 +1,190 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  ExecutionRevertedError,
+  formatCoin,
+  GasRefusedError,
+  publishCalldata,
+  type RegistryTransaction,
+  type SignedTransaction,
+} from '#libs/chain';
+import { CoinStore, type Publication, PublicationStore, type StoredTransaction } from '#libs/db';
+import { type BlockHash, dayText, type NodeHash, PermanentError } from '#libs/domain';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { replacementPrice } from './publication-step.js';
+import { RegistryAlerts } from './registry-alerts.js';
+import { RegistryCheck } from './registry-check.js';
+import { RegistryLink } from './registry-link.js';
+import { RegistryTerms } from './registry-terms.js';
+
+const NO_COIN = /insufficient (?:funds|balance)|gas required exceeds allowance/i;
+
+type Cost = Pick<RegistryTransaction, 'gasPrice' | 'gas'>;
+
+interface Wish {
+  readonly nonce: number;
+  /** What it pays instead of, under the same nonce. */
+  readonly instead: StoredTransaction | undefined;
+}
+
+/**
+ * Signs and sends publications. What is signed is stored before it is sent, under its nonce: a process that is killed in between, and
+ * any other one, sends the same bytes again or replaces them under that nonce, of which one transaction counts at most.
+ */
+@Injectable()
+export class PublicationSender {
+  constructor(
+    private readonly terms: RegistryTerms,
+    private readonly link: RegistryLink,
+    private readonly check: RegistryCheck,
+    private readonly store: PublicationStore,
+    private readonly coins: CoinStore,
+    private readonly alerts: RegistryAlerts,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Under a nonce that none has. @returns whether something was sent; else it waits, and an alert says for what */
+  signNew(publication: Publication, nonce: number): Promise<boolean> {
+    return this.sign(publication, { nonce, instead: undefined });
+  }
+
+  /** For more, under the nonce that it has; what is there is sent again where that cannot be. */
+  async replace(publication: Publication, nonce: number): Promise<void> {
+    const { transaction: instead } = publication;
+    if (await this.sign(publication, { nonce, instead })) return;
+    // Never another root than the one that is to be published.
+    if (instead?.root === publication.root) await this.sendAgain(publication, nonce);
+  }
+
+  /** Where a node has dropped it, or a reorganisation has. */
+  async sendAgain(publication: Publication, nonce: number): Promise<void> {
+    const { transaction } = publication;
+    if (transaction === undefined) return;
+    const { gasPrice, gas, root, hash } = transaction;
+    const signed = await this.signed(publication, root, { nonce, gasPrice, gas });
+    if (signed.hash !== hash) {
+      throw new PermanentError(
+        'REGISTRY_TRANSACTION_DIFFERS',
+        `The transaction ${hash} of ${spanText(publication)} comes out differently: was CHAIN_ID or its row changed?`,
+      );
+    }
+    await this.send(publication, signed);
+  }
+
+  private async sign(publication: Publication, { nonce, instead }: Wish): Promise<boolean> {
+    const { firstDay, root } = publication;
+    const { address: account } = this.link.account;
+    await this.check.requireRight();
+    const cost = await this.affordable(publication, instead);
+    if (cost === undefined) return false;
+    const signed = await this.signed(publication, root, { nonce, ...cost });
+    const nowMs = this.clock.nowMs();
+    const kept = { firstDay, root, account, nonce, hash: signed.hash, ...cost, nowMs };
+    if (!(await this.store.sign(kept))) return true;
+    const { gasPrice } = cost;
+    const fields = { days: spanText(publication), transaction: signed.hash, nonce };
+    this.logger.info({ ...fields, gasPrice: gasPrice.toString() }, 'Publishing');
+    await this.send(publication, signed);
+    return true;
+  }
+
+  /** What it may be signed with now; undefined where it has to wait. */
+  private async affordable(
+    publication: Publication,
+    instead: StoredTransaction | undefined,
+  ): Promise<Cost | undefined> {
+    const what = spanText(publication);
+    const data = publishCalldata(publication, publication.root);
+    try {
+      if (instead !== undefined) return await this.costInstead(what, data, instead);
+      const cost = await this.link.account.price(data);
+      await this.reserve(cost.gasPrice * cost.gas);
+      return cost;
+    } catch (error) {
+      if (error instanceof GasRefusedError) {
+        const code = `registry-${error.figure}-refused`;
+        const detail = `${what} waits: ${error.message}`;
+        this.alerts.raise({ severity: 'warning', code, detail });
+        return undefined;
+      }
+      if (!(error instanceof ExecutionRevertedError)) throw error;
+      await this.explain(what, error);
+      return undefined;
+    }
+  }
+
+  /** In the place of one that is in no block. */
+  private async costInstead(
+    what: string,
+    data: string,
+    { hash, gas, gasPrice: before }: StoredTransaction,
+  ): Promise<Cost | undefined> {
+    const { registryMaxFeeGwei: cap } = this.terms.settings;
+    const going = await this.link.account.gasPrice({ data, gas });
+    const gasPrice = replacementPrice(before, going, cap);
+    if (gasPrice === undefined) {
+      const detail = `${what}: transaction ${hash} is in no block, and REGISTRY_MAX_FEE_GWEI leaves no room for one that pays more`;
+      this.alerts.raise({ severity: 'warning', code: 'registry-transaction-stuck', detail });
+      return undefined;
+    }
+    // One of the two counts at most.
+    await this.reserve((gasPrice - before) * gas);
+    return { gasPrice, gas };
+  }
+
+  /** Why the contract, or the node for it, would not take a publication. */
+  private async explain(what: string, { message }: ExecutionRevertedError): Promise<void> {
+    if (NO_COIN.test(message)) {
+      this.tellCoin();
+      return;
+    }
+    await this.check.requireRightNow();
+    const detail = `${what} waits: ${message}`;
+    this.alerts.raise({ severity: 'warning', code: 'registry-refuses', detail });
+  }
+
+  private signed(
+    publication: Publication,
+    root: NodeHash,
+    cost: Omit<RegistryTransaction, 'data'>,
+  ): Promise<SignedTransaction> {
+    return this.link.account.sign({ ...cost, data: publishCalldata(publication, root) });
+  }
+
+  /** Which nodes took it shows in the registry: nothing rests on what they say here. */
+  private async send(publication: Publication, signed: SignedTransaction): Promise<void> {
+    const { taken, refusals } = await this.link.account.send(signed);
+    if (refusals.some((refusal) => NO_COIN.test(refusal))) this.tellCoin();
+    if (taken > 0) return;
+    const transaction: BlockHash = signed.hash;
+    this.logger.warn({ days: spanText(publication), transaction, refusals }, 'No node took it');
+  }
+
+  private tellCoin(): void {
+    const detail = `${this.link.account.address} has not enough of the chain's coin to publish. Send it some.`;
+    this.alerts.raise({ severity: 'warning', code: 'registry-coin-short', detail });
+  }
+
+  /** @throws GasRefusedError where the day's coin does not suffice */
+  private async reserve(wei: bigint): Promise<void> {
+    if (wei <= 0n) return;
+    const { chainId } = this.terms.place;
+    const { registryDailyCoin: dailyWei } = this.terms.settings;
+    const { address: account } = this.link.account;
+    const nowMs = this.clock.nowMs();
+    if (await this.coins.reserve({ chainId, account, wei, dailyWei, nowMs })) return;
+    const spent = await this.coins.spent(chainId, account, nowMs);
+    throw new GasRefusedError(
+      'coin',
+      `it may cost ${formatCoin(wei)} of the chain's coin, and ${formatCoin(spent)} of the day's ${formatCoin(dailyWei)} (REGISTRY_DAILY_COIN) are spent`,
+      'REGISTRY_GAS_REFUSED',
+    );
+  }
+}
+
+/** `2026-01-31`, or `2026-01-01 to 2026-01-31`. */
+export function spanText({ firstDay, lastDay }: Pick<Publication, 'firstDay' | 'lastDay'>): string {
+  const first = dayText(firstDay);
+  return lastDay === firstDay ? first : `${first} to ${dayText(lastDay)}`;
+}

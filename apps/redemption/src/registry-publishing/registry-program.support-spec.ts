@@ -1,0 +1,35 @@
+/** The redemption service as an operator starts it, a process of its own. Needs a build. Counts as a test file without being one. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { compileCache } from '#libs/testing';
+
+export class RegistryProgram {
+  private constructor(private readonly child: ChildProcess) {}
+
+  static start(environment: Readonly<Record<string, string>>): RegistryProgram {
+    const child = spawn(process.execPath, ['dist/apps/redemption/src/main.js'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        ...compileCache(),
+        REDEMPTION_PORT: '0',
+        REDEMPTION_HOST: '127.0.0.1',
+        REGISTRY_POLL_MS: '50',
+        ...environment,
+      },
+    });
+    return new RegistryProgram(child);
+  }
+
+  /** Without a chance to say goodbye. */
+  kill(): void {
+    this.child.kill('SIGKILL');
+  }
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  async ended(): Promise<void> {
+    if (!this.hasEnded) await once(this.child, 'exit');
+  }
+}

@@ -1,0 +1,195 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type RegistrySight, SLOTS_AT_ONCE, type SlotSight } from '#libs/chain';
+import { type Publication, PublicationStore, PublicationViews, PublishableDays } from '#libs/db';
+import { type Keccak256 } from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
+import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { LOGGER } from '#libs/service';
+import { contentNow, DAYS_PLANNED, planFrom, type PlanRules } from './publication-plan.js';
+import { PublicationSender, spanText } from './publication-sender.js';
+import { stepOf } from './publication-step.js';
+import { RegistryAlerts } from './registry-alerts.js';
+import { RegistryLink } from './registry-link.js';
+import { RegistryTerms } from './registry-terms.js';
+
+interface Candidate {
+  readonly publication: Publication;
+  /** Its days are too fresh, or being worked out again: nothing is signed. */
+  readonly isHeld: boolean;
+}
+
+/**
+ * Publishes the roots of sealed days, in order, one transaction at a time. Each look goes on from the rows and from what the registry
+ * holds by then, never from what was sent: killed anywhere, the next look of any process goes on there.
+ */
+@Injectable()
+export class RegistryPublisher {
+  private readonly keccak: Promise<Keccak256> = createKeccak256();
+
+  constructor(
+    private readonly terms: RegistryTerms,
+    private readonly link: RegistryLink,
+    private readonly sender: PublicationSender,
+    private readonly store: PublicationStore,
+    private readonly views: PublicationViews,
+    private readonly days: PublishableDays,
+    private readonly alerts: RegistryAlerts,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * One look, by one process at a time.
+   * @returns false where another process is at it
+   * @throws LowmarkError where something stands in the way: nothing is lost, and the next look tries again
+   */
+  async look(): Promise<boolean> {
+    return (await this.store.exclusively(() => this.lookAlone())) !== undefined;
+  }
+
+  private async lookAlone(): Promise<void> {
+    await this.plan();
+    await this.tellRevised();
+    const candidates = await this.refresh(await this.store.open(SLOTS_AT_ONCE));
+    if (candidates.length === 0) return;
+    const open = candidates.map(({ publication }) => publication);
+    const sight = await this.link.reader.look(open, this.link.account.address);
+    let isUnderWay = false;
+    for (const [place, candidate] of candidates.entries()) {
+      const slot = sight.slots[place];
+      if (slot) isUnderWay = (await this.act(candidate, { slot, sight, isUnderWay })) || isUnderWay;
+    }
+  }
+
+  /** Adds what can be published now. */
+  private async plan(): Promise<void> {
+    const { firstDay, stakeSet } = this.terms;
+    const last = (await this.store.lastDay()) ?? -1;
+    const first = await this.days.first(Math.max(firstDay, last + 1));
+    if (first === undefined) return;
+    const range = await this.days.range(first, first + DAYS_PLANNED - 1);
+    for (const content of planFrom(first, range, this.rules(), await this.keccak)) {
+      await this.store.add(content, stakeSet, this.clock.nowMs());
+    }
+  }
+
+  /** What is not on chain yet follows the newest revisions. */
+  private async refresh(open: readonly Publication[]): Promise<Candidate[]> {
+    const unpublished = open.filter(({ status }) => status !== 'mined');
+    const [first, last] = [unpublished[0]?.firstDay, unpublished.at(-1)?.lastDay];
+    if (first === undefined || last === undefined) return open.map(held);
+    const range = await this.days.range(first, last);
+    const keccak = await this.keccak;
+    const candidates: Candidate[] = [];
+    for (const publication of open) {
+      const content = contentNow(publication, range, this.rules(), keccak);
+      if (content === undefined || publication.status === 'mined') {
+        candidates.push(held(publication));
+        continue;
+      }
+      if (content.root === publication.root) candidates.push({ publication, isHeld: false });
+      else if (await this.store.revise(content)) {
+        this.logger.info({ days: spanText(content) }, 'Sealed anew before it was published');
+        candidates.push({ publication: { ...publication, ...content }, isHeld: false });
+      }
+    }
+    return candidates;
+  }
+
+  /** @returns whether a transaction is under way, which the next one waits for */
+  private async act(
+    { publication, isHeld }: Candidate,
+    at: { slot: SlotSight; sight: RegistrySight; isUnderWay: boolean },
+  ): Promise<boolean> {
+    const { slot, sight, isUnderWay } = at;
+    const { firstDay, sender } = publication;
+    const nowMs = this.clock.nowMs();
+    const rules = {
+      account: this.link.account.address,
+      finalNonce: sight.finalNonce,
+      replaceMs: this.terms.replaceMs,
+      nowMs,
+    };
+    const step = stepOf(publication, slot, rules);
+    switch (step) {
+      case 'final':
+        await this.store.final(firstDay, nowMs);
+        this.logger.info({ days: spanText(publication), root: publication.root }, 'Published');
+        return false;
+      case 'different':
+        await this.refuse(publication, slot, nowMs);
+        return false;
+      case 'mined':
+        if (publication.status !== 'mined') await this.store.mined(firstDay);
+        return false;
+      case 'wait':
+        return sender !== undefined;
+      case 'unsigned':
+        await this.store.unsigned(firstDay);
+        return true;
+      case 'sign':
+        if (isUnderWay || isHeld) return false;
+        return this.signNew(publication, sight);
+      case 'send':
+      case 'replace':
+        await this.pursue({ publication, isHeld }, step);
+        return true;
+    }
+  }
+
+  /** The nonce that all endpoints name, above that of each transaction that is not final. */
+  private async signNew(publication: Publication, sight: RegistrySight): Promise<boolean> {
+    const [nonce, ...others] = sight.latestNonces;
+    if (nonce === undefined || others.some((other) => other !== nonce)) return true;
+    const highest = await this.store.highestNonce(this.link.account.address);
+    // For another registry, or the endpoints lag behind what this one has shown already.
+    if (highest !== undefined && highest >= nonce) return true;
+    await this.sender.signNew(publication, nonce);
+    return true;
+  }
+
+  private async pursue(
+    { publication, isHeld }: Candidate,
+    step: 'send' | 'replace',
+  ): Promise<void> {
+    const nonce = publication.sender?.nonce;
+    if (nonce === undefined) return;
+    if (publication.status === 'mined') await this.store.takenBack(publication.firstDay);
+    // What is signed may be in a block at any time; nothing more is spent on it while its days are in doubt.
+    if (isHeld && publication.status !== 'mined') return;
+    if (step === 'replace') await this.sender.replace(publication, nonce);
+    else await this.sender.sendAgain(publication, nonce);
+  }
+
+  private async refuse(
+    publication: Publication,
+    { final }: SlotSight,
+    nowMs: number,
+  ): Promise<void> {
+    const reason = `the registry holds ${final?.root ?? 'nothing'}, and it was to be ${publication.root}`;
+    if (!(await this.store.refused(publication.firstDay, reason, nowMs))) return;
+    const detail = `${spanText(publication)}: ${reason}. It can never be changed: docs/operating/registry.md says what to do.`;
+    const alert = { severity: 'critical', code: 'registry-root-differs', detail } as const;
+    this.alerts.raise(alert, String(publication.firstDay));
+  }
+
+  /** A day that came out differently after its root was on chain. */
+  private async tellRevised(): Promise<void> {
+    for (const firstDay of await this.views.revised()) {
+      const publication = await this.views.ofDay(firstDay);
+      if (publication === undefined) continue;
+      const detail = `${spanText(publication)}: sealed anew with another root after it was published, which can never be changed. docs/operating/registry.md says what to do.`;
+      const alert = { severity: 'critical', code: 'registry-day-revised', detail } as const;
+      this.alerts.raise(alert, String(firstDay));
+    }
+  }
+
+  private rules(): PlanRules {
+    const { period, delayMs } = this.terms;
+    return { period, delayMs, nowMs: this.clock.nowMs() };
+  }
+}
+
+function held(publication: Publication): Candidate {
+  return { publication, isHeld: true };
+}

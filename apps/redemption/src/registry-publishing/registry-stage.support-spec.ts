@@ -1,0 +1,198 @@
+/** What the tests of publishing stand on: a registry on a chain, and sealed days. Counts as a test file without being one. */
+import { addressOfKey } from '#libs/chain';
+import { readSettings } from '#libs/config';
+import {
+  CoinStore,
+  type Database,
+  IndexStore,
+  type Publication,
+  PublicationStore,
+  PublicationViews,
+  PublishableDays,
+} from '#libs/db';
+import {
+  type Address,
+  buildDayTree,
+  DayListBuilder,
+  type DayTree,
+  type NodeHash,
+  SECONDS_PER_DAY,
+} from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
+import { createLogger, createMetrics } from '#libs/service';
+import {
+  anInitialIndex,
+  createTestDatabase,
+  EVIDENCE_KEY,
+  FakeClock,
+  startChain,
+  type TestChain,
+  type TestDatabase,
+  TestRegistry,
+} from '#libs/testing';
+import { ChainLink } from '../chain/chain-link.js';
+import { Alerts } from '../observe/alerts.js';
+import { RedemptionSettings } from '../redemption.env.js';
+import { PublicationSender } from './publication-sender.js';
+import { RegistryAlerts } from './registry-alerts.js';
+import { RegistryCheck } from './registry-check.js';
+import { RegistryLink } from './registry-link.js';
+import { RegistryPublisher } from './registry-publisher.js';
+import { RegistryTerms } from './registry-terms.js';
+
+const START = 1_760_000_000;
+/** `finalized` is so many blocks below the newest one. */
+export const FINALITY_DEPTH = 4;
+export const TODAY = Math.floor(START / SECONDS_PER_DAY);
+export const PUBLISHER_KEY = '44'.repeat(32);
+export const OTHER_KEY = '55'.repeat(32);
+export const ALICE = `0x${'a'.repeat(40)}` as Address;
+export const BOB = `0x${'b'.repeat(40)}` as Address;
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+
+export interface PublisherUnderTest {
+  readonly publisher: RegistryPublisher;
+  readonly link: RegistryLink;
+  readonly views: PublicationViews;
+  readonly store: PublicationStore;
+  /** The codes of alerts. */
+  readonly alerts: string[];
+}
+
+export class RegistryStage {
+  readonly clock = new FakeClock(START * 1000);
+  private connection: Promise<Database> | undefined;
+
+  private constructor(
+    readonly chain: TestChain,
+    readonly database: TestDatabase,
+    readonly registry: TestRegistry,
+  ) {}
+
+  static async start(stakedIn?: string): Promise<RegistryStage> {
+    const database = await createTestDatabase();
+    const chain = await startChain({ deployedSeconds: START, finalityDepth: FINALITY_DEPTH });
+    const publisher = addressOfKey(PUBLISHER_KEY);
+    const seconds = START + 12;
+    const given = { seconds, ...(stakedIn !== undefined && { stakedIn }) };
+    const registry = await TestRegistry.deploy(chain, publisher, given);
+    await registry.mine(FINALITY_DEPTH);
+    const stage = new RegistryStage(chain, database, registry);
+    await stage.makeIndex();
+    return stage;
+  }
+
+  async stop(): Promise<void> {
+    await this.chain.stop();
+    await this.database.drop();
+  }
+
+  /** For what a test writes itself. */
+  open(): Promise<Database> {
+    return (this.connection ??= this.database.open());
+  }
+
+  /** As the service's environment has it. */
+  environment(rpcUrls = this.chain.url): Record<string, string> {
+    return {
+      DATABASE_URL: this.database.urlAs('redemption'),
+      SECRETS_KEY,
+      EVIDENCE_KEY,
+      CHAIN_ID: String(this.chain.chainId),
+      RPC_URLS: rpcUrls,
+      TOKEN_CONTRACT: this.chain.contracts.token,
+      VAULT_CONTRACT: this.chain.contracts.token,
+      VOUCHER_SIGNER_KEY: '11'.repeat(32),
+      SIWE_DOMAINS: 'app.example.com',
+      REGISTRY_ADDRESS: this.registry.address,
+      REGISTRY_PRIVATE_KEY: PUBLISHER_KEY,
+      REGISTRY_FIRST_DAY: new Date((TODAY - 60) * SECONDS_PER_DAY * 1000)
+        .toISOString()
+        .slice(0, 10),
+      REGISTRY_DELAY_SECONDS: '3600',
+    };
+  }
+
+  /** A service's publisher, as its module puts it together. */
+  async publisher(overrides: Record<string, string> = {}): Promise<PublisherUnderTest> {
+    const { clock } = this;
+    const settings = readSettings(RedemptionSettings, { ...this.environment(), ...overrides });
+    const [terms] = RegistryTerms.of(settings);
+    if (terms === undefined) throw new Error('REGISTRY_ADDRESS is not set');
+    const alerts: string[] = [];
+    const destination = {
+      write(line: string) {
+        const { alert } = JSON.parse(line) as { alert?: string };
+        if (alert !== undefined) alerts.push(alert);
+      },
+    };
+    const logger = createLogger({ app: 'redemption', level: 'info', destination });
+    const metrics = createMetrics('redemption');
+    const raised = new Alerts(metrics, logger);
+    const chain = new ChainLink(settings, clock, { logger, registry: metrics, alerts: raised });
+    const database = await this.database.open({ url: this.database.urlAs('redemption') });
+    const link = new RegistryLink(terms, chain, clock);
+    const told = new RegistryAlerts(raised, clock);
+    const store = new PublicationStore(database, terms.place);
+    const views = new PublicationViews(database, terms.place);
+    const check = new RegistryCheck(terms, link, new IndexStore(database));
+    const coins = new CoinStore(database);
+    const sender = new PublicationSender(
+      ...([terms, link, check, store, coins, told, clock, logger] as const),
+    );
+    const days = new PublishableDays(database);
+    const publisher = new RegistryPublisher(
+      ...([terms, link, sender, store, views, days, told, clock, logger] as const),
+    );
+    return { publisher, link, views, store, alerts };
+  }
+
+  /** Seals a day long enough ago. @returns its root */
+  async seal(
+    day: number,
+    root = rootOf(day),
+    sealedMs = START * 1000 - 86_400_000,
+    database?: Database,
+  ): Promise<NodeHash> {
+    await (database ?? (await this.open())).query({
+      text: `INSERT INTO staking.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software, previous_root, sealed_at)
+        SELECT $1, coalesce(max(revision), 0) + 1, decode($2, 'hex'), 1, 1, 1, decode(repeat('11', 32), 'hex'), 'test',
+          (SELECT root FROM staking.sealed_day WHERE day = $1 ORDER BY revision DESC LIMIT 1), $3
+        FROM staking.sealed_day WHERE day = $1`,
+      values: [day, root.slice(2), new Date(sealedMs)],
+    });
+    return root;
+  }
+
+  /** A look of the publisher, then a block with what it sent. */
+  async round({ publisher }: Pick<PublisherUnderTest, 'publisher'>, rounds = 1): Promise<void> {
+    for (let round = 0; round < rounds; round++) {
+      await publisher.look();
+      await this.registry.mine();
+    }
+  }
+
+  /** What became of each, the earliest first. */
+  async statuses({ views }: Pick<PublisherUnderTest, 'views'>): Promise<string[]> {
+    const page: Publication[] = await views.page(100);
+    return page.reverse().map(({ status }) => status);
+  }
+
+  private async makeIndex(): Promise<void> {
+    const { chainId, contracts } = this.chain;
+    const { staking: stakeContract } = contracts;
+    await new IndexStore(await this.open()).create(anInitialIndex({ chainId, stakeContract }));
+  }
+}
+
+/** Of a day without a tree. */
+export function rootOf(day: number, branch = 0): NodeHash {
+  return `0x${branch.toString(16).padStart(2, '0')}${day.toString(16).padStart(62, '5')}` as NodeHash;
+}
+
+/** As the service seals a day. */
+export async function treeOf(...lows: readonly (readonly [Address, bigint])[]): Promise<DayTree> {
+  const builder = new DayListBuilder(lows.length);
+  for (const [wallet, low] of lows) builder.add(Buffer.from(wallet.slice(2), 'hex'), low);
+  return buildDayTree(builder.list(), await createKeccak256());
+}

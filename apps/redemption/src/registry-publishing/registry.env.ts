@@ -1,0 +1,99 @@
+import { Max, Min } from 'class-validator';
+import {
+  oneOf,
+  REGISTRY_ADDRESS_SETTING,
+  REGISTRY_PRIVATE_KEY_SETTING,
+  SecretsSettings,
+  type SetRegistry,
+  Setting,
+} from '#libs/config';
+import { parseDay } from '#libs/domain';
+import { smallestUnits } from '../setting-values.js';
+
+const PERIODS = ['day', 'month'] as const;
+export type RegistryPeriod = (typeof PERIODS)[number];
+
+/** What the publishing of day roots is told. */
+export abstract class RegistrySettings extends SecretsSettings {
+  @Setting(REGISTRY_ADDRESS_SETTING)
+  readonly registryAddress?: readonly SetRegistry[];
+
+  @Setting(REGISTRY_PRIVATE_KEY_SETTING)
+  readonly registryPrivateKey?: string;
+
+  @Setting({
+    description:
+      'The first day that is published, as 2026-01-31; must be set where REGISTRY_ADDRESS is. Each day since then costs gas.',
+    optional: true,
+    example: '2026-01-01',
+    parse: day,
+  })
+  readonly registryFirstDay?: number;
+
+  @Setting({
+    description:
+      'day: a transaction for each day. month: one for a month, after its last day; contracts then open a day with a proof before they verify against it.',
+    default: 'day',
+    parse: oneOf(PERIODS),
+  })
+  readonly registryPeriod!: RegistryPeriod;
+
+  @Setting({
+    description:
+      'A day is published no earlier than so long after it was sealed: until then a mistake is still a new revision, afterwards it is for ever.',
+    default: '21600',
+  })
+  @Min(0)
+  @Max(2_592_000)
+  readonly registryDelaySeconds!: number;
+
+  /** In wei. */
+  @Setting({
+    description:
+      'The highest price of gas, in gwei, at which a publication is signed, whatever a node says. Above it publishing waits.',
+    default: '100',
+    parse: smallestUnits(9),
+  })
+  readonly registryMaxFeeGwei!: bigint;
+
+  @Setting({
+    description:
+      'The most gas that a publication is signed with. Some rollups count what they pay to their parent chain as gas.',
+    default: '1000000',
+  })
+  @Min(21_000)
+  @Max(1_000_000_000)
+  readonly registryMaxGas!: number;
+
+  /** In wei. */
+  @Setting({
+    description:
+      "The most of the chain's coin that publications can cost on a UTC day, all processes together. What is beyond it waits for the next day.",
+    default: '0.1',
+    parse: smallestUnits(18),
+  })
+  readonly registryDailyCoin!: bigint;
+
+  @Setting({
+    description:
+      'A transaction that is in no block after so long is replaced by one that pays more.',
+    default: '300',
+  })
+  @Min(1)
+  @Max(86_400)
+  readonly registryReplaceSeconds!: number;
+
+  @Setting({
+    description: 'How often the registry is looked at while something is to be published.',
+    default: '60000',
+  })
+  @Min(50)
+  @Max(3_600_000)
+  readonly registryPollMs!: number;
+}
+
+function day(text: string): number {
+  const parsed = parseDay(text);
+  if (parsed === undefined) throw new Error('must be a day, as 2026-01-31');
+  return parsed;
+}

@@ -1,0 +1,53 @@
+import { Alert, Text, TextInput } from '@mantine/core';
+import { type ConsoleBody } from '../../api/console-client';
+import { When } from '../../shared/when';
+import { texts } from '../texts';
+
+type Result = ConsoleBody<'ActionResult'>;
+
+const words = texts.approvals;
+const LONGEST = 500;
+
+interface ReasonFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error?: string | null;
+}
+
+/** Why an action is asked for, for the operator who decides. */
+export function ReasonField({ value, onChange, error = null }: ReasonFieldProps) {
+  return (
+    <TextInput
+      label={words.reason}
+      description={words.reasonHint}
+      maxLength={LONGEST}
+      error={error}
+      value={value}
+      onChange={({ currentTarget }) => {
+        onChange(currentTarget.value);
+      }}
+    />
+  );
+}
+
+/** What came of an action, or until when it waits for a second operator. */
+export function ActionOutcome({ result }: { readonly result: Result }) {
+  const { done, outcome, approval } = result;
+  return (
+    <Alert
+      mb="md"
+      role="status"
+      color={done ? 'teal' : 'cyan'}
+      variant="outline"
+      title={done ? words.done : words.waits}
+    >
+      <Text className="text-of-others">
+        {outcome ?? (
+          <>
+            {words.waitsUntil} <When at={approval?.expiresAt} />
+          </>
+        )}
+      </Text>
+    </Alert>
+  );
+}

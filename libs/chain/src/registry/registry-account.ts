@@ -1,0 +1,132 @@
+import { type PrivateKeyAccount } from 'viem/accounts';
+import { keccak256 } from 'viem/utils';
+import { type Address, type BlockHash, LowmarkError } from '#libs/domain';
+import { type GasCaps, GasQuotes } from '../accounts/gas-quotes.js';
+import { isKnownTransaction } from '../accounts/known-transaction.js';
+import { RpcRefusedError } from '../errors/rpc.errors.js';
+import { valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
+import { accountOf, addressOfAccount } from '../vault/voucher.js';
+
+type Hex = `0x${string}`;
+
+export interface RegistryAccountOptions {
+  readonly pool: RpcPool;
+  readonly chainId: number;
+  readonly registry: Address;
+  /** 64 hex digits. */
+  readonly privateKey: string;
+  readonly caps: GasCaps;
+}
+
+/** All that a signature is over, besides chain and registry. The same fields always give the same bytes (RFC 6979). */
+export interface RegistryTransaction {
+  readonly nonce: number;
+  /** Wei per unit of gas. */
+  readonly gasPrice: bigint;
+  readonly gas: bigint;
+  /** Hex. */
+  readonly data: string;
+}
+
+export interface SignedTransaction {
+  readonly hash: BlockHash;
+  readonly raw: Hex;
+}
+
+/** What the endpoints said of a transaction. */
+export interface Delivery {
+  /** How many have it now. */
+  readonly taken: number;
+  /** Why the others do not, each with the endpoint's name. */
+  readonly refusals: readonly string[];
+}
+
+const NAMES = {
+  code: 'REGISTRY_GAS_REFUSED',
+  gasPrice: 'REGISTRY_MAX_FEE_GWEI',
+  gas: 'REGISTRY_MAX_GAS',
+};
+
+/** The account that publishes: it holds `PUBLISHER_ROLE` and some of the chain's coin. Signing and sending are two steps, so that what is signed is stored first. */
+export class RegistryAccount {
+  readonly address: Address;
+  readonly #account: PrivateKeyAccount;
+  private readonly quotes: GasQuotes;
+
+  /** @throws PermanentError where it is not a key; the message does not repeat it */
+  constructor(private readonly options: RegistryAccountOptions) {
+    this.#account = accountOf(options.privateKey);
+    this.address = addressOfAccount(this.#account);
+    const { pool, caps } = options;
+    this.quotes = new GasQuotes({ pool, account: this.address, caps, names: NAMES });
+  }
+
+  /**
+   * What the call would be signed with now.
+   * @throws GasRefusedError, ExecutionRevertedError, AllEndpointsFailedError
+   */
+  async price(data: string): Promise<{ readonly gasPrice: bigint; readonly gas: bigint }> {
+    const quote = await this.quotes.affordable({ to: this.options.registry, data });
+    return this.quotes.priced(quote);
+  }
+
+  /**
+   * The price of gas that something would be signed at now, in the place of a transaction that waits: a node may estimate it as if that
+   * one had succeeded, so its gas is not asked for.
+   * @throws GasRefusedError, AllEndpointsFailedError
+   */
+  async gasPrice({ data, gas }: Pick<RegistryTransaction, 'data' | 'gas'>): Promise<bigint> {
+    const quote = await this.quotes.affordable({ to: this.options.registry, data, gas });
+    return this.quotes.priced(quote).gasPrice;
+  }
+
+  async sign({ nonce, gasPrice, gas, data }: RegistryTransaction): Promise<SignedTransaction> {
+    const { chainId, registry } = this.options;
+    const raw = await this.#account.signTransaction({
+      ...{ type: 'legacy', chainId, nonce, gasPrice, gas },
+      to: registry as Hex,
+      data: data as Hex,
+    });
+    return { raw, hash: keccak256(raw) as string as BlockHash };
+  }
+
+  /**
+   * Hands it to every endpoint, so that none can keep it back; an endpoint that has it already has taken it.
+   * @throws AllEndpointsFailedError where none answers at all
+   */
+  async send({ raw }: Pick<SignedTransaction, 'raw'>): Promise<Delivery> {
+    const refusals: string[] = [];
+    let taken = 0;
+    let silent: LowmarkError | undefined;
+    for (const only of this.options.pool.endpoints) {
+      try {
+        const refusal = await this.sendBy(only, raw);
+        if (refusal === undefined) taken++;
+        else refusals.push(refusal);
+      } catch (error) {
+        if (!(error instanceof LowmarkError)) throw error;
+        silent = error;
+      }
+    }
+    if (taken === 0 && refusals.length === 0 && silent) throw silent;
+    return { taken, refusals };
+  }
+
+  /** @returns why the node refused it, which says nothing of the node's health */
+  private sendBy(only: string, raw: Hex): Promise<string | undefined> {
+    return this.options.pool.run(
+      async (session) => {
+        const call = { method: 'eth_sendRawTransaction', params: [raw] };
+        const [result] = (await session.batch([call])).results;
+        if (isKnownTransaction(result)) return undefined;
+        if (result?.ok === false && result.error instanceof RpcRefusedError) {
+          return result.error.message;
+        }
+        valueOf(result);
+        return undefined;
+      },
+      { only, patient: false },
+    );
+  }
+}

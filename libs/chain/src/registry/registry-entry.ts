@@ -1,0 +1,74 @@
+/** What a SnapshotRegistry holds, and the calls that read and set it. */
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
+import { isNodeHash, type NodeHash } from '#libs/domain';
+import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
+
+type Hex = `0x${string}`;
+
+/** A day by itself, or the days of a period by one root. Days are counted from 1970-01-01 UTC. */
+export interface RegistrySlot {
+  readonly kind: 'day' | 'period';
+  readonly firstDay: number;
+  /** Of a day the same. */
+  readonly lastDay: number;
+}
+
+export interface RegistryEntry {
+  readonly lastDay: number;
+  readonly root: NodeHash;
+}
+
+const NO_ROOT = 0n;
+
+/** The data of a transaction to the registry that publishes; only from a holder of `PUBLISHER_ROLE`. */
+export function publishCalldata(
+  { kind, firstDay, lastDay }: RegistrySlot,
+  published: NodeHash,
+): Hex {
+  const [first, last, root] = [BigInt(firstDay), BigInt(lastDay), published as string as Hex];
+  return kind === 'day'
+    ? encodeFunctionData({ abi, functionName: 'publish', args: [first, root] })
+    : encodeFunctionData({ abi, functionName: 'publishPeriod', args: [first, last, root] });
+}
+
+/** The data of a transaction that takes a day out of a published period; from anyone. */
+export function openDayCalldata(
+  firstDay: number,
+  { day, root, proof }: { day: number; root: NodeHash; proof: readonly NodeHash[] },
+): Hex {
+  const hashes = proof.map((node) => node as string as Hex);
+  return encodeFunctionData({
+    abi,
+    functionName: 'openDay',
+    args: [BigInt(firstDay), BigInt(day), root as string as Hex, hashes],
+  });
+}
+
+/** The call that reads what the registry holds in a slot. */
+export function slotCalldata({ kind, firstDay }: RegistrySlot): Hex {
+  const args = [BigInt(firstDay)] as const;
+  return kind === 'day'
+    ? encodeFunctionData({ abi, functionName: 'rootOf', args })
+    : encodeFunctionData({ abi, functionName: 'periods', args });
+}
+
+/** @returns undefined where nothing is published there, or there was no registry yet. @throws RangeError for an answer of another form */
+export function entryOf({ kind, lastDay }: RegistrySlot, data: Hex): RegistryEntry | undefined {
+  if (data === '0x') return undefined;
+  if (kind === 'day') {
+    requireWords(data, 1);
+    return entry(lastDay, decodeFunctionResult({ abi, functionName: 'rootOf', data }));
+  }
+  requireWords(data, 2);
+  const [last, root] = decodeFunctionResult({ abi, functionName: 'periods', data });
+  return entry(Number(last), root);
+}
+
+function entry(lastDay: number, root: string): RegistryEntry | undefined {
+  if (!isNodeHash(root)) throw new RangeError('a root is no hash');
+  return BigInt(root) === NO_ROOT ? undefined : { lastDay, root };
+}
+
+function requireWords(data: Hex, words: number): void {
+  if (data.length !== 2 + words * 64) throw new RangeError('an answer has another length');
+}

@@ -1,0 +1,130 @@
+/** How a registry is set up, for the service before it publishes and for an operator. */
+import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
+import { accountIdText, type Address } from '#libs/domain';
+import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
+import { wideQuantity } from '../accounts/gas-quotes.js';
+import { ExecutionRevertedError } from '../errors/rpc.errors.js';
+import { ethCall } from '../reader/pinned-calls.js';
+import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
+import { bytes } from '../shape/hex.js';
+
+type Hex = `0x${string}`;
+
+const PUBLISHER_ROLE = keccak256(stringToBytes('PUBLISHER_ROLE'));
+/** A day takes 48,000, a period 76,000, the first one 93,000. */
+export const GAS_OF_PUBLICATION = 80_000n;
+/** So many days of publishing an account should be able to pay for. */
+export const PUBLICATIONS_KEPT = 30n;
+
+export interface RegistryFacts {
+  readonly hasCode: boolean;
+  /** It answers as a SnapshotRegistry does. */
+  readonly isRegistry: boolean;
+  readonly mayPublish: boolean;
+  /** The staking contracts that it speaks of: CAIP-10 account ids, separated by commas; undefined where it is no registry. */
+  readonly stakedIn: string | undefined;
+  /** Of the publisher, in the smallest unit of the chain's coin; undefined where no endpoint tells. */
+  readonly coin: bigint | undefined;
+  /** How many publications that pays at the price of now; undefined where gas is free. */
+  readonly publications: bigint | undefined;
+}
+
+export interface RegistryQuestion {
+  readonly registry: Address;
+  readonly publisher: Address;
+}
+
+/** At the newest block. An address without a registry is no error. @throws AllEndpointsFailedError */
+export async function readRegistryFacts(
+  pool: RpcPool,
+  { registry, publisher }: RegistryQuestion,
+): Promise<RegistryFacts> {
+  const role = encodeFunctionData({ abi, functionName: 'PUBLISHER_ROLE' });
+  const mayPublish = encodeFunctionData({
+    abi,
+    functionName: 'hasRole',
+    args: [PUBLISHER_ROLE, publisher as Hex],
+  });
+  const stakedIn = encodeFunctionData({ abi, functionName: 'stakedIn' });
+  const results = await pool.run(async (session) => {
+    const answer = await session.batch([
+      { method: 'eth_getBalance', params: [publisher, 'latest'] },
+      { method: 'eth_gasPrice', params: [] },
+      { method: 'eth_getCode', params: [registry, 'latest'] },
+      ...[role, mayPublish, stakedIn].map((data) => ethCall({ to: registry, data }, 'latest')),
+    ]);
+    // What is not there is an answer; what the node cannot tell now is asked of another one.
+    for (const result of answer.results.slice(2)) returned(result);
+    return answer.results;
+  });
+  const [balance, price, ...answers] = results;
+  const [code, itsRole, holds, text] = answers.map(returned);
+  const coin = wideQuantity(balance?.ok === true ? balance.value : undefined);
+  const gasPrice = wideQuantity(price?.ok === true ? price.value : undefined);
+  const staked = textOf(text);
+  return {
+    hasCode: code !== undefined && code !== '0x',
+    isRegistry: itsRole === PUBLISHER_ROLE && staked !== undefined,
+    mayPublish: holds?.length === 66 && BigInt(holds) === 1n,
+    stakedIn: staked,
+    coin,
+    publications: payable(coin, gasPrice),
+  };
+}
+
+/** What is set up wrongly, for an operator; empty where nothing. */
+export function registryFaults(
+  facts: RegistryFacts,
+  { registry, publisher, chainId }: RegistryQuestion & { readonly chainId: number },
+): string[] {
+  if (!facts.hasCode) {
+    return [`REGISTRY_ADDRESS: there is no contract at ${registry} on chain ${chainId}.`];
+  }
+  if (!facts.isRegistry) {
+    return [`REGISTRY_ADDRESS: ${registry} is not a SnapshotRegistry.`];
+  }
+  return facts.mayPublish
+    ? []
+    : [
+        `REGISTRY_PRIVATE_KEY: its address ${publisher} does not hold PUBLISHER_ROLE of ${registry}. Let its admin grant it, or correct the key.`,
+      ];
+}
+
+/** What `stakedIn` of a registry must say for these contracts, in any order. */
+export function stakedInText(chainId: number, contracts: readonly Address[]): string {
+  return contracts.map((address) => accountIdText({ chainId, address })).join(',');
+}
+
+/** Whether a registry is of exactly these contracts; the order and the case of the digits do not count. */
+export function isStakedIn(text: string, chainId: number, contracts: readonly Address[]): boolean {
+  const sorted = (ids: string): string =>
+    ids
+      .toLowerCase()
+      .split(',')
+      .map((id) => id.trim())
+      .sort()
+      .join(',');
+  return sorted(text) === sorted(stakedInText(chainId, contracts));
+}
+
+function payable(coin: bigint | undefined, gasPrice: bigint | undefined): bigint | undefined {
+  if (coin === undefined || gasPrice === undefined || gasPrice === 0n) return undefined;
+  return coin / (gasPrice * GAS_OF_PUBLICATION);
+}
+
+/** @returns undefined where the contract refuses. @throws other errors of the call */
+function returned(result: RpcResult): Hex | undefined {
+  if (!result.ok && result.error instanceof ExecutionRevertedError) return undefined;
+  return bytes(valueOf(result));
+}
+
+function textOf(data: Hex | undefined): string | undefined {
+  if (data === undefined || data === '0x') return undefined;
+  try {
+    return decodeFunctionResult({ abi, functionName: 'stakedIn', data });
+  } catch {
+    // Another contract, whose answer has another shape.
+    return undefined;
+  }
+}

@@ -1,0 +1,176 @@
+/** What a registry holds, by two endpoints where there are two. */
+import { type Address, type BlockRef, PermanentError } from '#libs/domain';
+import { EndpointsDisagreeError, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { FINAL_BLOCK_CODES, FinalBlocks, parseFinality } from '../reader/final-blocks.js';
+import { ethCall, PinnedCalls } from '../reader/pinned-calls.js';
+import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { bytes, quantity } from '../shape/hex.js';
+import { entryOf, type RegistryEntry, type RegistrySlot, slotCalldata } from './registry-entry.js';
+
+export interface RegistryReaderOptions {
+  readonly registry: Address;
+  /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
+  readonly finality: string;
+  /** Ours, which final blocks are held against; default: the pool's. */
+  readonly clock?: { nowMs(): number };
+}
+
+/** What is in a slot. */
+export interface SlotSight {
+  /** By the newest final block, as all asked endpoints have it. */
+  readonly final: RegistryEntry | undefined;
+  /** By the newest block of each of them. */
+  readonly latest: readonly (RegistryEntry | undefined)[];
+}
+
+export interface RegistrySight {
+  readonly final: BlockRef;
+  /** In the order of the slots. */
+  readonly slots: readonly SlotSight[];
+  /** How many transactions of the account final blocks hold. */
+  readonly finalNonce: number;
+  /** The same of the newest block of each endpoint. */
+  readonly latestNonces: readonly number[];
+}
+
+/** What one endpoint says, at the final block that both hold and at its newest. */
+interface Look {
+  readonly endpoint: string;
+  readonly final: readonly (RegistryEntry | undefined)[];
+  readonly finalNonce: number;
+  readonly latest: readonly (RegistryEntry | undefined)[];
+  readonly latestNonce: number;
+}
+
+/** So many slots are asked for at once. */
+export const SLOTS_AT_ONCE = 50;
+
+export class RegistryReader {
+  private readonly finals: FinalBlocks;
+  private readonly calls = new PinnedCalls();
+
+  /** @throws PermanentError where FINALITY is wrong */
+  constructor(
+    private readonly pool: RpcPool,
+    private readonly options: RegistryReaderOptions,
+  ) {
+    const { finality, clock = pool } = options;
+    this.finals = new FinalBlocks(pool, { finality: parseFinality(finality), clock });
+  }
+
+  /**
+   * Where there are two endpoints both must answer: nothing is published on the word of one.
+   * @param account whose transactions are counted
+   * @throws EndpointsDisagreeError, told to the pool's observer as well; AllEndpointsFailedError; PermanentError where the address is
+   *   no registry
+   */
+  async look(slots: readonly RegistrySlot[], account: Address): Promise<RegistrySight> {
+    const { final, witnesses } = await this.agreedBlock();
+    const looks: Look[] = [];
+    for (const only of witnesses) {
+      looks.push(
+        await this.pool.run((session) => this.lookBy(session, { slots, account, final }), {
+          only,
+          patient: false,
+        }),
+      );
+    }
+    const [first, second] = looks as [Look, Look?];
+    if (second) this.requireSame(first, second, final);
+    return {
+      final,
+      finalNonce: first.finalNonce,
+      latestNonces: looks.map(({ latestNonce }) => latestNonce),
+      slots: slots.map((_, index) => ({
+        final: first.final[index],
+        latest: looks.map(({ latest }) => latest[index]),
+      })),
+    };
+  }
+
+  private async agreedBlock(): Promise<{ final: BlockRef; witnesses: readonly string[] }> {
+    const first = await this.pool.run((session) => this.finals.by(session));
+    if (this.finals.witnesses < 2) return { final: first.block, witnesses: [first.witness] };
+    const second = await this.pool.run((session) => this.finals.by(session), {
+      avoid: [first.witness],
+    });
+    const final = await this.finals.agree(first, second);
+    return { final, witnesses: [first.witness, second.witness] };
+  }
+
+  private async lookBy(
+    session: RpcSession,
+    {
+      slots,
+      account,
+      final,
+    }: { slots: readonly RegistrySlot[]; account: Address; final: BlockRef },
+  ): Promise<Look> {
+    const { registry: to } = this.options;
+    const calls = slots.map((slot) => ({ to, data: slotCalldata(slot) }));
+    const count = (block: unknown) => ({
+      method: 'eth_getTransactionCount',
+      params: [account, block],
+    });
+    const atFinal = await this.calls.data(session, calls, final);
+    const [counted] = await this.calls.ask(session, (block) => [count(block)], final);
+    const { results } = await session.batch([
+      count('latest'),
+      ...calls.map((call) => ethCall(call, 'latest')),
+    ]);
+    const [now, ...latest] = results;
+    return {
+      endpoint: session.endpoint,
+      final: slots.map((slot, index) => this.entry(slot, atFinal[index], session)),
+      finalNonce: nonceOf(counted, session),
+      latest: slots.map((slot, index) => {
+        const data = bytes(valueOf(latest[index]));
+        // An address without a contract answers nothing; it would take the transaction and keep the root of no day.
+        if (data === '0x') throw noRegistry(to);
+        return this.entry(slot, data, session);
+      }),
+      latestNonce: nonceOf(now, session),
+    };
+  }
+
+  private entry(
+    slot: RegistrySlot,
+    data: `0x${string}` | undefined,
+    session: RpcSession,
+  ): RegistryEntry | undefined {
+    try {
+      return entryOf(slot, data ?? '0x0');
+    } catch {
+      throw new MalformedAnswerError('the registry answers in another form', session);
+    }
+  }
+
+  /** Of two endpoints that differ about a final block one is wrong. */
+  private requireSame(one: Look, other: Look, { number }: BlockRef): void {
+    const differs =
+      one.finalNonce !== other.finalNonce ||
+      one.final.some((entry, index) => {
+        const its = other.final[index];
+        return entry?.root !== its?.root || entry?.lastDay !== its?.lastDay;
+      });
+    if (!differs) return;
+    const endpoints = `${one.endpoint}, ${other.endpoint}`;
+    const text = `${endpoints} differ about the registry at final block ${number.toString()}`;
+    this.pool.warn(endpoints, FINAL_BLOCK_CODES.disagree, text);
+    throw new EndpointsDisagreeError(text);
+  }
+}
+
+function nonceOf(result: RpcResult | undefined, session: RpcSession): number {
+  const count = quantity(valueOf(result));
+  if (count === undefined) throw new MalformedAnswerError('a nonce is no number', session);
+  return count;
+}
+
+function noRegistry(registry: Address): PermanentError {
+  return new PermanentError(
+    'REGISTRY_NOT_THERE',
+    `REGISTRY_ADDRESS: there is no contract at ${registry}. Correct it; contracts/deploy-registry.mjs makes one.`,
+  );
+}

@@ -1,0 +1,70 @@
+/** Operators' sign-ins in the audit; the refused ones too, as many in an hour as a person reads. */
+import { type Database, run } from '../connection/database.js';
+import { named } from '../connection/named.js';
+
+export const SIGN_IN_COMMAND = 'console sign-in';
+/** The actor of what no operator did: a refused sign-in, an expired request. */
+export const CONSOLE_ACTOR = 'console';
+const HOUR_MS = 3_600_000;
+/** In an hour, of all consoles and addresses together, and from one address. */
+const MOST_REFUSED = 30;
+const MOST_REFUSED_OF_ADDRESS = 5;
+
+export interface SignInNote {
+  readonly by: 'wallet' | 'oidc' | 'link';
+  /** The client's address. */
+  readonly from: string;
+}
+
+export interface RefusedSignInNote extends SignInNote {
+  /** `NOT_AN_OPERATOR` */
+  readonly code: string;
+  /** Who they showed to be, where that is known. */
+  readonly who?: string | undefined;
+  /** Refused ones since the last row that were not noted. */
+  readonly unnoted: number;
+}
+
+const NOTE = named<{ actor: string; args: string }>(
+  'sign_in_note',
+  `INSERT INTO redemption.audit (actor, command, arguments, outcome) VALUES (:actor, '${SIGN_IN_COMMAND}', :args, 'done')`,
+);
+
+/** Those who note at once wait for each other, so that the bound holds. */
+const LOCK = 'SELECT pg_advisory_xact_lock(4219, 2)';
+
+const NOTE_REFUSED = named<{ args: string; outcome: string; from: string; since: Date; at: Date }>(
+  'sign_in_note_refused',
+  `WITH newest AS (
+      SELECT at, arguments FROM redemption.audit WHERE actor = '${CONSOLE_ACTOR}' AND command = '${SIGN_IN_COMMAND}'
+      ORDER BY id DESC LIMIT ${MOST_REFUSED}
+    ), recent AS (
+      SELECT arguments FROM newest WHERE at > :since
+    )
+    INSERT INTO redemption.audit (at, actor, command, arguments, outcome)
+    SELECT :at, '${CONSOLE_ACTOR}', '${SIGN_IN_COMMAND}', :args, :outcome
+    WHERE (SELECT count(*) FROM recent) < ${MOST_REFUSED}
+      AND (SELECT count(*) FROM recent WHERE arguments ->> 'from' = :from) < ${MOST_REFUSED_OF_ADDRESS}
+    RETURNING id`,
+);
+
+export class SignInLog {
+  constructor(private readonly database: Database) {}
+
+  /** @param actor `operator:NAME` */
+  async note(actor: string, note: SignInNote & { readonly role: string }): Promise<void> {
+    await this.database.query(NOTE({ actor, args: JSON.stringify(note) }));
+  }
+
+  /** @returns false where this hour has its rows already */
+  async noteRefused({ code, ...note }: RefusedSignInNote, nowMs: number): Promise<boolean> {
+    const [at, since] = [new Date(nowMs), new Date(nowMs - HOUR_MS)];
+    const { unnoted, ...given } = note;
+    const args = JSON.stringify({ ...given, ...(unnoted > 0 && { unnoted }) });
+    return this.database.transaction(async (client) => {
+      await client.query(LOCK);
+      const values = { args, outcome: `refused: ${code}`, from: note.from, since, at };
+      return (await run(client, NOTE_REFUSED(values))).length > 0;
+    });
+  }
+}

@@ -1,0 +1,220 @@
+/** What a registry was given and is to be given. Each change states what it goes on from: of two processes one makes it. */
+import { type Address, type BlockHash, type NodeHash } from '#libs/domain';
+import { type Database, run } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { exclusively } from '../redemption/exclusively.js';
+import { hexOf } from '../rows.js';
+import {
+  NEWEST_TRANSACTION,
+  type Publication,
+  PUBLICATION_COLUMNS,
+  type PublicationContent,
+  publicationOf,
+  type PublicationRow,
+  type RegistryPlace,
+} from './publication.js';
+
+interface Place {
+  readonly chainId: number;
+  /** Hex digits. */
+  readonly registry: string;
+}
+
+const AT = `p.chain_id = :chainId AND p.registry = decode(:registry, 'hex')`;
+const SLOT = `${AT} AND p.first_day = :firstDay`;
+
+const OPEN = named<Place & { limit: number }>(
+  'publications_open',
+  `SELECT ${PUBLICATION_COLUMNS} FROM redemption.registry_publication p ${NEWEST_TRANSACTION}
+    WHERE ${AT} AND p.status IN ('due', 'sent', 'mined') ORDER BY p.first_day LIMIT :limit`,
+);
+
+/** Over all registries that the account publishes in. */
+const HIGHEST_NONCE = named<{ chainId: number; account: string }>(
+  'publications_nonce',
+  `SELECT max(nonce) AS nonce FROM redemption.registry_publication
+    WHERE chain_id = :chainId AND account = decode(:account, 'hex') AND status IN ('sent', 'mined')`,
+);
+
+const LAST_DAY = named<Place>(
+  'publications_last_day',
+  `SELECT max(last_day) AS day FROM redemption.registry_publication p WHERE ${AT}`,
+);
+
+const ADD = named<Place & Record<string, unknown>>(
+  'publication_add',
+  `INSERT INTO redemption.registry_publication (chain_id, registry, kind, first_day, last_day, stake_set, revisions, root, due_at)
+    VALUES (:chainId, decode(:registry, 'hex'), :kind, :firstDay, :lastDay, :stakeSet, :revisions, decode(:root, 'hex'), :now)
+    ON CONFLICT (chain_id, registry, first_day) DO NOTHING`,
+);
+
+const REVISE = named<Place & Record<string, unknown>>(
+  'publication_revise',
+  `UPDATE redemption.registry_publication p SET revisions = :revisions, root = decode(:root, 'hex')
+    WHERE ${SLOT} AND status IN ('due', 'sent') RETURNING first_day`,
+);
+
+/** Under a nonce of its own, or once more under the one that it has. */
+const SIGN = named<Place & Record<string, unknown>>(
+  'publication_sign',
+  `UPDATE redemption.registry_publication p SET status = 'sent', account = decode(:account, 'hex'), nonce = :nonce
+    WHERE ${SLOT} AND root = decode(:root, 'hex') AND (
+      (status = 'due' AND p.nonce IS NULL)
+      OR (status IN ('sent', 'mined') AND p.account = decode(:account, 'hex') AND p.nonce = :nonce))
+    RETURNING first_day`,
+);
+
+const KEEP_TRANSACTION = named<Place & Record<string, unknown>>(
+  'publication_transaction',
+  `INSERT INTO redemption.registry_transaction (chain_id, hash, registry, first_day, account, nonce, root, gas_price, gas, signed_at)
+    VALUES (:chainId, decode(:hash, 'hex'), decode(:registry, 'hex'), :firstDay, decode(:account, 'hex'), :nonce,
+      decode(:root, 'hex'), :gasPrice, :gas, :now)
+    ON CONFLICT (chain_id, hash) DO NOTHING`,
+);
+
+const SENT = named<Place & { firstDay: number }>(
+  'publication_sent',
+  `UPDATE redemption.registry_publication p SET status = 'sent' WHERE ${SLOT} AND status = 'mined' AND nonce IS NOT NULL`,
+);
+
+const MINED = named<Place & { firstDay: number }>(
+  'publication_mined',
+  `UPDATE redemption.registry_publication p SET status = 'mined' WHERE ${SLOT} AND status IN ('due', 'sent')`,
+);
+
+const UNSIGNED = named<Place & { firstDay: number }>(
+  'publication_unsigned',
+  `UPDATE redemption.registry_publication p SET status = 'due', account = NULL, nonce = NULL
+    WHERE ${SLOT} AND status IN ('sent', 'mined')`,
+);
+
+const SETTLED = named<Place & Record<string, unknown>>(
+  'publication_settled',
+  `UPDATE redemption.registry_publication p SET status = :status, settled_at = :now, reason = nullif(:reason, '')
+    WHERE ${SLOT} AND status IN ('due', 'sent', 'mined') RETURNING first_day`,
+);
+
+export interface SignedPublication extends Pick<PublicationContent, 'firstDay' | 'root'> {
+  readonly account: Address;
+  readonly nonce: number;
+  readonly hash: BlockHash;
+  readonly gasPrice: bigint;
+  readonly gas: bigint;
+  readonly nowMs: number;
+}
+
+export class PublicationStore {
+  private readonly at: Place;
+
+  constructor(
+    private readonly database: Database,
+    { chainId, registry }: RegistryPlace,
+  ) {
+    this.at = { chainId, registry: hexOf(registry) };
+  }
+
+  /** @see exclusively */
+  exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
+    return exclusively(this.database, 'registry', work);
+  }
+
+  /** What is not final, the earliest first. */
+  async open(limit: number): Promise<Publication[]> {
+    const statement = OPEN({ ...this.at, limit });
+    return (await this.database.query<PublicationRow>(statement)).map(publicationOf);
+  }
+
+  /** The highest nonce of what the account has signed and is not final, for any registry; undefined where there is nothing. */
+  async highestNonce(account: Address): Promise<number | undefined> {
+    const { chainId } = this.at;
+    const statement = HIGHEST_NONCE({ chainId, account: hexOf(account) });
+    const [row] = await this.database.query<{ nonce: string | null }>(statement);
+    return row?.nonce == null ? undefined : Number(row.nonce);
+  }
+
+  /** The last day of all that were ever due; undefined where there are none. */
+  async lastDay(): Promise<number | undefined> {
+    const [row] = await this.database.query<{ day: number | null }>(LAST_DAY(this.at));
+    return row?.day ?? undefined;
+  }
+
+  /** What is there already stays as it is. */
+  async add(
+    { kind, firstDay, lastDay, revisions, root }: PublicationContent,
+    stakeSet: string,
+    nowMs: number,
+  ): Promise<void> {
+    const now = new Date(nowMs);
+    await this.database.query(
+      ADD({
+        ...{ ...this.at, kind, firstDay, lastDay, stakeSet, now },
+        ...{ revisions: [...revisions], root: digits(root) },
+      }),
+    );
+  }
+
+  /** A sealed day came out differently before its root was on chain. @returns whether it was not too late */
+  async revise({ firstDay, revisions, root }: PublicationContent): Promise<boolean> {
+    const change = { firstDay, revisions: [...revisions], root: digits(root) };
+    const rows = await this.database.query(REVISE({ ...this.at, ...change }));
+    return rows.length > 0;
+  }
+
+  /**
+   * Keeps what is signed, before it is sent.
+   * @returns false where another process has got on with it meanwhile: then nothing must be sent
+   * @throws DatabaseRefusedError where another publication has the nonce
+   */
+  sign(signed: SignedPublication): Promise<boolean> {
+    const { firstDay, nonce, gasPrice, gas, nowMs } = signed;
+    const values = {
+      ...{ ...this.at, firstDay, nonce, gasPrice, gas, now: new Date(nowMs) },
+      ...{ account: hexOf(signed.account), hash: hexOf(signed.hash), root: digits(signed.root) },
+    };
+    return this.database.transaction(async (client) => {
+      const rows = await run(client, SIGN(values));
+      if (rows.length === 0) return false;
+      await run(client, KEEP_TRANSACTION(values));
+      return true;
+    });
+  }
+
+  /** The newest block holds it. */
+  async mined(firstDay: number): Promise<void> {
+    await this.database.query(MINED({ ...this.at, firstDay }));
+  }
+
+  /** The newest block holds it no more: what was signed is to be sent again. */
+  async takenBack(firstDay: number): Promise<void> {
+    await this.database.query(SENT({ ...this.at, firstDay }));
+  }
+
+  /** Its nonce was used by another transaction, in a final block: it needs another one. */
+  async unsigned(firstDay: number): Promise<void> {
+    await this.database.query(UNSIGNED({ ...this.at, firstDay }));
+  }
+
+  /** A final block holds it. */
+  async final(firstDay: number, nowMs: number): Promise<void> {
+    await this.settle(firstDay, 'final', '', nowMs);
+  }
+
+  /** The registry holds something else. @returns whether that is new */
+  refused(firstDay: number, reason: string, nowMs: number): Promise<boolean> {
+    return this.settle(firstDay, 'refused', reason, nowMs);
+  }
+
+  private async settle(
+    firstDay: number,
+    status: 'final' | 'refused',
+    reason: string,
+    nowMs: number,
+  ): Promise<boolean> {
+    const settled = { firstDay, status, reason, now: new Date(nowMs) };
+    return (await this.database.query(SETTLED({ ...this.at, ...settled }))).length > 0;
+  }
+}
+
+function digits(root: NodeHash): string {
+  return root.slice(2);
+}

@@ -1,0 +1,154 @@
+/** What became of publications, for metrics and for a person. */
+import { PermanentError } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { hexOf } from '../rows.js';
+import {
+  NEWEST_TRANSACTION,
+  type Publication,
+  PUBLICATION_COLUMNS,
+  publicationOf,
+  type PublicationRow,
+  type RegistryPlace,
+} from './publication.js';
+
+interface Place {
+  readonly chainId: number;
+  /** Hex digits. */
+  readonly registry: string;
+}
+
+const AT = `p.chain_id = :chainId AND p.registry = decode(:registry, 'hex')`;
+
+/** Sealed anew with another root after it was on chain, and not acknowledged since. A day's root is compared itself, a period's by its days. */
+const REVISED = `(p.status IN ('mined', 'final') AND EXISTS (
+    SELECT FROM unnest(p.revisions) WITH ORDINALITY AS u (revision, place)
+    CROSS JOIN LATERAL (SELECT root, sealed_at FROM staking.sealed_day
+      WHERE day = p.first_day + u.place - 1 ORDER BY revision DESC LIMIT 1) AS n
+    LEFT JOIN staking.sealed_day o ON o.day = p.first_day + u.place - 1 AND o.revision = u.revision
+    WHERE n.root <> CASE p.kind WHEN 'day' THEN p.root ELSE coalesce(o.root, n.root) END
+      AND (p.acknowledged_at IS NULL OR n.sealed_at > p.acknowledged_at)))`;
+const DIFFERENT = `(p.status = 'refused' AND p.acknowledged_at IS NULL)`;
+
+const SUMMARY = named<Place>(
+  'publications_summary',
+  `SELECT count(*) FILTER (WHERE status IN ('due', 'sent'))::int AS waiting,
+      min(due_at) FILTER (WHERE status IN ('due', 'sent', 'mined')) AS "waitingSince",
+      count(*) FILTER (WHERE status = 'mined')::int AS mined,
+      count(*) FILTER (WHERE status = 'final')::int AS final,
+      max(last_day) FILTER (WHERE status = 'final') AS "lastDay",
+      count(*) FILTER (WHERE ${DIFFERENT})::int AS different,
+      count(*) FILTER (WHERE ${REVISED})::int AS revised
+    FROM redemption.registry_publication p WHERE ${AT}`,
+);
+
+const REVISED_DAYS = named<Place>(
+  'publications_revised',
+  `SELECT first_day FROM redemption.registry_publication p WHERE ${AT} AND ${REVISED} ORDER BY first_day LIMIT 100`,
+);
+
+const PAGE = named<Place & { limit: number; before: number }>(
+  'publications_page',
+  `SELECT ${PUBLICATION_COLUMNS} FROM redemption.registry_publication p ${NEWEST_TRANSACTION}
+    WHERE ${AT} AND p.first_day < :before ORDER BY p.first_day DESC LIMIT :limit`,
+);
+
+const OF_DAY = named<Place & { day: number }>(
+  'publication_of_day',
+  `SELECT ${PUBLICATION_COLUMNS} FROM redemption.registry_publication p ${NEWEST_TRANSACTION}
+    WHERE ${AT} AND :day BETWEEN p.first_day AND p.last_day`,
+);
+
+const ACKNOWLEDGE = named<Place & Record<string, unknown>>(
+  'publication_acknowledge',
+  `WITH noted AS (
+      UPDATE redemption.registry_publication p SET acknowledged_at = :now, acknowledged_by = :actor, note = :note
+      WHERE ${AT} AND :day BETWEEN p.first_day AND p.last_day AND (${DIFFERENT} OR ${REVISED}) RETURNING first_day
+    ), audited AS (
+      INSERT INTO redemption.audit (actor, command, arguments, outcome)
+      SELECT :actor, :command, :arguments, 'acknowledged' FROM noted
+    )
+    SELECT first_day FROM noted`,
+);
+
+export interface PublicationSummary {
+  /** Due, or signed and in no block. */
+  readonly waiting: number;
+  /** Since when the oldest that is not final is due. */
+  readonly waitingSince: Date | null;
+  readonly mined: number;
+  readonly final: number;
+  /** The last day that a final block holds. */
+  readonly lastDay: number | null;
+  /** Where the registry holds another root, and no person has acknowledged it. */
+  readonly different: number;
+  /** On chain, and sealed anew since with another root; likewise. */
+  readonly revised: number;
+}
+
+export interface PublicationNote {
+  readonly day: number;
+  /** `operator:NAME` */
+  readonly actor: string;
+  readonly command: string;
+  /** For the audit. */
+  readonly arguments: object;
+  /** 1 to 255 characters. */
+  readonly note: string;
+  readonly nowMs: number;
+}
+
+/** Nothing of that day waits for a person. */
+export class NoSuchPublicationError extends PermanentError {
+  constructor(day: string) {
+    super(
+      'PUBLICATION_NOT_FOUND',
+      `Nothing of ${day} waits for an explanation: \`registry status\` has what does.`,
+    );
+  }
+}
+
+/** Newer than any. */
+const NO_DAY = 2_147_483_647;
+
+export class PublicationViews {
+  private readonly at: Place;
+
+  /** @param database of the stake set */
+  constructor(
+    private readonly database: Database,
+    { chainId, registry }: RegistryPlace,
+  ) {
+    this.at = { chainId, registry: hexOf(registry) };
+  }
+
+  async summary(): Promise<PublicationSummary> {
+    const [row] = await this.database.query<PublicationSummary & object>(SUMMARY(this.at));
+    if (row === undefined) throw new Error('an aggregate has one row');
+    return row;
+  }
+
+  /** The first days of those that were sealed anew after they were on chain. */
+  async revised(): Promise<number[]> {
+    const rows = await this.database.query<{ first_day: number }>(REVISED_DAYS(this.at));
+    return rows.map(({ first_day: day }) => day);
+  }
+
+  /** The newest first. */
+  async page(limit: number, before = NO_DAY): Promise<Publication[]> {
+    const statement = PAGE({ ...this.at, limit, before });
+    return (await this.database.query<PublicationRow>(statement)).map(publicationOf);
+  }
+
+  /** What a day is published by, or to be. */
+  async ofDay(day: number): Promise<Publication | undefined> {
+    const [row] = await this.database.query<PublicationRow>(OF_DAY({ ...this.at, day }));
+    return row && publicationOf(row);
+  }
+
+  /** @returns whether something waited for it */
+  async acknowledge({ nowMs, ...given }: PublicationNote): Promise<boolean> {
+    const values = { ...this.at, ...given, now: new Date(nowMs) };
+    return (await this.database.query(ACKNOWLEDGE(values))).length > 0;
+  }
+}

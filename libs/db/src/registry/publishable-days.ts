@@ -1,0 +1,74 @@
+/** The sealed days of a stake set, as far as publishing needs them. */
+import { type DayRoot, type NodeHash } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
+import { nodeOf } from '../seal/sealed-day.js';
+
+export interface PublishableDay {
+  /** Days since 1970-01-01 UTC. */
+  readonly day: number;
+  /** The newest. */
+  readonly revision: number;
+  readonly root: NodeHash;
+  readonly sealedAt: Date;
+}
+
+export interface SealedRange {
+  /** In order; a day that is not sealed is missing. */
+  readonly days: readonly PublishableDay[];
+  /** Days from this one on are being worked out again. */
+  readonly recheckFrom: number | undefined;
+}
+
+const RANGE = named<{ from: number; to: number }>(
+  'publishable_days',
+  `SELECT DISTINCT ON (s.day) s.day, s.revision, encode(s.root, 'hex') AS root, s.sealed_at
+    FROM staking.sealed_day s WHERE s.day BETWEEN :from AND :to ORDER BY s.day, s.revision DESC`,
+);
+
+const ROOTS = named<{ from: number; revisions: number[] }>(
+  'publishable_roots',
+  `SELECT s.day, encode(s.root, 'hex') AS root
+    FROM unnest(:revisions::int[]) WITH ORDINALITY AS u (revision, place)
+    JOIN staking.sealed_day s ON s.day = :from::int + u.place - 1 AND s.revision = u.revision ORDER BY s.day`,
+);
+
+const FIRST = named<{ from: number }>(
+  'publishable_first',
+  'SELECT min(day) AS day FROM staking.sealed_day WHERE day >= :from',
+);
+
+const RECHECK = named('publishable_recheck', 'SELECT from_day FROM staking.seal_recheck');
+
+export class PublishableDays {
+  /** @param database of the stake set */
+  constructor(private readonly database: Database) {}
+
+  /** The newest revisions of the days `from` to `to`, both included. */
+  async range(from: number, to: number): Promise<SealedRange> {
+    // First what is being worked out again: a row that is removed in between has left its new root.
+    const [recheck] = await this.database.query<{ from_day: number }>(RECHECK({}));
+    type Row = { day: number; revision: number; root: string; sealed_at: Date };
+    const rows = await this.database.query<Row>(RANGE({ from, to }));
+    return {
+      days: rows.map(({ day, revision, root, sealed_at: sealedAt }) => {
+        return { day, revision, root: nodeOf(root), sealedAt };
+      }),
+      recheckFrom: recheck?.from_day,
+    };
+  }
+
+  /** Of these revisions of the days from one on; undefined where one is not there. */
+  async roots(from: number, revisions: readonly number[]): Promise<DayRoot[] | undefined> {
+    const statement = ROOTS({ from, revisions: [...revisions] });
+    const rows = await this.database.query<{ day: number; root: string }>(statement);
+    if (rows.length !== revisions.length) return undefined;
+    return rows.map(({ day, root }) => ({ day, root: nodeOf(root) }));
+  }
+
+  /** The first sealed day from this one on. */
+  async first(from: number): Promise<number | undefined> {
+    const [row] = await this.database.query<{ day: number | null }>(FIRST({ from }));
+    return row?.day ?? undefined;
+  }
+}

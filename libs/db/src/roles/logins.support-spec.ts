@@ -1,0 +1,45 @@
+/** An empty database and users of the server that are gone after each test. Counts as a test file without being one. */
+import { randomBytes } from 'node:crypto';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type Database, type Program, PROGRAMS } from '../index.js';
+
+export class Logins {
+  /** In the names of users, which belong to the whole server. */
+  readonly suffix = randomBytes(4).toString('hex');
+  /** Those that have to be removed, in the order in which they were made. */
+  readonly made: string[] = [];
+
+  private constructor(
+    readonly test: TestDatabase,
+    readonly owner: Database,
+  ) {}
+
+  static async start(): Promise<Logins> {
+    const test = await createTestDatabase('empty');
+    return new Logins(test, await test.open());
+  }
+
+  async stop(): Promise<void> {
+    for (const user of this.made.reverse()) {
+      await this.owner.query({ text: `DROP OWNED BY ${user} CASCADE` });
+      await this.owner.query({ text: `DROP ROLE ${user}` });
+    }
+    await this.test.drop();
+  }
+
+  urlAs(user: string, password = `p ${user}/@`): string {
+    const url = new URL(this.test.url);
+    [url.username, url.password] = [user, encodeURIComponent(password)];
+    return url.href;
+  }
+
+  /** Of each program a user of its own. */
+  urls(password?: string): Record<Program, string> {
+    const urls = PROGRAMS.map((program) => [program, this.urlAs(this.userOf(program), password)]);
+    return Object.fromEntries(urls) as Record<Program, string>;
+  }
+
+  userOf(program: Program): string {
+    return `${program}_${this.suffix}`;
+  }
+}

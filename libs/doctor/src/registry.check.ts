@@ -1,0 +1,121 @@
+import {
+  addressOfKey,
+  isStakedIn,
+  PUBLICATIONS_KEPT,
+  readRegistryFacts,
+  type RegistryFacts,
+  stakedInText,
+} from '#libs/chain';
+import { registryOf } from '#libs/config';
+import { stakeContractsOf } from '#libs/db';
+import { type Address, parseAddress } from '#libs/domain';
+import {
+  type Answer,
+  chainOf,
+  CheckEnded,
+  fault,
+  notChecked,
+  ok,
+  table,
+  warning,
+} from './checks.js';
+import { type DoctorSettings } from './doctor.settings.js';
+import { type Subject } from './subject.js';
+
+/** Holds no role of any registry: roles are given to keys. */
+const NO_KEY = parseAddress(`0x${'0'.repeat(39)}1`) as Address;
+
+interface Registry extends RegistryFacts {
+  readonly subject: Subject;
+  readonly settings: DoctorSettings;
+  readonly chainId: number | undefined;
+  readonly address: Address;
+  readonly publisher: Address;
+}
+
+/** Whether day roots can be published, and in the registry of this stake set. */
+export const registryCheck = table({
+  title: 'registry',
+  needs: ['RPC_URLS', 'REGISTRY_ADDRESS'],
+  read: readRegistry,
+  rows: [
+    {
+      title: 'registry',
+      ask: ({ hasCode, isRegistry, address, chainId }) => {
+        if (!hasCode) return fault(`there is no contract at ${address} on chain ${chainId ?? '?'}`);
+        return isRegistry
+          ? ok(`${address} is a SnapshotRegistry`)
+          : fault(`${address} is not a SnapshotRegistry`);
+      },
+      remedy: 'Correct REGISTRY_ADDRESS; contracts/deploy-registry.mjs makes one.',
+      decides: true,
+    },
+    { title: 'registry: contracts', ask: contractsAnswer },
+    { title: 'registry: publisher', ask: publisherAnswer },
+    {
+      title: "registry: publisher's key",
+      ask: keyAnswer,
+      remedy: 'Make a key of its own and let the admin of the registry grant it PUBLISHER_ROLE.',
+    },
+    {
+      title: "registry: publisher's coin",
+      ask: coinAnswer,
+      remedy: "Send it some of the chain's coin for gas.",
+    },
+  ],
+});
+
+async function readRegistry(subject: Subject): Promise<Registry> {
+  const pool = await chainOf(subject);
+  const { settings } = subject;
+  const { registryAddress, registryPrivateKey: key, stakeSet } = settings;
+  const address = registryOf(registryAddress, stakeSet);
+  if (address === undefined) {
+    throw new CheckEnded(notChecked(`REGISTRY_ADDRESS names none of the stake set ${stakeSet}`));
+  }
+  const publisher = key === undefined ? NO_KEY : addressOfKey(key);
+  const facts = await readRegistryFacts(pool, { registry: address, publisher });
+  return { ...facts, subject, settings, chainId: await subject.chainId(), address, publisher };
+}
+
+/** What is published in a registry of other contracts is wrong there for ever. */
+async function contractsAnswer({ subject, stakedIn = '', address }: Registry): Promise<Answer> {
+  const index = await subject.index();
+  if (index === undefined) return notChecked('there is no index');
+  const contracts = stakeContractsOf(index);
+  if (isStakedIn(stakedIn, index.chainId, contracts)) return ok('it is of the indexed contracts');
+  return fault(
+    `${address} is of ${stakedIn.slice(0, 500)}, and the index of ${stakedInText(index.chainId, contracts)}`,
+    'Correct REGISTRY_ADDRESS or STAKE_SET: each stake set has a registry of its own.',
+  );
+}
+
+function publisherAnswer({ mayPublish, publisher, address }: Registry): Answer {
+  if (publisher === NO_KEY) return notChecked('REGISTRY_PRIVATE_KEY is not set');
+  return mayPublish
+    ? ok(`${publisher} holds PUBLISHER_ROLE`)
+    : fault(
+        `${publisher}, the address of REGISTRY_PRIVATE_KEY, does not hold PUBLISHER_ROLE`,
+        `Let the admin of ${address} grant it PUBLISHER_ROLE, or correct the key.`,
+      );
+}
+
+function keyAnswer({ publisher, settings }: Registry): Answer | undefined {
+  const { voucherSignerKey, vaultCancellerKey, vaultPauserKey } = settings;
+  const shared = [
+    ['VOUCHER_SIGNER_KEY', voucherSignerKey] as const,
+    ['VAULT_CANCELLER_KEY', vaultCancellerKey] as const,
+    ['VAULT_PAUSER_KEY', vaultPauserKey] as const,
+  ].find(([, key]) => key !== undefined && addressOfKey(key) === publisher);
+  return (
+    shared && fault(`REGISTRY_PRIVATE_KEY is the key of ${shared[0]}: the service refuses to start`)
+  );
+}
+
+function coinAnswer({ publisher, coin, publications, mayPublish }: Registry): Answer | undefined {
+  if (publisher === NO_KEY || !mayPublish) return undefined;
+  if (coin === undefined) return notChecked('no endpoint tells the balance');
+  return publications === undefined || publications >= PUBLICATIONS_KEPT
+    ? ok(`${publisher} can pay for its transactions`)
+    : warning(`${publisher} has coin for about ${publications} publications at the price of now`);
+}

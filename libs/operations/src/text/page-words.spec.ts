@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { type UuidV7 } from '#libs/domain';
+import { ATTENTION, attentionAdvice } from '../redemptions/waits-for.js';
+import { inPageWords } from './page-words.js';
+
+const ID = '0199d000-0000-7000-8000-0000000000aa' as UuidV7;
+
+describe('inPageWords', () => {
+  it.each(Object.keys(ATTENTION) as (keyof typeof ATTENTION)[])(
+    'the advice for %s names no command of a redemption',
+    (reason) => {
+      const text = inPageWords(attentionAdvice({ id: ID, reason }));
+      expect(text).not.toMatch(/`redemption /);
+      expect(text).not.toContain(ID);
+    },
+  );
+
+  it('names the buttons in the place of their commands, and leaves what has no button', () => {
+    const text =
+      'Restored: `ledger restored`, then `redemption retry X`; settled: `redemption resolve X --settled-by-hand NOTE`; else `redemption set-partner-tx X TRANSACTION` or `redemption resolve X --not-deducted`, or `redemption show X`.';
+    expect(inPageWords(text)).toBe(
+      'Restored: `ledger restored`, then “Go on now”; settled: “Settled with the partner by hand”; else “Give the partner’s transaction id” or “The partner has searched its books: no points were taken”, or `redemption show X`.',
+    );
+  });
+
+  it('names the fields of the page where the command line has options', () => {
+    expect(inPageWords('For development only, --allow-private takes it.')).toBe(
+      'For development only, the box “Development: accept http and private addresses” takes it.',
+    );
+    expect(inPageWords('A bonus needs both --bonus-from and --bonus-rate.')).toBe(
+      'A bonus needs both “Bonus from points” and “Bonus rate”.',
+    );
+    expect(
+      inPageWords('A callback needs --callback-url and --callback-key (both also as -file).'),
+    ).toBe('A callback needs “Callback URL” and “Callback key”.');
+  });
+});

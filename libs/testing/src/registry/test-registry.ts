@@ -1,0 +1,135 @@
+import {
+  type Abi,
+  decodeFunctionResult,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  stringToBytes,
+} from 'viem';
+import {
+  openDayCalldata,
+  publishCalldata,
+  type RegistrySlot,
+  snapshotRegistryAbi,
+  snapshotRegistryBytecode,
+} from '#libs/chain';
+import { type DevReceipt, mineOne } from '#libs/devchain';
+import { type Address, type DayProof, type NodeHash } from '#libs/domain';
+import { type TestChain } from '../chain/start-chain.js';
+
+const abi: Abi = snapshotRegistryAbi;
+const ADMIN_DELAY = 86_400;
+/** 10,000 of the chain's coin. */
+const COINS = '0x21e19e0c9bab2400000';
+
+/** A SnapshotRegistry on a local chain, whose blocks are mined by hand, twelve seconds apart. */
+export class TestRegistry {
+  private constructor(
+    readonly chain: TestChain,
+    readonly address: Address,
+    readonly publisher: Address,
+    private seconds: number,
+  ) {}
+
+  /** @param seconds of the newest block of the chain */
+  static async deploy(
+    chain: TestChain,
+    publisher: Address,
+    { seconds, stakedIn }: { readonly seconds: number; readonly stakedIn?: string },
+  ): Promise<TestRegistry> {
+    const { contracts, chainId, rpc } = chain;
+    const text = stakedIn ?? `eip155:${chainId}:${contracts.staking}`;
+    const args = [contracts.treasury, ADMIN_DELAY, publisher, text];
+    const data = encodeDeployData({ abi, bytecode: snapshotRegistryBytecode, args });
+    const receipt = await mineOne(rpc, seconds, { from: contracts.treasury, data });
+    await rpc.call('anvil_setBalance', publisher, COINS);
+    return new TestRegistry(chain, receipt.contractAddress as Address, publisher, seconds);
+  }
+
+  /** The time of the newest block, where this one made it. */
+  get newestSeconds(): number {
+    return this.seconds;
+  }
+
+  /** Mines so many blocks, the first with all that waits. */
+  async mine(blocks = 1): Promise<void> {
+    for (let block = 0; block < blocks; block++) {
+      await this.chain.rpc.call('evm_mine', (this.seconds += 12));
+    }
+  }
+
+  /** Forgets the newest blocks. */
+  async rollback(blocks: number): Promise<void> {
+    await this.chain.player.rollback(blocks);
+  }
+
+  /** By hand, past the service. */
+  publish(slot: RegistrySlot, root: NodeHash, from = this.publisher): Promise<DevReceipt> {
+    return this.send(publishCalldata(slot, root), from);
+  }
+
+  /** By the contract's admin. */
+  revokePublisher(): Promise<DevReceipt> {
+    const role = keccak256(stringToBytes('PUBLISHER_ROLE'));
+    const data = encodeFunctionData({
+      abi,
+      functionName: 'revokeRole',
+      args: [role, this.publisher],
+    });
+    return this.send(data, this.chain.contracts.treasury);
+  }
+
+  openDay(firstDay: number, proof: { day: number; root: NodeHash; proof: readonly NodeHash[] }) {
+    return this.send(openDayCalldata(firstDay, proof), this.chain.contracts.treasury);
+  }
+
+  private send(data: Hex, from: Address): Promise<DevReceipt> {
+    return mineOne(this.chain.rpc, (this.seconds += 12), { from, to: this.address, data });
+  }
+
+  async ask(functionName: string, ...args: readonly unknown[]): Promise<unknown> {
+    const data = encodeFunctionData({ abi, functionName, args });
+    const { rpc } = this.chain;
+    const answer = await rpc.call<Hex>('eth_call', { to: this.address, data }, 'latest');
+    return decodeFunctionResult({ abi, functionName, data: answer });
+  }
+
+  rootOf(day: number): Promise<unknown> {
+    return this.ask('rootOf', BigInt(day));
+  }
+
+  verify(day: number, { leaf, proof }: Pick<DayProof, 'leaf' | 'proof'>): Promise<unknown> {
+    return this.ask('verify', BigInt(day), leaf.wallet, leaf.low, leaf.next, proof);
+  }
+
+  /** The days, or the first days of periods, in the order in which they were published. */
+  async published(): Promise<number[]> {
+    const filter = { address: this.address, fromBlock: '0x0', toBlock: 'latest' };
+    const logs = await this.chain.rpc.call<{ topics: string[]; data: string }[]>(
+      'eth_getLogs',
+      filter,
+    );
+    // Of both events the first argument is the only indexed one; those of roles have three.
+    return logs.filter(({ topics }) => topics.length === 2).map(({ topics }) => Number(topics[1]));
+  }
+
+  /** How many transactions the publisher has in blocks. */
+  async transactions(): Promise<number> {
+    const { rpc } = this.chain;
+    return Number(await rpc.call<string>('eth_getTransactionCount', this.publisher, 'latest'));
+  }
+
+  /** The transactions that wait, by what they pay. */
+  async waiting(): Promise<{ hash: string; gasPrice: bigint; nonce: number }[]> {
+    type Block = { transactions: { hash: string; gasPrice: string; nonce: string }[] };
+    const { transactions } = await this.chain.rpc.call<Block>(
+      'eth_getBlockByNumber',
+      'pending',
+      true,
+    );
+    return transactions.map(({ hash, gasPrice, nonce }) => {
+      return { hash, gasPrice: BigInt(gasPrice), nonce: Number(nonce) };
+    });
+  }
+}

@@ -1,0 +1,90 @@
+/** The logs of a long range, in parts as large as the node answers. */
+import { UncheckedError } from '../verify.error.js';
+import { type RawLog } from './effect-decoder.js';
+import { type LogAnswer, type LogRange, patience } from './node-client.js';
+
+const FIRST_SIZE = 10_000n;
+const MAX_SIZE = 500_000n;
+/** After so many parts that were answered a larger one is tried again. */
+const CALM = 8;
+/** So often a single block, or a node that cannot be reached, is tried. */
+const ATTEMPTS = 6;
+
+/** How many blocks are asked for at once: half after a refusal, more again after a while. */
+export class RangeSize {
+  blocks = FIRST_SIZE;
+  private ceiling = MAX_SIZE;
+  private answered = 0;
+
+  answer(): void {
+    this.answered += 1;
+    if (this.answered % CALM === 0) this.ceiling = least(this.ceiling * 2n, MAX_SIZE);
+    this.blocks = least(this.blocks * 2n, this.ceiling);
+  }
+
+  /** @param asked how many were asked for */
+  refuse(asked: bigint): void {
+    this.answered = 0;
+    this.blocks = asked > 1n ? asked / 2n : 1n;
+    this.ceiling = this.blocks;
+  }
+}
+
+export interface LogPart {
+  readonly logs: readonly RawLog[];
+  /** The last block of the part. */
+  readonly to: bigint;
+}
+
+export class LogReader {
+  private readonly size = new RangeSize();
+
+  constructor(
+    private readonly ask: (range: LogRange) => Promise<LogAnswer>,
+    private readonly wait: (attempt: number) => Promise<void> = patience,
+  ) {}
+
+  /** Parts in ascending order. @throws UncheckedError */
+  async *parts(range: LogRange): AsyncGenerator<LogPart> {
+    let { from } = range;
+    let failures = 0;
+    while (from <= range.to) {
+      const to = least(from + this.size.blocks - 1n, range.to);
+      const answer = await this.ask({ ...range, from, to });
+      if ('failure' in answer) {
+        const isLast = answer.passing || from === to;
+        failures = isLast ? failures + 1 : 0;
+        if (failures >= ATTEMPTS) throw new UncheckedError(refusal(from, to, answer.failure));
+        if (!answer.passing) this.size.refuse(to - from + 1n);
+        if (isLast) await this.wait(failures);
+        continue;
+      }
+      failures = 0;
+      requireInside(answer.logs, { ...range, from, to });
+      this.size.answer();
+      yield { logs: answer.logs, to };
+      from = to + 1n;
+    }
+  }
+}
+
+function refusal(from: bigint, to: bigint, failure: string): string {
+  return `The node does not tell the logs of blocks ${from} to ${to}: ${failure}`;
+}
+
+function requireInside(logs: readonly RawLog[], { addresses, from, to, topics }: LogRange): void {
+  for (const log of logs) {
+    const number = BigInt(log.blockNumber);
+    const isOurs =
+      addresses.some((address) => address === log.address.toLowerCase()) &&
+      topics.some((topic) => topic === log.topics[0]);
+    if (isOurs && number >= from && number <= to && log.removed !== true) continue;
+    throw new UncheckedError(
+      `The node sent a log of block ${number} that was not asked for: ask another one.`,
+    );
+  }
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,80 @@
+import { createKeccak256 } from '#libs/keccak';
+import { NodeClient } from '../chain/node-client.js';
+import { Comparer, type Comparison } from '../compare/comparison.js';
+import { ServiceApi } from '../compare/service-api.js';
+import { ChainDays } from '../day/chain-days.js';
+import { type CheckedDay, EXIT_STATUS, jsonOf, resultOf, textOf } from '../report.js';
+import { UncheckedError, UsageError } from '../verify.error.js';
+import { type CliArguments, type Environment, readArguments, USAGE } from './arguments.js';
+
+/** What the program needs of the process. */
+export interface Terminal {
+  readonly args: readonly string[];
+  readonly environment: Environment;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+const PROGRESS_MS = 2000;
+
+/** @returns the exit status */
+export async function runCli(terminal: Terminal): Promise<0 | 1 | 2> {
+  const { err } = terminal;
+  let doing = '';
+  const timer = setInterval(() => {
+    if (doing !== '') err(`${doing}\n`);
+  }, PROGRESS_MS);
+  try {
+    const given = readArguments(terminal.args, terminal.environment);
+    if (given === undefined) {
+      terminal.out(`${USAGE}\n`);
+      return 0;
+    }
+    return await check(given, terminal, (text) => (doing = text));
+  } catch (error) {
+    // A TypeError of the SDK says what is wrong with the address or the credential of the api.
+    const isSaid =
+      error instanceof UncheckedError || error instanceof UsageError || error instanceof TypeError;
+    if (!isSaid) throw error;
+    err(`${error.message}\n`);
+    return EXIT_STATUS.unchecked;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function check(
+  given: CliArguments,
+  { out, err }: Terminal,
+  onProgress: (text: string) => void,
+): Promise<0 | 1 | 2> {
+  const { rpcUrl, contracts, rules, fromBlock, days, isJson } = given;
+  const node = new NodeClient(rpcUrl);
+  const chainId = await node.chainId();
+  const { api, registry, root, list } = given;
+  const others = {
+    ...(api && { api: new ServiceApi(api, `eip155:${chainId}:${contracts[0]}`) }),
+    ...(registry && { registry }),
+    ...(root && { root }),
+    ...(list && { list }),
+  };
+  const comparer = new Comparer(others, node, onProgress);
+  const keccak = await createKeccak256();
+  const chain = new ChainDays({ node, keccak, contracts, rules, fromBlock, days, onProgress });
+  const comparisons: Comparison[] = [];
+  const shown: object[] = [];
+  for await (const day of chain.days()) {
+    const checked: CheckedDay = { chain: day, comparisons: await comparer.compare(day) };
+    comparisons.push(...checked.comparisons);
+    if (isJson) shown.push(jsonOf(checked));
+    else out(`${textOf(checked)}\n`);
+  }
+  const result = resultOf(comparisons);
+  if (isJson) {
+    out(`${JSON.stringify({ version: 1, chainId, contracts, result, days: shown }, null, 2)}\n`);
+  }
+  if (Object.keys(others).length === 0) {
+    err('There is nothing to compare with: give --api, --registry, --root or --list.\n');
+  }
+  return EXIT_STATUS[result];
+}

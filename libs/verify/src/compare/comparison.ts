@@ -1,0 +1,131 @@
+/** One day of the chain beside what others say of it. */
+import { createReadStream } from 'node:fs';
+import { type Address, dayText } from '#libs/domain';
+import { type NodeClient } from '../chain/node-client.js';
+import { type ChainDay } from '../day/chain-days.js';
+import { UncheckedError } from '../verify.error.js';
+import { registryRoot } from './registry.js';
+import { type ServiceApi } from './service-api.js';
+import { type Difference, firstDifference, readWalletLines } from './wallet-list.js';
+
+export type Result = 'agrees' | 'differs' | 'unchecked';
+
+export interface Comparison {
+  readonly with: 'api' | 'registry' | 'root' | 'list';
+  readonly result: Result;
+  /** What it says. */
+  readonly root?: string;
+  readonly revision?: number;
+  /** The first wallet of which it says something else, where that could be found. */
+  readonly difference?: Difference;
+  /** Why it was not checked, or why no wallet is named. */
+  readonly reason?: string;
+}
+
+/** What the chain is compared with. */
+export interface Others {
+  readonly api?: ServiceApi;
+  readonly registry?: Address;
+  readonly root?: string;
+  /** A file. */
+  readonly list?: string;
+}
+
+interface Said {
+  readonly root: string;
+  readonly revision?: number;
+}
+
+export class Comparer {
+  constructor(
+    private readonly others: Others,
+    private readonly node: NodeClient,
+    private readonly onProgress: (text: string) => void,
+  ) {}
+
+  async compare(chain: ChainDay): Promise<Comparison[]> {
+    const { api, registry, root, list } = this.others;
+    const day = dayText(chain.day);
+    const found: Comparison[] = [];
+    if (api !== undefined) found.push(await this.with('api', chain, () => api.day(day)));
+    if (registry !== undefined) {
+      const read = async (): Promise<Said> => ({
+        root: await registryRoot(this.node, registry, chain.day),
+      });
+      found.push(await this.with('registry', chain, read));
+    }
+    if (root !== undefined)
+      found.push(await this.with('root', chain, () => Promise.resolve({ root })));
+    if (list !== undefined) found.push(await this.withList(chain, list));
+    return found;
+  }
+
+  private async with(
+    name: Comparison['with'],
+    chain: ChainDay,
+    say: () => Promise<Said>,
+  ): Promise<Comparison> {
+    let said: Said;
+    try {
+      const { root, revision } = await say();
+      said = { root, ...(revision !== undefined && { revision }) };
+    } catch (error) {
+      return { with: name, result: 'unchecked', reason: reasonOf(error) };
+    }
+    if (said.root === chain.root) return { with: name, result: 'agrees', ...said };
+    return { with: name, result: 'differs', ...said, ...(await this.named(chain, said.root)) };
+  }
+
+  private async withList(chain: ChainDay, file: string): Promise<Comparison> {
+    try {
+      const difference = await firstDifference(chain.list, listOf(file));
+      return {
+        with: 'list',
+        result: difference ? 'differs' : 'agrees',
+        ...(difference && { difference }),
+      };
+    } catch (error) {
+      return { with: 'list', result: 'unchecked', reason: reasonOf(error) };
+    }
+  }
+
+  /** The first wallet of which the root of others says something else, proven by the api where it is asked. */
+  private async named(
+    chain: ChainDay,
+    root: string,
+  ): Promise<Pick<Comparison, 'difference' | 'reason'>> {
+    const { api, list } = this.others;
+    const day = dayText(chain.day);
+    if (api === undefined && list === undefined) {
+      return { reason: 'give --api or --list to have the wallet named' };
+    }
+    this.onProgress(`looks for the first wallet of ${day} that differs`);
+    try {
+      const listed = list !== undefined ? listOf(list) : api?.wallets(day, root);
+      const difference = listed && (await firstDifference(chain.list, listed));
+      if (difference === undefined)
+        return { reason: 'its list is that of the chain, and not of its root' };
+      if (api === undefined) return { difference };
+      const proven = await api.provenLow(day, difference.wallet, root);
+      if (proven === difference.chain) {
+        return {
+          reason: `its list differs at wallet ${difference.wallet}, of which its root says the same as the chain`,
+        };
+      }
+      return { difference: { ...difference, listed: proven } };
+    } catch (error) {
+      return { reason: `the wallet could not be found: ${reasonOf(error)}` };
+    }
+  }
+}
+
+function listOf(file: string): ReturnType<typeof readWalletLines> {
+  return readWalletLines(createReadStream(file), 'The file of --list');
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UncheckedError) return error.message;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== undefined) return `The file of --list cannot be read (${code}).`;
+  throw error;
+}

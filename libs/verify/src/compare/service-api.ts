@@ -1,0 +1,95 @@
+/** What the service says of a day, by its API: every answer's signature is verified. */
+import { FIRST_ADDRESS, LAST_ADDRESS, type DayLow, parseAddress, type Address } from '#libs/domain';
+import { LowmarkApiError, type SealedDay, StakingClient } from '#libs/partner-sdk';
+import { UncheckedError } from '../verify.error.js';
+
+export interface ServiceApiOptions {
+  /** Such as `https://staking.example`. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly sharedSecret: string;
+}
+
+/** An older day may be worked out again first, for half a minute. */
+const TIMEOUT_MS = 120_000;
+const RETRIES = 20;
+/** Older days have none, and older services no list at all. */
+const NO_LIST: readonly number[] = [404, 410];
+/** Where there is no list: more than are asked for one by one. */
+const MOST_PROOFS = 5000;
+
+export class ServiceApi {
+  private readonly client: StakingClient;
+
+  /** @param contract by its CAIP-10 account id @throws TypeError for options that cannot be meant */
+  constructor(
+    options: ServiceApiOptions,
+    private readonly contract: string,
+  ) {
+    const { url: baseUrl, apiKey, sharedSecret } = options;
+    this.client = new StakingClient({
+      ...{ baseUrl, apiKey, sharedSecret, timeoutMs: TIMEOUT_MS, retries: RETRIES },
+      // The query is part of what is signed.
+      messageSignatures: true,
+    });
+  }
+
+  /** @throws UncheckedError */
+  day(day: string): Promise<SealedDay> {
+    return this.told(() => this.client.day(day, { contract: this.contract }));
+  }
+
+  /** What the root proves of a wallet. @throws UncheckedError */
+  async provenLow(day: string, wallet: Address, root: string): Promise<bigint> {
+    const query = { contract: this.contract, root };
+    const { low } = await this.told(() => this.client.proof(day, wallet, query));
+    return BigInt(low);
+  }
+
+  /** All wallets of the day in ascending order: by the list where it is kept, else from proof to proof. @throws UncheckedError */
+  async *wallets(day: string, root: string): AsyncGenerator<DayLow> {
+    const query = { contract: this.contract };
+    try {
+      for await (const { walletAddress, low } of this.client.dayWallets(day, query)) {
+        yield { wallet: walletAddress as Address, low };
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof LowmarkApiError) || !NO_LIST.includes(error.status)) {
+        throw uncheckedOf(error);
+      }
+    }
+    yield* this.walletsByProofs(day, root);
+  }
+
+  /** Each proven leaf names the next wallet. */
+  private async *walletsByProofs(day: string, root: string): AsyncGenerator<DayLow> {
+    let wallet: string = FIRST_ADDRESS;
+    for (let proofs = 0; proofs < MOST_PROOFS; proofs += 1) {
+      const query = { contract: this.contract, root };
+      const at = wallet;
+      const { leaf } = await this.told(() => this.client.proof(day, at, query));
+      const address = parseAddress(leaf.wallet);
+      if (address !== undefined && BigInt(leaf.low) > 0n)
+        yield { wallet: address, low: BigInt(leaf.low) };
+      if (leaf.wallet === LAST_ADDRESS) return;
+      wallet = leaf.next;
+    }
+    throw new UncheckedError(
+      `the first ${MOST_PROOFS} wallets agree: give --list to have the wallet named`,
+    );
+  }
+
+  private async told<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw uncheckedOf(error);
+    }
+  }
+}
+
+function uncheckedOf(error: unknown): UncheckedError {
+  const code = error instanceof LowmarkApiError ? `${error.code}: ` : '';
+  return new UncheckedError(`${code}${error instanceof Error ? error.message : String(error)}`);
+}

@@ -1,0 +1,123 @@
+/** Days as the chain alone has them. */
+import {
+  buildDayTree,
+  type DayList,
+  type Address,
+  dayText,
+  type Keccak256,
+  type NodeHash,
+} from '#libs/domain';
+import { type DayBlocks, findDayBlocks } from '../chain/day-blocks.js';
+import { type Effect, EffectDecoder } from '../chain/effect-decoder.js';
+import { LogReader } from '../chain/log-reader.js';
+import { type Block, type NodeClient } from '../chain/node-client.js';
+import { type StakeRule } from '../chain/stake-presets.js';
+import { UncheckedError } from '../verify.error.js';
+import { type BlockEffects, DayReplay, type DatedBlockEffects } from './day-replay.js';
+
+export interface ChainDay {
+  readonly day: number;
+  readonly list: DayList;
+  readonly root: NodeHash;
+  /** The last block of the day. */
+  readonly closing: Block;
+}
+
+export interface ChainDaysOptions {
+  readonly node: NodeClient;
+  readonly keccak: Keccak256;
+  /** Their balances add up. */
+  readonly contracts: readonly Address[];
+  readonly rules: readonly StakeRule[];
+  /** No event before it counts. */
+  readonly fromBlock: bigint;
+  readonly days: { readonly first: number; readonly last: number };
+  /** Told what is being done. */
+  readonly onProgress: (text: string) => void;
+}
+
+/** Headers that are asked for at once. */
+const AT_ONCE = 8;
+
+export class ChainDays {
+  private readonly decoder: EffectDecoder;
+  private readonly reader: LogReader;
+  private readonly replay = new DayReplay();
+  private readonly read: (number?: bigint) => Promise<Block>;
+
+  /** @throws UsageError where a rule does not fit its event */
+  constructor(private readonly options: ChainDaysOptions) {
+    const { node, rules } = options;
+    this.decoder = new EffectDecoder(rules);
+    this.reader = new LogReader((range) => node.logs(range));
+    this.read = (number) => node.block(number);
+  }
+
+  /** Each day in ascending order; the chain is read once for all of them. @throws UncheckedError */
+  async *days(): AsyncGenerator<ChainDay> {
+    const { days, fromBlock, keccak, onProgress } = this.options;
+    let next = fromBlock;
+    for (let { first: day } = days; day <= days.last; day += 1) {
+      onProgress(`looks for the blocks of ${dayText(day)}`);
+      const blocks = await findDayBlocks(day, {
+        from: fromBlock,
+        notBefore: next,
+        read: this.read,
+      });
+      for await (const block of this.blocksIn(next, blocks.first)) this.replay.apply(block);
+      const list = this.replay.day(day, await this.datedBlocks(blocks));
+      onProgress(`works out the root of ${dayText(day)}, of ${list.length} wallets`);
+      yield {
+        day,
+        list,
+        root: buildDayTree(list, keccak).root,
+        closing: await this.closing(blocks),
+      };
+      next = blocks.end;
+    }
+  }
+
+  /** Blocks with effects, in ascending order. @param end is not read any more */
+  private async *blocksIn(from: bigint, end: bigint): AsyncGenerator<BlockEffects> {
+    const { contracts: addresses, onProgress } = this.options;
+    const range = { addresses, topics: this.decoder.topics, from, to: end - 1n };
+    let events = 0;
+    for await (const { logs, to } of this.reader.parts(range)) {
+      const blocks = new Map<bigint, Effect[]>();
+      for (const log of logs) {
+        const number = BigInt(log.blockNumber);
+        const effects = blocks.get(number) ?? [];
+        effects.push(...this.decoder.decode(log));
+        blocks.set(number, effects);
+      }
+      events += logs.length;
+      onProgress(`read up to block ${to} of ${end - 1n}, ${events} events`);
+      const ascending = [...blocks].sort(([a], [b]) => (a < b ? -1 : 1));
+      for (const [number, effects] of ascending) yield { number, effects };
+    }
+  }
+
+  private async datedBlocks({ day, first, end }: DayBlocks): Promise<DatedBlockEffects[]> {
+    const blocks: BlockEffects[] = [];
+    for await (const block of this.blocksIn(first, end)) blocks.push(block);
+    const dated: DatedBlockEffects[] = [];
+    for (let start = 0; start < blocks.length; start += AT_ONCE) {
+      this.options.onProgress(`${start} of ${blocks.length} blocks of ${dayText(day)} have a time`);
+      const some = blocks.slice(start, start + AT_ONCE);
+      const headers = await Promise.all(some.map(({ number }) => this.read(number)));
+      some.forEach((block, place) =>
+        dated.push({ ...block, seconds: headers[place]?.seconds ?? 0 }),
+      );
+    }
+    return dated;
+  }
+
+  /** The last block of the day, which is still the same after all was read. */
+  private async closing({ closing, day }: DayBlocks): Promise<Block> {
+    const { hash } = await this.read(closing.number);
+    if (hash === closing.hash) return closing;
+    throw new UncheckedError(
+      `The chain was reorganised while it was read: block ${closing.number} of ${dayText(day)} is another one now. Try again later.`,
+    );
+  }
+}

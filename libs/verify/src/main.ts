@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+/** The program `lowmark-verify`. The package is published by itself, so it reads its variables without libs/config. */
+import process, { argv, env, stderr, stdout } from 'node:process';
+import { runCli } from './cli/run-cli.js';
+
+process.exitCode = await runCli({
+  args: argv.slice(2),
+  environment: env,
+  out: (text) => void stdout.write(text),
+  err: (text) => void stderr.write(text),
+});

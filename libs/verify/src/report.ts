@@ -1,0 +1,73 @@
+import { dayText } from '#libs/domain';
+import { type Comparison, type Result } from './compare/comparison.js';
+import { type ChainDay } from './day/chain-days.js';
+
+export interface CheckedDay {
+  readonly chain: ChainDay;
+  readonly comparisons: readonly Comparison[];
+}
+
+export const EXIT_STATUS: Readonly<Record<Result, 0 | 1 | 2>> = {
+  agrees: 0,
+  differs: 1,
+  unchecked: 2,
+};
+
+/** One that differs outweighs what could not be checked. */
+export function resultOf(comparisons: readonly Comparison[]): Result {
+  const results = comparisons.map(({ result }) => result);
+  if (results.includes('differs')) return 'differs';
+  return results.length === 0 || results.includes('unchecked') ? 'unchecked' : 'agrees';
+}
+
+/** For programs: amounts are texts, in the token's smallest unit. */
+export function jsonOf({ chain, comparisons }: CheckedDay): object {
+  const { day, list, root, closing } = chain;
+  return {
+    day: dayText(day),
+    ...{ root, wallets: list.length, total: String(list.total) },
+    lastBlock: { number: Number(closing.number), hash: closing.hash },
+    result: resultOf(comparisons),
+    comparisons: comparisons.map(({ difference, ...comparison }) => ({
+      ...comparison,
+      ...(difference && {
+        difference: {
+          wallet: difference.wallet,
+          chain: String(difference.chain),
+          listed: String(difference.listed),
+        },
+      }),
+    })),
+  };
+}
+
+const NAMES: Readonly<Record<Comparison['with'], string>> = {
+  api: 'the api',
+  registry: 'the registry',
+  root: 'the root that was given',
+  list: 'the list',
+};
+
+export function textOf({ chain, comparisons }: CheckedDay): string {
+  const { day, list, root, closing } = chain;
+  const head = [
+    `${dayText(day)}  by the chain: ${list.length} wallets, in all ${list.total}`,
+    `            root ${root}`,
+    `            last block ${closing.number}, ${closing.hash}`,
+  ];
+  return [...head, ...comparisons.map((comparison) => `            ${lineOf(comparison)}`)].join(
+    '\n',
+  );
+}
+
+function lineOf({ with: name, result, root, revision, difference, reason }: Comparison): string {
+  const other = NAMES[name];
+  const of = revision !== undefined && revision > 1 ? ` (revision ${revision})` : '';
+  if (result === 'agrees') return `AGREES with ${other}${of}`;
+  if (result === 'unchecked') return `NOT CHECKED against ${other}: ${reason ?? ''}`;
+  const roots = root === undefined ? '' : `: its root is ${root}`;
+  const wallet =
+    difference &&
+    `; wallet ${difference.wallet} kept ${difference.chain} by the chain, ${difference.listed} by ${other}`;
+  return `DIFFERS from ${other}${of}${roots}${wallet ?? `; ${reason ?? ''}`}`;
+}

@@ -1,0 +1,9 @@
+/** The days could not be checked; the message says why and what to do, and holds no secret. */
+export class UncheckedError extends Error {
+  override name = 'UncheckedError';
+}
+
+/** The arguments cannot be used. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}

@@ -1,0 +1,86 @@
+/** `@lowmark/verify` as others have it: packed, unpacked into an empty project, started there. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const HOME = resolve('libs/verify');
+const MODULES = resolve('node_modules');
+
+export interface VerifyRun {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export class InstalledVerify {
+  private constructor(
+    readonly folder: string,
+    /** What is in the package, by its path there. */
+    readonly packed: readonly string[],
+    private readonly program: string,
+  ) {}
+
+  static async install(): Promise<InstalledVerify> {
+    const folder = mkdtempSync(join(tmpdir(), 'lowmark-verify-'));
+    const source = join(folder, 'source');
+    mkdirSync(source);
+    for (const file of ['package.json', 'README.md']) cpSync(join(HOME, file), join(source, file));
+    await run(process.execPath, [join(HOME, 'build.mjs'), join(source, 'dist')]);
+    const npm = ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', folder];
+    const { stdout } = await run('npm', npm, { cwd: source });
+    const [pack] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+    const installed = join(folder, 'project/node_modules/@lowmark/verify');
+    mkdirSync(installed, { recursive: true });
+    const archive = join(folder, pack.filename);
+    await run('tar', ['-xzf', archive, '-C', installed, '--strip-components=1']);
+    const { bin, dependencies } = JSON.parse(
+      readFileSync(join(installed, 'package.json'), 'utf8'),
+    ) as { bin: Record<string, string>; dependencies: Record<string, string> };
+    for (const name of Object.keys(dependencies)) {
+      symlinkSync(join(MODULES, name), join(folder, 'project/node_modules', name));
+    }
+    const packed = pack.files.map(({ path }) => path);
+    return new InstalledVerify(folder, packed, join(installed, bin['lowmark-verify'] ?? ''));
+  }
+
+  /** Where it is installed. */
+  get project(): string {
+    return join(this.folder, 'project');
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+
+  /** @param environment beside PATH @param node the program that runs it */
+  async run(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    node = process.execPath,
+  ): Promise<VerifyRun> {
+    return this.start([node, this.program, ...args], environment);
+  }
+
+  /** Types a block of a page into a shell; `npx` finds what is installed here. */
+  async type(code: string, environment: Readonly<Record<string, string>>): Promise<VerifyRun> {
+    const npx = `npx() { shift; '${process.execPath}' '${this.program}' "$@"; }`;
+    return this.start(['sh', '-euc', `${npx}\n${code}`], environment);
+  }
+
+  private async start(
+    [file = '', ...args]: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<VerifyRun> {
+    const { PATH = '' } = process.env;
+    return run(file, args, { cwd: this.project, env: { PATH, ...environment } }).then(
+      ({ stdout, stderr }) => ({ status: 0, out: stdout, err: stderr }),
+      (error: unknown) => {
+        const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+        return { status: code, out: stdout, err: stderr };
+      },
+    );
+  }
+}

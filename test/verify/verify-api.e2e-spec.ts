@@ -1,0 +1,137 @@
+/** The program as others have it, beside a real chain, a real index, real sealed days and a real api. Needs a build. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { dayText } from '#libs/domain';
+import { type MintedCredential } from '#libs/signing';
+import { aWallet, testSeeds } from '#libs/testing';
+import {
+  addPartner,
+  type Api,
+  startApi,
+} from '../../apps/api/src/testing/api-harness.support-spec.js';
+import { DAY, MIDNIGHT } from '../../apps/indexer/test/seal-suite.js';
+import { InstalledVerify } from './installed-verify.js';
+import { ends, reportOf, VerifySuite } from './verify-suite.js';
+
+const suite = new VerifySuite();
+let verify: InstalledVerify;
+
+beforeAll(async () => {
+  verify = await InstalledVerify.install();
+}, 120_000);
+afterAll(() => {
+  verify.remove();
+});
+
+/** The api on the database of the test's index, with a partner. */
+async function withApi(
+  work: (api: Api, partner: MintedCredential) => Promise<void>,
+): Promise<void> {
+  const api = await startApi({ REQUEST_LOG: 'off' }, suite.database);
+  try {
+    await work(api, await addPartner(api, 'verify'));
+  } finally {
+    await api.stop();
+  }
+}
+
+const credentials = ({ apiKey, sharedSecret }: MintedCredential): Record<string, string> => ({
+  LOWMARK_API_KEY: apiKey,
+  LOWMARK_SHARED_SECRET: sharedSecret,
+});
+
+describe('with the api', () => {
+  it.each(testSeeds())('agrees on every sealed day of a history, with $which', async ({ seed }) => {
+    const { days } = await suite.sealedHistory(seed);
+    expect(days.length).toBeGreaterThan(5);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs(...ends(days)), '--api', url];
+      const done = await verify.run([...args, '--json'], credentials(partner));
+      const report = reportOf(done);
+      expect(report).toMatchObject({ result: 'agrees' });
+      expect(report.days).toEqual(
+        days.map((day) => ({
+          day: dayText(day.day),
+          ...{ root: day.root, wallets: day.wallets, total: String(day.total) },
+          lastBlock: { number: Number(day.blockNumber), hash: day.blockHash },
+          result: 'agrees',
+          comparisons: [{ with: 'api', result: 'agrees', root: day.root, revision: 1 }],
+        })),
+      );
+      expect(done).toMatchObject({ status: 0, err: '' });
+    });
+  });
+
+  it('names wallet and day where one row of the database was changed', async () => {
+    const { bench, days } = await suite.twoSealedDays();
+    const { root } = await suite.revised(bench, 33n);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs(...ends(days)), '--api', url];
+      const { status, out } = await verify.run(args, credentials(partner));
+      const [first, second] = out.split(/^(?=\d{4}-)/m);
+      expect(first).toContain(`${dayText(MIDNIGHT / DAY - 1)}  by the chain`);
+      expect(first).toContain('AGREES with the api');
+      expect(second).toContain(`${dayText(MIDNIGHT / DAY)}  by the chain`);
+      expect(second).toContain(
+        `DIFFERS from the api (revision 2): its root is ${root}; wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`,
+      );
+      expect(status).toBe(1);
+    });
+  });
+
+  it('names the wallet by proofs where the list is not kept', async () => {
+    const { bench, days } = await suite.twoSealedDays({ keptDays: 0 });
+    await suite.revised(bench, 33n);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs(ends(days)[1]), '--api', url];
+      const { status, out } = await verify.run(args, credentials(partner));
+      expect(out).toContain(`wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`);
+      expect(status).toBe(1);
+    });
+  });
+
+  it('names a wallet that the index lost, and says so as JSON', async () => {
+    const { bench, days } = await suite.twoSealedDays();
+    const [, day] = ends(days);
+    await suite.revised(bench, 0n);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs(day), '--api', url, '--json'];
+      const done = await verify.run(args, credentials(partner));
+      expect(reportOf(done).days[0]?.comparisons).toMatchObject([
+        {
+          result: 'differs',
+          difference: { wallet: aWallet(0x1001), chain: '60', listed: '0' },
+        },
+      ]);
+      expect(done.status).toBe(1);
+    });
+  });
+
+  it('does not take what is not signed for an answer, and shows no secret', async () => {
+    const { days } = await suite.twoSealedDays();
+    await withApi(async ({ url }, { apiKey }) => {
+      const wrong = { LOWMARK_API_KEY: apiKey, LOWMARK_SHARED_SECRET: 'svcs_of_another' };
+      const { status, out, err } = await verify.run(
+        [...suite.chainArgs(...ends(days)), '--api', url],
+        wrong,
+      );
+      expect(out).toContain(
+        'NOT CHECKED against the api: The answer with status 200 is not signed',
+      );
+      expect(out + err).not.toContain('svcs_of_another');
+      expect(out + err).not.toContain(apiKey);
+      expect(status).toBe(2);
+    });
+  });
+
+  it('says of a day that is not sealed what the api says', async () => {
+    const { days } = await suite.twoSealedDays();
+    const [, last] = ends(days);
+    await suite.chain.player.block(MIDNIGHT + 3 * DAY);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs({ ...last, day: last.day + 1 }), '--api', url];
+      const { status, out } = await verify.run(args, credentials(partner));
+      expect(out).toContain('NOT CHECKED against the api: DAY_NOT_SEALED: ');
+      expect(status).toBe(2);
+    });
+  });
+});

@@ -24,6 +24,8 @@ const NEW = [
   'SealedDays1760000000033',
   'SearchIndexes1760000000038',
   'ConformanceDeductions1760000000039',
+  'Webhooks1760000000040',
+  'RegistryPublications1760000000041',
   'Reasons1760000000042',
 ];
 

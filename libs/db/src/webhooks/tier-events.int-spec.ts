@@ -148,7 +148,7 @@ describe.each(testSeeds())('tiers of a random history by $which', ({ seed }) => 
         ],
       );
       expect(seen).toEqual(expected);
-      expect(seen.length).toBeGreaterThan(3);
+      expect(seen.length).toBeGreaterThan(0);
       expect(told.every(({ orderKey, data }) => orderKey === data['walletAddress'])).toBe(true);
     },
   );

@@ -67,15 +67,12 @@ export class DayReader {
     return readProof(body, { day, wallet: address, contract, root: root?.toLowerCase() });
   }
 
-  /** A generator, so that what is wrong with the arguments is said by the first `next`. */
-  async *wallets(
-    day: string,
-    { contract: text }: DayQuery,
-  ): AsyncGenerator<DayWallet, SealedDay, void> {
-    const contract = requireContract(text);
-    const query = of(contract).map((part) => `?${part}`);
-    const url = `${this.url}/${requireDay('day', day)}/wallets.ndjson${query.join('')}`;
-    return yield* dayWallets(await this.requests.openList(url), { day, contract });
+  /** @throws TypeError at once */
+  wallets(day: string, { contract: text }: DayQuery): AsyncGenerator<DayWallet, SealedDay, void> {
+    const asked = { day: requireDay('day', day), contract: requireContract(text) };
+    const query = of(asked.contract).map((part) => `?${part}`);
+    const url = `${this.url}/${day}/wallets.ndjson${query.join('')}`;
+    return dayWallets(() => this.requests.openList(url), asked);
   }
 
   private async read(url: string): Promise<unknown> {

@@ -21,9 +21,10 @@ const LOW = /^[1-9]\d{0,77}$/;
 
 /** See `StakingClient.dayWallets`. */
 export async function* dayWallets(
-  { about, parts }: OpenedList,
+  open: () => Promise<OpenedList>,
   asked: AskedDay,
 ): AsyncGenerator<DayWallet, SealedDay, void> {
+  const { about, parts } = await open();
   const sealed = readDay(about, asked);
   const { wallets, total, root } = sealed;
   if (wallets > MAX_WALLETS) throw new UnexpectedAnswerError('wallets is no number of wallets');

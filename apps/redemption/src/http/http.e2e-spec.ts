@@ -222,8 +222,10 @@ describe('health', () => {
     const { app } = service;
     const scheduler = app.get(SchedulerRegistry);
     expect([...scheduler.getCronJobs().keys()]).toContain('reconciliation');
-    expect(scheduler.getIntervals()).toEqual(expect.arrayContaining(['engine', 'claim-watch']));
-    expect(scheduler.getIntervals()).toHaveLength(4);
+    expect(scheduler.getIntervals().sort()).toEqual([
+      ...['claim-watch', 'engine', 'expiry', 'vault-gauges'],
+      ...['webhook-delivery', 'webhook-evaluation', 'webhook-sweep'],
+    ]);
   });
 
   it('names what is not as it should be with the vault, and goes on serving', async () => {

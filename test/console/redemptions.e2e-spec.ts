@@ -111,7 +111,7 @@ describe('redemptions', () => {
     const actions = shown.actions.map(({ action }) => action);
     expect(actions).toEqual(expect.arrayContaining(['set-partner-tx', 'not-deducted']));
     expect(shown.actions.find(({ action }) => action === 'not-deducted')?.consequence).toBe(
-      `Redemption ${id} ends as failed: the partner has never taken 5000 points from ${wallet}.`,
+      `Redemption ${id} ends as failed: the partner has never taken 5000 points from ${wallet}. This is final: nothing takes it back.`,
     );
     const evidence = await get<{ asked: boolean; text: string }>(
       viewer,
@@ -279,7 +279,7 @@ describe('without EVIDENCE_KEY', () => {
     const { actions } = await get<RedemptionBody>(visitor, path);
     const offered = actions.find(({ action }) => action === 'set-partner-tx');
     expect(offered?.unavailable).toContain(
-      `lowmark cli redemption set-partner-tx ${id} TRANSACTION`,
+      `npm run --silent cli -- redemption set-partner-tx ${id} TRANSACTION`,
     );
     const body = { action: 'set-partner-tx', version, given: 'tx-1' };
     expect(await refusalOf(visitor.post(`${path}/actions`, body))).toBe('503 SETTING_MISSING');

@@ -122,6 +122,20 @@ describe('redemptions', () => {
   });
 });
 
+it('going on that leads back to attention says so, and is not the first', async () => {
+  const { actions } = await show((await stored('attention: deduction-unresolved')).id);
+  const place = actions.findIndex(({ action }) => action === 'retry');
+  expect(place).toBeGreaterThan(actions.findIndex(({ action }) => action === 'set-partner-tx'));
+  expect(actions[place]?.consequence).toMatch(/ comes back to attention: /);
+});
+
+it('what came of an action says that the partner is still to take the confirmation', async () => {
+  const { id, version } = await stored('attention: deduction-unresolved');
+  const done = await bodyOf<ActionResultBody>(act(id, { action: 'not-deducted', version }));
+  expect(done.outcome).toContain('attention -> failed. Next: nothing but the partner to take');
+  expect(done.outcome).toContain('(0 attempts so far, the next due now');
+});
+
 it('an action that the advice names and that is too early is there, with the time from when', async () => {
   const { id, lastDeductAtMs } = await stored('attention: deduction-unresolved');
   const nowMs = lastDeductAtMs ?? 0;

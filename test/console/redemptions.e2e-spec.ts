@@ -131,8 +131,8 @@ it('going on that leads back to attention says so, and is not the first', async 
 
 it('what came of an action says that the partner is still to take the confirmation', async () => {
   const { id, version } = await stored('attention: deduction-unresolved');
-  const done = await bodyOf<ActionResultBody>(act(id, { action: 'not-deducted', version }));
-  expect(done.outcome).toContain('attention -> failed. Next: nothing but the partner to take');
+  const done = await bodyOf<ActionResultBody>(act(id, { action: 'restored-out-of-band', version }));
+  expect(done.outcome).toContain('attention -> reverted. Next: nothing but the partner to take');
   expect(done.outcome).toContain('(0 attempts so far, the next due now');
 });
 

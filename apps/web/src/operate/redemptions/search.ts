@@ -24,6 +24,7 @@ export function searchOf(given: Readonly<Record<string, unknown>>): RedemptionSe
   return { ...Object.fromEntries(fields), ...(isSearch && { tab: 'search' }) };
 }
 
-export function filterOf({ tab: _, ...filter }: RedemptionSearch): RedemptionFilter {
-  return filter as RedemptionFilter;
+export function filterOf(search: RedemptionSearch): RedemptionFilter {
+  const fields = Object.entries(search).filter(([name]) => name !== 'tab');
+  return Object.fromEntries(fields) as RedemptionFilter;
 }

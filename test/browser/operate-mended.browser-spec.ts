@@ -28,7 +28,10 @@ beforeAll(async () => {
   });
   await new Promise<void>((done) => indexer.listen(0, '127.0.0.1', done));
   const { port } = indexer.address() as AddressInfo;
-  bench = await DeskBench.start({ INDEXER_URL: `http://127.0.0.1:${port}` });
+  bench = await DeskBench.start({
+    INDEXER_URL: `http://127.0.0.1:${port}`,
+    APPROVAL_ABOVE_USD: '1000',
+  });
   await seedIndex(bench.console.database, bench.console.clock.nowMs());
   browser = await startBrowser();
 });
@@ -168,7 +171,8 @@ describe('redemptions', () => {
     bench.console.clock.set((lastDeductAtMs ?? 0) + 60_000);
     const visit = await opened(OPERATOR);
     await visit.goto(`/operate/redemptions/${id}`);
-    const waits = visit.page.getByRole('region', { name: 'It waits for' });
+    const waits = visit.page.getByRole('region', { name: 'How it stands' });
+    await waits.getByText(/^It waits for a person\./).waitFor();
     await waits.getByText(`“${ACTION}”`).waitFor();
     expect(await waits.innerText()).not.toContain('`');
     const actions = visit.page.getByRole('region', { name: 'Actions' });
@@ -176,7 +180,9 @@ describe('redemptions', () => {
     await button.waitFor();
     expect(await button.isDisabled()).toBe(true);
     const from = new Date((lastDeductAtMs ?? 0) + 600_001).toISOString();
-    await actions.getByText(`Possible from ${from} on.`).waitFor();
+    await actions.getByText(/Possible from .* UTC on\./).waitFor();
+    expect(await actions.locator(`time[datetime="${from}"]`).count()).toBe(1);
+    expect(await actions.innerText()).not.toContain(from);
   });
 });
 
@@ -186,7 +192,11 @@ it('a second operator sees the worth, the partner and the redemption, and is ask
   const first = await opened(OPERATOR);
   await first.goto(`/operate/redemptions/${id}`);
   await first.press(ACTION);
-  await first.press(ACTION, first.dialog(ACTION));
+  const asking = first.dialog(ACTION);
+  await asking.getByText('This is final: nothing takes it back.').waitFor();
+  await asking.getByText('from 1000 USD on another operator than you approves it').waitFor();
+  await asking.getByLabel('Reason').fill('Their mail says so.');
+  await first.press(ACTION, asking);
   await first.page.getByText('It waits for a second operator').waitFor();
 
   const second = await opened(ADMIN);
@@ -196,6 +206,7 @@ it('a second operator sees the worth, the partner and the redemption, and is ask
   const menu = second.page.getByRole('navigation');
   await menu.getByRole('img', { name: '1 waits for a second operator' }).waitFor();
   await menu.getByRole('link', { name: 'Approvals' }).click();
+  await second.page.getByText('Actions on redemptions of 1000 USD or more wait here').waitFor();
   const card = second.page.getByRole('region', { name: 'redemption resolve' });
   await card.getByTitle('5000.00', { exact: true }).waitFor();
   await card.getByText('Worth', { exact: true }).waitFor();

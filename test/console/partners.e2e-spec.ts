@@ -260,7 +260,7 @@ it('without SECRETS_KEY it says so, and with which command', async () => {
     expect(answer.status).toBe(503);
     const refusal = (await answer.json()) as { code: string; message: string };
     expect(refusal.code).toBe('SETTING_MISSING');
-    expect(refusal.message).toContain('lowmark cli partner create');
+    expect(refusal.message).toContain('./lowmark cli partner create');
   } finally {
     await bare.stop();
   }

@@ -110,8 +110,11 @@ describe('redemptions', () => {
     expect(shown.transitions.length).toBeGreaterThan(2);
     const actions = shown.actions.map(({ action }) => action);
     expect(actions).toEqual(expect.arrayContaining(['set-partner-tx', 'not-deducted']));
+    // Going on would lead back: it is not the first.
+    expect(actions.indexOf('retry')).toBeGreaterThan(0);
+    expect(JSON.stringify(shown.actions)).toContain(`Redemption ${id} comes back to attention: `);
     expect(shown.actions.find(({ action }) => action === 'not-deducted')?.consequence).toBe(
-      `Redemption ${id} ends as failed: the partner has never taken 5000 points from ${wallet}.`,
+      `Redemption ${id} ends as failed: the partner has never taken 5000 points from ${wallet}. This is final: nothing takes it back.`,
     );
     const evidence = await get<{ asked: boolean; text: string }>(
       viewer,
@@ -120,6 +123,12 @@ describe('redemptions', () => {
     expect(evidence).toMatchObject({ asked: false });
     expect((await show((await stored('claimed')).id)).actions).toEqual([]);
   });
+});
+
+it('what came of an action says that the partner is still to take the confirmation', async () => {
+  const { id, version } = await stored('attention: deduction-unresolved');
+  const done = await bodyOf<ActionResultBody>(act(id, { action: 'restored-out-of-band', version }));
+  expect(done.outcome).toMatch(/-> reverted\. Next: nothing but the partner .*, the next due now/);
 });
 
 it('an action that the advice names and that is too early is there, with the time from when', async () => {
@@ -279,7 +288,7 @@ describe('without EVIDENCE_KEY', () => {
     const { actions } = await get<RedemptionBody>(visitor, path);
     const offered = actions.find(({ action }) => action === 'set-partner-tx');
     expect(offered?.unavailable).toContain(
-      `lowmark cli redemption set-partner-tx ${id} TRANSACTION`,
+      `npm run --silent cli -- redemption set-partner-tx ${id} TRANSACTION`,
     );
     const body = { action: 'set-partner-tx', version, given: 'tx-1' };
     expect(await refusalOf(visitor.post(`${path}/actions`, body))).toBe('503 SETTING_MISSING');

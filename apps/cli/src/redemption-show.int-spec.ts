@@ -91,7 +91,7 @@ describe('redemption show', () => {
     );
     if (row(name).state === 'attention') {
       const isSettled = row(name).reason === 'settled-by-hand';
-      expect(out).toContain(`waits for            ${isSettled ? 'Nothing: ' : 'a person. '}`);
+      expect(out).toContain(`waits for            ${isSettled ? 'nothing: ' : 'a person. '}`);
       expect(out).not.toMatch(/ ID[ `]/);
     }
     if (row(name).plan === null) expect(out).toContain('the ledger has no plan');

@@ -88,6 +88,8 @@ const SERVICES: readonly ServiceRow[] = [
       REDEMPTION_URL: localUrl(settings.redemptionPort),
       // Its wallets sign for everyone who asks: those of a chain that is not ours are not offered.
       ...(chain.local && {
+        // What vouches for rows that are paid: only where the tokens are worth nothing.
+        EVIDENCE_KEY: secrets.evidenceKey,
         CONSOLE_TEST_WALLET_RPC_URL: chain.local.chain.url,
         CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(chain.redeemers),
       }),

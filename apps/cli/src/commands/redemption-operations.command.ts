@@ -15,6 +15,7 @@ import {
   type Resolution,
   RESTORED_OUT_OF_BAND,
   SETTLED_BY_HAND,
+  showRedemption,
   waitsFor,
 } from '#libs/operations';
 import { AdoptSettings, OperatorSettings } from '../cli.env.js';
@@ -136,12 +137,14 @@ async function settle(
   call: Call<OperatorSettings>,
   operation: Omit<Operation, 'actor' | 'command'>,
 ): Promise<void> {
-  const { before, after } = await call.withDatabase((database) =>
-    operate(database, call.clock, { ...call.operator, ...operation }),
-  );
+  const { before, history } = await call.withDatabase(async (database) => ({
+    ...(await operate(database, call.clock, { ...call.operator, ...operation })),
+    ...(await showRedemption(database, operation.id)),
+  }));
+  const after = history.redemption;
   const moved =
     before.state === after.state ? `still ${after.state}` : `${before.state} -> ${after.state}`;
-  const next = printable(waitsFor({ redemption: after }, call.clock.nowMs()));
+  const next = printable(waitsFor(history, call.clock.nowMs()));
   call.terminal.out(`Redemption ${after.id}: ${moved}.\nNext: ${next}\n`);
 }
 

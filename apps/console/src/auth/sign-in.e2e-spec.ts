@@ -72,7 +72,14 @@ describe('an operator’s wallet', () => {
   });
 
   it('is refused where it is not in the list', async () => {
-    await expect(bench.signedIn(anAccount())).rejects.toThrow('NOT_AN_OPERATOR');
+    const stranger = anAccount();
+    await expect(bench.signedIn(stranger)).rejects.toThrow('NOT_AN_OPERATOR');
+    const visitor = bench.visitor();
+    const signed = await bench.message(visitor, stranger);
+    const answer = await visitor.post('/api/auth/wallet/verify', { ...signed, kind: 'operator' });
+    const { message } = (await answer.json()) as { message: string };
+    expect(message).toContain(`The account ${stranger.address.toLowerCase()} is not one of`);
+    expect(message).toContain('OPERATORS');
   });
 });
 

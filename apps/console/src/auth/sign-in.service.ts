@@ -19,7 +19,7 @@ import { type InvitingPartnerBody, type SessionBody } from './auth.dto.js';
 import { actorOf, walletSubject } from './operators.js';
 import { type CurrentSession, Sessions } from './sessions.js';
 import { SignInAudit } from './sign-in-audit.js';
-import { signInProblem } from './sign-in.problem.js';
+import { notAnOperator, signInProblem } from './sign-in.problem.js';
 
 /** The request and its answer, whose cookie becomes that of the new session. */
 export interface Exchange {
@@ -71,7 +71,7 @@ export class SignInService {
       person = await authenticate();
       const standing =
         wish.kind === 'operator'
-          ? operatorStanding(person)
+          ? operatorStanding(person, by)
           : await this.partnerStanding(exchange, person, wish.invitation);
       return await this.open(exchange, person, { by, standing });
     } catch (error) {
@@ -180,8 +180,9 @@ export class SignInService {
   }
 }
 
-function operatorStanding({ role }: Authenticated): Standing {
-  if (role === undefined) throw signInProblem('NOT_AN_OPERATOR');
+/** A wallet is told which account it is, and where operators are listed. */
+function operatorStanding({ role, name }: Authenticated, by: 'wallet' | 'oidc'): Standing {
+  if (role === undefined) throw notAnOperator(by, name);
   return { kind: 'operator', role };
 }
 

@@ -34,11 +34,19 @@ export class OperateKeys {
   }
 }
 
+type Key = 'SECRETS_KEY' | 'EVIDENCE_KEY';
+
+/** Where each key is beside a compose file. */
+const IN_COMPOSE: Readonly<Record<Key, string>> = {
+  SECRETS_KEY: './lowmark cli',
+  EVIDENCE_KEY: 'docker compose run --rm --no-deps redemption node dist/apps/cli/src/main.js',
+};
+
 /** @param command that does the same, where the key is */
-export function keyMissingText(setting: string, command: string): string {
-  return `This console has no ${setting}: set it, or do it where it is set: lowmark cli ${command}`;
+export function keyMissingText(setting: Key, command: string): string {
+  return `This console has no ${setting}: set it, or do it where it is set: ${IN_COMPOSE[setting]} ${command} with compose, npm run --silent cli -- ${command} in a clone.`;
 }
 
-function keyMissing(setting: string, command: string): HttpProblem {
+function keyMissing(setting: Key, command: string): HttpProblem {
   return new HttpProblem(503, keyMissingText(setting, command), { code: 'SETTING_MISSING' });
 }

@@ -33,6 +33,7 @@ export const deskTexts = {
   },
   partner: {
     list: 'All partners',
+    noneCalled: (name: string) => `No partner is called “${name}”.`,
     name: 'Name',
     rate: 'Requests per second',
     burst: 'Requests at once',
@@ -123,6 +124,7 @@ export const deskTexts = {
     table: 'Members',
     invite: 'Invite',
     note: 'Whom it is for',
+    noteTooLong: (count: number) => `At most 200 characters; these are ${count}.`,
     link: 'The link',
     linkOnce: 'It makes one person a member and cannot be shown again. It is good for seven days.',
     linkDone: 'I have it: forget it here',
@@ -159,6 +161,8 @@ export const deskTexts = {
     },
     filter: {
       id: 'Id or its beginning',
+      notId: 'Hexadecimal digits and dashes, from the start of the id.',
+      notWallet: 'An address: 0x and 40 hex digits.',
       wallet: 'Wallet',
       partner: 'Partner, by part of its name or id',
       state: 'State',
@@ -185,7 +189,8 @@ export const deskTexts = {
     onlyAdmins: 'Only the role admin may do this.',
   },
   redemption: {
-    waitsFor: 'It waits for',
+    standing: 'How it stands',
+    waitsFor: (what: string) => `It waits for ${what}`,
     facts: 'What is known',
     timeline: 'Timeline',
     timelineTable: 'What happened, oldest first',
@@ -201,6 +206,7 @@ export const deskTexts = {
     delivered: 'Delivered',
     attempts: 'Attempts',
     next: 'Next attempt',
+    dueNow: 'now',
     payload: 'What it says',
     actions: 'Actions',
     noActions: 'Nothing can be done with it in this state.',

@@ -63,7 +63,7 @@ export const texts = {
       heldWhy: (because: string) =>
         `Held, because ${because}. Redemptions wait and snapshots have no price.`,
       heldDo: (usd: string) =>
-        `Look elsewhere what the token costs. Where that is the figure of now: lowmark cli price accept ${usd}`,
+        `Look elsewhere what the token costs. Where that is the figure of now: ./lowmark cli price accept ${usd} with compose, npm run --silent cli -- price accept ${usd} in a clone.`,
       heldAccepted: 'A figure was accepted: the hold ends with the next reading near it.',
       before: 'Before',
       now: 'Reading',
@@ -126,6 +126,7 @@ export const texts = {
     findHint: '0x and 40 hex digits',
     findIt: 'Look it up',
     notAddress: 'This is no address: 0x and 40 hex digits.',
+    another: 'Look up another wallet',
     intro: 'What a wallet kept staked on each UTC day, and what it redeemed.',
     days: 'Time shown',
     ranges: { '7': '7 days', '30': '30 days', '90': '90 days', all: 'All' },
@@ -173,7 +174,7 @@ export const texts = {
     chain: 'Claims on the chain',
     ledger: 'Claims in the ledger',
     ledgers: 'By partner',
-    noLedgers: 'No redemption was made yet.',
+    noLedgers: 'At that time no redemption was made yet.',
     partner: 'Partner',
     deducted: 'Points taken',
     claimed: 'Claimed',
@@ -208,7 +209,7 @@ export const texts = {
   audits: {
     title: 'Audits',
     intro:
-      'The indexer compares its balances with the contract’s each night. To compare them now: lowmark cli audit; one wallet: on its page.',
+      'The indexer compares its balances with the contract’s each night. To compare them now: ./lowmark cli audit with compose, npm run --silent cli -- audit in a clone; one wallet: on its page.',
     none: 'No audit was made yet: see AUDIT_HOUR_UTC.',
     results: { ok: 'agrees', different: 'differs', impossible: 'not possible' },
     started: 'Made',
@@ -257,7 +258,11 @@ export const texts = {
   },
   approvals: {
     title: 'Approvals',
-    intro: 'Actions above the set value wait here for a second operator.',
+    intro: (aboveUsd: string) =>
+      `Actions on redemptions of ${aboveUsd} USD or more wait here for a second operator; so do changes of a partner’s callback, the end of a pause and adoption, whatever the value.`,
+    introNone: 'No action needs a second operator here: APPROVAL_ABOVE_USD is not set.',
+    needed: (aboveUsd: string) =>
+      `It is not done at once: from ${aboveUsd} USD on another operator than you approves it first.`,
     none: 'Nothing waits for a second operator.',
     noneEver: 'Nothing was ever asked for.',
     which: { open: 'Waiting', all: 'All' },

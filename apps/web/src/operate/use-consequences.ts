@@ -9,8 +9,12 @@ export function useConsequences(): (command: string) => string {
 
 /** Whether actions of a worth that no figure bounds wait for a second operator. */
 export function useHasSecondOperator(): boolean {
-  const { data } = useConsequencesQuery();
-  return (data?.approvalAboveUsd ?? null) !== null;
+  return (useApprovalAboveUsd() ?? null) !== null;
+}
+
+/** From which worth on a second operator decides; null: none does; undefined: not known yet. */
+export function useApprovalAboveUsd(): string | null | undefined {
+  return useConsequencesQuery().data?.approvalAboveUsd;
 }
 
 function useConsequencesQuery() {

@@ -93,11 +93,16 @@ export function SignInWays({ kind, invitation }: SignInProps) {
         />
       )}
       {kind === 'operator' && <LinkHint />}
-      {problem !== null && (
-        <ProblemAlert code={problem instanceof ApiProblem ? problem.code : 'REJECTED'} />
-      )}
+      {problem !== null && <SignInProblem problem={problem} />}
     </Stack>
   );
+}
+
+function SignInProblem({ problem }: { readonly problem: Error }) {
+  if (!(problem instanceof ApiProblem)) return <ProblemAlert code="REJECTED" />;
+  const { code, message } = problem;
+  // It names the account, which the page does not know.
+  return <ProblemAlert code={code} {...(code === 'NOT_AN_OPERATOR' && { message })} />;
 }
 
 /** In a clone, and beside a compose file. */

@@ -21,13 +21,22 @@ export function Problem({ problem, advice, onRetry }: ProblemProps) {
       title={sentenceOf(problem)}
     >
       {advice !== undefined && <Text size="sm">{advice}</Text>}
-      {onRetry !== undefined && (
+      {onRetry !== undefined && mayHelp(problem) && (
         <Button mt={advice === undefined ? 0 : 'xs'} size="xs" variant="default" onClick={onRetry}>
           Try again
         </Button>
       )}
     </Alert>
   );
+}
+
+const WITHOUT_HOPE = ['SETTING_MISSING', 'SECRETS_OFF', 'PARTNER_UNKNOWN', 'REDEMPTION_MISSING'];
+
+/** Whether the same request may be answered otherwise: not where it is malformed or forbidden, or a setting is missing. */
+function mayHelp(problem: unknown): boolean {
+  if (!(problem instanceof ApiProblem)) return true;
+  const { status, code } = problem;
+  return status !== 400 && status !== 403 && !WITHOUT_HOPE.includes(code);
 }
 
 function sentenceOf(problem: unknown): string {

@@ -5,6 +5,7 @@ import {
   newDelivery,
   type PartnerPolicy,
   type Redemption,
+  revertTarget,
   transition,
 } from '#libs/domain';
 import { auditedText } from '../audit/audited.js';
@@ -48,7 +49,7 @@ interface Candidate {
   readonly title: string;
   readonly event: OperatorEvent;
   readonly input?: ActionInput;
-  readonly consequence: (before: Redemption, after: Redemption) => string;
+  readonly consequence: (before: Redemption, after: Redemption, policy: PartnerPolicy) => string;
 }
 
 /** In the order in which a page shows them. */
@@ -58,10 +59,15 @@ export const CANDIDATES: readonly Candidate[] = [
     command: 'redemption retry',
     title: 'Go on now',
     event: { type: 'operator-retry' },
-    consequence: ({ id, state }, after) =>
-      state === after.state
+    consequence: (before, after, policy) => {
+      const { id, state } = before;
+      if (leadsBack(before, after, policy)) {
+        return `Redemption ${id} comes back to attention: no call to the partner is left that could find out. It helps once the partner has the capability revert-by-redemption-id.`;
+      }
+      return state === after.state
         ? `The service takes redemption ${id} up now and does not wait for its time.`
-        : `Redemption ${id} leaves ${state}: the service goes on with it as ${after.state}.`,
+        : `Redemption ${id} leaves ${state}: the service goes on with it as ${after.state}.`;
+    },
   },
   {
     action: 'cancel',
@@ -138,21 +144,35 @@ export interface ActionContext {
   readonly policy: PartnerPolicy;
 }
 
-/** Those that would be allowed if they were asked for now, in the order in which a page shows them. */
+/** Those that would be allowed if they were asked for now, in the order in which a page shows them: what leads nowhere is last. */
 export function allowedActions(
   { redemption, confirmation }: Standing,
   { nowMs, policy }: ActionContext,
 ): OperatorAction[] {
-  const allowed = CANDIDATES.flatMap(({ event, consequence, ...candidate }): OperatorAction[] => {
+  const ways: OperatorAction[] = [];
+  const inVain: OperatorAction[] = [];
+  for (const { event, consequence, ...candidate } of CANDIDATES) {
     const decision = transition(redemption, event, { nowMs, jitter: 0, policy });
-    if (decision.kind === 'refused') return [];
+    if (decision.kind === 'refused') continue;
+    const { next } = decision;
     const { action, command, title, input } = candidate;
-    const told = consequence(redemption, decision.next);
-    return [{ action, command, title, input, consequence: told }];
-  });
+    const told = consequence(redemption, next, policy);
+    const kind = action === 'retry' && leadsBack(redemption, next, policy) ? inVain : ways;
+    kind.push({ action, command, title, input, consequence: told });
+  }
+  const allowed = [...ways, ...inVain];
   return mayReplay(confirmation, nowMs)
     ? [...allowed, replayOf(redemption, confirmation?.deliveredAt != null)]
     : allowed;
+}
+
+/** Whether going on ends where it began, as no revert can name the deduction. */
+function leadsBack(before: Redemption, after: Redemption, policy: PartnerPolicy): boolean {
+  return (
+    before.state === 'attention' &&
+    after.state === 'reverting' &&
+    revertTarget(after, policy) === undefined
+  );
 }
 
 function mayReplay(confirmation: Standing['confirmation'], nowMs: number): boolean {

@@ -2,6 +2,8 @@
 import { type Redemption } from '#libs/domain';
 import { type OperatorEvent } from './operate.js';
 
+const FINAL = 'This is final: nothing takes it back.';
+
 export interface Resolution {
   /** As the audit has it: `not-deducted`. */
   readonly as: string;
@@ -16,7 +18,7 @@ export const RESTORED_OUT_OF_BAND: Resolution = {
   event: { type: 'operator-restored' },
   title: 'The partner has given the points back by hand',
   consequence: ({ id, points, wallet }) =>
-    `Redemption ${id} ends as reverted: the partner has given ${points.toString()} points back to ${wallet} by hand.`,
+    `Redemption ${id} ends as reverted: the partner has given ${points.toString()} points back to ${wallet} by hand. ${FINAL}`,
 };
 
 export const NOT_DEDUCTED: Resolution = {
@@ -24,7 +26,7 @@ export const NOT_DEDUCTED: Resolution = {
   event: { type: 'operator-not-deducted' },
   title: 'The partner has searched its books: no points were taken',
   consequence: ({ id, points, wallet }) =>
-    `Redemption ${id} ends as failed: the partner has never taken ${points.toString()} points from ${wallet}.`,
+    `Redemption ${id} ends as failed: the partner has never taken ${points.toString()} points from ${wallet}. ${FINAL}`,
 };
 
 export const SETTLED_BY_HAND: Resolution = {
@@ -32,7 +34,7 @@ export const SETTLED_BY_HAND: Resolution = {
   event: { type: 'operator-settled' },
   title: 'Settled with the partner by hand',
   consequence: ({ id, points, wallet }) =>
-    `Redemption ${id} stays as it is and needs no person any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner.`,
+    `Redemption ${id} stays as it is and needs no person any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner. ${FINAL}`,
 };
 
 export const LONGEST_NOTE = 255;

@@ -6,7 +6,7 @@ import {
   type RedemptionReason,
   type UuidV7,
 } from '#libs/domain';
-import { fromNow, moment } from '../text/text.js';
+import { counted, due, moment } from '../text/text.js';
 
 type Waiting = Partial<RedemptionHistory> & { readonly redemption: Redemption };
 
@@ -19,7 +19,7 @@ export function waitsFor({ redemption, confirmation, lease }: Waiting, nowMs: nu
   }
   if (nextActionAtMs === null) return confirmationText(confirmation, nowMs);
   const worker = lease ? `, being worked at by ${lease.owner}` : '';
-  return `${stepOf(redemption)}, due ${fromNow(nextActionAtMs, nowMs)}${worker}`;
+  return `${stepOf(redemption)}, due ${due(nextActionAtMs, nowMs)}${worker}`;
 }
 
 function stepOf(redemption: Redemption): string {
@@ -33,7 +33,7 @@ function stepOf(redemption: Redemption): string {
     case 'deducting':
       return `deduct call ${attempts.deduct + 1}`;
     case 'deducted':
-      return `a payout plan (${attempts.payout} attempts so far)`;
+      return `a payout plan (${counted(attempts.payout, 'attempt')} so far)`;
     case 'authorised':
       return payoutText(payableUntilSeconds(redemption), revertReason !== null);
     case 'reverting':
@@ -63,8 +63,8 @@ function confirmationText(
     case 'pending': {
       const { attempts, nextActionAt } = confirmation;
       const next =
-        nextActionAt === null ? '' : `, the next due ${fromNow(nextActionAt.getTime(), nowMs)}`;
-      return `nothing but the partner to take the confirmation (${attempts} attempts so far${next})`;
+        nextActionAt === null ? '' : `, the next due ${due(nextActionAt.getTime(), nowMs)}`;
+      return `nothing but the partner to take the confirmation (${counted(attempts, 'attempt')} so far${next})`;
     }
     case 'undelivered':
       return 'nothing; the confirmation was never taken: `redemption replay-confirm` sends it again';
@@ -105,7 +105,7 @@ export const ATTENTION: Readonly<Record<AttentionReason, string>> = {
   'paid-after-dead':
     'The chain took back what was final: the tokens were paid although the points were on their way back. No command moves either any more. Pause the partner, halt payouts, settle with the partner by hand, then `redemption resolve ID --settled-by-hand NOTE`.',
   'settled-by-hand':
-    'Nothing: it was settled with the partner by hand, and the row stays as the proof. The note is in redemption.audit.',
+    'nothing: it was settled with the partner by hand, and the row stays as the proof. The note is in redemption.audit.',
   'claimed-without-plan':
     'The vault has paid this redemption, and the ledger has no plan of it. The points stay taken. Was the ledger restored from a backup: `ledger restored`, then `redemption retry ID`; is the deduction not known: ask the partner, then `redemption set-partner-tx ID TRANSACTION`. Otherwise somebody else signs vouchers: pause the vault, revoke SIGNER_ROLE.',
   'evidence-invalid':

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { duration, fromNow, printable, tokensText } from './text.js';
+import { counted, due, duration, fromNow, printable, tokensText } from './text.js';
 
 const HOSTILE = 'a\u001b[2J\nb\u202ec\u0085\ud800' + String.fromCodePoint(0xe0001);
 
@@ -35,5 +35,18 @@ describe('a text of an operator', () => {
     expect(fromNow(5000, 0)).toBe('in 5s');
     expect(fromNow(0, 5000)).toBe('5s ago');
     expect(duration(-1)).toBe('0s');
+  });
+
+  it('says when something is due, and what of it there is', () => {
+    expect([5000, 0, -12_000].map((atMs) => due(atMs, 0))).toEqual([
+      'in 5s',
+      'now',
+      'now, 12s late',
+    ]);
+    expect([0, 1, 2].map((count) => counted(count, 'attempt'))).toEqual([
+      '0 attempts',
+      '1 attempt',
+      '2 attempts',
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database, RedemptionStore } from '#libs/db';
+import { Database, type RedemptionHistory, RedemptionStore } from '#libs/db';
 import { parseUuidV7, type Redemption, type UuidV7 } from '#libs/domain';
 import {
   type ActionName,
@@ -79,8 +79,9 @@ export class RedemptionActions implements OnModuleInit {
 
   private async execute(wanted: WantedAction, { actor, approvedBy }: Actors): Promise<string> {
     const before = await this.store.get(wanted.id);
-    const after = await this.act({ ...wanted, approvedBy }, actor);
-    return outcomeText(before?.redemption, after, this.clock.nowMs());
+    await this.act({ ...wanted, approvedBy }, actor);
+    const { history } = await showRedemption(this.database, wanted.id);
+    return outcomeText(before?.redemption, history, this.clock.nowMs());
   }
 
   private act(wanted: WantedAction, actor: string): Promise<Redemption> {
@@ -127,10 +128,16 @@ function wantedOf(stored: Readonly<Record<string, unknown>>): WantedAction {
   };
 }
 
-function outcomeText(before: Redemption | undefined, after: Redemption, nowMs: number): string {
+/** @param history as it is afterwards, with the confirmation that may be owed */
+function outcomeText(
+  before: Redemption | undefined,
+  history: RedemptionHistory,
+  nowMs: number,
+): string {
+  const after = history.redemption;
   const moved =
     before === undefined || before.state === after.state
       ? `still ${after.state}`
       : `${before.state} -> ${after.state}`;
-  return `Redemption ${after.id}: ${moved}. Next: ${inPageWords(waitsFor({ redemption: after }, nowMs))}`;
+  return `Redemption ${after.id}: ${moved}. Next: ${inPageWords(waitsFor(history, nowMs))}`;
 }

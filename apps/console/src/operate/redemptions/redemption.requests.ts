@@ -35,7 +35,9 @@ export const ACTIONS = [
 export class RedemptionsQuery {
   @ApiPropertyOptional({ type: 'string', description: 'The id, or its beginning.' })
   @IsOptional()
-  @Matches(/^[0-9a-fA-F-]{1,36}$/, { message: '$property must be the beginning of an id.' })
+  @Matches(/^[0-9a-fA-F-]{1,36}$/, {
+    message: '$property must be hexadecimal digits and dashes, from the start of the id.',
+  })
   readonly id?: string;
 
   @ApiPropertyOptional({ enum: REDEMPTION_STATES })

@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { Problem } from '../../shared/problem';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
+import { WithTimes } from '../../shared/with-times';
 import { FoldedBlock } from '../call-details';
 import { Fact } from '../overview/card';
 import { texts } from '../texts';
@@ -69,7 +70,9 @@ export function ApprovalCard({ approval, onDecided }: CardProps) {
         </Fact>
       )}
       {state === 'approved' && (
-        <Fact name={words.outcome}>{approval.outcome ?? words.unknownOutcome}</Fact>
+        <Fact name={words.outcome}>
+          <WithTimes text={approval.outcome ?? words.unknownOutcome} />
+        </Fact>
       )}
       <FoldedBlock
         title={words.arguments}

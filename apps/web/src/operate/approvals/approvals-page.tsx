@@ -5,7 +5,9 @@ import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/cons
 import { PageTitle } from '../../desk/page-title';
 import { Loaded } from '../../shared/loaded';
 import { Empty } from '../../shared/placeholders';
+import { WithTimes } from '../../shared/with-times';
 import { texts } from '../texts';
+import { useApprovalAboveUsd } from '../use-consequences';
 import { ApprovalCard } from './approval-card';
 
 type Approval = ConsoleBody<'Approval'>;
@@ -34,7 +36,7 @@ export function ApprovalsPage() {
   return (
     <Stack>
       <PageTitle>{words.title}</PageTitle>
-      <Text>{words.intro}</Text>
+      <Intro />
       <SegmentedControl
         aria-label={words.title}
         maw={280}
@@ -73,6 +75,13 @@ export function ApprovalsPage() {
   );
 }
 
+/** From which value on actions wait here. */
+function Intro() {
+  const aboveUsd = useApprovalAboveUsd();
+  if (aboveUsd === undefined) return null;
+  return <Text>{aboveUsd === null ? words.introNone : words.intro(aboveUsd)}</Text>;
+}
+
 /** What came of the last decision here: its card may be gone from the list. */
 function Decided({ approval: { state, outcome, summary } }: { readonly approval: Approval }) {
   return (
@@ -83,7 +92,7 @@ function Decided({ approval: { state, outcome, summary } }: { readonly approval:
       title={words.states[state]}
     >
       <Text className="text-of-others">
-        {state === 'approved' ? (outcome ?? words.unknownOutcome) : summary}
+        <WithTimes text={state === 'approved' ? (outcome ?? words.unknownOutcome) : summary} />
       </Text>
     </Alert>
   );

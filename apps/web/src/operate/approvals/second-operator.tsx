@@ -1,6 +1,7 @@
 import { Alert, Text, TextInput } from '@mantine/core';
 import { type ConsoleBody } from '../../api/console-client';
 import { When } from '../../shared/when';
+import { WithTimes } from '../../shared/with-times';
 import { texts } from '../texts';
 
 type Result = ConsoleBody<'ActionResult'>;
@@ -42,10 +43,12 @@ export function ActionOutcome({ result }: { readonly result: Result }) {
       title={done ? words.done : words.waits}
     >
       <Text className="text-of-others">
-        {outcome ?? (
+        {outcome === null ? (
           <>
             {words.waitsUntil} <When at={approval?.expiresAt} />
           </>
+        ) : (
+          <WithTimes text={outcome} />
         )}
       </Text>
     </Alert>

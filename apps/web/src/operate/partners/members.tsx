@@ -12,12 +12,15 @@ import { deskTexts } from '../desk-texts';
 import { Card } from '../overview/card';
 import { useConsequences } from '../use-consequences';
 import { useIsAdmin } from '../use-role';
+import { ApiProblem } from '../../api/api-problem';
+import { namedField } from './named-field';
 import { Invitations } from './invitations';
 import { HELD } from './issued-credential';
 
 type Member = ConsoleBody<'PartnerMember'>;
 
 const words = deskTexts.members;
+const LONGEST_NOTE = 200;
 
 /** Who may act for the partner on the partners' pages. */
 export function Members({ partner }: { readonly partner: string }) {
@@ -109,6 +112,9 @@ function InviteDialog({ partner, onClose }: DialogProps) {
   const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const [note, setNote] = useState('');
+  // As the server counts: an emoji may be two units of the browser.
+  const count = Array.from(note.trim()).length;
+  const isTooLong = count > LONGEST_NOTE;
   const invite = useMutation({
     mutationFn: () =>
       dataOf(
@@ -135,18 +141,18 @@ function InviteDialog({ partner, onClose }: DialogProps) {
           <>
             <TextInput
               label={words.note}
-              maxLength={200}
+              error={isTooLong && words.noteTooLong(count)}
               data-autofocus
               value={note}
               onChange={({ currentTarget: { value } }) => {
                 setNote(value);
               }}
             />
-            {invite.isError && <Problem problem={invite.error} />}
+            {invite.isError && <Problem problem={refusalOf(invite.error)} />}
             <Group justify="end">
               <Button
                 loading={invite.isPending}
-                disabled={note.trim() === ''}
+                disabled={count === 0 || isTooLong}
                 onClick={() => {
                   invite.mutate();
                 }}
@@ -165,6 +171,13 @@ function InviteDialog({ partner, onClose }: DialogProps) {
       </Stack>
     </Modal>
   );
+}
+
+/** In the words of the form. */
+function refusalOf(error: unknown): unknown {
+  return error instanceof ApiProblem && error.status === 400
+    ? namedField(error.message, { note: words.note }).message
+    : error;
 }
 
 function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly member: Member }) {

@@ -15,18 +15,21 @@ import { useConsequences, useHasSecondOperator } from '../use-consequences';
 import { useMayOperate } from '../use-role';
 import { Credentials } from './credentials';
 import { Members } from './members';
+import { PartnerByName } from './partner-by-name';
 import { PartnerCalls } from './partner-calls';
 import { Ping } from './ping';
 import { StandingBadge } from './standing-badge';
 import { Terms } from './terms';
 
 const CallsOverTime = lazy(() => import('./calls-over-time'));
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const words = deskTexts.partner;
 
 /** All about one partner but its secrets. */
 export function PartnerPage() {
   const { partner: id } = useParams({ strict: false });
-  return id === undefined ? null : <OnePartner id={id} />;
+  if (id === undefined) return null;
+  return UUID.test(id) ? <OnePartner id={id} /> : <PartnerByName name={id} />;
 }
 
 function OnePartner({ id }: { readonly id: string }) {

@@ -7,6 +7,7 @@ import { Loaded } from '../../shared/loaded';
 import { Empty } from '../../shared/placeholders';
 import { StatusBadge } from '../../shared/status-badge';
 import { When } from '../../shared/when';
+import { WithTimes } from '../../shared/with-times';
 import { Fact } from '../overview/card';
 import { texts } from '../texts';
 
@@ -66,7 +67,7 @@ function Found({ run }: { readonly run: Run }) {
           }
           className="text-of-others"
         >
-          {text}
+          <WithTimes text={text} />
         </Alert>
       ))}
       <Title order={2} size="h4">

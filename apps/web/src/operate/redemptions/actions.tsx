@@ -4,8 +4,11 @@ import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ConfirmDialog, WHOLE_LABEL } from '../../desk/confirm-dialog';
 import { ActionOutcome, ReasonField } from '../approvals/second-operator';
+import { WithTimes } from '../../shared/with-times';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../overview/card';
+import { texts } from '../texts';
+import { useApprovalAboveUsd } from '../use-consequences';
 import { useMayOperate } from '../use-role';
 
 type Redemption = ConsoleBody<'OperatedRedemption'>;
@@ -41,7 +44,7 @@ export function Actions({ redemption }: { readonly redemption: Redemption }) {
             )}
             {action.unavailable !== null && (
               <Text size="sm" fw={700} className="text-of-others">
-                {action.unavailable}
+                <WithTimes text={action.unavailable} />
               </Text>
             )}
             <Group>
@@ -83,6 +86,7 @@ interface ActionDialogProps {
 
 function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
   const queries = useQueryClient();
+  const aboveUsd = useApprovalAboveUsd() ?? '0';
   const [given, setGiven] = useState('');
   const [reason, setReason] = useState('');
   const { action, title, consequence, input, needsApproval } = asked.action;
@@ -129,7 +133,12 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
           }}
         />
       )}
-      {needsApproval && <ReasonField value={reason} onChange={setReason} />}
+      {needsApproval && (
+        <>
+          <Text fw={700}>{texts.approvals.needed(aboveUsd)}</Text>
+          <ReasonField value={reason} onChange={setReason} />
+        </>
+      )}
     </ConfirmDialog>
   );
 }

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { type ConsoleBody } from '../../api/console-client';
 import { StatusBadge } from '../../shared/status-badge';
 import { When } from '../../shared/when';
+import { WithTimes } from '../../shared/with-times';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../overview/card';
 import { texts } from '../texts';
@@ -34,7 +35,11 @@ export function Approvals({ approvals }: { readonly approvals: readonly Approval
               <When at={one.expiresAt} />
             </Fact>
           )}
-          {one.outcome !== null && <Text className="text-of-others">{one.outcome}</Text>}
+          {one.outcome !== null && (
+            <Text className="text-of-others">
+              <WithTimes text={one.outcome} />
+            </Text>
+          )}
         </div>
       ))}
       <Anchor renderRoot={(props) => <Link to="/operate/approvals" {...props} />}>

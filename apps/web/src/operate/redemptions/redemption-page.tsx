@@ -1,9 +1,11 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import { serverNowMs } from '../../api/server-clock';
 import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
 import { When } from '../../shared/when';
+import { WithTimes } from '../../shared/with-times';
 import { Block } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../overview/card';
@@ -61,10 +63,10 @@ function OneRedemption({ id }: { readonly id: string }) {
 
 function Standing({ redemption }: { readonly redemption: Redemption }) {
   return (
-    <Card title={words.waitsFor}>
+    <Card title={words.standing}>
       <StateBadge state={redemption.state} />
       <Text mt="xs" className="text-of-others">
-        {redemption.waitsFor}
+        <WithTimes text={words.waitsFor(redemption.waitsFor)} />
       </Text>
     </Card>
   );
@@ -75,7 +77,7 @@ function Facts({ redemption: { id, facts } }: { readonly redemption: Redemption 
     <Card title={words.facts}>
       {facts.map(({ name, value }) => (
         <Fact key={name} name={name}>
-          {value}
+          <WithTimes text={value} />
         </Fact>
       ))}
       <Evidence id={id} />
@@ -109,7 +111,7 @@ function Evidence({ id }: { readonly id: string }) {
         <Loaded query={evidence}>
           {({ text }) => (
             <Text mt="xs" role="status" className="text-of-others">
-              {words.evidence}: {text}
+              {words.evidence}: <WithTimes text={text} />
             </Text>
           )}
         </Loaded>
@@ -131,11 +133,16 @@ function Confirmation({ redemption: { confirmation } }: { readonly redemption: R
             <When at={confirmation.deliveredAt} />
           </Fact>
           <Fact name={words.next}>
-            <When at={confirmation.nextActionAt} />
+            <NextAttempt at={confirmation.nextActionAt} />
           </Fact>
           <Block title={words.payload} text={confirmation.payload} />
         </>
       )}
     </Card>
   );
+}
+
+/** What is due already has no time to come. */
+function NextAttempt({ at }: { readonly at: string | null }) {
+  return at !== null && Date.parse(at) <= serverNowMs() ? words.dueNow : <When at={at} />;
 }

@@ -1,12 +1,13 @@
 import { List, Stack, Tabs, Text } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { KeyedTable } from '../../shared/keyed-table';
-import { useKept } from '../../shared/use-kept';
 import { deskTexts } from '../desk-texts';
 import { PageTitle } from '../../desk/page-title';
 import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
-import { type RedemptionFilter, SearchForm } from './search-form';
+import { filterOf, type RedemptionSearch } from './search';
+import { SearchForm } from './search-form';
 
 type Page = ConsoleBody<'ListedRedemptions'>;
 
@@ -15,12 +16,22 @@ const EVERY_MS = 15_000;
 
 /** First what is to be done; beside it all redemptions, to search through. */
 export function RedemptionsPage() {
-  const [filter, setFilter] = useKept<RedemptionFilter>('filter', {});
-  const [tab, setTab] = useKept<string | null>('tab', 'queue');
+  const search = useSearch({ from: '/operate/redemptions' });
+  const navigate = useNavigate();
+  const show = (wanted: RedemptionSearch): void => {
+    void navigate({ to: '/operate/redemptions', search: wanted, replace: true });
+  };
+  const filter = filterOf(search);
   return (
     <Stack>
       <PageTitle>{words.title}</PageTitle>
-      <Tabs value={tab} onChange={setTab} keepMounted={false}>
+      <Tabs
+        value={search.tab ?? 'queue'}
+        keepMounted={false}
+        onChange={(tab) => {
+          show(tab === 'search' ? { tab } : {});
+        }}
+      >
         <Tabs.List mb="sm">
           <Tabs.Tab value="queue">{words.queue}</Tabs.Tab>
           <Tabs.Tab value="search">{words.search}</Tabs.Tab>
@@ -41,7 +52,12 @@ export function RedemptionsPage() {
           />
         </Tabs.Panel>
         <Tabs.Panel value="search">
-          <SearchForm onFind={setFilter} />
+          <SearchForm
+            filter={filter}
+            onFind={(wanted) => {
+              show({ ...wanted, tab: 'search' });
+            }}
+          />
           <RedemptionTable
             caption={words.search}
             queryKey={['operate', 'redemptions', 'search', filter]}

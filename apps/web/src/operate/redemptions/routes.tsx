@@ -1,10 +1,12 @@
 import { createRoute } from '@tanstack/react-router';
 import { operateRoute } from '../operate-route';
+import { searchOf } from './search';
 import { lazyPage } from '../../shell/upgrades';
 
 const list = createRoute({
   getParentRoute: () => operateRoute,
   path: '/redemptions',
+  validateSearch: searchOf,
   component: lazyPage(() => import('./redemptions-page'), 'RedemptionsPage'),
 });
 const one = createRoute({

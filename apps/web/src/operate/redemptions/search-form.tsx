@@ -1,12 +1,8 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
-import { type paths } from '../../api/console.generated';
-import { useKept } from '../../shared/use-kept';
+import { useState } from 'react';
 import { deskTexts } from '../desk-texts';
-
-export type RedemptionFilter = Omit<
-  NonNullable<paths['/api/operate/redemptions']['get']['parameters']['query']>,
-  'after'
->;
+import { ADDRESS } from '../wallet/wallets-page';
+import { type RedemptionFilter } from './search';
 
 const words = deskTexts.redemptions.filter;
 const STATES = [
@@ -17,14 +13,28 @@ const TEXTS = ['id', 'wallet', 'partner'] as const;
 const TIMES = ['from', 'until'] as const;
 const EMPTY = { id: '', wallet: '', partner: '', state: '', from: '', until: '' };
 
+const WRONG: Readonly<Record<string, (text: string) => string | false>> = {
+  id: (text) => !/^[0-9a-f-]{0,36}$/i.test(text) && words.notId,
+  wallet: (text) => text !== '' && !ADDRESS.test(text) && words.notWallet,
+};
+
+interface SearchFormProps {
+  /** What is searched for now. */
+  readonly filter: RedemptionFilter;
+  readonly onFind: (filter: RedemptionFilter) => void;
+}
+
 /** What is left empty does not narrow it. */
-export function SearchForm({ onFind }: { readonly onFind: (filter: RedemptionFilter) => void }) {
-  const [typed, setTyped] = useKept('search', EMPTY);
+export function SearchForm({ filter, onFind }: SearchFormProps) {
+  const [typed, setTyped] = useState(() => typedOf(filter));
+  const [wrong, setWrong] = useState<Readonly<Record<string, string | false>>>({});
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onFind(filterOf(typed));
+        const found = TEXTS.map((name) => [name, WRONG[name]?.(typed[name].trim()) ?? false]);
+        setWrong(Object.fromEntries(found) as typeof wrong);
+        if (found.every(([, why]) => why === false)) onFind(filterOf(typed));
       }}
     >
       <Group align="end" mb="sm">
@@ -32,6 +42,7 @@ export function SearchForm({ onFind }: { readonly onFind: (filter: RedemptionFil
           <TextInput
             key={name}
             label={words[name]}
+            error={wrong[name]}
             value={typed[name]}
             onChange={({ currentTarget: { value } }) => {
               setTyped({ ...typed, [name]: value });
@@ -62,6 +73,7 @@ export function SearchForm({ onFind }: { readonly onFind: (filter: RedemptionFil
           variant="default"
           onClick={() => {
             setTyped(EMPTY);
+            setWrong({});
             onFind({});
           }}
         >
@@ -70,6 +82,20 @@ export function SearchForm({ onFind }: { readonly onFind: (filter: RedemptionFil
       </Group>
     </form>
   );
+}
+
+function typedOf({ from, until, ...texts }: RedemptionFilter): typeof EMPTY {
+  return {
+    ...EMPTY,
+    ...texts,
+    ...(from && { from: localOf(from) }),
+    ...(until && { until: localOf(until) }),
+  };
+}
+
+/** What the field for a time takes. */
+function localOf(moment: string): string {
+  return moment.replace(/Z$/, '');
 }
 
 function filterOf(typed: typeof EMPTY): RedemptionFilter {

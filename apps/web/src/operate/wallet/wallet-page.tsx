@@ -1,12 +1,13 @@
-import { SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
+import { Anchor, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Rows } from '../../shared/keyed-table';
 import { Loaded } from '../../shared/loaded';
 import { Empty, Skeletons } from '../../shared/placeholders';
+import { Problem } from '../../shared/problem';
 import { UtcDay, When } from '../../shared/when';
 import { Fact } from '../overview/card';
 import { PageTitle } from '../../desk/page-title';
@@ -14,6 +15,7 @@ import { texts } from '../texts';
 import { useStakeSets } from '../use-stake-sets';
 import { AuditPart } from './audit-part';
 import { WalletRedemptions } from './wallet-redemptions';
+import { ADDRESS } from './wallets-page';
 
 const BalanceChart = lazy(() => import('./balance-chart'));
 
@@ -26,6 +28,22 @@ const words = texts.wallet;
 /** One wallet: what it kept staked, what it redeemed, and whether the chain says the same. */
 export function WalletPage() {
   const { wallet } = useParams({ from: '/operate/wallets/$wallet' });
+  return ADDRESS.test(wallet) ? <OneWallet wallet={wallet} /> : <NoWallet text={wallet} />;
+}
+
+function NoWallet({ text }: { readonly text: string }) {
+  return (
+    <Stack align="start">
+      <PageTitle>{text}</PageTitle>
+      <Problem problem={words.notAddress} />
+      <Anchor renderRoot={(props) => <Link to="/operate/wallets" {...props} />}>
+        {words.another}
+      </Anchor>
+    </Stack>
+  );
+}
+
+function OneWallet({ wallet }: { readonly wallet: string }) {
   const [range, setRange] = useState<Range>('30');
   const [stakeSet, setStakeSet] = useState('default');
   const sets = useStakeSets();

@@ -1,0 +1,50 @@
+import { Anchor, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Navigate } from '@tanstack/react-router';
+import { consoleApi, dataOf } from '../../api/console-client';
+import { PageTitle } from '../../desk/page-title';
+import { Loaded } from '../../shared/loaded';
+import { Empty } from '../../shared/placeholders';
+import { deskTexts } from '../desk-texts';
+
+const words = deskTexts.partner;
+
+/** Leads to the partner of this name, for an address that a person has written. */
+export function PartnerByName({ name }: { readonly name: string }) {
+  const found = useQuery({
+    queryKey: ['operate', 'partners', 'named', name],
+    queryFn: ({ signal }) =>
+      dataOf(consoleApi.GET('/api/operate/partners', { params: { query: { name } }, signal })),
+  });
+  return (
+    <Loaded query={found}>
+      {({ items }) => {
+        const partner = items.find((one) => one.name === name);
+        if (partner === undefined) return <NoneCalled name={name} />;
+        const params = { partner: partner.id };
+        return <Navigate to="/operate/partners/$partner" params={params} replace />;
+      }}
+    </Loaded>
+  );
+}
+
+/** The list is narrowed to those that have it as a part. */
+function NoneCalled({ name }: { readonly name: string }) {
+  return (
+    <Stack align="start">
+      <PageTitle>{deskTexts.partners.title}</PageTitle>
+      <Empty>{words.noneCalled(name)}</Empty>
+      <Anchor
+        renderRoot={(props) => (
+          <Link
+            to="/operate/partners"
+            state={(before) => ({ ...before, kept: { name } })}
+            {...props}
+          />
+        )}
+      >
+        {words.list}
+      </Anchor>
+    </Stack>
+  );
+}

@@ -137,6 +137,9 @@ describe('by keyboard', () => {
     await keyboard.press('Enter');
     await player.isAt('claimable');
     await hasFocus(player, '1,500 points, Arena');
+    expect(
+      await player.page.evaluate('getComputedStyle(document.activeElement).outlineStyle'),
+    ).toBe('solid');
     await press('Cancel');
     await hasFocus(player, 'Keep it');
     await keyboard.press('Escape');
@@ -175,6 +178,7 @@ it('a number of points is told what is wrong with it, in a colour that can be re
     ['0', 'Enter at least 1.'],
     ['-5', 'Enter at least 1.'],
     ['12.5', 'Enter a whole number of points.'],
+    ['١٢', 'Use the digits 0 to 9.'],
   ] as const) {
     await field.fill(typed);
     await player.sees(said);
@@ -182,6 +186,40 @@ it('a number of points is told what is wrong with it, in a colour that can be re
   for (const colorScheme of ['light', 'dark'] as const) {
     await player.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     expect(await graveFaults(player.page)).toEqual([]);
+  }
+});
+
+it('typed points stay over a sign-in; a silent game is asked again by itself', async () => {
+  const player = await aPlayer();
+  await player.enter(1500);
+  await player.sees(
+    /^The price is renewed .* If you would get fewer tokens by then, nothing is taken/,
+  );
+  await player.page.context().clearCookies();
+  // What the page asks for when it is back finds that the session has ended.
+  await player.page.context().setOffline(true);
+  await player.sees('You are offline.');
+  await player.page.context().setOffline(false);
+  await player.page
+    .getByText('Your session has ended. Sign in again; everything is where you left it.')
+    .waitFor({ timeout: 60_000 });
+  await player.button('Sign in with your wallet').click();
+  await player.button(/^Redeem 1,500/).waitFor();
+});
+
+it('a game that does not say the points is told so, and nothing of points that were taken', async () => {
+  const player = await aVisitor();
+  const { behave } = stage.game;
+  stage.game.behave = () => {
+    throw new Error('the game is down');
+  };
+  try {
+    await player.signIn();
+    await player.sees(
+      /^The game (cannot be reached at the moment|gave an answer that cannot be used)\. This page asks again by itself in a few seconds\.$/,
+    );
+  } finally {
+    stage.game.behave = behave;
   }
 });
 
@@ -214,6 +252,7 @@ it('a service that hangs is named, on an open page and on a new one', async () =
   stage.hangRedemption();
   try {
     await text.waitFor({ timeout: 60_000 });
+    expect(await player.page.getByText('cannot be reached').count()).toBe(0);
     expect(await player.page.getByText('Live', { exact: true }).count()).toBe(0);
     await player.page.reload();
     await text.waitFor();

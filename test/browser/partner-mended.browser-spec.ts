@@ -56,22 +56,6 @@ const QUERY_SIGNED = 'The query string is signed; only the path is.';
 const PATH = 'Path as it was sent, with the query if there was one';
 const region = (name: string, of: Locator) => of.getByRole('region', { name, exact: true });
 
-const focused = () =>
-  visit.page.evaluate<string>(
-    'document.activeElement.tagName + " " + document.activeElement.textContent',
-  );
-
-/** Waits until it has the focus. */
-async function hasFocus(what: string): Promise<void> {
-  await eventually(async () => (await focused()) === what, 20_000);
-}
-
-/** By the keyboard alone. */
-async function enter(name: string, of: Locator = visit.page.locator('body')): Promise<void> {
-  await of.getByRole('button', { name, exact: true }).first().focus();
-  await visit.page.keyboard.press('Enter');
-}
-
 async function isInSight(button: Locator): Promise<boolean> {
   const { x, width } = (await button.boundingBox()) ?? { x: Infinity, width: 0 };
   return x >= 0 && x + width <= (visit.page.viewportSize()?.width ?? 0);
@@ -302,8 +286,9 @@ it('on a phone the buttons of a table are in sight, and the name of a wallet is 
     await button.waitFor();
     expect([path, await isInSight(button)]).toEqual([path, true]);
     // No column covers another one: nothing of the table is beside what is seen.
-    const region = visit.page.locator('.scrolls').first();
-    const beyond = await region.evaluate<number>('(of) => of.scrollWidth - of.clientWidth');
+    const beyond = await visit.page.evaluate(
+      '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".scrolls"))',
+    );
     expect([path, beyond]).toEqual([path, 0]);
   }
   const { address } = account;
@@ -322,73 +307,4 @@ it('the only member reads that access cannot be withdrawn, without a button', as
   expect(await visit.page.getByRole('button', { name: 'Withdraw access' }).count()).toBe(0);
   await visit.goto('/partner/requests');
   await visit.page.getByText(/refused with 401 is never here/).waitFor();
-});
-
-describe('by keyboard', () => {
-  it('the focus is back at what opened a dialog, or at the heading where that is gone', async () => {
-    await member();
-    await visit.goto('/partner/credentials');
-    await enter('Replace');
-    await visit.dialog('Replace').waitFor();
-    await visit.page.keyboard.press('Escape');
-    await hasFocus('BUTTON Replace');
-    await enter('Replace');
-    await enter('Replace', visit.dialog('Replace'));
-    await enter('I have stored them');
-    await hasFocus('H1 Credentials');
-    const row = visit.page.getByRole('row').filter({ hasText: 'Replaced, works until' });
-    await enter('Revoke', row.first());
-    await enter('Revoke', visit.dialog('Revoke'));
-    await visit.page.getByText(/^Revoked/).waitFor();
-    await hasFocus('H1 Credentials');
-  });
-
-  it('so is it for what is shown of a row, and for an operator', async () => {
-    await seedRequests(bench.console.database, { keyPrefix: bench.acme.prefix, hours: 1 });
-    await member();
-    await visit.goto('/partner/requests');
-    await visit.page.getByText(/refused with 401 is never here/).waitFor();
-    await enter('Show');
-    await visit.dialog('Request').waitFor();
-    await visit.page.keyboard.press('Escape');
-    await hasFocus('BUTTON Show');
-    await visit.context.close();
-    await admin();
-    await visit.goto('/operate/partners');
-    await enter('New partner');
-    await visit.dialog('New partner').waitFor();
-    await visit.page.keyboard.press('Escape');
-    await hasFocus('BUTTON New partner');
-  });
-});
-
-it('the snapshot explorer has what was typed after a sign-in', async () => {
-  await member();
-  await visit.goto('/partner/snapshot');
-  await box('walletAddress').fill(WALLET);
-  await box('lastDays').fill('30');
-  await visit.context.clearCookies();
-  await visit.press('Ask the api');
-  await visit.heading('Sign in for a partner');
-  await visit.press(SIGN);
-  await visit.heading('Snapshot explorer');
-  expect(await box('walletAddress').inputValue()).toBe(WALLET);
-  expect(await box('lastDays').inputValue()).toBe('30');
-});
-
-it('the sign-in of an operator by a link names the operator in the command for another one', async () => {
-  visit = await DeskVisit.open(browser, bench.console);
-  bench.console.clock.set(Date.now() - 600_000);
-  await visit.goto(`/sign-in/link#${await bench.console.link()}`);
-  await visit.heading('Overview');
-  bench.console.clock.set(Date.now());
-  await visit.goto('/operate/partners');
-  await visit.press('New partner');
-  const dialog = visit.dialog('New partner');
-  await dialog.getByLabel('Name').fill('Named');
-  await visit.press('New partner', dialog);
-  await visit
-    .dialog(AGAIN)
-    .getByText(/^\.\/lowmark console link --role admin --name '[a-z0-9-]+'$/)
-    .waitFor();
 });

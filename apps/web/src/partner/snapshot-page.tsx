@@ -27,8 +27,13 @@ const NOTHING: Asked = { keyPrefix: '', walletAddress: '', lastDays: '7', contra
 /** As the address has it, by which it comes back after a sign-in. */
 function askedOf(): Asked {
   const query = new URLSearchParams(location.search);
-  const entries = Object.entries(NOTHING).map(([name, none]) => [name, query.get(name) ?? none]);
-  return Object.fromEntries(entries) as Asked;
+  const { keyPrefix, walletAddress, lastDays, contract } = NOTHING;
+  return {
+    keyPrefix: query.get('keyPrefix') ?? keyPrefix,
+    walletAddress: query.get('walletAddress') ?? walletAddress,
+    lastDays: query.get('lastDays') ?? lastDays,
+    contract: query.get('contract') ?? contract,
+  };
 }
 
 function keepAsked(asked: Asked): void {

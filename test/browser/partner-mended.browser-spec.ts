@@ -161,21 +161,6 @@ describe('with a browser in German', () => {
 });
 
 describe('an operator', () => {
-  it('does not lose the key and secret of a new partner by Escape', async () => {
-    await admin();
-    await visit.goto('/operate/partners');
-    await visit.press('New partner');
-    const dialog = visit.dialog('New partner');
-    await dialog.getByLabel('Name').fill('Once shown');
-    await visit.press('New partner', dialog);
-    const secret = dialog.getByLabel('Shared secret', { exact: true });
-    await secret.waitFor();
-    await visit.page.keyboard.press('Escape');
-    expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
-    await visit.press('I have them: forget them here', dialog);
-    await dialog.waitFor({ state: 'detached' });
-  });
-
   it('reads of the fields of the page, not of options of the command line', async () => {
     await admin();
     await visit.goto(`/operate/partners/${bench.beta.id}`);

@@ -52,7 +52,7 @@ function asDocument(path, code) {
 }
 
 function render({ path, slug, text }, slugs) {
-  const sections = [{ anchor: '', title: '', text: '' }];
+  const sections = [{ anchor: '', title: '', text: '', prose: '' }];
   const used = new Map();
   const marked = new Marked({
     renderer: {
@@ -74,8 +74,18 @@ function render({ path, slug, text }, slugs) {
   const again = new Map();
   for (const token of tokens) {
     if (token.type === 'heading') {
-      sections.push({ anchor: anchorOf(token.text, again), title: plain(token.text), text: '' });
-    } else sections.at(-1).text += `${plain(token.raw)}\n`;
+      sections.push({
+        anchor: anchorOf(token.text, again),
+        title: plain(token.text),
+        text: '',
+        prose: '',
+      });
+    } else {
+      const section = sections.at(-1);
+      const text = `${plain(token.raw)}\n`;
+      section.text += text;
+      if (token.type !== 'table' && token.type !== 'code') section.prose += text;
+    }
   }
   const heading = sections[1]?.title ?? slug;
   // Some have the name of a document for partners.

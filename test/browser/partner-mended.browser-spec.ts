@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Browser, type Locator } from 'playwright-core';
 import { mintUuidV7 } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
-import { startBrowser } from '#libs/testing';
+import { eventually, startBrowser } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import {
   type Account,
@@ -161,21 +161,6 @@ describe('with a browser in German', () => {
 });
 
 describe('an operator', () => {
-  it('does not lose the key and secret of a new partner by Escape', async () => {
-    await admin();
-    await visit.goto('/operate/partners');
-    await visit.press('New partner');
-    const dialog = visit.dialog('New partner');
-    await dialog.getByLabel('Name').fill('Once shown');
-    await visit.press('New partner', dialog);
-    const secret = dialog.getByLabel('Shared secret', { exact: true });
-    await secret.waitFor();
-    await visit.page.keyboard.press('Escape');
-    expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
-    await visit.press('I have them: forget them here', dialog);
-    await dialog.waitFor({ state: 'detached' });
-  });
-
   it('reads of the fields of the page, not of options of the command line', async () => {
     await admin();
     await visit.goto(`/operate/partners/${bench.beta.id}`);
@@ -246,6 +231,11 @@ it('the documentation is searched by the beginning of words, with what stands ar
   await visit.page.getByText('Nothing was found.').waitFor();
   await search.fill('signature');
   await visit.page.getByText(/^The best 12 of \d+ places/).waitFor();
+  await search.fill('X-API-SIGNATURE');
+  const first = visit.page.locator('main a[href^="/partner/docs/"]').first();
+  await eventually(
+    async () => (await first.getAttribute('href')) === '/partner/docs/signatures#signatures',
+  );
   await search.fill('ERR-DUPLICATE-REQUEST');
   await visit.page
     .getByText(/ERR-DUPLICATE-REQUEST/)
@@ -280,6 +270,11 @@ it('on a phone the buttons of a table are in sight, and the name of a wallet is 
     const button = visit.page.getByRole('button', { name, exact: true }).first();
     await button.waitFor();
     expect([path, await isInSight(button)]).toEqual([path, true]);
+    // No column covers another one: nothing of the table is beside what is seen.
+    const beyond = await visit.page.evaluate(
+      '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".scrolls"))',
+    );
+    expect([path, beyond]).toEqual([path, 0]);
   }
   const { address } = account;
   const short = `${address.slice(0, 6)}…${address.slice(-4)}`;

@@ -137,6 +137,9 @@ describe('by keyboard', () => {
     await keyboard.press('Enter');
     await player.isAt('claimable');
     await hasFocus(player, '1,500 points, Arena');
+    expect(
+      await player.page.evaluate('getComputedStyle(document.activeElement).outlineStyle'),
+    ).toBe('solid');
     await press('Cancel');
     await hasFocus(player, 'Keep it');
     await keyboard.press('Escape');
@@ -175,6 +178,7 @@ it('a number of points is told what is wrong with it, in a colour that can be re
     ['0', 'Enter at least 1.'],
     ['-5', 'Enter at least 1.'],
     ['12.5', 'Enter a whole number of points.'],
+    ['١٢', 'Use the digits 0 to 9.'],
   ] as const) {
     await field.fill(typed);
     await player.sees(said);
@@ -214,6 +218,7 @@ it('a service that hangs is named, on an open page and on a new one', async () =
   stage.hangRedemption();
   try {
     await text.waitFor({ timeout: 60_000 });
+    expect(await player.page.getByText('cannot be reached').count()).toBe(0);
     expect(await player.page.getByText('Live', { exact: true }).count()).toBe(0);
     await player.page.reload();
     await text.waitFor();

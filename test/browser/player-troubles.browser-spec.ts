@@ -129,3 +129,38 @@ it('a price that moves before the click takes nothing, and shows the new figure'
   await player.button('Claim 50 LOW').waitFor();
   expect(stage.game.points.get(account)).toBe(8_500);
 });
+
+it('typed points stay over a sign-in', async () => {
+  const player = await PlayerPage.open(stage, await aContext(), anAccount());
+  await player.signIn();
+  await player.enter(1500);
+  await player.sees(
+    /^The price is renewed .* If you would get fewer tokens by then, nothing is taken/,
+  );
+  await player.page.context().clearCookies();
+  // What the page asks for when it is back finds that the session has ended.
+  await player.page.context().setOffline(true);
+  await player.sees('You are offline.');
+  await player.page.context().setOffline(false);
+  await player.page
+    .getByText('Your session has ended. Sign in again; everything is where you left it.')
+    .waitFor({ timeout: 60_000 });
+  await player.button('Sign in with your wallet').click();
+  await player.button(/^Redeem 1,500/).waitFor();
+});
+
+it('a game that does not say the points is told so, and nothing of points that were taken', async () => {
+  const player = await PlayerPage.open(stage, await aContext(), anAccount());
+  const { behave } = stage.game;
+  stage.game.behave = () => {
+    throw new Error('the game is down');
+  };
+  try {
+    await player.signIn();
+    await player.sees(
+      /^The game (cannot be reached at the moment|gave an answer that cannot be used)\. This page asks again by itself in a few seconds\.$/,
+    );
+  } finally {
+    stage.game.behave = behave;
+  }
+});

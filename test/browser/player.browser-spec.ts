@@ -245,7 +245,7 @@ it('what is refused is said in one sentence, before and after the click', async 
   await player.sees('Enter a whole number of points.');
   await field.fill('5000');
   await player.sees('You do not have so many points there.');
-  expect(await player.button(/^Redeem 5,000/).isDisabled()).toBe(true);
+  expect(await player.button('Redeem').isDisabled()).toBe(true);
   await player.enter(2500);
   stage.game.next('get', () => ({
     success: false,

@@ -92,6 +92,9 @@ const SERVICES: readonly ServiceRow[] = [
         EVIDENCE_KEY: secrets.evidenceKey,
         CONSOLE_TEST_WALLET_RPC_URL: chain.local.chain.url,
         CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(chain.redeemers),
+        // So that a wallet of the browser can add it.
+        CONSOLE_NETWORK_NAME: 'Local chain',
+        CONSOLE_NETWORK_RPC_URL: chain.local.chain.url,
       }),
     }),
     defaults: (_, port) => ({ CONSOLE_ORIGIN: localUrl(port), ALLOW_PRIVATE_PARTNERS: 'true' }),

@@ -203,10 +203,15 @@ function* partMistakes(sentPath: string): Generator<Mistake> {
     ...p.slice(0, 3),
     p[3].replace(/[\r\n]+$/, ''),
   ]);
-  yield change(
-    'The body is printed again with other spacing: sign the bytes that are sent.',
-    (p) => [...p.slice(0, 3), reprinted(p[3], (value) => JSON.stringify(value, undefined, 2))],
-  );
+  for (const indent of [2, 4, '\t', 1]) {
+    yield change(
+      'The body is printed again with other spacing: sign the bytes that are sent.',
+      (p) => [
+        ...p.slice(0, 3),
+        reprinted(p[3], (value) => JSON.stringify(value, undefined, indent)),
+      ],
+    );
+  }
   yield change('The body is printed again without spaces: sign the bytes that are sent.', (p) => [
     ...p.slice(0, 3),
     reprinted(p[3], (value) => JSON.stringify(value)),

@@ -1,5 +1,6 @@
-import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { Dialog } from './dialog';
 import { Problem } from '../shared/problem';
 import { texts } from './texts';
 
@@ -43,13 +44,7 @@ export function ConfirmDialog({
 }: ConfirmDialogProps) {
   const [isSure, setIsSure] = useState(false);
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={<bdi>{title}</bdi>}
-      centered
-      closeButtonProps={{ 'aria-label': texts.close }}
-    >
+    <Dialog onClose={onClose} title={<bdi>{title}</bdi>} centered>
       <Stack>
         <Text className="text-of-others">{consequence}</Text>
         {children}
@@ -80,6 +75,6 @@ export function ConfirmDialog({
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { type Icon } from '@tabler/icons-react';
 import { Link, type LinkProps, Outlet, useRouterState } from '@tanstack/react-router';
 import { type ComponentType, useRef } from 'react';
+import { useKeptFocus } from '../redeem/kept-focus';
 import { SessionGate } from '../session/session-gate';
 import { type Kind } from '../session/use-session';
 import classes from './desk-frame.module.css';
@@ -39,12 +40,13 @@ export function DeskFrame({ kind, pages }: DeskFrameProps) {
 
 function Area({ pages }: Pick<DeskFrameProps, 'pages'>) {
   const [isOpen, { open, close }] = useDisclosure(false);
+  const area = useKeptFocus();
   const place = useRef<HTMLDivElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname.replace(/\/$/, '') });
   const home = pages[0]?.to;
   const current = pages.find(({ to }) => path === to || (to !== home && path.startsWith(`${to}/`)));
   return (
-    <div className={classes['area']}>
+    <div className={classes['area']} ref={area}>
       <Button className={classes['skip'] ?? ''} onClick={() => place.current?.focus()}>
         {texts.skip}
       </Button>

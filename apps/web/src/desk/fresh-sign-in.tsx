@@ -1,6 +1,7 @@
-import { Alert, Button, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { Dialog } from './dialog';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi } from '../api/console-client';
 import { freshSignIn } from '../api/fresh-sign-in';
@@ -32,7 +33,7 @@ export function FreshSignIn({ session }: { readonly session: Session }) {
       freshSignIn.end(false);
     };
   }, []);
-  return isAsked ? <Dialog before={session} /> : null;
+  return isAsked ? <SignInAgain before={session} /> : null;
 }
 
 /** Who it is, and for whom they act: another one must look again at what was about to be done. */
@@ -41,7 +42,7 @@ function isSame(one: Session, other: Session): boolean {
   return key(one) === key(other);
 }
 
-function Dialog({ before: current }: { readonly before: Session }) {
+function SignInAgain({ before: current }: { readonly before: Session }) {
   // As it was when the request was sent: the sign-in changes it.
   const [before] = useState(current);
   const [other, setOther] = useState<Session>();
@@ -54,33 +55,27 @@ function Dialog({ before: current }: { readonly before: Session }) {
     freshSignIn.end(false);
   };
   return (
-    <Modal
-      opened
-      onClose={cancel}
-      title={words.title}
-      centered
-      closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': texts.close }}
-    >
+    <Dialog onClose={cancel} title={words.title} centered closeOnClickOutside={false}>
       {other === undefined ? (
-        <Ways kind={before.kind} onSignedIn={signedIn} />
+        <Ways session={before} onSignedIn={signedIn} />
       ) : (
         <Stack>
           <Text className="text-of-others">{words.changed(other.name)}</Text>
           <Button onClick={cancel}>{words.understood}</Button>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 
 interface WaysProps {
-  readonly kind: Session['kind'];
+  readonly session: Session;
   readonly onSignedIn: (session: Session) => void;
 }
 
 /** By a wallet here; by the organisation, or by a link, in another window of the browser. */
-function Ways({ kind, onSignedIn }: WaysProps) {
+function Ways({ session, onSignedIn }: WaysProps) {
+  const { kind } = session;
   const ways = useQuery({
     queryKey: ['ways'],
     queryFn: async () => (await consoleApi.GET('/api/auth/ways')).data,
@@ -118,7 +113,7 @@ function Ways({ kind, onSignedIn }: WaysProps) {
       {(kind === 'partner' || ways.data?.operatorWallets === true) && (
         <Wallets isBusy={wallet.isPending} onChoose={wallet.mutate} />
       )}
-      {kind === 'operator' && <LinkHint />}
+      {kind === 'operator' && <LinkHint session={session} />}
       <Button
         variant="default"
         loading={look.isPending}

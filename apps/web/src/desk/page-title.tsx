@@ -14,7 +14,7 @@ export function PageTitle({ children, actions }: PageTitleProps) {
   }, [children]);
   return (
     <Group justify="space-between" mb="xs" gap="sm">
-      <Title order={1} size="h2" className="text-of-others">
+      <Title order={1} size="h2" className="text-of-others" tabIndex={-1} data-focus-start>
         {children}
       </Title>
       {actions !== undefined && <Box>{actions}</Box>}

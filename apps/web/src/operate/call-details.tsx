@@ -1,6 +1,7 @@
-import { Anchor, Button, Code, Modal, Stack } from '@mantine/core';
+import { Anchor, Button, Code, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { Dialog } from '../desk/dialog';
 import { type ConsoleBody } from '../api/console-client';
 import { deskTexts } from './desk-texts';
 import { Fact } from './overview/card';
@@ -31,11 +32,9 @@ export function CallDetails({ call }: { readonly call: Call }) {
         {words.details}
       </Button>
       {isOpen && (
-        <Modal
-          opened
+        <Dialog
           size="lg"
           title={`${words.title}: ${call.step}`}
-          closeButtonProps={{ 'aria-label': deskTexts.close }}
           onClose={() => {
             setIsOpen(false);
           }}
@@ -52,7 +51,7 @@ export function CallDetails({ call }: { readonly call: Call }) {
             <Block title={words.answer} text={call.answer ?? words.noAnswer} />
             <Block title={words.record} text={JSON.stringify(call.record, undefined, 2)} />
           </Stack>
-        </Modal>
+        </Dialog>
       )}
     </>
   );

@@ -1,5 +1,6 @@
-import { Alert, Anchor, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { Dialog } from '../desk/dialog';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
 import { type Call, outcomeText } from './call-outcome';
@@ -21,13 +22,7 @@ export function CallDetail({
   const advice = adviceOf(call);
   const thought = verdictText(call);
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`${words.detail}: ${call.step}`}
-      size="xl"
-      closeButtonProps={{ 'aria-label': texts.common.close }}
-    >
+    <Dialog onClose={onClose} title={`${words.detail}: ${call.step}`} size="xl">
       <Stack>
         <Text>
           <When at={begunAt} />
@@ -44,7 +39,7 @@ export function CallDetail({
         <Asked call={call} />
         <Came call={call} />
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

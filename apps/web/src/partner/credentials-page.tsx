@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '../desk/dialog';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
@@ -242,8 +243,7 @@ interface IssuedProps {
 /** Closed by its button only: what is in it is nowhere else. */
 function IssuedOnce({ issued, onStored }: IssuedProps) {
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onStored}
       title={words.issued}
       size="lg"
@@ -260,6 +260,6 @@ function IssuedOnce({ issued, onStored }: IssuedProps) {
         </Text>
         <Button onClick={onStored}>{words.stored}</Button>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -85,6 +85,11 @@ function Callback({ callback }: { readonly callback: NonNullable<Standing['callb
   );
 }
 
+/** Who signs in by a wallet has no other name. */
+function ownName({ name, subject }: Standing['members'][number]): string {
+  return subject.toLowerCase().endsWith(name.toLowerCase()) ? '–' : name;
+}
+
 function Members({ members }: Pick<Standing, 'members'>) {
   const client = useQueryClient();
   const [leaving, setLeaving] = useState<Standing['members'][number]>();
@@ -111,7 +116,7 @@ function Members({ members }: Pick<Standing, 'members'>) {
         columns={[
           {
             header: 'Name',
-            cell: ({ name }) => <span className="text-of-others">{name}</span>,
+            cell: (member) => <span className="text-of-others">{ownName(member)}</span>,
           },
           {
             header: 'Signs in as',

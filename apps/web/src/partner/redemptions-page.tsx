@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '../desk/dialog';
 import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Amount } from '../shared/amount';
@@ -104,7 +105,7 @@ function RedemptionDetail({ id, onClose }: { readonly id: string; readonly onClo
       state.data?.confirmation?.state === 'pending' ? LOOK_AGAIN_MS : false,
   });
   return (
-    <Modal opened onClose={onClose} title={words.detail} size="xl">
+    <Dialog onClose={onClose} title={words.detail} size="xl">
       <Loaded query={query}>
         {({ redemption, transitions, calls, confirmation }) => (
           <Stack>
@@ -145,7 +146,7 @@ function RedemptionDetail({ id, onClose }: { readonly id: string; readonly onClo
           </Stack>
         )}
       </Loaded>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -191,7 +192,9 @@ function Confirmation({ redemption: { id, state }, confirmation, sent }: Confirm
           <Bytes label={words.confirmation}>{confirmation.payload}</Bytes>
           <Text size="sm">{words.consequence}</Text>
           {again.error !== null && <Problem problem={again.error} />}
-          {again.isSuccess && <Text role="status">{words.sent}</Text>}
+          {again.isSuccess && confirmation.state === 'pending' && (
+            <Text role="status">{words.sent}</Text>
+          )}
           <Button
             loading={again.isPending}
             onClick={() => {

@@ -1,6 +1,7 @@
-import { Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '../desk/dialog';
 import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { type Column, KeyedTable } from '../shared/keyed-table';
@@ -57,6 +58,7 @@ export function RequestsPage() {
   return (
     <>
       <PageTitle>{texts.nav.requests}</PageTitle>
+      <Text mb="md">{words.intro}</Text>
       <Group align="end" mb="md">
         {times.input}
         {wallet.input}
@@ -112,7 +114,7 @@ function RequestDetail({ id, onClose }: { readonly id: string; readonly onClose:
       dataOf(consoleApi.GET('/api/partner/requests/{id}', { params: { path: { id } }, signal })),
   });
   return (
-    <Modal opened onClose={onClose} title={words.detail} size="xl">
+    <Dialog onClose={onClose} title={words.detail} size="xl">
       <Loaded query={query}>
         {(request) => (
           <Stack>
@@ -133,6 +135,6 @@ function RequestDetail({ id, onClose }: { readonly id: string; readonly onClose:
           </Stack>
         )}
       </Loaded>
-    </Modal>
+    </Dialog>
   );
 }

@@ -14,6 +14,35 @@ import { useStanding } from './use-standing';
 const words = texts.snapshot;
 type Answer = components['schemas']['SnapshotAnswer'];
 
+interface Asked {
+  /** Empty: none was chosen. */
+  readonly keyPrefix: string;
+  readonly walletAddress: string;
+  readonly lastDays: string;
+  readonly contract: string;
+}
+
+const NOTHING: Asked = { keyPrefix: '', walletAddress: '', lastDays: '7', contract: '' };
+
+/** As the address has it, by which it comes back after a sign-in. */
+function askedOf(): Asked {
+  const query = new URLSearchParams(location.search);
+  const { keyPrefix, walletAddress, lastDays, contract } = NOTHING;
+  return {
+    keyPrefix: query.get('keyPrefix') ?? keyPrefix,
+    walletAddress: query.get('walletAddress') ?? walletAddress,
+    lastDays: query.get('lastDays') ?? lastDays,
+    contract: query.get('contract') ?? contract,
+  };
+}
+
+function keepAsked(asked: Asked): void {
+  const query = new URLSearchParams({ ...asked });
+  // Not by the object itself: the router would take it for a change of the place.
+  const to = `${location.pathname}?${query.toString()}`;
+  History.prototype.replaceState.call(history, history.state, '', to);
+}
+
 /** A snapshot as the partner's own code would get it. */
 export function SnapshotPage() {
   const standing = useStanding();
@@ -38,12 +67,17 @@ export function SnapshotPage() {
 }
 
 function Explorer({ keys }: { readonly keys: readonly string[] }) {
-  const [key, setKey] = useState(keys[0] ?? null);
-  const [walletAddress, setWallet] = useState('');
-  const [lastDays, setDays] = useState('7');
-  const [contract, setContract] = useState('');
+  const [{ keyPrefix, walletAddress, lastDays, contract }, setAsked] = useState(askedOf);
+  const key = keys.includes(keyPrefix) ? keyPrefix : (keys[0] ?? null);
+  const put = (change: Partial<Asked>): void => {
+    setAsked((before) => ({ ...before, ...change }));
+  };
+  const keep = (): void => {
+    keepAsked({ keyPrefix: key ?? '', walletAddress, lastDays, contract });
+  };
   const ask = useMutation({
     mutationFn: () => {
+      keep();
       const query = {
         ...{ keyPrefix: key ?? '', walletAddress, lastDays },
         ...(contract !== '' && { contract }),
@@ -54,6 +88,7 @@ function Explorer({ keys }: { readonly keys: readonly string[] }) {
   return (
     <Stack>
       <form
+        onBlur={keep}
         onSubmit={(event) => {
           event.preventDefault();
           ask.mutate();
@@ -65,14 +100,16 @@ function Explorer({ keys }: { readonly keys: readonly string[] }) {
             data={[...keys]}
             value={key}
             allowDeselect={false}
-            onChange={setKey}
+            onChange={(chosen) => {
+              if (chosen !== null) put({ keyPrefix: chosen });
+            }}
           />
           <TextInput
             label={words.wallet}
             placeholder="0x…"
             value={walletAddress}
             onChange={({ currentTarget }) => {
-              setWallet(currentTarget.value);
+              put({ walletAddress: currentTarget.value });
             }}
           />
           <TextInput
@@ -80,14 +117,14 @@ function Explorer({ keys }: { readonly keys: readonly string[] }) {
             w={90}
             value={lastDays}
             onChange={({ currentTarget }) => {
-              setDays(currentTarget.value);
+              put({ lastDays: currentTarget.value });
             }}
           />
           <TextInput
             label={words.contract}
             value={contract}
             onChange={({ currentTarget }) => {
-              setContract(currentTarget.value);
+              put({ contract: currentTarget.value });
             }}
           />
           <Button type="submit" loading={ask.isPending} disabled={key === null}>

@@ -94,8 +94,9 @@ export const texts = {
   },
   requests: {
     caption: 'Requests to the api',
-    empty:
-      'No requests here. They are kept for some days, and appear within seconds. One that is refused with 401 is never here: its key is none of yours, or works no more.',
+    intro:
+      'A request that is refused with 401 is never here: its key is none of yours, or works no more.',
+    empty: 'No requests here. They are kept for some days, and appear within seconds.',
     failed: 'Failed only',
     request: 'Request',
     answer: 'Answer',
@@ -127,7 +128,8 @@ export const texts = {
     sentTimes: (count: number) => (count === 1 ? 'sent once' : `sent ${count} times`),
     again: 'Send the confirmation again',
     sent: 'It is on its way.',
-    consequence: 'The same bytes are sent to you again, at once. The redemption stays as it is.',
+    consequence:
+      'The same bytes are sent to you again, at once, and once a minute at most. The redemption stays as it is.',
   },
   calls: {
     caption: 'Our calls to you',
@@ -184,7 +186,7 @@ export const texts = {
     mistakes: 'What made yours another one',
     unknown: 'It is not right, and no mistake that is known makes it.',
     unknownMore:
-      'It may be of other bytes, or of a secret that is none of yours. See “Why does my signature fail?” in the documentation.',
+      'It may be of other bytes, or of a secret that is none of yours. Compare the length of the secret in your code and its first characters with what you stored, and the SHA-256 of the body that you signed with that of the body that was sent. See “Why does my signature fail?” in the documentation.',
     noQuery:
       'Was there a query behind the path? Put it in Path as well: a signature over the query, the commonest mistake, is found only with it.',
     trailing: 'The body that you pasted ends with a line break.',

@@ -23,3 +23,14 @@ export function useProblemText(): (error: unknown) => string {
   return (error) =>
     problemText(texts, error instanceof ApiProblem ? error : { code: 'NO_CONNECTION' }, locale);
 }
+
+/** The same where the page asks again by itself: the time to wait is not the player's. */
+export function useAskedAgainText(): (error: unknown, said?: string) => string {
+  const { texts, locale } = useTexts();
+  const problem = useProblemText();
+  return (error, said) => {
+    if (error instanceof ApiProblem && error.status < 500) return problem(error);
+    const code = error instanceof ApiProblem ? error.code : 'NO_CONNECTION';
+    return `${said ?? problemText(texts, { code }, locale)} ${texts.redeem.asksAgain}`;
+  };
+}

@@ -5,6 +5,7 @@ import { useRedeemConfigQuery } from './config';
 import { ConfigProvider } from './config-context';
 import { useKeptFocus } from './kept-focus';
 import { LoadingCard } from './loading-card';
+import { OutageContext } from './outage-context';
 import { RedeemPage } from './redeem-page';
 import { useOnline } from './use-online';
 
@@ -14,6 +15,8 @@ export function RedeemArea() {
   const config = useRedeemConfigQuery();
   const isOnline = useOnline();
   const isSilent = useSilence();
+  // Beside what it still shows, a page that has no answer says so in one box.
+  const isUnreachable = config.isError && isOnline && (config.data === undefined || !isSilent);
   const area = useKeptFocus();
   return (
     <Stack maw={1120} mx="auto" gap="lg" ref={area}>
@@ -26,18 +29,20 @@ export function RedeemArea() {
           {redeem.offline}
         </Alert>
       )}
-      {isOnline && isSilent && (
+      {isOnline && isSilent && !isUnreachable && (
         <Alert color="yellow" role="status">
           {redeem.silent}
         </Alert>
       )}
+      {isUnreachable && <Unreachable onRetry={() => void config.refetch()} />}
       {config.data !== undefined && (
         <ConfigProvider config={config.data}>
-          <RedeemPage />
+          <OutageContext value={!isOnline || isSilent || isUnreachable}>
+            <RedeemPage />
+          </OutageContext>
         </ConfigProvider>
       )}
       {config.isPending && <LoadingCard />}
-      {config.isError && <Unreachable onRetry={() => void config.refetch()} />}
     </Stack>
   );
 }

@@ -8,7 +8,7 @@ import { type BrowserWallet, useBrowserWallets } from '../wallets/browser-wallet
 import { texts } from './texts';
 import { AREA_OF, returnPlace } from './areas';
 import { ProblemAlert } from './problem-alert';
-import { type Kind, rememberSession } from './use-session';
+import { type Kind, rememberSession, type Session } from './use-session';
 import { offerTestWallet, signInByWallet } from './wallet-sign-in';
 
 interface SignInProps {
@@ -106,21 +106,26 @@ function SignInProblem({ problem }: { readonly problem: Error }) {
 }
 
 /** In a clone, and beside a compose file. */
-const LINK_COMMANDS = [
-  'npm run --silent cli -- console link --role admin',
-  './lowmark console link --role admin',
-] as const;
+const COMMANDS = ['npm run --silent cli --', './lowmark'] as const;
+
+interface LinkHintProps {
+  /** Who is signed in: as another one, what was begun would not go on. */
+  readonly session?: Session;
+}
 
 /** The way in that is always there. */
-export function LinkHint() {
+export function LinkHint({ session }: LinkHintProps) {
+  // As links name it; who signed in another way has no such name.
+  const name = /^link:([a-z0-9-]+)$/.exec(session?.subject ?? '')?.[1];
+  const wish = `--role ${session?.role ?? 'admin'}${name === undefined ? '' : ` --name '${name}'`}`;
   return (
     <div>
       <Text size="sm" c="dimmed">
         {texts.linkHint}
       </Text>
-      {LINK_COMMANDS.map((command) => (
+      {COMMANDS.map((command) => (
         <Code block key={command} mt={4} className="text-of-others arguments">
-          {command}
+          {`${command} console link ${wish}`}
         </Code>
       ))}
     </div>

@@ -119,7 +119,7 @@ interface RowsProps<Row> {
   readonly isBusy?: boolean;
 }
 
-/** A table by itself; where it is wider than the page it scrolls, also by keyboard. */
+/** A table by itself; where it is wider than the page it scrolls, also by keyboard. On a phone each row is a card; the roles stay with it. */
 export function Rows<Row>({
   caption,
   columns,
@@ -136,11 +136,12 @@ export function Rows<Row>({
       tabIndex={0}
       {...(isBusy && { 'aria-busy': true })}
     >
-      <Table miw={minWidth} verticalSpacing="xs" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
+      <Table className="rows" role="table" miw={minWidth} verticalSpacing="xs" highlightOnHover>
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
             {columns.map(({ header, isNumber = false, isAction = false }) => (
               <Table.Th
+                role="columnheader"
                 key={header}
                 ta={isNumber ? 'right' : 'left'}
                 {...(isAction && { className: 'in-sight' })}
@@ -150,11 +151,13 @@ export function Rows<Row>({
             ))}
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>
+        <Table.Tbody role="rowgroup">
           {items.map((row) => (
-            <Table.Tr key={rowKey(row)}>
+            <Table.Tr key={rowKey(row)} role="row">
               {columns.map(({ header, cell, isNumber = false, isAction = false }) => (
                 <Table.Td
+                  role="cell"
+                  data-label={header}
                   key={header}
                   ta={isNumber ? 'right' : 'left'}
                   {...(isAction && { className: 'in-sight' })}

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Problem } from '../../shared/problem';
 import { deskTexts } from '../desk-texts';
@@ -34,14 +35,7 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const issued: ConsoleBody<'IssuedCredential'> | undefined = create.data;
   const isHeld = create.isPending || issued !== undefined;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={deskTexts.partners.create}
-      centered
-      {...(isHeld && HELD)}
-      closeButtonProps={{ 'aria-label': deskTexts.close }}
-    >
+    <Dialog onClose={onClose} title={deskTexts.partners.create} centered {...(isHeld && HELD)}>
       {issued === undefined ? (
         <form
           onSubmit={(event) => {
@@ -93,7 +87,7 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       ) : (
         <IssuedCredential issued={issued} onDone={onClose} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,6 +1,7 @@
-import { Button, Group, Modal } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
@@ -102,9 +103,9 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
   });
   if (add.data !== undefined) {
     return (
-      <Modal opened onClose={onClose} title={words.add} centered {...HELD}>
+      <Dialog onClose={onClose} title={words.add} centered {...HELD}>
         <IssuedCredential issued={add.data} onDone={onClose} />
-      </Modal>
+      </Dialog>
     );
   }
   return (

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { Loaded } from '../../shared/loaded';
@@ -127,13 +128,11 @@ function InviteDialog({ partner, onClose }: DialogProps) {
     onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] }),
   });
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={words.invite}
       centered
       {...((invite.isPending || invite.data !== undefined) && HELD)}
-      closeButtonProps={{ 'aria-label': deskTexts.close }}
     >
       <Stack>
         <Text>{consequenceOf('partner invite')}</Text>
@@ -169,7 +168,7 @@ function InviteDialog({ partner, onClose }: DialogProps) {
           </>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -2,7 +2,6 @@ import {
   Button,
   Checkbox,
   Group,
-  Modal,
   MultiSelect,
   PasswordInput,
   Stack,
@@ -11,6 +10,7 @@ import {
 } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ApiProblem } from '../../api/api-problem';
 import { Problem } from '../../shared/problem';
@@ -81,14 +81,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
   const errorOf = (name: keyof typeof LABELS): string | null =>
     refused?.field === name ? refused.message : null;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={words.terms}
-      size="lg"
-      centered
-      closeButtonProps={{ 'aria-label': deskTexts.close }}
-    >
+    <Dialog onClose={onClose} title={words.terms} size="lg" centered>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -168,6 +161,6 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -122,8 +122,8 @@ function personal(html: string, key: string | undefined, apiUrl: string | undefi
   return apiUrl === undefined
     ? withKey
     : withKey.replace(
-        /http:\/\/127\.0\.0\.1:3000|https:\/\/api\.example(?:\.com)?/g,
-        escape(apiUrl),
+        /http:\/\/127\.0\.0\.1:3000|https:\/\/api\.example(?:\.com)?|\$BASE_URL|(?<=STAKING_URL=)https:\/\/…/g,
+        () => escape(apiUrl),
       );
 }
 

@@ -11,6 +11,8 @@ declare module 'virtual:partner-docs' {
       readonly anchor: string;
       readonly title: string;
       readonly text: string;
+      /** The same without its tables and its code. */
+      readonly prose: string;
     }[];
   }
   export const documents: readonly PartnerDocument[];

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { excerptOf } from './excerpt.js';
 import { searchOf } from './search-documents.js';
 
-const section = (anchor: string, text: string) => ({ anchor, title: anchor, text });
+const section = (anchor: string, text: string) => ({ anchor, title: anchor, text, prose: text });
 const aDocument = (slug: string, texts: readonly string[]) => ({
   ...{ slug, title: slug, html: '' },
   sections: texts.map((text, place) => section(`part-${place}`, text)),
@@ -23,6 +23,20 @@ describe('the search of the documentation', () => {
     );
     const { count, places } = searchOf([many])('signature');
     expect({ count, shown: places.length }).toEqual({ count: 30, shown: 12 });
+  });
+
+  it('begins with what explains the word, and with one place of each document', () => {
+    const table = { ...section('Errors', 'X-API-SIGNATURE X-API-SIGNATURE is wrong'), prose: '' };
+    const documents = [
+      { ...aDocument('api-reference', []), sections: [table, table, table] },
+      aDocument('signatures', ['Each answer has X-API-SIGNATURE.', 'X-API-SIGNATURE is in hex.']),
+    ];
+    const { places } = searchOf(documents.slice(1))('X-API-SIGNATURE');
+    expect(places).toHaveLength(2);
+    const [reference, ...others] = documents;
+    const once = { ...reference, sections: [table] } as (typeof documents)[number];
+    const slugs = searchOf([once, ...others])('X-API-SIGNATURE').places.map(({ slug }) => slug);
+    expect(slugs).toEqual(['signatures', 'api-reference', 'signatures']);
   });
 
   it('shows the words where they stand', () => {

@@ -23,23 +23,48 @@ const MOST = 12;
 /** The sections that have all the words, or words that begin so, the best first. */
 export function searchOf(documents: readonly PartnerDocument[]): (words: string) => Found {
   const places = documents.flatMap(({ slug, title, sections }) =>
-    sections.map(({ anchor, title: heading, text }) => ({
+    sections.map(({ anchor, title: heading, text, prose }) => ({
       ...{ id: `${slug}#${anchor}`, slug, anchor, document: title },
-      ...{ title: heading === '' ? title : heading, text },
+      ...{ title: heading === '' ? title : heading, text, prose },
     })),
   );
   const byId = new Map(places.map((place) => [place.id, place]));
   const index = new MiniSearch<(typeof places)[number]>({
-    fields: ['title', 'text'],
-    searchOptions: { prefix: true, boost: { title: 3 }, combineWith: 'AND' },
+    fields: ['title', 'prose', 'text'],
+    searchOptions: {
+      prefix: true,
+      // What explains a word comes before the tables and the code that only have it.
+      boost: { title: 6, prose: 2, text: 0.2 },
+      boostDocument: (id) => weightOf(id as string),
+      combineWith: 'AND',
+    },
   });
   index.addAll(places);
   return (words) => {
-    const all = index.search(words);
+    const all = bestOfEachFirst(index.search(words), ({ id }) => byId.get(id as string)?.slug);
     const shown = all.slice(0, MOST).flatMap(({ id, terms }) => {
       const place = byId.get(id as string);
       return place === undefined ? [] : [{ ...place, excerpt: excerptOf(place.text, terms) }];
     });
     return { count: all.length, places: shown };
   };
+}
+
+/** Guides, then the formats, then the lists of the API and the examples, which are documents of one block of code. */
+function weightOf(id: string): number {
+  if (id.startsWith('api-reference#') || /^[^#]*\./.test(id)) return 0.3;
+  return id.startsWith('wire-') ? 0.5 : 1;
+}
+
+/** The best place of each document before its other ones. */
+function bestOfEachFirst<Place>(
+  places: readonly Place[],
+  documentOf: (place: Place) => string | undefined,
+): readonly Place[] {
+  const seen = new Set<string | undefined>();
+  const isFirst = places.map((place) => {
+    const document = documentOf(place);
+    return !seen.has(document) && seen.add(document).size > 0;
+  });
+  return [...places.filter((_, at) => isFirst[at]), ...places.filter((_, at) => !isFirst[at])];
 }

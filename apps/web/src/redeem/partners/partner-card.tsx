@@ -1,12 +1,14 @@
 import { Badge, Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { ApiProblem } from '../../api/api-problem';
-import { formatPercent, formatPoints, formatUsd } from '../../format/amount';
+import { formatPercent, formatPoints } from '../../format/amount';
+import { type Texts } from '../../texts/en';
 import { useTexts } from '../../texts/texts-context';
 import { type Partner, type Redemption } from '../config';
 import { useTokenText } from '../config-context';
-import { useProblemText } from '../problem-text';
+import { useAskedAgainText } from '../problem-text';
 import { usePhase } from '../redemptions/use-phase';
 import { useLimits, usePoints, useQuote } from './partner-queries';
+import { useUsdText } from './quote-view';
 import { useRedeemClick } from './redeem-click';
 import { RedeemForm } from './redeem-form';
 
@@ -75,7 +77,7 @@ function PointsLine({
 }) {
   const { texts, locale } = useTexts();
   const { partners: words, retry } = texts.redeem;
-  const problemText = useProblemText();
+  const problemText = useAskedAgainText();
   if (isUnknownWallet(points.error)) {
     return (
       <div role="status">
@@ -92,7 +94,7 @@ function PointsLine({
         <Text size="sm" fw={600}>
           {words.unknownPoints}
         </Text>
-        <Text size="sm">{problemText(points.error)}</Text>
+        <Text size="sm">{problemText(points.error, saidOf(points.error, words))}</Text>
         <Button variant="default" onClick={() => void points.refetch()}>
           {retry}
         </Button>
@@ -110,21 +112,35 @@ function PointsLine({
   );
 }
 
+/** Of a game that was only asked how many points there are: nothing could have been taken. */
+function saidOf(
+  error: unknown,
+  { silentGame, oddAnswer }: Texts['redeem']['partners'],
+): string | undefined {
+  if (!(error instanceof ApiProblem)) return undefined;
+  if (error.code === 'PARTNER_UNAVAILABLE') return silentGame;
+  return error.code === 'PARTNER_ERROR' ? oddAnswer : undefined;
+}
+
 function isUnknownWallet(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === 'USER_NOT_FOUND';
 }
 
 /** What the points, or as many of them as can be redeemed, would come to now. */
 function Worth({ partner, points }: { readonly partner: Partner; readonly points: number }) {
-  const { texts, locale } = useTexts();
+  const { texts } = useTexts();
   const tokenText = useTokenText();
+  const usdText = useUsdText();
   const limits = useLimits(partner.id);
   const most = Math.min(points, limits.data?.maxPoints ?? 0);
   const { data: quote } = useQuote(partner.id, most > 0 ? most : undefined);
   if (quote?.amount == null || quote.usdValue === null || most < points) return null;
   return (
     <Text size="sm" c="dimmed">
-      {texts.redeem.partners.worth(tokenText(quote.amount), formatUsd(quote.usdValue, locale))}
+      {texts.redeem.partners.worth(
+        tokenText(quote.amount),
+        usdText(quote.usdValue, quote.bonusRate),
+      )}
     </Text>
   );
 }

@@ -1,10 +1,12 @@
 import { Alert, Button, Card, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { use } from 'react';
 import { playerApi } from '../../api/player-client';
 import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
 import { LoadingCard } from '../loading-card';
-import { useProblemText } from '../problem-text';
+import { OutageContext } from '../outage-context';
+import { useAskedAgainText } from '../problem-text';
 import { hasEnded } from '../redemptions/redemption-phase';
 import { PartnerCard } from './partner-card';
 
@@ -19,7 +21,8 @@ const REFRESH_MS = 60_000;
 export function PartnersPanel({ wallet, redemptions }: PartnersPanelProps) {
   const { texts } = useTexts();
   const { partners: words, retry } = texts.redeem;
-  const problemText = useProblemText();
+  const problemText = useAskedAgainText();
+  const isOut = use(OutageContext);
   const partners = useQuery({
     queryKey: ['partners'],
     queryFn: async () => (await playerApi.GET('/api/partners')).data?.partners ?? [],
@@ -33,8 +36,8 @@ export function PartnersPanel({ wallet, redemptions }: PartnersPanelProps) {
       <Title order={2} size="h3" id="points-title" tabIndex={-1} data-focus-start>
         {words.title}
       </Title>
-      {partners.isPending && <LoadingCard />}
-      {partners.isError && partners.data === undefined && (
+      {(partners.isPending || (partners.isLoadingError && isOut)) && <LoadingCard />}
+      {partners.isLoadingError && !isOut && (
         <Alert color="red" role="alert">
           <Stack gap="sm" align="start">
             <Text size="sm">{problemText(partners.error)}</Text>

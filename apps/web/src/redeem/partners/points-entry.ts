@@ -5,7 +5,7 @@ export interface PointsRange {
   readonly max: number;
 }
 
-export type EntryProblem = 'not-a-number' | 'too-few' | 'too-many';
+export type EntryProblem = 'not-a-number' | 'other-digits' | 'too-few' | 'too-many';
 
 /**
  * Before the service is asked; undefined: it can be.
@@ -19,6 +19,7 @@ export function entryProblem(
   const typed = text.trim();
   if (typed === '') return undefined;
   if (points !== undefined) return points > balance ? 'too-many' : undefined;
+  if (/(?![0-9])\p{Nd}/u.test(typed)) return 'other-digits';
   // Zero, or less.
   if (/^0+$/.test(typed) || /^[-−]\s?\d+$/.test(typed)) return 'too-few';
   // More than a number of points can be.

@@ -19,6 +19,7 @@ export function QuoteView({
   const { texts, locale } = useTexts();
   const words = texts.redeem.form;
   const tokenText = useTokenText();
+  const usdText = useUsdText();
   const thrownText = useProblemText();
   if (quote === undefined && problem !== null) {
     return (
@@ -41,7 +42,7 @@ export function QuoteView({
             {bonusRate !== null && words.bonusIncluded(formatPercent(bonusRate, locale))}
           </Text>
           <Text size="sm" c="dimmed">
-            {usdValue !== null && formatUsd(usdValue, locale)}
+            {usdValue !== null && usdText(usdValue, bonusRate)}
             {priceUsd !== null && `, ${words.price(formatUsd(priceUsd, locale, 8))}`}
           </Text>
           {validUntil !== null && (
@@ -54,4 +55,14 @@ export function QuoteView({
       {refusal !== null && <Alert color="yellow">{problemText(texts, refusal, locale)}</Alert>}
     </Stack>
   );
+}
+
+/** What the points are worth. The bonus is in the tokens and not in the dollars: it is named beside them. */
+export function useUsdText(): (usdValue: number, bonusRate: number | null) => string {
+  const { texts, locale } = useTexts();
+  return (usdValue, bonusRate) => {
+    const usd = formatUsd(usdValue, locale);
+    if (bonusRate === null) return usd;
+    return texts.redeem.form.plusBonus(usd, formatPercent(bonusRate, locale));
+  };
 }

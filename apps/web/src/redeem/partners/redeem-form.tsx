@@ -20,13 +20,24 @@ interface RedeemFormProps {
 }
 
 const TYPING_MS = 300;
+/** By wallet and partner: what was typed stays while the player signs in again. */
+const typedPoints = new Map<string, string>();
+
+function useTypedPoints(key: string): readonly [string, (text: string) => void] {
+  const [text, setText] = useState(() => typedPoints.get(key) ?? '');
+  const type = (next: string): void => {
+    typedPoints.set(key, next);
+    setText(next);
+  };
+  return [text, type];
+}
 
 /** How many points, what they come to, and the one click that redeems them. */
 export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps) {
   const { texts, locale } = useTexts();
   const { form: words } = texts.redeem;
   const client = useQueryClient();
-  const [text, setText] = useState('');
+  const [text, setText] = useTypedPoints(`${wallet} ${partner.id}`);
   const [typed] = useDebouncedValue(text, TYPING_MS);
   const limits = useLimits(partner.id);
   const points = parsePoints(text);
@@ -42,6 +53,7 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
     event.preventDefault();
     if (shown?.amount == null || !canSubmit || click.pending !== undefined) return;
     click.clearRefusal();
+    typedPoints.delete(`${wallet} ${partner.id}`);
     beginClick({ wallet, partner: partner.id, points: shown.points, minAmount: shown.amount });
     // A price that has moved shows its new figure at once.
     void client.invalidateQueries({ queryKey: ['quote', partner.id] });
@@ -80,12 +92,18 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
           <QuoteView quote={shown} problem={problemOf(quote)} />
         )}
         <Button type="submit" size="md" disabled={!canSubmit} loading={click.pending !== undefined}>
-          {points === undefined ? words.submitEmpty : words.submit(formatPoints(points, locale))}
+          {submitText()}
         </Button>
         <ClickState click={click} />
       </Stack>
     </form>
   );
+
+  function submitText(): string {
+    const isRefused = problem !== undefined || (shown !== undefined && shown.refusal !== null);
+    if (points === undefined || isRefused) return words.submitEmpty;
+    return words.submit(formatPoints(points, locale));
+  }
 
   function rangeText(): string | undefined {
     if (range === undefined) return undefined;
@@ -100,6 +118,8 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
         return undefined;
       case 'not-a-number':
         return words.notANumber;
+      case 'other-digits':
+        return words.otherDigits;
       case 'too-few':
         return words.tooFew(formatPoints(limits.data?.minPoints ?? 1, locale));
       case 'too-many':

@@ -1,9 +1,10 @@
 import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { useState } from 'react';
+import { use, useState } from 'react';
 import { useSilence } from '../../api/answer-watch';
 import { useTexts } from '../../texts/texts-context';
 import { LoadingCard } from '../loading-card';
-import { useProblemText } from '../problem-text';
+import { OutageContext } from '../outage-context';
+import { useAskedAgainText, useProblemText } from '../problem-text';
 import { useOnline } from '../use-online';
 import { RedemptionCard } from './redemption-card';
 import { type useRedemptions } from './redemptions-query';
@@ -16,7 +17,8 @@ interface RedemptionsPanelProps {
 /** All of the wallet's redemptions, newest first. */
 export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps) {
   const { list: words } = useTexts().texts.redeem;
-  const problemText = useProblemText();
+  const problemText = useAskedAgainText();
+  const isOut = use(OutageContext);
   const { data, feed, isPending, error } = redemptions;
   const isOnline = useOnline();
   const isSilent = useSilence();
@@ -33,12 +35,12 @@ export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps)
           </Badge>
         )}
       </Group>
-      {error !== null && (
+      {error !== null && !isOut && (
         <Alert color="red" role="alert">
           {problemText(error)}
         </Alert>
       )}
-      {isPending && <LoadingCard />}
+      {(isPending || (data === undefined && isOut)) && <LoadingCard />}
       {data?.items.length === 0 && (
         <Card withBorder padding="lg">
           <Text fw={600}>{words.empty}</Text>

@@ -1,0 +1,143 @@
+/** What the pages of partners and operators keep: the focus of the keyboard, and what was typed. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Browser, type Locator } from 'playwright-core';
+import { eventually, startBrowser } from '#libs/testing';
+import { ADMIN, anAccount } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
+import { seedRequests } from './desk-rows.js';
+import { DeskVisit, WALLET_NAME } from './desk-visit.js';
+
+const AGAIN = 'Sign in again';
+const SIGN = `Sign in with ${WALLET_NAME}`;
+
+let bench: PartnerBench;
+let browser: Browser;
+let visit: DeskVisit;
+beforeAll(async () => {
+  bench = await PartnerBench.start();
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await bench.stop();
+});
+beforeEach(() => {
+  bench.console.clock.set(Date.now());
+});
+afterEach(async () => {
+  await visit.context.close();
+  expect(visit.faults).toEqual([]);
+});
+
+/** A member of a partner, whose wallet is in the browser. */
+async function member(account = anAccount()) {
+  visit = await DeskVisit.open(browser, bench.console, account);
+  const invitation = await bench.console.invitation(bench.acme.id);
+  await visit.signedInAs(await bench.console.signedIn(account, { kind: 'partner', invitation }));
+}
+
+async function admin(): Promise<void> {
+  visit = await DeskVisit.open(browser, bench.console);
+  await visit.signedInAs(await bench.console.signedIn(ADMIN));
+}
+
+const box = (name: string) => visit.page.getByRole('textbox', { name, exact: true });
+const focused = () =>
+  visit.page.evaluate<string>(
+    'document.activeElement.tagName + " " + document.activeElement.textContent',
+  );
+
+/** Waits until it has the focus. */
+async function hasFocus(what: string): Promise<void> {
+  await eventually(async () => (await focused()) === what, 20_000);
+}
+
+/** By the keyboard alone. */
+async function enter(name: string, of: Locator = visit.page.locator('body')): Promise<void> {
+  await of.getByRole('button', { name, exact: true }).first().focus();
+  await visit.page.keyboard.press('Enter');
+}
+
+describe('by keyboard', () => {
+  it('the focus is back at what opened a dialog, or at the heading where that is gone', async () => {
+    await member();
+    await visit.goto('/partner/credentials');
+    await enter('Replace');
+    await visit.dialog('Replace').waitFor();
+    await visit.page.keyboard.press('Escape');
+    await hasFocus('BUTTON Replace');
+    await enter('Replace');
+    await enter('Replace', visit.dialog('Replace'));
+    await enter('I have stored them');
+    await hasFocus('H1 Credentials');
+    const row = visit.page.getByRole('row').filter({ hasText: 'Replaced, works until' });
+    await enter('Revoke', row.first());
+    await enter('Revoke', visit.dialog('Revoke'));
+    await visit.page.getByText(/^Revoked/).waitFor();
+    await hasFocus('H1 Credentials');
+  });
+
+  it('so is it for what is shown of a row, and for an operator', async () => {
+    await seedRequests(bench.console.database, { keyPrefix: bench.acme.prefix, hours: 1 });
+    await member();
+    await visit.goto('/partner/requests');
+    await visit.page.getByText(/refused with 401 is never here/).waitFor();
+    await enter('Show');
+    await visit.dialog('Request').waitFor();
+    await visit.page.keyboard.press('Escape');
+    await hasFocus('BUTTON Show');
+    await visit.context.close();
+    await admin();
+    await visit.goto('/operate/partners');
+    await enter('New partner');
+    await visit.dialog('New partner').waitFor();
+    await visit.page.keyboard.press('Escape');
+    await hasFocus('BUTTON New partner');
+  });
+});
+
+it('the snapshot explorer has what was typed after a sign-in', async () => {
+  await member();
+  await visit.goto('/partner/snapshot');
+  await box('walletAddress').fill(WALLET);
+  await box('lastDays').fill('30');
+  await visit.context.clearCookies();
+  await visit.press('Ask the api');
+  await visit.heading('Sign in for a partner');
+  await visit.press(SIGN);
+  await visit.heading('Snapshot explorer');
+  expect(await box('walletAddress').inputValue()).toBe(WALLET);
+  expect(await box('lastDays').inputValue()).toBe('30');
+});
+
+it('the sign-in of an operator by a link names the operator in the command for another one', async () => {
+  visit = await DeskVisit.open(browser, bench.console);
+  bench.console.clock.set(Date.now() - 600_000);
+  await visit.goto(`/sign-in/link#${await bench.console.link()}`);
+  await visit.heading('Overview');
+  bench.console.clock.set(Date.now());
+  await visit.goto('/operate/partners');
+  await visit.press('New partner');
+  const dialog = visit.dialog('New partner');
+  await dialog.getByLabel('Name').fill('Named');
+  await visit.press('New partner', dialog);
+  await visit
+    .dialog(AGAIN)
+    .getByText(/^\.\/lowmark console link --role admin --name '[a-z0-9-]+'$/)
+    .waitFor();
+});
+
+it('an operator does not lose the key and secret of a new partner by Escape', async () => {
+  await admin();
+  await visit.goto('/operate/partners');
+  await visit.press('New partner');
+  const dialog = visit.dialog('New partner');
+  await dialog.getByLabel('Name').fill('Once shown');
+  await visit.press('New partner', dialog);
+  const secret = dialog.getByLabel('Shared secret', { exact: true });
+  await secret.waitFor();
+  await visit.page.keyboard.press('Escape');
+  expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
+  await visit.press('I have them: forget them here', dialog);
+  await dialog.waitFor({ state: 'detached' });
+});

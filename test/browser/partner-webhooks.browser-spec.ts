@@ -1,10 +1,11 @@
 /** A partner's engineer and a webhook: added, tried, looked up in its log, sent again, removed. What is sent is sent for real. */
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type Browser, type Locator } from 'playwright-core';
-import { EventQueue } from '#libs/db';
+import { type Database, EventQueue } from '#libs/db';
 import { WEBHOOK_SCHEDULE } from '#libs/domain';
 import { WebhookSender } from '#libs/partner-client';
 import { verifyWebhook } from '#libs/partner-sdk';
@@ -21,6 +22,8 @@ const MARKUP = `<img src=x onerror="document.title='taken'">`;
 let bench: PartnerBench;
 let browser: Browser;
 let visit: DeskVisit;
+/** As the service that sends has it. */
+let database: Database;
 let receiver: Server;
 /** How the receiver answers. */
 let status: number;
@@ -28,6 +31,8 @@ const received: { readonly headers: Record<string, string>; readonly body: Buffe
 
 beforeAll(async () => {
   bench = await PartnerBench.start({ SECRETS_KEY });
+  const { test } = bench.console;
+  database = await test.open({ url: test.urlAs('redemption') });
   browser = await startBrowser();
   receiver = createServer((request, response) => {
     void buffer(request).then((body) => {
@@ -62,22 +67,23 @@ const dialog = (name: string): Locator => visit.dialog(name);
 
 /** One attempt of what is due, as the redemption service makes it. */
 async function attempt(): Promise<void> {
-  const { database, clock } = bench.console;
+  const { clock } = bench.console;
+  const owner = randomUUID();
   clock.set(Date.now() + 1000);
   const sender = new WebhookSender({ clock, policy: { allowPrivate: true } });
   const queue = new WebhookQueue(new EventQueue(database), sender, KeyRing.parse(SECRETS_KEY), {
     ...{ clock, atOnce: 1, perSubscription: 1, leaseMs: 45_000 },
     ...{ random: () => 0, schedule: WEBHOOK_SCHEDULE },
   });
-  const due = await queue.lease(1, 'test');
+  const due = await queue.lease(1, owner);
   expect(due).toHaveLength(1);
-  await queue.work(due, 'test');
+  await queue.work(due, owner);
 }
 
 async function added(): Promise<string> {
   await visit.press('Add a webhook');
   const form = dialog('Add a webhook');
-  await form.getByLabel('URL').fill(url());
+  await form.getByRole('textbox', { name: 'URL' }).fill(url());
   await form.getByLabel('redemption.*').check();
   await visit.press('Add a webhook', form);
   const shown = visit.page.getByRole('region', { name: 'Secret', exact: true });
@@ -151,23 +157,24 @@ it('sends all since a time again', async () => {
 it('takes thresholds for tiers, is changed and paused, and its secret replaced', async () => {
   await visit.press('Add a webhook');
   const form = dialog('Add a webhook');
-  await form.getByLabel('URL').fill(url());
+  await form.getByRole('textbox', { name: 'URL' }).fill(url());
   await form.getByLabel('wallet.tier-changed').check();
-  await form.getByLabel('Thresholds').fill('5000\n1000');
+  const thresholds = form.getByRole('textbox', { name: 'Thresholds' });
+  await thresholds.fill('5000\n1000');
   await visit.press('Add a webhook', form);
   await form.getByText('Thresholds are given in ascending order, each once.').waitFor();
-  await form.getByLabel('Thresholds').fill('1000\n5000');
+  await thresholds.fill('1000\n5000');
   expect(await visit.findings()).toEqual([]);
-  await form.getByLabel('URL').fill('https://user:word@hooks.example/');
+  await form.getByRole('textbox', { name: 'URL' }).fill('https://user:word@hooks.example/');
   await visit.press('Add a webhook', form);
   await form.getByRole('alert').waitFor();
-  await form.getByLabel('URL').fill(url());
+  await form.getByRole('textbox', { name: 'URL' }).fill(url());
   await visit.press('Add a webhook', form);
   await visit.press('I have stored it');
 
   await visit.press('Change');
   const change = dialog('Change');
-  expect(await change.getByLabel('Thresholds').inputValue()).toBe('1000\n5000');
+  expect(await change.getByRole('textbox', { name: 'Thresholds' }).inputValue()).toBe('1000\n5000');
   await change.getByLabel('day.sealed').check();
   await visit.press('Save', change);
   await visit.page.getByText('day.sealed, wallet.tier-changed').waitFor();

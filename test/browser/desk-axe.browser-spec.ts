@@ -1,6 +1,8 @@
 /** Every page of operators and partners, as the router has them, by axe: narrow and wide, light and dark. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type Browser } from 'playwright-core';
+import { ReplayStore, SubscriptionStore } from '#libs/db';
 import { EVIDENCE_KEY, startBrowser } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import {
@@ -38,7 +40,8 @@ beforeAll(async () => {
   await seedLog(database, partner, 60);
   await bench.console.invitation(partner);
   member = anAccount();
-  places = { partner, redemption, wallet: WALLET, page: 'why-does-my-signature-fail' };
+  const webhook = await aWebhook(partner);
+  places = { partner, redemption, webhook, wallet: WALLET, page: 'why-does-my-signature-fail' };
 });
 afterAll(async () => {
   await browser.close();
@@ -51,6 +54,19 @@ afterEach(async () => {
   await visit.context.close();
   expect(visit.faults).toEqual([]);
 });
+
+/** With an event in its log. */
+async function aWebhook(partner: string): Promise<string> {
+  const { database } = bench.console;
+  const [id, rule] = [randomUUID(), undefined];
+  const terms = { url: 'https://hooks.example/lowmark', topics: ['redemption.*'], rule } as const;
+  const audit = { actor: 'operator:test', note: { command: 'test', outcome: 'done' } } as const;
+  const ciphertext = Buffer.from('sealed');
+  await new SubscriptionStore(database).add(partner, { id, ciphertext, ...terms }, audit);
+  const test = { id, type: 'webhook.test', payload: '{}' };
+  await new ReplayStore(database).addTest(partner, test, audit);
+  return id;
+}
 
 async function open(account: Account): Promise<void> {
   visit = await DeskVisit.open(browser, bench.console);

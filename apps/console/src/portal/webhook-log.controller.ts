@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
-import { WebhookLog } from '#libs/db';
+import { readOwnWebhooks, WebhookLog } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { webhookEventId } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
@@ -36,13 +36,17 @@ export class WebhookLogController {
     @Query() { before, state }: WebhookEventsQuery,
     @CurrentMember() member: ConsoleMember,
   ): Promise<WebhookEventsBody> {
+    const subscription = knownId(id);
     const page = {
-      ...{ subscription: knownId(id), limit: PAGE_SIZE, state },
+      ...{ subscription, limit: PAGE_SIZE, state },
       before: before === undefined ? undefined : BigInt(before),
     };
-    const events = await this.rows.read(member, (query) =>
-      WebhookLog.ofPartner(query).events(page),
-    );
+    const events = await this.rows.readOne(member, 'webhook', async (query) => {
+      const own = await readOwnWebhooks(query);
+      return own.some((one) => one.id === subscription)
+        ? WebhookLog.ofPartner(query).events(page)
+        : undefined;
+    });
     const last = events.length < PAGE_SIZE ? undefined : events.at(-1);
     return { events: events.map(eventBody), next: last?.sequence.toString() ?? null };
   }
@@ -69,6 +73,6 @@ export class WebhookLogController {
 }
 
 function knownId(id: string): string {
-  if (UUID_PATTERN.test(id)) return id;
+  if (UUID_PATTERN.test(id)) return id.toLowerCase();
   throw new HttpProblem(404, 'You have no webhook with this id.');
 }

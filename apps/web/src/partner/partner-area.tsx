@@ -9,6 +9,7 @@ import {
   IconShieldCheck,
   IconSignature,
   IconWallet,
+  IconWebhook,
 } from '@tabler/icons-react';
 import { DeskFrame, type DeskPage } from '../desk/desk-frame';
 import { texts } from './texts';
@@ -19,6 +20,7 @@ const PAGES: readonly DeskPage[] = [
   { to: '/partner/requests', name: texts.nav.requests, Icon: IconListSearch },
   { to: '/partner/redemptions', name: texts.nav.redemptions, Icon: IconCoins },
   { to: '/partner/calls', name: texts.nav.calls, Icon: IconPhoneOutgoing },
+  { to: '/partner/webhooks', name: texts.nav.webhooks, Icon: IconWebhook },
   { to: '/partner/snapshot', name: texts.nav.snapshot, Icon: IconWallet },
   { to: '/partner/signature', name: texts.nav.signature, Icon: IconSignature },
   { to: '/partner/conformance', name: texts.nav.conformance, Icon: IconShieldCheck },

@@ -34,6 +34,14 @@ export const partnerRoutes = partnerRoute.addChildren([
     lazyPage(() => import('./calls-page'), 'CallsPage'),
   ),
   page(
+    '/webhooks',
+    lazyPage(() => import('./webhooks-page'), 'WebhooksPage'),
+  ),
+  page(
+    '/webhooks/$webhook',
+    lazyPage(() => import('./webhook-log-page'), 'WebhookLogPage'),
+  ),
+  page(
     '/snapshot',
     lazyPage(() => import('./snapshot-page'), 'SnapshotPage'),
   ),

@@ -6,6 +6,7 @@ export const texts = {
     requests: 'Your requests',
     redemptions: 'Redemptions',
     calls: 'Our calls',
+    webhooks: 'Webhooks',
     snapshot: 'Snapshot explorer',
     signature: 'Signature debugger',
     conformance: 'Conformance tester',

@@ -1,0 +1,202 @@
+import { Anchor, Button, Group, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { consoleApi, dataOf } from '../api/console-client';
+import { PageTitle } from '../desk/page-title';
+import { Rows } from '../shared/keyed-table';
+import { Loaded } from '../shared/loaded';
+import { Empty, Skeletons } from '../shared/placeholders';
+import { StatusBadge } from '../shared/status-badge';
+import { When } from '../shared/when';
+import { texts } from './texts';
+import { useWebhooks, WEBHOOKS_KEY } from './use-webhooks';
+import {
+  type MadeSecret,
+  SecretOnce,
+  WebhookPause,
+  WebhookRemoval,
+  WebhookRotation,
+  WebhookTest,
+} from './webhook-dialogs';
+import { type Webhook } from './webhook-form';
+import { WebhookDialog } from './webhook-form-dialog';
+import { webhookTexts as words } from './webhook-texts';
+
+type ActionName = 'change' | 'pause' | 'rotate' | 'test' | 'remove';
+interface Action {
+  readonly name: ActionName;
+  readonly webhook: Webhook;
+}
+
+/** Where the partner is told of sealed days, tiers and redemptions. */
+export function WebhooksPage() {
+  const webhooks = useWebhooks();
+  const [isAdding, setAdding] = useState(false);
+  const [action, setAction] = useState<Action>();
+  const [made, setMade] = useState<MadeSecret>();
+  const client = useQueryClient();
+  const close = () => {
+    setAdding(false);
+    setAction(undefined);
+  };
+  const changed = (secret?: MadeSecret) => {
+    close();
+    if (secret !== undefined) setMade(secret);
+    void client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
+  };
+  const add = (
+    <Button
+      onClick={() => {
+        setAdding(true);
+      }}
+    >
+      {words.add}
+    </Button>
+  );
+  return (
+    <>
+      <PageTitle actions={add}>{texts.nav.webhooks}</PageTitle>
+      <Loaded query={webhooks} skeleton={<Skeletons lines={8} height={28} />}>
+        {(found) =>
+          found.length === 0 ? (
+            <Empty>{words.empty}</Empty>
+          ) : (
+            <Webhooks webhooks={found} onChoose={setAction} />
+          )
+        }
+      </Loaded>
+      {isAdding && <WebhookDialog onClose={close} onSaved={changed} />}
+      {action !== undefined && <ActionDialog {...action} onClose={close} onChanged={changed} />}
+      {made !== undefined && (
+        <SecretOnce
+          made={made}
+          onStored={() => {
+            setMade(undefined);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface ActionDialogProps extends Action {
+  readonly onClose: () => void;
+  readonly onChanged: (secret?: MadeSecret) => void;
+}
+
+function ActionDialog({ name, webhook, onClose, onChanged }: ActionDialogProps) {
+  const onDone = () => {
+    onChanged();
+  };
+  const props = { webhook, onClose };
+  if (name === 'change') return <WebhookDialog {...props} onSaved={onDone} />;
+  if (name === 'rotate') return <WebhookRotation {...props} onMade={onChanged} />;
+  if (name === 'test') return <WebhookTest {...props} onDone={onDone} />;
+  if (name === 'pause') return <WebhookPause {...props} onDone={onDone} />;
+  return <WebhookRemoval {...props} onDone={onDone} />;
+}
+
+interface WebhooksProps {
+  readonly webhooks: readonly Webhook[];
+  readonly onChoose: (action: Action) => void;
+}
+
+function Webhooks({ webhooks, onChoose }: WebhooksProps) {
+  return (
+    <Rows
+      caption={texts.nav.webhooks}
+      items={webhooks}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          header: words.url,
+          cell: ({ id, url }) => (
+            <Anchor
+              className="text-of-others"
+              renderRoot={(props) => (
+                <Link to="/partner/webhooks/$webhook" params={{ webhook: id }} {...props} />
+              )}
+            >
+              {url}
+            </Anchor>
+          ),
+        },
+        { header: words.topics, cell: ({ topics }) => topics.join(', ') },
+        { header: texts.common.status, cell: (one) => <Standing webhook={one} /> },
+        { header: words.delivered, cell: ({ id }) => <LastDelivery id={id} /> },
+        {
+          header: words.more,
+          isAction: true,
+          cell: (webhook) => <Actions webhook={webhook} onChoose={onChoose} />,
+        },
+      ]}
+    />
+  );
+}
+
+function Standing({
+  webhook: { pausedAt, pausedBecause, waiting },
+}: {
+  readonly webhook: Webhook;
+}) {
+  const paused = pausedBecause === 'gone' ? words.gone : words.paused;
+  return (
+    <>
+      <StatusBadge tone={pausedAt === null ? 'good' : 'warning'}>
+        {pausedAt === null ? words.works : paused}
+      </StatusBadge>
+      {waiting > 0 && <Text size="sm">{words.waiting(waiting)}</Text>}
+    </>
+  );
+}
+
+/** Of the newest event that was delivered. */
+function LastDelivery({ id }: { readonly id: string }) {
+  const query = useQuery({
+    queryKey: [...WEBHOOKS_KEY, id, 'last-delivery'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id }, query: { state: 'delivered' as const } };
+      const page = await dataOf(
+        consoleApi.GET('/api/partner/webhooks/{id}/events', { params, signal }),
+      );
+      return page.events[0]?.finishedAt ?? null;
+    },
+  });
+  return (
+    <Loaded query={query} skeleton={<Skeletons lines={1} />}>
+      {(at) => <When at={at} none={texts.common.never} />}
+    </Loaded>
+  );
+}
+
+interface ActionsProps {
+  readonly webhook: Webhook;
+  readonly onChoose: (action: Action) => void;
+}
+
+function Actions({ webhook, onChoose }: ActionsProps) {
+  const names: readonly (readonly [ActionName, string])[] = [
+    ['test', words.test],
+    ['change', words.change],
+    ['pause', webhook.pausedAt === null ? words.pause : words.resume],
+    ['rotate', words.rotate],
+    ['remove', words.remove],
+  ];
+  return (
+    <Group gap="xs">
+      {names.map(([name, label]) => (
+        <Button
+          key={name}
+          size="compact-sm"
+          variant="default"
+          onClick={() => {
+            onChoose({ name, webhook });
+          }}
+        >
+          {label}
+        </Button>
+      ))}
+    </Group>
+  );
+}

@@ -103,7 +103,9 @@ async function askForApproval(page, go) {
   const waits = page.getByText('waits', { exact: true });
   if ((await waits.count()) === 0) {
     await press(page, 'Cancel');
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).last().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/^Reason/).fill('The player asked for it: ticket 4711');
+    await dialog.getByRole('button', { name: 'Cancel' }).last().click();
     await waits.waitFor();
   }
   await shoot(page, 'operate-redemption', { height: 1600 });
@@ -132,8 +134,26 @@ async function member() {
   await page.getByText('The signature verifies').waitFor();
   await shoot(page, 'partner-snapshot', { height: 1300 });
   await debugSignature(page, go);
+  await webhook(page, go);
   await testConformance(page, go);
   await page.context().close();
+}
+
+/** One that is told of redemptions, where there is none from before. */
+async function webhook(page, go) {
+  await go('webhooks');
+  const link = page.getByRole('link', { name: 'https://game.example/webhooks' });
+  await page.getByText('No webhooks yet.').or(link).first().waitFor();
+  if ((await link.count()) === 0) {
+    await press(page, 'Add a webhook');
+    const form = page.getByRole('dialog', { name: 'Add a webhook' });
+    await form.getByRole('textbox', { name: 'URL' }).fill('https://game.example/webhooks');
+    await form.getByLabel('redemption.*').check();
+    await form.getByRole('button', { name: 'Add a webhook' }).click();
+    await press(page, 'I have stored it');
+    await link.waitFor();
+  }
+  await shoot(page, 'partner-webhooks');
 }
 
 async function debugSignature(page, go) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicationStore, PublicationViews } from '#libs/db';
-import { type Address, buildPeriodTree, dayText, type NodeHash } from '#libs/domain';
+import { buildPeriodTree, dayText, type NodeHash } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { aWallet } from '#libs/testing';
 import { CliBench } from './testing/cli-bench.support-spec.js';

@@ -289,37 +289,4 @@ export {
   type RequestPage,
 } from './portal/request-page.js';
 export { type OwnUsage, readUsage } from './portal/usage.js';
-export { DayEvents } from './webhooks/day-events.js';
-export {
-  type AttemptEnd,
-  type AttemptRecord,
-  type DueEvent,
-  EventQueue,
-  type LaneLease,
-  messageId,
-  type QueueStanding,
-} from './webhooks/event-queue.js';
-export { ReplayStore, type ReplayWish } from './webhooks/replay-store.js';
-export {
-  MOST_SUBSCRIPTIONS,
-  PAUSED_BECAUSE,
-  type PausedBecause,
-  type SubscriptionTerms,
-  TooManyWebhooksError,
-  WebhookEventMissingError,
-  WebhookMissingError,
-  type WebhookSubscription,
-  WebhookTestWaitsError,
-} from './webhooks/subscription.js';
-export { type NewSubscription, SubscriptionStore } from './webhooks/subscription-store.js';
-export { TierEvents, type TierStep } from './webhooks/tier-events.js';
-export {
-  EVENT_STATES,
-  type LoggedAttempt,
-  type LoggedEvent,
-  readOwnWebhooks,
-  WebhookLog,
-  type WebhookEventState,
-  type WebhookLogPage,
-} from './webhooks/webhook-log.js';
-export { WebhookSweep } from './webhooks/webhook-sweep.js';
+export * from './webhooks/index.js';

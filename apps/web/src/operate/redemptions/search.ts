@@ -26,5 +26,5 @@ export function searchOf(given: Readonly<Record<string, unknown>>): RedemptionSe
 
 export function filterOf(search: RedemptionSearch): RedemptionFilter {
   const fields = Object.entries(search).filter(([name]) => name !== 'tab');
-  return Object.fromEntries(fields) as RedemptionFilter;
+  return Object.fromEntries(fields);
 }

@@ -1,0 +1,35 @@
+/** The webhooks of partners: subscriptions, events on their way, and what writes them. */
+export { DayEvents } from './day-events.js';
+export {
+  type AttemptEnd,
+  type AttemptRecord,
+  type DueEvent,
+  EventQueue,
+  type LaneLease,
+  messageId,
+  type QueueStanding,
+} from './event-queue.js';
+export { ReplayStore, type ReplayWish } from './replay-store.js';
+export {
+  MOST_SUBSCRIPTIONS,
+  PAUSED_BECAUSE,
+  type PausedBecause,
+  type SubscriptionTerms,
+  TooManyWebhooksError,
+  WebhookEventMissingError,
+  WebhookMissingError,
+  type WebhookSubscription,
+  WebhookTestWaitsError,
+} from './subscription.js';
+export { type NewSubscription, SubscriptionStore } from './subscription-store.js';
+export { TierEvents, type TierStep } from './tier-events.js';
+export {
+  EVENT_STATES,
+  type LoggedAttempt,
+  type LoggedEvent,
+  readOwnWebhooks,
+  WebhookLog,
+  type WebhookEventState,
+  type WebhookLogPage,
+} from './webhook-log.js';
+export { WebhookSweep } from './webhook-sweep.js';

@@ -25,7 +25,9 @@ case "$1" in
   install)
     mkdir -p node_modules/@lowmark/partner-sdk node_modules/.bin
     tar -xzf "$2" -C node_modules/@lowmark/partner-sdk --strip-components=1
-    ln -s "$LOWMARK_REPOSITORY/node_modules/canonicalize" node_modules/canonicalize
+    for name in canonicalize hash-wasm standardwebhooks; do
+      ln -s "$LOWMARK_REPOSITORY/node_modules/$name" "node_modules/$name"
+    done
     ln -s ../@lowmark/partner-sdk/dist/esm/conformance/main.js node_modules/.bin/lowmark-conformance
     chmod +x node_modules/.bin/lowmark-conformance
     exit ;;

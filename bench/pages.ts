@@ -52,6 +52,8 @@ async function look(): Promise<Result> {
     const flags = { port: chrome.port, onlyCategories: [...CATEGORIES] };
     const found = await lighthouse(options.url, flags, config);
     if (found === undefined) throw new Error('Lighthouse found nothing.');
+    const { runtimeError } = found.lhr;
+    if (runtimeError) throw new Error(`${options.url}: ${runtimeError.message}`);
     return found.lhr;
   } finally {
     chrome.kill();

@@ -55,11 +55,8 @@ export {
 } from './verification/verification.js';
 export { type FigureOptions, resolveStakeViews, WALLETS_AT_ONCE } from './reader/stake-views.js';
 export { deployRegistry } from './registry/deploy-registry.js';
-export {
-  RegistryAccount,
-  type RegistryTransaction,
-  type SignedTransaction,
-} from './registry/registry-account.js';
+export { type SignedTransaction } from './accounts/sending-account.js';
+export { RegistryAccount, type RegistryTransaction } from './registry/registry-account.js';
 export {
   openDayCalldata,
   publishCalldata,
@@ -104,11 +101,10 @@ export {
 export { ClaimReader, type ShownClaim } from './vault/claim-reader.js';
 export { deployVault } from './vault/deploy-vault.js';
 export { formatEther as formatCoin } from 'viem/utils';
+export { addressOfKey, publishedKeys } from './accounts/private-key.js';
 export {
-  addressOfKey,
   cancelCalldata,
   claimCalldata,
-  publishedKeys,
   type VaultPlace,
   type Voucher,
   VoucherSigner,

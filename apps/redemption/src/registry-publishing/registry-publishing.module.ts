@@ -16,9 +16,8 @@ import { RegistryCheck } from './registry-check.js';
 import { PUBLISHED_SETS, type PublishedSet, RegistryGauges } from './registry.gauges.js';
 import { RegistryLink } from './registry-link.js';
 import { RegistryPublisher } from './registry-publisher.js';
-import { RegistryPublishingService } from './registry-publishing.service.js';
+import { RegistryPublishingService, RegistryTurns } from './registry-publishing.service.js';
 import { RegistryTerms } from './registry-terms.js';
-import { RegistryTurns } from './registry-turns.js';
 
 /** A Database: that of the stake set that is published. */
 const STAKES = Symbol('Stakes');

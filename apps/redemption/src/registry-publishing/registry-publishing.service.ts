@@ -12,10 +12,21 @@ import { RegistryAlerts } from './registry-alerts.js';
 import { RegistryLink } from './registry-link.js';
 import { RegistryPublisher } from './registry-publisher.js';
 import { RegistryTerms } from './registry-terms.js';
-import { RegistryTurns } from './registry-turns.js';
 
 /** After failures the next look waits longer, up to this. */
 const LONGEST_WAIT_MS = 900_000;
+
+/** The stake sets of a process are looked at one after the other: they share an account, and its next nonce. */
+export class RegistryTurns {
+  private last: Promise<unknown> = Promise.resolve();
+
+  /** Does the work when what came before has ended, however it ended. */
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.last.then(work);
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+}
 
 /** Looks at the registry every REGISTRY_POLL_MS. Every process has the schedule, and one of them does it. */
 @Injectable()

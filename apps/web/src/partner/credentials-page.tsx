@@ -1,7 +1,6 @@
-import { Button, Group, Select, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Dialog } from '../desk/dialog';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
@@ -9,10 +8,10 @@ import { Rows } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
 import { Problem } from '../shared/problem';
 import { When } from '../shared/when';
-import { Bytes } from './bytes';
 import { choicesOf } from './credential-choices';
 import { ConfirmDialog } from '../desk/confirm-dialog';
 import { PageTitle } from '../desk/page-title';
+import { RotationDialog, SecretDialog } from './secret-dialogs';
 import { texts } from './texts';
 import { type Credential, STANDING_KEY, useStanding } from './use-standing';
 
@@ -47,12 +46,18 @@ export function CredentialsPage() {
         )}
       </Loaded>
       {action?.name === 'rotate' && (
-        <Rotation
-          keyPrefix={action.keyPrefix}
+        <RotationDialog
+          title={words.rotate}
+          consequence={words.rotating(action.keyPrefix)}
+          overlapLabel={words.overlap}
+          rotate={(overlapHours) => {
+            const body = { keyPrefix: action.keyPrefix, overlapHours };
+            return dataOf(consoleApi.POST('/api/partner/credentials/rotate', { body }));
+          }}
           onClose={() => {
             setAction(undefined);
           }}
-          onIssued={(made) => {
+          onMade={(made) => {
             setIssued(made);
             void changed();
           }}
@@ -68,8 +73,15 @@ export function CredentialsPage() {
         />
       )}
       {issued !== undefined && (
-        <IssuedOnce
-          issued={issued}
+        <SecretDialog
+          title={words.issued}
+          store={words.store}
+          stored={words.stored}
+          secrets={[
+            { label: 'X-API-KEY', value: issued.apiKey },
+            { label: words.secret, value: issued.sharedSecret },
+          ]}
+          until={{ label: words.goodUntil, at: issued.goodUntil }}
           onStored={() => {
             setIssued(undefined);
           }}
@@ -163,45 +175,6 @@ function Standing({ credential }: { readonly credential: Credential }) {
   );
 }
 
-interface RotationProps {
-  readonly keyPrefix: string;
-  readonly onClose: () => void;
-  readonly onIssued: (issued: Issued) => void;
-}
-
-function Rotation({ keyPrefix, onClose, onIssued }: RotationProps) {
-  const [hours, setHours] = useState('24');
-  const rotate = useMutation({
-    mutationFn: () => {
-      const body = { keyPrefix, overlapHours: Number(hours) };
-      return dataOf(consoleApi.POST('/api/partner/credentials/rotate', { body }));
-    },
-    onSuccess: onIssued,
-  });
-  return (
-    <ConfirmDialog
-      title={words.rotate}
-      consequence={words.rotating(keyPrefix)}
-      isPending={rotate.isPending}
-      problem={rotate.error}
-      onConfirm={() => {
-        rotate.mutate();
-      }}
-      onClose={onClose}
-    >
-      <Select
-        label={words.overlap}
-        data={words.overlaps}
-        value={hours}
-        allowDeselect={false}
-        onChange={(chosen) => {
-          if (chosen !== null) setHours(chosen);
-        }}
-      />
-    </ConfirmDialog>
-  );
-}
-
 interface RevocationProps {
   readonly keyPrefix: string;
   readonly isLast: boolean;
@@ -232,34 +205,5 @@ function Revocation({ keyPrefix, isLast: wasLast, onClose, onRevoked }: Revocati
       }}
       onClose={onClose}
     />
-  );
-}
-
-interface IssuedProps {
-  readonly issued: Issued;
-  readonly onStored: () => void;
-}
-
-/** Closed by its button only: what is in it is nowhere else. */
-function IssuedOnce({ issued, onStored }: IssuedProps) {
-  return (
-    <Dialog
-      onClose={onStored}
-      title={words.issued}
-      size="lg"
-      withCloseButton={false}
-      closeOnEscape={false}
-      closeOnClickOutside={false}
-    >
-      <Stack>
-        <Text>{words.store}</Text>
-        <Bytes label="X-API-KEY">{issued.apiKey}</Bytes>
-        <Bytes label={words.secret}>{issued.sharedSecret}</Bytes>
-        <Text>
-          {words.goodUntil} <When at={issued.goodUntil} />
-        </Text>
-        <Button onClick={onStored}>{words.stored}</Button>
-      </Stack>
-    </Dialog>
   );
 }

@@ -1,12 +1,7 @@
-import { Button, Select, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Dialog } from '../desk/dialog';
 import { consoleApi, dataOf } from '../api/console-client';
 import { ConfirmDialog } from '../desk/confirm-dialog';
-import { When } from '../shared/when';
-import { Bytes } from './bytes';
-import { texts } from './texts';
+import { RotationDialog, SecretDialog } from './secret-dialogs';
 import { type Webhook } from './webhook-form';
 import { webhookTexts as words } from './webhook-texts';
 
@@ -92,39 +87,19 @@ interface RotationProps {
   readonly onMade: (made: MadeSecret) => void;
 }
 
-export function WebhookRotation({ webhook: { id }, onClose, onMade }: RotationProps) {
-  const [hours, setHours] = useState('24');
-  const rotate = useMutation({
-    mutationFn: () => {
-      const body = { overlapHours: Number(hours) };
-      const params = { path: { id } };
-      return dataOf(consoleApi.POST('/api/partner/webhooks/{id}/rotate', { params, body }));
-    },
-    // The secret is in the page only, and in no cache.
-    gcTime: 0,
-    onSuccess: onMade,
-  });
+export function WebhookRotation({ webhook: { id }, ...dialog }: RotationProps) {
   return (
-    <ConfirmDialog
+    <RotationDialog
+      {...dialog}
       title={words.rotate}
       consequence={words.rotating}
-      isPending={rotate.isPending}
-      problem={rotate.error}
-      onConfirm={() => {
-        rotate.mutate();
+      overlapLabel={words.overlap}
+      rotate={(overlapHours) => {
+        const params = { path: { id } };
+        const body = { overlapHours };
+        return dataOf(consoleApi.POST('/api/partner/webhooks/{id}/rotate', { params, body }));
       }}
-      onClose={onClose}
-    >
-      <Select
-        label={words.overlap}
-        data={texts.credentials.overlaps}
-        value={hours}
-        allowDeselect={false}
-        onChange={(chosen) => {
-          if (chosen !== null) setHours(chosen);
-        }}
-      />
-    </ConfirmDialog>
+    />
   );
 }
 
@@ -133,27 +108,15 @@ interface SecretProps {
   readonly onStored: () => void;
 }
 
-/** Closed by its button only: what is in it is nowhere else. */
-export function SecretOnce({ made: { secret, goodUntil }, onStored }: SecretProps) {
+export function WebhookSecret({ made: { secret, goodUntil }, onStored }: SecretProps) {
   return (
-    <Dialog
-      onClose={onStored}
+    <SecretDialog
       title={words.issued}
-      size="lg"
-      withCloseButton={false}
-      closeOnEscape={false}
-      closeOnClickOutside={false}
-    >
-      <Stack>
-        <Text>{words.store}</Text>
-        <Bytes label={words.secret}>{secret}</Bytes>
-        {goodUntil !== undefined && (
-          <Text>
-            {words.goodUntil} <When at={goodUntil} />
-          </Text>
-        )}
-        <Button onClick={onStored}>{words.stored}</Button>
-      </Stack>
-    </Dialog>
+      store={words.store}
+      stored={words.stored}
+      secrets={[{ label: words.secret, value: secret }]}
+      until={goodUntil === undefined ? undefined : { label: words.goodUntil, at: goodUntil }}
+      onStored={onStored}
+    />
   );
 }

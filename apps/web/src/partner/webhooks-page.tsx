@@ -13,7 +13,7 @@ import { texts } from './texts';
 import { useWebhooks, WEBHOOKS_KEY } from './use-webhooks';
 import {
   type MadeSecret,
-  SecretOnce,
+  WebhookSecret,
   WebhookPause,
   WebhookRemoval,
   WebhookRotation,
@@ -69,7 +69,7 @@ export function WebhooksPage() {
       {isAdding && <WebhookDialog onClose={close} onSaved={changed} />}
       {action !== undefined && <ActionDialog {...action} onClose={close} onChanged={changed} />}
       {made !== undefined && (
-        <SecretOnce
+        <WebhookSecret
           made={made}
           onStored={() => {
             setMade(undefined);

@@ -10,7 +10,7 @@ import { type DevChain, launchDevChain } from '#libs/devchain';
 import { type Address } from '#libs/domain';
 import { aWallet, FakeClock } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { addressOfKey } from '../vault/voucher.js';
+import { addressOfKey } from '../accounts/private-key.js';
 import { deployRegistry } from './deploy-registry.js';
 import { isStakedIn, readRegistryFacts } from './registry-facts.js';
 

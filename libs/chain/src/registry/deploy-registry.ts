@@ -12,7 +12,7 @@ import {
   DeploymentNode,
   type DeploymentPlace,
 } from '../deployment/deployment-node.js';
-import { accountOf } from '../vault/voucher.js';
+import { accountOf } from '../accounts/private-key.js';
 import { stakedInText } from './registry-facts.js';
 
 type Hex = `0x${string}`;

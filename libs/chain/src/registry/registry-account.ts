@@ -1,38 +1,22 @@
-import { type PrivateKeyAccount } from 'viem/accounts';
-import { keccak256 } from 'viem/utils';
-import { type Address, type BlockHash, LowmarkError } from '#libs/domain';
-import { type GasCaps, GasQuotes } from '../accounts/gas-quotes.js';
-import { isKnownTransaction } from '../accounts/known-transaction.js';
+import { type Address, LowmarkError } from '#libs/domain';
+import {
+  isKnownTransaction,
+  SendingAccount,
+  type SendingAccountOptions,
+  type SignedTransaction,
+  type UnsignedTransaction,
+} from '../accounts/sending-account.js';
 import { RpcRefusedError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool } from '../rpc/rpc-pool.js';
-import { accountOf, addressOfAccount } from '../vault/voucher.js';
 
 type Hex = `0x${string}`;
 
-export interface RegistryAccountOptions {
-  readonly pool: RpcPool;
-  readonly chainId: number;
+export interface RegistryAccountOptions extends SendingAccountOptions {
   readonly registry: Address;
-  /** 64 hex digits. */
-  readonly privateKey: string;
-  readonly caps: GasCaps;
 }
 
-/** All that a signature is over, besides chain and registry. The same fields always give the same bytes (RFC 6979). */
-export interface RegistryTransaction {
-  readonly nonce: number;
-  /** Wei per unit of gas. */
-  readonly gasPrice: bigint;
-  readonly gas: bigint;
-  /** Hex. */
-  readonly data: string;
-}
-
-export interface SignedTransaction {
-  readonly hash: BlockHash;
-  readonly raw: Hex;
-}
+/** A transaction to the registry. */
+export type RegistryTransaction = Omit<UnsignedTransaction, 'to'>;
 
 /** What the endpoints said of a transaction. */
 export interface Delivery {
@@ -51,15 +35,12 @@ const NAMES = {
 /** The account that publishes: it holds `PUBLISHER_ROLE` and some of the chain's coin. Signing and sending are two steps, so that what is signed is stored first. */
 export class RegistryAccount {
   readonly address: Address;
-  readonly #account: PrivateKeyAccount;
-  private readonly quotes: GasQuotes;
+  private readonly account: SendingAccount;
 
   /** @throws PermanentError where it is not a key; the message does not repeat it */
   constructor(private readonly options: RegistryAccountOptions) {
-    this.#account = accountOf(options.privateKey);
-    this.address = addressOfAccount(this.#account);
-    const { pool, caps } = options;
-    this.quotes = new GasQuotes({ pool, account: this.address, caps, names: NAMES });
+    this.account = new SendingAccount(options, NAMES);
+    this.address = this.account.address;
   }
 
   /**
@@ -67,8 +48,8 @@ export class RegistryAccount {
    * @throws GasRefusedError, ExecutionRevertedError, AllEndpointsFailedError
    */
   async price(data: string): Promise<{ readonly gasPrice: bigint; readonly gas: bigint }> {
-    const quote = await this.quotes.affordable({ to: this.options.registry, data });
-    return this.quotes.priced(quote);
+    const quote = await this.account.quotes.affordable({ to: this.options.registry, data });
+    return this.account.quotes.priced(quote);
   }
 
   /**
@@ -77,18 +58,12 @@ export class RegistryAccount {
    * @throws GasRefusedError, AllEndpointsFailedError
    */
   async gasPrice({ data, gas }: Pick<RegistryTransaction, 'data' | 'gas'>): Promise<bigint> {
-    const quote = await this.quotes.affordable({ to: this.options.registry, data, gas });
-    return this.quotes.priced(quote).gasPrice;
+    const quote = await this.account.quotes.affordable({ to: this.options.registry, data, gas });
+    return this.account.quotes.priced(quote).gasPrice;
   }
 
-  async sign({ nonce, gasPrice, gas, data }: RegistryTransaction): Promise<SignedTransaction> {
-    const { chainId, registry } = this.options;
-    const raw = await this.#account.signTransaction({
-      ...{ type: 'legacy', chainId, nonce, gasPrice, gas },
-      to: registry as Hex,
-      data: data as Hex,
-    });
-    return { raw, hash: keccak256(raw) as string as BlockHash };
+  sign(transaction: RegistryTransaction): Promise<SignedTransaction> {
+    return this.account.sign({ ...transaction, to: this.options.registry });
   }
 
   /**

@@ -19,7 +19,8 @@ import {
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { deployVault } from './deploy-vault.js';
 import { isVaultCode, readVaultFacts, type VaultQuestion } from './vault-facts.js';
-import { accountOf, VoucherSigner } from './voucher.js';
+import { accountOf } from '../accounts/private-key.js';
+import { VoucherSigner } from './voucher.js';
 
 const { SIGNER_KEY, OTHER_KEY, CANCELLER, PAUSER } = VaultBench;
 const SCRIPT = fileURLToPath(new URL('../../../../contracts/deploy-vault.mjs', import.meta.url));

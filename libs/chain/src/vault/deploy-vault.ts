@@ -12,7 +12,7 @@ import {
   type DeploymentPlace,
 } from '../deployment/deployment-node.js';
 import { isVaultCode } from './vault-facts.js';
-import { accountOf } from './voucher.js';
+import { accountOf } from '../accounts/private-key.js';
 
 type Hex = `0x${string}`;
 

@@ -7,7 +7,7 @@ import { toQuantity } from '../shape/hex.js';
 import { GasRefusedError } from '../accounts/gas-quotes.js';
 import { VaultAccount, type VaultAccountOptions } from './vault-account.js';
 import { isPausedByAll } from './vault-facts.js';
-import { addressOfKey } from './voucher.js';
+import { addressOfKey } from '../accounts/private-key.js';
 
 const { OTHER_KEY, SIGNER_KEY } = VaultBench;
 const GWEI = 10n ** 9n;

@@ -1,21 +1,18 @@
-import { type PrivateKeyAccount } from 'viem/accounts';
-import { keccak256 } from 'viem/utils';
 import { type Address, LowmarkError } from '#libs/domain';
-import { type GasCaps, type GasQuote, GasQuotes } from '../accounts/gas-quotes.js';
-import { isKnownTransaction } from '../accounts/known-transaction.js';
+import { type GasQuote } from '../accounts/gas-quotes.js';
+import {
+  isKnownTransaction,
+  SendingAccount,
+  type SendingAccountOptions,
+} from '../accounts/sending-account.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { accountOf, addressOfAccount, cancelCalldata, pauseCalldata } from './voucher.js';
+import { type RpcSession } from '../rpc/rpc-pool.js';
+import { cancelCalldata, pauseCalldata } from './voucher.js';
 import { type VaultId } from './vault-event.js';
 
 type Hex = `0x${string}`;
 
-export interface VaultAccountOptions {
-  readonly pool: RpcPool;
-  readonly chainId: number;
-  /** 64 hex digits. */
-  readonly privateKey: string;
-  readonly caps: GasCaps;
+export interface VaultAccountOptions extends SendingAccountOptions {
   /** Counts the most that a transaction can cost, in wei, before it is signed. @throws GasRefusedError */
   readonly reserve: (wei: bigint) => Promise<void>;
 }
@@ -38,15 +35,12 @@ const NAMES = {
  */
 export class VaultAccount {
   readonly address: Address;
-  readonly #account: PrivateKeyAccount;
-  private readonly quotes: GasQuotes;
+  private readonly account: SendingAccount;
 
   /** @throws PermanentError where it is not a key; the message does not repeat it */
   constructor(private readonly options: VaultAccountOptions) {
-    this.#account = accountOf(options.privateKey);
-    this.address = addressOfAccount(this.#account);
-    const { pool, caps } = options;
-    this.quotes = new GasQuotes({ pool, account: this.address, caps, names: NAMES });
+    this.account = new SendingAccount(options, NAMES);
+    this.address = this.account.address;
   }
 
   /**
@@ -57,7 +51,9 @@ export class VaultAccount {
    */
   async cancel(vault: Address, vaultId: VaultId): Promise<string> {
     const data = cancelCalldata(vaultId);
-    return this.send(vault, data, { quote: await this.quotes.affordable({ to: vault, data }) });
+    return this.send(vault, data, {
+      quote: await this.account.quotes.affordable({ to: vault, data }),
+    });
   }
 
   /**
@@ -74,8 +70,8 @@ export class VaultAccount {
     let sent = 0;
     for (const only of endpoints) {
       await noting(failures, async () => {
-        const quote = await this.quotes.quote({ to: vault, data }, { only });
-        const fault = this.quotes.faultOf(quote);
+        const quote = await this.account.quotes.quote({ to: vault, data }, { only });
+        const fault = this.account.quotes.faultOf(quote);
         if (fault) throw fault;
         quotes.push(quote);
       });
@@ -92,23 +88,14 @@ export class VaultAccount {
     return sent;
   }
 
-  /** A legacy transaction, which every chain takes. It is signed once, whichever endpoint takes it. */
-  private async send(vault: Address, data: Hex, { quote, only }: Sending): Promise<string> {
-    const { pool, chainId, reserve } = this.options;
-    const { nonce, gasPrice, gas } = this.quotes.priced(quote);
+  /** It is signed once, whichever endpoint takes it. */
+  private async send(to: Address, data: Hex, { quote, only }: Sending): Promise<string> {
+    const { pool, reserve } = this.options;
+    const { nonce, gasPrice, gas } = this.account.quotes.priced(quote);
     await reserve(gasPrice * gas);
-    const to = vault as Hex;
-    const raw = await this.#account.signTransaction({
-      type: 'legacy',
-      chainId,
-      nonce,
-      gasPrice,
-      gas,
-      to,
-      data,
-    });
+    const { raw, hash } = await this.account.sign({ to, nonce, gasPrice, gas, data });
     await pool.run((session) => deliver(session, raw), only === undefined ? {} : { only });
-    return keccak256(raw);
+    return hash;
   }
 }
 

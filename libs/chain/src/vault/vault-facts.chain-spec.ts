@@ -4,7 +4,8 @@ import { type Address } from '#libs/domain';
 import { aWallet, FakeClock, VaultBench } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { readVaultFacts, vaultFaults, type VaultQuestion } from './vault-facts.js';
-import { accountOf, VoucherSigner } from './voucher.js';
+import { accountOf } from '../accounts/private-key.js';
+import { VoucherSigner } from './voucher.js';
 
 const { SIGNER_KEY, OTHER_KEY, PAUSER } = VaultBench;
 

@@ -1,12 +1,7 @@
-import { mnemonicToAccount, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { type PrivateKeyAccount } from 'viem/accounts';
 import { encodeFunctionData } from 'viem/utils';
-import {
-  type Address,
-  parseAddress,
-  type PayoutTerms,
-  PermanentError,
-  ZERO_ADDRESS,
-} from '#libs/domain';
+import { type Address, type PayoutTerms, PermanentError, ZERO_ADDRESS } from '#libs/domain';
+import { accountOf, addressOfAccount } from '../accounts/private-key.js';
 import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
 import { type VaultId } from './vault-event.js';
 
@@ -98,8 +93,6 @@ export function pauseCalldata(): `0x${string}` {
   return encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'pause' });
 }
 
-const KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
-
 /**
  * Signs vouchers for one vault with one key. The same voucher always gives the same bytes (RFC 6979, no added entropy), so that it
  * may be signed again after a crash.
@@ -129,71 +122,4 @@ export class VoucherSigner {
   async sign(voucher: Voucher): Promise<`0x${string}`> {
     return this.#account.signTypedData(voucherTypedData(this.place, voucher));
   }
-}
-
-/** The address of a private key. @throws PermanentError where it is not a key; the message does not repeat it */
-export function addressOfKey(privateKey: string): Address {
-  return addressOfAccount(accountOf(privateKey));
-}
-
-export function addressOfAccount({ address }: PrivateKeyAccount): Address {
-  const parsed = parseAddress(address);
-  if (!parsed) throw new TypeError('an account without an address');
-  return parsed;
-}
-
-/** @throws PermanentError that holds nothing of the key, nor does its cause */
-export function accountOf(privateKey: string): PrivateKeyAccount {
-  const text = privateKey.trim();
-  if (!KEY.test(text)) throw invalid();
-  try {
-    return privateKeyToAccount(`0x${text.replace(/^0x/, '')}`);
-  } catch {
-    // Zero, or not below the order of the curve. The library's error quotes the key.
-    throw invalid();
-  }
-}
-
-function invalid(): PermanentError {
-  return new PermanentError(
-    'PRIVATE_KEY_INVALID',
-    'A private key must be 64 hex digits and a number below the order of secp256k1.',
-  );
-}
-
-/** Of the accounts that anvil and Hardhat make and unlock: published with them, so everyone's. */
-const MNEMONIC = 'test test test test test test test test test test test junk';
-const ACCOUNTS = 20;
-
-/** Whether a private key is one of those that development chains publish. @param privateKey 64 hex digits, with or without 0x */
-export function isDevelopmentKey(privateKey: string): boolean {
-  const { address } = accountOf(privateKey);
-  return Array.from({ length: ACCOUNTS }, (_, addressIndex) =>
-    mnemonicToAccount(MNEMONIC, { addressIndex }),
-  ).some((account) => account.address === address);
-}
-
-interface ServiceKeys {
-  readonly voucherSignerKey?: string | undefined;
-  readonly vaultCancellerKey?: string | undefined;
-  readonly vaultPauserKey?: string | undefined;
-  readonly registryPrivateKey?: string | undefined;
-}
-
-/** Of each key that holds a role on chain: whether it is one of those. Never the key. */
-export function publishedKeys(
-  keys: ServiceKeys,
-): { variable: string; isGiven: boolean; why: string }[] {
-  const { voucherSignerKey, vaultCancellerKey, vaultPauserKey, registryPrivateKey } = keys;
-  const named = [
-    ['VOUCHER_SIGNER_KEY', voucherSignerKey],
-    ['VAULT_CANCELLER_KEY', vaultCancellerKey],
-    ['VAULT_PAUSER_KEY', vaultPauserKey],
-    ['REGISTRY_PRIVATE_KEY', registryPrivateKey],
-  ] as const;
-  return named.map(([variable, key]) => ({
-    variable,
-    isGiven: key !== undefined && isDevelopmentKey(key),
-    why: 'the key is published with development chains',
-  }));
 }

@@ -94,8 +94,8 @@ const HEADS = named<{ subscriptions: readonly string[]; orderKeys: readonly stri
 );
 
 /**
- * What is known after an attempt counts whoever has the lease by now; when the lane is due again, the holder of its lease says. Of two who
- * deliver the same event one ends it.
+ * The outcome of an attempt is written whether or not its process still holds the lease; only the holder of the lease sets when the lane
+ * is due again. Of two processes that deliver the same event one ends it.
  */
 const END = named<Record<string, unknown>>(
   'webhook_attempt_end',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isDevelopmentKey } from './voucher.js';
+import { isDevelopmentKey } from './private-key.js';
 
 describe('isDevelopmentKey', () => {
   it('knows the keys that anvil prints at its start', () => {

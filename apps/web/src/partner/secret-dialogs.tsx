@@ -1,0 +1,93 @@
+import { Button, Select, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ConfirmDialog } from '../desk/confirm-dialog';
+import { Dialog } from '../desk/dialog';
+import { When } from '../shared/when';
+import { Bytes } from './bytes';
+import { texts } from './texts';
+
+interface RotationProps<Made> {
+  readonly title: string;
+  readonly consequence: string;
+  readonly overlapLabel: string;
+  readonly rotate: (overlapHours: number) => Promise<Made>;
+  readonly onClose: () => void;
+  readonly onMade: (made: Made) => void;
+}
+
+/** Asks how long a secret works beside the one that replaces it, and replaces it. */
+export function RotationDialog<Made>({
+  overlapLabel,
+  rotate,
+  onMade,
+  ...dialog
+}: RotationProps<Made>) {
+  const [hours, setHours] = useState('24');
+  const rotation = useMutation({
+    mutationFn: () => rotate(Number(hours)),
+    // The secret is in the page only, and in no cache.
+    gcTime: 0,
+    onSuccess: onMade,
+  });
+  return (
+    <ConfirmDialog
+      {...dialog}
+      isPending={rotation.isPending}
+      problem={rotation.error}
+      onConfirm={() => {
+        rotation.mutate();
+      }}
+    >
+      <Select
+        label={overlapLabel}
+        data={texts.credentials.overlaps}
+        value={hours}
+        allowDeselect={false}
+        onChange={(chosen) => {
+          if (chosen !== null) setHours(chosen);
+        }}
+      />
+    </ConfirmDialog>
+  );
+}
+
+interface SecretProps {
+  readonly title: string;
+  readonly store: string;
+  /** Of the button that closes it. */
+  readonly stored: string;
+  readonly secrets: readonly { readonly label: string; readonly value: string }[];
+  /** Until when the replaced one works, where one was replaced. */
+  readonly until?: { readonly label: string; readonly at: string } | undefined;
+  readonly onStored: () => void;
+}
+
+/** Closed by its button only: what is in it is nowhere else. */
+export function SecretDialog({ title, store, stored, secrets, until, onStored }: SecretProps) {
+  return (
+    <Dialog
+      onClose={onStored}
+      title={title}
+      size="lg"
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+    >
+      <Stack>
+        <Text>{store}</Text>
+        {secrets.map(({ label, value }) => (
+          <Bytes key={label} label={label}>
+            {value}
+          </Bytes>
+        ))}
+        {until !== undefined && (
+          <Text>
+            {until.label} <When at={until.at} />
+          </Text>
+        )}
+        <Button onClick={onStored}>{stored}</Button>
+      </Stack>
+    </Dialog>
+  );
+}

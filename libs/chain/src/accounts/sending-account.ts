@@ -1,0 +1,71 @@
+import { type PrivateKeyAccount } from 'viem/accounts';
+import { keccak256 } from 'viem/utils';
+import { type Address, type BlockHash } from '#libs/domain';
+import { RpcRefusedError } from '../errors/rpc.errors.js';
+import { type RpcResult } from '../rpc/rpc-call.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
+import { type CapNames, type GasCaps, GasQuotes } from './gas-quotes.js';
+import { accountOf, addressOfAccount } from './private-key.js';
+
+type Hex = `0x${string}`;
+
+export interface SendingAccountOptions {
+  readonly pool: RpcPool;
+  readonly chainId: number;
+  /** 64 hex digits. */
+  readonly privateKey: string;
+  readonly caps: GasCaps;
+}
+
+/** All that a signature is over, besides the chain. The same fields always give the same bytes (RFC 6979). */
+export interface UnsignedTransaction {
+  readonly to: Address;
+  readonly nonce: number;
+  /** Wei per unit of gas. */
+  readonly gasPrice: bigint;
+  readonly gas: bigint;
+  /** Hex. */
+  readonly data: string;
+}
+
+export interface SignedTransaction {
+  readonly hash: BlockHash;
+  readonly raw: Hex;
+}
+
+/** An account that sends legacy transactions, which every chain takes, at the prices that nodes quote and the caps allow. */
+export class SendingAccount {
+  readonly address: Address;
+  readonly quotes: GasQuotes;
+  /** A true private field: neither printing nor serialising the account shows the key. */
+  readonly #account: PrivateKeyAccount;
+  private readonly chainId: number;
+
+  /** @throws PermanentError where it is not a key; the message does not repeat it */
+  constructor({ pool, chainId, privateKey, caps }: SendingAccountOptions, names: CapNames) {
+    this.#account = accountOf(privateKey);
+    this.address = addressOfAccount(this.#account);
+    this.chainId = chainId;
+    this.quotes = new GasQuotes({ pool, account: this.address, caps, names });
+  }
+
+  async sign({ to, nonce, gasPrice, gas, data }: UnsignedTransaction): Promise<SignedTransaction> {
+    const raw = await this.#account.signTransaction({
+      ...{ type: 'legacy', chainId: this.chainId, nonce, gasPrice, gas },
+      to: to as Hex,
+      data: data as Hex,
+    });
+    return { raw, hash: keccak256(raw) as string as BlockHash };
+  }
+}
+
+const KNOWN = /already known|known transaction|already imported/i;
+
+/** Whether a node refused a transaction because it has it already. */
+export function isKnownTransaction(result: RpcResult | undefined): boolean {
+  return (
+    result?.ok === false &&
+    result.error instanceof RpcRefusedError &&
+    KNOWN.test(result.error.message)
+  );
+}

@@ -26,7 +26,7 @@ export function standingFields(
     ['waits for', waitsFor(history, nowMs)],
     [
       'lease',
-      lease === null ? 'nobody has it' : `${lease.owner} until ${moment(lease.until) ?? ''}`,
+      lease === null ? 'free' : `${lease.owner} until ${moment(lease.until) ?? ''}`,
     ],
     ['partner', `${partnerName} (${redemption.partner})`],
     ['wallet', redemption.wallet],

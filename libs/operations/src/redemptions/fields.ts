@@ -24,10 +24,7 @@ export function standingFields(
     ['reason', reason ?? undefined],
     ['goes on in', resume ?? undefined],
     ['waits for', waitsFor(history, nowMs)],
-    [
-      'lease',
-      lease === null ? 'free' : `${lease.owner} until ${moment(lease.until) ?? ''}`,
-    ],
+    ['lease', lease === null ? 'free' : `${lease.owner} until ${moment(lease.until) ?? ''}`],
     ['partner', `${partnerName} (${redemption.partner})`],
     ['wallet', redemption.wallet],
     [

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { watchdog } from './watchdog.js';
 
 export interface ProcessOptions {
@@ -90,12 +91,26 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** A loopback port that was free a moment ago. */
+/** Below the ports that Linux, macOS and Windows give to connections and to servers that ask for any: nothing else takes one meanwhile. */
+const PORTS = { first: 20_000, end: 32_768 };
+
+/** A port of the loopback interface that is free now, for a program that cannot take one of the system's choice itself. */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
+  for (;;) {
+    const port = randomInt(PORTS.first, PORTS.end);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(probe, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
   probe.close();
   await once(probe, 'close');
-  return port;
+  return true;
 }

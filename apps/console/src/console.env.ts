@@ -214,7 +214,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'From which worth in USD on an action on a redemption needs a second operator; 0: all that have a worth. Where it is set, callbacks of partners, the end of a pause and adoption always need one. Unset: none does.',
+      'From which worth in USD on an action on a redemption needs a second operator; 0: all that have a worth. Where it is set, callbacks of partners (but for a lower daily budget), the end of a pause and adoption always need one. Unset: none does.',
     optional: true,
   })
   @Matches(/^\d{1,15}(?:\.\d{1,18})?$/, { message: '$property must be a decimal number' })

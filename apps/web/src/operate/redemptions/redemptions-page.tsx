@@ -29,7 +29,8 @@ export function RedemptionsPage() {
         value={search.tab ?? 'queue'}
         keepMounted={false}
         onChange={(tab) => {
-          show(tab === 'search' ? { tab } : {});
+          // What was searched for stays, for the way back.
+          show({ ...filter, tab: tab === 'search' ? tab : 'queue' });
         }}
       >
         <Tabs.List mb="sm">

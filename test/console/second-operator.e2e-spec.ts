@@ -134,8 +134,8 @@ describe('a change of a partner’s callback', () => {
       { dailyTokenBudget: '0', maxPoints: 'none' },
       { dailyTokenBudget: '0', confirm: false },
     ]) {
-      // Without a reason: it would wait for a second operator.
-      expect([callback, await refused(callback)]).toEqual([callback, '400 BAD_REQUEST']);
+      // It would wait for a second operator, as the one that raises does.
+      expect([callback, await refused(callback)]).toEqual([callback, '409 APPROVAL_PENDING']);
     }
     expect(await refused({ dailyTokenBudget: '-1' })).toBe('400 BAD_REQUEST');
     expect(await budget()).toBe('0');

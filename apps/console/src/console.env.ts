@@ -12,9 +12,11 @@ import {
   NODE_ENV_SETTING,
   origin,
   PORTAL_DATABASE_URL_SETTING,
+  REGISTRY_ADDRESS_SETTING,
   RPC_URLS_SETTING,
   SECRETS_KEY_SETTING,
   ServiceSettings,
+  type SetRegistry,
   Setting,
   SHUTDOWN_DELAY_SETTING,
   STAKE_EVENTS_SETTING,
@@ -124,6 +126,9 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({ ...VAULT_CONTRACT_SETTING, optional: true })
   readonly vaultContract?: Address;
+
+  @Setting(REGISTRY_ADDRESS_SETTING)
+  readonly registryAddress?: readonly SetRegistry[];
 
   @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
   readonly stakeEvents?: string;

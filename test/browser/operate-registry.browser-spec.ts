@@ -53,7 +53,7 @@ it('before anything was due that is said', async () => {
   await card().getByText('There is no index yet').waitFor();
   await seedIndex(bench.console.database, Date.now());
   await visit.page.reload();
-  await card().getByText('nothing was due yet').waitFor();
+  await card().getByText('nothing was due yet', { exact: true }).waitFor();
   await card().getByText('REGISTRY_DELAY_SECONDS after it was sealed').waitFor();
 });
 

@@ -1,6 +1,6 @@
 /** What an operator types into the search of redemptions and of partners, and what comes of it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser } from 'playwright-core';
+import { type Browser, type Locator } from 'playwright-core';
 import { type Redemption } from '#libs/domain';
 import { aWallet, startBrowser } from '#libs/testing';
 import { VIEWER } from '../../apps/console/src/testing/console-harness.support-spec.js';
@@ -13,7 +13,9 @@ let bench: DeskBench;
 let browser: Browser;
 let visit: DeskVisit;
 /** One of each partner. */
-let [gold, silver, hostile] = [] as unknown as [Redemption, Redemption, Redemption];
+let gold: Redemption;
+let silver: Redemption;
+let hostile: Redemption;
 beforeAll(async () => {
   bench = await DeskBench.start();
   browser = await startBrowser();
@@ -52,7 +54,7 @@ describe('the search of redemptions', () => {
     await visit.press('Find');
   }
 
-  const link = ({ id }: Redemption) => visit.page.getByRole('link', { name: id });
+  const link = ({ id }: Redemption): Locator => visit.page.getByRole('link', { name: id });
 
   async function all(): Promise<void> {
     for (const one of [gold, silver, hostile]) await link(one).waitFor();
@@ -64,14 +66,16 @@ describe('the search of redemptions', () => {
     await link(one).waitFor();
   }
 
-  it.each([
+  type Found = readonly [string, keyof typeof FIELDS, () => string, () => Redemption];
+  const found: readonly Found[] = [
     ['an id', 'id', () => gold.id, () => gold],
     ['an id in capitals', 'id', () => silver.id.toUpperCase(), () => silver],
     ['a wallet', 'wallet', () => silver.wallet, () => silver],
     ['a wallet, with blanks around it', 'wallet', () => `  ${gold.wallet} `, () => gold],
     ['a part of a partner’s name, in other capitals', 'partner', () => 'gOLD', () => gold],
     ['a part that is markup', 'partner', () => '<img src=x', () => hostile],
-  ] as const)('finds %s', async (_, field, text, one) => {
+  ];
+  it.each(found)('finds %s', async (_, field, text, one) => {
     await find(field, text());
     await only(one());
   });

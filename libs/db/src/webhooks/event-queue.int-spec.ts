@@ -128,42 +128,6 @@ describe('a lane', () => {
 });
 
 describe('a subscription', () => {
-  it('says when something was delivered last, and is not written for each of a second', async () => {
-    const store = new SubscriptionStore(admin);
-    const last = async () => (await store.list(one.partnerId))[0]?.lastDeliveredAt ?? null;
-    const end = async (outcome: AttemptRecord['outcome']) => {
-      await add('w');
-      const owner = randomUUID();
-      const [event] = (await lease({ owner })) as [DueEvent];
-      await queue.end({ event, owner, record: record(outcome) });
-    };
-    const set = (ago: string) =>
-      admin.query(
-        { text: 'UPDATE webhooks.subscription SET last_delivered_at = now() - $1::interval' },
-        [ago],
-      );
-    await end('failed');
-    expect(await last()).toBeNull();
-    await end('delivered');
-    const first = await last();
-    expect(first).toBeInstanceOf(Date);
-    await set('1 hour');
-    await end('failed');
-    const hour = await last();
-    expect(hour?.getTime()).toBeLessThan(first?.getTime() ?? 0);
-    // After a failure, at once; then once a second. A time to come stands for one within the second.
-    await end('delivered');
-    expect((await last())?.getTime()).toBeGreaterThan(first?.getTime() ?? 0);
-    await set('-1 hour');
-    const ahead = await last();
-    await end('delivered');
-    expect(await last()).toEqual(ahead);
-    await set('2 seconds');
-    const before = await last();
-    await end('delivered');
-    expect((await last())?.getTime()).toBeGreaterThan(before?.getTime() ?? 0);
-  });
-
   it('has so many events under way at once, and one after failures in a row', async () => {
     for (const wallet of 'abcdef') await add(wallet);
     const owner = randomUUID();

@@ -7,13 +7,12 @@ import { Loaded } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { UtcDay, When } from '../../shared/when';
 import { Card, Fact } from '../overview/card';
-import { texts } from '../texts';
+import { registryTexts as words } from './texts';
 
 type OfSet = ConsoleBody<'RegistryOfSet'>;
 type Status = ConsoleBody<'RegistryStatus'>;
 type Publication = ConsoleBody<'Publication'>;
 
-const words = texts.registry;
 const EVERY_MS = 30_000;
 const TONES: Readonly<Record<Publication['status'], Tone>> = {
   due: 'neutral',

@@ -76,7 +76,7 @@ async function operator() {
   await shoot(page, 'operate-wallet', { height: 1300 });
   await askForApproval(page, go);
   const lists = ['', '/wallets', '/partners', '/redemptions', '/approvals', '/adoption'];
-  for (const path of [...lists, '/reconciliation', '/audits', '/log']) {
+  for (const path of [...lists, '/reconciliation', '/audits', '/registry', '/log']) {
     await go(path);
     await shoot(page, `operate${path.replace('/', '-')}`);
   }

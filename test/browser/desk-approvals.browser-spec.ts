@@ -134,14 +134,14 @@ it('a viewer sees what waits, and can decide nothing', async () => {
   expect(disabled).toEqual([true, true]);
 });
 
-it('a change of a partner’s budget waits too, with its reason', async () => {
+it('a higher budget of a partner waits too, with its reason', async () => {
   const partner = await bench.game('Budgeted');
   const first = await visitOf(ADMIN);
   await first.goto(`/operate/partners/${partner}`);
   await first.press('Change');
   const form = first.page.getByRole('dialog');
   expect(await form.getByLabel('Reason').count()).toBe(0);
-  await form.getByLabel('Tokens in a UTC day').fill('77');
+  await form.getByLabel('Tokens in a UTC day').fill('7000000');
   await first.press('Set', form);
   await form
     .getByText(/Reason: must be given/)
@@ -155,4 +155,77 @@ it('a change of a partner’s budget waits too, with its reason', async () => {
   await waiting.getByText(REASON).waitFor();
   await waiting.getByRole('link', { name: 'To the partner' }).click();
   await first.page.getByRole('heading', { name: 'Budgeted' }).waitFor();
+});
+
+it('a lower one is set at once, without a reason', async () => {
+  const partner = await bench.game('Cut');
+  const first = await visitOf(ADMIN);
+  await first.goto(`/operate/partners/${partner}`);
+  await first.press('Change');
+  const form = first.page.getByRole('dialog');
+  const budget = form.getByLabel('Tokens in a UTC day');
+  await budget.fill('1000000.1');
+  await form.getByLabel('Reason').waitFor();
+  await budget.fill('77.5');
+  await form.getByText('A lower budget is set at once').waitFor();
+  expect(await form.getByLabel('Reason').count()).toBe(0);
+  await first.press('Set', form);
+  await first.page.getByRole('status').getByText('Cut is set.').waitFor();
+  await first.page
+    .getByTitle(/^77\.5/)
+    .first()
+    .waitFor();
+});
+
+it('the end of a pause asks for a reason, and waits with it', async () => {
+  const partner = await bench.game('Resumed');
+  expect((await bench.cli('partner', 'pause', 'Resumed', '--as', 'mia')).code).toBe(0);
+  const first = await visitOf(OPERATOR);
+  await first.goto(`/operate/partners/${partner}`);
+  await first.press('Resume');
+  const dialog = first.dialog('Resume');
+  const reason = dialog.getByLabel('Reason');
+  const resume = dialog.getByRole('button', { name: 'Resume', exact: true });
+  await reason.waitFor();
+  expect(await resume.isDisabled()).toBe(true);
+  await reason.fill('   ');
+  expect(await resume.isDisabled()).toBe(true);
+  await reason.fill(REASON);
+  await resume.click();
+  await first.page.getByText('It waits for a second operator').waitFor();
+  await first.page.getByText('paused', { exact: true }).waitFor();
+
+  const second = await visitOf(ADMIN);
+  await second.goto('/operate/approvals');
+  const card = second.page.getByRole('region', { name: 'partner resume' });
+  await card.getByText(REASON).waitFor();
+  expect(await card.locator('b').filter({ hasText: 'Monday' }).count()).toBe(0);
+  await second.press('Approve and do it', card);
+  await second.press('Approve and do it', second.dialog('Approve and do it'));
+  await card.waitFor({ state: 'detached' });
+  await first.page.reload();
+  await first.page.getByText('open', { exact: true }).waitFor();
+});
+
+it('so does adoption, which changes nothing until then', async () => {
+  const partner = await bench.game('Vouched');
+  const { id } = await bench.stored(partner, 'deducted');
+  const first = await visitOf(ADMIN);
+  await first.goto('/operate/adoption');
+  await first.page.getByRole('link', { name: id }).waitFor();
+  await first.page.getByRole('button', { name: /^Adopt / }).click();
+  const dialog = first.page.getByRole('dialog');
+  const adopt = dialog.getByRole('button', { name: /^Adopt / });
+  await dialog.getByRole('checkbox').check();
+  await dialog.getByLabel('Reason').waitFor();
+  expect(await adopt.isDisabled()).toBe(true);
+  await dialog.getByLabel('Reason').fill(REASON);
+  await adopt.click();
+  await first.page.getByText('It waits for a second operator').waitFor();
+  await first.goto('/operate/approvals');
+  const card = first.page.getByRole('region', { name: 'redemption adopt' });
+  await card.getByText(REASON).waitFor();
+  await card.getByText('You asked for it: another operator decides.').waitFor();
+  await first.goto('/operate/adoption');
+  await first.page.getByRole('link', { name: id }).waitFor();
 });

@@ -121,7 +121,7 @@ it('a viewer sees every page, and no action that could be taken', async () => {
     return [...new Set(await buttons.allTextContents())].filter((name) => !LOOKS.includes(name));
   };
   const paths = ['partners', `partners/${partner}`, 'redemptions', `redemptions/${id}`];
-  const others = ['adoption', 'doctor', 'reconciliation', 'approvals', 'log', 'audits'];
+  const others = ['adoption', 'doctor', 'reconciliation', 'approvals', 'log', 'audits', 'registry'];
   for (const path of [...paths, ...others]) {
     expect([path, await enabled(`/operate/${path}`)]).toEqual([path, []]);
   }

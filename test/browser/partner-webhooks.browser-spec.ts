@@ -109,10 +109,19 @@ it('is added with a secret that is shown once, tried, sent again from its log, a
   const secret = await added();
   expect(secret).toMatch(/^whsec_/);
   expect(await visit.page.content()).not.toContain(secret);
+  const list = visit.page.getByRole('region', { name: 'Webhooks', exact: true });
+  await list.getByText('never', { exact: true }).waitFor();
   await confirm('Send a test event');
   await visit.page.getByText('1 event waits').waitFor();
   status = 204;
   await attempt();
+  await visit.page.reload();
+  const delivered = list.locator('time').first();
+  await delivered.waitFor();
+  const [subscription] = await database.query<{ at: Date }>({
+    text: 'SELECT last_delivered_at AS at FROM webhooks.subscription WHERE removed_at IS NULL',
+  });
+  expect(await delivered.getAttribute('datetime')).toBe(subscription?.at.toISOString());
   const [first] = received;
   expect(verifyWebhook(first?.headers ?? {}, first?.body ?? '', secret).type).toBe('webhook.test');
 

@@ -1,6 +1,11 @@
 /** What each container of docker-compose.yml can read and whom it can reach. */
 import { describe, expect, it } from '@jest/globals';
-import { baseSecrets, localSecrets, SHARES } from '../../apps/stack/src/compose/secret-files.js';
+import {
+  baseSecrets,
+  localSecrets,
+  SHARES,
+  TRIAL_SHARES,
+} from '../../apps/stack/src/compose/secret-files.js';
 import {
   type ComposeFile,
   type ComposeService,
@@ -11,6 +16,12 @@ import {
 
 const file = trialFile();
 const services = Object.entries(file.services);
+
+/** What a program gets in a trial. */
+const sharesOf = (program: string) => [
+  ...(SHARES[program] ?? []),
+  ...(TRIAL_SHARES[program] ?? []),
+];
 
 /** Whose copies of the secrets a service mounts. */
 function shareOf({ volumes = [] }: ComposeService): string | undefined {
@@ -79,7 +90,7 @@ describe('docker-compose.yml', () => {
   it('reads no secret that is not made', () => {
     const made = [...baseSecrets('/run/lowmark'), ...localSecrets('/run/lowmark')];
     const used = services.flatMap(([, service]) => {
-      const share = SHARES[shareOf(service) ?? ''] ?? [];
+      const share = sharesOf(shareOf(service) ?? '');
       const names = new Map(share.map(([file, as = file]) => [as, file]));
       return secretsReadBy(service).map((path) => {
         const name = path.replace('/run/lowmark/secrets/', '');
@@ -97,15 +108,31 @@ describe('docker-compose.yml', () => {
     const optional = ['rpc_urls', 'price_source', 'database_direct_url', 'oidc_client_secret'];
     const readers = services.filter(([, service]) => shareOf(service) !== undefined);
     expect(readers.length).toBeGreaterThan(8);
-    for (const [share, files] of Object.entries(SHARES)) {
+    for (const share of Object.keys(SHARES)) {
       const read = readers
         .filter(([, service]) => shareOf(service) === share)
         .flatMap(([, service]) => [...secretsReadBy(service), ...(service.command ?? [])])
         .map((path) => path.replace('/run/lowmark/secrets/', ''));
-      const given = files.map(([file, as = file]) => as).filter((name) => !optional.includes(name));
+      const given = sharesOf(share)
+        .map(([file, as = file]) => as)
+        .filter((name) => !optional.includes(name));
       for (const name of given)
         expect({ share, read }).toEqual({ share, read: expect.arrayContaining([name]) });
     }
+  });
+
+  it('gives the key that vouches for redemptions to the service, and in a trial to the console', () => {
+    const real = yamlOf('docker-compose.yml') as ComposeFile;
+    const readers = (services: ComposeFile['services']) =>
+      Object.entries(services)
+        .filter(([, one]) => secretsReadBy(one).some((path) => path.endsWith('/evidence_key')))
+        .map(([name]) => name);
+    expect(readers(real.services)).toEqual(['redemption']);
+    expect(readers(file.services)).toEqual(['redemption', 'console']);
+    const holders = Object.keys(SHARES).filter((one) =>
+      SHARES[one]?.some(([name]) => name === 'evidence_key'),
+    );
+    expect([holders, Object.keys(TRIAL_SHARES)]).toEqual([['redemption'], ['console']]);
   });
 
   it('lets no one but the service that makes them see all secrets', () => {

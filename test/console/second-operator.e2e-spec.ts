@@ -112,6 +112,37 @@ describe('a change of a partner’s callback', () => {
     expect(await refusalOf(missing)).toBe('404 PARTNER_UNKNOWN');
   });
 
+  it('that only lowers the budget is done at once, also while another one waits; one that raises it waits', async () => {
+    const id = await bench.game('Cut');
+    const path = `${PARTNERS}/${id}/settings`;
+    const set = (dailyTokenBudget: string, more: object = {}) =>
+      bodyOf<ActionResultBody>(admin.post(path, { callback: { dailyTokenBudget }, ...more }));
+    const budget = async () => (await show(id)).callback?.dailyTokenBudget;
+    const { id: raise } = await asked(admin, path, { callback: { dailyTokenBudget: '2000000' } });
+    expect(await set('999999.5')).toMatchObject({ done: true, approval: null });
+    expect(await set('0.50', { rate: 9 })).toMatchObject({ done: true });
+    expect([await budget(), (await show(id)).rate]).toEqual(['0.50', 9]);
+    expect((await bench.audit())[0]).toMatchObject({
+      ...{ command: 'partner set', partner: id, outcome: 'done' },
+      arguments: { dailyTokenBudget: '0.50', rate: 9 },
+    });
+    expect(await set('0')).toMatchObject({ done: true });
+    const refused = (callback: object) => refusalOf(admin.post(path, { callback }));
+    for (const callback of [
+      { dailyTokenBudget: '0.01' },
+      { dailyTokenBudget: 'none' },
+      { dailyTokenBudget: '0', maxPoints: 'none' },
+      { dailyTokenBudget: '0', confirm: false },
+    ]) {
+      // It would wait for a second operator, as the one that raises does.
+      expect([callback, await refused(callback)]).toEqual([callback, '409 APPROVAL_PENDING']);
+    }
+    expect(await refused({ dailyTokenBudget: '-1' })).toBe('400 BAD_REQUEST');
+    expect(await budget()).toBe('0');
+    await bodyOf(approve(raise));
+    expect(await budget()).toBe('2000000');
+  });
+
   it('comes after the partner is created; rate, burst and pause are set at once', async () => {
     const callback = {
       url: 'https://game.example',

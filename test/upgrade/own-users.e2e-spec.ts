@@ -27,6 +27,7 @@ const NEW = [
   'Webhooks1760000000040',
   'RegistryPublications1760000000041',
   'Reasons1760000000042',
+  'LastDelivery1760000000043',
 ];
 
 let test: TestDatabase;

@@ -84,6 +84,16 @@ describe('partner webhook', () => {
     expect(await listed()).toMatchObject({ pausedBecause: null });
   });
 
+  it('lists when something was delivered last', async () => {
+    const text = async () => (await webhook('list', 'Acme')).out;
+    expect(await text()).toMatch(/last delivery +none/);
+    await bench.database.query({
+      text: `UPDATE webhooks.subscription SET last_delivered_at = '2026-02-03T04:05:06Z'`,
+    });
+    expect(await text()).toMatch(/last delivery +2026-02-03T04:05:06/);
+    expect(await listed()).toMatchObject({ lastDeliveredAt: '2026-02-03T04:05:06.000Z' });
+  });
+
   it('rotates the secret, and both sign for a while', async () => {
     const { out } = await webhook('rotate', 'Acme', made.id, '--json');
     const { secret } = JSON.parse(out) as Made;

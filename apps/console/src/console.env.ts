@@ -12,9 +12,11 @@ import {
   NODE_ENV_SETTING,
   origin,
   PORTAL_DATABASE_URL_SETTING,
+  REGISTRY_ADDRESS_SETTING,
   RPC_URLS_SETTING,
   SECRETS_KEY_SETTING,
   ServiceSettings,
+  type SetRegistry,
   Setting,
   SHUTDOWN_DELAY_SETTING,
   STAKE_EVENTS_SETTING,
@@ -125,6 +127,9 @@ export class ConsoleSettings extends ServiceSettings {
   @Setting({ ...VAULT_CONTRACT_SETTING, optional: true })
   readonly vaultContract?: Address;
 
+  @Setting(REGISTRY_ADDRESS_SETTING)
+  readonly registryAddress?: readonly SetRegistry[];
+
   @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
   readonly stakeEvents?: string;
 
@@ -214,7 +219,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'From which worth in USD on an action on a redemption needs a second operator; 0: all that have a worth. Where it is set, callbacks of partners, the end of a pause and adoption always need one. Unset: none does.',
+      'From which worth in USD on an action on a redemption needs a second operator; 0: all that have a worth. Where it is set, callbacks of partners (but for a lower daily budget), the end of a pause and adoption always need one. Unset: none does.',
     optional: true,
   })
   @Matches(/^\d{1,15}(?:\.\d{1,18})?$/, { message: '$property must be a decimal number' })

@@ -34,7 +34,13 @@ export {
   windowBefore,
   windowOf,
 } from './snapshot/snapshot.js';
-export { type Decimal, parseDecimal, smallestUnits, tokensText } from './amount/decimal.js';
+export {
+  compareDecimals,
+  type Decimal,
+  parseDecimal,
+  smallestUnits,
+  tokensText,
+} from './amount/decimal.js';
 export {
   averageStaked,
   type Ratio,

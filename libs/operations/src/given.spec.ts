@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { auditedText } from './audit/audited.js';
 import { OPERATOR_NAME } from './audit/operator.js';
 import { parseClaimId, parseClaimNote } from './claims.js';
-import { setsCallback } from './partners/callback.js';
+import { onlyCutsBudget, setsCallback } from './partners/callback.js';
 import { KEY_PREFIX } from './partners/credentials.js';
 import { parsePartnerName } from './partners/partners.js';
 import { isSettlementNote } from './redemptions/resolutions.js';
@@ -76,4 +76,27 @@ it('does not take what is accepted for something that is set', () => {
   expect(setsCallback({ allowPrivate: true, url: undefined })).toBe(false);
   expect(setsCallback({ confirm: false })).toBe(true);
   expect(setsCallback({ maxPoints: 'none' })).toBe(true);
+});
+
+describe('a lower budget', () => {
+  const tokens = (digits: bigint, scale = 0) => ({ digits, scale });
+  const before = { dailyTokenBudget: tokens(100n) };
+
+  it.each([
+    ['a lower one', { dailyTokenBudget: tokens(99n) }, true],
+    ['nothing a day', { dailyTokenBudget: tokens(0n) }, true],
+    ['one of a finer scale', { dailyTokenBudget: tokens(9_999n, 2) }, true],
+    ['the same', { dailyTokenBudget: tokens(1_000n, 1), allowPrivate: true }, true],
+    ['a higher one', { dailyTokenBudget: tokens(10_001n, 2) }, false],
+    ['none', { dailyTokenBudget: 'none' as const }, false],
+    ['with a limit', { dailyTokenBudget: tokens(1n), maxPoints: 'none' as const }, false],
+    ['with a capability', { dailyTokenBudget: tokens(1n), capabilities: [] }, false],
+    ['without one', { maxPoints: 1n }, false],
+    ['nothing at all', {}, false],
+  ])('%s', (_, change, cuts) => {
+    expect(onlyCutsBudget(before, change)).toBe(cuts);
+    // Where there is none, nothing is redeemed: any budget lets more out.
+    expect(onlyCutsBudget({}, change)).toBe(false);
+    expect(onlyCutsBudget(undefined, change)).toBe(false);
+  });
 });

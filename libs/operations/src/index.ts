@@ -52,6 +52,7 @@ export {
   callbackNotes,
   mergeCallback,
   NONE,
+  onlyCutsBudget,
   type OrNone,
   setsCallback,
 } from './partners/callback.js';

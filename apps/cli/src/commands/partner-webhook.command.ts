@@ -80,6 +80,7 @@ const list = command({
         ['stake set', one.stakeSet],
         ['tiers', one.rule && `${one.rule.measure}, from ${one.rule.thresholds.join(', ')}`],
         ['waiting', String(one.waiting)],
+        ['last delivery', momentText(one.lastDeliveredAt) ?? 'none'],
         ['paused', one.pausedAt === null ? undefined : `by ${one.pausedBecause ?? ''}`],
       ]),
     );

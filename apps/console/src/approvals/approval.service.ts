@@ -5,7 +5,13 @@ import {
   DatabaseUnavailableError,
   type OperatorRole,
 } from '#libs/db';
-import { type Decimal, LowmarkError, parseDecimal, PermanentError } from '#libs/domain';
+import {
+  compareDecimals,
+  type Decimal,
+  LowmarkError,
+  parseDecimal,
+  PermanentError,
+} from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { type ConsoleOperator } from '../auth/audience.js';
@@ -176,7 +182,7 @@ export class ApprovalService {
   /** @param worthUsd as in `Wanted` */
   needsSecond(worthUsd: string | undefined): boolean {
     if (this.above === undefined || worthUsd === undefined) return false;
-    return worthUsd === UNBOUNDED || compare(parseDecimal(worthUsd), this.above) >= 0;
+    return worthUsd === UNBOUNDED || compareDecimals(parseDecimal(worthUsd), this.above) >= 0;
   }
 
   /** Of an end that was never learnt there is no outcome: whether it was done is to be looked up. */
@@ -216,11 +222,4 @@ export class ApprovalService {
 
 function requireRole({ role }: { readonly role: OperatorRole }, action: ApprovableAction): void {
   if (!mayActAs(role, action.role)) throw signInProblem('ROLE_TOO_LOW');
-}
-
-function compare(a: Decimal, b: Decimal): number {
-  const scale = Math.max(a.scale, b.scale);
-  const difference =
-    a.digits * 10n ** BigInt(scale - a.scale) - b.digits * 10n ** BigInt(scale - b.scale);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }

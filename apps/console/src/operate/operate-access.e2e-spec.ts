@@ -30,6 +30,7 @@ const READ = [
   'reconciliation',
   'reconciliation/claims',
   'audits',
+  'registries',
   'doctor',
   'log',
 ];

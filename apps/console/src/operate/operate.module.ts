@@ -12,6 +12,7 @@ import { ServiceHealth } from './overview/service-health.js';
 import { VaultFigures } from './overview/vault-figures.js';
 import { PartnerNames } from './partner-names.js';
 import { ReconciliationController } from './reconciliation/reconciliation.controller.js';
+import { RegistryController } from './registry/registry.controller.js';
 import { StakeSets } from './stake-sets.js';
 import { WalletAudits } from './wallets/wallet-audits.js';
 import { WalletHistoryService } from './wallets/wallet-history.service.js';
@@ -24,6 +25,7 @@ import { WalletsController } from './wallets/wallets.controller.js';
     WalletsController,
     ReconciliationController,
     AuditsController,
+    RegistryController,
     DoctorController,
     LogController,
   ],

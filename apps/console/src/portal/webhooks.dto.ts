@@ -161,6 +161,9 @@ export class WebhookBody {
   @ApiProperty(MAYBE_TIME)
   readonly rotatedAt!: string | null;
 
+  @ApiProperty({ ...MAYBE_TIME, description: 'When something was delivered last.' })
+  readonly lastDeliveredAt!: string | null;
+
   @ApiProperty({ type: 'integer', description: 'Events neither delivered nor given up.' })
   readonly waiting!: number;
 }
@@ -209,6 +212,7 @@ export function webhookBody(one: WebhookSubscription): WebhookBody {
     pausedAt: text(one.pausedAt),
     createdAt: text(one.createdAt),
     rotatedAt: text(one.rotatedAt),
+    lastDeliveredAt: text(one.lastDeliveredAt),
   };
 }
 

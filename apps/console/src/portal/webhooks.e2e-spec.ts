@@ -44,7 +44,9 @@ describe('the webhooks of a partner', () => {
   it('are added, with a secret that is shown this once, changed, paused and removed', async () => {
     const { id, secret } = await json<Made>(add());
     expect(secret).toMatch(/^whsec_/);
-    expect(await listed()).toMatchObject([{ id, url: URL, rule: null, waiting: 0 }]);
+    expect(await listed()).toMatchObject([
+      { id, url: URL, rule: null, waiting: 0, lastDeliveredAt: null },
+    ]);
     expect(JSON.stringify(await listed())).not.toContain('whsec_');
     const topics = ['wallet.tier-changed', 'day.sealed'];
     await json(ann.post(`${PATH}/${id}/set`, { topics, rule: RULE }));

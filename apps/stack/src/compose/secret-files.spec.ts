@@ -90,7 +90,7 @@ describe('the secrets of docker compose', () => {
     await makeMissing(baseSecrets(root));
     writeFileSync(join(root, 'secrets/rpc_urls'), 'https://one.example\n');
     writeFileSync(join(root, 'for/indexer/secrets_key'), 'left over');
-    await shareSecrets(root);
+    await shareSecrets(root, 'base');
     const shares = PROGRAMS.map((one) => [one, readdirSync(join(root, 'for', one)).sort()]);
     expect(Object.fromEntries(shares)).toEqual({
       postgres: ['postgres_password'],
@@ -112,7 +112,7 @@ describe('the secrets of docker compose', () => {
       cli: ['database_url', 'redis_url', 'rpc_urls', 'secrets_key'],
       game: ['database_url'],
     });
-    expect(await shareSecrets(root)).toEqual([]);
+    expect(await shareSecrets(root, 'base')).toEqual([]);
     const files = [
       ...['migrate', 'indexer', 'api', 'redemption', 'cli', 'game', 'console'].map(
         (one) => `for/${one}/database_url`,
@@ -137,12 +137,26 @@ describe('the secrets of docker compose', () => {
     expect(password.length).toBeGreaterThanOrEqual(64);
   });
 
+  it('give the console of a trial what vouches for redemptions, and take it away from a real one', async () => {
+    await makeMissing(baseSecrets(root));
+    const copy = join(root, 'for/console/evidence_key');
+    expect(await shareSecrets(root, 'local')).toContain(copy);
+    expect(text('for/console/evidence_key')).toBe(text('secrets/evidence_key'));
+    expect(statSync(copy).mode & 0o777).toBe(0o400);
+    const readers = PROGRAMS.filter((one) =>
+      readdirSync(join(root, 'for', one)).includes('evidence_key'),
+    );
+    expect(readers).toEqual(['redemption', 'console']);
+    await shareSecrets(root, 'base');
+    expect(readdirSync(join(root, 'for/console'))).not.toContain('evidence_key');
+  });
+
   it('that were replaced are given anew', async () => {
     await makeMissing(baseSecrets(root));
-    await shareSecrets(root);
+    await shareSecrets(root, 'base');
     rmSync(join(root, 'secrets/secrets_key'));
     writeFileSync(join(root, 'secrets/secrets_key'), 'another\n');
-    expect((await shareSecrets(root)).sort()).toEqual(
+    expect((await shareSecrets(root, 'base')).sort()).toEqual(
       ['api', 'cli', 'console', 'redemption'].map((one) => join(root, 'for', one, 'secrets_key')),
     );
   });

@@ -31,11 +31,13 @@ const NOT_OF_A_TRIAL =
 /** What connects to our database, each with a URL and a user of its own: the programs, and the console's portal for partners. */
 const PROGRAMS = ['api', 'indexer', 'redemption', 'console', 'portal', 'cli'] as const;
 
+type Shares = Readonly<Record<string, readonly (readonly [file: string, as?: string])[]>>;
+
 /**
  * Which program gets a copy of which file, under which name. What is not there is not copied: `rpc_urls`, `price_source`,
  * `oidc_client_secret` and the direct URLs only exist where the operator brought them.
  */
-export const SHARES: Readonly<Record<string, readonly (readonly [file: string, as?: string])[]>> = {
+export const SHARES: Shares = {
   postgres: [['postgres_password']],
   redis: [['redis.conf']],
   migrate: [
@@ -64,6 +66,9 @@ export const SHARES: Readonly<Record<string, readonly (readonly [file: string, a
   cli: [...databaseUrls('cli'), ['secrets_key'], ['redis_url'], ['rpc_urls'], ['price_source']],
   game: [['game_database_url', 'database_url']],
 };
+
+/** What a trial gives besides: there the console adopts redemptions, and sets transactions of partners. */
+export const TRIAL_SHARES: Shares = { console: [['evidence_key']] };
 
 function databaseUrls(program: string): (readonly [file: string, as: string])[] {
   return ['database_url', 'database_direct_url'].map((name) => [`${program}_${name}`, name]);
@@ -138,9 +143,10 @@ async function firstLine(path: string): Promise<string> {
  * Gives each program copies of the files that it reads and takes away what it does not, in `for/PROGRAM`.
  * @returns the paths of those that changed
  */
-export async function shareSecrets(root: string): Promise<string[]> {
+export async function shareSecrets(root: string, kind: 'base' | 'local'): Promise<string[]> {
   const changed: string[] = [];
-  for (const [program, files] of Object.entries(SHARES)) {
+  for (const [program, always] of Object.entries(SHARES)) {
+    const files = [...always, ...((kind === 'local' && TRIAL_SHARES[program]) || [])];
     const folder = join(root, 'for', program);
     const kept = files.map(([file, as = file]) => as);
     for (const name of await readdir(folder)) {

@@ -22,7 +22,7 @@ const [kind = '', root = '', name = ''] = process.argv.slice(2);
 async function makeAll(of: 'base' | 'local'): Promise<void> {
   await claimSecrets(root, of);
   const files = of === 'base' ? baseSecrets(root) : [...baseSecrets(root), ...localSecrets(root)];
-  const made = [...(await makeMissing(files)), ...(await shareSecrets(root))];
+  const made = [...(await makeMissing(files)), ...(await shareSecrets(root, of))];
   console.log(made.length === 0 ? 'All secrets are there' : `Made ${made.join(', ')}`);
 }
 

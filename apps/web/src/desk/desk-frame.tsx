@@ -10,6 +10,9 @@ import classes from './desk-frame.module.css';
 import { FreshSignIn } from './fresh-sign-in';
 import { texts } from './texts';
 
+/** The colour that Mantine has under the mouse is too dark for the text. */
+const sameUnderMouse = () => ({ root: { '--nl-hover': 'var(--nl-bg)' }, children: {} });
+
 export interface DeskPage {
   readonly to: NonNullable<LinkProps['to']>;
   readonly name: string;
@@ -87,6 +90,7 @@ function Navigation({ pages, current, onChosen }: NavigationProps) {
           <NavLink
             key={page.to}
             active={page === current}
+            vars={sameUnderMouse}
             label={page.name}
             leftSection={<page.Icon size={18} aria-hidden />}
             rightSection={page.More && <page.More />}

@@ -65,6 +65,7 @@ export const deskTexts = {
       allowPrivate: 'Development: accept http and private addresses',
       orNone: '“none” takes it away.',
     },
+    cutAtOnce: 'A lower budget is set at once: no second operator is asked.',
     yes: 'yes',
     no: 'no',
   },

@@ -1,4 +1,5 @@
 import {
+  IconCertificate,
   IconCheckbox,
   IconCoins,
   IconGauge,
@@ -22,6 +23,7 @@ const PAGES: readonly DeskPage[] = [
   { to: '/operate/adoption', name: texts.nav.adoption, Icon: IconRubberStamp },
   { to: '/operate/reconciliation', name: texts.nav.reconciliation, Icon: IconScale },
   { to: '/operate/audits', name: texts.nav.audits, Icon: IconListSearch },
+  { to: '/operate/registry', name: texts.nav.registry, Icon: IconCertificate },
   { to: '/operate/doctor', name: texts.nav.doctor, Icon: IconHeartbeat },
   { to: '/operate/log', name: texts.nav.log, Icon: IconNotebook },
   { to: '/operate/approvals', name: texts.nav.approvals, Icon: IconCheckbox, More: ApprovalCount },

@@ -35,6 +35,11 @@ const audits = createRoute({
   path: '/audits',
   component: lazyPage(() => import('./audits/audits-page'), 'AuditsPage'),
 });
+const registry = createRoute({
+  getParentRoute: () => operateRoute,
+  path: '/registry',
+  component: lazyPage(() => import('./registry/registry-page'), 'RegistryPage'),
+});
 const doctor = createRoute({
   getParentRoute: () => operateRoute,
   path: '/doctor',
@@ -60,6 +65,7 @@ export const operateRoutes = operateRoute.addChildren([
   adoption,
   reconciliation,
   audits,
+  registry,
   doctor,
   log,
   approvals,

@@ -8,6 +8,7 @@ export const texts = {
     adoption: 'Adoption',
     reconciliation: 'Reconciliation',
     audits: 'Audits',
+    registry: 'Registry',
     doctor: 'Doctor',
     log: 'Log',
     approvals: 'Approvals',

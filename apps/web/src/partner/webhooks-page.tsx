@@ -1,8 +1,7 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { consoleApi, dataOf } from '../api/console-client';
 import { PageTitle } from '../desk/page-title';
 import { Rows } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
@@ -124,7 +123,10 @@ function Webhooks({ webhooks, onChoose }: WebhooksProps) {
         },
         { header: words.topics, cell: ({ topics }) => topics.join(', ') },
         { header: texts.common.status, cell: (one) => <Standing webhook={one} /> },
-        { header: words.delivered, cell: ({ id }) => <LastDelivery id={id} /> },
+        {
+          header: words.delivered,
+          cell: ({ lastDeliveredAt }) => <When at={lastDeliveredAt} none={texts.common.never} />,
+        },
         {
           header: words.more,
           isAction: true,
@@ -148,25 +150,6 @@ function Standing({
       </StatusBadge>
       {waiting > 0 && <Text size="sm">{words.waiting(waiting)}</Text>}
     </>
-  );
-}
-
-/** Of the newest event that was delivered. */
-function LastDelivery({ id }: { readonly id: string }) {
-  const query = useQuery({
-    queryKey: [...WEBHOOKS_KEY, id, 'last-delivery'],
-    queryFn: async ({ signal }) => {
-      const params = { path: { id }, query: { state: 'delivered' as const } };
-      const page = await dataOf(
-        consoleApi.GET('/api/partner/webhooks/{id}/events', { params, signal }),
-      );
-      return page.events[0]?.finishedAt ?? null;
-    },
-  });
-  return (
-    <Loaded query={query} skeleton={<Skeletons lines={1} />}>
-      {(at) => <When at={at} none={texts.common.never} />}
-    </Loaded>
   );
 }
 

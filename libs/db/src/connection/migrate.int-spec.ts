@@ -42,6 +42,7 @@ const ALL = [
   'Webhooks1760000000040',
   'RegistryPublications1760000000041',
   'Reasons1760000000042',
+  'LastDelivery1760000000043',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

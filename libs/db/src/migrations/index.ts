@@ -40,6 +40,7 @@ import { ConformanceDeductions1760000000039 } from './conformance-deductions.js'
 import { Webhooks1760000000040 } from './webhooks.js';
 import { RegistryPublications1760000000041 } from './registry-publications.js';
 import { Reasons1760000000042 } from './reasons.js';
+import { LastDelivery1760000000043 } from './last-delivery.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -77,4 +78,5 @@ export const migrations = [
   Webhooks1760000000040,
   RegistryPublications1760000000041,
   Reasons1760000000042,
+  LastDelivery1760000000043,
 ];

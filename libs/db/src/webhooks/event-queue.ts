@@ -118,9 +118,11 @@ const COUNT_FAILURE = named<{ id: string }>(
   `UPDATE webhooks.subscription SET failures = failures + 1 WHERE id = :id::uuid AND failures < ${FAILING}`,
 );
 
+/** Once a second at most, as one row would be written for all deliveries of a subscription. */
 const COUNT_SUCCESS = named<{ id: string }>(
   'webhook_succeeded',
-  'UPDATE webhooks.subscription SET failures = 0 WHERE id = :id::uuid AND failures > 0',
+  `UPDATE webhooks.subscription SET failures = 0, last_delivered_at = clock_timestamp() WHERE id = :id::uuid
+    AND (failures > 0 OR last_delivered_at IS NULL OR last_delivered_at < clock_timestamp() - interval '1 second')`,
 );
 
 const GONE = named<{ id: string }>(

@@ -21,6 +21,8 @@ export interface WebhookSubscription extends SubscriptionTerms {
   readonly pausedBecause: PausedBecause | null;
   readonly createdAt: Date;
   readonly rotatedAt: Date | null;
+  /** To the second; null: nothing was delivered yet. */
+  readonly lastDeliveredAt: Date | null;
   /** Events that were neither delivered nor given up. */
   readonly waiting: number;
 }
@@ -28,7 +30,7 @@ export interface WebhookSubscription extends SubscriptionTerms {
 /** The columns of a SubscriptionRow, of webhooks.subscription or its view. */
 export const SUBSCRIPTION_COLUMNS = `s.id, s.url, to_json(s.topics) AS topics, s.stake_set AS "stakeSet", s.measure, s.days,
   s.thresholds::text[] AS thresholds, s.hysteresis::text AS hysteresis, s.paused_at AS "pausedAt", s.paused_because AS "pausedBecause",
-  s.created_at AS "createdAt", s.rotated_at AS "rotatedAt"`;
+  s.created_at AS "createdAt", s.rotated_at AS "rotatedAt", s.last_delivered_at AS "lastDeliveredAt"`;
 
 export type SubscriptionRow = Omit<WebhookSubscription, 'rule'> & {
   readonly measure: TierRule['measure'] | null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseDecimal, smallestUnits, tokensText } from './decimal.js';
+import { compareDecimals, parseDecimal, smallestUnits, tokensText } from './decimal.js';
 
 describe('tokensText', () => {
   it.each([
@@ -25,5 +25,18 @@ describe('tokensText', () => {
         },
       ),
     );
+  });
+});
+
+describe('compareDecimals', () => {
+  it.each([
+    ['1', '1.000', 0],
+    ['0.1', '0.09', 1],
+    ['99.99', '100', -1],
+    ['-1', '0', -1],
+    ['1e3', '999.999', 1],
+  ])('of %s and %s is %s', (a, b, expected) => {
+    expect(compareDecimals(parseDecimal(a), parseDecimal(b))).toBe(expected);
+    expect(compareDecimals(parseDecimal(b), parseDecimal(a))).toBe(expected === 0 ? 0 : -expected);
   });
 });

@@ -27,6 +27,14 @@ export function parseDecimal(text: string): Decimal {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
+/** @returns below 0 where `a` is the smaller one, 0 where they are the same value */
+export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
+  const scale = Math.max(a.scale, b.scale);
+  const unitsOf = (one: Decimal): bigint => one.digits * 10n ** BigInt(scale - one.scale);
+  const difference = unitsOf(a) - unitsOf(b);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
 /** Whole tokens in the smallest unit, floored. */
 export function smallestUnits({ digits, scale }: Decimal, tokenDecimals: number): bigint {
   return (digits * 10n ** BigInt(tokenDecimals)) / 10n ** BigInt(scale);

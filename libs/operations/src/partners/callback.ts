@@ -1,6 +1,6 @@
 /** How a partner is called and what may be redeemed with it, as an operator sets it. */
 import { type CallbackSettings, decimalText, type PartnerCallback } from '#libs/db';
-import { type Decimal, type PartnerCapability } from '#libs/domain';
+import { compareDecimals, type Decimal, type PartnerCapability } from '#libs/domain';
 import { parsePartnerUrl, PartnerEndpoint } from '#libs/partner-client';
 import { hashApiKey, type KeyRing } from '#libs/signing';
 import { OptionError } from '../operation.error.js';
@@ -38,6 +38,21 @@ export function setsCallback(change: CallbackChange): boolean {
   return Object.entries(change).some(
     ([name, value]) => name !== 'allowPrivate' && value !== undefined,
   );
+}
+
+/**
+ * Whether all that it does is to lower the daily budget, or to leave it: it lets out less than before. `none` is no lower budget: what
+ * was begun would have none.
+ */
+export function onlyCutsBudget(
+  before: Pick<PartnerCallback, 'dailyTokenBudget'> | undefined,
+  change: CallbackChange,
+): boolean {
+  const { dailyTokenBudget, ...others } = change;
+  const now = before?.dailyTokenBudget;
+  if (dailyTokenBudget === undefined || dailyTokenBudget === NONE || now === undefined)
+    return false;
+  return !setsCallback(others) && compareDecimals(dailyTokenBudget, now) <= 0;
 }
 
 interface Merging {

@@ -70,6 +70,19 @@ describe('a partner', () => {
     expect(await newestNote()).toMatchObject({ outcome: 'refused: OPTION_INVALID' });
   });
 
+  it('whose budget is only to be lowered is not changed where that would raise it by now', async () => {
+    const cut = (tokens: string) => {
+      const callback = { dailyTokenBudget: parseDecimal(tokens) };
+      const change = { partner: name, callback, mustOnlyCutBudget: true };
+      return setPartner(database, as('partner set'), change, keyRing);
+    };
+    expect((await cut('999')).callback?.dailyTokenBudget).toEqual(parseDecimal('999'));
+    await expect(cut('999.5')).rejects.toMatchObject({ code: 'OPTION_INVALID' });
+    expect(await newestNote()).toMatchObject({ outcome: 'refused: OPTION_INVALID' });
+    const [found] = await listPartners(database);
+    expect(found?.callback?.dailyTokenBudget).toEqual(parseDecimal('999'));
+  });
+
   it('keeps what is not given, and its address is checked', async () => {
     const change = (callback: object) =>
       setPartner(database, as('partner set'), { partner: name, rate: 7, callback }, keyRing);

@@ -15,7 +15,13 @@ import { audited, onPartner } from '../audit/audited.js';
 import { type Operator } from '../audit/operator.js';
 import { OptionError } from '../operation.error.js';
 import { isPlainLine } from '../text/text.js';
-import { auditedChange, type CallbackChange, mergeCallback, setsCallback } from './callback.js';
+import {
+  auditedChange,
+  type CallbackChange,
+  mergeCallback,
+  onlyCutsBudget,
+  setsCallback,
+} from './callback.js';
 import { type IssuedCredential, issueCredential } from './credentials.js';
 
 export const LONGEST_PARTNER_NAME = 100;
@@ -75,6 +81,8 @@ export interface PartnerChange {
   readonly burst?: number | undefined;
   readonly stakeSet?: string | undefined;
   readonly callback: CallbackChange;
+  /** Refused where it does more than to lower the budget, by what is set when it is done. */
+  readonly mustOnlyCutBudget?: boolean | undefined;
 }
 
 export interface ChangedPartner {
@@ -83,6 +91,9 @@ export interface ChangedPartner {
   readonly terms: PartnerTerms | undefined;
   readonly callback: PartnerCallback | undefined;
 }
+
+const LOWERED_MEANWHILE =
+  'The budget is another one by now, and this would raise it: look at the partner again, and ask anew.';
 
 export const NOTHING_TO_SET = 'Nothing to set: `partner set --help` lists what can be.';
 
@@ -93,7 +104,7 @@ export const NOTHING_TO_SET = 'Nothing to set: `partner set --help` lists what c
 export async function setPartner(
   database: Database,
   operator: Operator,
-  { partner, rate, burst, stakeSet, callback: change }: PartnerChange,
+  { partner, rate, burst, stakeSet, callback: change, mustOnlyCutBudget }: PartnerChange,
   keyRing: KeyRing,
 ): Promise<ChangedPartner> {
   const bound = stakeSet === undefined ? {} : { stakeSet };
@@ -108,7 +119,12 @@ export async function setPartner(
     }
     const changed = await new CallbackStore(database).change(
       partnerId,
-      (before) => mergeCallback(before, { change, keyRing, partnerName }),
+      (before) => {
+        if (mustOnlyCutBudget === true && !onlyCutsBudget(before, change)) {
+          throw new OptionError(LOWERED_MEANWHILE);
+        }
+        return mergeCallback(before, { change, keyRing, partnerName });
+      },
       { terms: hasTerms ? terms : undefined, audit },
     );
     return { partnerName, terms: changed.terms, callback: changed.callback };

@@ -7,6 +7,7 @@ import {
   type CallbackChange,
   CONSEQUENCES,
   mergeCallback,
+  onlyCutsBudget,
   pausePartner,
   setPartner,
   setsCallback,
@@ -26,12 +27,15 @@ import { PartnerChangeDto } from './partner.requests.js';
 
 const SET = 'partner set';
 const RESUME = 'partner resume';
+/** Of a change that was asked of no second operator, as it only lowers the budget. */
+const CUT = 'onlyCutsBudget';
 
 type Stored = Readonly<Record<string, unknown>>;
 
 /**
  * What lets tokens out by a partner: its callback with value, limits and budget, and the end of a pause. No figure bounds what that is
- * worth, so a second operator decides wherever there is a set value. Rate, burst and stake set alone let nothing out.
+ * worth, so a second operator decides wherever there is a set value. Rate, burst and stake set alone let nothing out; a lower budget
+ * lets out less, and must not wait.
  */
 @Injectable()
 export class PartnerActions implements OnModuleInit {
@@ -62,19 +66,24 @@ export class PartnerActions implements OnModuleInit {
   ): Promise<Performed> {
     const keyRing = this.keys.keyRing(`${SET} ${partner}`);
     const change = callbackChange(dto.callback);
-    const wanted = { action: SET, arguments: this.stored(partner, dto) };
+    const stored = this.stored(partner, dto);
     const worthUsd = setsCallback(change) ? UNBOUNDED : undefined;
     if (!this.approvals.needsSecond(worthUsd)) {
-      return this.approvals.perform(operator, { ...wanted, summary: SET });
+      return this.approvals.perform(operator, { action: SET, arguments: stored, summary: SET });
     }
     const partnerName = await this.nameOf(partner);
+    const before = await this.callbacks.find(partner);
+    if (onlyCutsBudget(before, change)) {
+      const cut = { ...stored, [CUT]: true };
+      return this.approvals.perform(operator, { action: SET, arguments: cut, summary: SET });
+    }
     // What cannot be done is refused to who asks, not to who decides.
-    mergeCallback(await this.callbacks.find(partner), { change, keyRing, partnerName });
+    mergeCallback(before, { change, keyRing, partnerName });
     await this.requireNoneOpen(SET, partner);
     const { rate, burst, stakeSet } = dto;
     const shown = JSON.stringify({ rate, burst, stakeSet, ...auditedChange(change) });
     return this.approvals.perform(operator, {
-      ...wanted,
+      ...{ action: SET, arguments: stored },
       summary: `${partnerName}: ${shown} ${CONSEQUENCES[SET]}`,
       ...{ worthUsd, reason },
     });
@@ -115,7 +124,9 @@ export class PartnerActions implements OnModuleInit {
   private async set(stored: Stored, actors: Actors): Promise<string> {
     const { partner, dto } = this.opened(stored);
     const { rate, burst, stakeSet, callback } = dto;
-    const change = { partner, rate, burst, stakeSet, callback: callbackChange(callback) };
+    const terms = { partner, rate, burst, stakeSet };
+    const mustOnlyCutBudget = stored[CUT] === true;
+    const change = { ...terms, callback: callbackChange(callback), mustOnlyCutBudget };
     const operator = { ...actors, command: SET };
     const keyRing = this.keys.keyRing(`${SET} ${partner}`);
     const { partnerName } = await setPartner(this.database, operator, change, keyRing);

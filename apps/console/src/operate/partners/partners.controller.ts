@@ -141,7 +141,7 @@ export class PartnersController {
   @ApiOperation({
     summary: 'Set a partner',
     description:
-      'What is absent stays as it is. A change of the callback waits for a second operator where there is a set value.',
+      'What is absent stays as it is. A change of the callback waits for a second operator where there is a set value, but for one that only lowers the daily budget.',
   })
   @ApiParam(PARTNER_ID)
   @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)

@@ -19,7 +19,7 @@ import { deskTexts } from '../desk-texts';
 import { texts } from '../texts';
 import { useConsequences, useHasSecondOperator } from '../use-consequences';
 import { namedField } from './named-field';
-import { CAPABILITIES, changeOf, type TermsForm, formOf } from './terms-form';
+import { CAPABILITIES, changeOf, formOf, onlyCutsBudget, type TermsForm } from './terms-form';
 
 interface TermsDialogProps {
   readonly partner: ConsoleBody<'PartnerDetails'>;
@@ -62,7 +62,9 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
   };
   const [reason, setReason] = useState('');
   const change = changeOf(before, form);
-  const needsReason = useHasSecondOperator() && change.callback !== undefined;
+  const isCallback = useHasSecondOperator() && change.callback !== undefined;
+  const isCut = isCallback && onlyCutsBudget(before, change);
+  const needsReason = isCallback && !isCut;
   const save = useMutation({
     mutationFn: () =>
       dataOf(
@@ -147,6 +149,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
               put({ allowPrivate: checked });
             }}
           />
+          {isCut && <Text size="sm">{words.cutAtOnce}</Text>}
           {needsReason && (
             <ReasonField value={reason} onChange={setReason} error={errorOf('reason')} />
           )}

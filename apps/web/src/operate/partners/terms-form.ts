@@ -85,3 +85,20 @@ export function changeOf(before: TermsForm, after: TermsForm): Change {
     }),
   };
 }
+
+/** Whether all that it does is to lower the daily budget: that waits for no second operator. The server decides. */
+export function onlyCutsBudget(before: TermsForm, { callback = {} }: Change): boolean {
+  const { dailyTokenBudget, ...others } = callback;
+  const [now, next] = [before.dailyTokenBudget, dailyTokenBudget ?? ''].map(unitsOf);
+  const isOnly = Object.keys(others).every((name) => name === 'allowPrivate');
+  return isOnly && now !== undefined && next !== undefined && next <= now;
+}
+
+const SCALE = 100;
+
+/** A decimal number in a unit in which all of them are whole; undefined where it is none. */
+function unitsOf(text: string): bigint | undefined {
+  const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === undefined || fraction.length > SCALE) return undefined;
+  return BigInt(whole + fraction.padEnd(SCALE, '0'));
+}

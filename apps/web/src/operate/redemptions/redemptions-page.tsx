@@ -6,7 +6,7 @@ import { KeyedTable } from '../../shared/keyed-table';
 import { deskTexts } from '../desk-texts';
 import { PageTitle } from '../../desk/page-title';
 import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
-import { filterOf, type RedemptionSearch } from './search';
+import { filterOf, type RedemptionSearch, searchOf } from './search';
 import { SearchForm } from './search-form';
 
 type Page = ConsoleBody<'ListedRedemptions'>;
@@ -29,7 +29,8 @@ export function RedemptionsPage() {
         value={search.tab ?? 'queue'}
         keepMounted={false}
         onChange={(tab) => {
-          show(tab === 'search' ? { tab } : {});
+          // What was searched for stays, for the way back.
+          show(searchOf({ ...filter, tab }));
         }}
       >
         <Tabs.List mb="sm">

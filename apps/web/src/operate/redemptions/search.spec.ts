@@ -13,6 +13,12 @@ describe('the search in an address', () => {
     expect(searchOf({ tab: 'search' })).toEqual({ tab: 'search' });
   });
 
+  it('stays while what is to do is looked at', () => {
+    const kept = { state: 'claimed', tab: 'queue' };
+    expect(searchOf(kept)).toEqual(kept);
+    expect(filterOf(searchOf(kept))).toEqual({ state: 'claimed' });
+  });
+
   it('is asked for without the tab', () => {
     expect(filterOf({ tab: 'search', id: '0199' })).toEqual({ id: '0199' });
   });

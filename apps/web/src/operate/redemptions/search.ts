@@ -10,7 +10,7 @@ const FIELDS = ['id', 'wallet', 'partner', 'state', 'from', 'until'] as const;
 type Field = (typeof FIELDS)[number];
 
 export interface RedemptionSearch extends Partial<Record<Field, string>> {
-  readonly tab?: 'search';
+  readonly tab?: 'queue' | 'search';
 }
 
 /** What of an address is known; the server says what of it is wrong. */
@@ -20,8 +20,12 @@ export function searchOf(given: Readonly<Record<string, unknown>>): RedemptionSe
     const isText = typeof value === 'string' || typeof value === 'number';
     return isText && value !== '' ? [[name, String(value)] as const] : [];
   });
-  const isSearch = fields.length > 0 || given['tab'] === 'search';
-  return { ...Object.fromEntries(fields), ...(isSearch && { tab: 'search' }) };
+  const hasFilter = fields.length > 0;
+  // Without a filter the queue is what the address without anything shows.
+  const isQueue = given['tab'] === 'queue' && hasFilter;
+  const isSearch = !isQueue && (hasFilter || given['tab'] === 'search');
+  const tab = isQueue ? 'queue' : 'search';
+  return { ...Object.fromEntries(fields), ...((isQueue || isSearch) && { tab }) };
 }
 
 export function filterOf(search: RedemptionSearch): RedemptionFilter {

@@ -1,0 +1,43 @@
+/** The words of the page of the registry. */
+export const registryTexts = {
+  title: 'Registry',
+  intro:
+    'The roots of sealed days that the redemption service publishes on chain, as ./lowmark cli registry status has them. What to do where something waits or differs: docs/operating/registry.md.',
+  registry: 'Registry',
+  registryOf: (stakeSet: string) => `Registry of ${stakeSet}`,
+  notSet:
+    'Nothing is published, as far as is known here: REGISTRY_ADDRESS names no registry of it. It is optional; where the redemption service has it, set it for the console too.',
+  noIndex: 'There is no index yet, so that nothing is sealed.',
+  look: 'a person has to look',
+  underWay: 'under way',
+  level: 'all that was due is final',
+  nothing: 'nothing was due yet',
+  differentMeans: (count: number) =>
+    `Of ${count} ${count === 1 ? 'publication' : 'publications'} the registry holds another root, and contracts that rely on it refuse our proofs. Its reason is below.`,
+  revisedMeans: (count: number, days: string) =>
+    `Sealed anew after ${count === 1 ? 'it was' : 'they were'} published, with another root than on chain: from ${days} on.`,
+  chain: 'Chain',
+  lastDay: 'Last day in a final block',
+  lastTransaction: 'Its transaction',
+  byOthers: 'of another publisher',
+  final: 'Final',
+  mined: 'In a block that is not final',
+  waiting: 'Waiting',
+  waitingSince: 'Oldest that is not final, due since',
+  none: 'none',
+  nothingYet:
+    'Nothing was due yet: a day is published REGISTRY_DELAY_SECONDS after it was sealed, from REGISTRY_FIRST_DAY on.',
+  publications: 'Publications, the newest first',
+  days: 'UTC days',
+  status: 'Status',
+  root: 'Root',
+  transaction: 'Transaction',
+  acknowledged: 'acknowledged',
+  statuses: {
+    due: 'due',
+    sent: 'sent',
+    mined: 'in a block',
+    final: 'final',
+    refused: 'refused',
+  },
+};

@@ -1,0 +1,166 @@
+/** What an operator types into the search of redemptions and of partners, and what comes of it. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Browser, type Locator } from 'playwright-core';
+import { type Redemption } from '#libs/domain';
+import { aWallet, startBrowser } from '#libs/testing';
+import { VIEWER } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { DeskBench } from '../console/desk.support-spec.js';
+import { DeskVisit } from './desk-visit.js';
+
+const MARKUP = `<img src=x onerror="document.title='taken'">`;
+
+let bench: DeskBench;
+let browser: Browser;
+let visit: DeskVisit;
+/** One of each partner. */
+let gold: Redemption;
+let silver: Redemption;
+let hostile: Redemption;
+beforeAll(async () => {
+  bench = await DeskBench.start();
+  browser = await startBrowser();
+  const of = async (name: string, wallet: number) =>
+    bench.stored(await bench.game(name), 'claimed', { wallet: aWallet(wallet) });
+  [gold, silver] = [await of('Golden Game', 1), await of('Silver Game', 2)];
+  hostile = await of(MARKUP, 3);
+});
+afterAll(async () => {
+  await browser.close();
+  await bench.stop();
+});
+beforeEach(async () => {
+  bench.console.clock.set(Date.now());
+  visit = await DeskVisit.open(browser, bench.console);
+  await visit.signedInAs(await bench.console.signedIn(VIEWER));
+});
+afterEach(async () => {
+  expect(await visit.page.locator('img').count()).toBe(0);
+  expect(await visit.page.title()).not.toContain('taken');
+  await visit.context.close();
+  expect(visit.faults).toEqual([]);
+});
+
+describe('the search of redemptions', () => {
+  const FIELDS = { id: 'Id or its beginning', wallet: 'Wallet', partner: /^Partner, by part/ };
+
+  beforeEach(async () => {
+    await visit.goto('/operate/redemptions');
+    await visit.page.getByRole('tab', { name: 'Search' }).click();
+    await all();
+  });
+
+  async function find(field: keyof typeof FIELDS, text: string): Promise<void> {
+    await visit.page.getByRole('textbox', { name: FIELDS[field], exact: true }).fill(text);
+    await visit.press('Find');
+  }
+
+  const link = ({ id }: Redemption): Locator => visit.page.getByRole('link', { name: id });
+
+  async function all(): Promise<void> {
+    for (const one of [gold, silver, hostile]) await link(one).waitFor();
+  }
+
+  async function only(one: Redemption): Promise<void> {
+    const others = [gold, silver, hostile].filter(({ id }) => id !== one.id);
+    for (const other of others) await link(other).waitFor({ state: 'detached' });
+    await link(one).waitFor();
+  }
+
+  type Found = readonly [string, keyof typeof FIELDS, () => string, () => Redemption];
+  const found: readonly Found[] = [
+    ['an id', 'id', () => gold.id, () => gold],
+    ['an id in capitals', 'id', () => silver.id.toUpperCase(), () => silver],
+    ['a wallet', 'wallet', () => silver.wallet, () => silver],
+    ['a wallet, with blanks around it', 'wallet', () => `  ${gold.wallet} `, () => gold],
+    ['a part of a partner’s name, in other capitals', 'partner', () => 'gOLD', () => gold],
+    ['a part that is markup', 'partner', () => '<img src=x', () => hostile],
+  ];
+  it.each(found)('finds %s', async (_, field, text, one) => {
+    await find(field, text());
+    await only(one());
+  });
+
+  it.each([
+    [
+      'no beginning of an id',
+      'id',
+      MARKUP,
+      'Hexadecimal digits and dashes, from the start of the id.',
+    ],
+    ['no address', 'wallet', '0x12', 'An address: 0x and 40 hex digits.'],
+    ['markup for a wallet', 'wallet', MARKUP, 'An address: 0x and 40 hex digits.'],
+  ] as const)('says at the field that it is %s, and asks nothing', async (_, field, text, says) => {
+    await find(field, text);
+    await visit.page.getByText(says).waitFor();
+    await all();
+    expect(new URL(visit.page.url()).searchParams.get(field)).toBeNull();
+  });
+
+  it('says that there is none: of an id, of a wallet, of a partner', async () => {
+    const none = visit.page.getByText('No redemption is like that.');
+    await find('id', 'ffffffff');
+    await none.waitFor();
+    await visit.press('Clear');
+    await all();
+    await find('wallet', aWallet(0xdead));
+    await none.waitFor();
+    await visit.press('Clear');
+    await all();
+    for (const text of ['no such game', '%', '_', `';--`, '🎲'.repeat(50)]) {
+      await find('partner', text);
+      await visit.page.getByRole('alert').getByText('partner').first().waitFor();
+      expect(await link(gold).count()).toBe(0);
+    }
+  });
+
+  it('names the partners where several fit', async () => {
+    await find('partner', 'game');
+    const alert = visit.page.getByRole('alert');
+    await alert.getByText('Golden Game').waitFor();
+    await alert.getByText('Silver Game').waitFor();
+    await find('partner', 'silver g');
+    await only(silver);
+  });
+
+  it('is kept in the address while what is to do is looked at', async () => {
+    await find('partner', 'golden');
+    await only(gold);
+    await visit.page.getByRole('tab', { name: 'To do' }).click();
+    await visit.page.getByText('What waits for a person first').waitFor();
+    await visit.page.getByText('Nothing is open.').waitFor();
+    expect(new URL(visit.page.url()).searchParams.get('partner')).toBe('golden');
+    await visit.page.reload();
+    await visit.page.getByText('Nothing is open.').waitFor();
+    await visit.page.getByRole('tab', { name: 'Search' }).click();
+    await only(gold);
+    const field = visit.page.getByRole('textbox', { name: FIELDS.partner });
+    expect(await field.inputValue()).toBe('golden');
+    await visit.press('Clear');
+    await all();
+    await visit.page.getByRole('tab', { name: 'To do' }).click();
+    await visit.page.getByText('Nothing is open.').waitFor();
+    expect(new URL(visit.page.url()).search).toBe('');
+  });
+});
+
+describe('the search of partners', () => {
+  it('narrows the list by a part of the name, whatever is typed', async () => {
+    await visit.goto('/operate/partners');
+    const field = visit.page.getByLabel('Part of the name');
+    const link = (name: string) => visit.page.getByRole('link', { name, exact: true });
+    await link('Golden Game').waitFor();
+    await field.fill('ERROR="doc');
+    await link('Golden Game').waitFor({ state: 'detached' });
+    await link(MARKUP).waitFor();
+    await field.fill('game');
+    await link('Silver Game').waitFor();
+    await link('Golden Game').waitFor();
+    expect(await link(MARKUP).count()).toBe(0);
+    for (const text of ['%', '_', '\\', '🎲', '<script>']) {
+      await field.fill(text);
+      await visit.page.getByText('No partner has this in its name.').waitFor();
+    }
+    await field.fill('');
+    await link(MARKUP).waitFor();
+  });
+});

@@ -1,0 +1,49 @@
+/** Publications in every status: two final, of which one was sealed anew since, one in a block, one refused, one due. Counts as a test file without being one. */
+import { type Database, PublicationStore, type RegistryPlace } from '#libs/db';
+import { type BlockHash, type NodeHash } from '#libs/domain';
+import { aWallet } from '#libs/testing';
+
+/** The first day that is published. */
+export const FIRST = 20_310;
+/** Markup, as a node or a registry of another could bring it. */
+export const REASON = `the registry holds <img src=x onerror="document.title='taken'">`;
+
+export const rootOf = (day: number): NodeHash =>
+  `0x${day.toString(16).padStart(64, '7')}` as NodeHash;
+export const transactionOf = (day: number): BlockHash =>
+  `0x${day.toString(16).padStart(64, 'a')}` as BlockHash;
+
+export async function seedPublications(
+  database: Database,
+  place: RegistryPlace,
+  nowMs: number,
+): Promise<void> {
+  const store = new PublicationStore(database, place);
+  for (const offset of [0, 1, 2, 3, 4]) {
+    const [firstDay, root] = [FIRST + offset, rootOf(FIRST + offset)];
+    await seal(database, firstDay, root);
+    const content = { kind: 'day', firstDay, lastDay: firstDay, revisions: [1], root } as const;
+    await store.add(content, 'default', nowMs - 60_000);
+    if (offset > 2) continue;
+    await store.sign({
+      ...{ firstDay, root, nonce: offset, hash: transactionOf(firstDay), account: aWallet(0xac) },
+      ...{ gasPrice: 1n, gas: 48_000n, nowMs },
+    });
+    await store.mined(firstDay);
+    if (offset < 2) await store.final(firstDay, nowMs);
+  }
+  await store.refused(FIRST + 3, REASON, nowMs);
+  await seal(database, FIRST, rootOf(9));
+}
+
+async function seal(database: Database, day: number, root: NodeHash): Promise<void> {
+  await database.query(
+    {
+      text: `INSERT INTO staking.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software, previous_root)
+        SELECT $1, coalesce(max(revision), 0) + 1, decode($2, 'hex'), 1, 1, 1, decode(repeat('11', 32), 'hex'), 'test',
+          (SELECT root FROM staking.sealed_day WHERE day = $1 ORDER BY revision DESC LIMIT 1)
+        FROM staking.sealed_day WHERE day = $1`,
+    },
+    [day, root.slice(2)],
+  );
+}

@@ -35,10 +35,15 @@ const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /**
  * HMAC-SHA256, lower-case hex, 64 characters. The key is the secret's own text as UTF-8 bytes: never decoded, never trimmed.
- * @param content see `signedContent`
+ * @param contents see `signedContent`; several are signed as one
  */
-export function hmacSha256Hex(secret: string, content: string | Uint8Array): string {
-  return createHmac('sha256', secret).update(content).digest('hex');
+export function hmacSha256Hex(
+  secret: string,
+  ...contents: readonly (string | Uint8Array)[]
+): string {
+  const hmac = createHmac('sha256', secret);
+  for (const content of contents) hmac.update(content);
+  return hmac.digest('hex');
 }
 
 /**

@@ -107,7 +107,7 @@ function answerHeaders(
 ): string[] {
   return [
     SIGNATURE_HEADER,
-    hmacSha256Hex(secret, contentOf(request, signed)),
+    hmacSha256Hex(secret, ...contentsOf(request, signed)),
     'x-api-version',
     API_VERSION,
     'x-ratelimit-limit',
@@ -141,11 +141,14 @@ export function responseHeaders(
 
 const ASCII = /^[\x20-\x7e]*$/;
 
-function contentOf({ method, url }: AnsweredRequest, signed: string | Buffer): string | Buffer {
+function contentsOf(
+  { method, url }: AnsweredRequest,
+  signed: string | Buffer,
+): readonly (string | Buffer)[] {
   const path = pathOf(url);
   if (typeof signed === 'string' && ASCII.test(path)) {
-    return signedContent({ method, path, body: signed });
+    return [signedContent({ method, path, body: signed })];
   }
   // Node hands out each byte of a request target as one character: back to the bytes that were sent.
-  return Buffer.concat([Buffer.from(method + path, 'latin1'), Buffer.from(signed)]);
+  return [Buffer.from(method + path, 'latin1'), signed];
 }

@@ -6,6 +6,7 @@ import {
   dailyMinima,
   type DailyMinimum,
   type DayWindow,
+  type Decimal,
   parseDecimal,
   PermanentError,
   ratioToNumber,
@@ -85,8 +86,8 @@ function snapshotOf(
     window.endDay - window.firstDay,
     tokenDecimals,
   );
-  const rate = usd === undefined ? undefined : parseDecimal(usd);
-  const value = rate && valueOf(average, rate);
+  const rate = usd === undefined ? undefined : rateOf(usd);
+  const value = rate && valueOf(average, rate.exact);
   return {
     ...{ wallet, tokenSymbol, tokenContract, stakeContract },
     ...(contract !== undefined && { contract: { account: contract, chainId } }),
@@ -94,11 +95,28 @@ function snapshotOf(
     ...(value && {
       usd: {
         value: ratioToNumber(value.numerator, value.denominator),
-        rate: tokensToNumber(rate.digits, rate.scale),
+        rate: rate.rounded,
       },
     }),
     days: amountsOf(minima, tokenDecimals),
   };
+}
+
+interface Rate {
+  readonly usd: string;
+  readonly exact: Decimal;
+  readonly rounded: number;
+}
+
+/** The same in most answers: what was read last is not read again. */
+let lastRate: Rate | undefined;
+
+function rateOf(usd: string): Rate {
+  if (lastRate?.usd !== usd) {
+    const exact = parseDecimal(usd);
+    lastRate = { usd, exact, rounded: tokensToNumber(exact.digits, exact.scale) };
+  }
+  return lastRate;
 }
 
 /** Those of the window and the newest one before it; the rows are newest first. */

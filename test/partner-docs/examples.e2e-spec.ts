@@ -134,7 +134,8 @@ function csharpProject(file: string): string {
 /** Compiled with the libraries that the example names. */
 function monoProgram(file: string): string {
   const [source, program] = [join(EXAMPLES, `${file}.cs`), join(folder, `${file}.exe`)];
-  const references = /-r:[\w.,]+/.exec(readFileSync(join(EXAMPLES, 'Verify.cs'), 'utf8'))?.[0] ?? '';
+  const references =
+    /-r:[\w.,]+/.exec(readFileSync(join(EXAMPLES, 'Verify.cs'), 'utf8'))?.[0] ?? '';
   execFileSync('mcs', ['-langversion:7', '-warnaserror', references, `-out:${program}`, source]);
   return program;
 }
